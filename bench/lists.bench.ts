@@ -78,17 +78,18 @@ async function fill(size: number): Promise<number> {
     insert into business (name, time_zone, created_date, created_user, modified_date, modified_user)
     values ('Bench', 'Europe/Zurich', ${by}) returning business_id as id`)
   const id = Number(rows[0].id)
+  const changed = `to_timestamp(${START / 1000} + i * 60)`
   const names = `array['${NAMES.join(`','`)}']`
   const objects = [
-    `insert into client (business_id, client_id, first_name, last_name, email_address, created_date, created_user, modified_date, modified_user)
-     select ${id}, i, 'Anna', (${names})[1 + i % 10], 'c' || i || '@example.org', ${by} from generate_series(1, ${size}) i`,
+    `insert into client (business_id, client_id, first_name, last_name, email_address, external_id, created_date, created_user, modified_date, modified_user)
+     select ${id}, i, 'Anna', (${names})[1 + i % 10], 'c' || i || '@example.org', 'e' || i, now(), 'x', ${changed}, 'x' from generate_series(1, ${size}) i`,
     `insert into client_word (business_id, word, client_id)
      select ${id}, w, i from generate_series(1, ${size}) i,
        lateral unnest(array['anna', (array['muller','meier','sahin','zhang','okafor','garcia','zolc','smith','haddad','li'])[1 + i % 10], 'c' || i, 'example', 'org']) w`,
-    `insert into calendar (business_id, calendar_id, client_id, professional_id, reason_id, location_id, start_time, end_time, status, created_date, created_user, modified_date, modified_user)
+    `insert into calendar (business_id, calendar_id, client_id, professional_id, reason_id, location_id, start_time, end_time, status, external_id, created_date, created_user, modified_date, modified_user)
      select ${id}, i, 1 + (i * 7) % ${Math.max(1, Math.round(size / 25))}, 1 + i % 8, 1 + i % 12, 1 + i % 3,
             to_timestamp(${START / 1000} + i * 60), to_timestamp(${START / 1000} + i * 60 + 1800),
-            (array['${STATUSES.join(`','`)}'])[1 + i % 5], ${by}
+            (array['${STATUSES.join(`','`)}'])[1 + i % 5], 'e' || i, now(), 'x', ${changed}, 'x'
      from generate_series(1, ${size}) i`,
   ]
   const mails = [
@@ -157,7 +158,20 @@ async function measure(businessId: number, size: number) {
       'calendar',
       (i) => ({ locationId: 1 + (i % 3), reasonId: 1 + (i % 12), status: STATUSES[i % 5] }),
     ],
+    ['externalId', 'calendar', (i) => ({ externalId: `e${1 + ((i * 37) % size)}` })],
+    ['externalId of none', 'calendar', (i) => ({ externalId: `x${i}` })],
+    ['modifiedSince: the last 100', 'calendar', () => ({ modifiedSince: moment(1 - 100 / size) })],
+    ['modifiedSince: a tenth', 'calendar', () => ({ modifiedSince: moment(0.9) })],
+    ['modifiedSince: nothing', 'calendar', () => ({ modifiedSince: moment(2) })],
+    ['modifiedSince: all', 'calendar', () => ({ modifiedSince: moment(0) })],
+    [
+      'modifiedSince of one client',
+      'calendar',
+      (i) => ({ clientId: 1 + i, modifiedSince: moment(0.9) }),
+    ],
     ['all clients', 'client', () => ({})],
+    ['clients: modifiedSince a tenth', 'client', () => ({ modifiedSince: moment(0.9) })],
+    ['clients: externalId', 'client', (i) => ({ externalId: `e${1 + i}` })],
     ['search: a rare word', 'client', (i) => ({ search: `c${1 + ((i * 37) % size)}` })],
     ['search: one in ten', 'client', (i) => ({ search: ['müll', 'Zolc', 'oka', 'zha'][i % 4] })],
     ['search: everyone', 'client', () => ({ search: 'ann' })],

@@ -153,6 +153,7 @@ grant usage on sequence business_business_id_seq to bellwether_operator;
 CREATE TRIGGER audit_insert AFTER INSERT ON business REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_insert('business', 'business_id');
 CREATE TRIGGER audit_update AFTER UPDATE ON business REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_update('business', 'business_id');
 CREATE TRIGGER create_default_statuses AFTER INSERT ON business FOR EACH ROW EXECUTE FUNCTION create_default_statuses();
+CREATE TRIGGER raise_daily_mail_limit AFTER UPDATE ON business FOR EACH ROW WHEN (new.daily_mail_limit IS NULL AND old.daily_mail_limit IS NOT NULL OR new.daily_mail_limit > old.daily_mail_limit) EXECUTE FUNCTION raise_daily_mail_limit();
 CREATE TRIGGER resume_mail AFTER UPDATE ON business FOR EACH ROW WHEN (old.mail_paused AND NOT new.mail_paused) EXECUTE FUNCTION resume_mail();
 CREATE TRIGGER sender_domains_inserted AFTER INSERT ON business FOR EACH ROW WHEN (new.sender_domains <> '{}'::text[]) EXECUTE FUNCTION follow_sender_domains();
 CREATE TRIGGER sender_domains_updated AFTER UPDATE ON business FOR EACH ROW WHEN (new.sender_domains IS DISTINCT FROM old.sender_domains) EXECUTE FUNCTION follow_sender_domains();
@@ -194,6 +195,7 @@ create table calendar (
 CREATE INDEX calendar_by_client ON calendar USING btree (business_id, client_id, start_time);
 CREATE UNIQUE INDEX calendar_by_external_id ON calendar USING btree (business_id, external_id) WHERE external_id IS NOT NULL;
 CREATE INDEX calendar_by_location ON calendar USING btree (business_id, location_id, start_time);
+CREATE INDEX calendar_by_modified ON calendar USING btree (business_id, modified_date, calendar_id) WHERE active;
 CREATE INDEX calendar_by_professional ON calendar USING btree (business_id, professional_id, start_time);
 CREATE INDEX calendar_by_reason ON calendar USING btree (business_id, reason_id, start_time);
 CREATE INDEX calendar_by_status ON calendar USING btree (business_id, status, start_time);
@@ -240,6 +242,7 @@ create table class_schedule (
 CREATE INDEX class_schedule_by_client ON class_schedule USING gin (client_id_list);
 CREATE UNIQUE INDEX class_schedule_by_external_id ON class_schedule USING btree (business_id, external_id) WHERE external_id IS NOT NULL;
 CREATE INDEX class_schedule_by_location ON class_schedule USING btree (business_id, location_id, start_time);
+CREATE INDEX class_schedule_by_modified ON class_schedule USING btree (business_id, modified_date, class_schedule_id) WHERE active;
 CREATE INDEX class_schedule_by_professional ON class_schedule USING btree (business_id, professional_id, start_time);
 CREATE INDEX class_schedule_by_reason ON class_schedule USING btree (business_id, reason_id, start_time);
 CREATE INDEX class_schedule_by_status ON class_schedule USING btree (business_id, status, start_time);
@@ -277,6 +280,7 @@ create table client (
   constraint client_business_id_fkey FOREIGN KEY (business_id) REFERENCES business(business_id)
 ) with ();
 CREATE UNIQUE INDEX client_by_external_id ON client USING btree (business_id, external_id) WHERE external_id IS NOT NULL;
+CREATE INDEX client_by_modified ON client USING btree (business_id, modified_date, client_id) WHERE active;
 create policy bellwether_app on client to bellwether_app using ((business_id = app_business()));
 create policy bellwether_engine on client to bellwether_engine using (true);
 create policy owner on client to current_user using (true);
@@ -325,6 +329,7 @@ CREATE INDEX disclaimer_by_calendar ON disclaimer USING btree (business_id, cale
 CREATE INDEX disclaimer_by_client ON disclaimer USING btree (business_id, client_id, disclaimer_id);
 CREATE UNIQUE INDEX disclaimer_by_external_id ON disclaimer USING btree (business_id, external_id) WHERE external_id IS NOT NULL;
 CREATE INDEX disclaimer_by_form ON disclaimer USING btree (business_id, disclaimer_form_id, disclaimer_id);
+CREATE INDEX disclaimer_by_modified ON disclaimer USING btree (business_id, modified_date, disclaimer_id) WHERE active;
 CREATE INDEX disclaimer_by_status ON disclaimer USING btree (business_id, status, disclaimer_id);
 create policy bellwether_app on disclaimer to bellwether_app using ((business_id = app_business()));
 create policy bellwether_engine on disclaimer to bellwether_engine using (true);
@@ -461,6 +466,8 @@ create table email_queue (
   next_attempt_time timestamp with time zone not null,
   message_ended boolean not null default false,
   epoch uuid,
+  above_limit_until timestamp with time zone,
+  is_account boolean not null default false,
   constraint email_queue_pkey PRIMARY KEY (business_id, email_id),
   constraint email_queue_business_id_email_id_fkey FOREIGN KEY (business_id, email_id) REFERENCES email(business_id, email_id),
   constraint email_queue_claim CHECK (worker IS NOT NULL OR NOT message_ended),
@@ -650,6 +657,7 @@ create table event_trigger (
   created_user text not null default 'SYSTEM'::text,
   modified_date timestamp with time zone,
   modified_user text,
+  released_time timestamp with time zone,
   constraint event_trigger_pkey PRIMARY KEY (business_id, event_trigger_id),
   constraint event_trigger_completed CHECK ((status = 'COMPLETED'::text) = (completed_time IS NOT NULL)),
   constraint event_trigger_object CHECK ((object_id IS NULL) <> (object_uuid IS NULL)),
@@ -780,6 +788,7 @@ CREATE INDEX invitation_by_campaign ON invitation USING btree (business_id, invi
 CREATE INDEX invitation_by_client ON invitation USING btree (business_id, client_id, created_date);
 CREATE INDEX invitation_by_creation ON invitation USING btree (business_id, created_date, invitation_uuid);
 CREATE UNIQUE INDEX invitation_by_external_id ON invitation USING btree (business_id, external_id) WHERE external_id IS NOT NULL;
+CREATE INDEX invitation_by_modified ON invitation USING btree (business_id, modified_date, invitation_uuid) WHERE active;
 CREATE INDEX invitation_by_status ON invitation USING btree (business_id, status, created_date);
 create policy bellwether_app on invitation to bellwether_app using ((business_id = app_business()));
 create policy bellwether_engine on invitation to bellwether_engine using (true);
@@ -937,6 +946,7 @@ create table pending_trigger (
   modified_date timestamp with time zone,
   modified_user text,
   approval_id bigint,
+  released_time timestamp with time zone,
   constraint pending_trigger_pkey PRIMARY KEY (business_id, event_trigger_id),
   constraint pending_trigger_business_id_approval_id_fkey FOREIGN KEY (business_id, approval_id) REFERENCES approval(business_id, approval_id),
   constraint attempt_not_early CHECK (next_attempt_time >= scheduled_time),
@@ -1048,6 +1058,7 @@ create table recall (
 CREATE INDEX recall_by_client ON recall USING btree (business_id, client_id, due_time);
 CREATE UNIQUE INDEX recall_by_external_id ON recall USING btree (business_id, external_id) WHERE external_id IS NOT NULL;
 CREATE INDEX recall_by_location ON recall USING btree (business_id, location_id, due_time);
+CREATE INDEX recall_by_modified ON recall USING btree (business_id, modified_date, recall_id) WHERE active;
 CREATE INDEX recall_by_professional ON recall USING btree (business_id, professional_id, due_time);
 CREATE INDEX recall_by_status ON recall USING btree (business_id, status, due_time);
 CREATE INDEX recall_by_time ON recall USING btree (business_id, due_time);
@@ -2161,6 +2172,23 @@ AS $function$
   select case when last_error = 'all mail of the business is paused' then last_error
               else coalesce('last attempt failed: ' || last_error, 'waits for approval ' || approval_id) end
 $function$;
+
+CREATE OR REPLACE FUNCTION raise_daily_mail_limit()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public'
+AS $function$
+begin
+  perform pg_advisory_xact_lock(7230008, hashint8(new.business_id));
+  update email_queue q
+  set next_attempt_time = least(q.next_attempt_time, new.modified_date), above_limit_until = null
+  from (select business_id, email_id from email_queue
+        where business_id = new.business_id and worker is null and above_limit_until > new.modified_date
+        for update skip locked) above
+  where (q.business_id, q.email_id) = (above.business_id, above.email_id);
+  return null;
+end $function$;
 
 CREATE OR REPLACE FUNCTION refuse_definition_change()
  RETURNS trigger

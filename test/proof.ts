@@ -14,7 +14,7 @@ const WITH_DURATIONS = [
 
 /**
  * Runs one proof to its full extent:
- * node test/proof.ts simulation|early|kill|nodes|races|answers|burst|long-read|mail|durations
+ * node test/proof.ts simulation|early|kill|nodes|races|answers|burst|long-read|mail|prints|console|durations
  */
 const [name] = process.argv.slice(2)
 const files = name === 'durations' ? WITH_DURATIONS : [`proofs/${name}.test.ts`]

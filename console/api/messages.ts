@@ -28,12 +28,18 @@ export type MessageFilters = {
 }
 
 const PAGE = 100
+/** Longer lists are not fetched again as a whole. */
+const MAX_REFETCHED_PAGES = 3
+
+type LoadedPages = { state: { data?: { pages: unknown[] } | undefined } }
+
+const isShort = ({ state: { data } }: LoadedPages) =>
+  (data?.pages.length ?? 0) <= MAX_REFETCHED_PAGES
 
 export const messagesQuery = (filters: MessageFilters) =>
   infiniteQueryOptions({
     queryKey: ['messages', 'list', filters],
     initialPageParam: undefined as string | undefined,
-    refetchInterval: 60_000,
     queryFn: ({ pageParam, signal }) =>
       client.listEventTriggers(
         {
@@ -47,6 +53,11 @@ export const messagesQuery = (filters: MessageFilters) =>
         { signal },
       ),
     getNextPageParam: (page) => page.nextCursor ?? undefined,
+    refetchInterval: (query) => isShort(query) && 60_000,
+    refetchOnWindowFocus: isShort,
+    refetchOnReconnect: isShort,
+    // Comparing all loaded pages with every new one blocks the page.
+    structuralSharing: false,
   })
 
 /** The number of messages by status; ignores the status filter. */
@@ -95,11 +106,15 @@ async function bulk(operation: BulkOperation, ids: number[]): Promise<BulkResult
   const result: BulkResult = { done: [], refused: [] }
   for (let first = 0; first < ids.length; first += MAX_IDS) {
     const body = { ids: ids.slice(first, first + MAX_IDS) }
-    const { done, refused } = await client[operation](body, { keepalive: true })
+    const { done, refused, approvalId } = await client[operation](body, { keepalive: true })
     result.done.push(...done)
     result.refused.push(...refused)
+    if (approvalId !== undefined) result.approvalId = approvalId
   }
   await queryClient.invalidateQueries({ queryKey: ['messages'] })
+  if (result.approvalId !== undefined) {
+    await queryClient.invalidateQueries({ queryKey: ['overview'] })
+  }
   return result
 }
 

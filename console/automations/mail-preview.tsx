@@ -11,6 +11,7 @@ import {
   scheduledQuery,
   type AutomationBody,
 } from '../api/automation.ts'
+import { MailFrame } from '../components/mail-frame.tsx'
 import { Empty, Failure, Loading } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
 import { useBacktest } from './backtest-card.tsx'
@@ -82,7 +83,6 @@ type MailProps = {
   about: { objectType: ObjectType; objectId: number | string }
 }
 
-/** The frame is always white, as mails are. Its sandbox blocks scripts. */
 function Mail({ emailTemplateId, about: { objectType, objectId } }: MailProps) {
   const { t } = useTranslation()
   const about = { objectType, objectId }
@@ -107,10 +107,9 @@ function Mail({ emailTemplateId, about: { objectType, objectId } }: MailProps) {
           </div>
         )}
       </header>
-      <iframe
+      <MailFrame
         title={t('editor.mail.frame')}
-        sandbox=""
-        src={previewAddress(emailTemplateId, about)}
+        address={previewAddress(emailTemplateId, about)}
         className={classes.frame}
       />
     </div>

@@ -1,3 +1,4 @@
+import { useMediaQuery } from '@mantine/hooks'
 import { useTranslation } from 'react-i18next'
 import { BellShape } from './bell.tsx'
 import { MarkShape, type MarkName } from './mark.tsx'
@@ -5,12 +6,39 @@ import { MarkShape, type MarkName } from './mark.tsx'
 /** The number of messages of one state in a quarter of an hour. */
 export type QuarterHour = { hour: number; mark: MarkName; count: number }
 
-const WIDTH = 1100
-const HEIGHT = 168
+type Size = {
+  width: number
+  height: number
+  /** The hours of one stack of marks. */
+  stackHours: number
+  /** Every how many hours the line has a label. */
+  labelHours: number
+  step: number
+  radius: number
+}
+
+const DESKTOP: Size = {
+  width: 1100,
+  height: 182,
+  stackHours: 0.25,
+  labelHours: 1,
+  step: 14,
+  radius: 5.5,
+}
+const PHONE: Size = {
+  width: 330,
+  height: 170,
+  stackHours: 0.5,
+  labelHours: 2,
+  step: 12,
+  radius: 4.6,
+}
 const PADDING = 14
-const BASE = HEIGHT - 34
-const STEP = 14
 const MAX_STACK = 8
+/** With more messages a day, bars by hour are drawn instead of marks. */
+const MAX_MARKS = 300
+
+const baseOf = ({ height }: Size) => height - 34
 
 /** From the bottom of a stack to its top. */
 const STACK_ORDER: MarkName[] = [
@@ -34,40 +62,25 @@ type Props = {
 
 /** The day as a line with a mark for each message; the bell marks the current time. */
 export function DayRope({ quarters, now, nowLabel, label }: Props) {
+  const isPhone = useMediaQuery('(max-width: 768px)', false, { getInitialValueInEffect: false })
+  const size = isPhone ? PHONE : DESKTOP
   const [from, to] = rangeOf(quarters, now)
-  const x = (hour: number) => PADDING + ((hour - from) / (to - from)) * (WIDTH - 2 * PADDING)
+  const base = baseOf(size)
+  const x = (hour: number) => PADDING + ((hour - from) / (to - from)) * (size.width - 2 * PADDING)
   const passedUntil = Math.min(Math.max(now ?? from, from), to)
-  const hours = Array.from({ length: to - from + 1 }, (_, i) => from + i)
+  const total = quarters.reduce((sum, { count }) => sum + count, 0)
   return (
     <>
       <svg
         width="100%"
-        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        viewBox={`0 0 ${size.width} ${size.height}`}
         style={{ display: 'block', overflow: 'visible' }}
         role="img"
         aria-label={label}
       >
-        {hours.map((hour) => (
-          <g key={hour}>
-            <path
-              d={`M${x(hour)} ${BASE - 4} V${BASE + 4}`}
-              stroke="var(--line-strong)"
-              opacity=".55"
-            />
-            <text
-              x={x(hour)}
-              y={BASE + 24}
-              textAnchor="middle"
-              fontSize="12"
-              fill="var(--faint)"
-              className="numbers"
-            >
-              {String(hour).padStart(2, '0')}
-            </text>
-          </g>
-        ))}
+        <Hours from={from} to={to} x={x} size={size} />
         <path
-          d={`M${x(passedUntil)} ${BASE} H${x(to)}`}
+          d={`M${x(passedUntil)} ${base} H${x(to)}`}
           stroke="var(--line-strong)"
           strokeWidth="1.5"
           strokeDasharray="1 5"
@@ -75,43 +88,74 @@ export function DayRope({ quarters, now, nowLabel, label }: Props) {
         />
         {now !== undefined && (
           <path
-            d={`M${x(from)} ${BASE} H${x(passedUntil)}`}
+            d={`M${x(from)} ${base} H${x(passedUntil)}`}
             stroke="var(--mark)"
             strokeWidth="2.5"
             strokeLinecap="round"
           />
         )}
-        {stacksOf(quarters).map((stack) => (
-          <Stack key={stack.hour} x={x(stack.hour)} marks={stack.marks} />
-        ))}
-        {now !== undefined && <Now x={x(passedUntil)} label={nowLabel ?? ''} />}
+        {total > MAX_MARKS ? (
+          <HourBars quarters={quarters} x={x} size={size} />
+        ) : (
+          stacksOf(quarters, size.stackHours).map((stack) => (
+            <Stack key={stack.hour} x={x(stack.hour)} marks={stack.marks} size={size} />
+          ))
+        )}
+        {now !== undefined && <Now x={x(passedUntil)} label={nowLabel ?? ''} size={size} />}
       </svg>
       <QuarterTable quarters={quarters} label={label} />
     </>
   )
 }
 
+type Scale = { x: (hour: number) => number; size: Size }
+
+function Hours({ from, to, x, size }: Scale & { from: number; to: number }) {
+  const base = baseOf(size)
+  const hours = Array.from({ length: to - from + 1 }, (_, i) => from + i)
+  return hours.map((hour) => (
+    <g key={hour}>
+      <path d={`M${x(hour)} ${base - 4} V${base + 4}`} stroke="var(--line-strong)" opacity=".55" />
+      {(hour - from) % size.labelHours === 0 && (
+        <text
+          x={x(hour)}
+          y={base + 24}
+          textAnchor="middle"
+          fontSize="12"
+          fill="var(--faint)"
+          className="numbers"
+        >
+          {String(hour).padStart(2, '0')}
+        </text>
+      )}
+    </g>
+  ))
+}
+
 type Stacked = { hour: number; marks: MarkName[] }
 
-function stacksOf(quarters: QuarterHour[]): Stacked[] {
-  const byHour = Map.groupBy(quarters, ({ hour }) => hour)
+const byOrder = (a: QuarterHour, b: QuarterHour) =>
+  STACK_ORDER.indexOf(a.mark) - STACK_ORDER.indexOf(b.mark)
+
+function stacksOf(quarters: QuarterHour[], stackHours: number): Stacked[] {
+  const byHour = Map.groupBy(quarters, ({ hour }) => Math.floor(hour / stackHours) * stackHours)
   return [...byHour].map(([hour, some]) => ({
     hour,
-    marks: some
-      .toSorted((a, b) => STACK_ORDER.indexOf(a.mark) - STACK_ORDER.indexOf(b.mark))
-      .flatMap(({ mark, count }) => Array<MarkName>(count).fill(mark)),
+    marks: some.toSorted(byOrder).flatMap(({ mark, count }) => Array<MarkName>(count).fill(mark)),
   }))
 }
 
+type StackProps = { x: number; marks: MarkName[]; size: Size }
+
 /** A stack that is too high ends with the number of hidden marks. */
-function Stack({ x, marks }: { x: number; marks: MarkName[] }) {
+function Stack({ x, marks, size }: StackProps) {
   const isHigh = marks.length > MAX_STACK
   const shown = isHigh ? marks.slice(0, MAX_STACK - 1) : marks
-  const y = (place: number) => BASE - STEP - place * STEP
+  const y = (place: number) => baseOf(size) - size.step * (place + 1)
   return (
     <g>
       {shown.map((mark, place) => (
-        <MarkShape key={place} mark={mark} x={x} y={y(place)} r={5.5} />
+        <MarkShape key={place} mark={mark} x={x} y={y(place)} r={size.radius} />
       ))}
       {isHigh && (
         <text
@@ -129,14 +173,77 @@ function Stack({ x, marks }: { x: number; marks: MarkName[] }) {
   )
 }
 
-function Now({ x, label }: { x: number; label: string }) {
+const FILL: Record<MarkName, string> = {
+  sent: 'var(--mark)',
+  captured: 'var(--mark)',
+  sending: 'var(--mark)',
+  waiting: 'var(--accent-line)',
+  failed: 'var(--clay)',
+  skipped: 'var(--line-strong)',
+  late: 'var(--amber)',
+  cancelled: 'var(--line-strong)',
+}
+
+function HourBars({ quarters, x, size }: Scale & { quarters: QuarterHour[] }) {
+  const hours = [...Map.groupBy(quarters, ({ hour }) => Math.floor(hour))].map(([hour, some]) => ({
+    hour,
+    parts: some.toSorted(byOrder),
+    total: some.reduce((sum, { count }) => sum + count, 0),
+  }))
+  const most = Math.max(...hours.map(({ total }) => total))
+  const room = size.step * MAX_STACK
+  return hours.map(({ hour, parts, total }) => {
+    let top = baseOf(size) - 3
+    const width = x(hour + 1) - x(hour)
+    return (
+      <g key={hour}>
+        {parts.map(({ hour: quarter, mark, count }) => {
+          const height = (count / most) * room
+          top -= height
+          return (
+            <rect
+              key={`${quarter} ${mark}`}
+              x={x(hour) + width * 0.12}
+              y={top}
+              width={width * 0.76}
+              height={height}
+              fill={FILL[mark]}
+            />
+          )
+        })}
+        <text
+          x={x(hour) + width / 2}
+          y={top - 5}
+          textAnchor="middle"
+          fontSize="11"
+          fill="var(--soft)"
+          className="numbers"
+        >
+          {total}
+        </text>
+      </g>
+    )
+  })
+}
+
+/** The time stands to the left of the bell if there is no room to its right. */
+function Now({ x, label, size }: { x: number; label: string; size: Size }) {
+  const isAtEnd = x > size.width - 60
   return (
     <g>
-      <path d={`M${x} 30 V${BASE + 6}`} stroke="var(--brass-edge)" strokeWidth="1.5" />
+      <path d={`M${x} 30 V${baseOf(size) + 6}`} stroke="var(--brass-edge)" strokeWidth="1.5" />
       <g transform={`translate(${x - 15} 2) scale(.94)`}>
         <BellShape body="var(--brass)" strap="var(--brass-edge)" />
       </g>
-      <text x={x + 16} y={21} fontSize="13" fontWeight="600" fill="var(--ink)" className="numbers">
+      <text
+        x={isAtEnd ? x - 16 : x + 16}
+        y={21}
+        textAnchor={isAtEnd ? 'end' : 'start'}
+        fontSize="13"
+        fontWeight="600"
+        fill="var(--ink)"
+        className="numbers"
+      >
         {label}
       </text>
     </g>

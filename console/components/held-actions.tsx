@@ -1,4 +1,3 @@
-import { Button } from '@mantine/core'
 import { useEffect, useSyncExternalStore } from 'react'
 import { useTranslation } from 'react-i18next'
 import { usePageKeys } from '../shell/keys.ts'
@@ -80,13 +79,13 @@ export function HeldActions() {
         <div key={toast.id} className={classes.toast}>
           <span className="grow">{toast.text}</span>
           {toast.action ? (
-            <Button size="compact-sm" variant="default" onClick={() => undo(toast)}>
-              {t('held.undo')} <kbd className={classes.key}>Z</kbd>
-            </Button>
+            <button type="button" className={classes.undo} onClick={() => undo(toast)}>
+              {t('held.undo')} <kbd>Z</kbd>
+            </button>
           ) : (
-            <Button size="compact-sm" variant="default" onClick={() => remove(toast.id)}>
+            <button type="button" className={classes.undo} onClick={() => remove(toast.id)}>
               {t('held.dismiss')}
-            </Button>
+            </button>
           )}
         </div>
       ))}

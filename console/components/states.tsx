@@ -1,4 +1,3 @@
-import { Button, Skeleton } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
 import { useEffect, useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -16,7 +15,11 @@ export function Loading({ lines = 6, height = 20 }: { lines?: number; height?: n
   return (
     <div aria-busy className="column" style={{ gap: 12 }}>
       {Array.from({ length: lines }, (_, line) => (
-        <Skeleton key={line} height={height} width={`${92 - ((line * 17) % 40)}%`} />
+        <div
+          key={line}
+          className="skeleton"
+          style={{ height, width: `${92 - ((line * 17) % 40)}%` }}
+        />
       ))}
     </div>
   )
@@ -52,9 +55,10 @@ export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => vo
         </div>
       )}
       {onRetry && (
-        <Button variant="default" leftSection={<IconRefresh size={15} />} onClick={onRetry}>
+        <button type="button" className="button" onClick={onRetry}>
+          <IconRefresh size={15} aria-hidden />
           {t('errors.again')}
-        </Button>
+        </button>
       )}
     </div>
   )

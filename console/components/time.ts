@@ -29,6 +29,8 @@ export function formatIn(timeZone: string, locale = 'en-GB') {
     const isThisYear = isoDay(ms).slice(0, 4) === isoDay(now).slice(0, 4)
     return (isThisYear ? dayMonth : dayMonthYear)(ms).replace(/,/g, '')
   }
+  const nearDay = (ms: number, now = Date.now()) =>
+    ({ [isoDay(now)]: 'today', [isoDay(now + DAY_MS)]: 'tomorrow' })[isoDay(ms)]
   return {
     timeZone,
     /** "14:00" */
@@ -37,8 +39,22 @@ export function formatIn(timeZone: string, locale = 'en-GB') {
     timeWithSeconds,
     /** "Thu 19 Nov"; with the year if it is another one. */
     day,
-    /** "Thursday 19 November" */
-    longDay: (ms: number) => longDay(ms).replace(/,/g, ''),
+    /** "tomorrow", "Thu 19 Nov" */
+    nearDay: (ms: number, now = Date.now()) => nearDay(ms, now) ?? day(ms, now),
+    /** "Thursday, 19 November" */
+    longDay: (ms: number) => longDay(ms).replace(/,/g, '').replace(' ', ', '),
+    /** "Today, Thursday 19 November"; with the year if it is another one. */
+    headingDay: (ms: number, now = Date.now()) => {
+      const year = isoDay(ms).slice(0, 4)
+      const near = nearDay(ms, now)
+      return [
+        near && `${near[0]!.toUpperCase()}${near.slice(1)},`,
+        longDay(ms).replace(/,/g, ''),
+        year === isoDay(now).slice(0, 4) ? undefined : year,
+      ]
+        .filter((word) => word !== undefined)
+        .join(' ')
+    },
     /** "Thu" */
     weekday,
     /** "2026-11-19" */
@@ -47,8 +63,7 @@ export function formatIn(timeZone: string, locale = 'en-GB') {
     startOfDay: (day: string) => startOfDay(day, timeZone),
     /** "today 14:00", "Thu 19 Nov, 14:00" */
     moment: (ms: number, now = Date.now()) => {
-      const days = { [isoDay(now)]: 'today', [isoDay(now + DAY_MS)]: 'tomorrow' }
-      const near = days[isoDay(ms)]
+      const near = nearDay(ms, now)
       return near ? `${near} ${time(ms)}` : `${day(ms, now)}, ${time(ms)}`
     },
     /** Hours since midnight, as a fraction: 14.5 */

@@ -13,10 +13,17 @@ export type TimelineItem = {
   children?: ReactNode
 }
 
+type Props = {
+  items: TimelineItem[]
+  label: string
+  /** Times above the events, as on a phone. */
+  isNarrow?: boolean | undefined
+}
+
 /** Events from top to bottom. The line is solid in the past and dotted in the future. */
-export function Timeline({ items, label }: { items: TimelineItem[]; label: string }) {
+export function Timeline({ items, label, isNarrow }: Props) {
   return (
-    <ol className={classes.timeline} aria-label={label}>
+    <ol className={classes.timeline} data-narrow={isNarrow || undefined} aria-label={label}>
       {items.map((item, i) => (
         <li key={item.key} className={classes.item}>
           <span className={`numbers faint ${classes.time}`}>{item.time}</span>

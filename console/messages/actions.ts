@@ -1,4 +1,5 @@
 import { useTranslation } from 'react-i18next'
+import { decideApproval, type Approval, type Decision } from '../api/approvals.ts'
 import {
   cancelMessages,
   fireMessages,
@@ -49,8 +50,9 @@ export function useHeldAction() {
       text: t(`held.${name}`, { count: messages.length }),
       run: async () => {
         try {
-          const { done, refused } = await CALLS[name](messages)
+          const { done, refused, approvalId } = await CALLS[name](messages)
           const words: string[] = []
+          if (approvalId !== undefined) words.push(t('held.approval'))
           if (done.length > 0) words.push(t(`held.done.${name}`, { count: done.length }))
           if (refused.length > 0) {
             const reason = refused[0]!.detail
@@ -62,4 +64,23 @@ export function useHeldAction() {
         }
       },
     })
+}
+
+/** Decides about mails that wait for approval, after a few seconds in which the user can undo it. */
+export function useHeldDecision() {
+  const { t } = useTranslation()
+  return (decision: Decision, approval: Approval) => {
+    const count = approval.mails
+    holdAction({
+      text: t(`held.${decision}`, { count }),
+      run: async () => {
+        try {
+          await decideApproval(decision, approval)
+          return t(`held.done.${decision}`, { count })
+        } catch (error) {
+          return t('held.failed', { reason: error instanceof Error ? error.message : '' })
+        }
+      },
+    })
+  }
 }

@@ -37,5 +37,17 @@ export function filtersOf(search: ActivitySearch, format: TimeFormat): MessageFi
   }
 }
 
+/** Whether a range of days is chosen. */
+export const hasDays = ({ from, to }: ActivitySearch) => isDay(from) || isDay(to)
+
+/**
+ * The messages that the list shows. Without a chosen outcome it ends today: cancelled messages of
+ * the future would be its first pages.
+ */
+export function listFiltersOf(search: ActivitySearch, format: TimeFormat): MessageFilters {
+  if (search.outcome || hasDays(search)) return filtersOf(search, format)
+  return filtersOf({ ...search, to: format.isoDay(Date.now()) }, format)
+}
+
 const isDay = (text: string | undefined): text is string =>
   text !== undefined && /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))

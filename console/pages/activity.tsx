@@ -1,10 +1,9 @@
-import { Button, Checkbox, Select, TextInput } from '@mantine/core'
-import { useDebouncedCallback, useMediaQuery } from '@mantine/hooks'
+import { Button, Select, TextInput } from '@mantine/core'
+import { useDebouncedCallback } from '@mantine/hooks'
 import { IconDownload, IconPlayerPlay, IconRefresh, IconSearch, IconX } from '@tabler/icons-react'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { useWindowVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { lazy, Suspense, useMemo, useState } from 'react'
 import { Trans, useTranslation } from 'react-i18next'
 import type { TriggerStatus } from '../../src/contract/event-trigger.ts'
 import { automationsQuery } from '../api/automations.ts'
@@ -16,7 +15,7 @@ import {
 } from '../api/messages.ts'
 import { setupQuery } from '../api/setup.ts'
 import { LiveDot } from '../components/live-dot.tsx'
-import { Mark, MARK_OF_STATUS, markOf, Status, type MarkName } from '../components/mark.tsx'
+import { Mark, MARK_OF_STATUS, markOf, type MarkName } from '../components/mark.tsx'
 import { Empty, Failure, Loading } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
 import {
@@ -28,29 +27,43 @@ import {
   type ActionName,
 } from '../messages/actions.ts'
 import { toCsv } from '../messages/csv.ts'
-import { filtersOf, PAST, STATUSES, type ActivitySearch } from '../messages/filters.ts'
+import {
+  filtersOf,
+  hasDays,
+  listFiltersOf,
+  STATUSES,
+  type ActivitySearch,
+} from '../messages/filters.ts'
+import classes from '../messages/activity.module.css'
+import { MessageRows } from '../messages/message-rows.tsx'
 import { saveFile } from '../messages/save-file.ts'
 import { usePageKeys } from '../shell/keys.ts'
 import { PageHead } from '../shell/page-head.tsx'
-import classes from './activity.module.css'
+
+const MessagePeek = lazy(async () => {
+  const { MessagePeek } = await import('../messages/peek.tsx')
+  return { default: MessagePeek }
+})
 
 export function ActivityPage() {
   const { t } = useTranslation()
   const search = useSearch({ from: '/shell/activity' })
   const format = useTimeFormat()
-  const filters = useMemo(() => filtersOf(search, format), [search, format])
-  const counts = useQuery(messageCountsQuery(filters))
-  const { SCHEDULED: _ahead, ...past } = counts.data ?? {}
+  const filters = useMemo(() => listFiltersOf(search, format), [search, format])
+  const { outcome: _outcome, ...others } = search
+  const counts = useQuery(messageCountsQuery(filtersOf(search, format)))
+  const listed = useQuery(messageCountsQuery(listFiltersOf(others, format)))
+  const { SCHEDULED: _ahead, ...past } = listed.data ?? {}
   const total = Object.values(past).reduce((sum, count) => sum + count, 0)
   return (
     <>
       <PageHead
         title={t('activity.title')}
         lede={
-          counts.data && (
+          listed.data && (
             <Trans
               i18nKey="activity.lede"
-              values={{ sent: counts.data.COMPLETED ?? 0, total }}
+              values={{ sent: listed.data.COMPLETED ?? 0, total }}
               components={{ b: <b /> }}
             />
           )
@@ -59,7 +72,7 @@ export function ActivityPage() {
         <LiveDot />
         <ExportButton filters={filters} />
       </PageHead>
-      <OutcomeTabs counts={counts.data ?? {}} total={total} chosen={search.outcome} />
+      <OutcomeTabs counts={counts.data ?? {}} total={total} search={search} />
       <Filters search={search} />
       <Messages filters={filters} search={search} />
     </>
@@ -71,11 +84,12 @@ const TABS: MarkName[] = ['waiting', 'sent', 'failed', 'skipped', 'late', 'cance
 type TabsProps = {
   counts: Partial<Record<TriggerStatus, number>>
   total: number
-  chosen: MarkName | undefined
+  search: ActivitySearch
 }
 
-function OutcomeTabs({ counts, total, chosen }: TabsProps) {
+function OutcomeTabs({ counts, total, search }: TabsProps) {
   const { t } = useTranslation()
+  const chosen = search.outcome
   const countOf = (mark: MarkName) =>
     STATUSES.filter((status) => MARK_OF_STATUS[status] === mark).reduce(
       (sum, status) => sum + (counts[status] ?? 0),
@@ -83,7 +97,12 @@ function OutcomeTabs({ counts, total, chosen }: TabsProps) {
     )
   return (
     <nav className={classes.tabs} aria-label={t('activity.outcome')}>
-      <Tab outcome={undefined} isChosen={!chosen} count={total} label={t('activity.all')} />
+      <Tab
+        outcome={undefined}
+        isChosen={!chosen}
+        count={total}
+        label={t(hasDays(search) ? 'activity.all' : 'activity.untilToday')}
+      />
       {TABS.map((mark) => (
         <Tab
           key={mark}
@@ -131,7 +150,7 @@ function Filters({ search }: { search: ActivitySearch }) {
       replace: true,
     })
   return (
-    <div className="row" style={{ gap: 8, marginBottom: 12, flexWrap: 'wrap' }}>
+    <div className={classes.filters}>
       <TextFilter text={search.text ?? ''} onChange={(text) => change({ text })} />
       <Select
         aria-label={t('activity.automation')}
@@ -193,6 +212,7 @@ function TextFilter({ text, onChange }: { text: string; onChange: (text: string)
   return (
     <TextInput
       leftSection={<IconSearch size={15} aria-hidden />}
+      rightSection={<kbd>/</kbd>}
       placeholder={t('activity.find')}
       aria-label={t('activity.find')}
       w={258}
@@ -243,11 +263,6 @@ function useExport() {
   }
 }
 
-const ROW_HEIGHT = 38
-const PHONE_ROW_HEIGHT = 60
-/** The next page is fetched this many rows before the end. */
-const AHEAD = 30
-
 type MessagesProps = { filters: MessageFilters; search: ActivitySearch }
 
 function Messages({ filters, search }: MessagesProps) {
@@ -262,7 +277,7 @@ function Messages({ filters, search }: MessagesProps) {
   if (error && !data) return <Failure error={error} onRetry={() => void refetch()} />
   if (!data) return <Loading lines={12} height={24} />
   if (messages.length === 0) {
-    const isFiltered = Object.keys(filters).length > 1 || filters.status !== PAST
+    const isFiltered = Object.keys(search).length > 0
     return (
       <div className="card">
         <Empty title={t(isFiltered ? 'activity.noneFound' : 'activity.none')}>
@@ -289,7 +304,8 @@ type RowsProps = { messages: Message[]; search: ActivitySearch; onNearEnd: () =>
 function SelectableRows({ messages, search, onNearEnd }: RowsProps) {
   const [selected, setSelected] = useState<ReadonlySet<number>>(new Set())
   const [current, setCurrent] = useState<number>()
-  const chosen = messages.filter(({ eventTriggerId }) => selected.has(eventTriggerId))
+  const chosen =
+    selected.size === 0 ? [] : messages.filter(({ eventTriggerId }) => selected.has(eventTriggerId))
   const toggle = (id: number) => {
     const changed = new Set(selected)
     if (!changed.delete(id)) changed.add(id)
@@ -298,12 +314,15 @@ function SelectableRows({ messages, search, onNearEnd }: RowsProps) {
   const move = (by: number) => () =>
     setCurrent((place = -1) => Math.min(Math.max(place + by, 0), messages.length - 1))
   const message = current === undefined ? undefined : messages[current]
+  const [isPeeking, setPeeking] = useState(false)
+  const endPeek = () => setPeeking(false)
   const deselect = () => setSelected(new Set())
   usePageKeys({
     j: move(1),
     k: move(-1),
+    ' ': message && (() => setPeeking(!isPeeking)),
     x: message && (() => toggle(message.eventTriggerId)),
-    escape: chosen.length > 0 ? deselect : undefined,
+    escape: isPeeking ? endPeek : chosen.length > 0 ? deselect : undefined,
   })
   return (
     <>
@@ -324,6 +343,11 @@ function SelectableRows({ messages, search, onNearEnd }: RowsProps) {
         onCurrent={setCurrent}
       />
       {chosen.length > 0 && <BulkBar messages={chosen} onDone={deselect} />}
+      {isPeeking && message && (
+        <Suspense>
+          <MessagePeek message={message} search={search} onClose={endPeek} />
+        </Suspense>
+      )}
     </>
   )
 }
@@ -361,7 +385,9 @@ function BulkBar({ messages, onDone }: { messages: Message[]; onDone: () => void
       <span className="numbers strong">{t('activity.selected', { count: messages.length })}</span>
       {confirmed ? (
         <>
-          <span className="soft small">{t(`activity.confirm.${confirmed.name}`)}</span>
+          <span className={`small ${classes.quiet}`}>
+            {t(`activity.confirm.${confirmed.name}`)}
+          </span>
           <Button onClick={() => act(confirmed.name, confirmed.some)}>
             {t(`activity.${confirmed.name}`, { count: confirmed.some.length })}
           </Button>
@@ -381,6 +407,7 @@ function BulkBar({ messages, onDone }: { messages: Message[]; onDone: () => void
                 onClick={() => ask(name, some)}
               >
                 {t(`activity.${name}`, { count: some.length })}
+                {name === 'sendAgain' && <kbd>R</kbd>}
               </Button>
             )
           })}
@@ -390,161 +417,14 @@ function BulkBar({ messages, onDone }: { messages: Message[]; onDone: () => void
             onClick={() => save(messages)}
           >
             {t('activity.exportSelected', { count: messages.length })}
+            <kbd>E</kbd>
           </Button>
           <Button variant="subtle" onClick={onDone}>
             {t('activity.deselect')}
+            <kbd>Esc</kbd>
           </Button>
         </>
       )}
-    </div>
-  )
-}
-
-type MessageRowsProps = RowsProps & {
-  selected: ReadonlySet<number>
-  onToggle: (id: number) => void
-  onToggleAll: () => void
-  /** The row that shortcuts act on. */
-  current: number | undefined
-  onCurrent: (place: number) => void
-}
-
-/** Renders only the visible rows. */
-function MessageRows(props: MessageRowsProps) {
-  const { messages, onNearEnd, selected, current } = props
-  const { t } = useTranslation()
-  const isPhone = useMediaQuery('(max-width: 768px)', false, { getInitialValueInEffect: false })
-  const list = useRef<HTMLDivElement>(null)
-  const [offset, setOffset] = useState(0)
-  useLayoutEffect(() => setOffset(list.current?.offsetTop ?? 0), [])
-  const rows = useWindowVirtualizer({
-    count: messages.length,
-    estimateSize: () => (isPhone ? PHONE_ROW_HEIGHT : ROW_HEIGHT),
-    overscan: 12,
-    scrollMargin: offset,
-  })
-  useEffect(() => rows.measure(), [rows, isPhone])
-  const shown = rows.getVirtualItems()
-  const last = shown.at(-1)?.index ?? 0
-  useEffect(() => {
-    if (last > messages.length - AHEAD) onNearEnd()
-  }, [last, messages.length, onNearEnd])
-  useEffect(() => {
-    if (current !== undefined) rows.scrollToIndex(current)
-  }, [rows, current])
-  return (
-    <div
-      className="card"
-      role="table"
-      aria-label={t('activity.title')}
-      aria-rowcount={messages.length}
-    >
-      <div role="row" className={`list-row list-head ${classes.row}`}>
-        <span role="columnheader" aria-label={t('activity.select')}>
-          <Checkbox
-            size="xs"
-            aria-label={t('activity.selectAll')}
-            checked={selected.size > 0 && selected.size >= messages.length}
-            indeterminate={selected.size > 0 && selected.size < messages.length}
-            onChange={props.onToggleAll}
-          />
-        </span>
-        <span role="columnheader">{t('activity.time')}</span>
-        <span role="columnheader">{t('activity.outcome')}</span>
-        <span role="columnheader">{t('activity.client')}</span>
-        <span role="columnheader">{t('activity.message')}</span>
-        <span role="columnheader">{t('activity.automation')}</span>
-      </div>
-      <div ref={list} role="rowgroup" style={{ position: 'relative', height: rows.getTotalSize() }}>
-        {shown.map(({ index, start }) => {
-          const message = messages[index]!
-          return (
-            <MessageRow
-              key={message.eventTriggerId}
-              message={message}
-              search={props.search}
-              top={start - offset}
-              isSelected={selected.has(message.eventTriggerId)}
-              isCurrent={index === current}
-              onToggle={() => props.onToggle(message.eventTriggerId)}
-              onCurrent={() => props.onCurrent(index)}
-            />
-          )
-        })}
-      </div>
-    </div>
-  )
-}
-
-type MessageRowProps = {
-  message: Message
-  search: ActivitySearch
-  top: number
-  isSelected: boolean
-  isCurrent: boolean
-  onToggle: () => void
-  onCurrent: () => void
-}
-
-function MessageRow(props: MessageRowProps) {
-  const { message, search, top, isSelected, isCurrent, onToggle, onCurrent } = props
-  const { t } = useTranslation()
-  const format = useTimeFormat()
-  const link = useRef<HTMLAnchorElement>(null)
-  useEffect(() => {
-    if (isCurrent && !link.current?.parentElement?.parentElement?.matches(':focus-within')) {
-      link.current?.focus({ preventScroll: true })
-    }
-  }, [isCurrent])
-  const mark = markOf(message)
-  const attempts = message.email?.attempts ?? 0
-  const name = message.clientName ?? message.objectName ?? `#${message.eventTriggerId}`
-  return (
-    <div
-      role="row"
-      className={`list-row ${classes.row} ${classes.message}`}
-      data-selected={isSelected || undefined}
-      style={{ position: 'absolute', top, left: 0, right: 0 }}
-      onFocus={onCurrent}
-    >
-      <span role="cell" className={classes.check}>
-        <Checkbox
-          size="xs"
-          aria-label={t('activity.selectOne', { name })}
-          checked={isSelected}
-          onChange={onToggle}
-        />
-      </span>
-      <span role="cell" className="numbers soft">
-        {format.moment(message.scheduledTime)}
-      </span>
-      <span role="cell" className="row">
-        <Status mark={mark} />
-        {attempts > 1 && (
-          <span className="faint tiny">{t('activity.attempts', { count: attempts })}</span>
-        )}
-      </span>
-      <span role="cell" className="ellipsis" style={{ fontWeight: 550 }} dir="auto">
-        <Link
-          ref={link}
-          to="/activity/$eventTriggerId"
-          params={{ eventTriggerId: message.eventTriggerId }}
-          search={search}
-          className={classes.open}
-        >
-          {name}
-        </Link>
-      </span>
-      <span
-        role="cell"
-        className={`ellipsis ${message.statusReason ? (mark === 'failed' ? 'clay mono' : 'soft') : ''}`}
-        dir="auto"
-      >
-        {message.statusReason ?? message.email?.subject}
-      </span>
-      <span role="cell" className="ellipsis soft" dir="auto">
-        {message.description}
-      </span>
     </div>
   )
 }

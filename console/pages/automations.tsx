@@ -1,5 +1,5 @@
-import { Switch, TextInput } from '@mantine/core'
-import { IconSearch } from '@tabler/icons-react'
+import { Select, Switch, TextInput } from '@mantine/core'
+import { IconBellOff, IconSearch } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -22,7 +22,7 @@ export function AutomationsPage() {
   const { data: automations, error, refetch } = useQuery(automationsQuery)
   const { data: setup, error: setupError } = useQuery(setupQuery)
   const { functions } = useSession()
-  const [text, setText] = useState('')
+  const [filters, setFilters] = useState<Filters>({ text: '' })
   const failure = error ?? setupError
   const total = (key: 'sent' | 'waiting') =>
     automations?.reduce((sum, { activity }) => sum + (activity?.[key] ?? 0), 0) ?? 0
@@ -48,25 +48,114 @@ export function AutomationsPage() {
         <Loading lines={10} height={28} />
       ) : (
         <>
-          <TextInput
-            leftSection={<IconSearch size={15} aria-hidden />}
-            placeholder={t('automations.find')}
-            aria-label={t('automations.find')}
-            w={260}
-            mb={14}
-            value={text}
-            onChange={(event) => setText(event.currentTarget.value)}
+          <FilterBar
+            setup={setup}
+            filters={filters}
+            onChange={(more) => setFilters({ ...filters, ...more })}
           />
-          <List automations={automations} setup={setup} text={text} />
+          <List automations={automations} setup={setup} filters={filters} />
         </>
       )}
     </>
   )
 }
 
+type Filters = {
+  text: string
+  locationId?: number | undefined
+  professionalId?: number | undefined
+  reasonId?: number | undefined
+  active?: boolean | undefined
+}
+
+type FilterBarProps = {
+  setup: Setup
+  filters: Filters
+  onChange: (more: Partial<Filters>) => void
+}
+
+function FilterBar({ setup, filters, onChange }: FilterBarProps) {
+  const { t } = useTranslation()
+  return (
+    <div className={classes.filters}>
+      <TextInput
+        leftSection={<IconSearch size={15} aria-hidden />}
+        rightSection={<kbd>/</kbd>}
+        placeholder={t('automations.find')}
+        aria-label={t('automations.find')}
+        w={240}
+        value={filters.text}
+        onChange={(event) => onChange({ text: event.currentTarget.value })}
+      />
+      <IdFilter
+        label={t('sentence.anyLocation')}
+        options={setup.locations.map(({ locationId, name }) => [locationId, name])}
+        onChange={(locationId) => onChange({ locationId })}
+      />
+      <IdFilter
+        label={t('sentence.anyStaff')}
+        options={setup.professionals.map(({ professionalId, firstName, lastName }) => [
+          professionalId,
+          `${firstName} ${lastName}`,
+        ])}
+        onChange={(professionalId) => onChange({ professionalId })}
+      />
+      <IdFilter
+        label={t('sentence.anyService')}
+        options={setup.services.map(({ reasonId, name }) => [reasonId, name])}
+        onChange={(reasonId) => onChange({ reasonId })}
+      />
+      <Select
+        aria-label={t('automations.onAndOff')}
+        placeholder={t('automations.onAndOff')}
+        w={130}
+        clearable
+        data={[
+          { value: 'on', label: t('automations.on') },
+          { value: 'off', label: t('automations.offOnly') },
+        ]}
+        onChange={(value) => onChange({ active: value === null ? undefined : value === 'on' })}
+      />
+    </div>
+  )
+}
+
+type IdFilterProps = {
+  label: string
+  options: [number, string][]
+  onChange: (id: number | undefined) => void
+}
+
+function IdFilter({ label, options, onChange }: IdFilterProps) {
+  const name = `${label[0]!.toUpperCase()}${label.slice(1)}`
+  return (
+    <Select
+      aria-label={name}
+      placeholder={name}
+      w={165}
+      clearable
+      searchable
+      data={options.map(([id, text]) => ({ value: String(id), label: text }))}
+      onChange={(value) => onChange(value === null ? undefined : Number(value))}
+    />
+  )
+}
+
+/** An automation without a selection applies to all. */
+const selects = (ids: number[], id: number | undefined) =>
+  id === undefined || ids.length === 0 || ids.includes(id)
+
+const passes = (automation: Automation, filters: Filters) =>
+  selects(automation.locationIdList, filters.locationId) &&
+  selects(automation.professionalIdList, filters.professionalId) &&
+  selects(automation.reasonIdList, filters.reasonId) &&
+  (filters.active === undefined || automation.active === filters.active)
+
 /** The stages of an appointment, and other objects. */
 const GROUPS = ['booked', 'before', 'after', 'changed', 'others'] as const
 type Group = (typeof GROUPS)[number]
+/** A line connects these: the life of an appointment in its order. */
+const LIFE = new Set<Group>(['booked', 'before', 'after'])
 
 function groupOf({ eventType, triggerHours, triggerMonths, triggerMinutes }: Automation): Group {
   if (eventType.objectType !== 'CALENDAR') return 'others'
@@ -78,11 +167,11 @@ function groupOf({ eventType, triggerHours, triggerMonths, triggerMinutes }: Aut
 function List({
   automations,
   setup,
-  text,
+  filters,
 }: {
   automations: Automation[]
   setup: Setup
-  text: string
+  filters: Filters
 }) {
   const { t } = useTranslation()
   const rows = automations
@@ -90,8 +179,12 @@ function List({
       automation,
       parts: sentenceOf(automation, automation.eventActions ?? [], setup),
     }))
-    .filter(({ automation, parts }) =>
-      `${automation.description} ${sentenceText(parts)}`.toLowerCase().includes(text.toLowerCase()),
+    .filter(
+      ({ automation, parts }) =>
+        passes(automation, filters) &&
+        `${automation.description} ${sentenceText(parts)}`
+          .toLowerCase()
+          .includes(filters.text.toLowerCase()),
     )
   if (automations.length === 0) {
     return <Empty title={t('automations.none')}>{t('automations.noneHint')}</Empty>
@@ -112,8 +205,10 @@ function List({
         <span />
       </div>
       {GROUPS.filter((group) => byGroup.has(group)).map((group) => (
-        <section key={group}>
-          <h2 className={`eyebrow ${classes.group}`}>{t(`automations.groups.${group}`)}</h2>
+        <section key={group} data-life={LIFE.has(group) || undefined}>
+          <h2 className={`eyebrow ${classes.group}`} data-visit={group === 'after' || undefined}>
+            {t(`automations.groups.${group}`)}
+          </h2>
           {byGroup.get(group)!.map(({ automation, parts }) => (
             <Row key={automation.eventDefnId} automation={automation} parts={parts} />
           ))}
@@ -135,18 +230,34 @@ function Row({ automation, parts }: RowProps) {
     : activity?.nextTime
       ? format.moment(activity.nextTime)
       : t(isEvent ? 'automations.whenItHappens' : 'automations.nothingAhead')
+  const hasStopped = active && activity?.hasStoppedMatching === true
   return (
-    <div className={`list-row ${classes.row}`} data-off={!active || undefined}>
+    <div
+      className={`list-row ${classes.row}`}
+      data-off={!active || undefined}
+      data-stopped={hasStopped || undefined}
+    >
       <svg width="14" height="14" viewBox="-7 -7 14 14" aria-hidden>
-        <MarkShape mark={active ? 'sent' : 'waiting'} />
+        <circle r="7" fill="var(--card)" className={classes.gap} />
+        <MarkShape mark={hasStopped ? 'late' : active ? 'sent' : 'waiting'} />
       </svg>
-      <Link
-        to="/automations/$eventDefnId"
-        params={{ eventDefnId: String(automation.eventDefnId) }}
-        className={classes.open}
-      >
-        <Sentence parts={parts} />
-      </Link>
+      <div>
+        <Link
+          to="/automations/$eventDefnId"
+          params={{ eventDefnId: String(automation.eventDefnId) }}
+          className={classes.open}
+        >
+          <Sentence parts={parts} />
+        </Link>
+        {hasStopped && (
+          <div className={`amber tiny ${classes.stopped}`}>
+            <IconBellOff size={14} aria-hidden />
+            <span>
+              <b>{t('automations.stopped')}</b>. {t('automations.stoppedHint')}
+            </span>
+          </div>
+        )}
+      </div>
       <Spark days={activity?.days ?? []} />
       <div className="numbers" style={{ textAlign: 'right', lineHeight: 1.3 }}>
         <span className="strong">{activity?.sent ?? 0}</span>
@@ -154,14 +265,7 @@ function Row({ automation, parts }: RowProps) {
           <div className="clay tiny">{t('automations.failed', { count: activity.failed })}</div>
         )}
       </div>
-      <div className="numbers soft small">
-        {next}
-        {active && activity?.hasStoppedMatching && (
-          <div className="amber tiny" title={t('automations.stoppedHint')}>
-            {t('automations.stopped')}
-          </div>
-        )}
-      </div>
+      <div className="numbers soft small">{next}</div>
       <OnOff automation={automation} label={sentenceText(parts)} />
       <AutomationMenu automation={automation} label={sentenceText(parts)} />
     </div>

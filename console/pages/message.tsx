@@ -1,7 +1,5 @@
 import { Button, CopyButton } from '@mantine/core'
 import {
-  IconArrowRight,
-  IconCheck,
   IconChevronDown,
   IconChevronLeft,
   IconChevronUp,
@@ -13,27 +11,27 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useMemo, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
-import type { Email } from '../../src/contract/email.ts'
-import type { HistoryEntry, TriggerDetails } from '../../src/contract/event-trigger.ts'
-import type { Check, Explanation } from '../../src/contract/explanation.ts'
-import { emailQuery, explanationQuery, messageQuery, messagesQuery } from '../api/messages.ts'
-import { Filled, part } from '../components/filled.tsx'
+import type { TriggerDetails } from '../../src/contract/event-trigger.ts'
+import type { Explanation } from '../../src/contract/explanation.ts'
+import { explanationQuery, messageQuery, messagesQuery } from '../api/messages.ts'
 import { Mark, markOf, Status, type MarkName } from '../components/mark.tsx'
 import { Failure, Loading } from '../components/states.tsx'
-import { useTimeFormat, type TimeFormat } from '../components/time.ts'
-import { Timeline, type TimelineItem } from '../components/timeline.tsx'
+import { useTimeFormat } from '../components/time.ts'
 import {
   actionableBy,
   useAllowedActions,
   useHeldAction,
   type ActionName,
 } from '../messages/actions.ts'
-import { filtersOf, type ActivitySearch } from '../messages/filters.ts'
 import { CorrectAddress } from '../messages/correct-address.tsx'
-import { meaningOf, resultOf, type AttemptResult } from '../messages/meaning.ts'
+import { listFiltersOf, type ActivitySearch } from '../messages/filters.ts'
+import { Headline } from '../messages/headline.tsx'
+import { Checks, History } from '../messages/history.tsx'
+import { Mail, type MailProps } from '../messages/mail.tsx'
+import { meaningOf } from '../messages/meaning.ts'
+import classes from '../messages/message.module.css'
 import { usePageKeys } from '../shell/keys.ts'
 import { Clock } from '../shell/page-head.tsx'
-import classes from './message.module.css'
 
 /** One message: its history, its mails and the replies of the mail server. */
 export function MessagePage() {
@@ -80,7 +78,7 @@ function Neighbours({ id, search }: { id: number; search: ActivitySearch }) {
   const { t } = useTranslation()
   const navigate = useNavigate()
   const format = useTimeFormat()
-  const filters = useMemo(() => filtersOf(search, format), [search, format])
+  const filters = useMemo(() => listFiltersOf(search, format), [search, format])
   const { data } = useInfiniteQuery(messagesQuery(filters))
   const ids = data?.pages.flatMap((page) => page.items.map((one) => one.eventTriggerId)) ?? []
   const place = ids.indexOf(id)
@@ -167,13 +165,7 @@ function Message({ message, search }: { message: TriggerDetails; search: Activit
       <header className={classes.head}>
         <div className={classes.headline}>
           <h1 dir="auto">
-            <Filled
-              text={t(`message.headline.${mark}`, { who: part('who'), what: part('what') })}
-              parts={{
-                who: message.clientName ?? message.objectName ?? t('message.noClient'),
-                what: <i>{message.description ?? t('message.noAutomation')}</i>,
-              }}
-            />
+            <Headline message={message} />
           </h1>
           <Status mark={mark} pill />
         </div>
@@ -251,190 +243,6 @@ function WhatFailed({ message }: { message: TriggerDetails }) {
   )
 }
 
-function History({ message }: { message: TriggerDetails }) {
-  const { t } = useTranslation()
-  const format = useTimeFormat()
-  const items = [
-    ...historyItems(message, t, format),
-    ...attemptItems(message.emails ?? [], t, format),
-  ]
-    .toSorted((a, b) => a.at - b.at)
-    .map(({ at: _at, ...item }) => item)
-  if (message.status === 'SCHEDULED') {
-    items.push({
-      key: 'ahead',
-      time: format.moment(message.scheduledTime),
-      title: t('message.ahead'),
-      mark: 'waiting',
-      isAhead: true,
-    })
-  }
-  return <Timeline items={items} label={t('message.timeline')} />
-}
-
-type Placed = TimelineItem & { at: number }
-
-const MARK_OF_CHANGE: Partial<Record<HistoryEntry['change'], MarkName>> = {
-  CANCELLED: 'cancelled',
-  SKIPPED: 'skipped',
-  EXPIRED: 'late',
-  FAILED: 'failed',
-}
-
-function historyItems(message: TriggerDetails, t: Translate, format: TimeFormat): Placed[] {
-  let scheduledBefore: number | null = null
-  return message.history.map((entry, i) => {
-    const before = scheduledBefore
-    if (isOfObject(entry)) scheduledBefore = entry.scheduledTime
-    const mark = MARK_OF_CHANGE[entry.change]
-    return {
-      key: `history ${i}`,
-      at: entry.time,
-      time: format.moment(entry.time),
-      title: titleOf(entry, t, format),
-      ...(mark && { mark }),
-      children: (
-        <>
-          {!isSaidByTitle(entry) && (
-            <div className={`soft small ${classes.detail}`} dir="auto">
-              {entry.detail}
-            </div>
-          )}
-          {isOfObject(entry) && (
-            <Effect before={before} after={entry.scheduledTime} format={format} t={t} />
-          )}
-          {entry.change === 'FIRED' && <Checks message={message} />}
-        </>
-      ),
-    }
-  })
-}
-
-function titleOf({ change, user, objectTime }: HistoryEntry, t: Translate, format: TimeFormat) {
-  const values = { user: nameOfUser(user, t) }
-  if (objectTime !== null && (change === 'CREATED' || change === 'MOVED')) {
-    return t(`message.changesWithTime.${change}`, { ...values, time: format.moment(objectTime) })
-  }
-  return t(`message.changes.${change}`, values)
-}
-
-/** A detail with several parts adds to the title. */
-const isSaidByTitle = ({ change, detail }: HistoryEntry) =>
-  change === 'FIRED' || change === 'FIRED_BY_HAND' || (change === 'MOVED' && !detail.includes(';'))
-
-/** Changes of the object or the automation can move the message; the other entries end it. */
-const isOfObject = ({ change }: HistoryEntry) =>
-  !['FIRED', 'CANCELLED', 'SKIPPED', 'EXPIRED', 'FAILED'].includes(change)
-
-function nameOfUser(user: string | null, t: Translate) {
-  if (user === null) return t('message.someone')
-  if (user === 'SYSTEM') return t('message.system')
-  return user.startsWith('key:') ? t('message.key', { name: user.slice(4) }) : user
-}
-
-type EffectProps = {
-  before: number | null
-  after: number | null
-  format: TimeFormat
-  t: Translate
-}
-
-/** What a change did to the time of the message. */
-function Effect({ before, after, format, t }: EffectProps) {
-  if (before === null && after === null) return null
-  if (before === after) return <div className="faint small">{t('message.unchanged')}</div>
-  return (
-    <div className={`row small numbers ${classes.effect}`}>
-      <Mark mark={after === null ? 'cancelled' : 'waiting'} size={11} />
-      {after === null ? (
-        t('message.unscheduled')
-      ) : before === null ? (
-        t('message.planned', { time: format.moment(after) })
-      ) : (
-        <span>
-          {t('message.rescheduled')} <s>{format.moment(before)}</s>{' '}
-          <IconArrowRight size={13} aria-hidden style={{ verticalAlign: -2 }} />{' '}
-          <b className="strong">{format.moment(after)}</b>
-        </span>
-      )}
-    </div>
-  )
-}
-
-const MARK_OF_RESULT: Record<AttemptResult, MarkName> = {
-  accepted: 'sent',
-  captured: 'captured',
-  later: 'sending',
-  refused: 'failed',
-  unclear: 'sending',
-}
-
-const TONE_OF_RESULT: Record<AttemptResult, string> = {
-  accepted: '',
-  captured: '',
-  later: 'retrying',
-  refused: 'refused',
-  unclear: 'retrying',
-}
-
-/** For a message to a whole class, only the attempts of the first mails are shown. */
-const MAX_EMAILS = 20
-
-function attemptItems(emails: Email[], t: Translate, format: TimeFormat): Placed[] {
-  return emails.slice(0, MAX_EMAILS).flatMap((email) =>
-    email.attempts.map((attempt, i) => {
-      const result = resultOf(attempt)
-      return {
-        key: `attempt ${email.emailId} ${i}`,
-        at: attempt.time,
-        time: format.timeWithSeconds(attempt.time),
-        title: t('attempt.number', { count: i + 1, result: t(`attempt.results.${result}`) }),
-        mark: MARK_OF_RESULT[result],
-        children: (
-          <>
-            {emails.length > 1 && (
-              <div className="soft small" dir="auto">
-                {email.to}
-              </div>
-            )}
-            <div className={`server-words ${TONE_OF_RESULT[result]}`} dir="auto">
-              {attempt.reply}
-            </div>
-            <div className="soft small">{t(`attempt.meanings.${meaningOf(attempt)}`)}</div>
-          </>
-        ),
-      }
-    }),
-  )
-}
-
-function Checks({ message }: { message: TriggerDetails }) {
-  const { t } = useTranslation()
-  return (
-    <ul className={classes.checks} aria-label={t('message.checksThen')}>
-      {message.checks.filter(isWorthSaying(message)).map(({ check, ok, reason }) => (
-        <li key={check} className={ok ? '' : 'clay'}>
-          {ok ? (
-            <IconCheck size={14} stroke={2.2} className="accent" aria-hidden />
-          ) : (
-            <IconX size={14} stroke={2.2} aria-hidden />
-          )}
-          <span>{reason}</span>
-        </li>
-      ))}
-    </ul>
-  )
-}
-
-/** Hides checks that every message of this kind passes. */
-const isWorthSaying =
-  ({ objectType }: TriggerDetails) =>
-  ({ check, ok }: Check) =>
-    !ok ||
-    (check !== 'business' &&
-      check !== 'event type' &&
-      (check !== 'disclaimer form' || objectType === 'DISCLAIMER'))
-
 type EveryProps = { message: TriggerDetails; search: ActivitySearch }
 
 function EveryAutomation({ message, search }: EveryProps) {
@@ -454,7 +262,7 @@ function EveryAutomation({ message, search }: EveryProps) {
       ) : (
         data.map((explanation) => (
           <div key={explanation.eventDefnId} className={classes.automation}>
-            <ExplanationMark outcome={explanation.outcome} />
+            <ExplanationMark explanation={explanation} />
             <AutomationName explanation={explanation} message={message} search={search} />
             <span className={`soft ${classes.reason}`} dir="auto">
               {explanation.eventTriggerId === message.eventTriggerId
@@ -473,9 +281,12 @@ function EveryAutomation({ message, search }: EveryProps) {
   )
 }
 
-function ExplanationMark({ outcome }: { outcome: Explanation['outcome'] }) {
+function ExplanationMark({ explanation }: { explanation: Explanation }) {
+  const { outcome, checks } = explanation
   if (outcome === 'NOT') return <IconX size={13} stroke={2.2} className="faint" aria-hidden />
-  return <Mark mark={outcome === 'FIRED' ? 'sent' : 'waiting'} />
+  const isSent = outcome === 'FIRED' && checks.every(({ ok }) => ok)
+  const mark: MarkName = isSent ? 'sent' : outcome === 'FIRED' ? 'failed' : 'waiting'
+  return <Mark mark={mark} />
 }
 
 type AutomationNameProps = EveryProps & { explanation: Explanation }
@@ -507,63 +318,6 @@ function AutomationName({ explanation, message, search }: AutomationNameProps) {
 function reasonOf({ checks, outcome }: Explanation, t: Translate) {
   const failed = checks.find(({ ok }) => !ok)
   return failed?.reason ?? t(`message.outcomes.${outcome}`)
-}
-
-type MailProps = { message: TriggerDetails; email: Email | undefined }
-
-function Mail({ message, email }: MailProps) {
-  const { t } = useTranslation()
-  const more = (message.emails?.length ?? 0) - 1
-  return (
-    <>
-      <h2 className="eyebrow" style={{ margin: 0 }}>
-        {t('message.mail')}
-      </h2>
-      <section className="card" style={{ overflow: 'hidden' }}>
-        {email ? (
-          <>
-            <div className={classes.mailHead}>
-              <div className="strong" dir="auto">
-                {email.subject}
-              </div>
-              <div className="soft small" dir="auto">
-                {email.to}
-              </div>
-            </div>
-            <MailBody emailId={email.emailId} />
-          </>
-        ) : (
-          <p className="soft small" style={{ margin: 0, padding: '14px 18px' }}>
-            {t(message.status === 'SCHEDULED' ? 'message.noMailYet' : 'message.noMail')}
-          </p>
-        )}
-      </section>
-      {more > 0 && <p className="faint small">{t('message.moreMails', { count: more })}</p>}
-    </>
-  )
-}
-
-/** A sandboxed frame: scripts, remote content and navigation are blocked. */
-function MailBody({ emailId }: { emailId: number }) {
-  const { t } = useTranslation()
-  const { data, error, refetch } = useQuery(emailQuery(emailId))
-  if (error && !data) return <Failure error={error} onRetry={() => void refetch()} />
-  if (!data) return <Loading lines={5} />
-  if (data.html === null) {
-    return (
-      <p className="soft small" style={{ margin: 0, padding: '14px 18px' }}>
-        {t('message.notKept')}
-      </p>
-    )
-  }
-  return (
-    <iframe
-      className={classes.frame}
-      title={t('message.frame')}
-      sandbox=""
-      src={`/emails/${emailId}/html`}
-    />
-  )
 }
 
 function Facts({ message, email }: MailProps) {

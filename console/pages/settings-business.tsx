@@ -1,6 +1,6 @@
 import { Button, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
-import { saveBusiness } from '../api/business.ts'
+import { pauseMail, resumeMail, saveBusiness } from '../api/business.ts'
 import { useSession } from '../api/session.ts'
 import { useForm } from '../components/form.ts'
 import { TimeZoneSelect } from '../components/time-zone-select.tsx'
@@ -85,8 +85,48 @@ export function SettingsBusinessPage() {
             )}
           </form>
         </section>
+        {!isReadOnly && <MailPause />}
       </SettingsColumns>
     </>
+  )
+}
+
+/** Stops all mail of the business, for example after a wrong import. */
+function MailPause() {
+  const { t } = useTranslation()
+  const { business } = useSession()
+  const { businessId, mailPaused, mailPausedReason } = business
+  const form = useForm(
+    (value) =>
+      mailPaused
+        ? resumeMail(businessId)
+        : pauseMail(businessId, value('mailPausedReason').trim() || null),
+    ['mailPausedReason'],
+  )
+  return (
+    <section className="card panel">
+      <header>
+        <h2>{t(mailPaused ? 'settings.mail.paused' : 'settings.mail.title')}</h2>
+      </header>
+      <form className={classes.form} onSubmit={form.onSubmit}>
+        <p className="soft small" style={{ margin: 0 }} dir="auto">
+          {mailPaused ? mailPausedReason : t('settings.mail.hint')}
+        </p>
+        {!mailPaused && (
+          <TextInput
+            name="mailPausedReason"
+            label={t('settings.mail.reason')}
+            error={form.faultAt('mailPausedReason')}
+          />
+        )}
+        <div className="row">
+          <Button type="submit" variant="default" loading={form.isBusy}>
+            {t(mailPaused ? 'today.paused.resume' : 'settings.mail.pause')}
+          </Button>
+          <FormState message={form.message} isDone={false} />
+        </div>
+      </form>
+    </section>
   )
 }
 

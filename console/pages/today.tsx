@@ -1,8 +1,8 @@
 import { Button, SegmentedControl } from '@mantine/core'
-import { IconAlertTriangle, IconCircleCheck } from '@tabler/icons-react'
+import { IconAlertTriangle, IconCircleCheck, IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
-import { lazy, Suspense, useState, type ReactNode } from 'react'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { Fragment, lazy, Suspense, useState, type ReactNode } from 'react'
 import { Trans, useTranslation } from 'react-i18next'
 import type { TriggerStatus } from '../../src/contract/event-trigger.ts'
 import type { Overview } from '../../src/contract/overview.ts'
@@ -10,15 +10,15 @@ import { nextMessagesQuery, type Message } from '../api/messages.ts'
 import { overviewQuery } from '../api/overview.ts'
 import { useSession } from '../api/session.ts'
 import { DayRope } from '../components/day-rope.tsx'
-import { Filled, part } from '../components/filled.tsx'
 import { Mark, MARK_OF_STATUS, type MarkName } from '../components/mark.tsx'
 import { Empty, Failure, Loading } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
-import { useAllowedActions, useHeldAction } from '../messages/actions.ts'
-import { CorrectAddress } from '../messages/correct-address.tsx'
 import { PageHead, useNow } from '../shell/page-head.tsx'
+import { NEW_APPOINTMENT } from '../shell/places.ts'
+import { NeedsYou } from '../today/needs-you.tsx'
+import { Panel } from '../today/panel.tsx'
+import classes from '../today/today.module.css'
 import { isFirstVisit } from './first-visit-steps.ts'
-import classes from './today.module.css'
 
 const FirstVisit = lazy(async () => {
   const { FirstVisit } = await import('./first-visit.tsx')
@@ -53,9 +53,11 @@ export function TodayPage() {
       <PageHead
         title={format.longDay(now)}
         lede={today.data && <DaySentence overview={today.data} />}
-      />
+      >
+        <BookButton />
+      </PageHead>
       {data?.mail.captured && <p className="small amber">{t('today.captured')}</p>}
-      {data?.mail.problem && (
+      {data?.mail.problem && !data.mail.paused && (
         <p className="small clay" role="alert">
           {t('today.mailStopped', { problem: data.mail.problem })}
         </p>
@@ -64,7 +66,7 @@ export function TodayPage() {
         <>
           <DayCard overview={data} now={now} shown={shown} onShow={setShown} />
           <div className={classes.columns}>
-            <NeedsYou failures={today.data.failures} />
+            <NeedsYou overview={today.data} />
             <Next now={now} waiting={countsOf(today.data).waiting ?? 0} />
             <div className="column" style={{ gap: 20 }}>
               <LastDays days={today.data.lastDays} />
@@ -76,6 +78,23 @@ export function TodayPage() {
         <Loading lines={8} height={28} />
       )}
     </>
+  )
+}
+
+function BookButton() {
+  const { t } = useTranslation()
+  const navigate = useNavigate()
+  const { functions } = useSession()
+  if (!functions.includes('EDIT_SCHEDULE')) return null
+  return (
+    <Button
+      variant="default"
+      leftSection={<IconPlus size={15} aria-hidden />}
+      rightSection={<kbd>B</kbd>}
+      onClick={() => void navigate({ href: NEW_APPOINTMENT })}
+    >
+      {t('today.book')}
+    </Button>
   )
 }
 
@@ -123,7 +142,7 @@ function DayCard({ overview, now, shown, onShow }: DayCardProps) {
   const isToday = overview.day === format.isoDay(now)
   return (
     <section className="card" style={{ padding: '13px 20px 8px' }}>
-      <div className="row" style={{ gap: 20, flexWrap: 'wrap' }}>
+      <div className={classes.legend}>
         {[markOfStatus('COMPLETED', overview), ...LEGEND].map((mark) => (
           <span key={mark} className="row numbers small" style={{ gap: 6 }}>
             <Mark mark={mark} />
@@ -142,108 +161,17 @@ function DayCard({ overview, now, shown, onShow }: DayCardProps) {
           ]}
         />
       </div>
-      <div className={classes.rope}>
-        <DayRope
-          label={t('today.rope')}
-          now={isToday ? format.hourOfDay(now) : undefined}
-          nowLabel={format.time(now)}
-          quarters={overview.quarterHours.map(({ time, status, count }) => ({
-            hour: format.hourOfDay(time),
-            mark: markOfStatus(status, overview),
-            count,
-          }))}
-        />
-      </div>
+      <DayRope
+        label={t('today.rope')}
+        now={isToday ? format.hourOfDay(now) : undefined}
+        nowLabel={format.time(now)}
+        quarters={overview.quarterHours.map(({ time, status, count }) => ({
+          hour: format.hourOfDay(time),
+          mark: markOfStatus(status, overview),
+          count,
+        }))}
+      />
     </section>
-  )
-}
-
-function Panel({
-  title,
-  aside,
-  children,
-}: {
-  title: string
-  aside?: ReactNode
-  children: ReactNode
-}) {
-  return (
-    <section className="card panel">
-      <header>
-        <h2>{title}</h2>
-        {aside}
-      </header>
-      {children}
-    </section>
-  )
-}
-
-function NeedsYou({ failures }: { failures: Overview['failures'] }) {
-  const { t } = useTranslation()
-  const format = useTimeFormat()
-  const allowed = useAllowedActions()
-  const hold = useHeldAction()
-  return (
-    <Panel
-      title={t('today.needsYou')}
-      aside={failures.length > 0 && <span className="chip numbers">{failures.length}</span>}
-    >
-      {failures.length === 0 && (
-        <Empty title={t('today.nothingFailed')}>{t('today.nothingFailedHint')}</Empty>
-      )}
-      {failures.map((failure) => (
-        <div key={failure.eventTriggerId} className={classes.item}>
-          <span style={{ margin: '2px 0 0 2px' }}>
-            <Mark mark="failed" size={13} />
-          </span>
-          <div className="grow">
-            <div className="row">
-              <span className="strong ellipsis grow" dir="auto">
-                <Filled
-                  text={t('today.gotNo', { who: part('who'), what: part('what') })}
-                  parts={{
-                    who: failure.clientName ?? failure.to,
-                    what: <i>{failure.description}</i>,
-                  }}
-                />
-              </span>
-              <span className="faint numbers small">{format.moment(failure.scheduledTime)}</span>
-            </div>
-            <div className={`mono clay ${classes.words}`} dir="auto">
-              {failure.statusReason}
-            </div>
-            <div className="row" style={{ marginTop: 6 }}>
-              <Link
-                to="/activity/$eventTriggerId"
-                params={{ eventTriggerId: failure.eventTriggerId }}
-                search={{ outcome: 'failed' }}
-                className="small strong"
-              >
-                {t('today.whatHappened')}
-              </Link>
-              <CorrectAddress
-                clientId={failure.clientId}
-                to={failure.to}
-                reply={failure.statusReason}
-              />
-              {failure.emailId !== null && allowed.includes('sendAgain') && (
-                <Button
-                  size="compact-sm"
-                  variant="default"
-                  onClick={() =>
-                    hold('sendAgain', [
-                      { ...failure, status: 'FAILED', emailIds: [failure.emailId!] },
-                    ])
-                  }
-                >
-                  {t('today.sendAgain')}
-                </Button>
-              )}
-            </div>
-          </div>
-        </div>
-      ))}
-    </Panel>
   )
 }
 
@@ -254,14 +182,11 @@ function Next({ now, waiting }: { now: number; waiting: number }) {
   const { data, error, refetch } = useQuery(nextMessagesQuery(NEXT))
   const messages = data?.items ?? []
   const first = messages[0]
-  const minutes = first && Math.max(0, Math.round((first.scheduledTime - now) / 60_000))
   return (
     <Panel
       title={t('today.next')}
       aside={
-        minutes !== undefined && (
-          <span className="faint small">{t('today.firstIn', { count: minutes })}</span>
-        )
+        first && <span className="faint small">{untilFirst(first.scheduledTime - now, t)}</span>
       }
     >
       {error && !data ? (
@@ -273,39 +198,56 @@ function Next({ now, waiting }: { now: number; waiting: number }) {
       ) : (
         <NextRows messages={messages} />
       )}
-      {waiting > 0 && <div className="small soft">{t('today.allOfToday', { count: waiting })}</div>}
+      {waiting > 0 && (
+        <Link to="/activity" search={{ outcome: 'waiting' }} className={`small ${classes.all}`}>
+          {t('today.allOfToday', { count: waiting })}
+        </Link>
+      )}
     </Panel>
   )
+}
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+
+/** "the first in 3 minutes", "the first in 12 hours" */
+function untilFirst(ms: number, t: ReturnType<typeof useTranslation>['t']) {
+  const minutes = Math.max(0, Math.round(ms / MINUTE_MS))
+  if (ms < 2 * HOUR_MS) return t('today.firstIn', { count: minutes })
+  if (ms < 2 * DAY_MS) return t('today.firstInHours', { count: Math.round(ms / HOUR_MS) })
+  return t('today.firstInDays', { count: Math.round(ms / DAY_MS) })
 }
 
 function NextRows({ messages }: { messages: Message[] }) {
   const format = useTimeFormat()
   return messages.map((message, i) => {
-    const when = format.moment(message.scheduledTime)
-    const before = messages[i - 1]
-    const isNewTime = !before || format.moment(before.scheduledTime) !== when
+    const { scheduledTime } = message
+    const before = messages[i - 1]?.scheduledTime ?? Date.now()
+    const isNewDay = format.isoDay(scheduledTime) !== format.isoDay(Math.max(before, Date.now()))
+    const isNewTime = isNewDay || i === 0 || format.time(before) !== format.time(scheduledTime)
     return (
-      <div
-        key={message.eventTriggerId}
-        className={classes.next}
-        style={isNewTime ? undefined : { borderTop: 0 }}
-      >
-        <span className="numbers small strong" style={{ width: 96, flex: 'none' }}>
-          {isNewTime ? when.replace('today ', '') : ''}
-        </span>
-        <Mark mark="waiting" size={11} />
-        <Link
-          to="/activity/$eventTriggerId"
-          params={{ eventTriggerId: message.eventTriggerId }}
-          search={{ outcome: 'waiting' }}
-          className="ellipsis"
-          style={{ fontWeight: 550, color: 'var(--ink)' }}
-          dir="auto"
-        >
-          {message.clientName ?? message.objectName ?? `#${message.eventTriggerId}`}
-        </Link>
-        <span className="ellipsis soft small grow">{message.description}</span>
-      </div>
+      <Fragment key={message.eventTriggerId}>
+        {isNewDay && (
+          <div className={`eyebrow ${classes.day}`}>{format.nearDay(scheduledTime)}</div>
+        )}
+        <div className={classes.next} data-same-time={!isNewTime || undefined}>
+          <span className={`numbers small strong ${classes.time}`}>
+            {isNewTime && format.time(scheduledTime)}
+          </span>
+          <Mark mark="waiting" size={11} />
+          <Link
+            to="/activity/$eventTriggerId"
+            params={{ eventTriggerId: message.eventTriggerId }}
+            search={{ outcome: 'waiting' }}
+            className="ellipsis"
+            style={{ fontWeight: 550, color: 'var(--ink)' }}
+            dir="auto"
+          >
+            {message.clientName ?? message.objectName ?? `#${message.eventTriggerId}`}
+          </Link>
+          <span className="ellipsis soft small grow">{message.description}</span>
+        </div>
+      </Fragment>
     )
   })
 }

@@ -91,7 +91,7 @@ export function usePageKeys(actions: Record<string, (() => void) | undefined>) {
   })
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (event.defaultPrevented || isTyping(event)) return
+      if (event.defaultPrevented || isTyping(event) || isPress(event)) return
       if (event.ctrlKey || event.metaKey || event.altKey) return
       const act = latest.current[event.key.toLowerCase()]
       if (!act) return
@@ -102,6 +102,10 @@ export function usePageKeys(actions: Record<string, (() => void) | undefined>) {
     return () => window.removeEventListener('keydown', onKey)
   }, [])
 }
+
+/** Space on a control presses it. */
+const isPress = ({ key, target }: KeyboardEvent) =>
+  key === ' ' && target instanceof Element && target.closest('button, input') !== null
 
 /** The search field of a page is its first text field. */
 function focusSearchField() {

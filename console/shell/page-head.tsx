@@ -1,6 +1,11 @@
-import { IconClock } from '@tabler/icons-react'
+import { Popover } from '@mantine/core'
+import { IconChevronDown, IconClock } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState, type ReactNode } from 'react'
-import { placeOf, useTimeFormat } from '../components/time.ts'
+import { useTranslation } from 'react-i18next'
+import { useSession } from '../api/session.ts'
+import { setupQuery } from '../api/setup.ts'
+import { formatIn, placeOf, useTimeFormat } from '../components/time.ts'
 
 type Props = {
   title: ReactNode
@@ -26,18 +31,69 @@ export function PageHead({ title, lede, children }: Props) {
   )
 }
 
-/** The time zone of all times on the page. */
+/** The time zone of all times on the page; opens the time elsewhere. */
 export function Clock() {
+  const { t } = useTranslation()
   const format = useTimeFormat()
   const now = useNow()
+  const [isOpen, setOpen] = useState(false)
   return (
-    <span className="chip numbers" style={{ height: 34, padding: '0 11px', fontSize: 13 }}>
-      <IconClock size={15} aria-hidden />
-      <b style={{ color: 'var(--ink)' }}>
-        {format.weekday(now)} {format.time(now)}
-      </b>
-      {placeOf(format.timeZone)}
-    </span>
+    <Popover opened={isOpen} onChange={setOpen} position="bottom-end" shadow="md">
+      <Popover.Target>
+        <button
+          type="button"
+          className="chip clock numbers"
+          title={t('clock.title')}
+          onClick={() => setOpen(!isOpen)}
+        >
+          <IconClock size={15} aria-hidden />
+          <b>
+            {format.weekday(now)} {format.time(now)}
+          </b>
+          {placeOf(format.timeZone)}
+          <IconChevronDown size={13} aria-hidden />
+        </button>
+      </Popover.Target>
+      <Popover.Dropdown p={0}>
+        <Zones now={now} />
+      </Popover.Dropdown>
+    </Popover>
+  )
+}
+
+/** The current time for the business, its locations, this device and UTC. */
+function Zones({ now }: { now: number }) {
+  const { t } = useTranslation()
+  const { business, functions } = useSession()
+  const { data: setup } = useQuery({
+    ...setupQuery,
+    enabled: functions.includes('VIEW_SCHEDULE'),
+  })
+  const zones = [
+    { name: business.name, timeZone: business.timeZone },
+    ...(setup?.locations ?? [])
+      .map(({ name, timeZone }) => ({ name, timeZone: timeZone ?? business.timeZone }))
+      .filter(({ timeZone }) => timeZone !== business.timeZone),
+    { name: t('clock.device'), timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone },
+    { name: 'UTC', timeZone: 'UTC' },
+  ]
+  return (
+    <dl className="clock-zones numbers">
+      {zones.map(({ name, timeZone }, i) => {
+        const format = formatIn(timeZone)
+        return (
+          <div key={`${i} ${name}`}>
+            <dt className="ellipsis" dir="auto">
+              {name}
+            </dt>
+            <dd className="soft">{timeZone === name ? '' : placeOf(timeZone)}</dd>
+            <dd className="strong">
+              {format.weekday(now)} {format.time(now)}
+            </dd>
+          </div>
+        )
+      })}
+    </dl>
   )
 }
 

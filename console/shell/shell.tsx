@@ -1,4 +1,5 @@
-import { Avatar, useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
+import { useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
+import { useMediaQuery } from '@mantine/hooks'
 import {
   IconDots,
   IconKeyboard,
@@ -40,6 +41,7 @@ export function Shell() {
   const [isHelpOpen, setHelpOpen] = useState(false)
   const openHelp = useCallback(() => setHelpOpen(true), [])
   const leave = useSignOut()
+  const isPhone = useMediaQuery('(max-width: 768px)', false, { getInitialValueInEffect: false })
   useLiveUpdates(functions.includes('VIEW_SCHEDULE'))
   useSingleKeySwitch()
   useShellKeys({ pages, functions, onHelp: openHelp })
@@ -53,6 +55,7 @@ export function Shell() {
         <Navbar pages={pages} onFind={openPalette} onHelp={openHelp} />
         <div style={{ minWidth: 0 }}>
           <OfflineBar />
+          {isPhone && <PhoneBar onFind={openPalette} />}
           <main id="page" className="page">
             <Suspense fallback={<Loading />}>
               <Outlet />
@@ -76,20 +79,9 @@ type NavbarProps = { pages: NavigationItem[]; onFind: () => void; onHelp: () => 
 
 function Navbar({ pages, onFind, onHelp }: NavbarProps) {
   const { t } = useTranslation()
-  const { business } = useSession()
   return (
     <nav className="navbar" aria-label={t('navigation.label')}>
-      <div className="row" style={{ padding: '0 4px', gap: 10 }}>
-        <Bell size={32} />
-        <div className="grow" style={{ lineHeight: 1.25 }}>
-          <div className="serif" style={{ fontWeight: 620, fontSize: 16 }}>
-            Bellwether
-          </div>
-          <div className="soft ellipsis tiny" dir="auto">
-            {business.name}
-          </div>
-        </div>
-      </div>
+      <Brand />
       <button type="button" className="navbar-search" onClick={onFind}>
         <IconSearch size={15} aria-hidden />
         <span className="grow">{t('navigation.find')}</span>
@@ -103,6 +95,36 @@ function Navbar({ pages, onFind, onHelp }: NavbarProps) {
       <Health />
       <Account onHelp={onHelp} />
     </nav>
+  )
+}
+
+function Brand() {
+  const { business } = useSession()
+  return (
+    <div className="row" style={{ padding: '0 4px', gap: 10 }}>
+      <Bell size={32} />
+      <div className="grow" style={{ lineHeight: 1.25 }}>
+        <div className="serif" style={{ fontWeight: 620, fontSize: 16 }}>
+          Bellwether
+        </div>
+        <div className="soft ellipsis tiny" dir="auto">
+          {business.name}
+        </div>
+      </div>
+    </div>
+  )
+}
+
+/** On a phone, instead of the top of the navigation. */
+function PhoneBar({ onFind }: { onFind: () => void }) {
+  const { t } = useTranslation()
+  return (
+    <div className="phone-bar">
+      <Brand />
+      <button type="button" className="button" aria-label={t('navigation.find')} onClick={onFind}>
+        <IconSearch size={18} aria-hidden />
+      </button>
+    </div>
   )
 }
 
@@ -190,7 +212,9 @@ function Account({ onHelp }: { onHelp: () => void }) {
   return (
     <div className="row" style={{ paddingTop: 10, borderTop: '1px solid var(--line)' }}>
       <button type="button" popoverTarget="account" className="account">
-        <Avatar size={28} color="pine" name={username} />
+        <span className="initials" aria-hidden>
+          {username.slice(0, 2)}
+        </span>
         <span className="grow" style={{ lineHeight: 1.25 }}>
           <span className="ellipsis small" style={{ display: 'block', fontWeight: 550 }}>
             {username}

@@ -10,6 +10,7 @@ import {
   type Preview,
   type TemplateBody,
 } from '../api/templates.ts'
+import { framedMail } from '../components/mail-frame.tsx'
 import { Empty, Failure, Loading } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
 import classes from './template.module.css'
@@ -176,22 +177,8 @@ function MailView({ mail, view }: { mail: Preview; view: View }) {
       )}
       {head}
       <div className={classes.frameBox}>
-        <iframe title={t('template.preview.frame')} sandbox="" srcDoc={framed(mail.html)} />
+        <iframe title={t('template.preview.frame')} sandbox="" srcDoc={framedMail(mail.html)} />
       </div>
     </div>
   )
 }
-
-/** The policy of mails, the type of a mail program, and light colours in both schemes. */
-const framed = (html: string) =>
-  html
-    .replace(/\(prefers-color-scheme:\s*dark\)/g, '(width < 0px)')
-    .replace(/(color-scheme(?:" content="|:))light dark/g, '$1light')
-    .replace(
-      '<head>',
-      `<head><meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">`,
-    )
-    .replace(
-      '<body>',
-      '<body style="margin:16px 18px;font:15px/1.55 Arial,Helvetica,sans-serif;color:#1b2824;overflow-wrap:anywhere">',
-    )

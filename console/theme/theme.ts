@@ -101,6 +101,7 @@ export const theme = createTheme({
       styles: { label: { textTransform: 'none', fontWeight: 550 } },
     },
     Paper: { defaultProps: { radius: 'lg', withBorder: true } },
+    Switch: { defaultProps: { withThumbIndicator: false } },
     Tooltip: { defaultProps: { openDelay: 350 } },
   },
 })

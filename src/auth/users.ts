@@ -1,8 +1,14 @@
-import { password, USER_FIELDS, UserInvite, UserWrite, type Role } from '../contract/credentials.ts'
-import { optional, required } from '../contract/fields.ts'
-import { isPlainObject } from '../contract/json.ts'
-import { readFields } from '../contract/read-fields.ts'
-import { unknownProperties } from '../contract/unknown-properties.ts'
+import type { TSchema } from 'typebox'
+import {
+  USER_BODY,
+  USER_FIELDS,
+  UserInvite,
+  UserWrite,
+  type Role,
+} from '../contract/credentials.ts'
+import { findFaults } from '../contract/find-faults.ts'
+import { isId, isPlainObject } from '../contract/json.ts'
+import { foreignBusiness, readFields, readGiven } from '../contract/read-fields.ts'
 import type { Db } from '../database/database.ts'
 import { conflict, forbidden, invalid, notFound, type Fault } from '../errors.ts'
 import { revokeKeysOfMaker } from '../store/api-keys.ts'
@@ -23,6 +29,7 @@ import { makeSecret } from './secrets.ts'
 
 /** A body whose password is hashed already: hashing is slow, so it happens before the transaction. */
 type UserInput = {
+  schema: TSchema
   userId: number | undefined
   body: unknown
   passwordHash: string | undefined
@@ -30,33 +37,28 @@ type UserInput = {
 }
 
 export async function readUser(body: unknown): Promise<UserInput> {
-  const { isUpdate, userId, faults: idFaults } = readUserId(body)
-  const shape = isUpdate ? optional(password()) : required(password())
-  const { values, faults } = readFields({ password: shape }, body, isUpdate ? {} : undefined)
-  faults.push(...unknownProperties(UserWrite, body), ...idFaults)
-  const { password: wanted } = values as { password?: string | null }
-  const passwordHash = wanted && faults.length === 0 ? await hashPassword(wanted) : undefined
-  return { userId, body, passwordHash, faults }
+  const { isUpdate, userId } = readUserId(body)
+  const { given, faults: all } = readGiven(USER_BODY, body)
+  const { password: wanted } = given as { password?: string | null }
+  const isMissing = !isUpdate && !wanted && !all.some(({ pointer }) => pointer === '/password')
+  const faults = isMissing ? [{ pointer: '/password', detail: 'is required' }] : []
+  const passwordHash = wanted && all.length === 0 ? await hashPassword(wanted) : undefined
+  return { schema: UserWrite, userId, body, passwordHash, faults }
 }
 
 /** An invited person gets a random password until they choose one. */
 export async function readInvitedUser(body: unknown): Promise<UserInput> {
-  const { isUpdate, userId, faults } = readUserId(body)
-  faults.push(...unknownProperties(UserInvite, body))
-  const passwordHash =
-    isUpdate || faults.length > 0 ? undefined : await hashPassword(makeSecret(''))
-  return { userId, body, passwordHash, faults }
+  const { isUpdate, userId } = readUserId(body)
+  const isFaulty = findFaults(UserInvite, body).length > 0
+  const passwordHash = isUpdate || isFaulty ? undefined : await hashPassword(makeSecret(''))
+  return { schema: UserInvite, userId, body, passwordHash, faults: [] }
 }
 
 function readUserId(body: unknown) {
   const given: unknown = isPlainObject(body) ? body.userId : undefined
   const isUpdate = given !== undefined && given !== null
-  const faults: Fault[] =
-    isUpdate && !isId(given) ? [{ pointer: '/userId', detail: 'must be an id' }] : []
-  return { isUpdate, userId: isId(given) ? given : undefined, faults }
+  return { isUpdate, userId: isId(given) ? given : undefined }
 }
-
-const isId = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) > 0
 
 export type UserSave = By & {
   businessId: number
@@ -73,8 +75,9 @@ export async function saveUser(tx: Db, input: UserInput, saving: UserSave) {
   if (input.userId && !current) throw notFound('user', input.userId)
   if (current) saving.onCurrent?.(current)
 
-  const { values, faults } = readFields<UserFields>(USER_FIELDS, input.body, current)
-  faults.push(...input.faults, ...businessFault(input.body, businessId))
+  const shape = { schema: input.schema, fields: USER_FIELDS }
+  const { values, faults } = readFields<UserFields>(shape, input.body, current)
+  faults.push(...input.faults, ...foreignBusiness(input.body, businessId))
   if (faults.length > 0) throw invalid(faults)
   values.locationIdList = [...new Set(values.locationIdList)]
   await refuseForeignReferences(tx, businessId, values, current)
@@ -94,12 +97,6 @@ export async function saveUser(tx: Db, input: UserInput, saving: UserSave) {
     await deletePasswordLinksOfUser(tx, businessId, user.userId)
   }
   return { user, before: current }
-}
-
-function businessFault(body: unknown, businessId: number): Fault[] {
-  const given = isPlainObject(body) ? body.businessId : undefined
-  if (given === undefined || given === null || given === businessId) return []
-  return [{ pointer: '/businessId', detail: 'must be your own business' }]
 }
 
 async function refuseForeignReferences(

@@ -3,12 +3,15 @@ import type { MessageAttachment } from '../email/message.ts'
 import { writeOwnMail, type OwnMail } from '../email/own-mail.ts'
 import { getBusiness } from '../store/businesses.ts'
 import { senderOf } from './compose.ts'
+import { findLogo } from './logo.ts'
 import { queueMails, type Sending } from './send-again.ts'
 
 type AccountMail = OwnMail & {
   businessId: number
   to: string
   attachment?: MessageAttachment | undefined
+  /** It is sent also if the mail of the business is paused or its daily limit is reached. */
+  isAccount?: boolean
 }
 
 /**
@@ -23,10 +26,12 @@ export async function sendAccountMail(
   const { businessId, to, subject } = mail
   const business = await getBusiness(tx, businessId)
   const sender = senderOf({ from: null, fromName: '', replyTo: null }, business, mailFrom)
-  const { html, text } = writeOwnMail(mail, { ...business, logo: null })
+  const logo = await findLogo(tx, businessId)
+  const { html, text } = writeOwnMail(mail, { ...business, logo })
   const email = { ...ABOUT_NO_OBJECT, businessId, subject, html, text, test: false }
-  const { attachment } = mail
-  const [emailId] = await queueMails(tx, email, sender, [to], { now, host, attachment })
+  const { attachment, isAccount = false } = mail
+  const sending = { now, host, attachment, logo, isAccount }
+  const [emailId] = await queueMails(tx, email, sender, [to], sending)
   return emailId!
 }
 

@@ -49,6 +49,7 @@ type Call = { businessId: number; user: string }
 export class BulkCall {
   readonly #call: Call
   #approvalId: number | undefined
+  #isRenewing = false
 
   constructor(call: Call) {
     this.#call = call
@@ -74,12 +75,17 @@ export class BulkCall {
     return this.#approvalId
   }
 
-  /** Says that the call goes on, so that the engine does not end its count. */
+  /**
+   * Says that the call goes on, so that the engine does not end its count. Never throws: one that fails
+   * is repeated. The window that is being saved may hold the approval for a while.
+   */
   async renew(db: Db, now: Temporal.Instant) {
     const { businessId } = this.#call
-    if (this.#approvalId !== undefined) {
-      await renewApproval(db, { businessId, approvalId: this.#approvalId }, now)
-    }
+    if (this.#approvalId === undefined || this.#isRenewing) return
+    this.#isRenewing = true
+    const key = { businessId, approvalId: this.#approvalId }
+    await renewApproval(db, key, now).catch(() => {})
+    this.#isRenewing = false
   }
 
   /** Releases what was held, or lets it wait; returns the approval that it waits for. */
@@ -147,15 +153,15 @@ export async function fireOrHold(
   businessId: number,
   ids: number[],
   by: By,
-): Promise<{ acted: StoredTrigger[]; approvalId?: number }> {
+): Promise<{ acted: StoredTrigger[]; approvalId?: number; heldIds?: number[] }> {
   const held = await countTriggerMails(tx, businessId, ids)
   const bulkLimit =
     ids.length > 1 ? await findExceededLimit(tx, businessId, held.mails, by.now) : undefined
   if (bulkLimit === undefined) return { acted: await fireTriggersNow(tx, businessId, ids, by) }
   const approval = { source: 'FIRE', status: 'WAITING', bulkLimit, held } as const
   const approvalId = await insertApproval(tx, businessId, approval, by)
-  await linkTriggers(tx, { businessId, approvalId }, ids)
-  return { acted: [], approvalId }
+  const heldIds = await linkTriggers(tx, { businessId, approvalId }, ids)
+  return { acted: [], approvalId, heldIds }
 }
 
 /** Lets mails wait for approval before they are sent again. */

@@ -10,6 +10,9 @@ const SMALL_BYTES = 256 * 1024
 /** In base64, 200 small files take 68 MB at most, and eight of 5 MB take 56 MB. */
 const MAX_CACHED = { small: 200, large: 8 }
 const MAX_LARGE_MESSAGES = { total: 4, perBusiness: 2 }
+
+/** More do not wait here, because they would take the place of mails that can be sent. */
+const MAX_LARGE_WAITING = 2
 const MAX_CACHED_SIZES = 2_000
 
 /**
@@ -26,23 +29,32 @@ export class AttachedFiles {
   readonly #sizes = new RecentlyUsed<string, number>(MAX_CACHED_SIZES)
   /** A message with large files takes up to 14 MB, and is copied while it is sent. */
   readonly #largeMessages = new WorkQueue(MAX_LARGE_MESSAGES)
+  #largeCount = 0
 
   constructor(db: Db) {
     this.#db = db
   }
 
-  /** Calls `send` with the whole message; with undefined if the content of a file was deleted. */
+  /**
+   * Calls `send` with the whole message; with undefined if the content of a file was deleted. Does
+   * nothing and returns 'busy' if too many messages with large files are being sent.
+   */
   async use<T>(
     businessId: number,
     message: Message,
     fileUUIds: string[],
     send: (whole: Message | undefined) => Promise<T>,
-  ): Promise<T> {
+  ): Promise<T | 'busy'> {
     const fillAndSend = async () => send(await this.#fill(businessId, message, fileUUIds))
     const sizes = await Promise.all(fileUUIds.map((file) => this.#sizeOf(businessId, file)))
-    return sizes.every((size) => size <= SMALL_BYTES)
-      ? fillAndSend()
-      : this.#largeMessages.run({ businessId }, fillAndSend)
+    if (sizes.every((size) => size <= SMALL_BYTES)) return fillAndSend()
+    if (this.#largeCount >= MAX_LARGE_MESSAGES.total + MAX_LARGE_WAITING) return 'busy'
+    this.#largeCount++
+    try {
+      return await this.#largeMessages.run({ businessId }, fillAndSend)
+    } finally {
+      this.#largeCount--
+    }
   }
 
   async #fill(businessId: number, message: Message, fileUUIds: string[]) {

@@ -58,15 +58,21 @@ export async function recordReport(
   return [...gone.map(({ recipient }) => recipient.toLowerCase()), ...full, ...complained]
 }
 
-/** Of a mail to one recipient, whatever address it was forwarded to. */
+/**
+ * Of a mail to one recipient. If the report names only other addresses, the mail was forwarded: the
+ * recipient may have a copy, so it counts as a soft bounce.
+ */
 function bouncesOf({ messageId, toAddress }: ReportedMail, bounces: Bounce[]): Bounce[] {
-  const ofAddress = bounces.filter(
-    ({ recipient }) => recipient.toLowerCase() === toAddress.toLowerCase(),
-  )
+  const isOfAddress = ({ recipient }: Bounce) => recipient.toLowerCase() === toAddress.toLowerCase()
+  const ofAddress = bounces.filter(isOfAddress)
   const [worst] = (ofAddress.length > 0 ? ofAddress : bounces).toSorted(
     (a, b) => Number(b.permanent) - Number(a.permanent),
   )
-  return worst ? [{ ...worst, messageId, recipient: toAddress }] : []
+  if (!worst) return []
+  const bounce = { ...worst, messageId, recipient: toAddress }
+  const isForwarded = worst.permanent && !isOfAddress(worst)
+  const isSoftNow = worst.isSoft || worst.isNoSuchMailbox
+  return [isForwarded ? { ...bounce, isNoSuchMailbox: false, isSoft: isSoftNow } : bounce]
 }
 
 async function recordComplaint(

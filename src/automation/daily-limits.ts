@@ -1,13 +1,14 @@
 import type { Db } from '../database/database.ts'
 import {
-  countMailsSince,
   postponeEmailsOfBusiness,
+  readDailyLimit,
   type ClaimedEmail,
 } from '../store/email-queue.ts'
+import { findQuietSpan, type LocalClock } from './quiet-hours.ts'
 
 /**
  * Postpones mails of businesses that have sent as many as they may on this day of their time zone, until
- * the next day. Returns those of the claim.
+ * the next morning. Returns those of the claim.
  */
 export async function postponeAboveDailyLimit(
   tx: Db,
@@ -20,14 +21,25 @@ export async function postponeAboveDailyLimit(
   const postponed: ClaimedEmail[] = []
   // In the order of their ids: two claims wait for each other's businesses in the same order.
   for (const [businessId, mails] of byBusiness.toSorted(([a], [b]) => a - b)) {
-    const { dailyMailLimit, timeZone, worker } = mails[0]!
+    const { timeZone, worker } = mails[0]!
     const today = now.toZonedDateTimeISO(timeZone).startOfDay()
-    const used = await countMailsSince(tx, businessId, { since: today.toInstant(), worker })
-    const above = mails.slice(Math.max(0, dailyMailLimit! - used))
+    const since = today.toInstant()
+    const { limit, used } = await readDailyLimit(tx, businessId, { since, worker })
+    const above = limit === null ? [] : mails.slice(Math.max(0, limit - used))
     if (above.length === 0) continue
-    const until = today.add({ days: 1 }).startOfDay().toInstant()
-    await postponeEmailsOfBusiness(tx, businessId, above, { now, until })
+    const tomorrow = today.add({ days: 1 }).startOfDay()
+    const nextDay = { now, start: tomorrow.toInstant(), morning: morningOf(tomorrow, mails[0]!) }
+    await postponeEmailsOfBusiness(tx, businessId, above, nextDay)
     postponed.push(...above)
   }
   return postponed
+}
+
+const MORNING = Temporal.PlainTime.from('08:00')
+
+/** When quiet hours of the night end; at 8:00 if the night has none. */
+function morningOf(day: Temporal.ZonedDateTime, clock: LocalClock): Temporal.Instant {
+  const night = findQuietSpan(day.toInstant(), clock)
+  const morning = night?.to ?? day.withPlainTime(MORNING).toInstant()
+  return findQuietSpan(morning, clock)?.to ?? morning
 }

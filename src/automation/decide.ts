@@ -61,10 +61,7 @@ export function decide(
     return { status: 'SCHEDULED', statusReason: null }
   }
   if (!isOfUse(definition, trigger.anchorTime, trigger.scheduledTime, now)) {
-    return {
-      status: 'EXPIRED',
-      statusReason: `${CAME_LATE}${lateness(trigger, now)} late; the mail was no longer useful`,
-    }
+    return { status: 'EXPIRED', statusReason: uselessReason(trigger, definition, now) }
   }
   const notBefore = quietUntil(definition, subject, trigger, now)
   if (notBefore) return { status: 'SCHEDULED', statusReason: null, notBefore }
@@ -92,7 +89,21 @@ function planAroundQuietHours(
   return { status: 'SCHEDULED', statusReason: null, plan }
 }
 
-function lateness({ scheduledTime }: ClaimedTrigger, now: Temporal.Instant) {
-  const minutes = Math.round((now.epochMilliseconds - scheduledTime.epochMilliseconds) / 60_000)
+/** A trigger that became useless while it waited for approval was not late because of the service. */
+function uselessReason(
+  trigger: ClaimedTrigger,
+  definition: StoredDefinition,
+  now: Temporal.Instant,
+) {
+  const { anchorTime, scheduledTime, releasedTime } = trigger
+  if (releasedTime && !isOfUse(definition, anchorTime, scheduledTime, releasedTime)) {
+    return REASONS.uselessWhileHeld
+  }
+  return `${CAME_LATE}${lateness(trigger, now)} late; the mail was no longer useful`
+}
+
+function lateness({ scheduledTime, releasedTime }: ClaimedTrigger, now: Temporal.Instant) {
+  const dueTime = releasedTime ?? scheduledTime
+  const minutes = Math.round((now.epochMilliseconds - dueTime.epochMilliseconds) / 60_000)
   return minutes < 120 ? `${minutes} minutes` : `${Math.round(minutes / 60)} hours`
 }

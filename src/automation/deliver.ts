@@ -352,19 +352,17 @@ export class Deliveries {
     }
   }
 
-  #withFiles(mail: ClaimedEmail, send: (message: Message) => Promise<Outcome>): Promise<Outcome> {
+  async #withFiles(
+    mail: ClaimedEmail,
+    send: (message: Message) => Promise<Outcome>,
+  ): Promise<Outcome> {
     const message = readMessage(mail.message)
     const fileUUIds = filesIn(message)
     if (fileUUIds.length === 0) return send(message)
-    return this.#files.use(mail.businessId, message, fileUUIds, async (whole) =>
-      whole
-        ? send(whole)
-        : {
-            kind: 'failed',
-            phase: 'connect',
-            reply: 'the content of an attached file was deleted',
-          },
+    const outcome = await this.#files.use(mail.businessId, message, fileUUIds, async (whole) =>
+      whole ? send(whole) : FILE_DELETED,
     )
+    return outcome === 'busy' ? FILES_BUSY : outcome
   }
 
   /** A pause first: if the database refuses every mark, the mail server is not called in a loop. */
@@ -431,7 +429,7 @@ export class Deliveries {
 async function postponePaused(tx: Db, claimed: ClaimedEmail[], now: Temporal.Instant) {
   if (!claimed.some((mail) => mail.mailPaused)) return []
   const stillPaused = await lockPausedBusinesses(tx, claimed)
-  const paused = claimed.filter((mail) => stillPaused.has(mail.businessId))
+  const paused = claimed.filter((mail) => mail.mailPaused && stillPaused.has(mail.businessId))
   await postponePausedEmails(tx, paused, { now, until: now.add(PAUSE_CHECKED_EVERY) })
   return paused
 }
@@ -466,6 +464,18 @@ const AHEAD_MS = 250
 const PAUSE_CHECKED_EVERY = { minutes: 5 }
 
 const USELESS_ENDED_EVERY = { minutes: 1 }
+
+const FILE_DELETED: Outcome = {
+  kind: 'failed',
+  phase: 'connect',
+  reply: 'the content of an attached file was deleted',
+}
+const FILES_BUSY: Outcome = {
+  kind: 'postponed',
+  phase: 'connect',
+  reply: 'other mails with large files are being sent',
+  waitMs: 1_000,
+}
 
 const MAX_RECORDINGS = 5
 const RETRY_MS = 500

@@ -205,7 +205,7 @@ async function fireBatch(
   endTriggers(tx, context.worker, endings, now)
   // The lock of the trigger prevents a second mail. If there is one all the same, the batch fails and
   // is tried in halves; alone, the trigger ends as if it had made the mail.
-  insertEmails(tx, made.emails, claimed.length === 1 ? 'skip' : 'refuse')
+  insertEmails(tx, made.emails, { ifExists: claimed.length === 1 ? 'skip' : 'refuse' })
   if (moved.length > 0) await planAgainFor(tx, moved, now)
   hintChangedTriggers(tx, endings)
   return { endings, emails: made.emails, now, unready, unrendered, paused }

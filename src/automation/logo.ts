@@ -21,9 +21,18 @@ export const withLogo = (
 /** The HTML of a mail for a browser, which does not have the parts of its message. */
 export async function showLogo(db: Db, businessId: number, html: string): Promise<string> {
   if (!html.includes(SOURCE)) return html
-  const logo = (await findBusiness(db, businessId))?.logo
-  const file = logo ? await findFile(db, businessId, logo) : undefined
+  const file = await findLogo(db, businessId)
   const bytes = file && (await readContent(db, businessId, file.fileUUId))
   if (!bytes) return html
   return html.replaceAll(SOURCE, `src="data:${file.type};base64,${bytes.toString('base64')}"`)
+}
+
+/** The file of the logo of the business; null if it has none. */
+export async function findLogo(
+  db: Db,
+  businessId: number,
+): Promise<MailContext['business']['logo']> {
+  const logo = (await findBusiness(db, businessId))?.logo
+  const file = logo ? await findFile(db, businessId, logo) : undefined
+  return file ? { fileUUId: file.fileUUId, name: file.name, type: file.type } : null
 }

@@ -1,3 +1,4 @@
+import { hideAddresses } from '../contract/addresses.ts'
 import type { Db } from '../database/database.ts'
 import type { Mailer, Outcome, Unavailable } from '../email/mailer.ts'
 import {
@@ -130,7 +131,8 @@ export class MailServer {
     this.#failures += 1
     this.#probeAt = now.add({ seconds: probeAfterSeconds(this.#failures) })
     this.#isOnTrial = false
-    this.#outage = { since: this.#outage?.since ?? now, phase, reply }
+    // The log and the overview of every business show it; some servers name the account in their reply.
+    this.#outage = { since: this.#outage?.since ?? now, phase, reply: hideAddresses(reply) }
     this.#changes = 'state'
     this.#report(now)
   }

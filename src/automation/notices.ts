@@ -1,4 +1,4 @@
-import type { Mailbox } from '../contract/addresses.ts'
+import { hideAddresses, type Mailbox } from '../contract/addresses.ts'
 import type { Database, Db } from '../database/database.ts'
 import {
   listUntoldApprovals,
@@ -75,7 +75,8 @@ async function mailPeople(tx: Db, parts: NoticeParts, businessId: number, notice
   const { now, mailFrom, host, publicUrl = `https://${parts.host}` } = parts
   const link = `${publicUrl}/console${notice.path}`
   for (const to of await listFailureAddresses(tx, businessId)) {
-    const mail = { ...notice, businessId, to, link, after: [...notice.after, WHY] }
+    const after = [...notice.after, WHY]
+    const mail = { ...notice, businessId, to, link, after, isAccount: true }
     await sendAccountMail(tx, mail, { now: now(), mailFrom, host })
   }
 }
@@ -165,7 +166,7 @@ async function noticeOfOutage(
     subject: 'No mail could be sent for an hour',
     before: [
       `${waiting(mails)} since ${inWords(since, timeZone)}, and none was accepted in the last hour.`,
-      ...(reply ? [`The last answer was: ${reply.replace(ADDRESS, '…')}`] : []),
+      ...(reply ? [`The last answer was: ${hideAddresses(reply)}`] : []),
       'Ask the operator of this installation to check the mail server. See what waits:',
     ],
     path: '/activity',
@@ -225,7 +226,7 @@ const MAX_READ = 1_000
 function noticeOfFailures({ count, newest }: { count: number; newest: FailedMail[] }): Notice {
   const counts = new Map<string, { advice: string; messages: number }>()
   for (const { description, reason } of newest) {
-    const line = `${description ?? 'Automation'}: ${reason.replace(ADDRESS, '…')}`
+    const line = `${description ?? 'Automation'}: ${hideAddresses(reason)}`
     const known = counts.get(line) ?? { advice: adviceFor(reason), messages: 0 }
     counts.set(line, { ...known, messages: known.messages + 1 })
   }
@@ -247,8 +248,6 @@ function noticeOfFailures({ count, newest }: { count: number; newest: FailedMail
     after: ['There is one such mail a day, and none if nothing failed.'],
   }
 }
-
-const ADDRESS = /<?[^\s<>]+@[^\s<>]+>?/g
 
 const countOf = (mails: number) => (mails === 1 ? '1 mail' : `${mails} mails`)
 

@@ -17,7 +17,7 @@ import { lockTemplatesWithVariants } from '../store/email-templates.ts'
 import { drawEmailIds, insertEmails, type NewEmail, type WholeEmail } from '../store/emails.ts'
 import { listMailContexts, type ContextRow } from '../store/mail-contexts.ts'
 import { calendarEntry, withoutClient, senderOf, type SendingBusiness } from './compose.ts'
-import { withLogo } from './logo.ts'
+import { findLogo, withLogo } from './logo.ts'
 import type { Preview } from './preview.ts'
 
 /** What a request that sends a mail needs. */
@@ -96,9 +96,11 @@ export async function queueMails(
     host,
     attachment,
     logo,
+    isAccount,
   }: Pick<Sending, 'now' | 'host'> & {
     attachment?: MessageAttachment | undefined
     logo?: MailContext['business']['logo']
+    isAccount?: boolean
   },
 ): Promise<number[]> {
   const ids = await drawEmailIds(tx, addresses.length)
@@ -121,7 +123,7 @@ export async function queueMails(
       messageId,
     }
   })
-  insertEmails(tx, emails)
+  insertEmails(tx, emails, { isAccount: isAccount === true })
   return ids
 }
 
@@ -177,6 +179,7 @@ async function buildCaptured(
   const { objectType } = email
   const row = objectType ? await findContext(tx, objectType, email) : undefined
   const merged = row && (await mergeAgain(tx, email, row))
+  const logo = row ? row.context.business.logo : await findLogo(tx, email.businessId)
   const current = merged && senderOf(merged, business, mailFrom)
   const before = { from: { name: '', address: email.fromAddress }, fromName: '' }
   const { from, replyTo } =
@@ -201,7 +204,7 @@ async function buildCaptured(
             host,
           )
         : null,
-    files: withLogo(email.attachments, email.html, row?.context.business.logo),
+    files: withLogo(email.attachments, email.html, logo),
     // The same link as in its body.
     unsubscribeLink: email.transactional ? null : unsubscribeLink(email),
   })

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { BUSINESS_FIELDS } from '../contract/business.ts'
+import { BUSINESS_BODY } from '../contract/business.ts'
 import { readFields } from '../contract/read-fields.ts'
 import { invalid } from '../errors.ts'
 import { insertBusiness, type BusinessFields } from '../store/businesses.ts'
@@ -20,7 +20,7 @@ export const command = new Command()
   .addHelpText('after', '\nPrints the new businessId.')
   .action((options: object) =>
     withDatabase(async ({ database, now }) => {
-      const { values, faults } = readFields<BusinessFields>(BUSINESS_FIELDS, options)
+      const { values, faults } = readFields<BusinessFields>(BUSINESS_BODY, options)
       if (faults.length > 0) throw invalid(faults)
       const business = await insertBusiness(database.operator, values, { user: 'OPERATOR', now })
       console.error(

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { createApiKey } from '../auth/api-keys.ts'
-import { API_KEY_FIELDS, SCOPES, type Scope } from '../contract/credentials.ts'
+import { API_KEY_BODY, SCOPES, type Scope } from '../contract/credentials.ts'
 import { readFields } from '../contract/read-fields.ts'
 import { invalid } from '../errors.ts'
 import { findNamedBusiness, wholeNumber } from './named-business.ts'
@@ -23,7 +23,7 @@ export const command = new Command()
         scopes: scopes?.split(',').map((scope) => scope.trim()),
         expiresTime: expires === undefined ? undefined : readTime(expires, now),
       }
-      const { values, faults } = readFields<Wanted>(API_KEY_FIELDS, body)
+      const { values, faults } = readFields<Wanted>(API_KEY_BODY, body)
       if (faults.length > 0) throw invalid(faults)
       const by = { user: 'OPERATOR', now }
       const db = database.forBusiness(businessId, by.user)

@@ -67,6 +67,7 @@ import type {
   ReportCategory,
   ReportRun,
 } from '../contract/report.ts'
+import type { CountedObjectPage, ReportRowsQuery } from '../contract/report-rows.ts'
 import type {
   NewReportLink,
   ReportLink,
@@ -247,6 +248,11 @@ type OtherOperations = {
     body: Writable<Static<typeof PrintBody>>
     /** A file; the report itself for `format: 'json'`; a run for `Prefer: respond-async`. */
     answer: Blob | Static<typeof PrintedReport> | ReportRun
+  }
+  listReportRows: {
+    path: { reportId: number }
+    query: ReportRowsQuery
+    answer: CountedObjectPage
   }
   getReportRun: { path: { runId: number }; answer: ReportRun }
   getReportRunFile: { path: { runId: number }; answer: Blob }

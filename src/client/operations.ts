@@ -84,6 +84,7 @@ const OTHERS = {
   deleteStatus: 'DELETE /status/:objectType/:status',
   listReportCategories: 'GET /reports/category',
   printReport: 'POST /report/print/file',
+  listReportRows: 'GET /report/:reportId/rows',
   getReportRun: 'GET /report/run/:runId',
   getReportRunFile: 'GET /report/run/:runId/file',
   createReportLink: 'POST /report/run/:runId/link',

@@ -56,3 +56,8 @@ export function parseDomain(domain: string): string | undefined {
   if (/^\d+$/.test(labels.at(-1) ?? '')) return undefined
   return labels.every((label) => LABEL.test(label)) ? ascii : undefined
 }
+
+const ADDRESS = /<?[^\s<>]+@[^\s<>]+>?/g
+
+/** The text without addresses, such as a reply of a mail server for people who must not see them. */
+export const hideAddresses = (text: string) => text.replace(ADDRESS, '…')

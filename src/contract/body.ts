@@ -1,7 +1,6 @@
 import type { Fault } from '../errors.ts'
 import type { ObjectType } from './event-type.ts'
-import { isPlainObject } from './json.ts'
-import { textFault, type Lines } from './text.ts'
+import { isId, isPlainObject } from './json.ts'
 
 /** An id in a body that must exist in the business. The database is asked after the body was read. */
 export type Reference =
@@ -49,12 +48,16 @@ export const isMissing = (value: unknown): value is null | undefined =>
   value === null || value === undefined
 
 /**
- * Reads typed values without coercion and collects all faults. An absent or invalid value is read as
- * `undefined`; `null` stays `null`.
+ * Collects what is wrong with a body that its schema cannot express, and the ids that it names. The
+ * schema reports values of a wrong type: here they are read as `undefined`, like absent ones.
  */
 export class Reading {
-  readonly faults: Fault[] = []
+  readonly faults: Fault[]
   readonly references: Reference[] = []
+
+  constructor(faultsOfSchema: Fault[] = []) {
+    this.faults = faultsOfSchema
+  }
 
   fault(pointer: string, detail: string) {
     this.faults.push({ pointer, detail })
@@ -66,75 +69,42 @@ export class Reading {
     this.fault(found.pointer, hint ? `is required: ${hint}` : 'is required')
   }
 
-  boolean({ value, pointer }: Found): boolean | null | undefined {
-    if (isMissing(value) || typeof value === 'boolean') return value
-    this.fault(pointer, 'must be true or false')
-    return undefined
+  boolean({ value }: Found): boolean | null | undefined {
+    return isMissing(value) || typeof value === 'boolean' ? value : undefined
   }
 
-  integer({ value, pointer }: Found): number | null | undefined {
+  integer({ value }: Found): number | null | undefined {
     if (isMissing(value)) return value
-    if (Number.isSafeInteger(value)) return (value as number) + 0 // -0 becomes 0
-    this.fault(pointer, 'must be an integer')
-    return undefined
+    return Number.isSafeInteger(value) ? Number(value) + 0 : undefined // -0 becomes 0
   }
 
-  id({ value, pointer }: Found): number | null | undefined {
-    if (isMissing(value)) return value
-    if (Number.isSafeInteger(value) && (value as number) > 0) return value as number
-    this.fault(pointer, 'must be an id: an integer above 0')
-    return undefined
+  id({ value }: Found): number | null | undefined {
+    return isMissing(value) || isId(value) ? value : undefined
   }
 
-  ids({ value, pointer }: Found): number[] | null | undefined {
+  ids({ value }: Found): number[] | null | undefined {
     if (isMissing(value)) return value
-    if (!Array.isArray(value)) {
-      this.fault(pointer, 'must be an array of ids')
-      return undefined
-    }
-    if (value.length > MAX_IDS) {
-      this.fault(pointer, `must hold at most ${MAX_IDS} ids`)
-      return undefined
-    }
-    const ids = value.map((entry, index) => {
-      if (isMissing(entry)) this.fault(`${pointer}/${index}`, 'must be an id: an integer above 0')
-      return this.id({ value: entry, pointer: `${pointer}/${index}` })
-    })
-    return ids.every((id) => typeof id === 'number') ? ids : undefined
+    return Array.isArray(value) && value.every(isId) ? value : undefined
   }
 
-  text({ value, pointer }: Found, { max, lines }: TextLimits): string | null | undefined {
-    if (isMissing(value)) return value
-    const detail = textFault(value, max, lines)
-    if (detail === undefined) return value as string
-    this.fault(pointer, detail)
-    return undefined
+  text({ value }: Found): string | null | undefined {
+    return isMissing(value) || typeof value === 'string' ? value : undefined
   }
 
-  oneOf<const T extends string>({ value, pointer }: Found, allowed: readonly T[]) {
-    if (isMissing(value)) return value
-    const known = allowed.find((each) => each === value)
-    if (known === undefined) this.fault(pointer, `must be one of ${allowed.join(', ')}`)
-    return known
+  oneOf<const T extends string>({ value }: Found, allowed: readonly T[]) {
+    return isMissing(value) ? value : allowed.find((each) => each === value)
   }
 
   /** A list without duplicates. */
   someOf<const T extends string>(found: Found, allowed: readonly T[]): T[] | null | undefined {
-    const entries = this.array(found, 100)
-    if (!entries) return entries
-    const words = entries.map((entry) => {
-      if (isMissing(entry.value)) this.fault(entry.pointer, `must be one of ${allowed.join(', ')}`)
-      return this.oneOf(entry, allowed)
-    })
-    return words.every((word) => !isMissing(word)) ? [...new Set(words as T[])] : undefined
+    const entries = this.array(found)
+    return entries && [...new Set(entries.flatMap((entry) => this.oneOf(entry, allowed) ?? []))]
   }
 
   /** An object such as `{ label, value }`. */
   object({ value, pointer }: Found): Place | null | undefined {
     if (isMissing(value)) return value
-    if (isPlainObject(value)) return { object: value, pointer }
-    this.fault(pointer, 'must be an object')
-    return undefined
+    return isPlainObject(value) ? { object: value, pointer } : undefined
   }
 
   /** A property of such an object; absent or `null` if the object is. */
@@ -144,12 +114,10 @@ export class Reading {
     return { value: place, pointer: `${found.pointer}/${name}` }
   }
 
-  array({ value, pointer }: Found, max: number): Found[] | null | undefined {
+  array({ value, pointer }: Found): Found[] | null | undefined {
     if (isMissing(value)) return value
-    if (!Array.isArray(value)) this.fault(pointer, 'must be an array')
-    else if (value.length > max) this.fault(pointer, `must hold at most ${max} entries`)
-    else return value.map((entry, index) => ({ value: entry, pointer: `${pointer}/${index}` }))
-    return undefined
+    if (!Array.isArray(value)) return undefined
+    return value.map((entry, index) => ({ value: entry, pointer: `${pointer}/${index}` }))
   }
 
   refer(kind: ReferenceKind, id: number | null | undefined, pointer: string) {
@@ -160,7 +128,3 @@ export class Reading {
     for (const [index, id] of ids.entries()) this.refer(kind, id, `${pointer}/${index}`)
   }
 }
-
-type TextLimits = { max: number; lines?: Lines }
-
-const MAX_IDS = 5000

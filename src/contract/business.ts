@@ -1,7 +1,8 @@
 import { Type, type Static } from 'typebox'
-import { Maybe, serverOwned } from './schema.ts'
+import { IdWith, Maybe, serverOwned } from './schema.ts'
 import {
   address,
+  bodyProperties,
   boolean,
   color,
   domains,
@@ -17,57 +18,54 @@ import {
   url,
 } from './fields.ts'
 
-const SenderDomains = Type.Array(Type.String(), {
-  description:
-    'The domains from which the business may send. Email from any other domain is sent from MAIL_FROM, ' +
-    'with the address of the template as Reply-To.',
-})
-
 const OrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
 
-const MAIL_PAUSED =
-  'No mail of the business is sent while true. Triggers stay SCHEDULED and mails QUEUED. When it ends, ' +
-  'what is no longer useful becomes EXPIRED or CANCELLED, and the rest is sent.'
+const ABOUT = {
+  senderDomains:
+    'The domains from which the business may send. Email from any other domain is sent from MAIL_FROM, ' +
+    'with the address of the template as Reply-To.',
+  dailyMailLimit:
+    'How many mails the business may send on one day of its time zone; the others wait for the next ' +
+    'day. null: no limit. Only the operator can set it.',
+  bulkLimit:
+    'An import or bulk call that would send more mails than this at once waits for approval. null: ' +
+    'the larger of 50 and three times the busiest hour of the last 30 days.',
+  quietHours:
+    'Automations send nothing between these times, on the clock of the location or else of the ' +
+    'business. null: no quiet hours.',
+  accentColor: 'The colour of buttons and lines in emails, such as #2f5d50.',
+  website: 'The website, which every email links to.',
+  replyTo: 'Where replies to emails go. Null: to `emailAddress`.',
+  logo: 'The `fileUUId` of a PNG or JPEG of the file library, up to 200 KB.',
+  confirmStatus:
+    'The status of an appointment that its client confirms by `%CONFIRM_URL%`. Null: CONFIRMED.',
+  cancelStatus:
+    'The status of an appointment that its client cancels by `%CANCEL_URL%`. Null: CANCELLED.',
+  cancelUntilHours:
+    'Clients can cancel by the link until so many hours before the start. Null: until the start.',
+  bookingUrl: 'The booking page of the business: `%RESCHEDULE_URL%` in an email.',
+  mailPaused:
+    'No mail of the business is sent while true. Triggers stay SCHEDULED and mails QUEUED. When it ends, ' +
+    'what is no longer useful becomes EXPIRED or CANCELLED, and the rest is sent.',
+}
 
 const MAX_DAILY_MAILS = 10_000_000
 
-const DailyMailLimit = Type.Union(
-  [Type.Integer({ minimum: 1, maximum: MAX_DAILY_MAILS }), Type.Null()],
-  {
-    description:
-      'How many mails the business may send on one day of its time zone; the others wait for the next ' +
-      'day. null: no limit. Only the operator can set it.',
-    examples: [5_000],
-  },
-)
-
 const MAX_BULK_LIMIT = 1_000_000
 
-const BulkLimit = Type.Union([Type.Integer({ minimum: 0, maximum: MAX_BULK_LIMIT }), Type.Null()], {
-  description:
-    'An import or bulk call that would send more mails than this at once waits for approval. null: ' +
-    'the larger of 50 and three times the busiest hour of the last 30 days.',
-  examples: [200],
-})
-
-/** A schema of a body and one of an answer cannot have the same title. */
-const QuietHoursAs = (title: string) =>
-  Type.Object(
-    {
-      from: Type.String({ description: 'When quiet hours begin.', examples: ['21:00'] }),
-      to: Type.String({
-        description: 'When they end; on the next day if it is earlier than `from`.',
-        examples: ['08:00'],
-      }),
-    },
-    {
-      title,
-      description:
-        'Automations send nothing between these times, on the clock of the location or else of the ' +
-        'business. null: no quiet hours.',
-    },
-  )
-const QuietHours = QuietHoursAs('QuietHours')
+const QuietHours = Type.Object(
+  {
+    from: Type.String({ description: 'When quiet hours begin.', examples: ['21:00'] }),
+    to: Type.String({
+      description: 'When they end; on the next day if it is earlier than `from`.',
+      examples: ['08:00'],
+    }),
+  },
+  {
+    title: 'QuietHours',
+    description: ABOUT.quietHours,
+  },
+)
 export type QuietHours = Static<typeof QuietHours>
 
 export const businessExample = {
@@ -100,29 +98,6 @@ export const businessExample = {
   modifiedUser: 'OPERATOR',
 }
 
-/** How emails look, and where replies to them go. */
-const mailing = {
-  accentColor: OrNull('The colour of buttons and lines in emails, such as #2f5d50.'),
-  website: OrNull('The website, which every email links to.'),
-  replyTo: OrNull('Where replies to emails go. Null: to `emailAddress`.'),
-}
-
-/** The logo in mails, and what clients can do by the links in them. */
-const answering = {
-  logo: OrNull('The `fileUUId` of a PNG or JPEG of the file library, up to 200 KB.'),
-  confirmStatus: OrNull(
-    'The status of an appointment that its client confirms by `%CONFIRM_URL%`. Null: CONFIRMED.',
-  ),
-  cancelStatus: OrNull(
-    'The status of an appointment that its client cancels by `%CANCEL_URL%`. Null: CANCELLED.',
-  ),
-  cancelUntilHours: Type.Union([Type.Integer({ minimum: 0, maximum: 8_760 }), Type.Null()], {
-    description:
-      'Clients can cancel by the link until so many hours before the start. Null: until the start.',
-  }),
-  bookingUrl: OrNull('The booking page of the business: `%RESCHEDULE_URL%` in an email.'),
-}
-
 export const Business = Type.Object(
   {
     businessId: Type.Integer(),
@@ -131,14 +106,28 @@ export const Business = Type.Object(
     emailAddress: OrNull('The email address for clients.'),
     phone: OrNull('The phone number for clients.'),
     language: OrNull('A language tag, such as de-CH.'),
-    ...answering,
+    logo: OrNull(ABOUT.logo),
+    confirmStatus: OrNull(ABOUT.confirmStatus),
+    cancelStatus: OrNull(ABOUT.cancelStatus),
+    cancelUntilHours: Type.Union([Type.Integer(), Type.Null()], {
+      description: ABOUT.cancelUntilHours,
+    }),
+    bookingUrl: OrNull(ABOUT.bookingUrl),
     externalId: OrNull('The id of the object in another system.'),
-    senderDomains: SenderDomains,
-    mailPaused: Type.Boolean({ description: MAIL_PAUSED }),
+    senderDomains: Type.Array(Type.String(), { description: ABOUT.senderDomains }),
+    mailPaused: Type.Boolean({ description: ABOUT.mailPaused }),
     mailPausedReason: OrNull('Why mail is paused, for people. Null if it is not.'),
-    ...mailing,
-    dailyMailLimit: DailyMailLimit,
-    bulkLimit: BulkLimit,
+    accentColor: OrNull(ABOUT.accentColor),
+    website: OrNull(ABOUT.website),
+    replyTo: OrNull(ABOUT.replyTo),
+    dailyMailLimit: Type.Union([Type.Integer(), Type.Null()], {
+      description: ABOUT.dailyMailLimit,
+      examples: [5_000],
+    }),
+    bulkLimit: Type.Union([Type.Integer(), Type.Null()], {
+      description: ABOUT.bulkLimit,
+      examples: [200],
+    }),
     quietHours: Type.Union([QuietHours, Type.Null()]),
     active: Type.Boolean(),
     version: Type.Integer({ description: 'Incremented by every change.' }),
@@ -152,64 +141,43 @@ export const Business = Type.Object(
 
 export type Business = Static<typeof Business>
 
+const REQUIRED = 'Required to create one.'
+
 export const BUSINESS_FIELDS = {
-  name: required(name()),
-  timeZone: required(timeZone()),
-  emailAddress: optional(address()),
-  phone: optional(line(60)),
-  language: optional(language()),
-  logo: optional(fileUUId()),
-  confirmStatus: optional(name(60)),
-  cancelStatus: optional(name(60)),
-  cancelUntilHours: optional(integer(0, 8_760)),
-  bookingUrl: optional(url()),
-  externalId: optional(name(200)),
-  senderDomains: optional(domains()),
-  mailPaused: optional(boolean(false)),
-  mailPausedReason: optional(line()),
-  accentColor: optional(color()),
-  website: optional(url()),
-  replyTo: optional(address()),
-  dailyMailLimit: optional(integer(1, MAX_DAILY_MAILS)),
-  bulkLimit: optional(integer(0, MAX_BULK_LIMIT)),
-  quietHours: optional(quietHours()),
-  active: optional(boolean(true)),
+  name: required(name(), REQUIRED),
+  timeZone: required(timeZone(), `An IANA time zone, such as Europe/Zurich. ${REQUIRED}`),
+  emailAddress: optional(address(), 'The email address for clients.'),
+  phone: optional(line(60), 'The phone number for clients.'),
+  language: optional(language(), 'A language tag, such as de-CH.'),
+  logo: optional(fileUUId(), ABOUT.logo),
+  confirmStatus: optional(name(60), ABOUT.confirmStatus),
+  cancelStatus: optional(name(60), ABOUT.cancelStatus),
+  cancelUntilHours: optional(integer(0, 8_760), ABOUT.cancelUntilHours),
+  bookingUrl: optional(url(), ABOUT.bookingUrl),
+  externalId: optional(
+    name(200),
+    'The id of the business in another system. Only the operator can set it.',
+  ),
+  senderDomains: optional(domains(), `${ABOUT.senderDomains} Only the operator can set it.`),
+  mailPaused: optional(boolean(false), ABOUT.mailPaused),
+  mailPausedReason: optional(line(), 'Why mail is paused, for people.'),
+  accentColor: optional(color(), ABOUT.accentColor),
+  website: optional(url(), ABOUT.website),
+  replyTo: optional(address(), ABOUT.replyTo),
+  dailyMailLimit: optional(integer(1, MAX_DAILY_MAILS), ABOUT.dailyMailLimit),
+  bulkLimit: optional(integer(0, MAX_BULK_LIMIT), ABOUT.bulkLimit),
+  quietHours: optional(quietHours(), ABOUT.quietHours),
+  active: optional(boolean(true), 'Only the operator can set it.'),
 }
 
 /** The body of a POST. With `businessId` it is an update. */
 export const BusinessWrite = Type.Object(
   {
-    businessId: Maybe(Type.Integer({ description: 'The business to change; absent: a new one.' })),
-    name: Type.Optional(Type.String({ description: 'Required to create one.' })),
-    timeZone: Type.Optional(
-      Type.String({
-        description: 'An IANA time zone, such as Europe/Zurich. Required to create one.',
-      }),
-    ),
-    emailAddress: Type.Optional(OrNull('The email address for clients.')),
-    phone: Type.Optional(OrNull('The phone number for clients.')),
-    language: Type.Optional(OrNull('A language tag, such as de-CH.')),
-    logo: Type.Optional(answering.logo),
-    confirmStatus: Type.Optional(answering.confirmStatus),
-    cancelStatus: Type.Optional(answering.cancelStatus),
-    cancelUntilHours: Type.Optional(answering.cancelUntilHours),
-    bookingUrl: Type.Optional(answering.bookingUrl),
-    externalId: Type.Optional(
-      OrNull('The id of the business in another system. Only the operator can set it.'),
-    ),
-    senderDomains: Type.Optional(
-      Type.Union([SenderDomains, Type.Null()], { description: 'Only the operator can set it.' }),
-    ),
-    mailPaused: Maybe(Type.Boolean({ description: MAIL_PAUSED })),
-    mailPausedReason: Type.Optional(OrNull('Why mail is paused, for people.')),
-    accentColor: Type.Optional(mailing.accentColor),
-    website: Type.Optional(mailing.website),
-    replyTo: Type.Optional(mailing.replyTo),
-    dailyMailLimit: Type.Optional(DailyMailLimit),
-    bulkLimit: Type.Optional(BulkLimit),
-    quietHours: Maybe(QuietHoursAs('QuietHoursBody')),
-    active: Maybe(Type.Boolean({ description: 'Only the operator can set it.' })),
+    businessId: Maybe(IdWith({ description: 'The business to change; absent: a new one.' })),
+    ...bodyProperties(BUSINESS_FIELDS),
     ...serverOwned,
   },
   { title: 'BusinessBody', examples: [{ name: 'Praxis am See', timeZone: 'Europe/Zurich' }] },
 )
+
+export const BUSINESS_BODY = { schema: BusinessWrite, fields: BUSINESS_FIELDS }

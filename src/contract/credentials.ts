@@ -1,16 +1,18 @@
-import { Type, type Static } from 'typebox'
+import { Type, type Static, type TString } from 'typebox'
 import { Business, businessExample } from './business.ts'
-import { Maybe, serverOwned, ServerOwned } from './schema.ts'
+import { Id, Maybe, serverOwned, ServerOwned, UpdatedId } from './schema.ts'
 import {
   address,
+  bodyProperties,
   boolean,
   instant,
   name,
+  oneOf,
   optional,
   reference,
   references,
   required,
-  type Field,
+  type Of,
 } from './fields.ts'
 
 export const SCOPES = [
@@ -103,11 +105,9 @@ const userExample = {
   ...stampsExample,
 }
 
-const FailureMails = Type.Union([Type.Boolean(), Type.Null()], {
-  description:
-    'Whether the person gets mails about mails that could not be sent, and about bulk calls that wait ' +
-    'for approval. null: only as an OWNER.',
-})
+const FAILURE_MAILS =
+  'Whether the person gets mails about mails that could not be sent, and about bulk calls that wait ' +
+  'for approval. null: only as an OWNER.'
 
 export const User = Type.Object(
   {
@@ -124,7 +124,7 @@ export const User = Type.Object(
     locationIdList: Type.Array(Type.Integer(), {
       description: 'The locations that a LOCATION_SUPER_USER sees.',
     }),
-    failureMails: FailureMails,
+    failureMails: Type.Union([Type.Boolean(), Type.Null()], { description: FAILURE_MAILS }),
     ...stamps,
   },
   { title: 'User', examples: [userExample] },
@@ -157,13 +157,10 @@ export const Session = Type.Object(
   },
 )
 
-const isOneOf = (choices: readonly string[], value: unknown) =>
-  typeof value === 'string' && choices.includes(value)
+const ScopeList = Type.Array(Type.Enum([...SCOPES], { title: 'Scope' }), { minItems: 1 })
 
-type Shape = Parameters<typeof optional>[0]
-
-const scopes = (): Shape => ({
-  schema: Type.Array(Type.Enum([...SCOPES], { title: 'Scope' })),
+const scopes = (): Of<typeof ScopeList> & { initially: Scope[] } => ({
+  schema: ScopeList,
   sqlType: 'text[]',
   initially: [...SCOPES],
   faults: (value) => {
@@ -171,28 +168,26 @@ const scopes = (): Shape => ({
       return [{ detail: 'must be a non-empty list of scopes; leave it out for all of them' }]
     }
     return value.flatMap((scope, i) =>
-      isOneOf(SCOPES, scope)
+      SCOPES.some((known) => known === scope)
         ? []
         : [{ at: `/${i}`, detail: `must be one of ${SCOPES.join(', ')}` }],
     )
   },
 })
 
+const REQUIRED = 'Required to create one.'
+
 export const API_KEY_FIELDS = {
-  name: required(name(100)),
-  scopes: optional(scopes()),
-  expiresTime: optional(instant()),
+  name: required(name(100), REQUIRED),
+  scopes: optional(scopes(), 'Default: all.'),
+  expiresTime: optional(instant(), 'The key is refused from this time on.'),
 }
 
 export const ApiKeyWrite = Type.Object(
   {
-    apiKeyId: Maybe(Type.Integer({ description: 'Send it to update an object.' })),
-    businessId: Maybe(Type.Integer()),
-    name: Type.Optional(Type.String({ description: 'Required to create one.' })),
-    scopes: Maybe(
-      Type.Array(Type.Enum([...SCOPES], { title: 'Scope' }), { description: 'Default: all.' }),
-    ),
-    expiresTime: Maybe(Type.Integer()),
+    apiKeyId: UpdatedId,
+    businessId: Maybe(Id),
+    ...bodyProperties(API_KEY_FIELDS),
     active: ServerOwned,
     prefix: ServerOwned,
     key: ServerOwned,
@@ -206,8 +201,10 @@ export const ApiKeyWrite = Type.Object(
   },
 )
 
+export const API_KEY_BODY = { schema: ApiKeyWrite, fields: API_KEY_FIELDS }
+
 /** An email address is a valid username. The names of the service itself are reserved. */
-const username = (): Shape => ({
+const username = (): Of<TString> => ({
   schema: Type.String({ minLength: 1, maxLength: 254 }),
   sqlType: 'text',
   faults: (value) => {
@@ -220,18 +217,11 @@ const username = (): Shape => ({
   },
 })
 
-const role = (): Shape => ({
-  schema: Type.Enum([...ROLES], { title: 'Role' }),
-  sqlType: 'text',
-  faults: (value) =>
-    isOneOf(ROLES, value) ? [] : [{ detail: `must be one of ${ROLES.join(', ')}` }],
-})
-
 const MIN_PASSWORD_LENGTH = 8
 const MAX_PASSWORD_LENGTH = 256
 
 /** Only the length is checked, as NIST SP 800-63B recommends. */
-export const password = (): Shape => ({
+export const password = (): Of<TString> => ({
   schema: Type.String({ minLength: MIN_PASSWORD_LENGTH, maxLength: MAX_PASSWORD_LENGTH }),
   sqlType: 'text',
   faults: (value) => {
@@ -243,39 +233,32 @@ export const password = (): Shape => ({
   },
 })
 
-export const USER_FIELDS: Record<string, Field> = {
-  username: required(username()),
-  emailAddress: optional(address()),
-  role: required(role()),
+export const USER_FIELDS = {
+  username: required(username(), REQUIRED),
+  emailAddress: optional(address(), 'Receives invitations and password links.'),
+  role: required(oneOf(ROLES, 'Role'), REQUIRED),
   professionalId: optional(reference('professional')),
   locationIdList: optional(references('location')),
-  failureMails: optional(boolean(null)),
+  failureMails: optional(boolean(null), FAILURE_MAILS),
   active: optional(boolean(true)),
 }
 
 const userWrite = {
-  userId: Maybe(Type.Integer({ description: 'Send it to update an object.' })),
-  businessId: Maybe(Type.Integer()),
-  username: Type.Optional(Type.String({ description: 'Required to create one.' })),
-  emailAddress: Maybe(Type.String({ description: 'Receives invitations and password links.' })),
-  role: Type.Optional(
-    Type.Enum([...ROLES], { title: 'Role', description: 'Required to create one.' }),
-  ),
-  professionalId: Maybe(Type.Integer()),
-  locationIdList: Maybe(Type.Array(Type.Integer())),
-  failureMails: Type.Optional(FailureMails),
-  active: Maybe(Type.Boolean()),
+  userId: UpdatedId,
+  businessId: Maybe(Id),
+  ...bodyProperties(USER_FIELDS),
   ...serverOwned,
 }
+
+const NEW_PASSWORD = optional(
+  password(),
+  `${REQUIRED} An update with it ends all sessions of the person.`,
+)
 
 export const UserWrite = Type.Object(
   {
     ...userWrite,
-    password: Maybe(
-      Type.String({
-        description: 'Required to create one. An update with it ends all sessions of the person.',
-      }),
-    ),
+    ...bodyProperties({ password: NEW_PASSWORD }),
   },
   {
     title: 'UserBody',
@@ -287,6 +270,8 @@ export const UserInvite = Type.Object(userWrite, {
   title: 'UserInvite',
   examples: [{ username: 'bela', emailAddress: 'bela@praxis.example', role: 'USER' }],
 })
+
+export const USER_BODY = { schema: UserWrite, fields: { ...USER_FIELDS, password: NEW_PASSWORD } }
 
 const PASSWORD_LINK_PURPOSES = ['INVITATION', 'FORGOTTEN'] as const
 

@@ -1,9 +1,9 @@
 import { Type, type Static } from 'typebox'
 import type { Fault } from '../errors.ts'
 import { isMissing, look, Reading, type Found, type Reference } from './body.ts'
+import { findFaults } from './find-faults.ts'
 import { interfaceNames } from './interface-names.ts'
-import { Ignored, Maybe, Moment, Named, OrNull, serverOwned } from './schema.ts'
-import { unknownProperties } from './unknown-properties.ts'
+import { Id, IdWith, Ignored, Maybe, Moment, Named, OrNull, serverOwned } from './schema.ts'
 
 const RECIPIENT_LABELS = {
   client: 'Client',
@@ -57,14 +57,14 @@ export const EventActionBody = Type.Object(
   {
     ...interfaceNames,
     ...serverOwned,
-    eventActionId: Maybe(Type.Integer({ description: 'the action to update; absent: a new one' })),
-    eventDefnId: Maybe(Type.Integer()),
-    eventDefinitionId: Maybe(Type.Integer({ description: 'the same as eventDefnId' })),
+    eventActionId: Maybe(IdWith({ description: 'the action to update; absent: a new one' })),
+    eventDefnId: Maybe(Id),
+    eventDefinitionId: Maybe(IdWith({ description: 'the same as eventDefnId' })),
     actionType: Maybe(Type.Enum(['SEND_EMAIL'], { title: 'ActionType' })),
     active: Maybe(Type.Boolean()),
-    businessId: Maybe(Type.Integer()),
-    emailTemplateId: Maybe(Type.Integer()),
-    emailCategoryId: Maybe(Type.Integer()),
+    businessId: Maybe(Id),
+    emailTemplateId: Maybe(Id),
+    emailCategoryId: Maybe(Id),
     recipient: Maybe(
       Named('RecipientBody', {
         label: Ignored,
@@ -81,7 +81,7 @@ export const EventActionBody = Type.Object(
     ),
     template: Maybe(
       Type.Object(
-        { emailTemplateId: Maybe(Type.Integer()) },
+        { emailTemplateId: Maybe(Id) },
         {
           title: 'TemplateReference',
           additionalProperties: true,
@@ -95,6 +95,13 @@ export const EventActionBody = Type.Object(
   },
   { title: 'EventActionBody' },
 )
+
+/** An action inside a definition belongs to that definition, whatever link it carries. */
+export const NestedActionBody = Named('NestedEventActionBody', {
+  ...EventActionBody.properties,
+  eventDefnId: Ignored,
+  eventDefinitionId: Ignored,
+})
 
 /** The values of a body. `undefined`: unchanged; `null`: cleared. */
 export type ActionInput = {
@@ -112,9 +119,8 @@ export type ActionInput = {
 
 /** Reads the body of `POST /eventAction`. The action is valid only if there are no faults. */
 export function readAction(body: unknown): ActionReading {
-  const reading = new Reading()
+  const reading = new Reading(findFaults(EventActionBody, body))
   const action = readActionAt(reading, { value: body, pointer: '' }, { linked: true })
-  reading.faults.push(...unknownProperties(EventActionBody, body))
   return { action, faults: reading.faults, references: reading.references }
 }
 type ActionReading = { action: ActionInput; faults: Fault[]; references: Reference[] }
@@ -125,7 +131,6 @@ export function readActionAt(
   found: Found,
   { linked }: { linked: boolean },
 ): ActionInput {
-  reading.require(found)
   const place = reading.object(found)
   if (!place) return {}
   const find = (name: string) => look([place], name)
@@ -148,9 +153,6 @@ export function readActionAt(
     reading.require(emailTemplateId, 'the template of the email')
     if (linked) reading.require(eventDefnId, 'the definition that the action belongs to')
   }
-
-  reading.oneOf(actionType, ['SEND_EMAIL'])
-  reading.oneOf(reading.inside(find('msgType'), 'value'), ['email'])
 
   const action: ActionInput = {
     eventActionId: reading.id(eventActionId) ?? undefined,

@@ -9,11 +9,24 @@ import {
   type Reference,
   type ReferenceKind,
 } from './body.ts'
-import { EventAction, EventActionBody, readActionAt, type ActionInput } from './event-action.ts'
+import { EventAction, NestedActionBody, readActionAt, type ActionInput } from './event-action.ts'
+import { line, oneOf, schemaOf, text } from './fields.ts'
+import { findFaults } from './find-faults.ts'
 import { interfaceNames } from './interface-names.ts'
 import { isPlainObject } from './json.ts'
-import { Ignored, Maybe, Moment, Named, OrNull, ServerOwned, serverOwned } from './schema.ts'
-import { holdsControl } from './text.ts'
+import {
+  Id,
+  IdWith,
+  Ignored,
+  Maybe,
+  Moment,
+  Named,
+  OrNull,
+  ServerOwned,
+  serverOwned,
+} from './schema.ts'
+import { withRule } from './rules.ts'
+import { holdsControl, textFault } from './text.ts'
 import {
   CHANGES,
   changesOf,
@@ -23,7 +36,6 @@ import {
   type Change,
 } from './event-type.ts'
 import { isTooLong, readOffset, TOO_LONG } from './offset.ts'
-import { unknownProperties } from './unknown-properties.ts'
 
 const DEFINITION_OBJECT_TYPES = [
   'CALENDAR',
@@ -38,17 +50,21 @@ const LATE_POLICIES = ['SKIP', 'SEND'] as const
 const TRIGGER_ANCHORS = ['START', 'END'] as const
 
 const Ids = Type.Array(Type.Integer())
+const GivenIds = Type.Array(Id, { maxItems: 5000 })
+const ShortText = schemaOf(line(100))
 const Labelled = Named('LabelledValue', {
   label: Ignored,
-  value: Maybe(Type.String()),
+  value: Maybe(ShortText),
   eventTypeCodes: Ignored,
 })
-const Changes = Type.Array(Type.Enum([...CHANGES], { title: 'Change' }), {
+const Changes = Type.Array(schemaOf(oneOf(CHANGES, 'Change')), {
+  maxItems: 100,
   description:
     'For the CHANGED types: the changes that fire it; empty: any. A list without STATUS does not match a save that also changed the status to one that is not live.',
   examples: [['TIME', 'LOCATION']],
 })
-const OnlyIfStatus = Type.Array(Type.String(), {
+const OnlyIfStatus = Type.Array(ShortText, {
+  maxItems: 100,
   description: 'When it fires, the status of the object must be one of these; empty: any.',
   examples: [['OPEN']],
 })
@@ -120,6 +136,36 @@ export const EventDefinition = Type.Object(
 )
 export type EventDefinition = Static<typeof EventDefinition>
 
+const EventTypeId = withRule(
+  Type.Integer({ minimum: 1, maximum: 13, description: 'Send this or eventType.' }),
+  (value) =>
+    EVENT_TYPES.some(({ eventTypeId }) => eventTypeId === value)
+      ? []
+      : [{ detail: 'must be an event type: an integer from 1 to 13' }],
+)
+
+/** Stored as sent and not used. */
+const GroupId = withRule(Type.Union([Type.Integer(), Type.String({ maxLength: 100 })]), (value) =>
+  Number.isSafeInteger(value) || textFault(value, 100) === undefined
+    ? []
+    : [{ detail: 'must be an id' }],
+)
+
+const FilterTags = withRule(
+  Type.String({ maxLength: 100_000, description: 'the text of a JSON object of arrays' }),
+  (value) => {
+    const fault = textFault(value, 100_000, 'many')
+    if (fault !== undefined) return [{ detail: fault }]
+    const tags = parseFilterTags(String(value))
+    if (!tags) return [{ detail: 'must be the text of a JSON object of arrays of strings' }]
+    // Escapes in the JSON text can hide control characters.
+    const words = [Object.keys(tags), ...Object.values(tags)].flat()
+    return words.some((word) => holdsControl(word) || !word.isWellFormed())
+      ? [{ detail: 'must not contain control characters' }]
+      : []
+  },
+)
+
 /** The properties that a body may have at the top level and inside `eventType`. */
 const writable = {
   ...interfaceNames,
@@ -131,7 +177,7 @@ const writable = {
   allOrNoneSelect: Maybe(
     Named('AllOrNoneSelect', {
       label: Ignored,
-      value: Maybe(Type.String({ description: '`all` empties locationIdList' })),
+      value: Maybe(schemaOf(line(100), '`all` empties locationIdList')),
       disclaimerForms: Maybe(Labelled),
       locations: Ignored,
       staff: Maybe(Labelled),
@@ -140,23 +186,23 @@ const writable = {
   ),
   reasons: Maybe(Labelled),
   staff: Maybe(Labelled),
-  businessId: Maybe(Type.Integer()),
-  description: Maybe(Type.String()),
-  disclaimerFormIdList: Maybe(Ids),
-  eventDefnId: Maybe(Type.Integer({ description: 'the definition to update; absent: a new one' })),
-  eventActions: Maybe(Type.Array(EventActionBody)),
-  filterTagMapJson: Maybe(Type.String({ description: 'the text of a JSON object of arrays' })),
-  groupIdList: Maybe(Type.Array(Type.Unknown())),
-  locationIdList: Maybe(Ids),
-  newStatus: Maybe(Type.String()),
+  businessId: Maybe(Id),
+  description: Maybe(schemaOf(text(4000))),
+  disclaimerFormIdList: Maybe(GivenIds),
+  eventDefnId: Maybe(IdWith({ description: 'the definition to update; absent: a new one' })),
+  eventActions: Maybe(Type.Array(NestedActionBody, { maxItems: 100 })),
+  filterTagMapJson: Maybe(FilterTags),
+  groupIdList: Maybe(Type.Array(GroupId, { maxItems: 5000 })),
+  locationIdList: Maybe(GivenIds),
+  newStatus: Maybe(ShortText),
   newStatusObject: Maybe(Labelled),
-  objectId: Maybe(Type.Integer()),
-  objectUUId: Maybe(Type.String()),
-  oldStatus: Maybe(Type.String()),
+  objectId: Maybe(Id),
+  objectUUId: Maybe(ShortText),
+  oldStatus: Maybe(ShortText),
   oldStatusObject: Maybe(Labelled),
-  professionalIdList: Maybe(Ids),
-  reasonIdList: Maybe(Ids),
-  templateActions: Maybe(Type.Array(EventActionBody)),
+  professionalIdList: Maybe(GivenIds),
+  reasonIdList: Maybe(GivenIds),
+  templateActions: Maybe(Type.Array(NestedActionBody, { maxItems: 100 })),
   triggerDays: Maybe(Type.Integer()),
   triggerHours: Maybe(Type.Integer()),
   triggerHoursValue: Maybe(Type.Integer()),
@@ -187,13 +233,15 @@ export const EventDefinitionBody = Type.Object(
     eventType: Maybe(
       Named('EventTypeBody', {
         ...writable,
-        eventTypeId: Maybe(
-          Type.Integer({ minimum: 1, maximum: 13, description: 'Send this or eventType.' }),
-        ),
+        eventTypeId: Maybe(EventTypeId),
         eventType: Maybe(
-          Type.String({
-            description: 'The name of the event type, such as APPT_CREATED: see GET /eventType.',
-          }),
+          schemaOf(
+            oneOf(
+              EVENT_TYPES.map(({ eventType }) => eventType),
+              'EventTypeName',
+            ),
+            'The name of the event type, such as APPT_CREATED: see GET /eventType.',
+          ),
         ),
         objectType: Maybe(
           Type.Enum([...DEFINITION_OBJECT_TYPES, 'INVITATION', 'DISCLAIMER'], {
@@ -281,11 +329,9 @@ type DefinitionReading = {
 
 /** Reads the body of `POST /eventDefinition`. The definition is valid only if there are no faults. */
 export function readDefinition(body: unknown): DefinitionReading {
-  const reading = new Reading()
+  const reading = new Reading(findFaults(EventDefinitionBody, body))
   const top: Place = { object: body, pointer: '' }
-  if (!isPlainObject(body)) reading.fault('', 'must be a JSON object')
   const definition = isPlainObject(body) ? readInput(reading, top) : EMPTY_INPUT
-  reading.faults.push(...unknownProperties(EventDefinitionBody, body))
   return { definition, faults: reading.faults, references: reading.references }
 }
 
@@ -411,16 +457,16 @@ function readInput(reading: Reading, top: Place): DefinitionInput {
   const definition: DefinitionInput = {
     active: reading.boolean(active) ?? undefined,
     businessId: reading.id(businessId) ?? undefined,
-    description: reading.text(find('description'), { max: 4000, lines: 'many' }),
+    description: reading.text(find('description')),
     eventDefnId,
     eventTypeId: eventTypeId.id,
-    filterTagMapJson: readFilterTags(reading, find('filterTagMapJson')),
-    groupIdList: readGroupIds(reading, find('groupIdList')),
-    newStatus: reading.text(newStatus, { max: 100 }),
+    filterTagMapJson: reading.text(find('filterTagMapJson')),
+    groupIdList: unsetAs([], reading.array(find('groupIdList')))?.map((entry) => entry.value),
+    newStatus: reading.text(newStatus),
     objectId: reading.id(objectId),
     objectType: reading.oneOf(objectType, DEFINITION_OBJECT_TYPES) ?? undefined,
-    objectUUId: reading.text(find('objectUUId'), { max: 100 }),
-    oldStatus: reading.text(oldStatus, { max: 100 }),
+    objectUUId: reading.text(find('objectUUId')),
+    oldStatus: reading.text(oldStatus),
     ...readSelections(reading, places),
     ...readOffset(reading, find, { isNew }),
     offsetMode: unsetAs('ELAPSED', reading.oneOf(find('offsetMode'), OFFSET_MODES)),
@@ -499,12 +545,7 @@ function readEventTypeId(reading: Reading, nested: Place | null | undefined) {
   const name = look(places, 'eventType')
   const byId = EVENT_TYPES.find(({ eventTypeId }) => eventTypeId === found.value)
   const byName = EVENT_TYPES.find(({ eventType }) => eventType === name.value)
-  if (!isMissing(found.value) && !byId) {
-    reading.fault(found.pointer, 'must be an event type: an integer from 1 to 13')
-  }
-  if (!isMissing(name.value) && !byName) {
-    reading.fault(name.pointer, `must be one of ${EVENT_TYPES.map((t) => t.eventType).join(', ')}`)
-  } else if (byId && byName && byId !== byName) {
+  if (byId && byName && byId !== byName) {
     const { eventTypeId, eventType } = byId
     reading.fault(name.pointer, `must be ${eventType}, the name of eventTypeId ${eventTypeId}`)
   }
@@ -545,43 +586,15 @@ function findStatusOfSide(reading: Reading, find: Find, side: 'newStatus' | 'old
   return chosen.value === undefined ? plain : chosen
 }
 
-function readFilterTags(reading: Reading, found: Found) {
-  const text = reading.text(found, { max: 100_000, lines: 'many' })
-  if (isMissing(text)) return text
-  const tags = parseFilterTags(text)
-  // Escapes in the JSON text can hide control characters.
-  const words = tags ? [Object.keys(tags), ...Object.values(tags)].flat() : []
-  if (!tags) reading.fault(found.pointer, 'must be the text of a JSON object of arrays of strings')
-  else if (words.some((word) => holdsControl(word) || !word.isWellFormed())) {
-    reading.fault(found.pointer, 'must not contain control characters')
-  } else return text
-  return undefined
-}
-
 function readStatuses(reading: Reading, found: Found): string[] | null | undefined {
-  const entries = reading.array(found, 100)
-  if (!entries) return entries
-  const names = entries.map((entry) => {
-    if (isMissing(entry.value)) reading.fault(entry.pointer, 'must be a status')
-    return reading.text(entry, { max: 100 })
-  })
-  return names.every((name) => typeof name === 'string') ? [...new Set(names)] : undefined
-}
-
-function readGroupIds(reading: Reading, found: Found): unknown[] | undefined {
-  const entries = reading.array(found, 5000)
-  if (!entries) return entries === null ? [] : undefined
-  for (const entry of entries) {
-    if (typeof entry.value === 'string') reading.text(entry, { max: 100 })
-    else if (!Number.isSafeInteger(entry.value)) reading.fault(entry.pointer, 'must be an id')
-  }
-  return entries.map((entry) => entry.value)
+  const entries = reading.array(found)
+  return entries && [...new Set(entries.flatMap((entry) => reading.text(entry) ?? []))]
 }
 
 /** Reads the four lists. The value `all` empties a list, `select` requires it to have entries. */
 function readSelections(reading: Reading, places: Place[]) {
   const choices = places.flatMap((place) => reading.object(look([place], 'allOrNoneSelect')) ?? [])
-  const chosen = (found: Found) => reading.text(reading.inside(found, 'value'), { max: 100 })
+  const chosen = (found: Found) => reading.text(reading.inside(found, 'value'))
   const selects: DefinitionInput['selects'] = []
 
   const list = (name: ListName, kind: ReferenceKind, choice: string | null | undefined) => {
@@ -601,11 +614,7 @@ function readSelections(reading: Reading, places: Place[]) {
       'disclaimerForm',
       chosen(look(choices, 'disclaimerForms')),
     ),
-    locationIdList: list(
-      'locationIdList',
-      'location',
-      reading.text(look(choices, 'value'), { max: 100 }),
-    ),
+    locationIdList: list('locationIdList', 'location', reading.text(look(choices, 'value'))),
     professionalIdList: list(
       'professionalIdList',
       'professional',
@@ -619,9 +628,7 @@ function readSelections(reading: Reading, places: Place[]) {
 type ListName = 'disclaimerFormIdList' | 'locationIdList' | 'professionalIdList' | 'reasonIdList'
 
 function readActions(reading: Reading, find: Find) {
-  const lists = [find('eventActions'), find('templateActions')].map((found) =>
-    reading.array(found, 100),
-  )
+  const lists = [find('eventActions'), find('templateActions')].map((found) => reading.array(found))
   if (lists.every(isMissing)) return undefined
   return lists
     .flatMap((list) => list ?? [])

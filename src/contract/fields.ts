@@ -15,7 +15,8 @@ import {
   type TUnion,
 } from 'typebox'
 import { parseAddress, parseDomain } from './addresses.ts'
-import { escapePointer, isPlainObject } from './json.ts'
+import { escapePointer, isId, isPlainObject } from './json.ts'
+import { withRule, type Rule, type RuleFault } from './rules.ts'
 import { textFault } from './text.ts'
 
 /**
@@ -33,20 +34,17 @@ export type Field = {
   refersTo?: string
   /** The property of each item that holds the id of another object. */
   itemsReferTo?: { property: string; refersTo: string }
-  /** The faults of a value; empty if it is valid. */
-  faults(value: unknown): FieldFault[]
+  /** The rule of the schema. */
+  faults: Rule
   /** A time: milliseconds in JSON, a Temporal.Instant in our code. */
   instant: boolean
 }
-
-/** `at` is a JSON pointer inside the property. */
-type FieldFault = { at?: string; detail: string }
 
 type Shape = Omit<Field, 'column' | 'required' | 'initially' | 'instant'> &
   Partial<Pick<Field, 'initially' | 'instant'>>
 
 /** The shape of values of this schema, so that the types of objects follow from their fields. */
-type Of<S extends TSchema> = Shape & { schema: S }
+export type Of<S extends TSchema> = Shape & { schema: S }
 
 /** The value that a field has in an answer. */
 export type FieldValue<F> = F extends { schema: infer S extends TSchema }
@@ -54,6 +52,32 @@ export type FieldValue<F> = F extends { schema: infer S extends TSchema }
     ? Static<S>
     : Static<S> | null
   : never
+
+/** The properties of a body. A required one may be absent from an update; any other one may be null. */
+export const bodyProperties = <F extends Record<string, Field>>(fields: F) =>
+  Object.fromEntries(
+    Object.entries(fields).map(([property, { schema, required: isRequired }]) => [
+      property,
+      Type.Optional(isRequired ? schema : orNull(schema)),
+    ]),
+  ) as BodyProperties<F>
+
+type BodyProperties<F> = {
+  [P in keyof F]: F[P] extends { required: true; schema: infer S extends TSchema }
+    ? TOptional<S>
+    : F[P] extends { schema: infer S extends TSchema }
+      ? TOptional<TUnion<[S, TNull]>>
+      : never
+}
+
+export const orNull = (schema: TSchema) => {
+  const { description } = schema as { description?: string }
+  return Type.Union([schema, Type.Null()], description ? { description } : {})
+}
+
+/** The schema of a value, with its rule. */
+export const schemaOf = <S extends TSchema>(shape: Of<S>, about?: string): S =>
+  withRule(about === undefined ? shape.schema : describe(shape.schema, about), shape.faults)
 
 /** A property that may be absent or null. */
 export const optional = <S extends Shape>(
@@ -63,7 +87,7 @@ export const optional = <S extends Shape>(
   initially: null,
   instant: false,
   ...shape,
-  schema: about === undefined ? shape.schema : describe(shape.schema, about),
+  schema: schemaOf(shape, about),
   column: '',
   required: false,
 })
@@ -78,16 +102,16 @@ export const required = <S extends Shape>(
 })
 
 /** Copies the schema with its properties that are not enumerable: TypeBox needs them. */
-const describe = (schema: TSchema, about: string): TSchema => {
+const describe = <S extends TSchema>(schema: S, about: string): S => {
   const { description } = schema as { description?: string }
   const value = description ? `${about} ${description}` : about
-  return Object.defineProperties({} as TSchema, {
+  return Object.defineProperties({} as S, {
     ...Object.getOwnPropertyDescriptors(schema),
     description: { value, enumerable: true },
   })
 }
 
-const faultIf = (detail: string | false | undefined, at?: string): FieldFault[] =>
+const faultIf = (detail: string | false | undefined, at?: string): RuleFault[] =>
   detail ? [at === undefined ? { detail } : { at, detail }] : []
 
 /** A single line, which may be empty. */
@@ -173,6 +197,16 @@ export const timeZone = (): Of<TString> => ({
     ),
 })
 
+export const oneOf = <const T extends string>(
+  choices: readonly T[],
+  title: string,
+): Of<TEnum<T[]>> => ({
+  schema: Type.Enum([...choices], { title }),
+  sqlType: 'text',
+  faults: (value) =>
+    faultIf(!choices.some((choice) => choice === value) && `must be one of ${choices.join(', ')}`),
+})
+
 /** The id of a file of the library. */
 export const fileUUId = (): Of<TString> => ({
   schema: Type.String({ pattern: '^[a-z0-9]{32}$' }),
@@ -188,7 +222,16 @@ const TIME_OF_DAY = /^([01]\d|2[0-3]):[0-5]\d$/
 
 /** A span of the day, which may include midnight. */
 export const quietHours = (): Of<TObject<{ from: TString; to: TString }>> => ({
-  schema: Type.Object({ from: Type.String(), to: Type.String() }),
+  schema: Type.Object(
+    {
+      from: Type.String({ description: 'When quiet hours begin.', examples: ['21:00'] }),
+      to: Type.String({
+        description: 'When they end; on the next day if it is earlier than `from`.',
+        examples: ['08:00'],
+      }),
+    },
+    { title: 'QuietHoursBody' },
+  ),
   sqlType: 'jsonb',
   faults: (value) => {
     if (!isPlainObject(value)) return faultIf('must be an object with from and to, or null')
@@ -312,14 +355,12 @@ export const instant = (): Of<TInteger> => ({
   faults: (value) => faultIf(timeFault(value)),
 })
 
-const isId = (value: unknown) => Number.isSafeInteger(value) && (value as number) > 0
-
 /** The id of another object of the business. */
 export const reference = (refersTo: string): Of<TInteger> & { refersTo: string } => ({
   schema: Type.Integer({ minimum: 1 }),
   sqlType: 'bigint',
   refersTo,
-  faults: (value) => faultIf(!isId(value) && 'must be an id'),
+  faults: (value) => faultIf(!isId(value) && 'must be an id: an integer above 0'),
 })
 
 /** Ids of other objects of the business, without duplicates. */
@@ -334,7 +375,9 @@ export const references = (
   faults: (value) => {
     if (!Array.isArray(value)) return faultIf('must be a list of ids')
     if (value.length > max) return faultIf(`must hold at max ${max} ids`)
-    return value.flatMap((id, i) => faultIf(!isId(id) && 'must be an id', `/${i}`))
+    return value.flatMap((id, i) =>
+      faultIf(!isId(id) && 'must be an id: an integer above 0', `/${i}`),
+    )
   },
 })
 
@@ -365,7 +408,7 @@ export const tags = (): Of<TRecord<string, TArray<TString>>> & { initially: {} }
   },
 })
 
-function tagFaults(tag: string, values: unknown): FieldFault[] {
+function tagFaults(tag: string, values: unknown): RuleFault[] {
   const at = `/${escapePointer(tag)}`
   if (tag === '' || textFault(tag, 100))
     return faultIf('must have a name of 1 to 100 characters on one line', at)
@@ -410,7 +453,7 @@ export const attendance = (
       const isRepeated = seen.has(entry.clientId)
       seen.add(entry.clientId)
       return [
-        ...faultIf(!isId(entry.clientId) && 'must be an id', `/${i}/clientId`),
+        ...faultIf(!isId(entry.clientId) && 'must be an id: an integer above 0', `/${i}/clientId`),
         ...faultIf(isRepeated && 'must be there once', `/${i}/clientId`),
         ...faultIf(typeof entry.present !== 'boolean' && 'must be true or false', `/${i}/present`),
       ]
@@ -453,7 +496,7 @@ export const workingHours = (): Of<
   },
 })
 
-function hoursFaults(entry: unknown, at: string): FieldFault[] {
+function hoursFaults(entry: unknown, at: string): RuleFault[] {
   if (!isPlainObject(entry)) return faultIf('must be { weekday, from, to }', at)
   const { weekday, from, to } = entry
   return [
@@ -468,7 +511,7 @@ function hoursFaults(entry: unknown, at: string): FieldFault[] {
 
 const isTime = (time: unknown) => typeof time === 'string' && DAY_TIME.test(time)
 
-const spanFaults = (from: unknown, to: unknown, at: string): FieldFault[] => [
+const spanFaults = (from: unknown, to: unknown, at: string): RuleFault[] => [
   ...faultIf(!isTime(from) && 'must be a time, HH:MM', `${at}/from`),
   ...faultIf(!isTime(to) && 'must be a time, HH:MM', `${at}/to`),
   ...faultIf(
@@ -477,9 +520,12 @@ const spanFaults = (from: unknown, to: unknown, at: string): FieldFault[] => [
   ),
 ]
 
-const locationFaults = ({ locationId }: Record<string, unknown>, at: string): FieldFault[] =>
+const locationFaults = ({ locationId }: Record<string, unknown>, at: string): RuleFault[] =>
   faultIf(
-    locationId !== undefined && locationId !== null && !isId(locationId) && 'must be an id',
+    locationId !== undefined &&
+      locationId !== null &&
+      !isId(locationId) &&
+      'must be an id: an integer above 0',
     `${at}/locationId`,
   )
 
@@ -533,7 +579,7 @@ const WorkingException = Type.Object(
   { title: 'WorkingException', additionalProperties: false },
 )
 
-function exceptionFaults(entry: unknown, at: string): FieldFault[] {
+function exceptionFaults(entry: unknown, at: string): RuleFault[] {
   if (!isPlainObject(entry)) return faultIf('must be { startDate, endDate, from, to }', at)
   const { startDate, endDate, from, to } = entry
   const isOneDay = (endDate ?? null) === null

@@ -1,8 +1,8 @@
-import { Type, type Static } from 'typebox'
-import { boolean, name, optional, required, type Field } from './fields.ts'
+import { Type, type Static, type TString } from 'typebox'
+import { bodyProperties, boolean, fileUUId, name, optional, required, type Of } from './fields.ts'
 import { FILE_EXTENSIONS, fileTypeOf } from './file-types.ts'
 import { PageQuery } from './page.ts'
-import { Maybe, Moment, Named, serverOwned, ServerOwned } from './schema.ts'
+import { Id, Maybe, Moment, Named, serverOwned, ServerOwned } from './schema.ts'
 
 export const MAX_FILE_BYTES = 5 * 1_048_576
 /** All attachments of one mail; in a mail they take a third more. */
@@ -62,16 +62,35 @@ export const Attachment = Named('Attachment', {
 })
 export type Attachment = Static<typeof Attachment>
 
+const fileName = (): Of<TString> => {
+  const { faults, ...shape } = name(100)
+  return {
+    ...shape,
+    faults: (value) => {
+      const found = faults(value)
+      if (found.length > 0) return found
+      const text = String(value)
+      if (/[/\\:*?"<>|]/.test(text)) return [{ detail: 'must not hold / \\ : * ? " < > |' }]
+      if (fileTypeOf(text)) return []
+      return [{ detail: `must end with one of .${FILE_EXTENSIONS.join(', .')}` }]
+    },
+  }
+}
+
+const FILE_FIELDS = {
+  name: required(
+    fileName(),
+    `With an extension that fits the content: ${FILE_EXTENSIONS.join(', ')}. Required to create one.`,
+  ),
+  active: optional(boolean(true)),
+}
+
 /** The body of a POST. With `fileUUId` it is an update. */
 export const FileWrite = Type.Object(
   {
-    fileUUId: Maybe(FileUUId),
-    businessId: Maybe(Type.Integer()),
-    name: Type.Optional(
-      Type.String({
-        description: `With an extension that fits the content: ${FILE_EXTENSIONS.join(', ')}. Required to create one.`,
-      }),
-    ),
+    fileUUId: Maybe(fileUUId().schema),
+    businessId: Maybe(Id),
+    ...bodyProperties(FILE_FIELDS),
     type: Maybe(
       Type.String({ description: 'Must be the media type of the content if it is given.' }),
     ),
@@ -81,7 +100,6 @@ export const FileWrite = Type.Object(
         examples: ['JVBERi0xLjcKJcKlwrHDqwo='],
       }),
     ),
-    active: Maybe(Type.Boolean()),
     size: ServerOwned,
     ...serverOwned,
   },
@@ -91,20 +109,4 @@ export const FileWrite = Type.Object(
   },
 )
 
-const fileName = (): typeof shape => shape
-const shape = {
-  ...name(100),
-  faults: (value: unknown) => {
-    const faults = name(100).faults(value)
-    if (faults.length > 0) return faults
-    const text = String(value)
-    if (/[/\\:*?"<>|]/.test(text)) return [{ detail: 'must not hold / \\ : * ? " < > |' }]
-    if (fileTypeOf(text)) return []
-    return [{ detail: `must end with one of .${FILE_EXTENSIONS.join(', .')}` }]
-  },
-}
-
-export const FILE_FIELDS: Record<'name' | 'active', Field> = {
-  name: required(fileName()),
-  active: optional(boolean(true)),
-}
+export const FILE_BODY = { schema: FileWrite, fields: FILE_FIELDS }

@@ -62,6 +62,13 @@ const equal = <F extends string>(field: F) => ({ field, match: 'equal' }) as con
 const during = <F extends string>(field: F) =>
   ({ from: { field, match: 'from' }, to: { field, match: 'before' } }) as const
 
+/**
+ * The property that a list is ordered by before the id. Changes are listed in their order: a client that
+ * reads them page by page misses none, and no page reads what did not change.
+ */
+export const orderedBy = (kind: ObjectKind, filters: Record<string, unknown>) =>
+  filters.modifiedSince === undefined ? kind.listedBy : 'modifiedDate'
+
 /** For clients that synchronise their data. */
 const COMMON_FILTERS = {
   externalId: equal('externalId'),

@@ -70,7 +70,8 @@ export const Overview = Type.Object(
       paused: Type.Boolean({ description: 'All mail of the business is paused.' }),
       problem: OrNull(
         Type.String({
-          description: 'Why no mail is sent: a pause, or a mail server that takes none.',
+          description:
+            'Why no mail is sent: a pause, a mail server that takes none, or the daily limit.',
         }),
       ),
       failingSince: OrNull(Moment),

@@ -1,43 +1,71 @@
+import type { TSchema } from 'typebox'
 import type { Fault } from '../errors.ts'
 import { type Field } from './fields.ts'
-import { isPlainObject } from './json.ts'
+import { findFaults } from './find-faults.ts'
+import { isId, isPlainObject } from './json.ts'
 
 export type Fields = Record<string, Field>
 
+/** What a body may hold, as the API description publishes it, and the fields that are stored. */
+export type BodyShape = { schema: TSchema; fields: Fields }
+
 /**
- * Reads the properties of a body without coercion and collects all faults. With `current` it is an
- * update: absent properties stay unchanged, `null` clears one.
+ * Reads the fields that a body holds, as they are stored, and lists all faults of the body. A field that
+ * is cleared with `null` has its initial value; an absent or faulty one is absent.
  */
-export function readFields<T extends object>(fields: Fields, body: unknown, current?: T) {
+export function readGiven({ schema, fields }: BodyShape, body: unknown) {
+  const faults = findFaults(schema, body)
+  const given: Record<string, unknown> = {}
+  if (!isPlainObject(body)) return { given, faults }
+  const faulty = new Set(faults.map(({ pointer }) => pointer.split('/')[1]))
+  for (const property in fields) {
+    const value = Object.hasOwn(body, property) ? body[property] : undefined
+    if (value === undefined || faulty.has(property)) continue
+    given[property] = toStored(value, fields[property]!)
+  }
+  return { given, faults }
+}
+
+/**
+ * Reads a body and completes it. With `current` it is an update: absent fields stay unchanged. Without
+ * it, required fields must be there, and the others get their initial value.
+ */
+export function readFields<T extends object>(
+  shape: BodyShape,
+  body: unknown,
+  current?: T,
+): { values: T; faults: Fault[] } {
+  const { given, faults } = readGiven(shape, body)
   const values: Record<string, unknown> = {}
-  const faults: Fault[] = []
-  if (!isPlainObject(body)) faults.push({ pointer: '', detail: 'must be an object' })
-  else {
-    for (const [property, field] of Object.entries(fields)) {
-      const given = Object.hasOwn(body, property) ? body[property] : undefined
-      const kept = (current as Record<string, unknown> | undefined)?.[property]
-      for (const { at = '', detail } of findFaults(field, given, current !== undefined)) {
-        faults.push({ pointer: `/${property}${at}`, detail })
-      }
-      values[property] = given === undefined && current ? kept : toStored(field, given)
-    }
+  for (const [property, field] of Object.entries(shape.fields)) {
+    const kept = current ? (current as Record<string, unknown>)[property] : field.initially
+    values[property] = property in given ? given[property] : kept
   }
-  return { values: values as T, faults }
+  const missing = current ? [] : missingFields(shape.fields, body)
+  return { values: values as T, faults: [...missing, ...faults] }
 }
 
-function findFaults(field: Field, given: unknown, isUpdate: boolean) {
-  if (given === undefined && isUpdate) return []
-  if (given === undefined || given === null) {
-    return field.required ? [{ detail: 'is required' }] : []
-  }
-  return field.faults(given)
+function missingFields(fields: Fields, body: unknown): Fault[] {
+  if (!isPlainObject(body)) return []
+  const missing = Object.keys(fields).filter(
+    (property) => fields[property]!.required && body[property] === undefined,
+  )
+  return missing.map((property) => ({ pointer: `/${property}`, detail: 'is required' }))
 }
 
-function toStored(field: Field, given: unknown) {
-  if (given === undefined || given === null) return field.initially
-  if (field.instant && Number.isSafeInteger(given)) {
-    const ms = given as number
-    return Math.abs(ms) <= 8.64e15 ? Temporal.Instant.fromEpochMilliseconds(ms) : null
-  }
-  return given
+/** The fault of a body that names another business. */
+export function foreignBusiness(body: unknown, businessId: number): Fault[] {
+  const given = isPlainObject(body) ? body.businessId : undefined
+  return isId(given) && given !== businessId
+    ? [{ pointer: '/businessId', detail: 'must be your own business' }]
+    : []
+}
+
+function toStored(value: unknown, field: Field) {
+  if (value === null) return field.initially
+  if (field.instant) return Temporal.Instant.fromEpochMilliseconds(value as number)
+  if (field.sqlType === 'bigint[]') return [...new Set(value as number[])]
+  // The column has two decimals.
+  if (field.sqlType === 'numeric') return Math.round((value as number) * 100) / 100
+  return value
 }

@@ -17,6 +17,7 @@ export const REASONS = {
 
   // EXPIRED
   bookedLate: 'booked after its reminder time',
+  uselessWhileHeld: 'it waited for approval until it was no longer useful',
   alreadyPast: 'its time has already passed',
 
   // SKIPPED
@@ -32,6 +33,7 @@ export const REASONS = {
   uselessNow: 'it could not be sent while it was still useful',
   serverTookNone: 'the mail server took no mail while this one was still useful',
   noMailSince: 'mails are sent when the mail server works again; it has taken none since',
+  aboveDailyLimit: 'the business has reached its daily limit',
   uselessWhilePaused: 'all mail of the business was paused until it was no longer useful',
   // Also in migrations/0009_mail_outages.sql: when mail resumes, triggers with this reason are due.
   mailPaused: 'all mail of the business is paused',

@@ -1,18 +1,21 @@
-import { Type, type Static, type TSchema } from 'typebox'
+import { Type, type Static, type TString } from 'typebox'
 import {
+  bodyProperties,
   boolean,
+  instant,
   integer,
   name,
+  oneOf,
   optional,
   reference,
   references,
   required,
   WEEKDAYS,
-  type Field,
+  type Of,
 } from './fields.ts'
 import { isPlainObject } from './json.ts'
-import { PrintBody, REPORT_FORMATS } from './report.ts'
-import { Maybe, Moment, Named, OrNull, serverOwned, ServerOwned } from './schema.ts'
+import { GroupBy, REPORT_FORMATS, ReportFilters } from './report.ts'
+import { Id, Maybe, Moment, Named, OrNull, serverOwned, ServerOwned, UpdatedId } from './schema.ts'
 
 export const FREQUENCIES = ['DAILY', 'WEEKLY', 'MONTHLY'] as const
 export type Frequency = (typeof FREQUENCIES)[number]
@@ -59,25 +62,10 @@ const stampsExample = {
   modifiedUser: 'anna',
 }
 
-/** The filters and the grouping of a report, as `POST /report/print/file` takes them. */
-const { filters, groupBy } = PrintBody.properties
-
-type Shape = Parameters<typeof optional>[0]
-
-const oneOf = (choices: readonly string[], schema: TSchema, initially?: string): Shape => ({
-  schema,
-  sqlType: 'text',
-  ...(initially === undefined ? {} : { initially }),
-  faults: (value) =>
-    choices.some((choice) => choice === value)
-      ? []
-      : [{ detail: `must be one of ${choices.join(', ')}` }],
-})
-
 const TIME_OF_DAY = /^([01]\d|2[0-3]):[0-5]\d$/
 
-const timeOfDay = (): Shape => ({
-  schema: Type.String({ examples: ['07:00'] }),
+const timeOfDay = (): Of<TString> & { initially: string } => ({
+  schema: Type.String({ pattern: TIME_OF_DAY.source, default: '07:00', examples: ['07:00'] }),
   sqlType: 'text',
   initially: '07:00',
   faults: (value) =>
@@ -87,15 +75,15 @@ const timeOfDay = (): Shape => ({
 })
 
 /** `checkPrintRequest` checks what is in it. */
-const filtersField = (): Shape => ({
-  schema: filters,
+const filtersField = (): Of<typeof ReportFilters> => ({
+  schema: ReportFilters,
   sqlType: 'jsonb',
   faults: (value) => (isPlainObject(value) ? [] : [{ detail: 'must be an object' }]),
 })
 
 /** `checkPrintRequest` checks its names. */
-const groupByField = (): Shape => ({
-  schema: groupBy,
+const groupByField = (): Of<typeof GroupBy> => ({
+  schema: GroupBy,
   sqlType: 'jsonb',
   faults: (value) => (Array.isArray(value) ? [] : [{ detail: 'must be an array' }]),
 })
@@ -103,51 +91,37 @@ const groupByField = (): Shape => ({
 const StoredGroupBy = OrNull(Type.Array(Type.String()))
 
 /** `checkPrintRequest` checks whether there is such a report. */
-const reportId = () => required(integer(1, 2_147_483_647))
+const reportId = () => required(integer(1, 2_147_483_647), 'Required to create one.')
 
 const Frequency = Type.Enum([...FREQUENCIES], { title: 'ReportFrequency' })
 const Range = Type.Enum([...REPORT_RANGES], { title: 'ReportRange' })
 const Format = Type.Enum([...REPORT_FORMATS], { title: 'ReportFormat' })
 const Weekday = Type.Enum([...WEEKDAYS], { title: 'Weekday' })
 
-export const SCHEDULE_FIELDS: Record<string, Field> = {
-  name: optional(name(200)),
-  reportId: reportId(),
-  format: optional(oneOf(REPORT_FORMATS, Format, 'pdf')),
-  filters: optional(filtersField()),
-  groupBy: optional(groupByField()),
-  locationId: optional(reference('location')),
-  frequency: required(oneOf(FREQUENCIES, Frequency)),
-  weekday: optional(oneOf(WEEKDAYS, Weekday)),
-  dayOfMonth: optional(integer(1, 31)),
-  timeOfDay: optional(timeOfDay()),
-  range: required(oneOf(REPORT_RANGES, Range)),
-  userIdList: required(references('user', MAX_RECIPIENTS)),
-  active: optional(boolean(true)),
-}
-
 const RECIPIENTS =
   'The people who get it. Each must be active, have an email address and be allowed to see the report.'
 
+const SCHEDULE_FIELDS = {
+  name: optional(name(200), 'Default: the name of the report.'),
+  reportId: reportId(),
+  format: optional({ ...oneOf(REPORT_FORMATS, 'ReportFormat'), initially: 'pdf' }, 'Default: pdf.'),
+  filters: optional(filtersField()),
+  groupBy: optional(groupByField()),
+  locationId: optional(reference('location')),
+  frequency: required(oneOf(FREQUENCIES, 'ReportFrequency')),
+  weekday: optional(oneOf(WEEKDAYS, 'Weekday')),
+  dayOfMonth: optional(integer(1, 31)),
+  timeOfDay: optional(timeOfDay()),
+  range: required(oneOf(REPORT_RANGES, 'ReportRange')),
+  userIdList: required(references('user', MAX_RECIPIENTS), RECIPIENTS),
+  active: optional(boolean(true)),
+}
+
 export const ReportScheduleWrite = Type.Object(
   {
-    reportScheduleId: Maybe(Type.Integer({ description: 'Send it to update an object.' })),
-    businessId: Maybe(Type.Integer()),
-    name: Maybe(Type.String({ description: 'Default: the name of the report.' })),
-    reportId: Type.Optional(Type.Integer({ description: 'Required to create one.' })),
-    format: Maybe(Type.Enum([...REPORT_FORMATS], { title: 'ReportFormat', default: 'pdf' })),
-    filters,
-    groupBy,
-    locationId: Maybe(Type.Integer({ description: 'Only this location, in its time zone.' })),
-    frequency: Type.Optional(Frequency),
-    weekday: Maybe(Weekday),
-    dayOfMonth: Maybe(Type.Integer({ minimum: 1, maximum: 31 })),
-    timeOfDay: Maybe(Type.String({ default: '07:00' })),
-    range: Type.Optional(Range),
-    userIdList: Type.Optional(
-      Type.Array(Type.Integer(), { maxItems: MAX_RECIPIENTS, description: RECIPIENTS }),
-    ),
-    active: Maybe(Type.Boolean()),
+    reportScheduleId: UpdatedId,
+    businessId: Maybe(Id),
+    ...bodyProperties(SCHEDULE_FIELDS),
     delivery: ServerOwned,
     ...serverOwned,
   },
@@ -165,6 +139,8 @@ export const ReportScheduleWrite = Type.Object(
     ],
   },
 )
+
+export const SCHEDULE_BODY = { schema: ReportScheduleWrite, fields: SCHEDULE_FIELDS }
 
 const scheduleExample = {
   reportScheduleId: 5,
@@ -256,8 +232,8 @@ export const ReportSchedule = Type.Object(
 )
 export type ReportSchedule = Static<typeof ReportSchedule>
 
-export const VIEW_FIELDS: Record<string, Field> = {
-  name: required(name(200)),
+const VIEW_FIELDS = {
+  name: required(name(200), 'Required to create one.'),
   reportId: reportId(),
   filters: optional(filtersField()),
   groupBy: optional(groupByField()),
@@ -298,15 +274,9 @@ export type ReportView = Static<typeof ReportView>
 
 export const ReportViewWrite = Type.Object(
   {
-    reportViewId: Maybe(Type.Integer({ description: 'Send it to update an object.' })),
-    businessId: Maybe(Type.Integer()),
-    name: Type.Optional(Type.String({ description: 'Required to create one.' })),
-    reportId: Type.Optional(Type.Integer({ description: 'Required to create one.' })),
-    filters,
-    groupBy,
-    locationId: Maybe(Type.Integer({ description: 'Only this location.' })),
-    shared: Maybe(Type.Boolean()),
-    active: Maybe(Type.Boolean()),
+    reportViewId: UpdatedId,
+    businessId: Maybe(Id),
+    ...bodyProperties(VIEW_FIELDS),
     userId: ServerOwned,
     ...serverOwned,
   },
@@ -316,14 +286,18 @@ export const ReportViewWrite = Type.Object(
   },
 )
 
-export const ReportLinkWrite = Type.Object(
-  {
-    expiresTime: Maybe(
-      Type.Integer({ description: 'Default: in 7 days; at most in 30 days. In ms.' }),
-    ),
-  },
-  { title: 'ReportLinkBody', examples: [{ expiresTime: 1_789_604_800_000 }] },
-)
+export const VIEW_BODY = { schema: ReportViewWrite, fields: VIEW_FIELDS }
+
+const LINK_FIELDS = {
+  expiresTime: optional(instant(), 'Default: in 7 days; at most in 30 days.'),
+}
+
+export const ReportLinkWrite = Type.Object(bodyProperties(LINK_FIELDS), {
+  title: 'ReportLinkBody',
+  examples: [{ expiresTime: 1_789_604_800_000 }],
+})
+
+export const LINK_BODY = { schema: ReportLinkWrite, fields: LINK_FIELDS }
 
 const link = {
   reportLinkId: Type.Integer(),

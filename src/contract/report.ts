@@ -108,6 +108,30 @@ export const PrintQuery = Type.Object({
 })
 
 /** The body may be a report as `GET /reports/category` lists it. */
+export const ReportFilters = Named('ReportFilters', {
+  locationIdList: Type.Optional(Type.Array(Type.Integer())),
+  professionalIdList: Type.Optional(Type.Array(Type.Integer())),
+  reasonIdList: Type.Optional(Type.Array(Type.Integer())),
+  clientIdList: Type.Optional(
+    Type.Array(Type.Integer(), {
+      description: 'Only rows of one of these clients; empty: all.',
+      examples: [[17]],
+    }),
+  ),
+  statusList: Type.Optional(Type.Array(Type.String())),
+  tags: Type.Optional(
+    Type.Record(Type.String(), Type.Array(Type.String()), {
+      description: 'Only objects with one of the values of each tag, or whose client has one.',
+      examples: [{ membership: ['gold'] }],
+    }),
+  ),
+})
+
+export const GroupBy = Type.Array(Type.Enum([...DIMENSIONS], { title: 'ReportDimension' }), {
+  maxItems: 2,
+  description: 'One line for each of these, or for each combination of two.',
+})
+
 export const PrintBody = Type.Object(
   {
     ...Object.fromEntries(Object.keys(Report.properties).map((name) => [name, Ignored])),
@@ -116,33 +140,8 @@ export const PrintBody = Type.Object(
     reportViewId: Maybe(
       Type.Integer({ description: 'A saved view: its report, filters, grouping and location.' }),
     ),
-    filters: Maybe(
-      Named('ReportFilters', {
-        locationIdList: Type.Optional(Type.Array(Type.Integer())),
-        professionalIdList: Type.Optional(Type.Array(Type.Integer())),
-        reasonIdList: Type.Optional(Type.Array(Type.Integer())),
-        clientIdList: Type.Optional(
-          Type.Array(Type.Integer(), {
-            description: 'Only rows of one of these clients; empty: all.',
-            examples: [[17]],
-          }),
-        ),
-        statusList: Type.Optional(Type.Array(Type.String())),
-        tags: Type.Optional(
-          Type.Record(Type.String(), Type.Array(Type.String()), {
-            description:
-              'Only objects with one of the values of each tag, or whose client has one.',
-            examples: [{ membership: ['gold'] }],
-          }),
-        ),
-      }),
-    ),
-    groupBy: Maybe(
-      Type.Array(Type.Enum([...DIMENSIONS], { title: 'ReportDimension' }), {
-        maxItems: 2,
-        description: 'One line for each of these, or for each combination of two.',
-      }),
-    ),
+    filters: Maybe(ReportFilters),
+    groupBy: Maybe(GroupBy),
   },
   { title: 'PrintReportBody', examples: [{ reportId: 101 }] },
 )
@@ -222,7 +221,29 @@ export const PrintedReport = Type.Object(
     columns: Type.Array(
       Named('ReportColumn', { name: Type.String(), label: Type.String(), type: Type.String() }),
     ),
+    drillDown: OrNull(
+      Named('ReportDrillDown', {
+        path: Type.String({
+          description: 'The address of the objects behind the report: `GET` it.',
+          examples: ['/report/102/rows?startDate=2026-09-01&endDate=2026-09-30'],
+        }),
+        columns: Type.Array(OrNull(Type.String()), {
+          description:
+            'For each column: append it with `&` for the objects behind its total; null: it is not a sum of objects.',
+          examples: [[null, 'measure=missed']],
+        }),
+        kpis: Type.Array(OrNull(Type.String()), {
+          description: 'For each key figure: append it with `&`; null: it is not a sum of objects.',
+          examples: [['measure=appointments']],
+        }),
+      }),
+    ),
     rows: Type.Array(Type.Array(Type.Unknown())),
+    rowFilters: Type.Array(Type.String(), {
+      description:
+        'For each row: append it to `drillDown.path` with `&` for the objects of the row. Empty if `drillDown` is null.',
+      examples: [['day=2026-09-01']],
+    }),
     totals: Type.Record(
       Type.String(),
       Type.Union([Type.Number(), Type.Record(Type.String(), OrNull(Type.Number())), Type.Null()]),
@@ -275,7 +296,13 @@ export const PrintedReport = Type.Object(
           { name: 'date', label: 'Date', type: 'date' },
           { name: 'minutes', label: 'Min', type: 'minutes' },
         ],
+        drillDown: {
+          path: '/report/101/rows?startDate=2026-09-01&endDate=2026-09-30&printedTime=1790834400000',
+          columns: [null, 'measure=minutes'],
+          kpis: ['measure=appointments'],
+        },
         rows: [['2026-09-01', 45]],
+        rowFilters: ['objectId=4711'],
         totals: { minutes: 45 },
         rowCount: 1,
       },

@@ -1,4 +1,6 @@
 import { Type, type TProperties, type TSchema } from 'typebox'
+import { isId } from './json.ts'
+import { withRule } from './rules.ts'
 
 /** An object whose schema has a name of its own in the API description. */
 export const Named = <P extends TProperties>(title: string, properties: P) =>
@@ -8,6 +10,16 @@ export const OrNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type
 
 /** A property of a body that may be left out or be `null`. */
 export const Maybe = <T extends TSchema>(schema: T) => Type.Optional(OrNull(schema))
+
+/** An id in a body. */
+export const IdWith = (options: { description?: string }) =>
+  withRule(Type.Integer({ minimum: 1, ...options }), (value) =>
+    isId(value) ? [] : [{ detail: 'must be an id: an integer above 0' }],
+  )
+export const Id = IdWith({})
+
+/** The id of the object that a body updates. */
+export const UpdatedId = Maybe(IdWith({ description: 'Send it to update an object.' }))
 
 export const Ignored = Type.Optional(
   Type.Unknown({ readOnly: true, description: 'Accepted and ignored.' }),

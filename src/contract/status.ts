@@ -1,8 +1,8 @@
-import { Type, type Static } from 'typebox'
+import { Type, type Static, type TString } from 'typebox'
 import { OBJECT_TYPES, type ObjectType } from './event-type.ts'
-import { boolean, name, optional, required, type Field } from './fields.ts'
+import { bodyProperties, boolean, name, oneOf, optional, required, type Of } from './fields.ts'
 import { kindOfObjectType } from './objects.ts'
-import { Maybe, serverOwned } from './schema.ts'
+import { Id, Maybe, serverOwned } from './schema.ts'
 
 /** PENDING: not decided yet, also if its time has passed. */
 export const OUTCOMES = ['PENDING', 'KEPT', 'MISSED', 'CANCELLED'] as const
@@ -53,29 +53,39 @@ export const Status = Type.Object(
 )
 export type Status = Static<typeof Status>
 
+/** `*` means any status in definitions, so it cannot be the name of one. */
+const nameOfStatus = (): Of<TString> => {
+  const { faults, ...shape } = name(60)
+  const any = [{ detail: 'must not be *, which means any status' }]
+  return { ...shape, faults: (value) => (value === '*' ? any : faults(value)) }
+}
+
+const STATUS_KEY = {
+  objectType: required(oneOf(OBJECT_TYPES, 'ObjectType')),
+  status: required(nameOfStatus()),
+}
+
+const OTHER_FIELDS = {
+  label: required(name(), 'Required to create one.'),
+  outcome: optional(
+    oneOf(OUTCOMES, 'StatusOutcome'),
+    'What reports count it as. Default: by the name of the status, else PENDING.',
+  ),
+  live: optional(boolean(true), 'Default: true.'),
+  liveAfter: optional(
+    boolean(null),
+    'Default: the value of `live`; true for COMPLETED appointments and CLOSED classes.',
+  ),
+  active: optional(boolean(true)),
+}
+
 /** The body of a POST. It is an update if the business has the status already. */
 export const StatusWrite = Type.Object(
   {
-    objectType: Type.Enum([...OBJECT_TYPES], { title: 'ObjectType' }),
-    status: Type.String({ minLength: 1, maxLength: 60 }),
-    label: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 300, description: 'Required to create one.' }),
-    ),
-    outcome: Maybe(
-      Type.Enum([...OUTCOMES], {
-        title: 'StatusOutcome',
-        description: 'What reports count it as. Default: by the name of the status, else PENDING.',
-      }),
-    ),
-    live: Maybe(Type.Boolean({ description: 'Default: true.' })),
-    liveAfter: Type.Optional(
-      Type.Union([Type.Boolean(), Type.Null()], {
-        description:
-          'Default: the value of `live`; true for COMPLETED appointments and CLOSED classes.',
-      }),
-    ),
-    active: Maybe(Type.Boolean()),
-    businessId: Maybe(Type.Integer()),
+    objectType: STATUS_KEY.objectType.schema,
+    status: STATUS_KEY.status.schema,
+    ...bodyProperties(OTHER_FIELDS),
+    businessId: Maybe(Id),
     ...serverOwned,
   },
   {
@@ -86,41 +96,7 @@ export const StatusWrite = Type.Object(
   },
 )
 
-const objectTypeField: Field = required({
-  schema: Type.Enum([...OBJECT_TYPES], { title: 'ObjectType' }),
-  sqlType: 'text',
-  faults: (value) =>
-    OBJECT_TYPES.includes(value as ObjectType)
-      ? []
-      : [{ detail: `must be one of ${OBJECT_TYPES.join(', ')}` }],
-})
-
-/** `*` means any status in definitions, so it cannot be the name of one. */
-const nameOfStatus = name(60)
-const statusField: Field = required({
-  ...nameOfStatus,
-  faults: (value) =>
-    value === '*'
-      ? [{ detail: 'must not be *, which means any status' }]
-      : nameOfStatus.faults(value),
-})
-
-export const STATUS_KEY = { objectType: objectTypeField, status: statusField }
-
-export const STATUS_FIELDS = {
-  label: required(name()),
-  outcome: optional({
-    schema: Type.Enum([...OUTCOMES], { title: 'StatusOutcome' }),
-    sqlType: 'text',
-    faults: (value) =>
-      OUTCOMES.some((outcome) => outcome === value)
-        ? []
-        : [{ detail: `must be one of ${OUTCOMES.join(', ')}` }],
-  }),
-  live: optional(boolean(true)),
-  liveAfter: optional(boolean(null)),
-  active: optional(boolean(true)),
-}
+export const STATUS_BODY = { schema: StatusWrite, fields: { ...STATUS_KEY, ...OTHER_FIELDS } }
 
 /** The default of `liveAfter`: follow-ups are sent after a visit that took place. */
 export const isFollowedUp = (objectType: ObjectType, status: string, live: boolean) =>

@@ -56,6 +56,10 @@ export const isSealed = (
   secret: string,
 ) => isSame(seal, sealOf({ ...mail, startTime }, answer, secret))
 
+/** The text of a mail without the seals of its links: nobody can answer by them. */
+export const withoutAnswers = (text: string) =>
+  text.replace(/(\/answer\/(?:confirm|cancel)\.\d+\.\d+\.[0-9a-z]+)\.[\w-]{22}/g, '$1.…')
+
 /** Makes the form of a page, without which a POST to its link changes nothing. */
 export const formTokenOf = (token: string, secret: string) => hmac(`answer form ${token}`, secret)
 

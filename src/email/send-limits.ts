@@ -35,6 +35,7 @@ type Provider = {
   /** Since when deferrals that ask for a pause are counted, and how many there were. */
   burst: { since: number; deferrals: number }
   pausedUntil: number
+  lastDeferredAt: number
   /** How long the next pause is, longer after each pause without an accepted mail. */
   pauseMs: number
 }
@@ -43,6 +44,10 @@ type Provider = {
 const BURST = { deferrals: 5, ms: 60_000 }
 const FIRST_PAUSE_MS = 5 * 60_000
 const MAX_PAUSE_MS = 60 * 60_000
+
+/** A domain that defers no mail for so long is throttled no longer: most never get enough mails to recover. */
+const FORGET_AFTER_MS = 60 * 60_000
+const FORGET_EVERY_MS = 60_000
 
 /** The reply of a provider that gets too many mails at once: 421, or an enhanced status 4.7.x. */
 export const asksForPause = (reply: string) => /^421\b|^4\d\d[ -]4\.7\.\d/.test(reply)
@@ -54,6 +59,7 @@ export type Left = 'accepted' | 'deferred' | 'paused' | 'other'
 export class ProviderLimits {
   readonly #limits: Record<string, ProviderLimit>
   readonly #providers = new Map<string, Provider>()
+  #forgottenAt = 0
 
   constructor(limits: Record<string, ProviderLimit>) {
     this.#limits = limits
@@ -78,17 +84,22 @@ export class ProviderLimits {
   leave(domain: string, now: number, left: Left) {
     const provider = this.#provider(domain)
     provider.under--
-    if (left === 'deferred' || left === 'paused') provider.width.narrow()
-    else provider.width.widen()
+    if (left === 'deferred' || left === 'paused') {
+      provider.width.narrow()
+      provider.lastDeferredAt = now
+    } else provider.width.widen()
     if (left === 'accepted') provider.pauseMs = FIRST_PAUSE_MS
     if (left === 'paused') countDeferral(provider, now)
-    const { under, width, nextAt, pausedUntil } = provider
-    const isIdle = under === 0 && nextAt <= now && pausedUntil <= now
-    if (isIdle && width.current === width.max) this.#providers.delete(domain)
+    if (now - this.#forgottenAt >= FORGET_EVERY_MS) this.#forgetIdle(now)
+    else if (isForgettable(provider, now)) this.#providers.delete(domain)
   }
 
-  /** The providers that get fewer mails at a time than their limit; none at a time while paused. */
+  /**
+   * The providers that get fewer mails at a time than their limit, and none while paused. Those that get
+   * the fewest come first.
+   */
   throttled(now: number): ThrottledProvider[] {
+    this.#forgetIdle(now)
     return [...this.#providers]
       .filter(([, { width, pausedUntil }]) => width.current < width.max || pausedUntil > now)
       .map(([provider, { width, pausedUntil }]) => ({
@@ -96,6 +107,14 @@ export class ProviderLimits {
         concurrent: pausedUntil > now ? 0 : width.current,
         maxConcurrent: width.max,
       }))
+      .toSorted((a, b) => a.concurrent - b.concurrent)
+  }
+
+  #forgetIdle(now: number) {
+    this.#forgottenAt = now
+    for (const [domain, provider] of this.#providers) {
+      if (isForgettable(provider, now)) this.#providers.delete(domain)
+    }
   }
 
   #provider(domain: string) {
@@ -109,12 +128,21 @@ export class ProviderLimits {
         nextAt: 0,
         burst: { since: 0, deferrals: 0 },
         pausedUntil: 0,
+        lastDeferredAt: 0,
         pauseMs: FIRST_PAUSE_MS,
       }
       this.#providers.set(domain, provider)
     }
     return provider
   }
+}
+
+function isForgettable(provider: Provider, now: number) {
+  const { under, width, nextAt, pausedUntil, lastDeferredAt } = provider
+  if (under > 0 || nextAt > now || pausedUntil > now) return false
+  return (
+    width.current === width.max || now - Math.max(lastDeferredAt, pausedUntil) >= FORGET_AFTER_MS
+  )
 }
 
 function countDeferral(provider: Provider, now: number) {

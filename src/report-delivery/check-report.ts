@@ -1,34 +1,15 @@
 import { SECURITY_FUNCTIONS } from '../auth/permissions.ts'
-import { isPlainObject } from '../contract/json.ts'
-import { readFields, type Fields } from '../contract/read-fields.ts'
-import { unknownProperties } from '../contract/unknown-properties.ts'
+import { isId, isPlainObject } from '../contract/json.ts'
 import type { Db } from '../database/database.ts'
 import { invalid, RequestError, type Fault } from '../errors.ts'
 import { checkPrintRequest } from '../reports/print-request.ts'
-import type { TSchema } from 'typebox'
-
-type Body<T> = { fields: Fields; schema: TSchema; body: unknown; current: T | undefined }
-
-/** Reads the body of a schedule or a view. The caller adds its own faults before it throws them. */
-export function readBody<T extends object>(
-  { fields, schema, body, current }: Body<T>,
-  businessId: number,
-) {
-  const { values, faults } = readFields<T>(fields, body, current)
-  faults.push(...unknownProperties(schema, body))
-  const named: unknown = isPlainObject(body) ? body.businessId : undefined
-  if (named !== undefined && named !== null && named !== businessId) {
-    faults.push({ pointer: '/businessId', detail: 'must be your own business' })
-  }
-  return { values, faults }
-}
 
 /** The id of the object that a body updates; undefined if it creates one. */
 export function readId(body: unknown, name: string): number | undefined {
   const id: unknown = isPlainObject(body) ? body[name] : undefined
   if (id === undefined || id === null) return undefined
-  if (Number.isSafeInteger(id) && Number(id) > 0) return Number(id)
-  throw invalid([{ pointer: `/${name}`, detail: 'must be an id' }])
+  if (isId(id)) return id
+  throw invalid([{ pointer: `/${name}`, detail: 'must be an id: an integer above 0' }])
 }
 
 type StoredReport = {

@@ -2,7 +2,9 @@ import { sendAccountMail } from '../automation/account-mails.ts'
 import type { Sending } from '../automation/send-again.ts'
 import type { Db } from '../database/database.ts'
 import type { MessageAttachment } from '../email/message.ts'
+import { fillWords, languageOfWords } from '../email/words.ts'
 import type { ScheduleObject } from '../store/report-schedules.ts'
+import { reportMailWordsOf } from './mail-words.ts'
 
 /** A printed report as one group of recipients gets it. */
 export type MailedReport = {
@@ -12,6 +14,8 @@ export type MailedReport = {
   startDate: string
   endDate: string
   sentences: string[]
+  /** Of the business; null: English. */
+  language: string | null
   /** The file, or its size if it is too large for a mail and the mail has a link instead. */
   attachment: MessageAttachment | undefined
   fileSize: number
@@ -33,6 +37,7 @@ export const queueReportMail = (
   sending: Pick<Sending, 'now' | 'mailFrom' | 'host'>,
 ) => {
   const { reportName, businessName, locationName, sentences, attachment } = report
+  const writing = { language: languageOfWords(report.language), timeZone }
   const title = schedule.name ?? reportName
   const period = describePeriod(report)
   const place = locationName === null ? businessName : `${businessName}, ${locationName}`
@@ -43,12 +48,12 @@ export const queueReportMail = (
       to,
       subject: `${title}: ${period}`,
       before: [
-        `${reportName} of ${place}, ${period}.`,
+        fillWords(reportMailWordsOf(writing.language).intro, { report: reportName, place, period }),
         ...sentences,
-        describeFile(report, link, timeZone),
+        describeFile(report, link, writing),
       ],
       link: link?.url ?? null,
-      after: [`You get this mail ${describeTiming(schedule)} (${timeZone}).`],
+      after: [describeTiming(schedule, writing)],
       attachment,
     },
     sending,
@@ -58,17 +63,35 @@ export const queueReportMail = (
 const describePeriod = ({ startDate, endDate }: MailedReport) =>
   startDate === endDate ? startDate : `${startDate} – ${endDate}`
 
-function describeFile({ fileSize }: MailedReport, link: ReportMail['link'], timeZone: string) {
-  if (!link) return 'The report is attached.'
-  const size = (fileSize / 1_000_000).toLocaleString('en', { maximumFractionDigits: 1 })
-  const until = link.expiresTime.toZonedDateTimeISO(timeZone)
-  const day = until.toPlainDate().toString()
-  return `The report has ${size} MB, which is too large for a mail. Until ${day} you can download it here:`
+type Writing = { language: string; timeZone: string }
+
+function describeFile(
+  { fileSize }: MailedReport,
+  link: ReportMail['link'],
+  { language, timeZone }: Writing,
+) {
+  const words = reportMailWordsOf(language)
+  if (!link) return words.attached
+  return fillWords(words.tooLarge, {
+    size: (fileSize / 1_000_000).toLocaleString(language, { maximumFractionDigits: 1 }),
+    day: link.expiresTime.toZonedDateTimeISO(timeZone).toPlainDate().toString(),
+  })
 }
 
-function describeTiming({ frequency, weekday, dayOfMonth, timeOfDay }: ScheduleObject) {
-  if (frequency === 'DAILY') return `every day at ${timeOfDay}`
-  if (frequency === 'MONTHLY') return `on day ${dayOfMonth} of every month at ${timeOfDay}`
-  const name = String(weekday)
-  return `every ${name[0]}${name.slice(1).toLowerCase()} at ${timeOfDay}`
+function describeTiming(schedule: ScheduleObject, { language, timeZone }: Writing) {
+  const { frequency, weekday, dayOfMonth, timeOfDay } = schedule
+  return fillWords(reportMailWordsOf(language).timing[frequency], {
+    weekday: weekday ? nameWeekday(weekday, language) : '',
+    dayOfMonth: String(dayOfMonth),
+    time: timeOfDay,
+    zone: timeZone,
+  })
 }
+
+const WEEKDAYS = ['MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATURDAY', 'SUNDAY']
+
+/** 1 January 2024 is a Monday. */
+const nameWeekday = (weekday: string, language: string) =>
+  Temporal.PlainDate.from('2024-01-01')
+    .add({ days: WEEKDAYS.indexOf(weekday) })
+    .toLocaleString(language, { weekday: 'long' })

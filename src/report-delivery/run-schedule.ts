@@ -14,6 +14,7 @@ import {
   type NewScheduleRun,
   type ScheduleRow,
 } from '../store/report-schedules.ts'
+import { getBusiness } from '../store/businesses.ts'
 import { listUsersById, shareUsersById, type UserRow } from '../store/users.ts'
 import { createReportLink, LINK_LIFETIME } from './links.ts'
 import { readerKeyOf, readerOfUser, unreachableReason } from './readers.ts'
@@ -127,10 +128,17 @@ async function printFor(
     const request = { reportId, filters, groupBy, locationId, startDate, endDate }
     const job = await checkPrintRequest(db, request, readerOfUser(user), parts.now())
     await refuseTooManyRows(db, job, format)
-    const file = await printToFile(db, job, { format, pageSize, signal, hasSentences: true })
-    const { reportName } = job.report
+    const { language } = await getBusiness(db, businessId)
+    const file = await printToFile(db, job, { format, pageSize, signal, summary: { language } })
     const { businessName, locationName } = job
-    const about = { reportName, businessName, locationName, startDate, endDate }
+    const about = {
+      reportName: file.reportName,
+      businessName,
+      locationName,
+      language,
+      startDate,
+      endDate,
+    }
     return await keepFile(parts, schedule, about, file)
   } catch (error) {
     // What the caller of a print would be told, such as a missing right or too many rows.

@@ -1,8 +1,5 @@
-import {
-  ReportScheduleWrite,
-  SCHEDULE_FIELDS,
-  type ReportSchedule,
-} from '../contract/report-delivery.ts'
+import { foreignBusiness, readFields } from '../contract/read-fields.ts'
+import { SCHEDULE_BODY, type ReportSchedule } from '../contract/report-delivery.ts'
 import type { Db } from '../database/database.ts'
 import { notFound, type Fault } from '../errors.ts'
 import { mayPrint, REPORTS } from '../reports/catalog/catalog.ts'
@@ -17,7 +14,7 @@ import {
   type ScheduleRow,
 } from '../store/report-schedules.ts'
 import { listUsersById, type UserRow } from '../store/users.ts'
-import { findReportFaults, readBody, readId, throwFaults } from './check-report.ts'
+import { findReportFaults, readId, throwFaults } from './check-report.ts'
 import { readerOfUser, unreachableReason } from './readers.ts'
 import { nextScheduledTime } from './timing.ts'
 
@@ -73,8 +70,8 @@ async function readSchedule(
   current: ScheduleObject | undefined,
   { businessId, now }: ScheduleSave,
 ) {
-  const shape = { fields: SCHEDULE_FIELDS, schema: ReportScheduleWrite, body, current }
-  const { values, faults } = readBody<ScheduleFields>(shape, businessId)
+  const { values, faults } = readFields<ScheduleFields>(SCHEDULE_BODY, body, current)
+  faults.push(...foreignBusiness(body, businessId))
   const { frequency, weekday, dayOfMonth, userIdList } = values
   const more: Fault[] = []
   const add = (pointer: string, detail: string) => void more.push({ pointer, detail })

@@ -1,4 +1,5 @@
-import { ReportViewWrite, VIEW_FIELDS } from '../contract/report-delivery.ts'
+import { foreignBusiness, readFields } from '../contract/read-fields.ts'
+import { VIEW_BODY } from '../contract/report-delivery.ts'
 import type { Db } from '../database/database.ts'
 import { forbidden, notFound } from '../errors.ts'
 import type { By } from '../store/businesses.ts'
@@ -9,7 +10,7 @@ import {
   type ReportViewFields,
   type ReportViewRow,
 } from '../store/report-views.ts'
-import { findReportFaults, readBody, readId, throwFaults } from './check-report.ts'
+import { findReportFaults, readId, throwFaults } from './check-report.ts'
 
 export type ViewSave = By & {
   businessId: number
@@ -31,8 +32,8 @@ export async function saveView(tx: Db, body: unknown, saving: ViewSave) {
     refuseForeignView(current, saving)
     saving.onCurrent(current)
   }
-  const shape = { fields: VIEW_FIELDS, schema: ReportViewWrite, body, current }
-  const { values, faults } = readBody<ReportViewFields>(shape, businessId)
+  const { values, faults } = readFields<ReportViewFields>(VIEW_BODY, body, current)
+  faults.push(...foreignBusiness(body, businessId))
   throwFaults(faults, await findReportFaults(tx, businessId, values, saving.now))
   if (values.shared && !current?.shared && !saving.mayShare) {
     throw forbidden('Your role lacks the function SCHEDULE_REPORTS, which sharing a view needs.')

@@ -95,12 +95,13 @@ export const canGroupBy = ({ about, measures, groups }: Report, dimension: Dimen
 
 /** The same report with one line for each group. Its figures and charts stay. */
 export function groupReport(report: Report, dimensions: DimensionName[]): Report {
-  const { newPageFor: _, ...rest } = report
+  const { newPageFor: _, drillDown, ...rest } = report
   return {
     ...rest,
     columns: groupedColumns(dimensions, report),
     rows: (scope) => groupedRows(scope, report, dimensions),
     charts: report.charts.filter(({ rows }) => rows),
+    ...(drillDown ? { drillDown: { ...drillDown, keys: () => dimensions } } : {}),
   }
 }
 
@@ -134,7 +135,7 @@ export function groupedRows(
       select ${raw(keys.join(', '))}, ${selectMeasures(measures, scope)}
       from counted group by ${raw(keys.join(', '))}
     )
-    select ${shown}, ${join(cellsOf(measures, dimensions, scope), ', ')}
+    select ${shown}, ${join(cellsOf(measures, dimensions, scope), ', ')}, ${lineKeys(dimensions, keys)}
     from ${source} ${joins}
     order by ${order}`
 }
@@ -157,9 +158,13 @@ function ownLines(scope: Scope, { rows, cells }: Groups, dimensions: DimensionNa
       select ${raw(keys.join(', '))}, ${cells(scope)}
       from ${source} group by ${raw(keys.join(', '))}
     )
-    select ${shown}, grouped.* from grouped ${joins}
+    select ${shown}, grouped.*, ${lineKeys(dimensions, keys)} from grouped ${joins}
     order by ${order}`
 }
+
+/** The keys of a line, for its objects. */
+const lineKeys = (dimensions: DimensionName[], keys: string[]) =>
+  raw(dimensions.map((name, i) => `${keys[i]} as "key_${name}"`).join(', '))
 
 /** What such a report counts has happened, so steps ahead have no line. */
 function stepsUntilNow(scope: Scope, name: DimensionName) {

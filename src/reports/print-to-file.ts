@@ -12,11 +12,13 @@ import { toPdf, type PageSize } from './formats/pdf.ts'
 import { printReport } from './print.ts'
 import type { ReportResult } from './report.ts'
 import { writeSentences } from './sentences.ts'
+import { writeSummary } from './summary.ts'
 
 export type PrintedFile = {
   fileName: string
   contentType: string
   size: number
+  reportName: string
   /** The figures in words; empty unless they were asked for. */
   sentences: string[]
   /** The file is unlinked already: the system deletes it when the handle is closed or the process ends. */
@@ -28,37 +30,40 @@ export type Printing = {
   pageSize: PageSize
   signal: AbortSignal
   onProgress?: (rowsRead: number) => void
-  /** Also writes the figures in words. */
-  hasSentences?: boolean
+  /** Also writes the figures in words, in this language. */
+  summary?: { language: string | null }
 }
 
 /** Prints to a temporary file, so that a client gets a complete report or an error. */
 export async function printToFile(db: Db, job: PrintJob, printing: Printing): Promise<PrintedFile> {
-  const { format, pageSize, signal, onProgress, hasSentences = false } = printing
+  const { format, pageSize, signal, onProgress, summary } = printing
   const path = join(tmpdir(), `bellwether-report-${randomUUID()}`)
   const handle = await open(path, 'wx+', 0o600)
   try {
     await rm(path)
     let size = 0
     let sentences: string[] = []
+    let { reportName } = job.report
     await printReport(
       db,
       job,
       async (result) => {
-        if (hasSentences) sentences = writeSentences(result)
+        reportName = result.report.reportName
+        if (summary) sentences = writeMailText(result, summary.language)
         size =
           format === 'pdf'
             ? await writePdf(result, { handle, pageSize, signal })
             : await writeInThread(result, { format, fd: handle.fd, signal })
       },
       {
-        rowsOnly: format === 'csv' && !hasSentences,
+        rowsOnly: format === 'csv' && !summary,
+        hasRowFilters: format === 'json',
         signal,
         ...(onProgress ? { onProgress } : {}),
       },
     )
     const fileName = fileNameOf(job, format)
-    return { fileName, contentType: CONTENT_TYPES[format], size, sentences, handle }
+    return { fileName, contentType: CONTENT_TYPES[format], size, reportName, sentences, handle }
   } catch (error) {
     await handle.close()
     throw error
@@ -76,6 +81,13 @@ async function writePdf(result: ReportResult, { handle, pageSize, signal }: PdfW
     size += bytes.length
   }
   return size
+}
+
+/** Three sentences, those of the report itself if it has some, then all figures and the notes. */
+function writeMailText(result: ReportResult, language: string | null) {
+  const own = result.sentences
+  const generated = own.length < 3 ? writeSummary(result, language) : []
+  return [...new Set([...own, ...generated.slice(0, 3 - own.length), ...writeSentences(result)])]
 }
 
 /** Contains no input of users, so it needs no escaping. */

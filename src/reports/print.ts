@@ -1,12 +1,14 @@
 import type { ReportFormat } from '../contract/report.ts'
 import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
+import { untilAborted } from '../database/until-aborted.ts'
 import { invalid } from '../errors.ts'
 import { reportObject } from './catalog/catalog.ts'
 import type { Chart } from './chart.ts'
 import { findBeginning } from './beginning.ts'
 import { compareScope, type ComparedScopes } from './comparison.ts'
 import { drawInCurrencies, kpiResults, splitColumns } from './currencies.ts'
+import { drillDownPaths, rowFilterOf } from './drill-down.ts'
 import { MEASURES } from './measures.ts'
 import type { PrintJob } from './print-request.ts'
 import type { Cell, Column, Figures, Logo, ReportResult, Scope } from './report.ts'
@@ -26,10 +28,9 @@ export function printReport<T>(
   db: Db,
   job: PrintJob,
   use: (result: ReportResult) => Promise<T>,
-  { rowsOnly = false, onProgress = () => {}, signal }: PrintOptions = {},
+  { rowsOnly = false, hasRowFilters = false, onProgress = () => {}, signal }: PrintOptions = {},
 ): Promise<T> {
-  return db.snapshot(async (snapshot) => {
-    const tx = untilAborted(snapshot, signal)
+  return untilAborted(db, signal).snapshot(async (tx) => {
     const { report, scope } = job
     const columns = columnsOf(job)
     // Reports whose charts are drawn from their rows have few rows.
@@ -44,7 +45,10 @@ export function printReport<T>(
     const batches = allRows
       ? [allRows]
       : tx.stream<Row>(report.rows(scope), rowsOnly ? CSV_BATCH_ROWS : BATCH_ROWS)
-    const { rows, totals } = withTotals(columns, toCells(job, columns, batches, onProgress))
+    const { rows, totals } = withTotals(
+      columns,
+      toCells(job, columns, batches, { hasRowFilters, onProgress }),
+    )
 
     signal?.throwIfAborted()
     const result: ReportResult = {
@@ -73,6 +77,8 @@ export function printReport<T>(
       charts,
       columns,
       newPageAt: columns.findIndex(({ name }) => name === report.newPageFor),
+      drillDown: drillDownPaths(job, columns, kpis),
+      hasRowFilters,
       rows,
       totals,
     }
@@ -86,24 +92,11 @@ type Row = Record<string, unknown>
 type PrintOptions = {
   /** For formats without figures and charts: reading those costs as much as the rows. */
   rowsOnly?: boolean
+  /** Adds to each row the part of the request that selects its objects. */
+  hasRowFilters?: boolean
   onProgress?: (rowsRead: number) => void
   signal?: AbortSignal
 }
-
-/** No statement starts after the signal has aborted; a running one is not cancelled. */
-const untilAborted = (tx: Db, signal: AbortSignal | undefined): Db => ({
-  ...tx,
-  query: async (statement) => {
-    signal?.throwIfAborted()
-    return tx.query(statement)
-  },
-  async *stream(statement, batchSize) {
-    for await (const batch of tx.stream<never>(statement, batchSize)) {
-      signal?.throwIfAborted()
-      yield batch
-    }
-  },
-})
 
 /** Counts the rows of the report, at most `max`. */
 export async function countRows(db: Db, { report, scope }: PrintJob, max = 1_000_000_000) {
@@ -194,17 +187,20 @@ async function readLogo(tx: Db, { scope: { businessId } }: PrintJob): Promise<Lo
 }
 
 async function* toCells(
-  { report: { completeRow = (row) => row } }: PrintJob,
+  job: PrintJob,
   columns: Column[],
   batches: AsyncIterable<Row[]> | Iterable<Row[]>,
-  onProgress: (rowsRead: number) => void,
+  { hasRowFilters, onProgress }: { hasRowFilters: boolean; onProgress: (rowsRead: number) => void },
 ) {
+  const { completeRow = (row) => row } = job.report
   const names = columns.map(({ name }) => name)
+  const filterOf = rowFilterOf(job)
   let read = 0
   for await (const batch of prefetch(batches)) {
     const cells = batch.map((row) => {
       const complete = completeRow(row)
-      return names.map((name) => toCell(complete[name]))
+      const cells = names.map((name) => toCell(complete[name]))
+      return hasRowFilters ? [...cells, filterOf(row)] : cells
     })
     onProgress((read += batch.length))
     yield cells

@@ -43,7 +43,49 @@ export type Report = {
   completeRow?: (row: Record<string, unknown>) => Record<string, unknown>
   /** What its figures say, in words. They are printed with the notes. */
   sentences?: SentenceSource
+  /** The objects that its figures are made of; absent if they are not counts or sums of objects. */
+  drillDown?: DrillDown
 }
+
+/** How `GET /report/{id}/rows` finds the objects behind a figure. */
+export type DrillDown = {
+  /** All objects that a figure of the report could count, from `catalog/objects.ts`, for `from (…) o`. */
+  objects(scope: Scope, keys: LineKeys): Sql
+  /** The keys that select the objects of a line. The SQL of the lines returns each as `key_…`. */
+  keys(scope: Scope): KeyName[]
+  /** The objects that the report lists, if these are not all. */
+  listed?: string
+  /** The figures that are not measures, by the name of their column or KPI. */
+  figures?: Record<string, ObjectSum>
+}
+
+/** What is added up, and of which objects. It is SQL in terms of `objects`. */
+export type ObjectSum = {
+  /** Absent: the objects are counted. */
+  of?: string
+  where?: string
+  /** Only the first object of each: counts clients instead of appointments. */
+  oncePer?: 'client_id' | 'object_id'
+  isMoney?: true
+}
+
+export const KEY_NAMES = [
+  'staff',
+  'location',
+  'service',
+  'client',
+  'day',
+  'week',
+  'month',
+  'weekday',
+  'hour',
+  'objectType',
+  'objectId',
+  'eventTriggerId',
+  'line',
+] as const
+export type KeyName = (typeof KEY_NAMES)[number]
+export type LineKeys = { [Name in KeyName]?: string }
 
 /** The lines of a report that counts something else than appointments or classes of the range. */
 export type Groups = {
@@ -238,9 +280,20 @@ export type ReportResult = {
   columns: Column[]
   /** The column whose values each begin on a new page of a PDF; -1: none. */
   newPageAt: number
+  /** The requests for the objects behind the figures; null if the report has none. */
+  drillDown: DrillDownPaths | null
+  /** Each row has one more cell than there are columns: the part of the request that selects its objects. */
+  hasRowFilters: boolean
   rows: AsyncIterable<Cell[][]>
   /** Available after all rows have been read. */
   totals(): Totals
+}
+
+/** A path, and what is appended to it for each column and KPI; null: not a sum of objects. */
+export type DrillDownPaths = {
+  path: string
+  columns: (string | null)[]
+  kpis: (string | null)[]
 }
 
 /** A picture, in base64. */

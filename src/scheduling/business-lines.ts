@@ -1,6 +1,5 @@
-import { BUSINESS_FIELDS, BusinessWrite } from '../contract/business.ts'
+import { BUSINESS_BODY } from '../contract/business.ts'
 import { readFields } from '../contract/read-fields.ts'
-import { unknownProperties } from '../contract/unknown-properties.ts'
 import type { Db } from '../database/database.ts'
 import { invalid } from '../errors.ts'
 import { changeBusiness } from './business.ts'
@@ -12,7 +11,6 @@ import type { Author } from './saving.ts'
  */
 export async function saveBusinessLine(tx: Db, body: Record<string, unknown>, saving: Author) {
   if (body.businessId === saving.businessId) return changeBusiness(tx, body, saving)
-  const { faults } = readFields(BUSINESS_FIELDS, body)
-  faults.push(...unknownProperties(BusinessWrite, body))
+  const { faults } = readFields(BUSINESS_BODY, body)
   if (faults.length > 0) throw invalid(faults)
 }

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { BUSINESS_FIELDS, BusinessWrite } from '../contract/business.ts'
+import { BUSINESS_BODY } from '../contract/business.ts'
 import { readFields } from '../contract/read-fields.ts'
-import { unknownProperties } from '../contract/unknown-properties.ts'
 import type { Db } from '../database/database.ts'
 import { invalid, notFound, type Fault } from '../errors.ts'
 import { listStatusesOf } from '../store/statuses.ts'
@@ -20,9 +19,8 @@ import type { Author } from './saving.ts'
 export async function changeBusiness(tx: Db, body: unknown, { businessId, user, now }: Author) {
   const before = await lockBusiness(tx, businessId)
   if (!before) throw notFound('business', businessId)
-  const { values, faults } = readFields<BusinessFields>(BUSINESS_FIELDS, body, before)
+  const { values, faults } = readFields<BusinessFields>(BUSINESS_BODY, body, before)
   faults.push(...operatorFieldFaults(values, before), ...mailPauseFaults(values, before))
-  faults.push(...unknownProperties(BusinessWrite, body))
   if (faults.length === 0) faults.push(...(await referenceFaults(tx, values, before)))
   if (faults.length > 0) throw invalid(faults)
   const wanted = { ...before, ...values }

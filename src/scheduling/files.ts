@@ -1,7 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import {
-  FILE_FIELDS,
-  FileWrite,
+  FILE_BODY,
   MAX_ATTACHED_BYTES,
   MAX_FILE_BYTES,
   MAX_LIBRARY_BYTES,
@@ -9,8 +8,7 @@ import {
 } from '../contract/file-library.ts'
 import { fileTypeOf, isContentOf } from '../contract/file-types.ts'
 import { isPlainObject } from '../contract/json.ts'
-import { readFields } from '../contract/read-fields.ts'
-import { unknownProperties } from '../contract/unknown-properties.ts'
+import { foreignBusiness, readFields } from '../contract/read-fields.ts'
 import type { Db } from '../database/database.ts'
 import { conflict, invalid, notFound, type Fault } from '../errors.ts'
 import {
@@ -63,9 +61,9 @@ export async function removeFile(tx: Db, fileUUId: string, saving: Author, allow
 }
 
 async function createFile(tx: Db, body: unknown, saving: Author, fileUUId?: string) {
-  const { values, faults } = readFields<FileFields>(FILE_FIELDS, body)
+  const { values, faults } = readFields<FileFields>(FILE_BODY, body)
   const { bytes, faults: contentFaults } = readContentOf(body)
-  faults.push(...commonFaults(body, saving), ...contentFaults)
+  faults.push(...foreignBusiness(body, saving.businessId), ...contentFaults)
   if (faults.length === 0) faults.push(...mismatches(body, values.name, bytes!))
   if (faults.length > 0) throw invalid(faults)
   const { businessId } = saving
@@ -89,8 +87,8 @@ async function createFile(tx: Db, body: unknown, saving: Author, fileUUId?: stri
 }
 
 async function changeFile(tx: Db, before: HashedFile, body: unknown, saving: Author) {
-  const { values, faults } = readFields<FileFields>(FILE_FIELDS, body, before)
-  faults.push(...commonFaults(body, saving))
+  const { values, faults } = readFields<FileFields>(FILE_BODY, body, before)
+  faults.push(...foreignBusiness(body, saving.businessId))
   if (isPlainObject(body) && body.content != null) faults.push(UNCHANGEABLE)
   const type = faults.length === 0 ? fileTypeOf(values.name) : before.type
   if (type !== before.type) {
@@ -148,16 +146,6 @@ function mismatches(body: unknown, name: string, bytes: Buffer): Fault[] {
   if (given !== type) return [{ pointer: '/type', detail: `must be ${type}, as ${name} says` }]
   if (isContentOf(name, bytes)) return []
   return [{ pointer: '/content', detail: `is not ${type}, as ${name} says` }]
-}
-
-function commonFaults(body: unknown, { businessId }: Author): Fault[] {
-  const given = isPlainObject(body) ? (body.businessId ?? businessId) : businessId
-  return [
-    ...unknownProperties(FileWrite, body),
-    ...(given === businessId
-      ? []
-      : [{ pointer: '/businessId', detail: 'must be your own business' }]),
-  ]
 }
 
 const UNCHANGEABLE = {

@@ -52,6 +52,9 @@ export const WINDOW = 1_000
  */
 const MAX_WINDOW_BYTES = 262_144
 
+/** How often an import says that it goes on. The engine ends the count of one that is silent for a minute. */
+const RENEW_EVERY_MS = 15_000
+
 /** A line can have thousands of faults; a thousand such reasons would not fit into memory. */
 const MAX_REASON_LENGTH = 2_000
 
@@ -67,13 +70,15 @@ export async function importLines(
   const bulkCall = new BulkCall(importing)
   const run = new Run({ ...importing, bulkCall }, (work) => db.transaction(work))
   let saving: Promise<void> = Promise.resolve()
+  // By a timer: the caller may pause between two windows for longer than the engine waits.
+  const renewing = setInterval(() => void bulkCall.renew(db, importing.now()), RENEW_EVERY_MS)
+  renewing.unref()
   try {
     for await (const window of windowsOf(lines)) {
       await saving
       saving = run.save(window)
       // Awaited above or after the loop; without this, a failure in between would be unhandled.
       saving.catch(() => {})
-      await bulkCall.renew(db, importing.now())
     }
     await saving
   } catch (error) {
@@ -81,6 +86,8 @@ export async function importLines(
     await saving.catch(() => {})
     await bulkCall.end(db, importing.now()).catch(() => {})
     throw error
+  } finally {
+    clearInterval(renewing)
   }
   const approvalId = await bulkCall.end(db, importing.now())
   return approvalId === undefined ? run.imported : { ...run.imported, approvalId }

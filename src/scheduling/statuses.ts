@@ -1,15 +1,6 @@
 import { EVENT_TYPES, type ObjectType } from '../contract/event-type.ts'
-import { isPlainObject } from '../contract/json.ts'
-import { readFields } from '../contract/read-fields.ts'
-import {
-  defaultOutcome,
-  firstStatus,
-  isFollowedUp,
-  STATUS_FIELDS,
-  STATUS_KEY,
-  StatusWrite,
-} from '../contract/status.ts'
-import { unknownProperties } from '../contract/unknown-properties.ts'
+import { foreignBusiness, readFields } from '../contract/read-fields.ts'
+import { defaultOutcome, firstStatus, isFollowedUp, STATUS_BODY } from '../contract/status.ts'
 import type { Db } from '../database/database.ts'
 import { conflict, invalid } from '../errors.ts'
 import { lockSettings, planAgain, waitForBookings } from '../store/event-definitions.ts'
@@ -33,19 +24,14 @@ export async function saveStatusOf(
   allow?: Allow,
 ): Promise<{ status: Status; before: Status | undefined }> {
   lockSettings(tx, saving.businessId)
-  const key = readFields<Pick<Status, 'objectType' | 'status'>>(STATUS_KEY, body)
-  const isKnowable = key.faults.length === 0
-  const { objectType, status } = key.values
+  const asNew = readFields<StatusFields>(STATUS_BODY, body)
+  const { objectType, status } = asNew.values
+  const isKnowable = !asNew.faults.some(({ pointer }) => KEY.has(pointer))
   const before = isKnowable ? await lockStatus(tx, { ...saving, objectType, status }) : undefined
   allow?.(before)
-  const { values, faults } = readFields<StatusFields>(STATUS_FIELDS, body, before)
-  const all = [
-    ...key.faults,
-    ...faults,
-    ...foreignBusiness(body, saving),
-    ...unknownProperties(StatusWrite, body),
-  ]
-  if (all.length > 0) throw invalid(all)
+  const { values, faults } = before ? readFields<StatusFields>(STATUS_BODY, body, before) : asNew
+  faults.push(...foreignBusiness(body, saving.businessId))
+  if (faults.length > 0) throw invalid(faults)
 
   const liveAfter = values.liveAfter ?? isFollowedUp(objectType, status, values.live)
   const named = { objectType, status, live: values.live, liveAfter }
@@ -57,7 +43,9 @@ export async function saveStatusOf(
   return made ? { status: made, before } : saveStatusOf(tx, body, saving, allow)
 }
 
-type StatusFields = Pick<Status, 'label' | 'live' | 'active'> & {
+const KEY = new Set(['', '/objectType', '/status'])
+
+type StatusFields = Pick<Status, 'objectType' | 'status' | 'label' | 'live' | 'active'> & {
   outcome: Status['outcome'] | null
   liveAfter: boolean | null
 }
@@ -97,12 +85,6 @@ async function refuseWhileUsed(tx: Db, { objectType, status }: StatusInput, busi
   if (await isStatusUsed(tx, businessId, objectType, status)) {
     throw conflict(`${status} is in use, by an object, a definition or the business.`)
   }
-}
-
-function foreignBusiness(body: unknown, { businessId }: Author) {
-  const given = isPlainObject(body) ? body.businessId : undefined
-  if (given === undefined || given === null || given === businessId) return []
-  return [{ pointer: '/businessId', detail: 'must be your own business' }]
 }
 
 /** The event types whose triggers are planned from objects of these types. */

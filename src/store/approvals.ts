@@ -222,20 +222,30 @@ export async function freeTriggers(
       order by event_trigger_id for update)
     update pending_trigger w
     set approval_id = null,
-        next_attempt_time = case when w.next_attempt_time = ${HELD_UNTIL}
+        next_attempt_time = case when ${isHeld}
           then greatest(w.scheduled_time, ${now}::timestamptz) else w.next_attempt_time end,
+        released_time = case when ${isHeld} then ${now}::timestamptz else w.released_time end,
         modified_date = ${now}, modified_user = ${user}
     from held
     where w.business_id = ${businessId} and w.event_trigger_id = held.event_trigger_id`)
   tx.hint('bellwether_due')
 }
 
-/** Names the approval that triggers wait for to be fired; their own time stays. */
-export const linkTriggers = (tx: Db, { businessId, approvalId }: ApprovalKey, ids: number[]) =>
-  tx.query(sql`
+/**
+ * Names the approval that triggers of a bulk fire wait for; returns their ids. Their own time stays: so
+ * `freeTriggers` knows them from the triggers of an import, whose time is `HELD_UNTIL`.
+ */
+export async function linkTriggers(tx: Db, { businessId, approvalId }: ApprovalKey, ids: number[]) {
+  const rows = await tx.query<{ id: number }>(sql`
     update pending_trigger set approval_id = ${approvalId}
     where business_id = ${businessId} and event_trigger_id = any (${ids}::bigint[])
-      and worker is null and approval_id is null`)
+      and worker is null and approval_id is null
+    returning event_trigger_id as id`)
+  return rows.map(({ id }) => id)
+}
 
 /** The `next_attempt_time` of a trigger that waits for approval: no worker claims it. */
 export const HELD_UNTIL = Temporal.Instant.from('9999-01-01T00:00Z')
+
+/** Triggers of an import are held; those of a bulk fire keep their own time. */
+const isHeld = sql`w.next_attempt_time = ${HELD_UNTIL}`

@@ -1,3 +1,4 @@
+import type { QuietHours } from '../contract/business.ts'
 import type { EmailStatus } from '../contract/email.ts'
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Suppression } from './suppressions.ts'
@@ -38,12 +39,13 @@ export type ClaimedEmail = {
   lastAnswer: string | null
   createdDate: Temporal.Instant
   businessActive: boolean
-  /** All mail of its business is paused, or was until this time. */
+  /** All mail of its business is paused, or was until this time. False for mails about an account. */
   mailPaused: boolean
   mailResumedTime: Temporal.Instant | null
-  /** How many mails its business may send on a day of this time zone; null: any number. */
+  /** How many mails its business may send on a day of this time zone; null: it waits for no limit. */
   dailyMailLimit: number | null
   timeZone: string
+  quietHours: QuietHours | null
   /** Why its address gets no such mail; null: it does. */
   suppressed: Suppression['reason'] | null
   /** The domain of its From header, if the business may send from it. */
@@ -92,7 +94,7 @@ export const claimUselessEmails = (db: Db, claim: Claim, lateBefore: Temporal.In
         join business b on b.business_id = q.business_id
         left join event_trigger t
           on (t.business_id, t.event_trigger_id) = (e.business_id, e.event_trigger_id)
-        where q.worker is null and q.next_attempt_time <= ${claim.now} and not b.mail_paused
+        where q.worker is null and q.next_attempt_time <= ${claim.now} and (not b.mail_paused or q.is_account)
           and case when t.fire_now is not false then q.created_date < ${lateBefore}
                    when t.anchor_time > t.scheduled_time then t.anchor_time <= ${claim.now}
                    else t.scheduled_time < ${lateBefore} end
@@ -117,9 +119,10 @@ const claimEmails = (db: Db, claim: Sql) =>
              case when k.attempts = 0 then 0 else (
                select count(*) from jsonb_array_elements(e.attempts) one
                where one ->> 'reply' = ${WORKER_DIED}) end as "workerDeaths",
-             b.active as "businessActive", b.mail_paused as "mailPaused",
-             b.mail_resumed_time as "mailResumedTime", b.daily_mail_limit as "dailyMailLimit",
-             b.time_zone as "timeZone",
+             b.active as "businessActive", b.mail_paused and not k.is_account as "mailPaused",
+             b.mail_resumed_time as "mailResumedTime",
+             case when not k.is_account then b.daily_mail_limit end as "dailyMailLimit",
+             b.time_zone as "timeZone", b.quiet_hours as "quietHours",
              (select d from unnest(b.sender_domains) d
               where d = lower(split_part(e.from_address, '@', 2)) limit 1) as "senderDomain",
              (select min(s.reason) from suppression s
@@ -364,6 +367,7 @@ export const postponePausedEmails = (
       select q.business_id, q.email_id from email_queue q
       where q.business_id = any (${[...new Set(paused.map((mail) => mail.businessId))]}::bigint[])
         and q.next_attempt_time <= ${now}
+        and not q.is_account
         and (q.worker is null or q.worker = any (${paused.map((mail) => mail.worker)}::text[]))
       ${NOT_CLAIMED_MEANWHILE})`)
 
@@ -376,38 +380,63 @@ const DAILY_LIMITS = 7_230_008
 const MAX_WAIT_HOURS = 73
 
 /**
- * How many mails of a business were accepted since a moment, or are being sent by other workers. The
- * lock makes other claims of the business wait until the transaction ends.
+ * The daily limit of a business, and how many of its mails were accepted since a moment or are being
+ * sent by other workers. The lock makes other claims of the business, and a change of its limit, wait
+ * until the transaction ends.
  */
-export async function countMailsSince(
+export async function readDailyLimit(
   tx: Db,
   businessId: number,
   { since, worker }: { since: Temporal.Instant; worker: string },
 ) {
   tx.send(sql`select pg_advisory_xact_lock(${DAILY_LIMITS}::int, hashint8(${businessId}::bigint))`)
-  const [row] = await tx.query<{ count: number }>(sql`
-    select (select count(*) from email
+  const [row] = await tx.query<{ limit: number | null; used: number }>(sql`
+    select (select daily_mail_limit from business where business_id = ${businessId}) as limit,
+           (select count(*) from email
             where business_id = ${businessId} and outcome = 'SENT' and sent_time >= ${since}
               and created_date >= ${since.subtract({ hours: MAX_WAIT_HOURS })})
          + (select count(*) from email_queue
-            where business_id = ${businessId} and worker is not null and worker <> ${worker}) as count`)
-  return row!.count
+            where business_id = ${businessId} and worker is not null and worker <> ${worker}) as used`)
+  return row!
 }
 
-/** Postpones these mails, and all others of their business that are due and free. */
+type NextDay = { now: Temporal.Instant; start: Temporal.Instant; morning: Temporal.Instant }
+
+/**
+ * Postpones these mails, and all others of their business that are due and free, until the next morning.
+ * Reminders that would be of no use then are due when the day begins.
+ */
 export const postponeEmailsOfBusiness = (
   tx: Db,
   businessId: number,
   mails: EmailKey[],
-  { now, until }: { now: Temporal.Instant; until: Temporal.Instant },
+  { now, start, morning }: NextDay,
 ) =>
   tx.query(sql`
-    update email_queue set next_attempt_time = ${until}, ${FREE}
-    where (business_id, email_id) in (
+    update email_queue m set ${FREE}, (next_attempt_time, above_limit_until) = (
+      select due.time, due.time from (
+        select case when exists (
+          select from email e join event_trigger t using (business_id, event_trigger_id)
+          where (e.business_id, e.email_id) = (m.business_id, m.email_id) and not t.fire_now
+            and t.anchor_time > t.scheduled_time and t.anchor_time <= ${morning}::timestamptz)
+        then ${start}::timestamptz else ${morning}::timestamptz end as time) due)
+    where (m.business_id, m.email_id) in (
       select q.business_id, q.email_id from email_queue q
       where q.business_id = ${businessId} and q.next_attempt_time <= ${now}
+        and not q.is_account
         and (q.worker is null or q.email_id = any (${mails.map((mail) => mail.emailId)}::bigint[]))
       ${NOT_CLAIMED_MEANWHILE})`)
+
+/** Mails that wait because the daily limit was reached: one of them, or those of the list. */
+export const listEmailsAboveLimit = (
+  db: Db,
+  businessId: number,
+  { now, emailIds }: { now: Temporal.Instant; emailIds?: number[] | undefined },
+) =>
+  db.query<{ emailId: number; until: Temporal.Instant }>(sql`
+    select email_id as "emailId", above_limit_until as until from email_queue
+    where business_id = ${businessId} and above_limit_until > ${now}
+      ${emailIds ? sql`and email_id = any (${emailIds}::bigint[])` : sql`order by above_limit_until limit 1`}`)
 
 /** Frees a mail that was not attempted, to be claimed again at this time. */
 export const postponeEmail = (db: Db, mail: EmailKey, until: Temporal.Instant) =>

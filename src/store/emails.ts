@@ -80,11 +80,21 @@ export async function drawEmailIds(db: Db, count: number): Promise<number[]> {
   return row!.ids
 }
 
+type InsertOptions = {
+  ifExists?: 'refuse' | 'skip'
+  /** They are about an account, so they wait for no limit and no pause. */
+  isAccount?: boolean
+}
+
 /**
  * Writes emails in one statement, sent with the next one or the commit. The same email of the same
  * trigger is never written twice: if one exists, all are refused, or only that one is skipped.
  */
-export function insertEmails(tx: Db, emails: NewEmail[], ifExists: 'refuse' | 'skip' = 'refuse') {
+export function insertEmails(
+  tx: Db,
+  emails: NewEmail[],
+  { ifExists = 'refuse', isAccount = false }: InsertOptions = {},
+) {
   if (emails.length === 0) return
   const captured: Attempt = {
     time: emails[0]!.createdDate.epochMilliseconds,
@@ -103,14 +113,14 @@ export function insertEmails(tx: Db, emails: NewEmail[], ifExists: 'refuse' | 's
     from ${rowTable(COLUMNS, rows)}
     ${ifExists === 'skip' ? sql`on conflict do nothing` : empty}`
   const isQueued = emails.some((email) => email.status === 'QUEUED')
-  tx.send(isQueued ? withQueue(insert) : insert)
+  tx.send(isQueued ? withQueue(insert, isAccount) : insert)
 }
 
 /** Emails that are to be sent are queued by the same statement. */
-const withQueue = (insert: Sql) => sql`
+const withQueue = (insert: Sql, isAccount: boolean) => sql`
   with made as (${insert} returning business_id, email_id, next_attempt_time, created_date)
-  insert into email_queue (business_id, email_id, next_attempt_time, created_date)
-  select * from made where next_attempt_time is not null`
+  insert into email_queue (business_id, email_id, next_attempt_time, created_date, is_account)
+  select made.*, ${isAccount} from made where next_attempt_time is not null`
 
 /** A mail as the API returns it, with times as `Temporal.Instant`. */
 export type StoredEmail = {

@@ -1,6 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import type { ObjectType } from '../contract/event-type.ts'
-import { kindOfObjectType, toColumn, type Filter, type ObjectKind } from '../contract/objects.ts'
+import {
+  kindOfObjectType,
+  orderedBy,
+  toColumn,
+  type Filter,
+  type ObjectKind,
+} from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import { empty, join, raw, sql, type Sql } from '../database/sql.ts'
 import { clientsWithWord, wordsOf } from './client-words.ts'
@@ -86,12 +92,11 @@ export function listObjects(db: Db, businessId: number, kind: ObjectKind, listin
   const conditions = Object.entries(filters)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => condition(kind, kind.filters[name]!, value))
-  const order = kind.listedBy ? [raw(toColumn(kind.listedBy)), idColumn(kind)] : [idColumn(kind)]
+  const first = orderedBy(kind, filters)
+  const order = first ? [raw(toColumn(first)), idColumn(kind)] : [idColumn(kind)]
   const beyond = after
     ? sql`and (${join(order, ', ')}) > (${join(
-        after.map((value, i) =>
-          i === 0 && kind.listedBy ? sql`${value}::timestamptz` : sql`${value}`,
-        ),
+        after.map((value, i) => (i === 0 && first ? sql`${value}::timestamptz` : sql`${value}`)),
         ', ',
       )})`
     : empty

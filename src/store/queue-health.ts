@@ -14,13 +14,17 @@ export type QueueHealth = {
   oldestUnplanned: Temporal.Instant | null
   /** In the last 7 days: triggers that were given up because their attempts failed. */
   gaveUp: number
-  /** In the last 24 hours: triggers that ended more than a minute late, and those then of no use. */
+  /**
+   * In the last 24 hours: triggers that ended more than a minute late, and those then of no use. One that
+   * waited for an approval, or for the end of a pause, was due when that ended.
+   */
   late: number
   expired: number
   mostLateSeconds: number
-  /** Mails that are to be sent, without those of businesses whose mail is paused. */
+  /** Mails that are to be sent, without those above a daily limit and of businesses whose mail is paused. */
   emailsWaiting: number
   oldestWaitingEmail: Temporal.Instant | null
+  emailsAboveLimit: number
   pausedBusinesses: number
 }
 
@@ -51,18 +55,27 @@ export async function readQueueHealth(db: Db, now: Temporal.Instant, leaseSecond
       (select count(*) from business where mail_paused) as "pausedBusinesses",
       mails.*, late.*
     from (
-      select count(*) as "emailsWaiting", min(created_date) as "oldestWaitingEmail" from (
-        select q.created_date from email_queue q join business b using (business_id)
-        where not b.mail_paused limit ${MAX_COUNTED}) waiting) mails, (
+      select count(*) filter (where not is_above) as "emailsWaiting",
+             min(created_date) filter (where not is_above) as "oldestWaitingEmail",
+             count(*) filter (where is_above) as "emailsAboveLimit"
+      from (
+        select q.created_date, q.above_limit_until is not null and q.above_limit_until > ${now} as is_above
+        from email_queue q join business b using (business_id)
+        where (not b.mail_paused or q.is_account) limit ${MAX_COUNTED}) waiting) mails, (
       select count(*) filter (where status <> 'EXPIRED') as late,
              count(*) filter (where status = 'EXPIRED' and status_reason like ${`${CAME_LATE}%`}) as expired,
-             coalesce(extract(epoch from max(modified_date - scheduled_time)
+             coalesce(extract(epoch from max(modified_date - due_time)
                filter (where status <> 'EXPIRED' or status_reason like ${`${CAME_LATE}%`})), 0)::float8
                as "mostLateSeconds"
-      from event_trigger
-      where status in ('COMPLETED', 'FAILED', 'SKIPPED', 'EXPIRED')
-        and modified_date - scheduled_time > interval '1 minute'
-        and modified_date > ${now.subtract({ hours: 24 })}) late`)
+      from (
+        select t.status, t.status_reason, t.modified_date,
+               greatest(t.scheduled_time, t.released_time,
+                 case when b.mail_resumed_time <= t.modified_date then b.mail_resumed_time end) as due_time
+        from event_trigger t join business b using (business_id)
+        where t.status in ('COMPLETED', 'FAILED', 'SKIPPED', 'EXPIRED')
+          and t.modified_date - t.scheduled_time > interval '1 minute'
+          and t.modified_date > ${now.subtract({ hours: 24 })}) ended
+      where modified_date - due_time > interval '1 minute') late`)
   return health!
 }
 

@@ -31,6 +31,8 @@ export type ClaimedTrigger = {
   /** Its scheduled time, or later after an attempt that must be repeated. */
   nextAttemptTime: Temporal.Instant
   fireNow: boolean
+  /** When the approval that it waited for was released. */
+  releasedTime: Temporal.Instant | null
   /** How many attempts failed, together with other triggers or alone. */
   attempts: number
 }
@@ -41,7 +43,8 @@ const columns = sql`
   object_type as "objectType", object_id as "objectId", object_uuid as "objectUUId",
   occurrence, old_status as "oldStatus", new_status as "newStatus",
   anchor_time as "anchorTime", scheduled_time as "scheduledTime",
-  next_attempt_time as "nextAttemptTime", fire_now as "fireNow", attempts`
+  next_attempt_time as "nextAttemptTime", fire_now as "fireNow", released_time as "releasedTime",
+  attempts`
 
 /** Pending triggers without a failed attempt, which are claimed in batches. */
 export const TRIGGER_QUEUE: Queue = {
@@ -177,11 +180,11 @@ export const recordEnded = (
 ) => sql`
   insert into event_trigger (business_id, event_trigger_id, event_defn_id, defn_version, object_type,
     object_id, object_uuid, occurrence, old_status, new_status, anchor_time, scheduled_time, fire_now,
-    status, status_reason, completed_time, created_date, created_user, modified_date, modified_user)
+    released_time, status, status_reason, completed_time, created_date, created_user, modified_date, modified_user)
   select business_id, event_trigger_id, event_defn_id, coalesce(planned_version, defn_version),
          object_type, object_id, object_uuid, occurrence, old_status, new_status,
          coalesce(planned_anchor, anchor_time), coalesce(planned_time, scheduled_time), fire_now,
-         status, status_reason, case status when 'COMPLETED' then ${now}::timestamptz end,
+         released_time, status, status_reason, case status when 'COMPLETED' then ${now}::timestamptz end,
          created_date, created_user, ${now}, ${user}
   from ${gone} gone`
 

@@ -2,12 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '../../src/database/sql.ts'
 import type { Mailer } from '../../src/email/mailer.ts'
+import { readQueueHealth } from '../../src/store/queue-health.ts'
 import { mailerParts, scripted } from '../support/scripted-mailer.ts'
+import { until } from '../support/until.ts'
 import { reminder, startEngine, startWorld } from '../support/world.ts'
 
 type World = Awaited<ReturnType<typeof startWorld>>
 
-async function startMailing(world: World) {
+async function startMailing(world: World, more: object = {}) {
   const { businessId, save, book, clock } = world
   const { emailTemplateId } = await save('/emailTemplate', {
     templateName: 'Reminder',
@@ -15,36 +17,132 @@ async function startMailing(world: World) {
     emailBody: '<p>Soon</p>',
   })
   const action = { actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }
-  await save('/eventDefinition', reminder(businessId, -48, { eventActions: [action] }))
+  await save('/eventDefinition', reminder(businessId, -48, { eventActions: [action], ...more }))
   for (let i = 0; i < 5; i += 1) await book(clock.in({ hours: 49 }))
   clock.advance({ hours: 1 })
 }
+
+/** As the operator does it. */
+const setLimit = ({ database, businessId, clock }: World, limit: number | null) =>
+  database.operator.query(sql`
+    update business set daily_mail_limit = ${limit}, modified_date = ${clock.now()}
+    where business_id = ${businessId}`)
 
 const SMTP = { SMTP_URL: 'smtp://mail.test:25?tls=never' }
 
 test('mails above the daily limit of a business wait for its next day', async (t) => {
   const world = await startWorld(t, SMTP)
-  const { businessId, call, clock, database } = world
+  const { businessId, call, clock } = world
   const own = await call('POST', '/business', { businessId, dailyMailLimit: 2 })
   assert.equal(own.status, 422, 'only the operator sets it')
   assert.equal(own.body.errors[0].pointer, '/dailyMailLimit')
-  await database.operator.query(sql`
-    update business set daily_mail_limit = 2 where business_id = ${businessId}`)
+  await setLimit(world, 2)
   await startMailing(world)
   const { mailer, taken } = scripted()
   const { runEngine } = startEngine(world, { mailer, captures: false })
   await runEngine()
   assert.equal(taken.length, 2)
   // It is 11:00 in Zurich.
-  clock.advance({ hours: 12, minutes: 59 })
+  clock.advance({ hours: 20, minutes: 59 })
   await runEngine()
-  assert.equal(taken.length, 2)
+  assert.equal(taken.length, 2, 'not at midnight')
   clock.advance({ minutes: 1 })
   await runEngine()
   assert.equal(taken.length, 4)
   clock.advance({ hours: 24 })
   await runEngine()
   assert.equal(taken.length, 5)
+})
+
+test('people see that the daily limit was reached, and a raised limit sends at once', async (t) => {
+  const world = await startWorld(t, SMTP)
+  const { call, clock, database } = world
+  await setLimit(world, 1)
+  await startMailing(world)
+  const { mailer, taken } = scripted()
+  const { runEngine } = startEngine(world, { mailer, captures: false })
+  await runEngine()
+  const waiting = (await call('GET', '/emails?status=QUEUED')).body.items
+  const reason =
+    'the business has reached its daily limit of 1 mails; mails are sent again from 2026-03-03T07:00:00Z on'
+  assert.deepEqual(
+    waiting.map(({ statusReason }: { statusReason: string }) => statusReason),
+    Array.from({ length: 4 }, () => reason),
+  )
+  assert.equal((await call('GET', '/overview')).body.mail.problem, reason)
+  clock.advance({ hours: 2 })
+  const health = await readQueueHealth(database.engine, clock.now(), 10)
+  const { emailsWaiting, oldestWaitingEmail, emailsAboveLimit } = health
+  assert.deepEqual([emailsWaiting, oldestWaitingEmail, emailsAboveLimit], [0, null, 4])
+
+  await setLimit(world, 3)
+  await runEngine()
+  assert.equal(taken.length, 3)
+  await setLimit(world, 2)
+  await runEngine()
+  assert.equal(taken.length, 3, 'a lower limit frees none')
+  await setLimit(world, null)
+  await runEngine()
+  assert.equal(taken.length, 5)
+})
+
+test('mails above the limit wait for the end of quiet hours, unless they are of no use then', async (t) => {
+  const world = await startWorld(t, SMTP)
+  const { businessId, save, book, clock } = world
+  await save('/business', { businessId, quietHours: { from: '21:00', to: '06:30' } })
+  await setLimit(world, 5)
+  await startMailing(world, { latePolicy: 'SEND' })
+  // It is 11:00 in Zurich; the first one begins at 6:00 of the next day.
+  await book(clock.in({ hours: 19 }))
+  await book(clock.in({ hours: 43 }))
+  const { mailer, taken } = scripted()
+  const { runEngine } = startEngine(world, { mailer, captures: false })
+  await runEngine()
+  assert.equal(taken.length, 5)
+  clock.advance({ hours: 12, minutes: 59 })
+  await runEngine()
+  assert.equal(taken.length, 5)
+  clock.advance({ minutes: 1 })
+  await runEngine()
+  assert.equal(taken.length, 6, 'midnight')
+  clock.advance({ hours: 6, minutes: 29 })
+  await runEngine()
+  assert.equal(taken.length, 6)
+  clock.advance({ minutes: 1 })
+  await runEngine()
+  assert.equal(taken.length, 7)
+})
+
+test('mails about accounts wait for no daily limit and no pause', async (t) => {
+  const world = await startWorld(t, SMTP)
+  const { businessId, call, db, save } = world
+  const person = { role: 'OWNER', password: 'long enough', emailAddress: 'olga@praxis.example' }
+  await save('/user', { ...person, username: 'olga' })
+  await setLimit(world, 1)
+  await startMailing(world)
+  const { mailer, taken } = scripted()
+  const { runEngine } = startEngine(world, { mailer, captures: false })
+  await runEngine()
+  assert.equal(taken.length, 1)
+  // It is queued after the answer.
+  const askForPassword = async () => {
+    const count = async () => (await db.query(sql`select from password_link`)).length
+    await db.query(sql`delete from password_link`)
+    await call('POST', '/user/password/forgotten', { emailAddress: person.emailAddress })
+    await until(async () => (await count()) > 0)
+  }
+  await askForPassword()
+  await runEngine()
+  assert.equal(taken.length, 2, 'the limit was reached')
+  await save('/business', { businessId, mailPaused: true })
+  await setLimit(world, null)
+  await askForPassword()
+  // In one claim with mails that wait for the end of the pause.
+  await runEngine()
+  assert.deepEqual(
+    taken.slice(1).map(({ to }) => to),
+    [person.emailAddress, person.emailAddress],
+  )
 })
 
 test('a mail to a paused domain is not attempted, and is sent after the pause', async (t) => {

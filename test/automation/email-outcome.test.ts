@@ -17,6 +17,7 @@ const claimed: ClaimedEmail = {
   senderDomain: null,
   dailyMailLimit: null,
   timeZone: 'UTC',
+  quietHours: null,
   toAddress: 'anna@example.org',
   message: '',
   status: 'QUEUED',

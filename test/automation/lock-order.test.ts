@@ -56,7 +56,8 @@ test('nodes that postpone mails of one business do not wait for each other’s c
   const { queueMails } = await prepareOperations(world)
   await queueMails()
   const now = clock.now()
-  const times = { now, until: clock.in({ minutes: 5 }) }
+  const later = clock.in({ minutes: 5 })
+  const times = { now, until: later, start: later, morning: later }
   const claim = async (tx: Db, worker: string) => {
     await tx.query(sql`set local lock_timeout = '1s'`)
     const leaseUntil = clock.in({ seconds: 15 })
@@ -67,12 +68,15 @@ test('nodes that postpone mails of one business do not wait for each other’s c
   const countPostponed = async () => {
     const [row] = await db.query<{ count: number }>(sql`
       select count(*) as count from email_queue
-      where worker is null and next_attempt_time = ${times.until}`)
+      where worker is null and next_attempt_time = ${later}`)
     return row!.count
   }
   const postponements = [
     (tx: Db, mails: ClaimedEmail[]) => postponePausedEmails(tx, mails, times),
-    (tx: Db, mails: ClaimedEmail[]) => postponeEmailsOfBusiness(tx, businessId, mails, times),
+    (tx: Db, mails: ClaimedEmail[]) => {
+      const nextDay = { now, start: times.until, morning: times.until }
+      return postponeEmailsOfBusiness(tx, businessId, mails, nextDay)
+    },
   ]
   for (const postpone of postponements) {
     await db.transaction(async (one) => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { REASONS } from '../../src/contract/reasons.ts'
+import { readQueueHealth } from '../../src/store/queue-health.ts'
 import { scripted } from '../support/scripted-mailer.ts'
 import { addBusiness, reminder, startEngine, startWorld } from '../support/world.ts'
 
@@ -69,6 +70,8 @@ test('a pause keeps triggers and mails, and the rest goes out when it ends', asy
   assert.equal(await triggerOf(world, useless), `EXPIRED ${REASONS.uselessWhilePaused}`)
   assert.deepEqual(await mailsOf(world, useful), ['SENT null'])
   assert.equal(await triggerOf(world, useful), 'COMPLETED null')
+  const { late, expired } = await readQueueHealth(world.database.engine, clock.now(), 10)
+  assert.deepEqual([late, expired], [0, 0], 'they were due when the pause ended')
   assert.equal(taken.length, 1)
 })
 

@@ -83,7 +83,10 @@ test('a CSV file is imported by its header, with columns mapped and times in a z
   assert.equal(stdout, 'Accepted: 2 calendar. Refused: 3.\n', stderr)
   assert.equal(code, 1)
   assert.match(stderr, /^Columns not read: Farbe\. Use --map column=field to read one\.\n/)
-  assert.match(stderr, /line 4: \/professionalId: must be an id; \/clientExternalId: .*nobody/)
+  assert.match(
+    stderr,
+    /line 4: \/professionalId: must be an id: an integer above 0; \/clientExternalId: .*nobody/,
+  )
   assert.match(stderr, /line 5: has 2 cells where the header has 10\n/)
   assert.match(stderr, /line 6: .*\/active: must be true or false; \/startTime: must be an integer/)
   const [summer, winter] = await listed(world, '/calendar')

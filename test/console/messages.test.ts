@@ -198,6 +198,32 @@ test('messages are selected by key and cancelled in bulk after a confirmation', 
   assert.deepEqual(left.items, [])
 })
 
+test('Space shows a message next to the list, and the keys move on in the list', async (t) => {
+  const { page, complaints } = await openAs(t, 'sofia', `/activity?outcome=failed`)
+  const rows = page.getByRole('rowgroup').getByRole('row')
+  await rows.nth(1).waitFor()
+  await page.keyboard.press('j')
+  await page.keyboard.press('Space')
+  const peek = page.getByRole('complementary', { name: 'The message in short' })
+  await peek.getByRole('heading', { name: 'Zoe Full did not get Confirm every booking' }).waitFor()
+  await peek.getByText(FULL).first().waitFor()
+  assert.equal(await peek.locator('iframe').getAttribute('sandbox'), '')
+  assert.match(page.url(), /\/activity\?outcome=failed$/)
+  for (const scheme of ['light', 'dark'] as const) await assertAccessible(page, scheme)
+  await page.keyboard.press('j')
+  await peek.getByText(`Zoe ${HOSTILE} did not get Confirm every booking`).waitFor()
+  assert.equal(await isHacked(page), false)
+  await page.keyboard.press('Escape')
+  await peek.waitFor({ state: 'detached' })
+
+  // Space on a checkbox selects.
+  await rows.first().getByRole('checkbox').focus()
+  await page.keyboard.press('Space')
+  await page.getByText('1 selected').waitFor()
+  assert.equal(await peek.count(), 0)
+  assert.deepEqual(complaints, [])
+})
+
 test('messages are filtered by day and exported as a CSV file', async (t) => {
   const { page, complaints } = await openAs(t, 'sofia', `/activity?client=${gone}`)
   const rows = page.getByRole('rowgroup').getByRole('row')

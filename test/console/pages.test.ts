@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { openPage } from '../support/browser.ts'
-import { assertAccessible, startConsole } from '../support/console.ts'
+import { assertAccessible, keepScreenshot, startConsole } from '../support/console.ts'
 import { until } from '../support/until.ts'
 
 const { service, openAs, call } = await startConsole([
@@ -133,9 +133,14 @@ test('every page follows WCAG 2.2 AA, light and dark, and fits a phone of 360 px
     await page.goto(`${service.base}/console${path}`)
     await page.getByRole('heading', { level: 1 }).waitFor()
     await settled(page)
-    for (const scheme of ['light', 'dark'] as const) await assertAccessible(page, scheme)
+    const name = path === '/' ? 'today' : path.slice(1).replaceAll('/', '-')
+    for (const scheme of ['light', 'dark'] as const) {
+      await assertAccessible(page, scheme)
+      await keepScreenshot(page, `${name}-${scheme}`)
+    }
     await page.setViewportSize({ width: 360, height: 740 })
     await settled(page)
+    await keepScreenshot(page, `${name}-phone`)
     const overflows = await page.evaluate('document.documentElement.scrollWidth > innerWidth')
     assert.equal(overflows, false, path)
   }

@@ -47,6 +47,43 @@ test('each further pause is twice as long, up to an hour, until a mail is accept
   assert.equal(pauses(), 5)
 })
 
+test('a domain that defers no mail for an hour is throttled no longer', () => {
+  const { limits, send } = startProvider()
+  for (let i = 0; i < 5; i += 1) send(i, 'deferred')
+  for (let i = 0; i < 9; i += 1) send(10 + i, 'accepted')
+  const throttled = { provider: 'gmail.com', concurrent: 1, maxConcurrent: 20 }
+  assert.deepEqual(limits.throttled(59 * MINUTE), [throttled])
+  assert.deepEqual(limits.throttled(61 * MINUTE), [])
+})
+
+test('a domain is remembered for an hour after its pause, so that the next pause is longer', () => {
+  const { limits, send } = startProvider()
+  let now = 0
+  for (const minutes of [5, 10, 20, 40, 60, 60]) {
+    for (let i = 0; i < 5; i += 1) send((now += 10), 'paused')
+    assert.equal(limits.pausedMs('gmail.com', now), minutes * MINUTE)
+    now += (minutes + 50) * MINUTE
+    limits.throttled(now)
+  }
+})
+
+test('the domains that get the fewest mails come first', () => {
+  const limits = new ProviderLimits({ '*': { concurrent: 20, perSecond: 1_000 } })
+  const defer = (domain: string, times: number) => {
+    for (let i = 0; i < times; i += 1) {
+      assert.equal(limits.enter(domain, i * 10), 0)
+      limits.leave(domain, i * 10, 'deferred')
+    }
+  }
+  defer('a.example', 1)
+  defer('b.example', 4)
+  defer('c.example', 2)
+  assert.deepEqual(
+    limits.throttled(100).map(({ provider }) => provider),
+    ['b.example', 'c.example', 'a.example'],
+  )
+})
+
 test('replies that ask for a pause are told from others', () => {
   for (const reply of [
     '421 try later',

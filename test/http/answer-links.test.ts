@@ -258,3 +258,21 @@ test('a business chooses the statuses, and bad choices are refused with their pl
   assert.equal((await answer(cancel)).statusCode, 200)
   assert.equal(await statusOf(calendarId), 'BY_CLIENT')
 })
+
+test('a key that may read mail, but not change appointments, does not get the links', async (t) => {
+  const { app, ask, call, statusOf } = await startAsking(t)
+  const { calendarId, confirm } = await ask()
+  const [{ emailId }] = (await call('GET', '/emails')).body.items
+  const readWith = async (scopes: string[]) => {
+    const { body } = await call('POST', '/apiKey', { name: scopes.join(), scopes })
+    const headers = { authorization: `Bearer ${body.key}` }
+    const json = await app.inject({ url: `/emails/${emailId}`, headers })
+    const page = await app.inject({ url: `/emails/${emailId}/html`, headers })
+    return json.body + page.body
+  }
+  const masked = await readWith(['mail:read'])
+  assert.match(masked, /\/answer\/confirm\.\d+\.\d+\.[0-9a-z]+\.…/)
+  assert.ok(!masked.includes(confirm))
+  assert.ok((await readWith(['mail:read', 'scheduling:write'])).includes(confirm))
+  assert.equal(await statusOf(calendarId), 'OPEN')
+})

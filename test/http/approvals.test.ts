@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { sql } from '../../src/database/sql.ts'
 import { importLines } from '../../src/scheduling/import.ts'
+import { readQueueHealth } from '../../src/store/queue-health.ts'
+import { until } from '../support/until.ts'
 import { addBusiness, startEngine, startWorld } from '../support/world.ts'
 
 /** A business that confirms every booking, with a limit of three mails. */
@@ -171,6 +173,82 @@ test('the mails of an import that broke off are counted and released by the engi
   assert.equal(await engine.runEngine(), 4)
 })
 
+test('an import whose client pauses for minutes is counted as a whole', async (t) => {
+  const world = await startConfirming(t)
+  const { businessId, db, clock, engine } = world
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const isRenewed = async () => {
+    const [row] = await db.query<{ beat: Temporal.Instant }>(sql`
+      select beat_time as beat from approval`)
+    return row?.beat.equals(clock.now()) ?? false
+  }
+  const lines = linesOf(world, 4).map((body, i) => ({ number: i + 1, body, bytes: 262_144 }))
+  async function* slowly() {
+    for (const line of lines) {
+      yield [line]
+      if (line === lines[0]) continue
+      await until(isRenewed)
+      for (let seconds = 0; seconds < 90; seconds += 15) {
+        clock.advance({ seconds: 15 })
+        t.mock.timers.tick(15_000)
+        await until(isRenewed)
+        await engine.loops.approve.runOnce()
+      }
+    }
+  }
+  const call = { businessId, user: 'x', now: () => clock.now() }
+  const { approvalId } = await importLines(db, slowly(), call)
+  const { body } = await world.call('GET', `/approval/${approvalId}`)
+  assert.deepEqual([body.status, body.triggers], ['WAITING', 4])
+})
+
+test('an import goes on if it cannot say that it goes on', async (t) => {
+  const world = await startConfirming(t)
+  const { businessId, db, clock } = world
+  const lines = linesOf(world, 4).map((body, i) => ({ number: i + 1, body, bytes: 262_144 }))
+  const slow = { ...db, query: () => Promise.reject(new Error('canceling statement')) }
+  const call = { businessId, user: 'x', now: () => clock.now() }
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  async function* ticking() {
+    for (const line of lines) {
+      yield [line]
+      t.mock.timers.tick(15_000)
+    }
+  }
+  const imported = await importLines(slow, ticking(), call)
+  assert.deepEqual(imported.accepted, { calendar: 4 })
+  assert.ok(imported.approvalId)
+})
+
+test('what waited too long for approval is not blamed on the service', async (t) => {
+  const world = await startConfirming(t)
+  const { call, clock, database, engine } = world
+  const first = await importing(world, 4)
+  clock.advance({ hours: 30 })
+  const second = await importing(world, 5)
+  clock.advance({ hours: 43 })
+  await engine.runEngine()
+  const health = () => readQueueHealth(database.engine, clock.now(), 10)
+  const before = await health()
+  await call('POST', `/approval/${first.approvalId}/release`)
+  await call('POST', `/approval/${second.approvalId}/release`)
+  await engine.runEngine()
+  const triggers = await world.confirmations()
+  const ofStatus = (status: string) =>
+    triggers.filter((one: { status: string }) => one.status === status)
+  assert.equal(ofStatus('COMPLETED').length, 5)
+  assert.deepEqual(
+    ofStatus('EXPIRED').map(({ statusReason }: { statusReason: string }) => statusReason),
+    Array(4).fill('it waited for approval until it was no longer useful'),
+  )
+  const { late, expired, mostLateSeconds } = await health()
+  assert.deepEqual(
+    [late, expired, mostLateSeconds],
+    [before.late, before.expired, before.mostLateSeconds],
+    'only reminders were late, because the engine did not run',
+  )
+})
+
 /** As if the node died before the end of the import. */
 async function holdWithoutEnd(world: World, count: number) {
   const { businessId, db, clock } = world
@@ -271,9 +349,21 @@ test('firing many reminders by hand waits, and a cancelled approval leaves them 
   await save('/business', { businessId, bulkLimit: 3 })
   const planned = (await call('GET', '/eventTriggers?status=SCHEDULED')).body.items
   const ids = planned.map((trigger: { eventTriggerId: number }) => trigger.eventTriggerId)
-  const asked = await call('POST', '/eventTriggers/fire', { ids })
+  const [ended] = await world.confirmations()
+  const others = [ended.eventTriggerId, 987_654]
+  const asked = await call('POST', '/eventTriggers/fire', { ids: [...ids, ...others] })
   assert.deepEqual(asked.body.done, [])
+  assert.deepEqual(asked.body.refused, [
+    { id: ended.eventTriggerId, status: 409, detail: 'it is COMPLETED' },
+    { id: 987_654, status: 404, detail: 'there is no event trigger 987654' },
+  ])
   const { approvalId } = asked.body
+  const twice = await call('POST', '/eventTriggers/fire', { ids })
+  assert.deepEqual(
+    twice.body.refused.map(({ detail }: { detail: string }) => detail),
+    ids.map(() => `it waits for approval ${approvalId}`),
+  )
+  await call('POST', `/approval/${twice.body.approvalId}/cancel`)
   assert.equal(await engine.runEngine(), 0)
   await call('POST', `/approval/${approvalId}/cancel`)
   const left = (await call('GET', '/eventTriggers?status=SCHEDULED')).body.items

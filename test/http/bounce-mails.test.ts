@@ -141,10 +141,10 @@ const complaint = (headers: string, fields = '', type = 'abuse') =>
     '',
   ].join('\r\n')
 
-test('a bounce finds its mail by the envelope sender, also if the mail was forwarded and is not quoted', async (t) => {
+test('a bounce finds its mail by the envelope sender, also if the mail is not quoted', async (t) => {
   const { first, envelope, handOver, suppressions, reasonOf } = await startWithBounces(t)
   assert.match(envelope, /^bounce\+[0-9a-z]+-[0-9a-z]+-[0-9a-f]{20}@bounces\.example$/)
-  const gone = notification('5.1.1', '550 5.1.1 no such user', 'anna@forwarded.example')
+  const gone = notification('5.1.1', '550 5.1.1 no such user', 'Anna@Example.org')
 
   const forged = envelope.replace(/.@/, (end) => (end === '0@' ? '1@' : '0@'))
   assert.equal(await handOver(forged, gone), 550)
@@ -157,6 +157,19 @@ test('a bounce finds its mail by the envelope sender, also if the mail was forwa
   assert.equal(await handOver(envelope.toUpperCase(), gone), 250)
   assert.deepEqual(await suppressions(), ['anna@example.org BOUNCED'])
   assert.equal(await reasonOf(first.emailId), 'bounced: 5.1.1 550 5.1.1 no such user')
+})
+
+test('a bounce of the address to which a mail was forwarded counts as a soft bounce', async (t) => {
+  const { first, envelope, handOver, sendAgain, suppressions, reasonOf } = await startWithBounces(t)
+  const gone = notification('5.1.1', '550 5.1.1 no such user', 'anna@old.example')
+  assert.equal(await handOver(envelope, gone), 250)
+  assert.deepEqual(await suppressions(), [], 'her own mailbox may have a copy')
+  assert.equal(await reasonOf(first.emailId), 'bounced: 5.1.1 550 5.1.1 no such user')
+  for (let count = 2; count <= 5; count += 1) {
+    assert.deepEqual(await suppressions(), [])
+    await handOver((await sendAgain()).envelope, gone)
+  }
+  assert.deepEqual(await suppressions(), ['anna@example.org BOUNCED'])
 })
 
 test('five soft bounces within 30 days suppress an address, each mail counting once', async (t) => {
@@ -225,7 +238,7 @@ test('a complaint suppresses the address for every mail, if it names a mail of o
   const posted = await call('POST', '/emails/bounce', { message: complaint(named) })
   assert.deepEqual(posted.body, { suppressed: ['anna@example.org'] })
   await call('DELETE', '/suppression/anna@example.org')
-  const gone = notification('5.1.1', '550 gone', 'anna@forwarded.example')
+  const gone = notification('5.1.1', '550 gone')
   const message = `Delivered-To: ${envelope}\r\n${gone}`
   const bounced = await call('POST', '/emails/bounce', { message })
   assert.deepEqual(bounced.body, { suppressed: ['anna@example.org'] })

@@ -256,7 +256,7 @@ test('references can use the externalId, in a POST and in an import', async (t) 
   const nobody = await call('POST', '/classSchedule', { ...course, clientExternalIdList: ['x', 7] })
   assert.deepEqual(
     nobody.body.errors.map((fault: { pointer: string }) => fault.pointer),
-    ['/clientExternalIdList'],
+    ['/clientExternalIdList/1'],
   )
   const { clientId } = ids
   const twice = { name: 'Yoga', ...others, ...times, clientIdList: [clientId, clientId, 999_999] }

@@ -197,7 +197,7 @@ test('a USER sees and prints their own appointments, and no report about others'
     categories.body.flatMap((one: { reports: { reportId: number }[] }) =>
       one.reports.map((r) => r.reportId),
     ),
-    [100, 101, 103, 105, 106, 206, 401, 402, 601],
+    [100, 101, 103, 104, 105, 106, 206, 401, 402, 601],
   )
 })
 

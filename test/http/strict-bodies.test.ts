@@ -371,6 +371,25 @@ test('lists of objects filter by externalId and by modifiedSince', async (t) => 
   assert.deepEqual(await names(`modifiedSince=${since + 1}`), [])
 })
 
+test('changes are listed in their order, page by page, none twice and none missing', async (t) => {
+  const { call, clock } = await startWorld(t)
+  const since = clock.now().epochMilliseconds + 1
+  clock.advance({ minutes: 1 })
+  for (const externalId of ['c', 'a', 'b', 'd']) {
+    await call('POST', '/client', { firstName: 'Bo', lastName: 'Li', externalId })
+  }
+  clock.advance({ minutes: 1 })
+  await call('POST', '/client', { externalId: 'a', lastName: 'Changed' })
+  const read: string[] = []
+  let cursor = ''
+  do {
+    const { body } = await call('GET', `/client?modifiedSince=${since}&limit=1${cursor}`)
+    read.push(...body.items.map((client: { externalId: string }) => client.externalId))
+    cursor = body.nextCursor === null ? '' : `&cursor=${body.nextCursor}`
+  } while (cursor !== '')
+  assert.deepEqual(read, ['c', 'b', 'd', 'a'])
+})
+
 test('mails are filtered by emailTemplateId; templateId is its former name', async (t) => {
   const { call, saved } = await startFilledWorld(t)
   const { emailTemplateId } = saved['/emailTemplate']!

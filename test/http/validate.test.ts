@@ -19,13 +19,13 @@ test('all faults of a body are told at once, each with its pointer', async () =>
   assert.equal(answer.statusCode, 422)
   assert.deepEqual(answer.json().errors, [
     { pointer: '/count', detail: 'is required' },
-    { pointer: '/name', detail: 'must not have more than 10 characters' },
-    { pointer: '/note', detail: 'must be string or null' },
+    { pointer: '/name', detail: 'must be at most 10 characters' },
+    { pointer: '/note', detail: 'must be a string' },
     { pointer: '/kind', detail: 'must be one of RED, BLUE' },
-    { pointer: '/inner/deep', detail: 'must be boolean' },
-    { pointer: '/list/1/a~1b', detail: 'must be integer' },
+    { pointer: '/inner/deep', detail: 'must be true or false' },
+    { pointer: '/list/1/a~1b', detail: 'must be an integer' },
     { pointer: '/list/2/a~1b', detail: 'is required' },
-    { pointer: '/list/3', detail: 'must be object' },
+    { pointer: '/list/3', detail: 'must be an object' },
   ])
 })
 

@@ -65,7 +65,10 @@ test('the reports agree with plain calculations over exported rows', async (t) =
       assert.ok(counts[0]! > 3, `the data has appointments of the group ${name}`)
     }
     assert.equal(kpi(printed, 'difference'), null)
-    assert.match(printed.notes[0]!, /cannot be told yet: about \d+ more appointments are needed/)
+    assert.match(
+      printed.sentences[0]!,
+      /cannot be told yet: about \d+ more appointments are needed/,
+    )
     assert.deepEqual(
       kpi(printed, 'freed'),
       [...expected.values()].reduce((sum, [, , freed]) => sum + freed!, 0),
@@ -97,13 +100,13 @@ test('the reports agree with plain calculations over exported rows', async (t) =
     const [october, november] = ['2026-10', '2026-11'].map((month) =>
       calculate(rows.filter((row) => dayOf(row, business).startsWith(month))),
     )
-    assert.equal(printed.notes.length, 3)
+    assert.equal(printed.sentences.length, 3)
     assert.ok(
-      printed.notes[0]!.startsWith(`October 2026 had ${october!.appointments} appointments, `),
+      printed.sentences[0]!.startsWith(`October 2026 had ${october!.appointments} appointments, `),
     )
-    assert.match(printed.notes[1]!, /^The best day was \S+ \d+ with \d+ kept, the worst /)
+    assert.match(printed.sentences[1]!, /^The best day was \S+ \d+ with \d+ kept, the worst /)
     const next = november!.appointments - november!.cancelled
-    assert.ok(printed.notes[2]!.startsWith(`November 2026 already has ${next} appointments`))
+    assert.ok(printed.sentences[2]!.startsWith(`November 2026 already has ${next} appointments`))
     assert.equal(kpi(printed, 'nextMonth'), next)
   })
 

@@ -627,14 +627,14 @@ test('no appointment follows two invitations, and one location has no invitation
   for (const currency of ['CHF', 'EUR']) {
     assert.equal(kpis[`campaignRevenue${currency}`], money.revenue?.[currency] ?? 0)
   }
-  const { lines, notes } = await printed({
+  const { lines, sentences } = await printed({
     reportId: 701,
     startDate,
     endDate,
     locationId: business.newYork,
   })
   assert.deepEqual(lines, [])
-  assert.match(notes[0]!, /belong to the whole business/)
+  assert.match(sentences[0]!, /belong to the whole business/)
 })
 
 const changeDay = ({ row, atMs }: Change) => dayOf({ ...row, startTime: atMs })

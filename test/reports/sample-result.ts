@@ -142,6 +142,8 @@ export function sampleResult(rowCount: number): ReportResult {
     ],
     columns: COLUMNS,
     newPageAt: -1,
+    drillDown: null,
+    hasRowFilters: false,
     rows,
     totals,
   }

@@ -34,7 +34,7 @@ test('a mail that names what its business does not have is refused, whatever it 
             ...given,
           }),
         ],
-        'skip',
+        { ifExists: 'skip' },
       ),
     )
 

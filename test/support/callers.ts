@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test'
 import type { InjectOptions } from 'fastify'
 import { createApiKey } from '../../src/auth/api-keys.ts'
 import type { Environment } from '../../src/config.ts'
-import { SCOPES, type Role, type Scope } from '../../src/contract/credentials.ts'
+import { SCOPES, USER_BODY, type Role, type Scope } from '../../src/contract/credentials.ts'
 import { saveUser } from '../../src/auth/users.ts'
 import type { Clock } from '../../src/clock.ts'
 import type { Database } from '../../src/database/database.ts'
@@ -100,7 +100,13 @@ export async function createPerson(
   businessId: number,
   person: { username: string; role: Role; [field: string]: unknown },
 ) {
-  const input = { userId: undefined, body: person, passwordHash: CHEAP_HASH, faults: [] }
+  const input = {
+    ...USER_BODY,
+    userId: undefined,
+    body: person,
+    passwordHash: CHEAP_HASH,
+    faults: [],
+  }
   const saving = { businessId, user: 'OPERATOR', now: clock.now(), role: null }
   const db = database.forBusiness(businessId, 'OPERATOR')
   const { user } = await db.transaction((tx) => saveUser(tx, input, saving))

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import path from 'node:path'
 import assert from 'node:assert/strict'
 import { after, type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -88,6 +89,13 @@ export async function assertAccessible(page: Page, scheme: 'light' | 'dark') {
     return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`)
   })
   assert.deepEqual(violations, [], scheme)
+}
+
+const SCREENSHOTS = path.join(import.meta.dirname, '../output/console')
+
+/** Keeps a picture of the page, to be looked at after the run. */
+export async function keepScreenshot(page: Page, name: string) {
+  await page.screenshot({ path: path.join(SCREENSHOTS, `${name}.png`) })
 }
 
 /** In the page. */

@@ -3,15 +3,14 @@ import { Type } from 'typebox'
 import { createApiKey } from '../../auth/api-keys.ts'
 import type { Account } from '../../auth/caller.ts'
 import {
-  API_KEY_FIELDS,
+  API_KEY_BODY,
   ApiKey,
   ApiKeyWrite,
   NewApiKey,
   type Scope,
 } from '../../contract/credentials.ts'
-import { isPlainObject } from '../../contract/json.ts'
-import { readFields } from '../../contract/read-fields.ts'
-import { unknownProperties } from '../../contract/unknown-properties.ts'
+import { isId, isPlainObject } from '../../contract/json.ts'
+import { foreignBusiness, readFields } from '../../contract/read-fields.ts'
 import { PageOf, PageQuery } from '../../contract/page.ts'
 import type { Db } from '../../database/database.ts'
 import { forbidden, invalid, notFound, type Fault } from '../../errors.ts'
@@ -157,11 +156,11 @@ async function saveKey(
     const headers = { location: `/apiKey/${key.apiKeyId}` }
     return { status: 201, body: key, headers, secrets: ['key'] }
   }
-  if (!Number.isSafeInteger(id) || Number(id) < 1) {
-    throw invalid([{ pointer: '/apiKeyId', detail: 'must be an id' }])
+  if (!isId(id)) {
+    throw invalid([{ pointer: '/apiKeyId', detail: 'must be an id: an integer above 0' }])
   }
-  const current = await lockApiKey(tx, businessId, Number(id))
-  if (!current) throw notFound('key', Number(id))
+  const current = await lockApiKey(tx, businessId, id)
+  if (!current) throw notFound('key', id)
   refuseAboveOwnRights(account, current)
   requireMatch(request, current)
   const fields = readKey(body, current, { businessId, now: by.now })
@@ -181,12 +180,8 @@ function readKey(
   current: KeyFields | undefined,
   { businessId, now }: { businessId: number; now: Temporal.Instant },
 ) {
-  const { values, faults } = readFields<KeyFields>(API_KEY_FIELDS, body, current)
-  faults.push(...unknownProperties(ApiKeyWrite, body))
-  const named: unknown = isPlainObject(body) ? body.businessId : undefined
-  if (named !== undefined && named !== null && named !== businessId) {
-    faults.push({ pointer: '/businessId', detail: 'must be your own business' })
-  }
+  const { values, faults } = readFields<KeyFields>(API_KEY_BODY, body, current)
+  faults.push(...foreignBusiness(body, businessId))
   if (!faults.some(({ pointer }) => pointer === '/expiresTime')) {
     faults.push(...pastFaults(values.expiresTime, current?.expiresTime, now))
   }

@@ -2,11 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { makeMissingKeys } from '../../automation/sender-domains.ts'
-import { Business, BUSINESS_FIELDS, BusinessWrite } from '../../contract/business.ts'
+import { Business, BUSINESS_BODY, BusinessWrite } from '../../contract/business.ts'
 import { ApiKeyWrite, NewApiKey, ApiKey, User, UserWrite } from '../../contract/credentials.ts'
-import { isPlainObject } from '../../contract/json.ts'
+import { isId, isPlainObject } from '../../contract/json.ts'
 import { readFields } from '../../contract/read-fields.ts'
-import { unknownProperties } from '../../contract/unknown-properties.ts'
 import { PageOf, PageQuery } from '../../contract/page.ts'
 import type { Database, Db } from '../../database/database.ts'
 import { forbidden, invalid, notFound } from '../../errors.ts'
@@ -237,8 +236,8 @@ async function saveBusiness(tx: Db, request: FastifyRequest, by: By): Promise<An
   const { body, isOperator } = request
   const current = await lockNamedBusiness(tx, request)
   if (current) requireMatch(request, current)
-  const { values, faults } = readFields<BusinessFields>(BUSINESS_FIELDS, body, current)
-  faults.push(...unknownProperties(BusinessWrite, body), ...mailPauseFaults(values, current))
+  const { values, faults } = readFields<BusinessFields>(BUSINESS_BODY, body, current)
+  faults.push(...mailPauseFaults(values, current))
   if (!isOperator && current) faults.push(...operatorFieldFaults(values, current))
   if (current && faults.length === 0) faults.push(...(await referenceFaults(tx, values, current)))
   if (faults.length > 0) throw invalid(faults)
@@ -258,11 +257,11 @@ async function saveBusiness(tx: Db, request: FastifyRequest, by: By): Promise<An
 async function lockNamedBusiness(tx: Db, { body, isOperator }: FastifyRequest) {
   const { businessId, externalId } = isPlainObject(body) ? body : {}
   if (businessId !== undefined && businessId !== null) {
-    if (!Number.isSafeInteger(businessId) || Number(businessId) < 1) {
-      throw invalid([{ pointer: '/businessId', detail: 'must be an id' }])
+    if (!isId(businessId)) {
+      throw invalid([{ pointer: '/businessId', detail: 'must be an id: an integer above 0' }])
     }
-    const business = await lockBusiness(tx, Number(businessId))
-    if (!business) throw notFound('business', Number(businessId))
+    const business = await lockBusiness(tx, businessId)
+    if (!business) throw notFound('business', businessId)
     return business
   }
   if (!isOperator)

@@ -15,6 +15,7 @@ import {
   MAX_EMAILS_ABOUT,
 } from '../../contract/queries.ts'
 import { BulkIds, BulkResult } from '../../contract/schema.ts'
+import { withoutAnswers } from '../../email/answer-links.ts'
 import { contentOf } from '../../email/message.ts'
 import { unsubscribeLink } from '../../email/unsubscribe.ts'
 import { conflict, forbidden, notFound, RequestError } from '../../errors.ts'
@@ -350,8 +351,15 @@ async function requireReadableEmail(caller: Caller, emailId: number, now: Tempor
   const reportId = await findReportInEmail(caller.db, caller.businessId, emailId)
   if (reportId !== undefined && !mayPrintAll(reportId, functions))
     throw forbidden('This email holds a report that you may not see.')
-  return email
+  return functions.has('EDIT_SCHEDULE') ? email : withoutAnswerLinks(email)
 }
+
+/** Answer links change the status of an appointment. */
+const withoutAnswerLinks = (email: StoredWholeEmail): StoredWholeEmail => ({
+  ...email,
+  html: email.html && withoutAnswers(email.html),
+  text: email.text && withoutAnswers(email.text),
+})
 
 /** The report in the email was made for somebody else: a reader must see all of it, money included. */
 const mayPrintAll = (reportId: number, functions: ReadonlySet<string>) =>

@@ -128,13 +128,18 @@ const GAUGES: [name: string, help: string, value: (measured: Measured) => number
   ],
   [
     'emails_waiting',
-    'Mails in the queue of businesses whose mail is not paused (at most 100000 are counted).',
+    'Mails in the queue, without those above a daily limit and of businesses whose mail is paused (at most 100000 are counted).',
     ({ health }) => health.emailsWaiting,
   ],
   [
     'oldest_waiting_email_seconds',
     'How long ago the oldest of these mails was made.',
     ({ health, now }) => since(health.oldestWaitingEmail, now),
+  ],
+  [
+    'emails_above_daily_limit',
+    'Mails that wait for the next day, because their business has reached its dailyMailLimit.',
+    ({ health }) => health.emailsAboveLimit,
   ],
   [
     'paused_businesses',

@@ -23,6 +23,7 @@ import {
   listTriggersById,
   listTriggersOfObject,
   type TriggerFilters,
+  type StoredTrigger,
 } from '../../store/event-triggers.ts'
 import { findObject } from '../../store/objects.ts'
 import type { Visibility } from '../../store/visibility.ts'
@@ -256,22 +257,28 @@ const postByHand: Routes = async (app, { clock }) => {
         return answerOnce(db, request, reply, now, async (tx) => {
           const list = (ids: number[]) => listTriggersById(tx, businessId, ids, scope)
           const seen = (await list(body.ids)).map((trigger) => trigger.eventTriggerId)
-          const { acted, approvalId } = await actOnMany(tx, businessId, seen, { user, now })
+          const by = { user, now }
+          const { acted, approvalId, heldIds = [] } = await actOnMany(tx, businessId, seen, by)
           const done = acted.map((trigger) => trigger.eventTriggerId)
-          if (approvalId !== undefined) return ok({ done, refused: [], approvalId })
-          const left = [...new Set(body.ids)].filter((id) => !done.includes(id))
-          const found = new Map((await list(left)).map((one) => [one.eventTriggerId, one]))
-          const refused = left.map((id) => {
-            const trigger = found.get(id)
-            return trigger
-              ? { id, status: 409, detail: `it is ${trigger.status}` }
-              : { id, status: 404, detail: `there is no event trigger ${id}` }
-          })
-          return ok({ done, refused })
+          const followed = new Set([...done, ...heldIds])
+          const left = [...new Set(body.ids)].filter((id) => !followed.has(id))
+          const refused = refusalsOf(left, await list(left))
+          return ok({ done, refused, ...(approvalId !== undefined && { approvalId }) })
         })
       },
     )
   }
+}
+
+function refusalsOf(ids: number[], triggers: StoredTrigger[]) {
+  const found = new Map(triggers.map((one) => [one.eventTriggerId, one]))
+  return ids.map((id) => {
+    const trigger = found.get(id)
+    if (!trigger) return { id, status: 404, detail: `there is no event trigger ${id}` }
+    const { status, approvalId } = trigger
+    const detail = approvalId === null ? `it is ${status}` : `it waits for approval ${approvalId}`
+    return { id, status: 409, detail }
+  })
 }
 
 const moment = (ms: number | undefined) =>

@@ -1,6 +1,7 @@
 import { Type, type TSchema } from 'typebox'
 import { TemplateWarnings } from '../../contract/email-template.ts'
-import { externalName, idOf, orNull, pascalCase } from '../../contract/object-body.ts'
+import { orNull } from '../../contract/fields.ts'
+import { externalName, idOf, pascalCase } from '../../contract/object-body.ts'
 import { ExpandedObject } from '../../contract/object-names.ts'
 import { Moment } from '../../contract/schema.ts'
 import type { Filter, ObjectKind } from '../../contract/objects.ts'

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { ClientLanguage } from '../../contract/client-language.ts'
 import { bodyOf, idOf, pascalCase } from '../../contract/object-body.ts'
-import { OBJECT_KINDS, type ObjectKind } from '../../contract/objects.ts'
+import { OBJECT_KINDS, orderedBy, type ObjectKind } from '../../contract/objects.ts'
 import { ExpandObject } from '../../contract/object-names.ts'
 import { PageOf, PageQuery } from '../../contract/page.ts'
 import { SavePlan } from '../../contract/save-plan.ts'
@@ -120,7 +120,7 @@ const getObjects =
         schema: {
           tags: [kind.title],
           summary: `List active ${kind.titles}`,
-          description: `Ordered by ${kind.listedBy ? `\`${kind.listedBy}\`, then ` : ''}\`${kind.id}\`. A page starts after the last object of the previous page, even if objects were saved meanwhile.`,
+          description: `Ordered by ${kind.listedBy ? `\`${kind.listedBy}\`, then ` : ''}\`${kind.id}\`; with \`modifiedSince\` by \`modifiedDate\`, oldest change first. A page starts after the last object of the previous page, even if objects were saved meanwhile.`,
           querystring: Type.Object({
             ...PageQuery,
             ...filtersOf(kind),
@@ -136,7 +136,8 @@ const getObjects =
           kind.kind,
           ...Object.keys(kind.filters).map((one) => filters[one]),
         ])
-        const { limit, after } = readPage(request.query, name, positionTypesOf(kind))
+        const first = orderedBy(kind, filters)
+        const { limit, after } = readPage(request.query, name, positionTypesOf(kind, first))
         const found = await listObjects(caller.db, caller.businessId, kind, {
           filters: asMoments(kind, filters),
           after,
@@ -144,7 +145,7 @@ const getObjects =
           visibility: caller.scope,
         })
         const page = pageOf(found, limit, name, (object) => [
-          ...(kind.listedBy ? [String(object[kind.listedBy])] : []),
+          ...(first ? [String(object[first])] : []),
           object[kind.id] as number | string,
         ])
         return expand
@@ -296,9 +297,9 @@ const byId = (kind: ObjectKind) => Type.Object({ [kind.id]: idOf(kind) })
 
 type ListQuery = { limit?: number; cursor?: string; expand?: string } & Record<string, unknown>
 
-function positionTypesOf(kind: ObjectKind) {
+function positionTypesOf(kind: ObjectKind, first: string | undefined) {
   const idType: PositionType = kind.id === 'invitationUUID' ? 'text' : 'id'
-  return kind.listedBy ? (['moment', idType] as const) : ([idType] as const)
+  return first ? (['moment', idType] as const) : ([idType] as const)
 }
 
 const isOfMail = ({ kind }: ObjectKind) => kind.startsWith('email')

@@ -70,7 +70,7 @@ async function gatherOverview(
       readMailState(db, businessId, now),
       countOverdue(db, businessId, now),
       findLastReconciliation<Findings>(database.engine),
-      readMailProblem({ config, database }, { db, businessId }),
+      readMailProblem({ config, database, clock }, { db, businessId }),
     ])
   return {
     time: now,

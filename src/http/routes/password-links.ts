@@ -9,7 +9,6 @@ import { parseAddress } from '../../contract/addresses.ts'
 import { password, PasswordLink, User, UserInvite } from '../../contract/credentials.ts'
 import type { PasswordLinkPurpose } from '../../contract/credentials.ts'
 import { required } from '../../contract/fields.ts'
-import { readFields } from '../../contract/read-fields.ts'
 import type { Db } from '../../database/database.ts'
 import { brokenConstraint } from '../../database/postgres-errors.ts'
 import { fillWords, wordsFor } from '../../email/words.ts'
@@ -187,7 +186,7 @@ const postNewPassword: Routes = async (app, { database, clock, credentials }) =>
         summary: 'Set a password with a link',
         description: 'Ends all sessions of the person; their other links stop working.',
         body: Type.Object(
-          { token: Token, newPassword: Type.String() },
+          { token: Token, newPassword: required(password()).schema },
           {
             title: 'NewPasswordBody',
             examples: [{ token: 'bwl_3fJ9aQ…', newPassword: 'a longer new one' }],
@@ -197,15 +196,12 @@ const postNewPassword: Routes = async (app, { database, clock, credentials }) =>
       },
     },
     async ({ body }) => {
-      const fields = { newPassword: required(password()) }
-      const { values, faults } = readFields<{ newPassword: string }>(fields, body)
-      if (faults.length > 0) throw invalid(faults)
       const now = clock.now()
       const tokenHash = digest(body.token)
       const link = await findPasswordLink(database.operator, tokenHash, now)
       if (!link) throw noSuchLink()
       const { businessId, userId, username } = link
-      const passwordHash = await hashPassword(values.newPassword)
+      const passwordHash = await hashPassword(body.newPassword)
       await database.forBusiness(businessId, username).transaction(async (tx) => {
         const user = await lockUser(tx, businessId, userId)
         if (!user?.active || !(await deletePasswordLink(tx, tokenHash))) throw noSuchLink()
@@ -276,6 +272,7 @@ async function sendPasswordLink(
       before: before.map(fill),
       link: `${services.config.publicUrl}/console/set-password?token=${token}`,
       after: [words.worksOnce[purpose], words.ignore],
+      isAccount: true,
     },
     sendingOf(services, now),
   )

@@ -1,9 +1,12 @@
 import { Type } from 'typebox'
-import { instant, optional } from '../../contract/fields.ts'
 import { PageOf, PageQuery } from '../../contract/page.ts'
 import { readFields } from '../../contract/read-fields.ts'
-import { NewReportLink, ReportLink, ReportLinkWrite } from '../../contract/report-delivery.ts'
-import { unknownProperties } from '../../contract/unknown-properties.ts'
+import {
+  LINK_BODY,
+  NewReportLink,
+  ReportLink,
+  ReportLinkWrite,
+} from '../../contract/report-delivery.ts'
 import { conflict, invalid, notFound } from '../../errors.ts'
 import {
   createReportLink,
@@ -71,14 +74,9 @@ const postLink: Routes = async (app, { clock, config }) => {
   )
 }
 
-const LINK_FIELDS = { expiresTime: optional(instant()) }
-
 function readExpiry(body: unknown, now: Temporal.Instant) {
-  const { values, faults } = readFields<{ expiresTime: Temporal.Instant | null }>(
-    LINK_FIELDS,
-    body ?? {},
-  )
-  faults.push(...unknownProperties(ReportLinkWrite, body ?? {}))
+  type Values = { expiresTime: Temporal.Instant | null }
+  const { values, faults } = readFields<Values>(LINK_BODY, body ?? {})
   if (faults.length > 0) throw invalid(faults)
   const wanted = values.expiresTime
   if (wanted === null) return now.add(LINK_LIFETIME)

@@ -11,6 +11,7 @@ import {
   type ReportFormat,
 } from '../../contract/report.ts'
 import { unknownParameters, unknownProperties } from '../../contract/unknown-properties.ts'
+import { untilAborted } from '../../database/until-aborted.ts'
 import { invalid, notFound, RequestError, type Fault } from '../../errors.ts'
 import { listCategories } from '../../reports/catalog/catalog.ts'
 import { fileNameOf, printToFile } from '../../reports/print-to-file.ts'
@@ -78,7 +79,7 @@ const postPrint =
       async (request, reply) => {
         // From the beginning: a client may leave while its request is checked.
         const signal = abortOnDisconnect(reply)
-        const wanted = await readRequest(request, services)
+        const wanted = await readRequest(request, services, signal)
         signal.throwIfAborted()
         const printing = { request, reply, services, signal, ...wanted }
         return prefersAsync(request) ? printInBackground(runs, printing) : printNow(printing)
@@ -113,7 +114,7 @@ async function printInBackground(
 ) {
   const { database, clock, queues } = services
   const { businessId, credential, db } = request.caller
-  const reportsDb = database.reportsOf(businessId)
+  const reportsDb = untilAborted(database.reportsOf(businessId), signal)
   const rowsTotal = await queues.interactive.run({ businessId, signal }, async () => {
     await refuseTooManyRows(reportsDb, job, format)
     return countRows(reportsDb, job)
@@ -132,7 +133,7 @@ async function printInBackground(
 async function printNow({ request, reply, services, signal, job, format, attach }: Printing) {
   const { database, queues, config } = services
   const { businessId } = request.caller
-  const db = database.reportsOf(businessId)
+  const db = untilAborted(database.reportsOf(businessId), signal)
   keepAliveUntilAnswer(reply)
   const file = await queues.background.run({ businessId, signal }, async () => {
     await refuseTooManyRows(db, job, format)
@@ -192,7 +193,11 @@ export async function requireRun({ db, businessId, credential }: Caller, runId: 
 }
 
 /** Reports all faults of the query and the body at once. */
-async function readRequest(request: FastifyRequest, { database, clock }: Services) {
+async function readRequest(
+  request: FastifyRequest,
+  { database, clock }: Services,
+  signal: AbortSignal,
+) {
   const query = request.query as Record<string, unknown>
   const body = request.body ?? {}
   const faults: Fault[] = [
@@ -213,7 +218,7 @@ async function readRequest(request: FastifyRequest, { database, clock }: Service
   const { startDate, endDate, locationId } = query
   const view = await findViewOf(request.caller, body, faults)
   const wanted = { ...view, ...withoutNulls({ ...body, locationId }), startDate, endDate }
-  const db = database.reportsOf(request.caller.businessId)
+  const db = untilAborted(database.reportsOf(request.caller.businessId), signal)
   const locales = readLocales(request.headers['accept-language'])
   const reader = { ...readerOf(request.caller), locales }
   const job = await checkPrintRequest(db, wanted, reader, clock.now()).catch(

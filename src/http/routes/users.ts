@@ -1,14 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Role } from '../../contract/credentials.ts'
-import { password, User, UserWrite } from '../../contract/credentials.ts'
+import { password, User, USER_BODY, UserWrite } from '../../contract/credentials.ts'
 import { required } from '../../contract/fields.ts'
+import { findFaults } from '../../contract/find-faults.ts'
 import { isPlainObject } from '../../contract/json.ts'
-import { readFields } from '../../contract/read-fields.ts'
 import { Limiter } from '../../auth/limits.ts'
 import { isPassword, hashPassword } from '../../auth/passwords.ts'
 import { readUser, saveUser } from '../../auth/users.ts'
-import { unknownProperties } from '../../contract/unknown-properties.ts'
 import { PageOf, PageQuery } from '../../contract/page.ts'
 import type { Db } from '../../database/database.ts'
 import { brokenConstraint } from '../../database/postgres-errors.ts'
@@ -28,7 +27,7 @@ const tags = ['Authentication']
 const access = { scope: 'admin', function: 'MANAGE_USERS' } as const
 
 const PasswordChange = Type.Object(
-  { currentPassword: Type.String(), newPassword: Type.String() },
+  { currentPassword: Type.String(), newPassword: required(password()).schema },
   {
     title: 'PasswordChange',
     examples: [{ currentPassword: 'the old one', newPassword: 'a longer new one' }],
@@ -121,7 +120,13 @@ const deleteUser: Routes = async (app, { clock, credentials }) => {
     async (request) => {
       const { caller, params } = request
       const body = { userId: params.userId, active: false }
-      const input = { userId: params.userId, body, passwordHash: undefined, faults: [] }
+      const input = {
+        ...USER_BODY,
+        userId: params.userId,
+        body,
+        passwordHash: undefined,
+        faults: [],
+      }
       const saving = {
         businessId: caller.businessId,
         user: caller.user,
@@ -159,18 +164,16 @@ const postOwnPassword: Routes = async (app, { clock, credentials }) => {
     async ({ caller, body }) => {
       const { userId, sessionId } = caller.person!
       const { businessId } = caller
-      const fields = { newPassword: required(password()) }
-      const { values, faults } = readFields<{ newPassword: string }>(fields, body)
-      faults.push(...unknownProperties(PasswordChange, body))
+      const faults = findFaults(PasswordChange, body)
       const given: unknown = isPlainObject(body) ? body.currentPassword : undefined
       refuseTooMany(guesses.take(caller.credential))
       const kept = await findPasswordHash(caller.db, caller.businessId, userId)
-      if (typeof given !== 'string' || !(await isPassword(given, kept))) {
+      if (typeof given === 'string' && !(await isPassword(given, kept))) {
         faults.push({ pointer: '/currentPassword', detail: 'is not your password' })
       }
       if (faults.length > 0) throw invalid(faults)
       guesses.giveBack(caller.credential)
-      const passwordHash = await hashPassword(values.newPassword)
+      const passwordHash = await hashPassword(body.newPassword)
       const by = { user: caller.user, now: clock.now() }
       const user = await caller.db.transaction(async (tx) => {
         const known = await lockUser(tx, caller.businessId, userId)

@@ -2,42 +2,74 @@ import type { Caller } from '../../auth/caller.ts'
 import { REASONS } from '../../contract/reasons.ts'
 import { serverOfUrl } from '../../email/smtp.ts'
 import { getBusiness } from '../../store/businesses.ts'
+import { listEmailsAboveLimit } from '../../store/email-queue.ts'
 import { findMailServer } from '../../store/mail-servers.ts'
 import type { StoredEmail } from '../../store/emails.ts'
 import type { Services } from '../server/services.ts'
 
-/** Says why queued mails wait: the mail of the business is paused, or the mail server takes none. */
-export async function explainWaiting<Shown extends Pick<StoredEmail, 'status' | 'statusReason'>>(
-  services: Pick<Services, 'config' | 'database'>,
-  caller: Pick<Caller, 'db' | 'businessId'>,
-  emails: Shown[],
-): Promise<Shown[]> {
+type WaitingServices = Pick<Services, 'config' | 'database' | 'clock'>
+type Reader = Pick<Caller, 'db' | 'businessId'>
+
+/**
+ * Says why queued mails wait: the mail of the business is paused, the mail server takes none, or the
+ * business has reached its daily limit.
+ */
+export async function explainWaiting<
+  Shown extends Pick<StoredEmail, 'emailId' | 'status' | 'statusReason'>,
+>(services: WaitingServices, caller: Reader, emails: Shown[]): Promise<Shown[]> {
   const isUnexplained = ({ status, statusReason }: Shown) =>
     status === 'QUEUED' && statusReason === null
-  if (!emails.some(isUnexplained)) return emails
-  const { problem: statusReason } = await readMailProblem(services, caller)
-  return emails.map((email) => (isUnexplained(email) ? { ...email, statusReason } : email))
+  const unexplained = emails.filter(isUnexplained)
+  if (unexplained.length === 0) return emails
+  const { reason, dailyMailLimit } = await readPauseOrOutage(services, caller)
+  const ids = unexplained.map(({ emailId }) => emailId)
+  const above = reason === null ? await listAboveLimit(services, caller, ids) : new Map()
+  return emails.map((email) => {
+    if (!isUnexplained(email)) return email
+    const until = above.get(email.emailId)
+    return { ...email, statusReason: until ? limitReached(dailyMailLimit, until) : reason }
+  })
 }
 
 /** Why mails of the business do not leave now; `problem` is null if they do. */
-export async function readMailProblem(
-  services: Pick<Services, 'config' | 'database'>,
-  { db, businessId }: Pick<Caller, 'db' | 'businessId'>,
-) {
+export async function readMailProblem(services: WaitingServices, caller: Reader) {
+  const { paused, failingSince, reason, dailyMailLimit } = await readPauseOrOutage(services, caller)
+  const [until] = reason === null ? (await listAboveLimit(services, caller)).values() : []
+  return {
+    paused,
+    failingSince,
+    problem: until ? limitReached(dailyMailLimit, until) : reason,
+  }
+}
+
+async function readPauseOrOutage(services: WaitingServices, { db, businessId }: Reader) {
   const [business, server] = await Promise.all([
     getBusiness(db, businessId),
     readMailServer(services),
   ])
-  const { mailPaused, mailPausedReason } = business
+  const { mailPaused, mailPausedReason, dailyMailLimit } = business
   const outage = server?.outage
   const failure = outage ? `${REASONS.noMailSince} ${outage.since}: ${outage.reply}` : null
   const pause = mailPausedReason ? `${REASONS.mailPaused}: ${mailPausedReason}` : REASONS.mailPaused
   return {
     paused: mailPaused,
     failingSince: outage?.since ?? null,
-    problem: mailPaused ? pause : failure,
+    reason: mailPaused ? pause : failure,
+    dailyMailLimit,
   }
 }
+
+async function listAboveLimit(
+  { clock }: WaitingServices,
+  { db, businessId }: Reader,
+  emailIds?: number[],
+) {
+  const rows = await listEmailsAboveLimit(db, businessId, { now: clock.now(), emailIds })
+  return new Map(rows.map(({ emailId, until }) => [emailId, until]))
+}
+
+const limitReached = (limit: number | null, until: Temporal.Instant) =>
+  `${REASONS.aboveDailyLimit} of ${limit} mails; mails are sent again from ${until} on`
 
 /** The state of the mail server of SMTP_URL; undefined if mails are captured, or none was sent yet. */
 export async function readMailServer({ config, database }: Pick<Services, 'config' | 'database'>) {

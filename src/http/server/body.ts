@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer'
 import type { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
+import { MAX_FAULTS } from '../../contract/find-faults.ts'
 import { escapePointer } from '../../contract/json.ts'
 import { invalid, RequestError, type Fault } from '../../errors.ts'
 import { findJsonFault } from './json-fault.ts'
-import { MAX_FAULTS } from './validate.ts'
 
 export const MAX_BODY_BYTES = 1_048_576
 const BODY_SECONDS = 20

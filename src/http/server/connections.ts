@@ -14,7 +14,7 @@ export function manageConnections(app: FastifyInstance) {
  * Aborts when the client closes the connection before it has the whole answer, also if it did so
  * before this was called. Fastify's own `request.signal` aborts as soon as the body is read.
  */
-export function abortOnDisconnect({ raw }: FastifyReply): AbortSignal {
+export function abortOnDisconnect({ raw }: Pick<FastifyReply, 'raw'>): AbortSignal {
   const disconnected = new AbortController()
   const abort = () =>
     disconnected.abort(new RequestError(400, 'The client closed the connection before the answer.'))

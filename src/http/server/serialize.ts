@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { Compile } from 'typebox/compile'
 import type { TSchema } from 'typebox'
+import { schemaFaults } from '../../contract/find-faults.ts'
 
 /** A value as JSON carries it: each `Temporal.Instant` is a number of milliseconds. */
 type OnWire<T> = T extends Temporal.Instant
@@ -62,16 +62,7 @@ function checkAgainstSchemas(app: FastifyInstance) {
 }
 
 function refuseDifference(schema: TSchema, value: unknown, whatHappened: string) {
-  const validator = validatorOf(schema)
-  if (validator.Check(value)) return
-  const faults = validator.Errors(value).map((fault) => `${fault.instancePath} ${fault.message}`)
+  const faults = schemaFaults(schema, value).map(({ pointer, detail }) => `${pointer} ${detail}`)
+  if (faults.length === 0) return
   throw new Error(`${whatHappened} what it does not describe: ${faults.join('; ')}`)
-}
-
-const validators = new WeakMap<TSchema, ReturnType<typeof Compile>>()
-
-function validatorOf(schema: TSchema) {
-  const validator = validators.get(schema) ?? Compile(schema)
-  validators.set(schema, validator)
-  return validator
 }

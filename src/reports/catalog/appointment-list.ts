@@ -1,7 +1,12 @@
 import { sql } from '../../database/sql.ts'
 import { keptRate, measureKpi, noShowRate } from '../measures.ts'
 import type { Report } from '../report.ts'
-import { APPOINTMENT_MEASURES, appointmentFigures, appointmentsOverTime } from './appointments.ts'
+import {
+  APPOINTMENT_MEASURES,
+  appointmentFigures,
+  appointmentsOverTime,
+  drillToAppointments,
+} from './appointments.ts'
 import { appointmentRows, inOrder } from './conditions.ts'
 
 export const appointmentList: Report = {
@@ -42,7 +47,8 @@ export const appointmentList: Report = {
            coalesce(s.label, a.status) as status,
            a.minutes,
            a.price,
-           a.currency
+           a.currency,
+           a.calendar_id as "key_objectId"
     from (${appointmentRows(scope)}) a
     join client cl on (cl.business_id, cl.client_id) = (${scope.businessId}, a.client_id)
     join reason r on (r.business_id, r.reason_id) = (${scope.businessId}, a.reason_id)
@@ -61,4 +67,5 @@ export const appointmentList: Report = {
   ],
   charts: appointmentsOverTime,
   measures: APPOINTMENT_MEASURES,
+  drillDown: drillToAppointments(['objectId'], { figures: { minutes: { of: 'minutes' } } }),
 }

@@ -1,9 +1,10 @@
 import { sql, type Sql } from '../../database/sql.ts'
 import { groupedColumns, groupedRows } from '../grouping.ts'
 import { keptRate, measureKpi, noShowRate, selectMeasures } from '../measures.ts'
-import type { ChartSource, MeasureName, Report, Scope } from '../report.ts'
+import type { ChartSource, DrillDown, KeyName, MeasureName, Report, Scope } from '../report.ts'
 import { chartOverTime, stepOf } from '../time-steps.ts'
 import { appointmentRows } from './conditions.ts'
+import { appointmentObjects } from './objects.ts'
 
 /** What every report about appointments can show. */
 export const APPOINTMENT_MEASURES: MeasureName[] = [
@@ -35,6 +36,25 @@ export const measuresBy = (scope: Scope, key: Sql, measures: readonly MeasureNam
 export const appointmentFigures = (scope: Scope) => sql`
   with counted as (${countedAppointments(scope)})
   select ${selectMeasures(FIGURES, scope)} from counted`
+
+/** Lines with these keys, whose figures count the appointments of the scope. */
+export const drillToAppointments = (
+  keys: KeyName[],
+  others: Partial<DrillDown> = {},
+): DrillDown => ({
+  objects: (scope) => appointmentObjects(appointmentRows(scope)),
+  keys: () => keys,
+  ...others,
+})
+
+/** A condition of figures, in terms of `appointmentRows` or `classRows`. */
+export const NOT_CANCELLED = `outcome <> 'CANCELLED'`
+
+/** Clients with one of the appointments, each counted once. */
+export const clientsWith = (where?: string) => ({
+  oncePer: 'client_id' as const,
+  ...(where ? { where } : {}),
+})
 
 export const appointmentKpis = [
   measureKpi('appointments'),
@@ -96,6 +116,7 @@ export function measuredReport(report: Measured): Report {
     figures: appointmentFigures,
     kpis: appointmentKpis,
     charts: appointmentsOverTime,
+    drillDown: drillToAppointments([]),
     ...report,
   }
 }

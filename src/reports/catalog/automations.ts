@@ -2,6 +2,7 @@ import { sql } from '../../database/sql.ts'
 import type { Report, Scope } from '../report.ts'
 import { triggerRows } from './automation-rows.ts'
 import { localAtAnyTime } from './conditions.ts'
+import { triggerObjects } from './objects.ts'
 
 /** Each automation with its triggers of the period. Deleted ones only if they had some. */
 const perAutomation = (scope: Scope) => sql`
@@ -45,7 +46,7 @@ export const automations: Report = {
     select coalesce(a.description, 'Automation ' || a.event_defn_id) as automation,
            case when a.active then 'Active' else 'Off' end as state,
            to_char(${localAtAnyTime('a.last_fired', 'null::bigint', scope)}, 'YYYY-MM-DD HH24:MI') as "lastFired",
-           a.due, a.fired, a.failed, a.dropped, a.waiting
+           a.due, a.fired, a.failed, a.dropped, a.waiting, a.event_defn_id as key_line
     from (select a.*, ${lastFired(scope)} as last_fired from (${perAutomation(scope)}) a) a
     order by a.active desc, a.description collate name_order, a.event_defn_id`,
   figures: (scope) => sql`
@@ -113,4 +114,15 @@ export const automations: Report = {
       },
     },
   ],
+  drillDown: {
+    objects: (scope) => triggerObjects(scope),
+    keys: () => ['line'],
+    figures: {
+      due: {},
+      fired: { where: 'fired' },
+      failed: { where: `status = 'FAILED'` },
+      dropped: { where: `status in ('CANCELLED', 'SKIPPED', 'EXPIRED')` },
+      waiting: { where: `status = 'SCHEDULED'` },
+    },
+  },
 }

@@ -1,7 +1,7 @@
 import { join, sql } from '../../database/sql.ts'
 import { measureColumn, measureKpi, selectCells, selectMeasures } from '../measures.ts'
 import type { MeasureName, Report, Scope } from '../report.ts'
-import { appointmentFigures, measuresBy } from './appointments.ts'
+import { appointmentFigures, measuresBy, drillToAppointments } from './appointments.ts'
 import { appointmentRows } from './conditions.ts'
 
 const MONEY: MeasureName[] = ['value', 'revenue', 'lostValue', 'cancelledValue', 'aheadValue']
@@ -33,7 +33,9 @@ export const bookedValue: Report = {
   rows: (scope) => sql`
     select r.name as service,
            p.first_name || ' ' || p.last_name as staff,
-           ${join(selectCells(SHOWN, scope), ', ')}
+           ${join(selectCells(SHOWN, scope), ', ')},
+           m.reason_id as key_service,
+           m.professional_id as key_staff
     from (${byServiceAndStaff(scope)}) m
     join reason r on (r.business_id, r.reason_id) = (${scope.businessId}, m.reason_id)
     join professional p on (p.business_id, p.professional_id) = (${scope.businessId}, m.professional_id)
@@ -75,4 +77,5 @@ export const bookedValue: Report = {
     },
   ],
   measures: SHOWN,
+  drillDown: drillToAppointments(['service', 'staff']),
 }

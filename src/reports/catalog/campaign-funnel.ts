@@ -89,6 +89,7 @@ export const campaignFunnel: Report = {
         return [
           {
             kind: 'bar',
+            named: true,
             name: 'byCampaign',
             title: 'Share of the invited (%)',
             unit: 'percent',

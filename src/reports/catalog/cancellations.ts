@@ -2,7 +2,7 @@ import { sql } from '../../database/sql.ts'
 import { measureKpi } from '../measures.ts'
 import { percent, type Report, type Scope } from '../report.ts'
 import { chartOverTime, stepOf } from '../time-steps.ts'
-import { APPOINTMENT_MEASURES, appointmentFigures } from './appointments.ts'
+import { APPOINTMENT_MEASURES, appointmentFigures, drillToAppointments } from './appointments.ts'
 import { appointmentRows, inOrder, localAtAnyTime, statusesOf } from './conditions.ts'
 import { timeOfStatus } from './status-history.ts'
 
@@ -74,7 +74,8 @@ export const cancelledAppointments: Report = {
            to_char(${localAtAnyTime('a.cancelled_time', 'a.location_id', scope)}, 'YYYY-MM-DD HH24:MI') as "cancelledOn",
            floor(a.notice / 60) as "noticeHours",
            a.price,
-           a.currency
+           a.currency,
+           a.calendar_id as "key_objectId"
     from (${cancellations(scope)}) a
     join client cl on (cl.business_id, cl.client_id) = (${scope.businessId}, a.client_id)
     join reason r on (r.business_id, r.reason_id) = (${scope.businessId}, a.reason_id)
@@ -161,4 +162,5 @@ export const cancelledAppointments: Report = {
     },
   ],
   measures: APPOINTMENT_MEASURES,
+  drillDown: drillToAppointments(['objectId'], { listed: `outcome = 'CANCELLED'` }),
 }

@@ -15,7 +15,7 @@ import { newAndReturning } from './new-and-returning.ts'
 import { noShows } from './no-shows.ts'
 import { peakTimes } from './peak-times.ts'
 import { MEASURES } from '../measures.ts'
-import type { Category, Column, MeasureName, Report, ReportObject } from '../report.ts'
+import type { Category, Column, DrillDown, MeasureName, Report, ReportObject } from '../report.ts'
 import { recallsDue } from './recalls-due.ts'
 import { retention } from './retention.ts'
 import { servicesByPopularity } from './services.ts'
@@ -119,8 +119,16 @@ export function visibleTo(report: Report, functions: ReadonlySet<string>): Repor
     ...(groups ? { groups: { ...groups, columns: withoutMoney(groups.columns) } } : {}),
     kpis: report.kpis.filter(({ unit }) => unit !== 'money'),
     ...(report.measures ? { measures: report.measures.filter((name) => !isMoney(name)) } : {}),
+    ...(report.drillDown ? { drillDown: withoutMoneySums(report.drillDown) } : {}),
   }
 }
+
+const withoutMoneySums = (drillDown: DrillDown): DrillDown => ({
+  ...drillDown,
+  figures: Object.fromEntries(
+    Object.entries(drillDown.figures ?? {}).filter(([, sum]) => !sum.isMoney),
+  ),
+})
 
 const withoutMoney = (columns: Column[]) =>
   columns.filter(({ type, ifSeveralCurrencies }) => type !== 'money' && !ifSeveralCurrencies)

@@ -3,6 +3,8 @@ import { measureColumn, measureKpi, selectMeasures } from '../measures.ts'
 import { percent, type MeasureName, type Report, type Scope } from '../report.ts'
 import { chartOverTime, stepOf } from '../time-steps.ts'
 import { classRows, inOrder } from './conditions.ts'
+import { classObjects } from './objects.ts'
+import { NOT_CANCELLED } from './appointments.ts'
 
 const CLASS_MEASURES: MeasureName[] = ['classes', 'students', 'places']
 
@@ -42,7 +44,8 @@ export const classAttendance: Report = {
            case when k.outcome <> 'CANCELLED' then ${present} end as present,
            case when k.outcome <> 'CANCELLED' then k.capacity end as capacity,
            case when k.outcome <> 'CANCELLED'
-             then round(100.0 * k.enrolled / nullif(k.capacity, 0), 1) end as filled
+             then round(100.0 * k.enrolled / nullif(k.capacity, 0), 1) end as filled,
+           k.class_schedule_id as "key_objectId"
     from (${classRows(scope)}) k
     join professional p on (p.business_id, p.professional_id) = (${scope.businessId}, k.professional_id)
     join location l on (l.business_id, l.location_id) = (${scope.businessId}, k.location_id)
@@ -84,4 +87,10 @@ export const classAttendance: Report = {
     },
   ],
   measures: CLASS_MEASURES,
+  drillDown: {
+    objects: (scope) =>
+      sql`select k.*, ${present} as present from (${classObjects(classRows(scope))}) k`,
+    keys: () => ['objectId'],
+    figures: { present: { of: 'present', where: NOT_CANCELLED } },
+  },
 }

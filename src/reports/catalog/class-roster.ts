@@ -3,6 +3,8 @@ import { measureKpi, selectMeasures } from '../measures.ts'
 import { percent, type Report, type Scope } from '../report.ts'
 import { chartOverTime, stepOf } from '../time-steps.ts'
 import { anyOf, classRows } from './conditions.ts'
+import { classObjects } from './objects.ts'
+import { NOT_CANCELLED } from './appointments.ts'
 
 /** Each place taken in a class that was not cancelled; `present` is null if it was not recorded. */
 const students = (scope: Scope) => sql`
@@ -12,6 +14,19 @@ const students = (scope: Scope) => sql`
   from (${classRows(scope)}) k
   cross join lateral unnest(k.client_id_list) with ordinality s (client_id, place)
   where k.outcome <> 'CANCELLED' ${anyOf('s.client_id', scope.clientIds)}`
+
+/** Each place of a class, and one row without a client for a class without students. */
+const places = (scope: Scope) =>
+  classObjects(
+    sql`
+      select k.*, s.client_id as student_id, k.class_schedule_id || ' ' || coalesce(s.place, 0) as place_key,
+             s.client_id is not null ${anyOf('s.client_id', scope.clientIds)} as is_listed,
+             (select (e ->> 'present')::boolean from jsonb_array_elements(k.attendance) e
+              where (e ->> 'clientId')::bigint = s.client_id limit 1) as present
+      from (${classRows(scope)}) k
+      left join lateral unnest(k.client_id_list) with ordinality s (client_id, place) on true`,
+    { client: 'k.student_id', key: 'k.place_key' },
+  )
 
 export const classRoster: Report = {
   reportId: 602,
@@ -42,7 +57,9 @@ export const classRoster: Report = {
            cl.phone,
            cl.email_address as "emailAddress",
            case when k.outcome = 'AHEAD' then 'Booked ahead' when k.present then 'Present'
-                when not k.present then 'Absent' else 'Not recorded' end as presence
+                when not k.present then 'Absent' else 'Not recorded' end as presence,
+           k.class_schedule_id as "key_objectId",
+           k.client_id as key_client
     from (${students(scope)}) k
     join client cl on (cl.business_id, cl.client_id) = (${scope.businessId}, k.client_id)
     join professional p on (p.business_id, p.professional_id) = (${scope.businessId}, k.professional_id)
@@ -99,4 +116,15 @@ export const classRoster: Report = {
     },
   ],
   measures: ['classes', 'students', 'places'],
+  drillDown: {
+    objects: places,
+    keys: () => ['objectId', 'client'],
+    listed: `is_listed and ${NOT_CANCELLED}`,
+    figures: {
+      classes: { where: NOT_CANCELLED, oncePer: 'object_id' },
+      students: { where: `client_id is not null and ${NOT_CANCELLED}` },
+      places: { of: 'capacity', where: NOT_CANCELLED, oncePer: 'object_id' },
+      present: { where: `is_listed and present and outcome not in ('CANCELLED', 'AHEAD')` },
+    },
+  },
 }

@@ -2,24 +2,28 @@ import { join, sql } from '../../database/sql.ts'
 import { measureColumn, selectCells, selectMeasures } from '../measures.ts'
 import { percent, type MeasureName, type Report, type Scope } from '../report.ts'
 import { chartOverTime, stepOf } from '../time-steps.ts'
-import { APPOINTMENT_MEASURES, appointmentFigures, countedAppointments } from './appointments.ts'
-import { appointmentRows, localAtAnyTime, statusesOf } from './conditions.ts'
+import {
+  APPOINTMENT_MEASURES,
+  appointmentFigures,
+  countedAppointments,
+  drillToAppointments,
+  clientsWith,
+  NOT_CANCELLED,
+} from './appointments.ts'
+import { appointmentRows } from './conditions.ts'
+import { appointmentObjects } from './objects.ts'
+import { firstVisitOf, isNewInPeriod } from './first-visits.ts'
 
 const SHOWN: MeasureName[] = ['appointments', 'kept', 'missed', 'cancelled', 'revenue']
 
-/** A client is new in the period of their first appointment ever that was not cancelled. */
+/** The clients with an appointment in the period; `first_here` is null if all were cancelled. */
 const visits = (scope: Scope) => sql`
-  select v.*, f.start_time as first_of_all, f.location_id as first_location
-  from (select a.client_id,
+  select v.*, ${isNewInPeriod('v.first_of_all', scope)} as is_new
+  from (select a.client_id, ${firstVisitOf('a.client_id', scope)} as first_of_all,
                min(a.local_start) filter (where a.outcome <> 'CANCELLED') as first_here,
                max(a.local_start) filter (where a.outcome <> 'CANCELLED') as last_here
         from (${appointmentRows(scope)}) a
-        group by a.client_id) v
-  left join lateral (
-    select e.start_time, e.location_id from calendar e
-    where e.business_id = ${scope.businessId} and e.client_id = v.client_id and e.active
-      and not e.status = any (${statusesOf('CALENDAR', 'CANCELLED', scope)}::text[])
-    order by e.start_time limit 1) f on true`
+        group by a.client_id) v`
 
 export const clients: Report = {
   reportId: 501,
@@ -43,9 +47,10 @@ export const clients: Report = {
     select cl.first_name || ' ' || cl.last_name as client,
            cl.email_address as "emailAddress",
            cl.phone,
-           to_char(${localAtAnyTime('v.first_of_all', 'v.first_location', scope)}, 'YYYY-MM-DD') as "firstVisit",
+           to_char(v.first_of_all, 'YYYY-MM-DD') as "firstVisit",
            to_char(v.last_here, 'YYYY-MM-DD') as "lastVisit",
-           ${join(selectCells(SHOWN, scope), ', ')}
+           ${join(selectCells(SHOWN, scope), ', ')},
+           measured.client_id as key_client
     from measured
     join (${visits(scope)}) v using (client_id)
     join client cl on cl.business_id = ${scope.businessId} and cl.client_id = measured.client_id
@@ -54,8 +59,8 @@ export const clients: Report = {
     select f.*, c.clients, c.fresh, c.returning
     from (${appointmentFigures(scope)}) f,
          (select count(*) as clients,
-                 count(*) filter (where first_here is not null and first_of_all >= ${scope.from}) as fresh,
-                 count(*) filter (where first_here is not null and first_of_all < ${scope.from}) as returning
+                 count(*) filter (where first_here is not null and is_new) as fresh,
+                 count(*) filter (where first_here is not null and not is_new) as returning
           from (${visits(scope)}) v) c`,
   kpis: [
     {
@@ -98,8 +103,8 @@ export const clients: Report = {
     {
       rows: (scope) => sql`
         select to_char(date_trunc(${stepOf(scope)}, first_here), 'YYYY-MM-DD') as step,
-               count(*) filter (where first_of_all < ${scope.from}) as returning,
-               count(*) filter (where first_of_all >= ${scope.from}) as fresh
+               count(*) filter (where not is_new) as returning,
+               count(*) filter (where is_new) as fresh
         from (${visits(scope)}) v
         where first_here is not null
         group by 1`,
@@ -119,4 +124,13 @@ export const clients: Report = {
     },
   ],
   measures: APPOINTMENT_MEASURES,
+  drillDown: drillToAppointments(['client'], {
+    objects: (scope) => sql`
+      select o.*, v.is_new from (${appointmentObjects(appointmentRows(scope))}) o
+      join (${visits(scope)}) v using (client_id)`,
+    figures: {
+      clients: clientsWith(),
+      newClients: clientsWith(`is_new and ${NOT_CANCELLED}`),
+    },
+  }),
 }

@@ -1,12 +1,13 @@
 import { sql } from '../../database/sql.ts'
 import { measureKpi } from '../measures.ts'
 import type { Report, Scope } from '../report.ts'
-import { APPOINTMENT_MEASURES, appointmentFigures } from './appointments.ts'
+import { APPOINTMENT_MEASURES, appointmentFigures, NOT_CANCELLED } from './appointments.ts'
 import { appointmentRows, classRows, local, statusesOf } from './conditions.ts'
+import { appointmentAndClassObjects } from './objects.ts'
 
 /** Appointments and classes that were not cancelled, as one list. */
 const entries = (scope: Scope) => sql`
-  select a.professional_id, a.local_start, ${local('a.end_time', 'a.location_id', scope)} as local_end, a.start_time, a.minutes, a.location_id, a.calendar_id as id,
+  select 'CALENDAR' as object_type, a.professional_id, a.local_start, ${local('a.end_time', 'a.location_id', scope)} as local_end, a.start_time, a.minutes, a.location_id, a.calendar_id as id,
          cl.first_name || ' ' || cl.last_name as client,
          r.name as service,
          coalesce(s.label, a.status) as status,
@@ -22,7 +23,7 @@ const entries = (scope: Scope) => sql`
   left join status s on s.business_id = ${scope.businessId} and s.object_type = 'CALENDAR' and s.status = a.status
   where a.outcome <> 'CANCELLED'
   union all
-  select k.professional_id, k.local_start, ${local('k.end_time', 'k.location_id', scope)}, k.start_time, k.minutes, k.location_id, k.class_schedule_id,
+  select 'CLASS_SCHEDULE', k.professional_id, k.local_start, ${local('k.end_time', 'k.location_id', scope)}, k.start_time, k.minutes, k.location_id, k.class_schedule_id,
          k.enrolled || case when k.enrolled = 1 then ' student' else ' students' end, k.name,
          coalesce(s.label, k.status), null, false
   from (${classRows(scope)}) k
@@ -63,7 +64,9 @@ export const dailySchedule: Report = {
            l.name as location,
            e.status,
            e.note,
-           e.minutes
+           e.minutes,
+           e.object_type as "key_objectType",
+           e.id as "key_objectId"
     from (${entries(scope)}) e
     join professional p on (p.business_id, p.professional_id) = (${scope.businessId}, e.professional_id)
     join location l on (l.business_id, l.location_id) = (${scope.businessId}, e.location_id)
@@ -134,4 +137,18 @@ export const dailySchedule: Report = {
     },
   ],
   measures: APPOINTMENT_MEASURES,
+  drillDown: {
+    objects: (scope) => sql`
+      select o.*, o.object_type = 'CALENDAR' and o.object_id in (
+               select e.id from (${entries(scope)}) e where e.is_first) as is_first
+      from (${appointmentAndClassObjects(scope)}) o`,
+    keys: () => ['objectType', 'objectId'],
+    listed: NOT_CANCELLED,
+    figures: {
+      entries: { where: NOT_CANCELLED },
+      minutes: { of: 'minutes', where: NOT_CANCELLED },
+      entryMinutes: { of: 'minutes', where: NOT_CANCELLED },
+      firstVisits: { where: 'is_first' },
+    },
+  },
 }

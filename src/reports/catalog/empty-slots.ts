@@ -2,8 +2,9 @@ import { sql } from '../../database/sql.ts'
 import { measureKpi } from '../measures.ts'
 import { percent, type Report, type Scope } from '../report.ts'
 import { chartOverTime, stepOf } from '../time-steps.ts'
-import { APPOINTMENT_MEASURES, appointmentFigures } from './appointments.ts'
+import { APPOINTMENT_MEASURES, appointmentFigures, drillToAppointments } from './appointments.ts'
 import { appointmentRows, inOrder, statusesOf } from './conditions.ts'
+import { appointmentObjects } from './objects.ts'
 
 /** Cancelled appointments, with whether another booking of the person overlaps the slot. */
 const slots = (scope: Scope) => sql`
@@ -58,7 +59,8 @@ export const emptySlots: Report = {
            l.name as location,
            case when a.start_time > ${scope.now} then 'Still free' else 'Stayed empty' end as state,
            a.price,
-           a.currency
+           a.currency,
+           a.calendar_id as "key_objectId"
     from (${slots(scope)}) a
     join client cl on (cl.business_id, cl.client_id) = (${scope.businessId}, a.client_id)
     join reason r on (r.business_id, r.reason_id) = (${scope.businessId}, a.reason_id)
@@ -135,4 +137,18 @@ export const emptySlots: Report = {
     },
   ],
   measures: APPOINTMENT_MEASURES,
+  drillDown: drillToAppointments(['objectId'], {
+    objects: (scope) => sql`
+      select o.*, o.start_time <= ${scope.now} as has_begun,
+             o.object_id in (select s.calendar_id from (${slots(scope)}) s where not s.refilled) as is_empty
+      from (${appointmentObjects(appointmentRows(scope))}) o`,
+    listed: 'is_empty',
+    figures: {
+      minutes: { of: 'minutes', where: 'is_empty' },
+      price: { of: 'price', where: 'is_empty', isMoney: true },
+      stayedEmpty: { where: 'is_empty and has_begun' },
+      emptyMinutes: { of: 'minutes', where: 'is_empty and has_begun' },
+      stillFree: { where: 'is_empty and not has_begun' },
+    },
+  }),
 }

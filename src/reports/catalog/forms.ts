@@ -225,6 +225,7 @@ export const forms: Report = {
       draw: (rows) => [
         {
           kind: 'bar',
+          named: true,
           name: 'byForm',
           title: 'Forms',
           unit: 'count',

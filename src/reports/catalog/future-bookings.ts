@@ -2,7 +2,7 @@ import { join, sql } from '../../database/sql.ts'
 import { measureColumn, measureKpi, selectCells, selectMeasures } from '../measures.ts'
 import { percent, type MeasureName, type Report, type Scope } from '../report.ts'
 import { chartOverTime, stepOf } from '../time-steps.ts'
-import { appointmentFigures, countedAppointments } from './appointments.ts'
+import { appointmentFigures, countedAppointments, drillToAppointments } from './appointments.ts'
 import { anyOf } from './conditions.ts'
 import { bookings, OF_ALL_BOOKINGS, shifts } from './staff-utilisation.ts'
 
@@ -29,7 +29,8 @@ const perPerson = (scope: Scope) => sql`
          coalesce(capacity.open, 0) as "openMinutes",
          coalesce(capacity.free, 0) as "freeMinutes",
          coalesce(capacity.open, 0) - coalesce(capacity.free, 0) as "takenMinutes",
-         round((100 * (capacity.open - coalesce(capacity.free, 0)) / nullif(capacity.open, 0))::numeric, 1) as filled
+         round((100 * (capacity.open - coalesce(capacity.free, 0)) / nullif(capacity.open, 0))::numeric, 1) as filled,
+         p.professional_id as key_staff
   from professional p
   left join seen using (professional_id)
   left join capacity using (professional_id)
@@ -131,4 +132,5 @@ export const futureBookings: Report = {
     },
   ],
   measures: SHOWN,
+  drillDown: drillToAppointments(['staff']),
 }

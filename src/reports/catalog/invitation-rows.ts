@@ -174,11 +174,11 @@ export const funnelKpi = (name: Exclude<Step, 'invited'>): Kpi => ({
   ...(name === 'completed' ? { meaninglessWith: ['statusList'] } : {}),
 })
 
+const NO_LOCATION =
+  'Invitations belong to the whole business: a report of some locations or staff has none.'
+
 /** An empty report must say why it is empty. */
 export const invitationNotes: SentenceSource = {
   rows: () => sql`select`,
-  write: (_, scope) =>
-    isNarrowed(scope)
-      ? ['Invitations belong to the whole business: a report of some locations or staff has none.']
-      : [],
+  write: (_, scope, { say }) => (isNarrowed(scope) ? [say(NO_LOCATION)] : []),
 }

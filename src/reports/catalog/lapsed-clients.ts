@@ -1,8 +1,9 @@
 import { sql } from '../../database/sql.ts'
 import { percent, type Report, type Scope } from '../report.ts'
 import { chartOverTime, stepOf } from '../time-steps.ts'
-import { APPOINTMENT_MEASURES, appointmentFigures } from './appointments.ts'
+import { APPOINTMENT_MEASURES, appointmentFigures, drillToAppointments } from './appointments.ts'
 import { appointmentRows, statusesOf, todayAt } from './conditions.ts'
+import { appointmentObjects } from './objects.ts'
 
 /** The last kept appointment in the period of each client, and whether anything follows it. */
 const lastVisits = (scope: Scope) => sql`
@@ -53,7 +54,8 @@ export const lapsedClients: Report = {
            (select count(*) from calendar b
             where b.business_id = ${scope.businessId} and b.client_id = v.client_id and b.active
               and b.start_time <= ${scope.now}
-              and b.status = any (${statusesOf('CALENDAR', 'KEPT', scope)}::text[])) as visits
+              and b.status = any (${statusesOf('CALENDAR', 'KEPT', scope)}::text[])) as visits,
+           v.calendar_id as "key_objectId"
     from (${lastVisits(scope)}) v
     join client cl on (cl.business_id, cl.client_id) = (${scope.businessId}, v.client_id)
     join reason r on (r.business_id, r.reason_id) = (${scope.businessId}, v.reason_id)
@@ -123,4 +125,15 @@ export const lapsedClients: Report = {
     },
   ],
   measures: APPOINTMENT_MEASURES,
+  drillDown: drillToAppointments(['objectId'], {
+    objects: (scope) => sql`
+      select o.*, v.has_next, v.days from (${appointmentObjects(appointmentRows(scope))}) o
+      left join (${lastVisits(scope)}) v using (calendar_id)`,
+    listed: 'not has_next',
+    figures: {
+      lapsedClients: { where: 'not has_next' },
+      seenClients: { where: 'has_next is not null' },
+      longLapsed: { where: `not has_next and days >= ${LONG_DAYS}` },
+    },
+  }),
 }

@@ -2,6 +2,7 @@ import { join, raw, sql } from '../../database/sql.ts'
 import { percent, type Column, type Report, type Scope } from '../report.ts'
 import { chartOverTime, stepOf } from '../time-steps.ts'
 import { mailRows } from './automation-rows.ts'
+import { mailObjects } from './objects.ts'
 
 /** Each email is counted in one of these. */
 const RESULTS: { name: string; label: string; result: string; definition: string }[] = [
@@ -99,7 +100,8 @@ export const mailDelivery: Report = {
       RESULTS.map(({ name }) => raw(name)),
       ', ',
     )},
-           round(100.0 * delivered / nullif(delivered + bounced + failed, 0), 1) as rate
+           round(100.0 * delivered / nullif(delivered + bounced + failed, 0), 1) as rate,
+           coalesce(id::text, '') as key_line
     from (select coalesce(max(e.template_name), 'No template') as template, m.email_template_id as id,
                  count(*) as mails, ${counts}
           from (${mailRows(scope)}) m
@@ -163,4 +165,15 @@ export const mailDelivery: Report = {
       ],
     },
   ],
+  drillDown: {
+    objects: mailObjects,
+    keys: () => ['line'],
+    figures: {
+      mails: {},
+      ...Object.fromEntries(
+        RESULTS.map(({ name, result }) => [name, { where: `result = '${result}'` }]),
+      ),
+      notSent: { where: `result in ('CAPTURED', 'SUPPRESSED', 'CANCELLED')` },
+    },
+  },
 }

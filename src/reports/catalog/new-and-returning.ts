@@ -1,18 +1,27 @@
-import { sql } from '../../database/sql.ts'
+import { sql, raw } from '../../database/sql.ts'
 import { percent, type Report, type Scope } from '../report.ts'
 import { linesOf, stepsOf } from '../time-steps.ts'
-import { APPOINTMENT_MEASURES, appointmentFigures } from './appointments.ts'
-import { appointmentRows, localAtAnyTime, statusesOf } from './conditions.ts'
+import {
+  APPOINTMENT_MEASURES,
+  appointmentFigures,
+  drillToAppointments,
+  clientsWith,
+  NOT_CANCELLED,
+} from './appointments.ts'
+import { appointmentRows } from './conditions.ts'
+import { appointmentObjects } from './objects.ts'
+import { firstVisitOf, isNewInPeriod } from './first-visits.ts'
 
-/** Appointments that were not cancelled, with the local day of the client's first one ever. */
+/**
+ * Appointments that were not cancelled. A client is new in the period of their first visit, and new in
+ * the line of the day or month of that visit.
+ */
 const visits = (scope: Scope) => sql`
-  select a.client_id, a.local_start,
-         (select ${localAtAnyTime('e.start_time', 'e.location_id', scope)} from calendar e
-          where e.business_id = ${scope.businessId} and e.client_id = a.client_id and e.active
-            and not e.status = any (${statusesOf('CALENDAR', 'CANCELLED', scope)}::text[])
-          order by e.start_time limit 1) as first_start
-  from (${appointmentRows(scope)}) a
-  where a.outcome <> 'CANCELLED'`
+  select a.*, ${isNewInPeriod('a.first_start', scope)} as is_new,
+         date_trunc(${linesOf(scope)}, a.first_start) = date_trunc(${linesOf(scope)}, a.local_start) as is_new_in_line
+  from (select a.*, ${firstVisitOf('a.client_id', scope)} as first_start
+        from (${appointmentRows(scope)}) a
+        where a.outcome <> 'CANCELLED') a`
 
 export const newAndReturning: Report = {
   reportId: 502,
@@ -40,11 +49,12 @@ export const newAndReturning: Report = {
            round(100.0 * count(distinct v.client_id) filter (where v.is_new)
                  / nullif(count(distinct v.client_id), 0), 1) as "newShare",
            count(v.client_id) as visits,
-           count(*) filter (where v.is_new) as "newVisits"
+           count(*) filter (where v.is_new) as "newVisits",
+           s.step as ${raw(`"key_${linesOf(scope)}"`)}
     from unnest(${stepsOf(scope, linesOf(scope)).map(String)}::text[]) s (step)
     left join (
       select o.client_id, to_char(date_trunc(${linesOf(scope)}, o.local_start), 'YYYY-MM-DD') as step,
-             date_trunc(${linesOf(scope)}, o.first_start) = date_trunc(${linesOf(scope)}, o.local_start) as is_new
+             o.is_new_in_line as is_new
       from (${visits(scope)}) o
     ) v using (step)
     group by 1 order by 1`,
@@ -52,7 +62,7 @@ export const newAndReturning: Report = {
     select f.*, v.clients, v.fresh
     from (${appointmentFigures(scope)}) f,
          (select count(distinct o.client_id) as clients,
-                 count(distinct o.client_id) filter (where o.first_start::date >= ${scope.startDate}::date) as fresh
+                 count(distinct o.client_id) filter (where o.is_new) as fresh
           from (${visits(scope)}) o) v`,
   kpis: [
     {
@@ -108,4 +118,23 @@ export const newAndReturning: Report = {
     },
   ],
   measures: APPOINTMENT_MEASURES,
+  drillDown: drillToAppointments([], {
+    // In a line, all who are not new in it are returning.
+    objects: (scope, keys) => sql`
+      select o.*, v.is_new, v.is_new_in_line,
+             not v.${raw(keys[linesOf(scope)] === undefined ? 'is_new' : 'is_new_in_line')} as is_returning
+      from (${appointmentObjects(appointmentRows(scope))}) o
+      left join (${visits(scope)}) v using (calendar_id)`,
+    keys: (scope) => [linesOf(scope)],
+    listed: NOT_CANCELLED,
+    figures: {
+      clients: clientsWith(NOT_CANCELLED),
+      newClients: clientsWith('is_new_in_line'),
+      returningClients: clientsWith('is_returning'),
+      visits: { where: NOT_CANCELLED },
+      newVisits: { where: 'is_new_in_line' },
+      activeClients: clientsWith(NOT_CANCELLED),
+      firstTimeClients: clientsWith('is_new'),
+    },
+  }),
 }

@@ -2,8 +2,15 @@ import { sql } from '../../database/sql.ts'
 import { measureKpi, noShowRate } from '../measures.ts'
 import type { Report } from '../report.ts'
 import { chartOverTime, stepOf } from '../time-steps.ts'
-import { APPOINTMENT_MEASURES, appointmentFigures } from './appointments.ts'
+import {
+  APPOINTMENT_MEASURES,
+  appointmentFigures,
+  drillToAppointments,
+  clientsWith,
+} from './appointments.ts'
 import { appointmentRows, inOrder, statusesOf } from './conditions.ts'
+
+const MISSED = `outcome = 'MISSED'`
 
 export const noShows: Report = {
   reportId: 201,
@@ -46,7 +53,8 @@ export const noShows: Report = {
               and b.status = any (${statusesOf('CALENDAR', 'MISSED', scope)}::text[])
               and b.start_time < a.start_time) as before,
            a.price,
-           a.currency
+           a.currency,
+           a.calendar_id as "key_objectId"
     from (${appointmentRows(scope)}) a
     join client cl on (cl.business_id, cl.client_id) = (${scope.businessId}, a.client_id)
     join reason r on (r.business_id, r.reason_id) = (${scope.businessId}, a.reason_id)
@@ -120,4 +128,8 @@ export const noShows: Report = {
     },
   ],
   measures: APPOINTMENT_MEASURES,
+  drillDown: drillToAppointments(['objectId'], {
+    listed: MISSED,
+    figures: { noShowClients: clientsWith(MISSED) },
+  }),
 }

@@ -7,7 +7,12 @@ import {
   selectMeasures,
 } from '../measures.ts'
 import { percent, type MeasureName, type Report, type Scope } from '../report.ts'
-import { APPOINTMENT_MEASURES, appointmentFigures, countedAppointments } from './appointments.ts'
+import {
+  APPOINTMENT_MEASURES,
+  appointmentFigures,
+  countedAppointments,
+  drillToAppointments,
+} from './appointments.ts'
 
 const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
 
@@ -40,7 +45,9 @@ export const peakTimes: Report = {
     select trim(to_char(date '2023-12-31' + left(key, 1)::int, 'Day')) as weekday,
            right(key, 2) || ':00' as hour,
            ${join(selectCells(SHOWN, scope), ', ')},
-           round(100.0 * missed / nullif(kept + missed, 0), 1) as "noShowShare"
+           round(100.0 * missed / nullif(kept + missed, 0), 1) as "noShowShare",
+           left(key, 1) as key_weekday,
+           right(key, 2)::int as key_hour
     from (${byHour(scope)}) h
     order by key`,
   figures: (scope) => sql`
@@ -113,4 +120,5 @@ export const peakTimes: Report = {
     },
   ],
   measures: APPOINTMENT_MEASURES,
+  drillDown: drillToAppointments(['weekday', 'hour']),
 }

@@ -56,7 +56,8 @@ export const recallsDue: Report = {
            p.first_name || ' ' || p.last_name as staff,
            l.name as location,
            ${STATE_WORDS} as state,
-           to_char(${localAtAnyTime('v.next_start', 'v.next_location', scope)}, 'YYYY-MM-DD HH24:MI') as "nextAppointment"
+           to_char(${localAtAnyTime('v.next_start', 'v.next_location', scope)}, 'YYYY-MM-DD HH24:MI') as "nextAppointment",
+           v.recall_id as "key_objectId"
     from (${recalls(scope)}) v
     join client cl on (cl.business_id, cl.client_id) = (${scope.businessId}, v.client_id)
     left join reason s on (s.business_id, s.reason_id) = (${scope.businessId}, v.reason_id)
@@ -130,4 +131,17 @@ export const recallsDue: Report = {
       ],
     },
   ],
+  drillDown: {
+    objects: (scope) => sql`
+      select v.*, 'RECALL' as object_type, v.recall_id as object_id, null::text as object_uuid,
+             null::bigint as event_trigger_id, null::bigint as email_id, v.due_time as time,
+             v.local_due as local_start, null::text as name, v.recall_id::text as row_key
+      from (${recalls(scope)}) v`,
+    keys: () => ['objectId'],
+    figures: {
+      recalls: {},
+      bookedRecalls: { where: `state = 'BOOKED'` },
+      overdueRecalls: { where: `state = 'OVERDUE'` },
+    },
+  },
 }

@@ -26,7 +26,7 @@ const USUAL_LEAD_MINUTES = 24 * 60
  * client if a mail server accepted it before the appointment and did not return it. `freed`: it was
  * cancelled after that, because reminders are sent only for appointments that still stand.
  */
-const remindedRows = (scope: Scope) => sql`
+export const remindedRows = (scope: Scope) => sql`
   select a.calendar_id, a.outcome,
          case when a.booked_time > coalesce(r.moment, a.start_time - make_interval(mins => u.lead)) then 'LATE'
               when r.reached then 'REACHED'

@@ -6,16 +6,20 @@ import {
   reminderCounts,
   writeDifference,
   type ReminderCount,
+  remindedRows,
 } from './reminder-rows.ts'
+import { appointmentObjects } from './objects.ts'
+import { drillToAppointments } from './appointments.ts'
+import { appointmentRows } from './conditions.ts'
 
 /** All counts of each group, whatever the stratum. */
 const perGroup = (scope: Scope) => sql`
-  select g.label as "group", coalesce(sum(c.total), 0)::bigint as total,
+  select g.reminded as key_line, g.label as "group", coalesce(sum(c.total), 0)::bigint as total,
          coalesce(sum(c.missed), 0)::bigint as missed, coalesce(sum(c.freed), 0)::bigint as freed
   from unnest(${Object.keys(REMINDER_GROUPS)}::text[], ${Object.values(REMINDER_GROUPS)}::text[])
          with ordinality g (reminded, label, place)
   left join (${reminderCounts(scope)}) c using (reminded)
-  group by g.place, g.label
+  group by g.place, g.label, g.reminded
   order by g.place`
 
 const STRATA = [0, 1, 2, 3, 4, 5, 6, 7]
@@ -157,4 +161,14 @@ export const remindersAndNoShows: Report = {
       ],
     },
   ],
+  drillDown: drillToAppointments(['line'], {
+    objects: (scope) => sql`
+      select o.*, g.reminded as line, g.freed from (${appointmentObjects(appointmentRows(scope))}) o
+      join (${remindedRows(scope)}) g using (calendar_id)`,
+    figures: {
+      total: { where: `outcome in ('KEPT', 'MISSED')` },
+      missed: { where: `outcome = 'MISSED'` },
+      freed: { where: 'freed' },
+    },
+  }),
 }

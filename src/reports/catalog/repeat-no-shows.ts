@@ -1,8 +1,15 @@
 import { join, sql } from '../../database/sql.ts'
 import { partColumn, selectCells, selectMeasures } from '../measures.ts'
 import { percent, type MeasureName, type Report, type Scope } from '../report.ts'
-import { APPOINTMENT_MEASURES, appointmentFigures, countedAppointments } from './appointments.ts'
-import { localAtAnyTime, statusesOf } from './conditions.ts'
+import {
+  APPOINTMENT_MEASURES,
+  appointmentFigures,
+  countedAppointments,
+  drillToAppointments,
+  clientsWith,
+} from './appointments.ts'
+import { localAtAnyTime, statusesOf, appointmentRows } from './conditions.ts'
+import { appointmentObjects } from './objects.ts'
 
 const SHOWN: MeasureName[] = ['missed', 'lostValue']
 
@@ -35,6 +42,9 @@ const dateOf = (scope: Scope, outcome: 'last' | 'next') => sql`
                order by b.start_time`
      } limit 1)`
 
+/** The appointments of the period that these clients missed. */
+const REPEATED = `outcome = 'MISSED' and is_repeated`
+
 export const repeatNoShows: Report = {
   reportId: 204,
   category: 'NO_SHOWS',
@@ -64,7 +74,8 @@ export const repeatNoShows: Report = {
            r.kept_in_all as "keptInAll",
            round(100.0 * r.missed_in_all / (r.missed_in_all + r.kept_in_all), 1) as share,
            ${dateOf(scope, 'last')} as "lastMissed",
-           ${dateOf(scope, 'next')} as "nextVisit"
+           ${dateOf(scope, 'next')} as "nextVisit",
+           r.client_id as key_client
     from (${repeaters(scope)}) r
     join client cl on (cl.business_id, cl.client_id) = (${scope.businessId}, r.client_id)
     order by r.missed_in_all desc, cl.last_name collate name_order, cl.first_name collate name_order, cl.client_id`,
@@ -136,4 +147,16 @@ export const repeatNoShows: Report = {
     },
   ],
   measures: APPOINTMENT_MEASURES,
+  drillDown: drillToAppointments(['client'], {
+    objects: (scope) => sql`
+      select o.*, o.client_id in (select r.client_id from (${repeaters(scope)}) r) as is_repeated
+      from (${appointmentObjects(appointmentRows(scope))}) o`,
+    listed: REPEATED,
+    figures: {
+      noShows: { where: REPEATED },
+      repeated: { where: REPEATED },
+      lost: { of: 'price', where: REPEATED, isMoney: true },
+      repeatClients: clientsWith(REPEATED),
+    },
+  }),
 }

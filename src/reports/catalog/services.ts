@@ -7,7 +7,13 @@ import {
   selectCells,
 } from '../measures.ts'
 import { percent, type MeasureName, type Report } from '../report.ts'
-import { APPOINTMENT_MEASURES, appointmentFigures, measuresBy } from './appointments.ts'
+import {
+  APPOINTMENT_MEASURES,
+  appointmentFigures,
+  measuresBy,
+  drillToAppointments,
+  clientsWith,
+} from './appointments.ts'
 import { drawOutcomesBy } from './charts.ts'
 import { appointmentRows } from './conditions.ts'
 
@@ -64,7 +70,8 @@ export const servicesByPopularity: Report = {
            ${join(selectCells(SHOWN, scope), ', ')},
            round(100.0 * appointments / nullif(sum(appointments) over (), 0), 1) as share,
            used.clients,
-           round(100.0 * missed / nullif(kept + missed, 0), 1) as "noShowRate"
+           round(100.0 * missed / nullif(kept + missed, 0), 1) as "noShowRate",
+           m.key as key_service
     from measured m
     join used on used.reason_id = m.key
     join reason r on (r.business_id, r.reason_id) = (${scope.businessId}, m.key)
@@ -99,4 +106,5 @@ export const servicesByPopularity: Report = {
   ],
   charts: [drawOutcomesBy('service', 'Appointments by service')],
   measures: APPOINTMENT_MEASURES,
+  drillDown: drillToAppointments(['service'], { figures: { clients: clientsWith() } }),
 }

@@ -7,9 +7,17 @@ import {
   selectCells,
 } from '../measures.ts'
 import { percent, type MeasureName, type Report, type Scope } from '../report.ts'
-import { APPOINTMENT_MEASURES, appointmentFigures, measuresBy } from './appointments.ts'
+import {
+  APPOINTMENT_MEASURES,
+  appointmentFigures,
+  measuresBy,
+  drillToAppointments,
+  clientsWith,
+  NOT_CANCELLED,
+} from './appointments.ts'
 import { drawOutcomesBy } from './charts.ts'
 import { appointmentRows, statusesOf } from './conditions.ts'
+import { appointmentObjects } from './objects.ts'
 
 const SHOWN: MeasureName[] = [
   'appointments',
@@ -26,7 +34,7 @@ const REBOOKING_DAYS = 7
 
 /** Appointments that were not cancelled; a kept one is rebooked if the client soon booked a later one. */
 const visits = (scope: Scope) => sql`
-  select a.professional_id, a.client_id,
+  select a.calendar_id, a.professional_id, a.client_id,
          a.outcome = 'KEPT' and exists (
            select from calendar n
            where n.business_id = ${scope.businessId} and n.client_id = a.client_id and n.active
@@ -79,7 +87,8 @@ export const staffPerformance: Report = {
            ${join(selectCells(SHOWN, scope), ', ')},
            round(100.0 * missed / nullif(kept + missed, 0), 1) as "noShowRate",
            coalesce(v.rebooked, 0) as rebooked,
-           round(100.0 * coalesce(v.rebooked, 0) / nullif(kept, 0), 1) as "rebookingRate"
+           round(100.0 * coalesce(v.rebooked, 0) / nullif(kept, 0), 1) as "rebookingRate",
+           m.key as key_staff
     from measured m
     join professional p on (p.business_id, p.professional_id) = (${scope.businessId}, m.key)
     left join visited v on v.professional_id = m.key
@@ -114,4 +123,14 @@ export const staffPerformance: Report = {
   ],
   charts: [drawOutcomesBy('staff', 'Appointments by staff')],
   measures: APPOINTMENT_MEASURES,
+  drillDown: drillToAppointments(['staff'], {
+    objects: (scope) => sql`
+      select o.*, o.object_id in (select v.calendar_id from (${visits(scope)}) v where v.is_rebooked) as is_rebooked
+      from (${appointmentObjects(appointmentRows(scope))}) o`,
+    figures: {
+      rebooked: { where: 'is_rebooked' },
+      clients: clientsWith(NOT_CANCELLED),
+      visitingClients: clientsWith(NOT_CANCELLED),
+    },
+  }),
 }

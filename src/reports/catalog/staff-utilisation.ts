@@ -3,6 +3,7 @@ import { measureColumn, measureKpi, selectCells, selectMeasures } from '../measu
 import { percent, type MeasureName, type Report, type Scope } from '../report.ts'
 import { appointmentFigures, countedAppointments } from './appointments.ts'
 import { anyOf, appointmentRows, byZone, classRows } from './conditions.ts'
+import { appointmentAndClassObjects } from './objects.ts'
 
 /** Hours that a day off or special hours replace. An entry without hours is a day off. */
 const isOn = (entry: string) =>
@@ -70,7 +71,8 @@ const perPerson = (scope: Scope) => sql`
          coalesce("bookedMinutes", 0) as "bookedMinutes",
          coalesce(busy.minutes, 0) as "busyMinutes",
          coalesce(worked.minutes, 0) as "workingMinutes",
-         round((100 * coalesce(busy.minutes, 0) / nullif(worked.minutes, 0))::numeric, 1) as utilisation
+         round((100 * coalesce(busy.minutes, 0) / nullif(worked.minutes, 0))::numeric, 1) as utilisation,
+         p.professional_id as key_staff
   from professional p
   left join worked using (professional_id)
   left join seen using (professional_id)
@@ -158,4 +160,5 @@ export const staffUtilisation: Report = {
       },
     },
   ],
+  drillDown: { objects: appointmentAndClassObjects, keys: () => ['staff'] },
 }

@@ -183,6 +183,7 @@ export const changedStatuses: Report = {
       draw: (rows) => [
         {
           kind: 'bar',
+          named: true,
           name: 'byChange',
           title: 'The most frequent changes',
           unit: 'count',

@@ -3,6 +3,7 @@ import type { Report, Scope } from '../report.ts'
 import { chartOverTime, stepOf } from '../time-steps.ts'
 import { mailOutcome, objectNames, triggerRows } from './automation-rows.ts'
 import { localAtAnyTime } from './conditions.ts'
+import { triggerObjects } from './objects.ts'
 
 /** The result of the emails of a trigger: the first of these that one of them has. */
 export const MAIL_RESULTS = {
@@ -66,7 +67,8 @@ export const triggerLog: Report = {
            (select w.word from unnest(${Object.keys(MAIL_RESULTS)}::text[], ${Object.values(MAIL_RESULTS)}::text[])
               with ordinality w (result, word, place)
             where w.result = any (t.results) order by w.place limit 1) as mail,
-           t.status_reason as reason
+           t.status_reason as reason,
+           t.event_trigger_id as "key_eventTriggerId"
     from (${triggersWithMails(scope)}) t
     join event_definition d on (d.business_id, d.event_defn_id) = (${scope.businessId}, t.event_defn_id)
     ${objectNames(scope)}
@@ -168,4 +170,19 @@ export const triggerLog: Report = {
       ],
     },
   ],
+  drillDown: {
+    objects: (scope) => sql`
+      select o.*, o.scheduled_time <= ${scope.now} and o.status <> 'CANCELLED' as is_due
+      from (${triggerObjects(scope, triggersWithMails(scope))}) o`,
+    keys: () => ['eventTriggerId'],
+    figures: {
+      triggers: {},
+      due: { where: 'is_due' },
+      fired: { where: 'fired' },
+      accepted: { where: `results && '{ACCEPTED}'` },
+      bounced: { where: `results && '{BOUNCED}'` },
+      failed: { where: `status = 'FAILED'` },
+      waiting: { where: `status = 'SCHEDULED'` },
+    },
+  },
 }

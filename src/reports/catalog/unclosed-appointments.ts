@@ -2,8 +2,10 @@ import { sql } from '../../database/sql.ts'
 import { measureKpi } from '../measures.ts'
 import { percent, type Report } from '../report.ts'
 import { chartOverTime, stepOf } from '../time-steps.ts'
-import { APPOINTMENT_MEASURES, appointmentFigures } from './appointments.ts'
+import { APPOINTMENT_MEASURES, appointmentFigures, drillToAppointments } from './appointments.ts'
 import { appointmentRows, inOrder } from './conditions.ts'
+
+const UNCLOSED = `outcome = 'UNCLOSED'`
 
 export const unclosedAppointments: Report = {
   reportId: 206,
@@ -42,7 +44,8 @@ export const unclosedAppointments: Report = {
            coalesce(s.label, a.status) as status,
            floor(extract(epoch from ${scope.now} - a.start_time) / 86400)::int as days,
            a.price,
-           a.currency
+           a.currency,
+           a.calendar_id as "key_objectId"
     from (${appointmentRows(scope)}) a
     join client cl on (cl.business_id, cl.client_id) = (${scope.businessId}, a.client_id)
     join reason r on (r.business_id, r.reason_id) = (${scope.businessId}, a.reason_id)
@@ -96,4 +99,8 @@ export const unclosedAppointments: Report = {
     },
   ],
   measures: APPOINTMENT_MEASURES,
+  drillDown: drillToAppointments(['objectId'], {
+    listed: UNCLOSED,
+    figures: { price: { of: 'price', where: UNCLOSED, isMoney: true } },
+  }),
 }

@@ -1,6 +1,8 @@
 import { sql } from '../../database/sql.ts'
 import { percent, type Report, type Scope } from '../report.ts'
 import { appointmentRows, localAtAnyTime, statusesOf } from './conditions.ts'
+import { appointmentObjects } from './objects.ts'
+import { drillToAppointments, clientsWith, NOT_CANCELLED } from './appointments.ts'
 
 /** Why no email reaches a client: the first of these that applies. */
 const CAUSES = {
@@ -34,6 +36,8 @@ const nextVisit = (scope: Scope) => sql`
      and not b.status = any (${statusesOf('CALENDAR', 'CANCELLED', scope)}::text[])
    order by b.start_time limit 1)`
 
+const UNREACHABLE = `${NOT_CANCELLED} and cause is not null`
+
 export const unreachableClients: Report = {
   reportId: 505,
   category: 'CLIENTS',
@@ -60,7 +64,8 @@ export const unreachableClients: Report = {
            nullif(c.email_address, '') as "emailAddress",
            c.phone,
            to_char(c.last_here, 'YYYY-MM-DD') as "lastVisit",
-           ${nextVisit(scope)} as "nextVisit"
+           ${nextVisit(scope)} as "nextVisit",
+           c.client_id as key_client
     from (${clientsOf(scope)}) c
     where c.cause is not null
     order by c.last_name collate name_order, c.first_name collate name_order, c.client_id`,
@@ -131,4 +136,15 @@ export const unreachableClients: Report = {
       },
     },
   ],
+  drillDown: drillToAppointments(['client'], {
+    objects: (scope) => sql`
+      select o.*, c.cause from (${appointmentObjects(appointmentRows(scope))}) o
+      left join (${clientsOf(scope)}) c using (client_id)`,
+    listed: UNREACHABLE,
+    figures: {
+      unreachable: clientsWith(UNREACHABLE),
+      noAddress: clientsWith(`${UNREACHABLE} and cause = 'NO_ADDRESS'`),
+      suppressed: clientsWith(`${UNREACHABLE} and cause <> 'NO_ADDRESS'`),
+    },
+  }),
 }

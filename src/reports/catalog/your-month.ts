@@ -8,10 +8,11 @@ import {
   selectCells,
   selectMeasures,
 } from '../measures.ts'
-import type { Column, MeasureName, Report, Scope } from '../report.ts'
+import type { Column, LineKeys, MeasureName, Report, Scope } from '../report.ts'
 import { appointmentFigures, appointmentsOverTime } from './appointments.ts'
 import { appointmentRows } from './conditions.ts'
 import { monthSentences } from './month-sentences.ts'
+import { appointmentObjects } from './objects.ts'
 import { isRunning, monthOf, monthScopes, otherMonths } from './months.ts'
 
 const SHOWN: MeasureName[] = [
@@ -24,29 +25,37 @@ const SHOWN: MeasureName[] = [
   'aheadValue',
 ]
 
-type Line = { label: string; of: Scope; where?: Sql; isAhead: boolean; isPast: boolean }
+type Line = {
+  key: string
+  label: string
+  of: Scope
+  where?: Sql
+  isAhead: boolean
+  isPast: boolean
+}
 
 /** The lines of the table. A running month has two, so that only what has begun is compared. */
 function linesOf(scope: Scope): Line[] {
   const { soFar, before, yearBefore, next } = monthScopes(scope)
-  const line = (label: string, of: Scope): Line => ({
+  const line = (key: string, label: string, of: Scope): Line => ({
+    key,
     label,
     of,
     isAhead: Temporal.Instant.compare(of.from, scope.now) > 0,
     isPast: Temporal.Instant.compare(of.until, scope.now) <= 0,
   })
   const rest: Line = {
-    ...line('The rest of the month', scope),
+    ...line('REST', 'The rest of the month', scope),
     where: sql`a.start_time > ${scope.now}`,
     isAhead: true,
   }
   const [so, point] = isRunning(scope) ? [' so far', ', to the same point'] : ['', '']
   return [
-    line(`The month${so}`, soFar),
+    line('MONTH', `The month${so}`, soFar),
     ...(isRunning(scope) ? [rest] : []),
-    line(`The month before${point}`, before),
-    line(`A year before${point}`, yearBefore),
-    line('The next month', next),
+    line('BEFORE', `The month before${point}`, before),
+    line('YEAR_BEFORE', `A year before${point}`, yearBefore),
+    line('NEXT', 'The next month', next),
   ]
 }
 
@@ -68,14 +77,25 @@ function rows(scope: Scope): Sql {
   return sql`
     with counted as (${join(counted, ' union all ')}),
     measured as (select place, ${selectMeasures(SHOWN, scope)} from counted group by 1)
-    select s.period, s.month, ${join(cells, ', ')}
-    from unnest(${lines.map(({ label }) => label)}::text[],
+    select s.key_line, s.period, s.month, ${join(cells, ', ')}
+    from unnest(${lines.map(({ key }) => key)}::text[],
+                ${lines.map(({ label }) => label)}::text[],
                 ${lines.map(({ of }) => of.startDate.toString().slice(0, 7))}::text[],
                 ${lines.map(({ isAhead }) => isAhead)}::boolean[],
                 ${lines.map(({ isPast }) => isPast)}::boolean[])
-           with ordinality s (period, month, is_ahead, is_past, place)
+           with ordinality s (key_line, period, month, is_ahead, is_past, place)
     left join measured using (place)
     order by place`
+}
+
+/** The appointments of one line; without a line, those of the month. */
+function appointmentsOf(scope: Scope, { line: key }: LineKeys): Sql {
+  if (key === undefined) return appointmentObjects(appointmentRows(scope))
+  const line = linesOf(scope).find((one) => one.key === key)
+  const where = line ? (line.where ?? sql`true`) : sql`false`
+  return sql`
+    select a.*, ${key} as line
+    from (${appointmentObjects(appointmentRows(line?.of ?? scope))}) a where ${where}`
 }
 
 /** Without a total: the lines are months that are compared, not parts of a whole. */
@@ -120,4 +140,5 @@ export const yourMonth: Report = {
   ],
   charts: appointmentsOverTime,
   sentences: monthSentences,
+  drillDown: { objects: appointmentsOf, keys: () => ['line'] },
 }

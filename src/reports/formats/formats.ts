@@ -37,7 +37,7 @@ export function write(
 /** Rows are written as they are read; the totals follow. */
 async function* toJson(result: ReportResult): AsyncIterable<string> {
   const { report, parameters, timeZones, filters, groupBy } = result
-  const { comparison, sentences, definitions, kpis, charts } = result
+  const { comparison, sentences, definitions, kpis, charts, drillDown, hasRowFilters } = result
   const notes = [...sentences, ...result.notes]
   const columns = result.columns.map(({ name, label, type }) => ({ name, label, type }))
   const head = JSON.stringify({
@@ -52,16 +52,25 @@ async function* toJson(result: ReportResult): AsyncIterable<string> {
     kpis,
     charts,
     columns,
+    drillDown,
   })
 
   yield `${head.slice(0, -1)},"rows":[`
   let rowCount = 0
+  // One text for each batch: a long report must fit into memory.
+  const rowFilters: string[] = []
   for await (const batch of result.rows) {
-    const rows = batch.map((row) => JSON.stringify(row)).join(',\n')
+    const cells = hasRowFilters ? batch.map((row) => row.slice(0, -1)) : batch
+    if (hasRowFilters && drillDown && batch.length > 0) {
+      rowFilters.push(JSON.stringify(batch.map((row) => row.at(-1))).slice(1, -1))
+    }
+    const rows = cells.map((row) => JSON.stringify(row)).join(',\n')
     yield rowCount === 0 ? `\n${rows}` : `,\n${rows}`
     rowCount += batch.length
   }
-  yield `\n],"totals":${JSON.stringify(byCurrency(result.columns, result.totals()))},"rowCount":${rowCount}}\n`
+  yield `\n],"rowFilters":[`
+  for (const [i, filters] of rowFilters.entries()) yield i === 0 ? filters : `,${filters}`
+  yield `],"totals":${JSON.stringify(byCurrency(result.columns, result.totals()))},"rowCount":${rowCount}}\n`
 }
 
 type JsonTotals = Record<string, number | null | Record<string, number | null>>

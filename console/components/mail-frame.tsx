@@ -1,0 +1,39 @@
+import { useQuery } from '@tanstack/react-query'
+import { Failure, Loading } from './states.tsx'
+
+type Props = {
+  /** Where the service answers the HTML of the mail. */
+  address: string
+  title: string
+  className: string | undefined
+}
+
+/** A mail in a sandboxed frame, always on white: scripts, remote content and navigation are blocked. */
+export function MailFrame({ address, title, className }: Props) {
+  const { data, error, refetch } = useQuery({
+    queryKey: ['emails', 'frame', address],
+    queryFn: async ({ signal }) => {
+      const answer = await fetch(address, { signal })
+      if (!answer.ok) throw new Error(`${answer.status} ${answer.statusText}`)
+      return answer.text()
+    },
+    placeholderData: (previous) => previous,
+  })
+  if (error && !data) return <Failure error={error} onRetry={() => void refetch()} />
+  if (data === undefined) return <Loading lines={5} />
+  return <iframe className={className} title={title} sandbox="" srcDoc={framedMail(data)} />
+}
+
+/** The policy of mails, the type of a mail program, and light colours in both schemes. */
+export const framedMail = (html: string) =>
+  html
+    .replace(/\(prefers-color-scheme:\s*dark\)/g, '(width < 0px)')
+    .replace(/(color-scheme(?:" content="|:))light dark/g, '$1light')
+    .replace(
+      '<head>',
+      `<head><meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">`,
+    )
+    .replace(
+      '<body>',
+      '<body style="margin:16px 18px;font:15px/1.55 Arial,Helvetica,sans-serif;color:#1b2824;overflow-wrap:anywhere">',
+    )

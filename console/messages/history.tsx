@@ -1,0 +1,194 @@
+import { IconArrowRight, IconCheck, IconX } from '@tabler/icons-react'
+import { useTranslation } from 'react-i18next'
+import type { Email } from '../../src/contract/email.ts'
+import type { HistoryEntry, TriggerDetails } from '../../src/contract/event-trigger.ts'
+import type { Check } from '../../src/contract/explanation.ts'
+import { Mark, type MarkName } from '../components/mark.tsx'
+import { useTimeFormat, type TimeFormat } from '../components/time.ts'
+import { Timeline, type TimelineItem } from '../components/timeline.tsx'
+import { meaningOf, resultOf, type AttemptResult } from './meaning.ts'
+import classes from './message.module.css'
+import { nameOfUser } from './user-name.ts'
+
+type Translate = ReturnType<typeof useTranslation>['t']
+
+type HistoryProps = { message: TriggerDetails; isNarrow?: boolean }
+
+/** The life of a message: changes of its object, checks, attempts. */
+export function History({ message, isNarrow }: HistoryProps) {
+  const { t } = useTranslation()
+  const format = useTimeFormat()
+  const items = [
+    ...historyItems(message, t, format),
+    ...attemptItems(message.emails ?? [], t, format),
+  ]
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ at: _at, ...item }) => item)
+  if (message.status === 'SCHEDULED') {
+    items.push({
+      key: 'ahead',
+      time: format.moment(message.scheduledTime),
+      title: t('message.ahead'),
+      mark: 'waiting',
+      isAhead: true,
+    })
+  }
+  return <Timeline items={items} label={t('message.timeline')} isNarrow={isNarrow} />
+}
+
+type Placed = TimelineItem & { at: number }
+
+const MARK_OF_CHANGE: Partial<Record<HistoryEntry['change'], MarkName>> = {
+  CANCELLED: 'cancelled',
+  SKIPPED: 'skipped',
+  EXPIRED: 'late',
+  FAILED: 'failed',
+}
+
+function historyItems(message: TriggerDetails, t: Translate, format: TimeFormat): Placed[] {
+  let scheduledBefore: number | null = null
+  return message.history.map((entry, i) => {
+    const before = scheduledBefore
+    if (isOfObject(entry)) scheduledBefore = entry.scheduledTime
+    const mark = MARK_OF_CHANGE[entry.change]
+    return {
+      key: `history ${i}`,
+      at: entry.time,
+      time: format.moment(entry.time),
+      title: titleOf(entry, t, format),
+      ...(mark && { mark }),
+      children: (
+        <>
+          {!isSaidByTitle(entry) && (
+            <div className={`soft small ${classes.detail}`} dir="auto">
+              {entry.detail}
+            </div>
+          )}
+          {isOfObject(entry) && (
+            <Effect before={before} after={entry.scheduledTime} format={format} t={t} />
+          )}
+          {entry.change === 'FIRED' && <Checks message={message} />}
+        </>
+      ),
+    }
+  })
+}
+
+function titleOf({ change, user, objectTime }: HistoryEntry, t: Translate, format: TimeFormat) {
+  const values = { user: nameOfUser(user, t) }
+  if (objectTime !== null && (change === 'CREATED' || change === 'MOVED')) {
+    return t(`message.changesWithTime.${change}`, { ...values, time: format.moment(objectTime) })
+  }
+  return t(`message.changes.${change}`, values)
+}
+
+/** A detail with several parts adds to the title. */
+const isSaidByTitle = ({ change, detail }: HistoryEntry) =>
+  change === 'FIRED' || change === 'FIRED_BY_HAND' || (change === 'MOVED' && !detail.includes(';'))
+
+/** Changes of the object or the automation can move the message; the other entries end it. */
+const isOfObject = ({ change }: HistoryEntry) =>
+  !['FIRED', 'CANCELLED', 'SKIPPED', 'EXPIRED', 'FAILED'].includes(change)
+
+type EffectProps = {
+  before: number | null
+  after: number | null
+  format: TimeFormat
+  t: Translate
+}
+
+/** What a change did to the time of the message. */
+function Effect({ before, after, format, t }: EffectProps) {
+  if (before === null && after === null) return null
+  if (before === after) return <div className="faint small">{t('message.unchanged')}</div>
+  return (
+    <div className={`row small numbers ${classes.effect}`}>
+      <Mark mark={after === null ? 'cancelled' : 'waiting'} size={11} />
+      {after === null ? (
+        t('message.unscheduled')
+      ) : before === null ? (
+        t('message.planned', { time: format.moment(after) })
+      ) : (
+        <span>
+          {t('message.rescheduled')} <s>{format.moment(before)}</s>{' '}
+          <IconArrowRight size={13} aria-hidden style={{ verticalAlign: -2 }} />{' '}
+          <b className="strong">{format.moment(after)}</b>
+        </span>
+      )}
+    </div>
+  )
+}
+
+const MARK_OF_RESULT: Record<AttemptResult, MarkName> = {
+  accepted: 'sent',
+  captured: 'captured',
+  later: 'sending',
+  refused: 'failed',
+  unclear: 'sending',
+}
+
+const TONE_OF_RESULT: Record<AttemptResult, string> = {
+  accepted: '',
+  captured: '',
+  later: 'retrying',
+  refused: 'refused',
+  unclear: 'retrying',
+}
+
+/** For a message to a whole class, only the attempts of the first mails are shown. */
+const MAX_EMAILS = 20
+
+function attemptItems(emails: Email[], t: Translate, format: TimeFormat): Placed[] {
+  return emails.slice(0, MAX_EMAILS).flatMap((email) =>
+    email.attempts.map((attempt, i) => {
+      const result = resultOf(attempt)
+      return {
+        key: `attempt ${email.emailId} ${i}`,
+        at: attempt.time,
+        time: format.timeWithSeconds(attempt.time),
+        title: t('attempt.number', { count: i + 1, result: t(`attempt.results.${result}`) }),
+        mark: MARK_OF_RESULT[result],
+        children: (
+          <>
+            {emails.length > 1 && (
+              <div className="soft small" dir="auto">
+                {email.to}
+              </div>
+            )}
+            <div className={`server-words ${TONE_OF_RESULT[result]}`} dir="auto">
+              {attempt.reply}
+            </div>
+            <div className="soft small">{t(`attempt.meanings.${meaningOf(attempt)}`)}</div>
+          </>
+        ),
+      }
+    }),
+  )
+}
+
+export function Checks({ message }: { message: TriggerDetails }) {
+  const { t } = useTranslation()
+  return (
+    <ul className={classes.checks} aria-label={t('message.checksThen')}>
+      {message.checks.filter(isWorthSaying(message)).map(({ check, ok, reason }) => (
+        <li key={check} className={ok ? '' : 'clay'}>
+          {ok ? (
+            <IconCheck size={14} stroke={2.2} className="accent" aria-hidden />
+          ) : (
+            <IconX size={14} stroke={2.2} aria-hidden />
+          )}
+          <span>{reason}</span>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** Hides checks that every message of this kind passes. */
+const isWorthSaying =
+  ({ objectType }: TriggerDetails) =>
+  ({ check, ok }: Check) =>
+    !ok ||
+    (check !== 'business' &&
+      check !== 'event type' &&
+      (check !== 'disclaimer form' || objectType === 'DISCLAIMER'))

@@ -1,0 +1,64 @@
+import { useQuery } from '@tanstack/react-query'
+import { useTranslation } from 'react-i18next'
+import type { Email } from '../../src/contract/email.ts'
+import type { TriggerDetails } from '../../src/contract/event-trigger.ts'
+import { emailQuery } from '../api/messages.ts'
+import { MailFrame } from '../components/mail-frame.tsx'
+import { Failure, Loading } from '../components/states.tsx'
+import classes from './message.module.css'
+
+export type MailProps = { message: TriggerDetails; email: Email | undefined }
+
+/** The mail as it was sent. */
+export function Mail({ message, email }: MailProps) {
+  const { t } = useTranslation()
+  const more = (message.emails?.length ?? 0) - 1
+  return (
+    <>
+      <h2 className="eyebrow" style={{ margin: 0 }}>
+        {t('message.mail')}
+      </h2>
+      <section className="card" style={{ overflow: 'hidden' }}>
+        {email ? (
+          <>
+            <div className={classes.mailHead}>
+              <div className="strong" dir="auto">
+                {email.subject}
+              </div>
+              <div className="soft small" dir="auto">
+                {email.to}
+              </div>
+            </div>
+            <MailBody emailId={email.emailId} />
+          </>
+        ) : (
+          <p className="soft small" style={{ margin: 0, padding: '14px 18px' }}>
+            {t(message.status === 'SCHEDULED' ? 'message.noMailYet' : 'message.noMail')}
+          </p>
+        )}
+      </section>
+      {more > 0 && <p className="faint small">{t('message.moreMails', { count: more })}</p>}
+    </>
+  )
+}
+
+function MailBody({ emailId }: { emailId: number }) {
+  const { t } = useTranslation()
+  const { data, error, refetch } = useQuery(emailQuery(emailId))
+  if (error && !data) return <Failure error={error} onRetry={() => void refetch()} />
+  if (!data) return <Loading lines={5} />
+  if (data.html === null) {
+    return (
+      <p className="soft small" style={{ margin: 0, padding: '14px 18px' }}>
+        {t('message.notKept')}
+      </p>
+    )
+  }
+  return (
+    <MailFrame
+      className={classes.frame}
+      title={t('message.frame')}
+      address={`/emails/${emailId}/html`}
+    />
+  )
+}

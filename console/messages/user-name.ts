@@ -1,0 +1,8 @@
+import type { TFunction } from 'i18next'
+
+/** Who made a change: a person, a key of the business, the service itself or an unknown user. */
+export function nameOfUser(user: string | null, t: TFunction) {
+  if (user === null) return t('message.someone')
+  if (user === 'SYSTEM') return t('message.system')
+  return user.startsWith('key:') ? t('message.key', { name: user.slice(4) }) : user
+}

@@ -1,0 +1,149 @@
+import type { Chart, Unit } from './chart.ts'
+import { removeBidiControls } from './formats/format-values.ts'
+import type { KpiResult, ReportResult } from './report.ts'
+import { summaryWordsOf, type SummaryWords } from './summary-words.ts'
+
+type Summarized = Pick<ReportResult, 'kpis' | 'comparison' | 'charts'>
+
+type Writing = { words: SummaryWords; locale: string }
+
+/**
+ * Three sentences about the figures of a report: its first figure, what became better and worse, and
+ * where there was most.
+ */
+export function writeSummary(result: Summarized, language: string | null): string[] {
+  const writing = { words: summaryWordsOf(language), locale: localeOf(language) }
+  const [first, ...others] = result.kpis.filter(({ value }) => value !== null)
+  if (!first) return [writing.words.nothing]
+  return [
+    writeHeadline(first, result, writing),
+    writeTrends(others, result, writing),
+    writePeak(result.charts, writing) ?? writeOther(others, writing),
+  ]
+    .flatMap((sentence) => sentence ?? [])
+    .map(removeBidiControls)
+}
+
+/** Languages without words of ours are written with the numbers of English. */
+const localeOf = (language: string | null) =>
+  language && /^(de|fr)\b/i.test(language) ? language : 'en'
+
+function writeHeadline(kpi: KpiResult, { comparison }: Summarized, writing: Writing) {
+  const { words } = writing
+  const { label, value, valueToDate, previous } = kpi
+  const figure = writeFigure(value, kpi, writing)
+  if (!isCompared(kpi, { comparison })) return fill(words.figure, { label, figure })
+  const delta = Math.round((valueToDate! - previous!) * 10) / 10
+  const values = {
+    label,
+    figure,
+    soFar: writeFigure(valueToDate, kpi, writing),
+    delta: writeDelta(delta, kpi, writing),
+    previous: writeFigure(previous, kpi, writing),
+  }
+  const kind = delta > 0 ? 'more' : delta < 0 ? 'less' : 'same'
+  return fill(valueToDate === value ? words.headline[kind] : words.soFar[kind], values)
+}
+
+const isCompared = (
+  { previous, valueToDate }: KpiResult,
+  { comparison }: Pick<Summarized, 'comparison'>,
+) => comparison?.isLikeForLike === true && previous !== null && valueToDate !== null
+
+/** The figures that improved and declined most, by their share. */
+function writeTrends(kpis: KpiResult[], { comparison }: Summarized, writing: Writing) {
+  const { words } = writing
+  if (!comparison) return words.inFuture
+  if (!comparison.isLikeForLike) return words.noEarlierPeriod
+  const changes = kpis
+    .filter((kpi) => kpi.better !== null && isCompared(kpi, { comparison }))
+    .map((kpi) => {
+      const delta = kpi.valueToDate! - kpi.previous!
+      const size =
+        Math.abs(delta) / Math.max(Math.abs(kpi.previous!), Math.abs(kpi.valueToDate!), 1e-9)
+      return { kpi, size, isBetter: delta > 0 === (kpi.better === 'more') }
+    })
+    .filter(({ size }) => size > 0)
+    .toSorted((a, b) => b.size - a.size)
+  const better = changes.find(({ isBetter }) => isBetter)
+  const worse = changes.find(({ isBetter }) => !isBetter)
+  const sentences = [
+    ...(better ? [writeTrend(words.better, better.kpi, writing)] : []),
+    ...(worse ? [writeTrend(words.worse, worse.kpi, writing)] : []),
+  ]
+  return sentences.length > 0 ? sentences.join(' ') : words.unchanged
+}
+
+const writeTrend = (text: string, kpi: KpiResult, writing: Writing) =>
+  fill(text, {
+    label: kpi.label,
+    figure: writeFigure(kpi.valueToDate, kpi, writing),
+    previous: writeFigure(kpi.previous, kpi, writing),
+  })
+
+/** Where the first chart with values is highest; undefined if there is none. */
+function writePeak(charts: Chart[], writing: Writing) {
+  for (const chart of charts) {
+    const peak = peakOf(chart)
+    if (!peak || peak.value <= 0) continue
+    const unit = chart.kind === 'heatmap' ? 'count' : chart.unit
+    const figure = writeFigure(peak.value, { unit, currency: null }, writing)
+    return fill(writing.words.peak, { title: chart.title, label: peak.label, figure })
+  }
+  return undefined
+}
+
+function peakOf(chart: Chart): { label: string; value: number } | undefined {
+  const points =
+    chart.kind === 'heatmap'
+      ? chart.rows.flatMap((row, i) =>
+          chart.columns.map((column, k) => ({
+            label: `${row} ${column}`,
+            value: chart.values[i]![k]!,
+          })),
+        )
+      : chart.labels.map((label, i) => ({
+          label,
+          value: (chart.stacked ? chart.series : chart.series.slice(0, 1)).reduce(
+            (sum, { values }) => sum + (values[i] ?? 0),
+            0,
+          ),
+        }))
+  return points.reduce<(typeof points)[number] | undefined>(
+    (best, one) => (!best || one.value > best.value ? one : best),
+    undefined,
+  )
+}
+
+function writeOther(kpis: KpiResult[], writing: Writing) {
+  const [kpi] = kpis
+  if (!kpi) return undefined
+  const figure = writeFigure(kpi.value, kpi, writing)
+  return fill(writing.words.figure, { label: kpi.label, figure })
+}
+
+/** A change: in percentage points for a share, else in the unit of the figure. */
+const writeDelta = (delta: number, kpi: KpiResult, writing: Writing) =>
+  kpi.unit === 'percent'
+    ? fill(writing.words.points, { figure: formatNumber(Math.abs(delta), 1, writing) })
+    : writeFigure(Math.abs(delta), kpi, writing)
+
+function writeFigure(
+  value: number | null,
+  { unit, currency }: { unit: Unit; currency: string | null },
+  writing: Writing,
+) {
+  if (value === null) return '–'
+  if (unit === 'percent') return `${formatNumber(value, 1, writing)} %`
+  if (unit === 'minutes') return `${formatNumber(Math.round(value / 60), 0, writing)} h`
+  if (unit === 'money' && currency && currency !== 'XXX') {
+    return new Intl.NumberFormat(writing.locale, { style: 'currency', currency }).format(value)
+  }
+  return formatNumber(value, 2, writing)
+}
+
+const formatNumber = (value: number, maximumFractionDigits: number, { locale }: Writing) =>
+  new Intl.NumberFormat(locale, { maximumFractionDigits }).format(value)
+
+const fill = (text: string, values: Record<string, string>) =>
+  text.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole)
