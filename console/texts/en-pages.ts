@@ -16,9 +16,9 @@ export const enPages = {
     device: 'This device',
   },
   today: {
-    lede: '<b>{{sent}}</b> messages were sent since midnight, <b>{{waiting}}</b> are scheduled for today, <b>{{failed}}</b> failed.',
+    lede: '<b>{{sent, number}}</b> messages were sent since midnight, <b>{{waiting, number}}</b> are scheduled for today, <b>{{failed, number}}</b> failed.',
     ledeCaptured:
-      '<b>{{sent}}</b> messages were captured since midnight, <b>{{waiting}}</b> are scheduled for today, <b>{{failed}}</b> failed.',
+      '<b>{{sent, number}}</b> messages were captured since midnight, <b>{{waiting, number}}</b> are scheduled for today, <b>{{failed, number}}</b> failed.',
     captured: 'Captured: no mail is sent until a mail server is configured.',
     today: 'Today',
     tomorrow: 'Tomorrow',
@@ -29,6 +29,7 @@ export const enPages = {
     gotNo: '{{who}} did not get {{what}}',
     whatHappened: 'What happened',
     sendAgain: 'Send again',
+    allFailed: 'All failed messages',
     paused: {
       title: 'Mail is paused',
       noReason: 'Nothing is sent until it is resumed.',
@@ -70,7 +71,7 @@ export const enPages = {
     allOfToday_other: '{{count}} messages are scheduled for today',
     lastDays: 'Last 30 days',
     lastDaysCounts:
-      '<b>{{sent}}</b> completed, <bad>{{failed}}</bad> failed, <b>{{other}}</b> not due',
+      '<b>{{sent, number}}</b> completed, <bad>{{failed, number}}</bad> failed, <b>{{other, number}}</b> not due',
     healthy: 'Running well',
     unhealthy: 'Needs attention',
     engine: 'Engine',
@@ -91,9 +92,9 @@ export const enPages = {
   automations: {
     title: 'Automations',
     lede_one:
-      'One automation. <b>{{sent}}</b> messages in the last 30 days; <b>{{waiting}}</b> are scheduled.',
+      'One automation. <b>{{sent, number}}</b> messages in the last 30 days; <b>{{waiting, number}}</b> are scheduled.',
     lede_other:
-      '{{count}} automations. <b>{{sent}}</b> messages in the last 30 days; <b>{{waiting}}</b> are scheduled.',
+      '{{count}} automations. <b>{{sent, number}}</b> messages in the last 30 days; <b>{{waiting, number}}</b> are scheduled.',
     find: 'Find a sentence',
     what: 'What it does',
     fortnight: 'Last 14 days',
@@ -394,7 +395,7 @@ export const enPages = {
   },
   activity: {
     title: 'Activity',
-    lede: 'Every message that was planned, and what happened to it. <b>{{sent}}</b> of <b>{{total}}</b> were completed.',
+    lede: 'Every message that was planned, and what happened to it. <b>{{sent, number}}</b> of <b>{{total, number}}</b> were completed.',
     all: 'All',
     untilToday: 'Until today',
     peek: 'The message in short',

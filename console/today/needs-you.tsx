@@ -21,7 +21,10 @@ import { isIntended, setIntended } from './intended.ts'
 import { Panel } from './panel.tsx'
 import classes from './today.module.css'
 
-/** What waits for a person: a pause, mails to approve, failures, automations that stopped matching. */
+/** The page Activity has the others. */
+const SHOWN_FAILURES = 5
+
+/** What a person decides: a pause, mails to approve, failures, automations that stopped matching. */
 export function NeedsYou({ overview }: { overview: Overview }) {
   const { t } = useTranslation()
   const { failures, mail } = overview
@@ -37,20 +40,27 @@ export function NeedsYou({ overview }: { overview: Overview }) {
       {count === 0 && (
         <Empty title={t('today.nothingFailed')}>{t('today.nothingFailedHint')}</Empty>
       )}
-      {mail.paused && <PausedItem waiting={mail.waiting} />}
-      {approvals.map((approval) => (
-        <ApprovalItem key={approval.approvalId} approval={approval} />
-      ))}
-      {failures.map((failure) => (
-        <FailureItem key={failure.eventTriggerId} failure={failure} />
-      ))}
-      {stopped.automations.map((automation) => (
-        <StoppedItem
-          key={automation.eventDefnId}
-          automation={automation}
-          onIntended={() => stopped.markIntended(automation)}
-        />
-      ))}
+      <ul className={classes.items}>
+        {mail.paused && <PausedItem waiting={mail.waiting} />}
+        {approvals.map((approval) => (
+          <ApprovalItem key={approval.approvalId} approval={approval} />
+        ))}
+        {failures.slice(0, SHOWN_FAILURES).map((failure) => (
+          <FailureItem key={failure.eventTriggerId} failure={failure} />
+        ))}
+        {stopped.automations.map((automation) => (
+          <StoppedItem
+            key={automation.eventDefnId}
+            automation={automation}
+            onIntended={() => stopped.markIntended(automation)}
+          />
+        ))}
+      </ul>
+      {failures.length > SHOWN_FAILURES && (
+        <Link to="/activity" search={{ outcome: 'failed' }} className={`small ${classes.all}`}>
+          {t('today.allFailed')}
+        </Link>
+      )}
     </Panel>
   )
 }
@@ -87,7 +97,7 @@ type ItemProps = { icon: ReactNode; title: ReactNode; aside?: string; children: 
 
 function Item({ icon, title, aside, children }: ItemProps) {
   return (
-    <div className={classes.item}>
+    <li className={classes.item}>
       <span className={classes.icon}>{icon}</span>
       <div className="grow">
         <div className={classes.title}>
@@ -98,7 +108,7 @@ function Item({ icon, title, aside, children }: ItemProps) {
         </div>
         {children}
       </div>
-    </div>
+    </li>
   )
 }
 

@@ -89,7 +89,7 @@ export class Deliveries {
   #sending = 0
   /** Mails that wait for keys or files. The mailer does not know of them yet. */
   readonly #preparing = new Set<ClaimedEmail>()
-  readonly #pace = new Pace()
+  readonly #answerRate = new AnswerRate()
   readonly #files: AttachedFiles
   readonly #shares = new FairShare(EMAIL_QUEUE)
   readonly #senderKeys: SenderKeys
@@ -184,7 +184,7 @@ export class Deliveries {
    * a fast mail server would otherwise wait for the next claim most of the time.
    */
   #room() {
-    const ahead = this.#pace.ahead(monotonicMs())
+    const ahead = this.#answerRate.ahead(monotonicMs())
     const more = ahead - this.#sending
     const room = this.#parts.mailer.room() - this.#preparing.size
     return Math.min(MAX_IN_PROGRESS, Math.max(room, more < ahead / 2 ? 0 : more))
@@ -219,7 +219,7 @@ export class Deliveries {
     const { outage } = this.#server
     return db.transaction(async (tx) => {
       const all = await claim(tx, { worker, now, leaseUntil, limit })
-      const paused = await postponePaused(tx, all, now)
+      const paused = await postponePausedMails(tx, all, now)
       const unpaused = paused.length > 0 ? all.filter((mail) => !paused.includes(mail)) : all
       const above = await postponeAboveDailyLimit(tx, unpaused, now)
       const claimed = above.length > 0 ? unpaused.filter((mail) => !above.includes(mail)) : unpaused
@@ -301,7 +301,7 @@ export class Deliveries {
     } finally {
       this.#sending--
       this.#preparing.delete(mail)
-      this.#pace.count()
+      this.#answerRate.count()
       this.wake()
     }
   }
@@ -352,17 +352,27 @@ export class Deliveries {
     }
   }
 
+  /** 'not attempted' if the files cannot be read now. */
   async #withFiles(
     mail: ClaimedEmail,
     send: (message: Message) => Promise<Outcome>,
-  ): Promise<Outcome> {
+  ): Promise<Outcome | 'not attempted'> {
     const message = readMessage(mail.message)
     const fileUUIds = filesIn(message)
     if (fileUUIds.length === 0) return send(message)
-    const outcome = await this.#files.use(mail.businessId, message, fileUUIds, async (whole) =>
-      whole ? send(whole) : FILE_DELETED,
-    )
-    return outcome === 'busy' ? FILES_BUSY : outcome
+    let isRead = false
+    const sendWhole = async (whole: Message | undefined) => {
+      isRead = true
+      return whole ? send(whole) : FILE_DELETED
+    }
+    try {
+      const outcome = await this.#files.use(mail.businessId, message, fileUUIds, sendWhole)
+      return outcome === 'busy' ? FILES_BUSY : outcome
+    } catch (error) {
+      if (isRead) throw error
+      this.#parts.onError(error)
+      return 'not attempted'
+    }
   }
 
   /** A pause first: if the database refuses every mark, the mail server is not called in a loop. */
@@ -426,7 +436,7 @@ export class Deliveries {
 }
 
 /** Postpones the due mails of businesses whose mail is paused. Returns those of the claim. */
-async function postponePaused(tx: Db, claimed: ClaimedEmail[], now: Temporal.Instant) {
+async function postponePausedMails(tx: Db, claimed: ClaimedEmail[], now: Temporal.Instant) {
   if (!claimed.some((mail) => mail.mailPaused)) return []
   const stillPaused = await lockPausedBusinesses(tx, claimed)
   const paused = claimed.filter((mail) => mail.mailPaused && stillPaused.has(mail.businessId))
@@ -435,7 +445,7 @@ async function postponePaused(tx: Db, claimed: ClaimedEmail[], now: Temporal.Ins
 }
 
 /** Counts the answers of the mail server, to estimate how many will come in a moment. */
-class Pace {
+class AnswerRate {
   #since = 0
   #counted = 0
   #ahead = 0

@@ -81,7 +81,7 @@ async function fireInOneTransaction(context: FireContext, claimed: ClaimedTrigge
     context.onEnded?.(fired.endings, fired.now)
     const ended = fired.emails.filter(({ status }) => status !== 'QUEUED')
     context.onEmailsEnded?.(ended.map(({ status }) => status))
-    left = [...fired.unready, ...(await postponePaused(context, fired.paused))]
+    left = [...fired.unready, ...(await postponePausedTriggers(context, fired.paused))]
     if (left.length === 0) return
     if (!isInTime) return retryLater(context, left, new NotRendered())
     isInTime = await rendering.render(fired.unrendered, context.maxRenderWaitMs)
@@ -111,7 +111,7 @@ async function retryLater(context: FireContext, triggers: ClaimedTrigger[], erro
 const PAUSE_CHECKED_SECONDS = 300
 
 /** Postpones the triggers of businesses whose mail is paused. Returns those whose mail has resumed. */
-async function postponePaused(
+async function postponePausedTriggers(
   { db, worker, now }: FireContext,
   triggers: ClaimedTrigger[],
 ): Promise<ClaimedTrigger[]> {

@@ -27,6 +27,12 @@ type MailServerParts = {
 /**
  * Whether the mail server takes mails. A failure that concerns the server and not the mail pauses
  * delivery. It is then probed with backoff, and one mail is tried before all others follow.
+ *
+ * | state    | outage | isOnTrial | mails at a time | ends when                                        |
+ * |----------|--------|-----------|-----------------|--------------------------------------------------|
+ * | works    | unset  | false     | any number      | a mail finds the server unavailable: paused      |
+ * | paused   | set    | false     | none            | a probe succeeds: on trial                       |
+ * | on trial | set    | true      | one             | it is answered, or none is due: works; else paused |
  */
 export class MailServer {
   readonly #parts: MailServerParts
@@ -36,11 +42,14 @@ export class MailServer {
   #probeAt: Temporal.Instant | undefined
   /** A probe succeeded, and no mail was answered since. */
   #isOnTrial = false
+  /** Whether the state that an earlier process stored was read. */
   #isRead = false
+  /** What must still be stored. */
   #changes: 'none' | 'accepted' | 'state' = 'none'
   #acceptedAt: Temporal.Instant | undefined
   #acceptedSavedAt: Temporal.Instant | undefined
   #reportedAt: Temporal.Instant | undefined
+  /** Whether people were told of this outage, and so must be told of its end. */
   #isReported = false
 
   constructor(parts: MailServerParts) {

@@ -20,12 +20,14 @@ import {
   type FailedMail,
 } from '../store/failure-notices.ts'
 import type { Mailer } from '../email/mailer.ts'
+import { fillWords } from '../email/words.ts'
 import { getBusiness } from '../store/businesses.ts'
-import { findMailServer, type MailOutage } from '../store/mail-servers.ts'
+import { findMailServer } from '../store/mail-servers.ts'
 import { listFailureAddresses } from '../store/users.ts'
 import { sendAccountMail } from './account-mails.ts'
-import { adviceFor } from './failure-advice.ts'
+import { adviceFor, type Advice } from './failure-advice.ts'
 import { pause, type Loop } from './loop.ts'
+import { noticeWordsFor, type NoticeWords } from './notice-words.ts'
 import { isBefore } from './timing.ts'
 
 /*
@@ -69,20 +71,26 @@ async function forEachBusiness<Key extends { businessId: number }>(
   }
 }
 
-type Notice = { subject: string; before: string[]; path: string; after: string[] }
+type Notice = { subject: string; before: string[]; after: string[] }
 
-async function mailPeople(tx: Db, parts: NoticeParts, businessId: number, notice: Notice) {
+/** Writes a notice in the language of the business, and mails it to the people who want it. */
+async function mailPeople(
+  tx: Db,
+  parts: NoticeParts,
+  businessId: number,
+  write: (words: NoticeWords, timeZone: string) => Notice,
+) {
   const { now, mailFrom, host, publicUrl = `https://${parts.host}` } = parts
-  const link = `${publicUrl}/console${notice.path}`
+  const { language, timeZone } = await getBusiness(tx, businessId)
+  const words = noticeWordsFor(language)
+  const notice = write(words, timeZone)
+  const link = `${publicUrl}/console/activity`
   for (const to of await listFailureAddresses(tx, businessId)) {
-    const after = [...notice.after, WHY]
+    const after = [...notice.after, words.why]
     const mail = { ...notice, businessId, to, link, after, isAccount: true }
     await sendAccountMail(tx, mail, { now: now(), mailFrom, host })
   }
 }
-
-const WHY =
-  'You get this mail because your account asks for mails about failures. Change that at Settings, People.'
 
 async function tellOfApprovals(parts: NoticeParts) {
   const untold = await listUntoldApprovals(parts.database.engine)
@@ -90,32 +98,31 @@ async function tellOfApprovals(parts: NoticeParts) {
     const approval = await lockApproval(tx, key)
     if (approval?.status !== 'WAITING') return
     await markTold(tx, key, parts.now())
-    await mailPeople(tx, parts, key.businessId, noticeOfApproval(approval))
+    await mailPeople(tx, parts, key.businessId, (words) => noticeOfApproval(words, approval))
   })
 }
 
-const SOURCES = {
-  IMPORT: 'An import',
-  FIRE: 'A request to fire triggers',
-  RESEND: 'A request to send mails again',
-}
-
-const noticeOfApproval = (approval: StoredApproval): Notice => {
+function noticeOfApproval(words: NoticeWords, approval: StoredApproval): Notice {
   const { approvalId, mails, bulkLimit, source, createdUser, byDefinition } = approval
+  const { subject, intro, sources, decide, after } = words.approval
+  const asked = {
+    source: sources[source],
+    user: createdUser,
+    mails: countIn(words.mails, mails),
+    limit: String(bulkLimit),
+  }
+  const definitions = byDefinition.slice(0, MAX_LINES).map((one) => {
+    const name = one.description ?? fillWords(words.automation, { id: String(one.eventDefnId) })
+    return `${name}: ${countIn(words.mails, one.mails)}`
+  })
   return {
-    subject: `${waiting(mails)} for your approval`,
+    subject: countIn(subject, mails),
     before: [
-      `${SOURCES[source]} by ${createdUser} would send ${countOf(mails)} at once, more than the limit of ${bulkLimit}. They wait until you decide.`,
-      ...byDefinition
-        .slice(0, MAX_LINES)
-        .map(
-          ({ description, eventDefnId, mails: some }) =>
-            `${description ?? `Automation ${eventDefnId}`}: ${countOf(some)}`,
-        ),
-      `Release or cancel approval ${approvalId} (POST /approval/${approvalId}/release or /cancel). The mails are listed here:`,
+      fillWords(intro, asked),
+      ...definitions,
+      fillWords(decide, { id: String(approvalId) }),
     ],
-    path: '/activity',
-    after: ['Nothing is sent before that. Planned reminders and single bookings do not wait.'],
+    after: [after],
   }
 }
 
@@ -139,7 +146,11 @@ async function tellOfOutages(parts: NoticeParts) {
     const { outageTold } = await lockFailureNotice(tx, businessId)
     if (outageTold !== null || (await hasSentMail(tx, businessId, since))) return
     await saveOutageTold(tx, businessId, parts.now())
-    await mailPeople(tx, parts, businessId, await noticeOfOutage(tx, businessId, outage))
+    const waiting = await readWaitingMails(tx, businessId)
+    const reply = outage?.reply ?? waiting.reply
+    await mailPeople(tx, parts, businessId, (words, timeZone) =>
+      noticeOfOutage(words, { ...waiting, reply, timeZone }),
+    )
   })
   const isWaiting = new Set(waiting.map(({ businessId }) => businessId))
   const over = (await listToldBusinesses(engine)).filter((one) => !isWaiting.has(one.businessId))
@@ -154,25 +165,20 @@ async function findOutage({ database, mailer }: NoticeParts) {
   return (await findMailServer(database.engine, mailer.server))?.outage ?? null
 }
 
-async function noticeOfOutage(
-  tx: Db,
-  businessId: number,
-  outage: MailOutage | null,
-): Promise<Notice> {
-  const { mails, since, reply: lastReply } = await readWaitingMails(tx, businessId)
-  const reply = outage?.reply ?? lastReply
-  const { timeZone } = await getBusiness(tx, businessId)
+type Waiting = Awaited<ReturnType<typeof readWaitingMails>> & { timeZone: string }
+
+function noticeOfOutage(words: NoticeWords, { mails, since, reply, timeZone }: Waiting): Notice {
+  const { subject, waiting, reply: answer, ask, after } = words.outage
+  const local = since.toZonedDateTimeISO(timeZone)
+  const moment = local.toLocaleString(words.locale, { dateStyle: 'long', timeStyle: 'short' })
   return {
-    subject: 'No mail could be sent for an hour',
+    subject,
     before: [
-      `${waiting(mails)} since ${inWords(since, timeZone)}, and none was accepted in the last hour.`,
-      ...(reply ? [`The last answer was: ${hideAddresses(reply)}`] : []),
-      'Ask the operator of this installation to check the mail server. See what waits:',
+      countIn(waiting, mails, { since: `${moment} (${timeZone})` }),
+      ...(reply ? [fillWords(answer, { reply: hideAddresses(reply) })] : []),
+      ask,
     ],
-    path: '/activity',
-    after: [
-      'Mails are tried again for as long as they are of use, and leave by themselves when the server is back.',
-    ],
+    after: [after],
   }
 }
 
@@ -191,7 +197,8 @@ async function tellOfFailures(parts: NoticeParts) {
     if (!range) return
     await saveDailyUntil(tx, businessId, range.to)
     const failed = await listFailedMails(tx, businessId, range, MAX_READ)
-    if (failed.count > 0) await mailPeople(tx, parts, businessId, noticeOfFailures(failed))
+    if (failed.count === 0) return
+    await mailPeople(tx, parts, businessId, (words) => noticeOfFailures(words, failed))
   })
 }
 
@@ -223,35 +230,36 @@ const MAX_READ = 1_000
  * Without names and addresses of clients: the console shows them to those who may see them, and a
  * notice would be forgotten when a client is erased.
  */
-function noticeOfFailures({ count, newest }: { count: number; newest: FailedMail[] }): Notice {
-  const counts = new Map<string, { advice: string; messages: number }>()
-  for (const { description, reason } of newest) {
-    const line = `${description ?? 'Automation'}: ${hideAddresses(reason)}`
+function noticeOfFailures(
+  words: NoticeWords,
+  { count, newest }: { count: number; newest: FailedMail[] },
+): Notice {
+  const { subject, intro, times, whatToDo, others, see, after } = words.failures
+  const counts = new Map<string, { advice: Advice; messages: number }>()
+  for (const { description, eventDefnId, reason } of newest) {
+    const name = description ?? fillWords(words.automation, { id: String(eventDefnId) })
+    const line = `${name}: ${hideAddresses(reason)}`
     const known = counts.get(line) ?? { advice: adviceFor(reason), messages: 0 }
     counts.set(line, { ...known, messages: known.messages + 1 })
   }
   const shown = [...counts].slice(0, MAX_LINES)
   const byAdvice = Map.groupBy(shown, ([, { advice }]) => advice)
   const lines = [...byAdvice].flatMap(([advice, some]) => [
-    ...some.map(([line, { messages }]) => (messages > 1 ? `${line} (${messages} times)` : line)),
-    `What to do: ${advice}`,
+    ...some.map(([line, { messages }]) =>
+      messages > 1 ? fillWords(times, { line, count: String(messages) }) : line,
+    ),
+    fillWords(whatToDo, { advice: words.advice[advice] }),
   ])
+  const hasOthers = counts.size > MAX_LINES || count > newest.length
   return {
-    subject: count === 1 ? 'One message could not be sent' : `${count} messages could not be sent`,
-    before: [
-      'These messages could not be sent since the last report.',
-      ...lines,
-      ...(counts.size > MAX_LINES || count > newest.length ? ['And others.'] : []),
-      'See whom they are for, and send them again:',
-    ],
-    path: '/activity',
-    after: ['There is one such mail a day, and none if nothing failed.'],
+    subject: countIn(subject, count),
+    before: [intro, ...lines, ...(hasOthers ? [others] : []), see],
+    after: [after],
   }
 }
 
-const countOf = (mails: number) => (mails === 1 ? '1 mail' : `${mails} mails`)
-
-const waiting = (mails: number) => `${countOf(mails)} ${mails === 1 ? 'waits' : 'wait'}`
-
-const inWords = (time: Temporal.Instant, timeZone: string) =>
-  `${time.toZonedDateTimeISO(timeZone).toLocaleString('en-GB', { dateStyle: 'long', timeStyle: 'short' })} (${timeZone})`
+const countIn = (
+  { one, many }: { one: string; many: string },
+  count: number,
+  values: Record<string, string> = {},
+) => fillWords(count === 1 ? one : many, { ...values, count: String(count) })

@@ -4,6 +4,7 @@ import { bodyProperties as bodyOfFields, line, orNull } from './fields.ts'
 import { foreignBusiness, readGiven } from './read-fields.ts'
 import { withRule } from './rules.ts'
 import { isPlainObject } from './json.ts'
+import { ExpandedObject } from './object-names.ts'
 import type { ObjectKind } from './objects.ts'
 import { Id, Ignored, Maybe, serverOwned, ServerOwned } from './schema.ts'
 
@@ -91,6 +92,7 @@ function bodyProperties(kind: ObjectKind): Record<string, TSchema> {
     active: Maybe(Type.Boolean()),
     businessId: Maybe(Id),
     ...serverOwned,
+    ...(kind.objectType ? EXPANDED : {}),
     ...(kind.kind === 'emailTemplate' ? { emailCategory: CategoryOfTemplate, ...WARNED } : {}),
   }
 }
@@ -120,6 +122,11 @@ const CategoryOfTemplate = Type.Optional(
   ),
 )
 const WARNED = { warnings: ServerOwned }
+
+/** What `expand` adds to an object of a list. */
+const EXPANDED = Object.fromEntries(
+  Object.keys(ExpandedObject).map((property) => [property, ServerOwned]),
+)
 
 /** Reads the body of a POST or a line of an import. `schema` is that of the body or of the line. */
 export function readObject(

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Moment, OrNull } from './schema.ts'
+import { Moment, OrNull, SeveralOf } from './schema.ts'
 
 /** The properties that `expand=names` adds to a trigger or an email. */
 export const ObjectNames = {
@@ -41,9 +41,8 @@ export const ExpandedObject = {
 }
 
 export const ExpandObject = Type.Optional(
-  Type.String({
-    pattern: '^(names|messages)(,(names|messages))*$',
-    description:
-      '`names` adds the names of client, staff, service and location; `messages` counts the triggers of each object by status.',
-  }),
+  SeveralOf(
+    ['names', 'messages'],
+    '`names` adds the names of client, staff, service and location; `messages` counts the triggers of each object by status.',
+  ),
 )

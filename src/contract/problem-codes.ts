@@ -77,6 +77,12 @@ export const PROBLEMS = {
     meaning: 'The request contradicts the state of the object, or another request that is running.',
     remedy: 'Read the object again, then decide.',
   },
+  gone: {
+    status: 410,
+    title: 'It is no longer available',
+    meaning: 'The link has expired, was revoked, or was used before.',
+    remedy: 'Ask for a new link.',
+  },
   'stale-version': {
     status: 412,
     title: 'The object has changed',

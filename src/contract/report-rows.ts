@@ -61,6 +61,7 @@ export const ReportRowsQuery = Type.Object({
   ),
   objectType: Type.Optional(Type.String({ maxLength: 40 })),
   objectId: Type.Optional(Type.String({ pattern: '^\\d{1,15}$' })),
+  objectUUId: Type.Optional(Type.String({ maxLength: 100 })),
   eventTriggerId: Type.Optional(Type.String({ pattern: '^\\d{1,15}$' })),
   line: Type.Optional(
     Type.String({

@@ -41,18 +41,34 @@ export const serverOwned = {
 
 export const Moment = Type.Integer({ description: 'Milliseconds since 1970-01-01 00:00:00 UTC.' })
 
+/** A time in a query. Dates as text and times in seconds are frequent mistakes. */
+export const MomentQuery = (range: { minimum: number; maximum: number; description: string }) =>
+  withRule(Type.Integer(range), (value) =>
+    Number.isSafeInteger(value) && Number(value) >= range.minimum && Number(value) <= range.maximum
+      ? []
+      : [{ detail: 'must be a time in milliseconds since 1970-01-01 UTC, such as 1789000000000' }],
+  )
+
 /** A time in a query, in the years 0001 to 9999. */
 export const MomentFilter = (description: string) =>
   Type.Optional(
-    Type.Integer({ minimum: -62_135_596_800_000, maximum: 253_402_300_799_999, description }),
+    MomentQuery({ minimum: -62_135_596_800_000, maximum: 253_402_300_799_999, description }),
   )
 
 /** A query parameter with one or several of these words. */
-export const SeveralOf = (words: readonly string[]) =>
-  Type.String({
-    pattern: `^(${words.join('|')})(,(${words.join('|')}))*$`,
-    description: `One or several of ${words.join(', ')}, separated by commas.`,
-  })
+export const SeveralOf = (
+  words: readonly string[],
+  description = `One or several of ${words.join(', ')}, separated by commas.`,
+) =>
+  withRule(
+    Type.String({ pattern: `^(${words.join('|')})(,(${words.join('|')}))*$`, description }),
+    (value) => {
+      const given = typeof value === 'string' ? value.split(',') : []
+      return given.length > 0 && given.every((word) => words.includes(word))
+        ? []
+        : [{ detail: `must be one or several of ${words.join(', ')}, separated by commas` }]
+    },
+  )
 
 /** The body of a route that acts on many objects. */
 export const BulkIds = Named('BulkIds', {

@@ -97,7 +97,7 @@ function withSuggestion(message: string, name: string, suggested: string[]) {
 const MAX_NAME = 60
 
 /** The name that was probably meant; undefined if none is similar. */
-function nearestName(name: string, suggested: readonly string[]): string | undefined {
+export function nearestName(name: string, suggested: readonly string[]): string | undefined {
   if (name.length > MAX_NAME) return undefined
   const given = name.toLowerCase()
   let nearest: { name: string; distance: number } | undefined

@@ -56,7 +56,7 @@ export class SmtpMailer implements Mailer {
   readonly #options: SmtpOptions
   readonly #limits: ProviderLimits
   readonly #width: Width
-  readonly #pace = new Pace()
+  readonly #usualTime = new UsualTime()
   readonly #idle: { session: SmtpSession; since: number }[] = []
   readonly #waiting: Waiting[] = []
   /** Mails whose envelope was sent ahead, with the end of the mail before it. */
@@ -208,7 +208,7 @@ export class SmtpMailer implements Mailer {
     this.#working.delete(session)
     clearTimeout(followingTimer)
     const outcome = isSenderRefused(sent) ? asUnavailable(sent) : sent
-    const slow = this.#pace.isSlow(monotonicMs() - started - delivery.committingMs)
+    const slow = this.#usualTime.isSlow(monotonicMs() - started - delivery.committingMs)
     if (slow || outcome.reply.startsWith('421')) this.#width.narrow()
     else if (outcome.kind === 'sent') this.#width.widen()
     const following = this.#following.get(session)
@@ -381,7 +381,7 @@ const isSenderRefused = ({ kind, phase, reply }: Outcome) =>
   /^53[0458]\b|^553\b|^5\d\d[ -]5\.(1\.[78]|7\.(27|60))\b/.test(reply)
 
 /** A server is slow if it takes four times as long as before. */
-class Pace {
+class UsualTime {
   #usual = 0
 
   isSlow(tookMs: number) {

@@ -14,8 +14,7 @@ export type MailedReport = {
   startDate: string
   endDate: string
   sentences: string[]
-  /** Of the business; null: English. */
-  language: string | null
+  locale: string
   /** The file, or its size if it is too large for a mail and the mail has a link instead. */
   attachment: MessageAttachment | undefined
   fileSize: number
@@ -37,7 +36,7 @@ export const queueReportMail = (
   sending: Pick<Sending, 'now' | 'mailFrom' | 'host'>,
 ) => {
   const { reportName, businessName, locationName, sentences, attachment } = report
-  const writing = { language: languageOfWords(report.language), timeZone }
+  const writing = { language: languageOfWords(report.locale), timeZone }
   const title = schedule.name ?? reportName
   const period = describePeriod(report)
   const place = locationName === null ? businessName : `${businessName}, ${locationName}`

@@ -14,7 +14,6 @@ import {
   type NewScheduleRun,
   type ScheduleRow,
 } from '../store/report-schedules.ts'
-import { getBusiness } from '../store/businesses.ts'
 import { listUsersById, shareUsersById, type UserRow } from '../store/users.ts'
 import { createReportLink, LINK_LIFETIME } from './links.ts'
 import { readerKeyOf, readerOfUser, unreachableReason } from './readers.ts'
@@ -128,14 +127,13 @@ async function printFor(
     const request = { reportId, filters, groupBy, locationId, startDate, endDate }
     const job = await checkPrintRequest(db, request, readerOfUser(user), parts.now())
     await refuseTooManyRows(db, job, format)
-    const { language } = await getBusiness(db, businessId)
-    const file = await printToFile(db, job, { format, pageSize, signal, summary: { language } })
-    const { businessName, locationName } = job
+    const file = await printToFile(db, job, { format, pageSize, signal, hasSentences: true })
+    const { businessName, locationName, locale } = job
     const about = {
       reportName: file.reportName,
       businessName,
       locationName,
-      language,
+      locale,
       startDate,
       endDate,
     }

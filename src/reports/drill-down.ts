@@ -2,6 +2,7 @@ import { DIMENSIONS } from '../contract/report.ts'
 import type { Db } from '../database/database.ts'
 import { empty, join, raw, sql, type Sql } from '../database/sql.ts'
 import { invalid, type Fault } from '../errors.ts'
+import { canGroupBy } from './grouping.ts'
 import { MEASURES } from './measures.ts'
 import type { PrintJob } from './print-request.ts'
 import {
@@ -162,15 +163,19 @@ const CONDITIONS: Record<KeyName, (value: string) => Sql> = {
   hour: (value) => sql`extract(hour from o.local_start) = ${Number(value)}::int`,
   objectType: (value) => sql`o.object_type = ${value}`,
   objectId: idIs('object_id'),
+  objectUUId: (value) => sql`o.object_uuid = ${value}`,
   eventTriggerId: idIs('event_trigger_id'),
   line: (value) => sql`o.line = ${value}`,
 }
 
 /** The sum of the request. Refuses keys and measures that the report does not have. */
 function checkRequest(report: Report, scope: Scope, request: ObjectsRequest): ObjectSum {
-  const { drillDown, measures } = report
+  const { drillDown } = report
   const faults: Fault[] = []
-  const keys = new Set<KeyName>([...drillDown!.keys(scope), ...(measures ? DIMENSIONS : [])])
+  const keys = new Set<KeyName>([
+    ...drillDown!.keys(scope),
+    ...DIMENSIONS.filter((name) => canGroupBy(report, name)),
+  ])
   for (const name of KEY_NAMES) {
     if (request[name] === undefined || keys.has(name)) continue
     const known = [...keys].join(', ')

@@ -30,13 +30,13 @@ export type Printing = {
   pageSize: PageSize
   signal: AbortSignal
   onProgress?: (rowsRead: number) => void
-  /** Also writes the figures in words, in this language. */
-  summary?: { language: string | null }
+  /** Also writes the figures in words. */
+  hasSentences?: boolean
 }
 
 /** Prints to a temporary file, so that a client gets a complete report or an error. */
 export async function printToFile(db: Db, job: PrintJob, printing: Printing): Promise<PrintedFile> {
-  const { format, pageSize, signal, onProgress, summary } = printing
+  const { format, pageSize, signal, onProgress, hasSentences = false } = printing
   const path = join(tmpdir(), `bellwether-report-${randomUUID()}`)
   const handle = await open(path, 'wx+', 0o600)
   try {
@@ -49,14 +49,14 @@ export async function printToFile(db: Db, job: PrintJob, printing: Printing): Pr
       job,
       async (result) => {
         reportName = result.report.reportName
-        if (summary) sentences = writeMailText(result, summary.language)
+        if (hasSentences) sentences = writeMailText(result)
         size =
           format === 'pdf'
             ? await writePdf(result, { handle, pageSize, signal })
             : await writeInThread(result, { format, fd: handle.fd, signal })
       },
       {
-        rowsOnly: format === 'csv' && !summary,
+        rowsOnly: format === 'csv' && !hasSentences,
         hasRowFilters: format === 'json',
         signal,
         ...(onProgress ? { onProgress } : {}),
@@ -84,10 +84,11 @@ async function writePdf(result: ReportResult, { handle, pageSize, signal }: PdfW
 }
 
 /** Three sentences, those of the report itself if it has some, then all figures and the notes. */
-function writeMailText(result: ReportResult, language: string | null) {
-  const own = result.sentences
-  const generated = own.length < 3 ? writeSummary(result, language) : []
-  return [...new Set([...own, ...generated.slice(0, 3 - own.length), ...writeSentences(result)])]
+function writeMailText(result: ReportResult) {
+  const { sentences } = result
+  const generated = sentences.length < 3 ? writeSummary(result) : []
+  const first = [...sentences, ...generated.slice(0, 3 - sentences.length)]
+  return [...new Set([...first, ...writeSentences(result)])]
 }
 
 /** Contains no input of users, so it needs no escaping. */

@@ -81,6 +81,7 @@ export const KEY_NAMES = [
   'hour',
   'objectType',
   'objectId',
+  'objectUUId',
   'eventTriggerId',
   'line',
 ] as const

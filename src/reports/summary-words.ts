@@ -83,5 +83,5 @@ const fr: SummaryWords = {
 const WORDS: Record<string, SummaryWords> = { en, de, fr }
 
 /** The words of a language tag such as `de-CH`; English if we do not write the language. */
-export const summaryWordsOf = (language: string | null): SummaryWords =>
-  WORDS[(language ?? 'en').slice(0, 2).toLowerCase()] ?? en
+export const summaryWordsOf = (locale: string): SummaryWords =>
+  WORDS[locale.slice(0, 2).toLowerCase()] ?? en

@@ -1,18 +1,19 @@
 import type { Chart, Unit } from './chart.ts'
-import { removeBidiControls } from './formats/format-values.ts'
+import { removeBidiControls, writeFigure as formatFigure } from './formats/format-values.ts'
 import type { KpiResult, ReportResult } from './report.ts'
 import { summaryWordsOf, type SummaryWords } from './summary-words.ts'
+import { wordsOf, type Words } from './words.ts'
 
-type Summarized = Pick<ReportResult, 'kpis' | 'comparison' | 'charts'>
+type Summarized = Pick<ReportResult, 'kpis' | 'comparison' | 'charts' | 'locale'>
 
-type Writing = { words: SummaryWords; locale: string }
+type Writing = { words: SummaryWords; numbers: Words }
 
 /**
  * Three sentences about the figures of a report: its first figure, what became better and worse, and
  * where there was most.
  */
-export function writeSummary(result: Summarized, language: string | null): string[] {
-  const writing = { words: summaryWordsOf(language), locale: localeOf(language) }
+export function writeSummary(result: Summarized): string[] {
+  const writing = { words: summaryWordsOf(result.locale), numbers: wordsOf(result.locale) }
   const [first, ...others] = result.kpis.filter(({ value }) => value !== null)
   if (!first) return [writing.words.nothing]
   return [
@@ -24,14 +25,10 @@ export function writeSummary(result: Summarized, language: string | null): strin
     .map(removeBidiControls)
 }
 
-/** Languages without words of ours are written with the numbers of English. */
-const localeOf = (language: string | null) =>
-  language && /^(de|fr)\b/i.test(language) ? language : 'en'
-
 function writeHeadline(kpi: KpiResult, { comparison }: Summarized, writing: Writing) {
   const { words } = writing
   const { label, value, valueToDate, previous } = kpi
-  const figure = writeFigure(value, kpi, writing)
+  const figure = formatFigure(kpi, writing.numbers)
   if (!isCompared(kpi, { comparison })) return fill(words.figure, { label, figure })
   const delta = Math.round((valueToDate! - previous!) * 10) / 10
   const values = {
@@ -125,25 +122,16 @@ function writeOther(kpis: KpiResult[], writing: Writing) {
 /** A change: in percentage points for a share, else in the unit of the figure. */
 const writeDelta = (delta: number, kpi: KpiResult, writing: Writing) =>
   kpi.unit === 'percent'
-    ? fill(writing.words.points, { figure: formatNumber(Math.abs(delta), 1, writing) })
+    ? fill(writing.words.points, {
+        figure: writeFigure(Math.abs(delta), { unit: 'count', currency: null }, writing),
+      })
     : writeFigure(Math.abs(delta), kpi, writing)
 
-function writeFigure(
+const writeFigure = (
   value: number | null,
   { unit, currency }: { unit: Unit; currency: string | null },
-  writing: Writing,
-) {
-  if (value === null) return '–'
-  if (unit === 'percent') return `${formatNumber(value, 1, writing)} %`
-  if (unit === 'minutes') return `${formatNumber(Math.round(value / 60), 0, writing)} h`
-  if (unit === 'money' && currency && currency !== 'XXX') {
-    return new Intl.NumberFormat(writing.locale, { style: 'currency', currency }).format(value)
-  }
-  return formatNumber(value, 2, writing)
-}
-
-const formatNumber = (value: number, maximumFractionDigits: number, { locale }: Writing) =>
-  new Intl.NumberFormat(locale, { maximumFractionDigits }).format(value)
+  { numbers }: Writing,
+) => formatFigure({ value, unit, currency }, numbers)
 
 const fill = (text: string, values: Record<string, string>) =>
   text.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole)

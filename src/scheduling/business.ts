@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { BUSINESS_BODY } from '../contract/business.ts'
+import { BUSINESS_BODY, BUSINESS_FIELDS } from '../contract/business.ts'
 import { readFields } from '../contract/read-fields.ts'
 import type { Db } from '../database/database.ts'
 import { invalid, notFound, type Fault } from '../errors.ts'
@@ -61,10 +61,17 @@ const ANSWERS = [
 ] as const
 
 /** The fields that a business may not change about itself. */
+const OPERATOR_FIELDS = ['active', 'externalId', 'senderDomains', 'dailyMailLimit'] as const
+
+/** The fields that a business may change: what it can take along to another installation. */
+export const OWN_FIELDS = Object.keys(BUSINESS_FIELDS).filter(
+  (property) => !OPERATOR_FIELDS.some((field) => field === property),
+)
+
 export const operatorFieldFaults = (values: BusinessFields, current: BusinessRow): Fault[] =>
-  (['active', 'externalId', 'senderDomains', 'dailyMailLimit'] as const)
-    .filter((property) => !isDeepStrictEqual(values[property], current[property]))
-    .map((property) => ({ pointer: `/${property}`, detail: 'is the operator’s to change' }))
+  OPERATOR_FIELDS.filter((property) => !isDeepStrictEqual(values[property], current[property])).map(
+    (property) => ({ pointer: `/${property}`, detail: 'is the operator’s to change' }),
+  )
 
 /** The reason of a pause that has just ended may be sent back. */
 export const mailPauseFaults = (

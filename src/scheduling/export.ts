@@ -12,6 +12,7 @@ import {
   type ReferredIds,
 } from '../store/exported-objects.ts'
 import { listAllFiles, readContent, type StoredFile } from '../store/files.ts'
+import { OWN_FIELDS } from './business.ts'
 import { withItemRefs } from './inner-references.ts'
 import { listAllStatuses } from '../store/statuses.ts'
 import { listSuppressions } from '../store/suppressions.ts'
@@ -63,19 +64,13 @@ async function fileLine(tx: Db, { businessId, fileUUId, name, active }: StoredFi
   return { kind: 'fileLibrary', fileUUId, name, active, content: bytes!.toString('base64') }
 }
 
-const businessLine = (business: BusinessRow) => ({
-  kind: 'business',
-  name: business.name,
-  timeZone: business.timeZone,
-  emailAddress: business.emailAddress,
-  phone: business.phone,
-  language: business.language,
-  logo: business.logo,
-  confirmStatus: business.confirmStatus,
-  cancelStatus: business.cancelStatus,
-  cancelUntilHours: business.cancelUntilHours,
-  bookingUrl: business.bookingUrl,
-})
+const businessLine = (business: BusinessRow) => {
+  const fields = new Map<string, unknown>(Object.entries(business))
+  return {
+    kind: 'business',
+    ...Object.fromEntries(OWN_FIELDS.map((one) => [one, fields.get(one)])),
+  }
+}
 
 /** The objects that were written, each with the number of its line within its kind. */
 class Refs {

@@ -530,7 +530,7 @@ export type NewTrigger = {
   scheduledTime: Temporal.Instant
   status: 'SCHEDULED' | 'EXPIRED'
   statusReason: string | null
-} & Brakeable
+} & Holdable
 
 type PlannedUpdate = {
   eventTriggerId: number
@@ -539,9 +539,10 @@ type PlannedUpdate = {
   scheduledTime: Temporal.Instant
   status: 'SCHEDULED' | 'EXPIRED' | 'CANCELLED'
   statusReason: string | null
-} & Brakeable
+} & Holdable
 
-type Brakeable = {
+/** A trigger of a bulk call may have to wait for an approval. */
+type Holdable = {
   /** A reminder whose time had passed: `latePolicy` sends it all the same. */
   isLate?: boolean
   /** It waits for this approval. */
@@ -580,7 +581,7 @@ export function writePlan(tx: Db, businessId: number, plan: Plan, now: Temporal.
   if (isSoon) tx.hint('bellwether_due')
 }
 
-const withApproval = <Row extends Brakeable>(row: Row) => ({
+const withApproval = <Row extends Holdable>(row: Row) => ({
   ...row,
   approvalId: row.approvalId ?? null,
 })

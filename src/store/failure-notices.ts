@@ -98,7 +98,7 @@ export const saveOutageTold = (tx: Db, businessId: number, told: Temporal.Instan
   tx.query(sql`
     update failure_notice set outage_told = ${told} where business_id = ${businessId}`)
 
-export type FailedMail = { description: string | null; reason: string }
+export type FailedMail = { eventDefnId: number; description: string | null; reason: string }
 
 type Range = { from: Temporal.Instant; to: Temporal.Instant }
 
@@ -110,7 +110,7 @@ export async function listFailedMails(
   limit: number,
 ) {
   const rows = await db.query<FailedMail & { all: number }>(sql`
-    select count(*) over () as all, d.description,
+    select count(*) over () as all, t.event_defn_id as "eventDefnId", d.description,
            coalesce(m.status_reason, t.status_reason, '') as reason
     from event_trigger t
     join event_definition d using (business_id, event_defn_id)

@@ -34,19 +34,30 @@ const MAX_COUNTED = 100_000
 export const overdueAt = (now: Temporal.Instant) =>
   sql`worker is null and next_attempt_time < ${now.subtract({ seconds: 1 })}`
 
+/** From the queue, the mails that nothing holds back on purpose. */
+const waiting = (now: Temporal.Instant) => sql`
+  from email_queue q join business b using (business_id)
+  where (not b.mail_paused or q.is_account)
+    and (q.above_limit_until is null or q.above_limit_until <= ${now})`
+
 /** `leaseSeconds`: of the workers. They take over expired leases every quarter of it. */
-export async function readQueueHealth(db: Db, now: Temporal.Instant, leaseSeconds: number) {
+export async function readQueueHealth(
+  db: Db,
+  now: Temporal.Instant,
+  leaseSeconds: number,
+  maxCounted = MAX_COUNTED,
+) {
   const takenOverUntil = now.subtract({ milliseconds: leaseSeconds * 500 })
   const [health] = await db.query<QueueHealth>(sql`
     select
       (select count(*) from (
-         select from pending_trigger where ${overdueAt(now)} limit ${MAX_COUNTED}) due) as overdue,
+         select from pending_trigger where ${overdueAt(now)} limit ${maxCounted}) due) as overdue,
       (select min(next_attempt_time) from pending_trigger where ${overdueAt(now)}) as "oldestOverdue",
       (select count(*) from (
          select from pending_trigger w left join worker_lease using (worker)
          where w.next_attempt_time <= ${now} and w.worker is not null
            and coalesce(worker_lease.lease_until, '-infinity') < ${takenOverUntil}
-         limit ${MAX_COUNTED}) stuck) as "stuckLeases",
+         limit ${maxCounted}) stuck) as "stuckLeases",
       (select count(*) from event_definition where planned_version < version) as unplanned,
       (select min(modified_date) from event_definition where planned_version < version) as "oldestUnplanned",
       (select count(*) from event_trigger
@@ -55,13 +66,11 @@ export async function readQueueHealth(db: Db, now: Temporal.Instant, leaseSecond
       (select count(*) from business where mail_paused) as "pausedBusinesses",
       mails.*, late.*
     from (
-      select count(*) filter (where not is_above) as "emailsWaiting",
-             min(created_date) filter (where not is_above) as "oldestWaitingEmail",
-             count(*) filter (where is_above) as "emailsAboveLimit"
-      from (
-        select q.created_date, q.above_limit_until is not null and q.above_limit_until > ${now} as is_above
-        from email_queue q join business b using (business_id)
-        where (not b.mail_paused or q.is_account) limit ${MAX_COUNTED}) waiting) mails, (
+      select (select count(*) from (select ${waiting(now)} limit ${maxCounted}) q) as "emailsWaiting",
+             (select min(q.created_date) ${waiting(now)}) as "oldestWaitingEmail",
+             (select count(*) from (
+                select from email_queue q where q.above_limit_until > ${now} limit ${maxCounted}) q)
+               as "emailsAboveLimit") mails, (
       select count(*) filter (where status <> 'EXPIRED') as late,
              count(*) filter (where status = 'EXPIRED' and status_reason like ${`${CAME_LATE}%`}) as expired,
              coalesce(extract(epoch from max(modified_date - due_time)

@@ -78,7 +78,8 @@ test('an invited person chooses a password with the mailed link, once, and signs
     [again.status, again.body.detail],
     [410, 'This link has expired or was used before. Ask for a new one.'],
   )
-  assert.equal((await anybody('POST', '/user/password/link', { token })).status, 410)
+  const used = await anybody('POST', '/user/password/link', { token })
+  assert.deepEqual([used.status, used.body.code], [410, 'gone'])
   const bela = ask(app, { cookie: await signInAs(app, 'bela', 'a long one of mine') })
   assert.equal((await bela('GET', '/session')).body.business.businessId, businessId)
 })

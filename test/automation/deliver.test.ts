@@ -667,6 +667,30 @@ test('a worker that is stopped after a crash of the database gives nothing back 
   await engine.settle()
 })
 
+test('a mail whose files cannot be read now is not attempted, and is sent later', async (t) => {
+  const world = await startWorld(t)
+  const { database, save } = world
+  const { fileUUId } = await save('/fileLibrary', {
+    name: 'House rules.pdf',
+    content: Buffer.from('%PDF-1.7\n').toString('base64'),
+  })
+  const { mailer, taken } = scripted()
+  const engine = await due(world, mailer, { attachFileLibraryUUids: [fileUUId] })
+  await engine.plan()
+  while ((await engine.fire()) > 0);
+  await asOwner(database, 'revoke select on file_content from bellwether_engine')
+  await engine.deliver()
+  await engine.settle()
+  assert.match(String(engine.errors[0]), /permission denied for table file_content/)
+  const waiting = await mailOf(world)
+  assert.deepEqual([waiting.status, waiting.attempts], ['QUEUED', []], 'free to be claimed')
+  await asOwner(database, 'grant select on file_content to bellwether_engine')
+  engine.errors.length = 0
+  await engine.runEngine()
+  assert.equal(taken.length, 1)
+  assert.equal((await mailOf(world)).status, 'SENT')
+})
+
 test('mails with large files leave room for the mails of another business', async (t) => {
   const world = await startWorld(t)
   const { book, clock, db, save } = world

@@ -6,6 +6,7 @@ import { sql } from '../../src/database/sql.ts'
 import type { Mailer, Outcome, Unavailable } from '../../src/email/mailer.ts'
 import { engineMetrics } from '../../src/http/routes/engine-metrics.ts'
 import { findMailServer } from '../../src/store/mail-servers.ts'
+import { readQueueHealth } from '../../src/store/queue-health.ts'
 import { mailerParts } from '../support/scripted-mailer.ts'
 import { reminder, startEngine, startWorld } from '../support/world.ts'
 
@@ -263,6 +264,23 @@ test('after an outage one mail is tried before all others follow', async (t) => 
   clock.advance({ minutes: 5 })
   await runEngine()
   assert.equal(server.taken.length, 20)
+})
+
+test('the oldest waiting mail is found in a queue that is too long to count', async (t) => {
+  const { book, clock, database, runEngine, server } = await startMailing(t)
+  server.trouble = REFUSED
+  await book(clock.in({ hours: 25 }))
+  await book(clock.in({ hours: 26 }))
+  clock.advance({ hours: 1 })
+  await runEngine()
+  const first = clock.now()
+  clock.advance({ hours: 1 })
+  await runEngine()
+  // Its row is now behind the other one.
+  await database.engine.query(sql`
+    update email_queue set attempts = attempts where created_date = ${first}`)
+  const health = await readQueueHealth(database.engine, clock.now(), 10, 1)
+  assert.deepEqual([health.emailsWaiting, String(health.oldestWaitingEmail)], [1, String(first)])
 })
 
 test('an outage ends by its probe if no mail waits, and a restart begins with a probe', async (t) => {

@@ -5,11 +5,14 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { loadDemo } from '../../src/demo/demo.ts'
 import { sql } from '../../src/database/sql.ts'
+import { BUSINESS_FIELDS } from '../../src/contract/business.ts'
 import { insertBusiness } from '../../src/store/businesses.ts'
 import { suppress } from '../../src/store/suppressions.ts'
 import { runCommand } from '../support/command.ts'
 import { urlOf } from '../support/owner.ts'
 import { reminder, startWorld } from '../support/world.ts'
+
+const OF_THE_OPERATOR = ['active', 'externalId', 'senderDomains', 'dailyMailLimit']
 
 test('an export, imported into another business, is exported the same but for the business itself', async (t) => {
   const world = await startWorld(t)
@@ -104,7 +107,7 @@ test('an export, imported into another business, is exported the same but for th
     DATABASE_URL,
   })
   const [theirBusiness, ...theirLines] = again.stdout.split('\n')
-  const [, ...ourLines] = readFileSync(file, 'utf8').split('\n')
+  const [ourBusiness, ...ourLines] = readFileSync(file, 'utf8').split('\n')
   assert.deepEqual(theirLines, ourLines)
   // It keeps its own name, clock and addresses.
   assert.deepEqual(JSON.parse(theirBusiness!), {
@@ -119,7 +122,19 @@ test('an export, imported into another business, is exported the same but for th
     cancelStatus: null,
     cancelUntilHours: null,
     bookingUrl: null,
+    mailPaused: false,
+    mailPausedReason: null,
+    accentColor: null,
+    website: null,
+    replyTo: null,
+    bulkLimit: null,
+    quietHours: null,
   })
+  assert.deepEqual(
+    Object.keys(JSON.parse(ourBusiness!)),
+    ['kind', ...Object.keys(BUSINESS_FIELDS).filter((field) => !OF_THE_OPERATOR.includes(field))],
+    'everything that a business can save',
+  )
 
   assert.match(again.stdout, /"description":"paused"/)
   assert.doesNotMatch(again.stdout, /"description":"deleted"/)

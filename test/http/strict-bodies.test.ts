@@ -45,6 +45,12 @@ async function startFilledWorld(t: Parameters<typeof startWorld>[0]) {
       },
     ],
   })
+  const user = await save('/user', {
+    username: 'ada',
+    password: 'a long one, please',
+    role: 'OWNER',
+    emailAddress: 'ada@praxis.example',
+  })
   const saved: Record<string, Record<string, unknown>> = {
     '/location': await save('/location', { name: 'Seefeld' }),
     '/reason': await save('/reason', { name: 'Massage' }),
@@ -73,10 +79,15 @@ async function startFilledWorld(t: Parameters<typeof startWorld>[0]) {
     '/eventDefinition': definition,
     '/status': await save('/status', { objectType: 'CALENDAR', status: 'LATE', label: 'Late' }),
     '/apiKey': await save('/apiKey', { name: 'other' }),
-    '/user': await save('/user', {
-      username: 'ada',
-      password: 'a long one, please',
-      role: 'OWNER',
+    '/user': user,
+    '/fileLibrary': await save('/fileLibrary', { name: 'Map.txt', content: 'TGVmdA==' }),
+    '/reportView': await save('/reportView', { name: 'Open', reportId: 101 }),
+    '/reportSchedule': await save('/reportSchedule', {
+      reportId: 102,
+      frequency: 'WEEKLY',
+      weekday: 'MONDAY',
+      range: 'LAST_WEEK',
+      userIdList: [user.userId],
     }),
   }
   return { ...world, saved }
@@ -86,13 +97,15 @@ async function startFilledWorld(t: Parameters<typeof startWorld>[0]) {
 const withoutPlanning = ({ planning: _planning, ...definition }: Record<string, unknown>) =>
   definition
 
+const UNCOMPARED = new Set(['/apiKey', '/user', '/business', '/reportView', '/reportSchedule'])
+
 test('every answer can be POSTed back without changing anything', async (t) => {
   const { call, saved, businessId } = await startFilledWorld(t)
   const back = async (path: string, body: Record<string, unknown>) => {
     const answer = await call('POST', path, body)
     assert.equal(answer.status, 200, `${path}: ${JSON.stringify(answer.body)}`)
     // A save of these counts as a change even if it changes nothing.
-    const isCounted = !['/apiKey', '/user', '/business'].includes(path)
+    const isCounted = !UNCOMPARED.has(path)
     if (isCounted) assert.equal(answer.body.version, body.version, path)
     return answer.body
   }
@@ -105,12 +118,18 @@ test('every answer can be POSTed back without changing anything', async (t) => {
     await back(path, items[0])
   }
   const lists = ['/eventDefinition?expand=actions,activity&active=all', '/eventAction', '/user']
-  for (const list of [...lists, '/apiKey', '/business']) {
+  const others = ['/apiKey', '/business', '/fileLibrary', '/reportView', '/reportSchedule']
+  for (const list of [...lists, ...others]) {
     const { items } = (await call('GET', list)).body
     assert.ok(items.length > 0, list)
     for (const item of items) await back(list.split('?')[0]!, item)
   }
   for (const status of (await call('GET', '/status')).body) await back('/status', status)
+  for (const { path } of OBJECT_KINDS.filter((kind) => kind.objectType)) {
+    const { items } = (await call('GET', `${path}?expand=names,messages`)).body
+    assert.ok('clientName' in items[0] && 'messages' in items[0], path)
+    await back(path, items[0])
+  }
   await back('/business', (await call('GET', `/business/${businessId}`)).body)
 
   const [report] = (await call('GET', '/reports/category')).body[0].reports
@@ -153,6 +172,19 @@ test('every POST refuses a property that it does not describe, with a pointer to
     tried.push(path)
   }
   assert.ok(tried.length >= 25, tried.join(' '))
+})
+
+test('a POST that takes no body refuses one with properties, and does nothing', async (t) => {
+  const { call, book, clock } = await startFilledWorld(t)
+  const { calendarId } = await book(clock.now().add({ hours: 72 }))
+  const [trigger] = (await call('GET', `/eventTriggers/CALENDAR/${calendarId}`)).body
+  const path = `/eventTriggers/${trigger.eventTriggerId}/cancel`
+  const { status, body } = await call('POST', path, { reason: 'moved' })
+  assert.deepEqual(
+    [status, body.errors],
+    [422, [{ pointer: '/reason', detail: 'unknown property' }]],
+  )
+  assert.equal((await call('POST', path, {})).body.status, 'CANCELLED')
 })
 
 test('the nearest known name is suggested', async (t) => {
@@ -201,10 +233,45 @@ test('every GET refuses a query parameter that it does not describe', async (t) 
     tried += 1
   }
   assert.ok(tried >= 40, String(tried))
+  const signIn = await call('POST', '/session?zzz=1', { username: 'a', password: 'b' })
+  assert.deepEqual([signIn.status, signIn.body.code], [422, 'unknown-parameter'])
   const { body } = await call('GET', '/calendar?clientid=1')
   assert.deepEqual(body.errors, [
     { pointer: '?clientid', detail: 'unknown query parameter; did you mean clientId?' },
   ])
+})
+
+test('a wrong query parameter is answered with what to send', async (t) => {
+  const { call } = await startWorld(t)
+  const detailOf = async (path: string) => (await call('GET', path)).body.errors[0].detail
+  const time = 'must be a time in milliseconds since 1970-01-01 UTC, such as 1789000000000'
+  assert.equal(await detailOf('/calendar?from=2026-01-01'), time)
+  assert.equal(await detailOf('/eventTriggers?from=soon'), time)
+  assert.equal(
+    await detailOf('/eventTriggers?status=WAITING'),
+    'must be one or several of SCHEDULED, RUNNING, COMPLETED, FAILED, CANCELLED, SKIPPED, EXPIRED, separated by commas',
+  )
+})
+
+test('a wrong method or address is answered with the one to use', async (t) => {
+  const { call } = await startWorld(t)
+  const detailOf = async (method: 'PUT' | 'PATCH' | 'DELETE' | 'GET', path: string) =>
+    (await call(method, path)).body.detail
+  assert.equal(
+    await detailOf('PUT', '/calendar/1'),
+    'PUT is not allowed here. Use DELETE or GET. To change it, send POST /calendar with its calendarId in the body.',
+  )
+  assert.match(
+    await detailOf('DELETE', '/eventAction/1'),
+    /POST \/eventAction with its eventActionId/,
+  )
+  assert.equal(await detailOf('PATCH', '/calendar'), 'PATCH is not allowed here. Use GET or POST.')
+  assert.equal(
+    await detailOf('GET', '/calender/1'),
+    'There is nothing at this address; did you mean /calendar?',
+  )
+  assert.equal(await detailOf('GET', '/calendar/1/x'), 'There is nothing at this address.')
+  assert.match(await detailOf('GET', '/explain/APPOINTMENT/1'), /Use one of CALENDAR, /)
 })
 
 test('lines of an import refuse unknown properties, and know refs and kinds', async (t) => {

@@ -11,8 +11,8 @@ test('every report has three sentences about its figures, in each language', asy
   const business = await openMeasuredBusiness(t)
   for (const { reportId } of REPORTS) {
     const result = await print(business, { reportId, ...NOVEMBER })
-    for (const language of ['en', 'de-CH', 'fr', 'ja', null]) {
-      const sentences = writeSummary(result, language)
+    for (const language of ['en', 'de-CH', 'fr', 'ja']) {
+      const sentences = writeSummary({ ...result, locale: language })
       assert.ok(sentences.length === 3, `${reportId} ${language}: ${JSON.stringify(sentences)}`)
       for (const sentence of sentences) {
         assert.match(sentence, /^[^{}]{4,}\.$/, `${reportId} ${language}`)
@@ -32,6 +32,7 @@ test('the sentences say what changed, what improved and declined, and where most
       kpi({ label: 'Kept', value: 101, previous: 100 }),
     ],
     comparison: COMPARISON,
+    locale: 'en',
     charts: [
       {
         kind: 'bar' as const,
@@ -47,14 +48,14 @@ test('the sentences say what changed, what improved and declined, and where most
       },
     ],
   }
-  assert.deepEqual(writeSummary(result, 'en'), [
+  assert.deepEqual(writeSummary({ ...result, locale: 'en' }), [
     'Appointments: 1,200, 200 more than in the period before (1,000).',
-    'Improved most: No-show rate, now 4.2 % after 6 %. Declined most: Clients, now 40 after 50.',
+    'Improved most: No-show rate, now 4.2 % after 6.0 %. Declined most: Clients, now 40 after 50.',
     'Appointments by day: the most is 09-02 with 10.',
   ])
-  assert.deepEqual(writeSummary(result, 'de'), [
+  assert.deepEqual(writeSummary({ ...result, locale: 'de' }), [
     'Appointments: 1.200, 200 mehr als im Zeitraum davor (1.000).',
-    'Am meisten verbessert: No-show rate, jetzt 4,2 % nach 6 %. Am meisten verschlechtert: Clients, jetzt 40 nach 50.',
+    'Am meisten verbessert: No-show rate, jetzt 4,2 % nach 6,0 %. Am meisten verschlechtert: Clients, jetzt 40 nach 50.',
     'Appointments by day: am meisten 09-02 mit 10.',
   ])
 
@@ -63,11 +64,11 @@ test('the sentences say what changed, what improved and declined, and where most
     kpis: [kpi({ label: 'Kept', value: 9, valueToDate: 4, previous: 6 })],
   }
   assert.equal(
-    writeSummary(running, 'en')[0],
+    writeSummary(running)[0],
     'Kept: 9, of which 4 so far, 2 less than at the same point before (6).',
   )
   const first = { ...result, comparison: { ...COMPARISON, isLikeForLike: false } }
-  assert.deepEqual(writeSummary(first, 'en').slice(0, 2), [
+  assert.deepEqual(writeSummary(first).slice(0, 2), [
     'Appointments: 1,200.',
     'There is no complete earlier period to compare it with.',
   ])

@@ -36,7 +36,13 @@ export async function startConsole(people: Person[], settings: Record<string, st
     name: 'Lindenhof Physiotherapy',
     timeZone: 'Europe/Zurich',
   })
-  await post(`/business/${businessId}/seed`, {})
+  // A busy machine may answer 503; loading the demo again adds what is missing.
+  await until(() =>
+    post(`/business/${businessId}/seed`, {}).then(
+      () => true,
+      () => false,
+    ),
+  )
   for (const person of people) {
     await post(`/business/${businessId}/user`, { ...person, password: PASSWORD })
   }

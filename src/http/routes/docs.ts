@@ -64,7 +64,7 @@ function renderPage(document: object) {
     )
     return `<h2>${escape(tag)}</h2><dl>${rows.join('\n')}</dl>`
   })
-  const paragraphs = (info.description ?? '').split('\n\n')
+  const paragraphs = (info.description ?? '').split('\n\n').map(renderParagraph)
   return `<!doctype html>
 <html lang="en">
   <head>
@@ -77,12 +77,13 @@ function renderPage(document: object) {
       #outline { font: 15px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
       #outline h2::first-letter { text-transform: uppercase }
       #outline dd { margin: 0 0 .5rem }
+      #outline pre { overflow-x: auto; padding: .5rem; background: #f4f4f5; color: #18181b }
     </style>
   </head>
   <body>
     <main id="outline">
       <h1>${escape(info.title ?? '')}</h1>
-      ${paragraphs.map((text) => `<p>${escape(text)}</p>`).join('\n')}
+      ${paragraphs.join('\n')}
       <p><a href="/openapi.json">OpenAPI description</a>, <a href="/problems">errors</a></p>
       ${groups.join('\n')}
     </main>
@@ -92,6 +93,14 @@ function renderPage(document: object) {
   </body>
 </html>
 `
+}
+
+/** The introduction has headings, code blocks and paragraphs. */
+function renderParagraph(text: string) {
+  if (text.startsWith('## ')) return `<h2>${escape(text.slice(3))}</h2>`
+  const [, code] = /^```\n(.*)\n```$/s.exec(text) ?? []
+  if (code !== undefined) return `<pre>${escape(code)}</pre>`
+  return `<p>${escape(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>')}</p>`
 }
 
 const escape = (text: string) =>

@@ -3,7 +3,7 @@ import { explain as explainObject } from '../../automation/explain.ts'
 import { OBJECT_TYPES } from '../../contract/event-type.ts'
 import { Explanation } from '../../contract/explanation.ts'
 import { kindOfObjectType } from '../../contract/objects.ts'
-import { notFound } from '../../errors.ts'
+import { notFound, RequestError } from '../../errors.ts'
 import { findObject } from '../../store/objects.ts'
 import { toWire } from '../server/serialize.ts'
 import type { Routes } from '../server/services.ts'
@@ -28,7 +28,10 @@ export const explain: Routes = async (app, { clock }) => {
     async ({ caller, params }) => {
       const { db, businessId, scope } = caller
       const objectType = OBJECT_TYPES.find((each) => each === params.objectType.toUpperCase())
-      if (!objectType) throw notFound('object type', params.objectType)
+      if (!objectType) {
+        const detail = `There is no such object type. Use one of ${OBJECT_TYPES.join(', ')}.`
+        throw new RequestError(404, detail)
+      }
       const kind = kindOfObjectType(objectType)
       const id = readId(params.objectId, objectType)
       const found =

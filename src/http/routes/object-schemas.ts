@@ -3,7 +3,7 @@ import { TemplateWarnings } from '../../contract/email-template.ts'
 import { orNull } from '../../contract/fields.ts'
 import { externalName, idOf, pascalCase } from '../../contract/object-body.ts'
 import { ExpandedObject } from '../../contract/object-names.ts'
-import { Moment } from '../../contract/schema.ts'
+import { Moment, MomentQuery } from '../../contract/schema.ts'
 import type { Filter, ObjectKind } from '../../contract/objects.ts'
 
 /** An object of a list, with the properties that `expand` adds. */
@@ -103,7 +103,7 @@ const CATEGORY_EXAMPLE = {
 }
 
 export const momentQuery = (description: string) =>
-  Type.Integer({
+  MomentQuery({
     minimum: Date.UTC(1900, 0),
     maximum: Date.UTC(2200, 0),
     description: `${description} Milliseconds since 1970-01-01 00:00 UTC.`,

@@ -8,6 +8,7 @@ import { Type, type TSchema } from 'typebox'
 import { PROBLEMS } from '../../contract/problem-codes.ts'
 import { Named } from '../../contract/schema.ts'
 import { exampleOf } from './openapi-examples.ts'
+import { INTRODUCTION } from './openapi-introduction.ts'
 import { operationIdOf } from './openapi-operation-ids.ts'
 import { moveSchemasToComponents } from './openapi-schemas.ts'
 import type { Routes } from './services.ts'
@@ -84,12 +85,6 @@ async function buildDocument(app: FastifyInstance) {
   const zipped = await promisify(gzip)(text)
   return { text, zipped, etag: `"${hash('sha256', text).slice(0, 32)}"` }
 }
-
-const INTRODUCTION = `Automated emails for businesses that work by appointment, and reports.
-
-Send \`Authorization: Bearer <key>\`. Times are milliseconds since 1970-01-01 00:00 UTC, dates are
-\`YYYY-MM-DD\`. Every error is \`application/problem+json\`; for invalid input, \`errors\` lists all faults
-at once, each with a JSON pointer.`
 
 type Described = {
   hide?: boolean

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { brokenConstraint, isDatabaseAway, isTooSlow } from '../../database/postgres-errors.ts'
 import { codeOfStatus, PROBLEMS, type ProblemCode } from '../../contract/problem-codes.ts'
+import { nearestName } from '../../contract/unknown-properties.ts'
 import { RequestError, type Fault } from '../../errors.ts'
 
 export const PROBLEM_JSON = 'application/problem+json'
@@ -131,12 +132,29 @@ function noRoute(app: FastifyInstance, request: FastifyRequest) {
   }
   // A route for this method that found nothing, such as a file of the console, answers 404 itself.
   if (allowed.size === 0 || allowed.has(request.method))
-    return new RequestError(404, 'There is nothing at this address.')
+    return new RequestError(404, `There is nothing at this address${nearestAddress(app, path)}`)
   const methods = [...allowed].toSorted()
   const usable = methods.filter((method) => method !== 'HEAD').join(' or ')
-  return new RequestError(405, `${request.method} is not allowed here. Use ${usable}.`, undefined, {
-    allow: methods.join(', '),
-  })
+  const detail = `${request.method} is not allowed here. Use ${usable}.${howToChange(app, path)}`
+  return new RequestError(405, detail, undefined, { allow: methods.join(', ') })
+}
+
+/** `/calender` → `; did you mean /calendar?` */
+function nearestAddress(app: FastifyInstance, path: string) {
+  const names = [...app.methodsByPath.keys()].map((pattern) => pattern.split('/')[1]!)
+  const first = path.split('/')[1] ?? ''
+  const nearest = names.includes(first) ? undefined : nearestName(first, [...new Set(names)])
+  return nearest ? `; did you mean /${nearest}?` : '.'
+}
+
+/** Objects are changed by a POST to their list, which callers of other APIs do not expect. */
+function howToChange(app: FastifyInstance, path: string) {
+  for (const pattern of app.methodsByPath.keys()) {
+    const [, list, id] = /^(\/\w+)\/:(\w+)$/.exec(pattern) ?? []
+    if (!list || !matches(pattern, path) || !app.methodsByPath.get(list)?.has('POST')) continue
+    return ` To change it, send POST ${list} with its ${id} in the body.`
+  }
+  return ''
 }
 
 function matches(pattern: string, path: string) {

@@ -46,18 +46,23 @@ function checkAgainstSchemas(app: FastifyInstance) {
     const { method, url, schema } = route
     const answers = (schema?.response ?? {}) as Record<string, TSchema>
     const accepted = schema?.body as TSchema | undefined
-    const check = async (request: FastifyRequest, reply: FastifyReply, payload: unknown) => {
-      const { statusCode } = reply
-      if (accepted && statusCode < 300 && request.body !== undefined) {
+    // Also called for files and pages, whose bodies are described like all others.
+    const checkBody = async (request: FastifyRequest, reply: FastifyReply, payload: unknown) => {
+      if (accepted && reply.statusCode < 300 && request.body !== undefined) {
         refuseDifference(accepted, request.body, `${method} ${url} accepted`)
       }
+      return payload
+    }
+    const checkAnswer = async (_request: unknown, reply: FastifyReply, payload: unknown) => {
+      const { statusCode } = reply
       const answer = answers[statusCode] ?? answers[`${Math.floor(statusCode / 100)}xx`]
       if (answer && !('content' in answer)) {
         refuseDifference(answer, JSON.parse(toJson(payload)), `${method} ${url} answered`)
       }
       return payload
     }
-    route.preSerialization = [...[route.preSerialization ?? []].flat(), check]
+    route.onSend = [...[route.onSend ?? []].flat(), checkBody]
+    route.preSerialization = [...[route.preSerialization ?? []].flat(), checkAnswer]
   })
 }
 

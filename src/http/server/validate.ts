@@ -1,8 +1,9 @@
 import type { FastifyInstance } from 'fastify'
-import type { TSchema } from 'typebox'
+import { Type, type TSchema } from 'typebox'
 import { Settings } from 'typebox/system'
 import { findFaults, MAX_FAULTS, schemaFaults } from '../../contract/find-faults.ts'
-import { unknownParameters } from '../../contract/unknown-properties.ts'
+import { isPlainObject } from '../../contract/json.ts'
+import { unknownParameters, unknownProperties } from '../../contract/unknown-properties.ts'
 import { invalid, RequestError, type Fault } from '../../errors.ts'
 
 /** Bodies are not coerced. Queries and paths are text, so their numbers are parsed first. */
@@ -33,8 +34,13 @@ export function validateRequests(app: FastifyInstance) {
   app.addHook('preValidation', async (request) => {
     const { schema, config } = request.routeOptions
     // Mail programs and caches add parameters to links to public pages and files.
-    if (!schema?.querystring && !config.open) {
+    const isPublicPage = config.open && !schema?.body
+    if (!schema?.querystring && !isPublicPage) {
       const faults = unknownParameters(undefined, request.query as object)
+      if (faults.length > 0) throw invalid(faults)
+    }
+    if (!schema?.body && !config.open && !config.streams && isPlainObject(request.body)) {
+      const faults = unknownProperties(NO_PROPERTIES, request.body)
       if (faults.length > 0) throw invalid(faults)
     }
     if (schema?.body && request.body === undefined && !config.emptyBody) {
@@ -42,6 +48,9 @@ export function validateRequests(app: FastifyInstance) {
     }
   })
 }
+
+/** The body of a route that takes none. */
+const NO_PROPERTIES = Type.Object({})
 
 const answer = (value: unknown, faults: Fault[], refuse: (faults: Fault[]) => RequestError) =>
   faults.length === 0 ? { value } : { error: refuse(faults) }

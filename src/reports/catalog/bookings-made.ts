@@ -5,6 +5,7 @@ import { measureColumn, measureKpi, selectMeasures } from '../measures.ts'
 import { percent, type Groups, type MeasureName, type Report, type Scope } from '../report.ts'
 import { chartOverTime, linesOf, stepOf } from '../time-steps.ts'
 import { bookingRows } from './conditions.ts'
+import { bookingObjects } from './objects.ts'
 
 /** How long before its day an appointment was booked: the least number of days of each column. */
 const LEADS = [
@@ -17,18 +18,25 @@ const LEADS = [
 
 const SHOWN: MeasureName[] = ['bookings', 'bookingsValue']
 
-const countLead = ({ name, fromDays }: (typeof LEADS)[number], i: number): Sql => {
+/** The condition of a column, in terms of `bookingRows`. */
+const hasLead = ({ fromDays }: (typeof LEADS)[number], i: number) => {
   const below = LEADS[i + 1]?.fromDays
-  const until = below === undefined ? '' : `and f.lead_days < ${below}`
-  return raw(`count(*) filter (where f.lead_days >= ${fromDays} ${until}) as "${name}"`)
+  const until = below === undefined ? '' : `and lead_days < ${below}`
+  return `lead_days >= ${fromDays} ${until}`
 }
+
+const AFTERWARDS = 'booked_time > start_time'
+const CANCELLED = `outcome = 'CANCELLED'`
+
+const countLead = (lead: (typeof LEADS)[number], i: number): Sql =>
+  raw(`count(*) filter (where ${hasLead(lead, i)}) as "${lead.name}"`)
 
 /** Everything that a line and the figures show, from rows `f`. */
 const counts = (scope: Scope) => sql`
   ${join(LEADS.map(countLead), ', ')},
-  count(*) filter (where f.booked_time > f.start_time) as afterwards,
+  count(*) filter (where ${raw(AFTERWARDS)}) as afterwards,
   percentile_disc(0.5) within group (order by f.lead_days) as "medianLead",
-  count(*) filter (where f.outcome = 'CANCELLED') as "cancelledSince",
+  count(*) filter (where ${raw(CANCELLED)}) as "cancelledSince",
   ${selectMeasures(SHOWN, scope)}`
 
 const groups: Groups = {
@@ -135,4 +143,13 @@ export const bookingsMade: Report = {
       ],
     },
   ],
+  drillDown: {
+    objects: (scope) => bookingObjects(bookingRows(scope)),
+    keys: (scope) => [linesOf(scope)],
+    figures: {
+      ...Object.fromEntries(LEADS.map((lead, i) => [lead.name, { where: hasLead(lead, i) }])),
+      afterwards: { where: AFTERWARDS },
+      cancelledSince: { where: CANCELLED },
+    },
+  },
 }

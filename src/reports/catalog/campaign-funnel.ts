@@ -11,6 +11,7 @@ import {
   invitationNotes,
   invitationResults,
   invitedKpi,
+  drillToInvitations,
 } from './invitation-rows.ts'
 
 const MAX_CAMPAIGNS = 12
@@ -43,7 +44,8 @@ export const campaignFunnel: Report = {
     )
     select campaign, first_invited as "firstInvited", last_invited as "lastInvited",
            ${raw(FUNNEL_COLUMNS.map(({ name }) => `"${name}"`).join(', '))},
-           ${join(selectCells(['revenue'], scope), ', ')}
+           ${join(selectCells(['revenue'], scope), ', ')},
+           invitation_campaign_id as key_line
     from counted left join earned using (invitation_campaign_id)
     order by first_invited desc, campaign collate name_order, invitation_campaign_id`,
   figures: (scope) => sql`
@@ -105,6 +107,7 @@ export const campaignFunnel: Report = {
   ],
   prices: followingBookings,
   sentences: invitationNotes,
+  drillDown: drillToInvitations(['line']),
 }
 
 const numbers = (rows: Record<string, unknown>[], name: string) =>

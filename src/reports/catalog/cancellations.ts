@@ -1,9 +1,14 @@
 import { sql } from '../../database/sql.ts'
 import { measureKpi } from '../measures.ts'
 import { percent, type Report, type Scope } from '../report.ts'
-import { chartOverTime, stepOf } from '../time-steps.ts'
 import { APPOINTMENT_MEASURES, appointmentFigures, drillToAppointments } from './appointments.ts'
-import { appointmentRows, inOrder, localAtAnyTime, statusesOf } from './conditions.ts'
+import { appointmentRows, localAtAnyTime, statusesOf } from './conditions.ts'
+import {
+  listAppointments,
+  listColumns,
+  outcomeOverTime,
+  priceColumns,
+} from './listed-appointments.ts'
 import { timeOfStatus } from './status-history.ts'
 
 const cancelled = (scope: Scope) => ({
@@ -21,6 +26,17 @@ const cancellations = (scope: Scope) => sql`
         where a.outcome = 'CANCELLED') c`
 
 const LATE_MINUTES = 24 * 60
+
+const LISTED = [
+  'date',
+  'time',
+  'client',
+  'phone',
+  'service',
+  'staff',
+  'location',
+  'status',
+] as const
 
 /** The upper limits of the bars, in minutes. */
 const NOTICES: [label: string, below: number][] = [
@@ -41,48 +57,22 @@ export const cancelledAppointments: Report = {
   securityFunctions: ['PRINT_REPORTS', 'VIEW_CLIENT_REPORTS'],
   about: 'appointments',
   columns: [
-    { name: 'date', label: 'Date', type: 'date', width: 10 },
-    { name: 'time', label: 'Time', type: 'time', width: 5 },
-    { name: 'client', label: 'Client', type: 'text', width: 17 },
-    { name: 'phone', label: 'Phone', type: 'text', width: 14 },
-    { name: 'service', label: 'Service', type: 'text', width: 15 },
-    { name: 'staff', label: 'Staff', type: 'text', width: 15 },
-    { name: 'location', label: 'Location', type: 'text', width: 12, unlessOneLocation: true },
-    { name: 'status', label: 'Status', type: 'text', width: 10 },
+    ...listColumns(LISTED),
     { name: 'cancelledOn', label: 'Cancelled on', type: 'text', width: 16 },
     { name: 'noticeHours', label: 'Notice (hours)', type: 'integer', width: 7 },
-    {
-      name: 'price',
-      label: 'Price',
-      type: 'money',
-      width: 8,
-      total: 'sum',
-      currencyIn: 'currency',
-      measure: 'cancelledValue',
-    },
-    { name: 'currency', label: 'Currency', type: 'text', width: 5, ifSeveralCurrencies: true },
+    ...priceColumns({ measure: 'cancelledValue' }),
   ],
-  rows: (scope) => sql`
-    select to_char(a.local_start, 'YYYY-MM-DD') as date,
-           to_char(a.local_start, 'HH24:MI') as time,
-           cl.first_name || ' ' || cl.last_name as client,
-           cl.phone,
-           r.name as service,
-           p.first_name || ' ' || p.last_name as staff,
-           l.name as location,
-           coalesce(s.label, a.status) as status,
-           to_char(${localAtAnyTime('a.cancelled_time', 'a.location_id', scope)}, 'YYYY-MM-DD HH24:MI') as "cancelledOn",
-           floor(a.notice / 60) as "noticeHours",
-           a.price,
-           a.currency,
-           a.calendar_id as "key_objectId"
-    from (${cancellations(scope)}) a
-    join client cl on (cl.business_id, cl.client_id) = (${scope.businessId}, a.client_id)
-    join reason r on (r.business_id, r.reason_id) = (${scope.businessId}, a.reason_id)
-    join professional p on (p.business_id, p.professional_id) = (${scope.businessId}, a.professional_id)
-    join location l on (l.business_id, l.location_id) = (${scope.businessId}, a.location_id)
-    left join status s on s.business_id = ${scope.businessId} and s.object_type = 'CALENDAR' and s.status = a.status
-    order by ${inOrder('a', 'calendar_id', scope)}`,
+  rows: (scope) =>
+    listAppointments(
+      {
+        names: LISTED,
+        others: sql`
+          to_char(${localAtAnyTime('a.cancelled_time', 'a.location_id', scope)}, 'YYYY-MM-DD HH24:MI') as "cancelledOn",
+          floor(a.notice / 60) as "noticeHours"`,
+        from: cancellations(scope),
+      },
+      scope,
+    ),
   figures: (scope) => sql`
     select f.*, n.late, n.known, n.median
     from (${appointmentFigures(scope)}) f,
@@ -146,20 +136,13 @@ export const cancelledAppointments: Report = {
         ]
       },
     },
-    {
-      rows: (scope) => sql`
-        select to_char(date_trunc(${stepOf(scope)}, a.local_start), 'YYYY-MM-DD') as step, count(*) as cancelled
-        from (${appointmentRows(scope)}) a where a.outcome = 'CANCELLED' group by 1`,
-      draw: (rows, scope) => [
-        chartOverTime(scope, rows, {
-          kind: 'bar',
-          name: 'cancellations',
-          title: 'Cancelled appointments',
-          unit: 'count',
-          series: [{ name: 'Cancelled', column: 'cancelled', tone: 'cancelled' }],
-        }),
-      ],
-    },
+    outcomeOverTime({
+      outcome: 'CANCELLED',
+      name: 'cancellations',
+      title: 'Cancelled appointments',
+      series: 'Cancelled',
+      tone: 'cancelled',
+    }),
   ],
   measures: APPOINTMENT_MEASURES,
   drillDown: drillToAppointments(['objectId'], { listed: `outcome = 'CANCELLED'` }),

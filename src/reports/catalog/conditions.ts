@@ -38,7 +38,7 @@ export const bookingRows = (scope: Scope) => sql`
                    then ${localAtAnyTime('b.start_time', 'b.location_id', scope)}::date - b.local_start::date
               end as lead_days
   from (select c.calendar_id, c.client_id, c.professional_id, c.reason_id, c.location_id, c.start_time,
-               c.booked_time, c.price, coalesce(c.currency, ${NO_CURRENCY}) as currency, 1 as n,
+               c.booked_time, c.status, c.price, coalesce(c.currency, ${NO_CURRENCY}) as currency, 1 as n,
                ${local('c.booked_time', 'c.location_id', scope)} as local_start,
                ${outcomeOf('c', 'CALENDAR', scope)} as outcome
         from calendar c

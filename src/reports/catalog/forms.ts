@@ -12,6 +12,7 @@ import {
   todayAt,
 } from './conditions.ts'
 import { timeOfStatus } from './status-history.ts'
+import { NOT_AUTOMATED } from './objects.ts'
 
 /** What a form can be, by the outcome of its status. They are the columns of a group, in this order. */
 const STATES = [
@@ -32,7 +33,7 @@ const stateOf = (scope: Scope) =>
 
 /** The forms that were requested in the period, one row each. The location is that of the appointment. */
 const formRows = (scope: Scope) => sql`
-  select d.disclaimer_id, d.disclaimer_form_id, d.client_id, d.status,
+  select d.disclaimer_id, d.disclaimer_form_id, d.client_id, d.status, d.created_date,
          c.professional_id, c.reason_id, c.location_id, c.start_time as appointment_time,
          ${local('d.created_date', 'c.location_id', scope)} as local_start,
          case ${stateOf(scope)} else 'outstanding' end as state
@@ -132,7 +133,8 @@ export const forms: Report = {
            l.name as location,
            case f.state ${STATE_WORDS} end as state,
            to_char(f.signed_day, 'YYYY-MM-DD') as "signedOn",
-           f.days
+           f.days,
+           f.disclaimer_id as "key_objectId"
     from (${datedForms(scope)}) f
     join disclaimer_form m on (m.business_id, m.disclaimer_form_id) = (${scope.businessId}, f.disclaimer_form_id)
     join client cl on (cl.business_id, cl.client_id) = (${scope.businessId}, f.client_id)
@@ -241,4 +243,18 @@ export const forms: Report = {
     },
   ],
   groups,
+  drillDown: {
+    objects: (scope) => sql`
+      select f.*, 'DISCLAIMER' as object_type, f.disclaimer_id as object_id, ${NOT_AUTOMATED},
+             f.created_date as time, m.name, f.disclaimer_id::text as row_key,
+             f.state = 'outstanding' and f.appointment_time <= ${scope.now} as is_late
+      from (${formRows(scope)}) f
+      join disclaimer_form m on (m.business_id, m.disclaimer_form_id) = (${scope.businessId}, f.disclaimer_form_id)`,
+    keys: () => ['objectId'],
+    figures: {
+      requested: {},
+      ...Object.fromEntries(STATES.map(({ name }) => [name, { where: `state = '${name}'` }])),
+      late: { where: 'is_late' },
+    },
+  },
 }

@@ -1,5 +1,13 @@
 import { empty, raw, sql } from '../../database/sql.ts'
-import { percent, type Column, type Kpi, type Scope, type SentenceSource } from '../report.ts'
+import {
+  percent,
+  type Column,
+  type DrillDown,
+  type KeyName,
+  type Kpi,
+  type Scope,
+  type SentenceSource,
+} from '../report.ts'
 import { mailOutcome } from './automation-rows.ts'
 import {
   anyOf,
@@ -182,3 +190,21 @@ export const invitationNotes: SentenceSource = {
   rows: () => sql`select`,
   write: (_, scope, { say }) => (isNarrowed(scope) ? [say(NO_LOCATION)] : []),
 }
+
+/** The invitations that the figures count. */
+export const drillToInvitations = (keys: KeyName[]): DrillDown => ({
+  objects: (scope) => sql`
+    select f.*, f.state as status, 'INVITATION' as object_type, null::bigint as object_id,
+           f.invitation_uuid as object_uuid, null::bigint as event_trigger_id, null::bigint as email_id,
+           null::bigint as professional_id, null::bigint as reason_id, null::bigint as location_id,
+           f.created_date as time, f.campaign as name, f.invitation_uuid as row_key,
+           f.invitation_campaign_id::text as line
+    from (${invitationResults(scope)}) f`,
+  keys: () => keys,
+  figures: {
+    ...Object.fromEntries(
+      FUNNEL.map(({ name, where }) => [name, { where: where.replaceAll('f.', '') }]),
+    ),
+    open: { where: `state = 'OPEN'` },
+  },
+})

@@ -10,6 +10,7 @@ import {
   invitationNotes,
   invitationResults,
   invitedKpi,
+  drillToInvitations,
 } from './invitation-rows.ts'
 import { timeOfStatus } from './status-history.ts'
 import { MAIL_RESULTS } from './trigger-log.ts'
@@ -85,7 +86,8 @@ export const invitations: Report = {
            case when f.state = 'COMPLETED' then ${dayOf('f.completed_time', scope)} end as "completedOn",
            ${dayOf('f.expires_time', scope)} as "expiresOn",
            to_char(${localAtAnyTime('f.first_time', 'f.first_location', scope)}, 'YYYY-MM-DD HH24:MI') as appointment,
-           case when f.came > 0 then 'Came' when f.bookings > 0 then 'Booked' end as visit
+           case when f.came > 0 then 'Came' when f.bookings > 0 then 'Booked' end as visit,
+           f.invitation_uuid as "key_objectUUId"
     from (select f.*, ${timeOfStatus(completed(scope), scope)} as completed_time
           from (${invitationResults(scope)}) f) f
     join client cl on (cl.business_id, cl.client_id) = (${scope.businessId}, f.client_id)
@@ -128,4 +130,5 @@ export const invitations: Report = {
   ],
   groups,
   sentences: invitationNotes,
+  drillDown: drillToInvitations(['objectUUId']),
 }

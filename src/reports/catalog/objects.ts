@@ -8,6 +8,16 @@ import { appointmentRows, classRows } from './conditions.ts'
  * that drill-down.ts reads; `row_key` is unique.
  */
 
+export const NOT_AUTOMATED = raw(
+  'null::text as object_uuid, null::bigint as event_trigger_id, null::bigint as email_id',
+)
+
+/** Appointments at the time when they were booked, from `bookingRows`. */
+export const bookingObjects = (rows: Sql) => sql`
+  select a.*, 'CALENDAR' as object_type, a.calendar_id as object_id, ${NOT_AUTOMATED},
+         a.booked_time as time, null::text as name, a.calendar_id::text as row_key
+  from (${rows}) a`
+
 export const appointmentObjects = (rows: Sql) => sql`
   select a.*, 'CALENDAR' as object_type, a.calendar_id as object_id, ${NOT_AUTOMATED},
          a.start_time as time, null::text as name, a.calendar_id::text as row_key, 1 as n
@@ -21,10 +31,6 @@ export const classObjects = (
   select k.*, 'CLASS_SCHEDULE' as object_type, k.class_schedule_id as object_id, ${NOT_AUTOMATED},
          k.start_time as time, ${raw(client)} as client_id, ${raw(key)}::text as row_key
   from (${rows}) k`
-
-const NOT_AUTOMATED = raw(
-  'null::text as object_uuid, null::bigint as event_trigger_id, null::bigint as email_id',
-)
 
 const SHARED =
   raw(`object_type, object_id, object_uuid, event_trigger_id, email_id, client_id, professional_id,

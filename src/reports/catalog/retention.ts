@@ -3,6 +3,7 @@ import { groupedColumns, groupedRows } from '../grouping.ts'
 import { percent, type Groups, type Kpi, type Report, type Scope } from '../report.ts'
 import { chartOverTime, stepOf } from '../time-steps.ts'
 import { appointmentRows, localAtAnyTime, statusesOf, todayAt } from './conditions.ts'
+import { appointmentObjects } from './objects.ts'
 
 /** After how many months the report looks whether clients have come back. */
 const MONTHS = [1, 2, 3, 6, 12]
@@ -143,6 +144,7 @@ export const retention: Report = {
       draw: ([counts = {}]) => [
         {
           kind: 'bar',
+          named: true,
           name: 'retention',
           title: 'Clients who came back (%)',
           unit: 'percent',
@@ -179,4 +181,15 @@ export const retention: Report = {
       ],
     },
   ],
+  drillDown: {
+    objects: (scope) => appointmentObjects(firstVisits(scope)),
+    keys: () => ['month'],
+    figures: {
+      clients: {},
+      firstVisits: {},
+      cameBack: { where: 'next_day is not null' },
+      booked: { where: 'next_day is null and has_ahead' },
+      gone: { where: 'next_day is null and not has_ahead' },
+    },
+  },
 }

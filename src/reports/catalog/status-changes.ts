@@ -2,6 +2,7 @@ import { join, raw, sql } from '../../database/sql.ts'
 import type { Groups, Report, Scope } from '../report.ts'
 import { chartOverTime, stepOf } from '../time-steps.ts'
 import { anyOf, inRange, local, localAtAnyTime, ofScope, statusesOf, tagged } from './conditions.ts'
+import { NOT_AUTOMATED } from './objects.ts'
 
 /** What appointments counted as after a change. */
 const RESULTS = [
@@ -42,13 +43,16 @@ const statusChanges = (scope: Scope) => sql`
     ${ofScope('c', scope)} ${anyOf('c.client_id', scope.clientIds)}
     ${anyOf('u.new_status', scope.statuses, 'text')} ${tagged('c', scope)}`
 
+const becomes = (outcome: string) => `new_outcome = '${outcome}'`
+const CORRECTED = `old_outcome not in ('PENDING', new_outcome)`
+
 const COUNTS = join(
   [
     sql`count(f.audit_id) as changes, count(distinct f.calendar_id) as "changedAppointments"`,
     ...RESULTS.map(({ name, outcome }) =>
-      raw(`count(*) filter (where f.new_outcome = '${outcome}') as "${name}"`),
+      raw(`count(*) filter (where ${becomes(outcome)}) as "${name}"`),
     ),
-    sql`count(*) filter (where f.old_outcome not in ('PENDING', f.new_outcome)) as corrected`,
+    raw(`count(*) filter (where ${CORRECTED}) as corrected`),
   ],
   ', ',
 )
@@ -104,7 +108,8 @@ export const changedStatuses: Report = {
            to_char(${localAtAnyTime('f.start_time', 'f.location_id', scope)}, 'YYYY-MM-DD HH24:MI') as appointment,
            r.name as service,
            p.first_name || ' ' || p.last_name as staff,
-           l.name as location
+           l.name as location,
+           f.audit_id as key_line
     from (${statusChanges(scope)}) f
     join client cl on (cl.business_id, cl.client_id) = (${scope.businessId}, f.client_id)
     join reason r on (r.business_id, r.reason_id) = (${scope.businessId}, f.reason_id)
@@ -194,4 +199,19 @@ export const changedStatuses: Report = {
     },
   ],
   groups,
+  drillDown: {
+    objects: (scope) => sql`
+      select f.*, f.new_status as status, 'CALENDAR' as object_type, f.calendar_id as object_id, ${NOT_AUTOMATED},
+             null::text as name, f.audit_id::text as row_key, f.audit_id::text as line
+      from (${statusChanges(scope)}) f`,
+    keys: () => ['line'],
+    figures: {
+      changes: {},
+      changedAppointments: { oncePer: 'object_id' },
+      ...Object.fromEntries(
+        RESULTS.map(({ name, outcome }) => [name, { where: becomes(outcome) }]),
+      ),
+      corrected: { where: CORRECTED },
+    },
+  },
 }

@@ -1,11 +1,18 @@
 import { sql } from '../../database/sql.ts'
 import { measureKpi } from '../measures.ts'
 import { percent, type Report } from '../report.ts'
-import { chartOverTime, stepOf } from '../time-steps.ts'
 import { APPOINTMENT_MEASURES, appointmentFigures, drillToAppointments } from './appointments.ts'
-import { appointmentRows, inOrder } from './conditions.ts'
+import { appointmentRows } from './conditions.ts'
+import {
+  listAppointments,
+  listColumns,
+  outcomeOverTime,
+  priceColumns,
+} from './listed-appointments.ts'
 
 const UNCLOSED = `outcome = 'UNCLOSED'`
+
+const LISTED = ['date', 'time', 'client', 'service', 'staff', 'location', 'status'] as const
 
 export const unclosedAppointments: Report = {
   reportId: 206,
@@ -16,44 +23,20 @@ export const unclosedAppointments: Report = {
   securityFunctions: ['PRINT_REPORTS'],
   about: 'appointments',
   columns: [
-    { name: 'date', label: 'Date', type: 'date', width: 10 },
-    { name: 'time', label: 'Time', type: 'time', width: 5 },
-    { name: 'client', label: 'Client', type: 'text', width: 18 },
-    { name: 'service', label: 'Service', type: 'text', width: 16 },
-    { name: 'staff', label: 'Staff', type: 'text', width: 16 },
-    { name: 'location', label: 'Location', type: 'text', width: 13, unlessOneLocation: true },
-    { name: 'status', label: 'Status', type: 'text', width: 10 },
+    ...listColumns(LISTED),
     { name: 'days', label: 'Days ago', type: 'integer', width: 5 },
-    {
-      name: 'price',
-      label: 'Price',
-      type: 'money',
-      width: 8,
-      total: 'sum',
-      currencyIn: 'currency',
-    },
-    { name: 'currency', label: 'Currency', type: 'text', width: 5, ifSeveralCurrencies: true },
+    ...priceColumns(),
   ],
-  rows: (scope) => sql`
-    select to_char(a.local_start, 'YYYY-MM-DD') as date,
-           to_char(a.local_start, 'HH24:MI') as time,
-           cl.first_name || ' ' || cl.last_name as client,
-           r.name as service,
-           p.first_name || ' ' || p.last_name as staff,
-           l.name as location,
-           coalesce(s.label, a.status) as status,
-           floor(extract(epoch from ${scope.now} - a.start_time) / 86400)::int as days,
-           a.price,
-           a.currency,
-           a.calendar_id as "key_objectId"
-    from (${appointmentRows(scope)}) a
-    join client cl on (cl.business_id, cl.client_id) = (${scope.businessId}, a.client_id)
-    join reason r on (r.business_id, r.reason_id) = (${scope.businessId}, a.reason_id)
-    join professional p on (p.business_id, p.professional_id) = (${scope.businessId}, a.professional_id)
-    join location l on (l.business_id, l.location_id) = (${scope.businessId}, a.location_id)
-    left join status s on (s.business_id, s.object_type, s.status) = (${scope.businessId}, 'CALENDAR', a.status)
-    where a.outcome = 'UNCLOSED'
-    order by ${inOrder('a', 'calendar_id', scope)}`,
+  rows: (scope) =>
+    listAppointments(
+      {
+        names: LISTED,
+        others: sql`floor(extract(epoch from ${scope.now} - a.start_time) / 86400)::int as days`,
+        from: appointmentRows(scope),
+        where: sql`a.outcome = 'UNCLOSED'`,
+      },
+      scope,
+    ),
   figures: (scope) => sql`
     select f.*, (select floor(extract(epoch from ${scope.now} - min(a.start_time)) / 86400)::int
                  from (${appointmentRows(scope)}) a where a.outcome = 'UNCLOSED') as oldest
@@ -83,20 +66,13 @@ export const unclosedAppointments: Report = {
     },
   ],
   charts: [
-    {
-      rows: (scope) => sql`
-        select to_char(date_trunc(${stepOf(scope)}, a.local_start), 'YYYY-MM-DD') as step, count(*) as unclosed
-        from (${appointmentRows(scope)}) a where a.outcome = 'UNCLOSED' group by 1`,
-      draw: (rows, scope) => [
-        chartOverTime(scope, rows, {
-          kind: 'bar',
-          name: 'unclosed',
-          title: 'Not closed',
-          unit: 'count',
-          series: [{ name: 'Not closed', column: 'unclosed', tone: 'unclosed' }],
-        }),
-      ],
-    },
+    outcomeOverTime({
+      outcome: 'UNCLOSED',
+      name: 'unclosed',
+      title: 'Not closed',
+      series: 'Not closed',
+      tone: 'unclosed',
+    }),
   ],
   measures: APPOINTMENT_MEASURES,
   drillDown: drillToAppointments(['objectId'], {

@@ -1,0 +1,106 @@
+import { join, raw, sql, type Sql } from '../../database/sql.ts'
+import type { Tone } from '../chart.ts'
+import type { ChartSource, Column, Scope } from '../report.ts'
+import { chartOverTime, stepOf } from '../time-steps.ts'
+import { appointmentRows, inOrder } from './conditions.ts'
+
+/** What reports that list appointments of one outcome share: columns, SQL and a chart. */
+
+const CELLS = {
+  date: {
+    column: { label: 'Date', type: 'date', width: 10 },
+    cell: `to_char(a.local_start, 'YYYY-MM-DD')`,
+  },
+  time: {
+    column: { label: 'Time', type: 'time', width: 5 },
+    cell: `to_char(a.local_start, 'HH24:MI')`,
+  },
+  client: {
+    column: { label: 'Client', type: 'text', width: 17 },
+    cell: `cl.first_name || ' ' || cl.last_name`,
+  },
+  phone: { column: { label: 'Phone', type: 'text', width: 14 }, cell: 'cl.phone' },
+  service: { column: { label: 'Service', type: 'text', width: 15 }, cell: 'r.name' },
+  staff: {
+    column: { label: 'Staff', type: 'text', width: 15 },
+    cell: `p.first_name || ' ' || p.last_name`,
+  },
+  location: {
+    column: { label: 'Location', type: 'text', width: 12, unlessOneLocation: true },
+    cell: 'l.name',
+  },
+  status: {
+    column: { label: 'Status', type: 'text', width: 10 },
+    cell: 'coalesce(s.label, a.status)',
+  },
+} as const
+
+type CellName = keyof typeof CELLS
+
+export const listColumns = (names: readonly CellName[]): Column[] =>
+  names.map((name) => ({ name, ...CELLS[name].column }))
+
+/** The price of each appointment, with its total. */
+export const priceColumns = (others: Partial<Column> = {}): Column[] => [
+  {
+    name: 'price',
+    label: 'Price',
+    type: 'money',
+    width: 8,
+    total: 'sum',
+    currencyIn: 'currency',
+    ...others,
+  },
+  { name: 'currency', label: 'Currency', type: 'text', width: 5, ifSeveralCurrencies: true },
+]
+
+type Listed = {
+  names: readonly CellName[]
+  /** The cells of the report's own columns. */
+  others: Sql
+  /** The appointments `a`. */
+  from: Sql
+  where?: Sql
+}
+
+/** One row for each appointment, in the order of their days, with its price and its key. */
+export const listAppointments = (
+  { names, others, from, where = raw('true') }: Listed,
+  scope: Scope,
+) => sql`
+  select ${join(
+    names.map((name) => raw(`${CELLS[name].cell} as ${name}`)),
+    ', ',
+  )}, ${others}, a.price, a.currency, a.calendar_id as "key_objectId"
+  from (${from}) a
+  join client cl on (cl.business_id, cl.client_id) = (${scope.businessId}, a.client_id)
+  join reason r on (r.business_id, r.reason_id) = (${scope.businessId}, a.reason_id)
+  join professional p on (p.business_id, p.professional_id) = (${scope.businessId}, a.professional_id)
+  join location l on (l.business_id, l.location_id) = (${scope.businessId}, a.location_id)
+  left join status s on (s.business_id, s.object_type, s.status) = (${scope.businessId}, 'CALENDAR', a.status)
+  where ${where}
+  order by ${inOrder('a', 'calendar_id', scope)}`
+
+type OutcomeChart = { outcome: string; name: string; title: string; series: string; tone: Tone }
+
+/** How many appointments of the period had this outcome, over time. */
+export const outcomeOverTime = ({
+  outcome,
+  name,
+  title,
+  series,
+  tone,
+}: OutcomeChart): ChartSource => ({
+  rows: (scope) => sql`
+    select to_char(date_trunc(${stepOf(scope)}, a.local_start), 'YYYY-MM-DD') as step, count(*) as counted
+    from (${appointmentRows(scope)}) a where a.outcome = ${outcome} group by 1`,
+  draw: (rows, scope) => [
+    chartOverTime(scope, rows, {
+      kind: 'bar',
+      name,
+      title,
+      unit: 'count',
+      series: [{ name: series, column: 'counted', tone }],
+    }),
+  ],
+})
