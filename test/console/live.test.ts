@@ -93,7 +93,7 @@ test('? shows all keys, / goes to the search field, and single keys can be switc
   await page.keyboard.type('?g')
   assert.equal(await page.getByLabel('Find a sentence').inputValue(), '?g')
   await page.getByLabel('Find a sentence').fill('')
-  await page.keyboard.press('Tab')
+  await page.getByRole('heading', { name: 'Automations', level: 1 }).click()
 
   await page.keyboard.press('?')
   const help = page.getByRole('dialog', { name: 'All keys' })
