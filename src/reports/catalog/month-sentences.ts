@@ -1,5 +1,6 @@
 import { sql, type Sql } from '../../database/sql.ts'
 import { percent, type Scope, type SentenceSource } from '../report.ts'
+import { firstAppointment } from '../beginning.ts'
 import { appointmentRows } from './conditions.ts'
 import { isRunning, monthScopes, otherMonths } from './months.ts'
 import { reminderCounts, writeDifference, type ReminderCount } from './reminder-rows.ts'
@@ -13,11 +14,15 @@ type Fact = {
   three: number | null
 }
 
-const outcomes = (kind: string, of: Scope) => sql`
+const outcomes = (kind: string, of: Scope, where = sql`true`) => sql`
   select ${kind}::text as kind, null::text as name, count(*) as one,
          count(*) filter (where a.outcome = 'KEPT') as two,
          count(*) filter (where a.outcome = 'MISSED') as three
-  from (${appointmentRows(of)}) a`
+  from (${appointmentRows(of)}) a where ${where}`
+
+/** As for figures: a month before it has begun, and one in which the data began, is compared with nothing. */
+const isLikeForLike = ({ from }: Scope, scope: Scope) =>
+  sql`${scope.from} <= ${scope.now} and (select b.began from (${firstAppointment(scope)}) b) <= ${from}`
 
 /** How many appointments each service or location had in this month and in the one before. */
 function changes(scope: Scope, kind: 'SERVICE' | 'LOCATION'): Sql {
@@ -44,8 +49,8 @@ function facts(scope: Scope): Sql {
   const { soFar, before, yearBefore, next } = monthScopes(scope)
   return sql`
     ${outcomes('MONTH', soFar)}
-    union all ${outcomes('BEFORE', before)}
-    union all ${outcomes('YEAR', yearBefore)}
+    union all ${outcomes('BEFORE', before, isLikeForLike(before, scope))}
+    union all ${outcomes('YEAR', yearBefore, isLikeForLike(yearBefore, scope))}
     union all
     select 'NEXT', null, count(*), null, null from (${appointmentRows(next)}) a where a.outcome <> 'CANCELLED'
     union all ${changes(scope, 'SERVICE')}

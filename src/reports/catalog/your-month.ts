@@ -136,6 +136,8 @@ export const yourMonth: Report = {
       unit: 'count',
       definition: 'Appointments of the month after that were not cancelled.',
       value: ({ next }) => next ?? 0,
+      // Of the month before, the next one is known whole: this one is still being booked.
+      isNotComparable: true,
     },
   ],
   charts: appointmentsOverTime,
