@@ -108,6 +108,7 @@ test('it holds every route of the routing table and no other', () => {
 test('every operation has a summary, a tag and an answer', () => {
   const wrong = operations
     .filter(({ operation: { tags, summary, responses } }) => {
+      if (!/^[A-Z]/.test(tags?.[0] ?? '') || !/^(?!List:)[A-Z]/.test(summary ?? '')) return true
       const answers = Object.keys(responses).filter((status) => /^[23]/.test(status))
       return !tags?.length || !summary || answers.length === 0
     })

@@ -31,6 +31,7 @@ const getActionsOfDefinition: Routes = async (app) => {
       config: { scope: 'definitions:read' },
       schema: {
         tags,
+        summary: 'List the active actions of a definition',
         params: Type.Object({ eventDefinitionId: Type.Integer({ minimum: 1 }) }),
         response: { 200: Type.Array(EventAction) },
       },

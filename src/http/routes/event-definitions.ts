@@ -56,6 +56,7 @@ const getDefinitionsOfType: Routes = async (app) => {
       config: reading,
       schema: {
         tags,
+        summary: 'List the active definitions of an event type',
         params: Type.Object({ eventTypeId: Type.Integer() }),
         response: { 200: Definitions },
       },
@@ -75,6 +76,7 @@ const getDefinitionsOfCampaign: Routes = async (app) => {
       config: reading,
       schema: {
         tags,
+        summary: 'List the active definitions of an invitation campaign',
         params: Type.Object({ invitationCampaignId: Type.Integer({ minimum: 1 }) }),
         response: { 200: Definitions },
       },

@@ -69,6 +69,7 @@ const getTriggersOfObject: Routes = async (app) => {
         config,
         schema: {
           tags,
+          summary: `List the fired and planned triggers of ${withArticle(kind.title)}`,
           params: Type.Object({ [kind.id]: id }),
           querystring: TriggersOfObjectQuery,
           response: { 200: Type.Array(NamedTrigger) },
@@ -283,3 +284,5 @@ function refusalsOf(ids: number[], triggers: StoredTrigger[]) {
 
 const moment = (ms: number | undefined) =>
   ms === undefined ? undefined : Temporal.Instant.fromEpochMilliseconds(ms)
+
+const withArticle = (title: string) => `${/^[aeiou]/i.test(title) ? 'an' : 'a'} ${title}`

@@ -150,6 +150,7 @@ function describe(schema: Described | undefined, route: RouteOptions): Described
     ?.properties
   return {
     ...schema,
+    ...(schema?.tags ? { tags: schema.tags.map(capitalize) } : {}),
     ...(operationId ? { operationId } : {}),
     summary: schema?.summary ?? summaryOf(route, schema?.tags?.[0] ?? 'object'),
     security: config.open ? [] : [{ key: [] }, ...(config.metrics ? [] : [{ session: [] }])],
@@ -171,6 +172,8 @@ function describe(schema: Described | undefined, route: RouteOptions): Described
     },
   }
 }
+
+const capitalize = (words: string) => words.charAt(0).toUpperCase() + words.slice(1)
 
 const STREAMS: Record<string, TSchema> = {
   'application/x-ndjson': Type.String({
@@ -208,11 +211,10 @@ function refuseUnknown(schema: TSchema): TSchema {
 /** For routes without a summary of their own. */
 function summaryOf({ method, url }: RouteOptions, thing: string) {
   const one = `${/^[aeiou]/i.test(thing) ? 'an' : 'a'} ${thing}`
-  const [, , by = '', more] = url.split('/')
+  const by = url.split('/')[2] ?? ''
   if (method === 'POST') return `Create or change ${one}`
   if (method === 'DELETE') return `Deactivate ${one}`
-  if (more !== undefined) return `List: ${thing}, by ${by}`
-  return by === '' ? `List: ${thing}` : `Read ${one}`
+  return by === '' ? `List ${thing}s` : `Read ${one}`
 }
 
 const IdempotencyKey = Type.String({
