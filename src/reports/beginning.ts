@@ -30,9 +30,11 @@ export const narrowed = ({ locationIds, professionalIds, reasonIds }: Scope) => 
   ${anyOf('t.location_id', locationIds)} ${anyOf('t.professional_id', professionalIds)}
   ${anyOf('t.reason_id', reasonIds)}`
 
+export const firstAppointment = firstOf('calendar', 't.start_time', narrowed)
+
 /** Each reads an index from its start. Triggers and emails have one by status and time. */
 const BEGINNINGS: Record<ReportSubject, (scope: Scope) => Sql> = {
-  appointments: firstOf('calendar', 't.start_time', narrowed),
+  appointments: firstAppointment,
   clients: firstOf('calendar', 't.start_time'),
   classes: firstOf('class_schedule', 't.start_time', narrowed),
   recalls: firstOf('recall', 't.due_time', narrowed),

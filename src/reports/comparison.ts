@@ -5,20 +5,18 @@ import type { Words } from './words.ts'
 type Shift = { years: number } | { months: number } | { days: number }
 
 /**
- * The range that a range is compared with: a year with the year before, months with the months before,
- * weeks with the weeks before and any other days with the same weekdays before.
+ * The range that a range is compared with: a year, also to date, with the year before, months with the
+ * months before, weeks with the weeks before and any other days with the same weekdays before.
  */
 export function comparedRange(range: DateRange): DateRange & { shift: Shift } {
   const { startDate, endDate } = range
   const shift = shiftOf(range)
   const isToMonthEnd = endDate.add({ days: 1 }).day === 1
+  const end = endDate.subtract(shift)
   return {
     shift,
     startDate: startDate.subtract(shift),
-    endDate:
-      isToMonthEnd && !('days' in shift)
-        ? startDate.subtract({ days: 1 })
-        : endDate.subtract(shift),
+    endDate: isToMonthEnd && !('days' in shift) ? end.with({ day: end.daysInMonth }) : end,
   }
 }
 
@@ -28,6 +26,7 @@ function shiftOf({ startDate, endDate }: DateRange): Shift {
   if (startDate.dayOfYear === 1 && next.dayOfYear === 1) {
     return { years: next.year - startDate.year }
   }
+  if (isYearToDate({ startDate, endDate })) return { years: 1 }
   const days = startDate.until(next, { largestUnit: 'days' }).days
   const isWeeks = startDate.dayOfWeek === 1 && days % 7 === 0
   if (startDate.day === 1 && days > 1 && (isToMonthEnd || !isWeeks)) {
@@ -36,6 +35,17 @@ function shiftOf({ startDate, endDate }: DateRange): Shift {
     }
   }
   return { days: Math.ceil(days / 7) * 7 }
+}
+
+/** Into a later month. Exactly the first quarter is compared with the quarter before, as other quarters are. */
+function isYearToDate({ startDate, endDate }: DateRange) {
+  const isFirstQuarter = endDate.month === 3 && endDate.day === 31
+  return (
+    startDate.dayOfYear === 1 &&
+    endDate.year === startDate.year &&
+    endDate.month > 1 &&
+    !isFirstQuarter
+  )
 }
 
 /** The scopes to read for the figures of a range, and what the report says about the comparison. */

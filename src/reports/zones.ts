@@ -52,7 +52,8 @@ export function withRange(
 ): Scope {
   const zones = scope.zones.map((zone) => {
     const { from, until } = instantsOf(range, zone.timeZone)
-    return { ...zone, from, until: earlier(until, cut(zone.timeZone)) }
+    // Where the range has not begun it is empty: PostgreSQL refuses a range that ends before its start.
+    return { ...zone, from, until: later(from, earlier(until, cut(zone.timeZone))) }
   })
   return { ...scope, ...range, zones, ...boundsOf(zones) }
 }
@@ -68,3 +69,6 @@ export const boundsOf = (zones: Zone[]) => ({
 
 const earlier = (a: Temporal.Instant, b: Temporal.Instant | undefined) =>
   b && Temporal.Instant.compare(b, a) < 0 ? b : a
+
+const later = (a: Temporal.Instant, b: Temporal.Instant) =>
+  Temporal.Instant.compare(b, a) < 0 ? a : b

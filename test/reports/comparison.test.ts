@@ -31,6 +31,31 @@ const ranges: { what: string; range: [string, string]; before: [string, string] 
     range: ['2026-03-01', '2026-03-30'],
     before: ['2026-02-01', '2026-02-28'],
   },
+  {
+    what: 'a year to date',
+    range: ['2026-01-01', '2026-11-16'],
+    before: ['2025-01-01', '2025-11-16'],
+  },
+  {
+    what: 'a year to the end of a month',
+    range: ['2025-01-01', '2025-02-28'],
+    before: ['2024-01-01', '2024-02-29'],
+  },
+  {
+    what: 'a year to a leap day',
+    range: ['2024-01-01', '2024-02-29'],
+    before: ['2023-01-01', '2023-02-28'],
+  },
+  {
+    what: 'the first quarter',
+    range: ['2026-01-01', '2026-03-31'],
+    before: ['2025-10-01', '2025-12-31'],
+  },
+  {
+    what: 'the beginning of January',
+    range: ['2026-01-01', '2026-01-15'],
+    before: ['2025-12-01', '2025-12-15'],
+  },
   { what: 'ten days', range: ['2026-10-06', '2026-10-15'], before: ['2026-09-22', '2026-10-01'] },
 ]
 
@@ -78,6 +103,26 @@ test('a period that has not ended is compared up to the same point', async (t) =
   assert.equal(before.comparison!.until, null)
 })
 
+test('a year to date is compared up to the same point of the year before', async (t) => {
+  const business = await openBusiness(t)
+  const { book } = business
+  await book({ at: '2025-01-01T09:00+01:00' })
+  // It is 10 November, 13:00 in Zurich.
+  await book({ at: '2025-11-10T12:59+01:00' })
+  await book({ at: '2025-11-10T13:01+01:00' })
+  await book({ at: '2025-12-10T09:00+01:00' })
+  await book({ at: '2026-03-01T09:00+01:00' })
+
+  const request = { reportId: 101, startDate: '2026-01-01', endDate: '2026-11-10' }
+  const { kpis, comparison } = await print(business, { ...request, locationId: business.zurich })
+  assert.deepEqual(
+    [comparison!.startDate, comparison!.endDate, comparison!.until],
+    ['2025-01-01', '2025-11-10', '2025-11-10 13:00'],
+  )
+  const { value, previous } = kpis.find(({ name }) => name === 'appointments')!
+  assert.deepEqual([value, previous], [1, 2])
+})
+
 test('no change is shown if the data began inside the compared period', async (t) => {
   const business = await openBusiness(t)
   const { book, newYork } = business
@@ -95,4 +140,37 @@ test('no change is shown if the data began inside the compared period', async (t
   const there = await print(business, { ...october, filters: { locationIdList: [newYork] } })
   assert.equal(there.comparison!.isLikeForLike, false)
   assert.equal(NOW.toString(), '2026-11-10T12:00:00Z')
+})
+
+test('the sentences of Your month compare only what its figures compare', async (t) => {
+  const business = await openBusiness(t)
+  const { book } = business
+  const days = (month: string, count: number) =>
+    Array.from({ length: count }, (_, i) => `2026-${month}-${String(i + 1).padStart(2, '0')}`)
+  for (const day of days('10', 6)) await book({ at: `${day}T09:00+02:00` })
+  await book({ at: '2026-09-26T09:00+02:00' })
+  await book({ at: '2026-12-08T09:00+01:00', status: 'OPEN' })
+  const firstSentence = async (endDate: string) => {
+    const request = { reportId: 100, startDate: '2026-09-01', endDate }
+    const { comparison, sentences } = await print(business, request)
+    return { isLikeForLike: comparison?.isLikeForLike, sentence: sentences[0] }
+  }
+
+  assert.deepEqual(await firstSentence('2026-10-31'), {
+    isLikeForLike: false,
+    sentence: 'October 2026 had 6 appointments, and 0 % were missed.',
+  })
+  assert.deepEqual(await firstSentence('2026-12-31'), {
+    isLikeForLike: undefined,
+    sentence: 'December 2026 has 1 appointment.',
+  })
+  await book({ at: '2026-08-31T09:00+02:00' })
+  assert.deepEqual(await firstSentence('2026-10-31'), {
+    isLikeForLike: true,
+    sentence:
+      'October 2026 had 6 appointments, 5 more than the month before, and 0 % were missed after 0 %.',
+  })
+  await book({ at: '2025-09-30T09:00+02:00' })
+  await book({ at: '2025-10-31T09:00+01:00' })
+  assert.match((await firstSentence('2026-10-31')).sentence!, /5 more than a year before/)
 })

@@ -6,6 +6,7 @@ import { DIMENSIONS } from '../../src/contract/report.ts'
 import { REPORTS } from '../../src/reports/catalog/catalog.ts'
 import { MEASURES } from '../../src/reports/measures.ts'
 import type { MeasureName } from '../../src/reports/report.ts'
+import { openBusiness } from './business.ts'
 import {
   calculate,
   calculateClasses,
@@ -166,3 +167,21 @@ function shownMeasures({ kpis, columns, totals, report }: Printed): [string, str
   })
   return [...ofKpis, ...ofColumns]
 }
+
+test('the kept rate counts no appointment whose time has not come', async (t) => {
+  const business = await openBusiness(t)
+  const { book } = business
+  // It is 10 November.
+  for (const day of ['02', '03', '04']) await book({ at: `2026-11-${day}T10:00+01:00` })
+  await book({ at: '2026-11-05T10:00+01:00', status: 'CANCELLED' })
+  for (const day of ['20', '21', '22']) {
+    await book({ at: `2026-11-${day}T10:00+01:00`, status: 'CANCELLED' })
+  }
+  await book({ at: '2026-11-23T10:00+01:00', status: 'OPEN' })
+  for (const reportId of [100, 101, 102]) {
+    const request = { reportId, startDate: '2026-11-01', endDate: '2026-11-30' }
+    const { kpis } = await print(business, request)
+    const { value, valueToDate } = kpis.find(({ label }) => label === 'Kept rate')!
+    assert.deepEqual([value, valueToDate], [75, 75], String(reportId))
+  }
+})

@@ -140,3 +140,34 @@ test('hours across a clock change count with their elapsed time', async (t) => {
   assert.deepEqual(await minutes('2026-10-25'), [9 * 60, 30])
   assert.deepEqual(await minutes('2026-03-08'), [8 * 60, 0])
 })
+
+test('a day that has begun in one zone only is compared up to now, and prints', async (t) => {
+  const business = await openBusiness(t)
+  const { zurich, newYork, elena, tom } = business
+  await setHours(business, elena, {
+    locations: [zurich],
+    hours: [{ weekday: 'TUESDAY', from: '00:00', to: '02:00' }],
+  })
+  await setHours(business, tom, {
+    locations: [newYork],
+    hours: [{ weekday: 'TUESDAY', from: '09:00', to: '17:00' }],
+  })
+  // It is Tuesday in Zurich and Monday in New York.
+  const halfPastMidnight = Temporal.Instant.from('2026-11-09T23:30:00Z')
+  const today = { startDate: '2026-11-10', endDate: '2026-11-10' }
+  const figure = async (reportId: number, name: string) => {
+    const { kpis } = await print(business, { reportId, ...today }, halfPastMidnight)
+    const { value, valueToDate, previous } = kpis.find((kpi) => kpi.name === name)!
+    return { value, valueToDate, previous }
+  }
+  assert.deepEqual(await figure(301, 'working'), {
+    value: 120 + 480,
+    valueToDate: 30,
+    previous: 30,
+  })
+  assert.deepEqual(await figure(106, 'freeMinutes'), {
+    value: 90 + 480,
+    valueToDate: 90 + 480,
+    previous: null,
+  })
+})

@@ -23,7 +23,8 @@ const FIGURES: MeasureName[] = [...APPOINTMENT_MEASURES, 'value', 'lostValue', '
 
 /** Grouping by outcome and price first is cheaper than adding all prices. */
 export const countedAppointments = (scope: Scope, key?: Sql) => sql`
-  select ${key ? sql`${key} as key, ` : sql``} a.outcome, a.price, a.currency, count(*) as n, sum(a.minutes) as minutes
+  select ${key ? sql`${key} as key, ` : sql``} a.outcome, a.price, a.currency, count(*) as n, sum(a.minutes) as minutes,
+         count(*) filter (where a.start_time <= ${scope.now}) as begun
   from (${appointmentRows(scope)}) a
   group by ${key ? sql`1, 2, 3, 4` : sql`1, 2, 3`}`
 
@@ -32,10 +33,10 @@ export const measuresBy = (scope: Scope, key: Sql, measures: readonly MeasureNam
   select counted.key, ${selectMeasures(measures, scope)}
   from (${countedAppointments(scope, key)}) counted group by 1`
 
-/** All measures of the appointments of the scope, each under its name. */
+/** All measures of the appointments of the scope, each under its name. `begun` counts cancelled ones too. */
 export const appointmentFigures = (scope: Scope) => sql`
   with counted as (${countedAppointments(scope)})
-  select ${selectMeasures(FIGURES, scope)} from counted`
+  select ${selectMeasures(FIGURES, scope)}, coalesce(sum(begun), 0)::bigint as begun from counted`
 
 /** Lines with these keys, whose figures count the appointments of the scope. */
 export const drillToAppointments = (

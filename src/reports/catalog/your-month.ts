@@ -116,7 +116,7 @@ export const yourMonth: Report = {
   rangeOf: ({ endDate }) => monthOf(endDate),
   otherRanges: (range) => Object.values(otherMonths(range)),
   columns: [
-    { name: 'period', label: 'Period', type: 'text', width: 26 },
+    { name: 'period', label: 'Period', type: 'text', width: 26, fixedWords: true },
     { name: 'month', label: 'Month', type: 'text', width: 8 },
     ...SHOWN.map(lineColumn),
   ],
@@ -136,6 +136,8 @@ export const yourMonth: Report = {
       unit: 'count',
       definition: 'Appointments of the month after that were not cancelled.',
       value: ({ next }) => next ?? 0,
+      // Of the month before, the next one is known whole: this one is still being booked.
+      isNotComparable: true,
     },
   ],
   charts: appointmentsOverTime,
