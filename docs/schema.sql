@@ -1837,7 +1837,28 @@ CREATE OR REPLACE FUNCTION default_outcome(object_type text, status text, live b
  RETURNS text
  LANGUAGE sql
  IMMUTABLE
-RETURN CASE WHEN ((object_type = 'DISCLAIMER'::text) AND (status = 'SIGNED'::text)) THEN 'KEPT'::text WHEN ((object_type = 'DISCLAIMER'::text) AND (status = 'WAIVED'::text)) THEN 'CANCELLED'::text WHEN (status ~* 'cancel|storn|annul'::text) THEN 'CANCELLED'::text WHEN (status ~* 'no.?show|missed|absent|expired'::text) THEN 'MISSED'::text WHEN (status ~* 'complete|closed|attended'::text) THEN 'KEPT'::text WHEN (live_after AND (NOT live)) THEN 'KEPT'::text ELSE 'PENDING'::text END;
+AS $function$
+  with words as (  -- NotAttended is Not_Attended
+    select regexp_replace(status, '([a-z0-9])([A-Z])', '\1_\2', 'g') as name
+  ), plain as (
+    select name, regexp_replace(name, '(^|[^a-z])((not|never|non)[^a-z]+|un)(cancel|storn|annul|no.?show|missed|absent|expired)',
+                                '', 'gi') as affirmed
+    from words
+  )
+  select case
+    when (object_type, status) = ('DISCLAIMER', 'SIGNED') then 'KEPT'
+    when (object_type, status) = ('DISCLAIMER', 'WAIVED') then 'CANCELLED'
+    when name ~* '(^|[^a-z])not[^a-z]+yet([^a-z]|$)' then 'PENDING'
+    when affirmed ~* 'cancel|storn|annul' then 'CANCELLED'
+    when affirmed ~* 'no.?show|missed|absent|expired' then 'MISSED'
+    when name ~* '(^|[^a-z])((not|never|non)[^a-z]+|un)attend' then 'MISSED'
+    when name ~* '(^|[^a-z])((not|never|non)[^a-z]+|un|in)(complete|closed)' then 'PENDING'
+    when name ~* 'complete|closed|attended' then 'KEPT'
+    when live_after and not live then 'KEPT'
+    else 'PENDING'
+  end
+  from plain
+$function$;
 
 CREATE OR REPLACE FUNCTION erase_audit_row(object text, "row" jsonb)
  RETURNS jsonb

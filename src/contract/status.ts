@@ -106,7 +106,10 @@ export const isFollowedUp = (objectType: ObjectType, status: string, live: boole
 
 type NamedStatus = { objectType: ObjectType; status: string; live: boolean; liveAfter: boolean }
 
-/** The default of `outcome`; default_outcome in migrations/0014_report_measures.sql is the same. */
+const NEGATED_END =
+  /(^|[^a-z])((not|never|non)[^a-z]+|un)(cancel|storn|annul|no.?show|missed|absent|expired)/gi
+
+/** The default of `outcome`; default_outcome in migrations/0019_negated_outcomes.sql is the same. */
 export function defaultOutcome({
   objectType,
   status,
@@ -115,9 +118,14 @@ export function defaultOutcome({
 }: NamedStatus): StatusOutcome {
   if (objectType === 'DISCLAIMER' && status === 'SIGNED') return 'KEPT'
   if (objectType === 'DISCLAIMER' && status === 'WAIVED') return 'CANCELLED'
-  if (/cancel|storn|annul/i.test(status)) return 'CANCELLED'
-  if (/no.?show|missed|absent|expired/i.test(status)) return 'MISSED'
-  if (/complete|closed|attended/i.test(status)) return 'KEPT'
+  const name = status.replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2') // NotAttended is Not_Attended
+  const affirmed = name.replaceAll(NEGATED_END, '')
+  if (/(^|[^a-z])not[^a-z]+yet([^a-z]|$)/i.test(name)) return 'PENDING'
+  if (/cancel|storn|annul/i.test(affirmed)) return 'CANCELLED'
+  if (/no.?show|missed|absent|expired/i.test(affirmed)) return 'MISSED'
+  if (/(^|[^a-z])((not|never|non)[^a-z]+|un)attend/i.test(name)) return 'MISSED'
+  if (/(^|[^a-z])((not|never|non)[^a-z]+|un|in)(complete|closed)/i.test(name)) return 'PENDING'
+  if (/complete|closed|attended/i.test(name)) return 'KEPT'
   return liveAfter && !live ? 'KEPT' : 'PENDING'
 }
 

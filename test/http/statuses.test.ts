@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { defaultOutcome } from '../../src/contract/status.ts'
+import { sql } from '../../src/database/sql.ts'
 import { followZone } from '../../src/scheduling/follow.ts'
 import { addBusiness, reminder, startEngine, startWorld } from '../support/world.ts'
 
@@ -300,4 +302,36 @@ test('a status has an outcome: by its name if the body names none, and it can be
   })
   assert.equal(refused.status, 422)
   assert.equal(refused.body.errors[0].pointer, '/outcome')
+})
+
+test('the default outcome of a status follows its name, also if the name is negated', async (t) => {
+  const { database, businessId } = await startWorld(t)
+  const expected: Record<string, string> = {
+    NOT_ATTENDED: 'MISSED',
+    NotAttended: 'MISSED',
+    UNATTENDED: 'MISSED',
+    DID_NOT_ATTEND: 'MISSED',
+    INCOMPLETE: 'PENDING',
+    NOT_COMPLETED: 'PENDING',
+    UNCLOSED: 'PENDING',
+    NOT_YET_ATTENDED: 'PENDING',
+    NOT_CANCELLED: 'PENDING',
+    'never missed': 'PENDING',
+    CANCELLED_NOT_ATTENDED: 'CANCELLED',
+    NOT_CANCELLED_ATTENDED: 'KEPT',
+    ATTENDED: 'KEPT',
+    CheckInCompleted: 'KEPT',
+    PARTIALLY_COMPLETED: 'KEPT',
+    NOTARY_CLOSED: 'KEPT',
+  }
+  const names = Object.keys(expected)
+  const live = { objectType: 'CALENDAR', live: false, liveAfter: false } as const
+  const outcomes = names.map((status) => [status, defaultOutcome({ ...live, status })])
+  assert.deepEqual(Object.fromEntries(outcomes), expected)
+  const db = database.forBusiness(businessId, 'TEST')
+  const rows = await db.query<{ status: string; outcome: string }>(sql`
+    select status, default_outcome('CALENDAR', status, false, false) as outcome
+    from unnest(${names}::text[]) as status`)
+  const inSql = rows.map(({ status, outcome }) => [status, outcome])
+  assert.deepEqual(Object.fromEntries(inSql), expected)
 })

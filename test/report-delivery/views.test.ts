@@ -24,6 +24,8 @@ test('a view prints its report with its filters, unless the request has others',
   assert.deepEqual(await timesOf({ reportViewId }), ['09:00', '10:00'])
   await call('POST', '/reportView', { reportViewId, groupBy: ['staff'] })
   assert.deepEqual((await call('POST', PRINT, { reportViewId })).body.groupBy, ['staff'])
+  const named = { reportViewId, reportFileName: 'appointment-summary' }
+  assert.equal((await call('POST', PRINT, named)).body.report.reportId, 102)
   const { status, body } = await call('POST', PRINT, { reportViewId: 999_999, reportId: 101 })
   assert.deepEqual([status, body.errors[0].pointer], [422, '/reportViewId'])
 })
@@ -76,6 +78,8 @@ test('views are checked, deleted and revived like other objects', async (t) => {
   assert.equal((await call('DELETE', path, undefined, match)).body.active, false)
   assert.deepEqual((await call('GET', '/reportView')).body.items, [])
   const { reportViewId } = body
+  const deleted = await call('POST', PRINT, { reportViewId })
+  assert.deepEqual([deleted.status, deleted.body.errors[0].pointer], [422, '/reportViewId'])
   assert.equal(
     (await call('POST', '/reportView', { reportViewId, active: true })).body.active,
     true,

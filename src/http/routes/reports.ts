@@ -237,14 +237,17 @@ async function readRequest(
 
 /** The report, filters and location of the view that a body names; what the request says itself wins. */
 async function findViewOf({ db, businessId, person }: Caller, body: object, faults: Fault[]) {
-  const { reportViewId: id } = body as { reportViewId?: unknown }
+  const { reportViewId: id, reportFileName } = body as Record<string, unknown>
   if (id === undefined || id === null) return {}
   const asking = { businessId, userId: person?.userId ?? null }
   const view = Number.isSafeInteger(id) ? await findReportView(db, asking, Number(id)) : undefined
-  if (!view) faults.push({ pointer: '/reportViewId', detail: 'there is no such view' })
-  if (!view) return {}
+  if (!view?.active) {
+    faults.push({ pointer: '/reportViewId', detail: 'there is no such view, or it was deleted' })
+    return {}
+  }
   const { reportId, filters, groupBy, locationId } = view
-  return { reportId, filters, groupBy, locationId }
+  const isNamed = typeof reportFileName === 'string'
+  return { ...(isNamed ? {} : { reportId }), filters, groupBy, locationId }
 }
 
 const withoutNulls = (object: object) =>
