@@ -1115,8 +1115,10 @@ create table report_link (
   created_user text not null,
   modified_date timestamp with time zone not null,
   modified_user text not null,
+  api_key_id bigint,
   constraint report_link_pkey PRIMARY KEY (business_id, report_link_id),
   constraint report_link_token_hash_key UNIQUE (token_hash),
+  constraint report_link_business_id_api_key_id_fkey FOREIGN KEY (business_id, api_key_id) REFERENCES api_key(business_id, api_key_id),
   constraint report_link_business_id_run_id_fkey FOREIGN KEY (business_id, run_id) REFERENCES report_run(business_id, run_id) ON DELETE CASCADE,
   constraint report_link_business_id_user_id_fkey FOREIGN KEY (business_id, user_id) REFERENCES user_account(business_id, user_id)
 ) with ();
@@ -1147,6 +1149,7 @@ create table report_run (
   created_date timestamp with time zone not null,
   beat_time timestamp with time zone not null,
   keep_until timestamp with time zone,
+  reader jsonb,
   constraint report_run_pkey PRIMARY KEY (business_id, run_id),
   constraint report_run_business_id_fkey FOREIGN KEY (business_id) REFERENCES business(business_id),
   constraint report_run_completed CHECK ((status = 'COMPLETED'::text) = (file_size IS NOT NULL)),

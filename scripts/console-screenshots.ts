@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Page } from 'playwright-core'
 import { openPage } from '../test/support/browser.ts'
+import { startMailServer } from '../test/support/mail-server.ts'
 import { startService } from '../test/support/service.ts'
 import { until } from '../test/support/until.ts'
 
@@ -33,7 +34,12 @@ const ends: (() => unknown)[] = [() => rmSync(folder, { recursive: true, force: 
 const lifetime = { after: (work: () => unknown) => void ends.push(work) }
 
 try {
-  const { base } = await startService(lifetime, { DATA_DIR: folder, ADMIN_API_KEY: OPERATOR })
+  const mailServer = await startMailServer(lifetime)
+  const { base } = await startService(lifetime, {
+    DATA_DIR: folder,
+    ADMIN_API_KEY: OPERATOR,
+    SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`,
+  })
   const post = async (address: string, body: object) => {
     const answer = await fetch(base + address, {
       method: 'POST',
@@ -50,7 +56,7 @@ try {
   await post(`/business/${businessId}/user`, person)
 
   const { page } = await openPage(lifetime)
-  await page.setViewportSize({ width: 1440, height: 900 })
+  await page.setViewportSize({ width: 1280, height: 840 })
   await page.emulateMedia({ reducedMotion: 'reduce' })
   await page.goto(`${base}/console/`)
   await page.getByLabel('Username').fill(person.username)

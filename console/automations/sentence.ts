@@ -61,12 +61,14 @@ export function sentenceOf(
   setup: Setup,
   { isEditor = false } = {},
 ): SentencePart[] {
+  const mailed = mailParts(mails, setup)
   return [
     { kind: 'chosen', text: timingWords(definition), word: { name: 'timing' } },
     ...occasionParts(definition, setup, isEditor),
     ...filterParts(definition, setup, isEditor),
-    ...mailParts(mails, setup),
-    plain('.'),
+    ...mailed,
+    // The name of a mail can end the sentence: "How was it?"
+    ...(/[.?!]$/.test(mailed.at(-1)!.text) ? [] : [plain('.')]),
   ]
 }
 

@@ -94,6 +94,7 @@ export function DayRope({ quarters, now, nowLabel, label }: Props) {
             strokeLinecap="round"
           />
         )}
+        {now !== undefined && <Now x={x(passedUntil)} label={nowLabel ?? ''} size={size} />}
         {total > MAX_MARKS ? (
           <HourBars quarters={quarters} x={x} size={size} />
         ) : (
@@ -101,7 +102,6 @@ export function DayRope({ quarters, now, nowLabel, label }: Props) {
             <Stack key={stack.hour} x={x(stack.hour)} marks={stack.marks} size={size} />
           ))
         )}
-        {now !== undefined && <Now x={x(passedUntil)} label={nowLabel ?? ''} size={size} />}
       </svg>
       <QuarterTable quarters={quarters} label={label} />
     </>
@@ -164,6 +164,9 @@ function Stack({ x, marks, size }: StackProps) {
           textAnchor="middle"
           fontSize="11"
           fill="var(--soft)"
+          stroke="var(--card)"
+          strokeWidth="4"
+          paintOrder="stroke"
           className="numbers"
         >
           +{marks.length - shown.length}

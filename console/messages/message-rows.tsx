@@ -73,8 +73,13 @@ export function MessageRows(props: MessageRowsProps) {
     overscan: 12,
     scrollMargin: offset,
   })
-  // The heights of lines change with the width, and with days of older messages.
-  useEffect(() => rows.measure(), [rows, isPhone, lines])
+  useEffect(() => rows.measure(), [rows, isPhone])
+  const measuredLines = useRef(lines.length)
+  useEffect(() => {
+    // A list of another length is measured anyway, which takes time if it is long.
+    if (measuredLines.current === lines.length) rows.measure()
+    measuredLines.current = lines.length
+  }, [rows, lines])
   const shown = rows.getVirtualItems()
   const last = shown.at(-1)?.index ?? 0
   useEffect(() => {

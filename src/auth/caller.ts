@@ -21,6 +21,8 @@ export type Caller = {
   account: Account | null
   /** Set for a signed-in person. */
   person: Person | null
+  /** Set for a key. */
+  apiKeyId: number | null
   /** Identifies the credential for rate limits and idempotency keys: `key:7`, `user:3`. */
   credential: string
 }

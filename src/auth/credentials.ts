@@ -9,7 +9,7 @@ import {
 } from '../store/api-keys.ts'
 import { findSessionByHash, recordSessionUse, type KnownSession } from '../store/sessions.ts'
 import type { Caller, CallerScope } from './caller.ts'
-import { FUNCTIONS_OF_ROLE, functionsOfScopes } from './permissions.ts'
+import { FUNCTIONS_OF_ROLE, functionsOfKey } from './permissions.ts'
 import { digest, isSameDigest } from './secrets.ts'
 import { hasEnded } from './sessions.ts'
 
@@ -94,16 +94,16 @@ export class Credentials {
 
   #callerOfKey({ businessId, apiKeyId, name, scopes, maker }: KnownKey): Caller {
     const user = `key:${name}`
-    const functions = functionsOfScopes(scopes)
     return {
       businessId,
       user,
       db: this.#database.forBusiness(businessId, user),
-      functions: maker ? functions.intersection(new Set(FUNCTIONS_OF_ROLE[maker.role])) : functions,
+      functions: functionsOfKey({ scopes, maker }),
       scope: null,
       keyScopes: scopes,
       account: maker,
       person: null,
+      apiKeyId,
       credential: `key:${apiKeyId}`,
     }
   }
@@ -119,6 +119,7 @@ export class Credentials {
       keyScopes: SCOPES,
       account: session,
       person: session,
+      apiKeyId: null,
       credential: `user:${userId}`,
     }
   }

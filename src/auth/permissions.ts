@@ -72,6 +72,14 @@ export const FUNCTIONS_OF_ROLE: Record<Role, readonly SecurityFunction[]> = {
   ],
 }
 
+/** A key of a person can do no more than the role of the person. */
+export function functionsOfKey({ scopes, maker }: KeyRights): ReadonlySet<SecurityFunction> {
+  const functions = functionsOfScopes(scopes)
+  return maker ? functions.intersection(new Set(FUNCTIONS_OF_ROLE[maker.role])) : functions
+}
+
+type KeyRights = { scopes: readonly Scope[]; maker: { role: Role } | null }
+
 export function functionsOfScopes(scopes: readonly Scope[]): ReadonlySet<SecurityFunction> {
   return new Set(SECURITY_FUNCTIONS.filter((name) => scopes.includes(SCOPE_OF_FUNCTION[name])))
 }

@@ -28,11 +28,12 @@ type MailServerParts = {
  * Whether the mail server takes mails. A failure that concerns the server and not the mail pauses
  * delivery. It is then probed with backoff, and one mail is tried before all others follow.
  *
- * | state    | outage | isOnTrial | mails at a time | ends when                                        |
- * |----------|--------|-----------|-----------------|--------------------------------------------------|
- * | works    | unset  | false     | any number      | a mail finds the server unavailable: paused      |
- * | paused   | set    | false     | none            | a probe succeeds: on trial                       |
- * | on trial | set    | true      | one             | it is answered, or none is due: works; else paused |
+ * | state    | outage | isOnTrial | mails at a time | next state                                  |
+ * |----------|--------|-----------|-----------------|---------------------------------------------|
+ * | works    | unset  | false     | any number      | paused, if the server is unavailable        |
+ * | paused   | set    | false     | none            | on trial, if a probe succeeds               |
+ * | on trial | set    | true      | one             | works, if it is answered or no mail is due; |
+ * |          |        |           |                 | paused, if the server is unavailable        |
  */
 export class MailServer {
   readonly #parts: MailServerParts

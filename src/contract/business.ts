@@ -26,7 +26,7 @@ const ABOUT = {
     'with the address of the template as Reply-To.',
   dailyMailLimit:
     'How many mails the business may send on one day of its time zone; the others wait for the next ' +
-    'day. null: no limit. Only the operator can set it.',
+    'morning. null: no limit. Only the operator can set it.',
   bulkLimit:
     'An import or bulk call that would send more mails than this at once waits for approval. null: ' +
     'the larger of 50 and three times the busiest hour of the last 30 days.',
@@ -45,8 +45,8 @@ const ABOUT = {
     'Clients can cancel by the link until so many hours before the start. Null: until the start.',
   bookingUrl: 'The booking page of the business: `%RESCHEDULE_URL%` in an email.',
   mailPaused:
-    'No mail of the business is sent while true. Triggers stay SCHEDULED and mails QUEUED. When it ends, ' +
-    'what is no longer useful becomes EXPIRED or CANCELLED, and the rest is sent.',
+    'No mail of the business is sent while true, except about accounts. Triggers stay SCHEDULED and ' +
+    'mails QUEUED. When it ends, what is no longer useful becomes EXPIRED or CANCELLED, and the rest is sent.',
 }
 
 const MAX_DAILY_MAILS = 10_000_000

@@ -14,7 +14,8 @@ export const MAX_FAULTS = 100
  */
 export function findFaults(schema: TSchema, body: unknown): Fault[] {
   const unknown = unknownProperties(schema, body)
-  return [...schemaFaults(schema, body, unknown), ...unknown].slice(0, MAX_FAULTS)
+  const faults = schemaFaults(schema, body, unknown)
+  return unknown.length === 0 ? faults : [...faults, ...unknown].slice(0, MAX_FAULTS)
 }
 
 /** The faults of a value, without `unknown` properties, which were found before. */

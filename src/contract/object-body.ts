@@ -145,17 +145,18 @@ export function readObject(
     faults,
   }
   if (!isPlainObject(body)) return input
-  const faulty = new Set(faults.map(({ pointer }) => pointer))
+  const isFaulty = (name: string) =>
+    faults.some(({ pointer }) => `${pointer}/`.startsWith(`/${name}/`))
   const valid = <T>(name: string) =>
-    faulty.has(`/${name}`) ? undefined : (body[name] as T | null | undefined)
+    isFaulty(name) ? undefined : (body[name] as T | null | undefined)
   input.id = valid<number | string>(kind.id) ?? undefined
   input.externalId = valid<string>('externalId')
   input.active = valid<boolean>('active') ?? undefined
   for (const { property } of kind.references) {
     const name = externalName(property)
     const isNamed = (body[property] ?? null) === null && (body[name] ?? null) !== null
-    const isFaulty = faults.some(({ pointer }) => `${pointer}/`.startsWith(`/${name}/`))
-    if (isNamed && !isFaulty) (input.externals ??= {})[property] = body[name] as string | string[]
+    if (isNamed && !isFaulty(name))
+      (input.externals ??= {})[property] = body[name] as string | string[]
   }
   return input
 }

@@ -1,12 +1,11 @@
-import { FUNCTIONS_OF_ROLE } from '../auth/permissions.ts'
+import { functionsOfKey } from '../auth/permissions.ts'
 import { digest, makeSecret } from '../auth/secrets.ts'
-import type { Db } from '../database/database.ts'
+import type { Database, Db } from '../database/database.ts'
 import { RequestError } from '../errors.ts'
-import { mayPrint, REPORTS } from '../reports/catalog/catalog.ts'
 import type { By } from '../store/businesses.ts'
-import { findOpenedLink, insertReportLink } from '../store/report-links.ts'
+import { findOpenedLink, insertReportLink, type OpenedLink } from '../store/report-links.ts'
 import { findRunOfLink } from '../store/report-runs.ts'
-import type { Database } from '../database/database.ts'
+import { mayReadFile, readerOf, readerOfUser } from './readers.ts'
 
 export const LINK_LIFETIME = { hours: 7 * 24 }
 export const MAX_LINK_LIFETIME = { hours: 30 * 24 }
@@ -15,6 +14,7 @@ type NewLink = {
   businessId: number
   runId: number
   userId: number | null
+  apiKeyId: number | null
   expiresTime: Temporal.Instant
 }
 
@@ -25,20 +25,28 @@ export async function createReportLink(tx: Db, link: NewLink, publicUrl: string,
   return { ...stored, url: `${publicUrl}/report/link/${token}` }
 }
 
-/** Finds the file behind a link, as long as the person to whom the link belongs may see the report. */
+/** Finds the file behind a link, as long as the person or key of the link may see what it shows. */
 export async function openReportLink(database: Database, token: string, now: Temporal.Instant) {
-  const link = await findOpenedLink(database.operator, digest(token))
+  const link = await findOpenedLink(database.operator, digest(token), now)
   if (!link) throw new RequestError(404, 'There is no such link.')
-  const { businessId, active, expiresTime, user } = link
+  const { businessId, active, expiresTime } = link
   const db = database.forBusiness(businessId, 'SYSTEM')
   const run = await findRunOfLink(db, businessId, link.runId)
-  const report = REPORTS.find(({ reportId }) => reportId === run?.reportId)
-  const isReadable =
-    user === null ||
-    (user.active && report && mayPrint(report, new Set<string>(FUNCTIONS_OF_ROLE[user.role])))
+  const reader = readerOfLink(link)
   const hasExpired = Temporal.Instant.compare(expiresTime, now) <= 0
-  if (run?.status !== 'COMPLETED' || !active || hasExpired || !isReadable) {
+  if (
+    run?.status !== 'COMPLETED' ||
+    !active ||
+    hasExpired ||
+    !reader ||
+    !mayReadFile(reader, run.reader)
+  ) {
     throw new RequestError(410, 'This link has expired or was revoked. Ask for a new one.')
   }
   return { db, businessId, run }
+}
+
+function readerOfLink({ businessId, user, key }: OpenedLink) {
+  if (user) return readerOfUser({ businessId, ...user })
+  return key ? readerOf({ businessId, functions: functionsOfKey(key), scope: null }) : undefined
 }

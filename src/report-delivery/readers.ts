@@ -1,7 +1,8 @@
 import type { CallerScope } from '../auth/caller.ts'
 import { scopeOf } from '../auth/credentials.ts'
-import { FUNCTIONS_OF_ROLE } from '../auth/permissions.ts'
+import { FUNCTIONS_OF_ROLE, functionsOfScopes } from '../auth/permissions.ts'
 import type { Reader } from '../reports/print-request.ts'
+import type { ReaderRights } from '../store/report-runs.ts'
 import type { UserRow } from '../store/users.ts'
 
 type Reading = { businessId: number; functions: ReadonlySet<string>; scope: CallerScope }
@@ -18,20 +19,42 @@ export function readerOf({ businessId, functions, scope }: Reading): Reader {
   return { businessId, functions, locationIds, professionalIds }
 }
 
+type UserRights = Pick<UserRow, 'businessId' | 'role' | 'locationIdList' | 'professionalId'>
+
 /** What a person sees in reports, signed in or not. */
-export const readerOfUser = (user: UserRow) =>
+export const readerOfUser = (user: UserRights) =>
   readerOf({
     businessId: user.businessId,
     functions: new Set(FUNCTIONS_OF_ROLE[user.role]),
     scope: scopeOf(user),
   })
 
+/** The functions that reports ask for. */
+const REPORT_FUNCTIONS = [...functionsOfScopes(['reports:print'])]
+
+export const rightsOf = ({ functions, locationIds, professionalIds }: Reader): ReaderRights => ({
+  functions: REPORT_FUNCTIONS.filter((name) => functions.has(name)),
+  locationIds: locationIds?.toSorted((a, b) => a - b) ?? null,
+  professionalIds,
+})
+
 /** People with the same key see the same in every report. */
-export function readerKeyOf(user: UserRow) {
-  const { functions, locationIds, professionalIds } = readerOfUser(user)
-  const sorted = locationIds?.toSorted((a, b) => a - b) ?? null
-  return JSON.stringify([[...functions].toSorted(), sorted, professionalIds])
+export const readerKeyOf = (user: UserRow) => JSON.stringify(rightsOf(readerOfUser(user)))
+
+/** Whether a reader has all the rights that a file was printed with. */
+export function mayReadFile(reader: Reader, printedWith: ReaderRights | null) {
+  if (!printedWith) return false
+  const now = rightsOf(reader)
+  return (
+    printedWith.functions.every((name) => now.functions.includes(name)) &&
+    includesAll(now.locationIds, printedWith.locationIds) &&
+    includesAll(now.professionalIds, printedWith.professionalIds)
+  )
 }
+
+/** Null: all ids. */
+const includesAll = (ids: number[] | null, wanted: number[] | null) =>
+  ids === null || (wanted !== null && wanted.every((id) => ids.includes(id)))
 
 /** Why a person cannot get reports by mail; undefined if they can. */
 export function unreachableReason({ active, emailAddress }: UserRow) {

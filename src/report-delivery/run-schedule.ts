@@ -6,6 +6,7 @@ import { printToFile, type PrintedFile } from '../reports/print-to-file.ts'
 import { checkPrintRequest } from '../reports/print-request.ts'
 import { refuseTooManyRows } from '../reports/print.ts'
 import {
+  credentialOfSchedule,
   findTimeZone,
   finishScheduledTime,
   insertScheduleRun,
@@ -14,9 +15,10 @@ import {
   type NewScheduleRun,
   type ScheduleRow,
 } from '../store/report-schedules.ts'
+import type { ReaderRights } from '../store/report-runs.ts'
 import { listUsersById, shareUsersById, type UserRow } from '../store/users.ts'
 import { createReportLink, LINK_LIFETIME } from './links.ts'
-import { readerKeyOf, readerOfUser, unreachableReason } from './readers.ts'
+import { readerKeyOf, readerOfUser, rightsOf, unreachableReason } from './readers.ts'
 import { queueReportMail, type MailedReport } from './report-mail.ts'
 import { deleteOldFiles, storeAsRun } from './stored-files.ts'
 import {
@@ -125,7 +127,8 @@ async function printFor(
   const db = parts.database.reportsOf(businessId)
   try {
     const request = { reportId, filters, groupBy, locationId, startDate, endDate }
-    const job = await checkPrintRequest(db, request, readerOfUser(user), parts.now())
+    const reader = readerOfUser(user)
+    const job = await checkPrintRequest(db, request, reader, parts.now())
     await refuseTooManyRows(db, job, format)
     const file = await printToFile(db, job, { format, pageSize, signal, hasSentences: true })
     const { businessName, locationName, locale } = job
@@ -137,7 +140,7 @@ async function printFor(
       startDate,
       endDate,
     }
-    return await keepFile(parts, schedule, about, file)
+    return await keepFile(parts, schedule, about, { ...file, reader: rightsOf(reader) })
   } catch (error) {
     // What the caller of a print would be told, such as a missing right or too many rows.
     if (error instanceof RequestError && error.status < 500) return { refusal: error.message }
@@ -155,14 +158,15 @@ async function keepFile(
   { database, now, maxAttachedBytes = MAX_ATTACHED_BYTES }: RunParts,
   { businessId, reportScheduleId, reportId, format }: ScheduleRow['schedule'],
   about: About,
-  file: PrintedFile,
+  file: PrintedFile & { reader: ReaderRights },
 ): Promise<Printed> {
-  const { fileName, contentType, size: fileSize, sentences } = file
+  const { fileName, contentType, size: fileSize, sentences, reader } = file
   const report: MailedReport = { ...about, sentences, fileSize, attachment: undefined }
   if (fileSize > maxAttachedBytes) {
     const db = database.forBusiness(businessId, 'SYSTEM')
-    const credential = `reportSchedule:${reportScheduleId}`
-    const runId = await storeAsRun(db, businessId, { file, credential, reportId, format }, now())
+    const credential = credentialOfSchedule(reportScheduleId)
+    const stored = { file, credential, reportId, format, reader }
+    const runId = await storeAsRun(db, businessId, stored, now())
     return { report, runId }
   }
   try {
@@ -210,7 +214,8 @@ async function mailTo(
   const { businessId } = schedule
   const { mailFrom, host, publicUrl } = parts
   const expiresTime = now.add(LINK_LIFETIME)
-  const wanted = runId === null ? null : { businessId, runId, userId: user.userId, expiresTime }
+  const { userId } = user
+  const wanted = runId === null ? null : { businessId, runId, userId, apiKeyId: null, expiresTime }
   const link = wanted && (await createReportLink(tx, wanted, publicUrl, { user: 'SYSTEM', now }))
   const mail = { schedule, timeZone, report, to: user.emailAddress!, link }
   return queueReportMail(tx, mail, { now, mailFrom, host })

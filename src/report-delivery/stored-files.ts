@@ -7,6 +7,7 @@ import {
   insertRun,
   insertRunPart,
   updateRun,
+  type ReaderRights,
 } from '../store/report-runs.ts'
 
 const RETENTION = { hours: 24 }
@@ -31,14 +32,19 @@ export async function storeFile(db: Db, { businessId, runId }: RunKey, file: Pri
   }
 }
 
+type FileToStore = {
+  file: PrintedFile
+  credential: string
+  reportId: number
+  format: ReportFormat
+  reader: ReaderRights
+}
+
 /** Stores a file that was printed outside a run, as a completed run. Returns its id. */
 export async function storeAsRun(
   db: Db,
   businessId: number,
-  {
-    file,
-    ...run
-  }: { file: PrintedFile; credential: string; reportId: number; format: ReportFormat },
+  { file, ...run }: FileToStore,
   now: Temporal.Instant,
 ) {
   const stored = { ...run, attach: true, fileName: file.fileName }

@@ -47,13 +47,17 @@ export async function printToFile(db: Db, job: PrintJob, printing: Printing): Pr
     await printReport(
       db,
       job,
-      async (result) => {
+      async (result, inEnglish) => {
         reportName = result.report.reportName
         if (hasSentences) sentences = writeMailText(result)
         size =
           format === 'pdf'
             ? await writePdf(result, { handle, pageSize, signal })
-            : await writeInThread(result, { format, fd: handle.fd, signal })
+            : await writeInThread(format === 'csv' ? inEnglish : result, {
+                format,
+                fd: handle.fd,
+                signal,
+              })
       },
       {
         rowsOnly: format === 'csv' && !hasSentences,

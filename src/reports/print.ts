@@ -27,7 +27,7 @@ const CSV_BATCH_ROWS = 1_000
 export function printReport<T>(
   db: Db,
   job: PrintJob,
-  use: (result: ReportResult) => Promise<T>,
+  use: (result: ReportResult, inEnglish: ReportResult) => Promise<T>,
   { rowsOnly = false, hasRowFilters = false, onProgress = () => {}, signal }: PrintOptions = {},
 ): Promise<T> {
   return untilAborted(db, signal).snapshot(async (tx) => {
@@ -83,7 +83,7 @@ export function printReport<T>(
       totals,
     }
     // A CSV file is read by programs, so its words stay the same.
-    return use(rowsOnly ? result : translateResult(result))
+    return use(rowsOnly ? result : translateResult(result), result)
   })
 }
 

@@ -1,4 +1,4 @@
-import type { Role } from '../contract/credentials.ts'
+import type { Role, Scope } from '../contract/credentials.ts'
 import type { ReportLink } from '../contract/report-delivery.ts'
 import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
@@ -26,8 +26,10 @@ const columns = sql`
 type NewReportLink = {
   businessId: number
   runId: number
-  /** The link works while this person may see the report; null: it was created with a key. */
+  /** The link works while this person may see what the file shows; null: it was created with a key. */
   userId: number | null
+  /** The link works as long as this key. */
+  apiKeyId: number | null
   tokenHash: Buffer
   expiresTime: Temporal.Instant
 }
@@ -38,10 +40,10 @@ export async function insertReportLink(tx: Db, link: NewReportLink, by: By) {
     update report_run set keep_until = greatest(keep_until, ${link.expiresTime}::timestamptz)
     where business_id = ${link.businessId} and run_id = ${link.runId}`)
   const [row] = await tx.query<ReportLinkRow>(sql`
-    insert into report_link (business_id, run_id, user_id, token_hash, expires_time,
+    insert into report_link (business_id, run_id, user_id, api_key_id, token_hash, expires_time,
       created_date, created_user, modified_date, modified_user)
-    values (${link.businessId}, ${link.runId}, ${link.userId}, ${link.tokenHash},
-            ${link.expiresTime}, ${by.now}, ${by.user}, ${by.now}, ${by.user})
+    values (${link.businessId}, ${link.runId}, ${link.userId}, ${link.apiKeyId},
+            ${link.tokenHash}, ${link.expiresTime}, ${by.now}, ${by.user}, ${by.now}, ${by.user})
     returning ${columns}`)
   return row!
 }
@@ -79,28 +81,64 @@ export async function revokeReportLink(
     set active = false, version = version + 1, modified_date = ${by.now}, modified_user = ${by.user}
     where business_id = ${businessId} and report_link_id = ${reportLinkId}
     returning ${columns}`)
+  await forgetUnlinkedFiles(tx, businessId, [row!.runId])
   return row!
 }
 
-type OpenedLink = {
+/** Revokes all links to the files that were printed with a credential. */
+export async function revokeLinksOfCredential(
+  tx: Db,
+  { businessId, credential }: { businessId: number; credential: string },
+  by: By,
+) {
+  const revoked = await tx.query<{ runId: number }>(sql`
+    update report_link l
+    set active = false, version = l.version + 1, modified_date = ${by.now}, modified_user = ${by.user}
+    from report_run r
+    where l.business_id = ${businessId} and l.active
+      and r.business_id = l.business_id and r.run_id = l.run_id and r.credential = ${credential}
+    returning l.run_id as "runId"`)
+  const runIds = revoked.map(({ runId }) => runId)
+  await forgetUnlinkedFiles(tx, businessId, runIds)
+}
+
+/** A file is kept no longer than the links that still work. */
+const forgetUnlinkedFiles = (tx: Db, businessId: number, runIds: number[]) =>
+  tx.query(sql`
+    update report_run r
+    set keep_until = (select max(l.expires_time) from report_link l
+                      where l.business_id = r.business_id and l.run_id = r.run_id and l.active)
+    where r.business_id = ${businessId} and r.run_id = any (${runIds}::bigint[])`)
+
+export type OpenedLink = {
   businessId: number
   runId: number
   active: boolean
   expiresTime: Temporal.Instant
-  /** The person by whose rights it works; null if it was created with a key. */
-  user: { active: boolean; role: Role } | null
+  /** The person by whose rights it works; null if it was created with a key, or is not active. */
+  user: { role: Role; locationIdList: number[]; professionalId: number | null } | null
+  /** The active key by whose rights it works. */
+  key: { scopes: Scope[]; maker: { role: Role } | null } | null
 }
 
 /** Needs the operator role: the business is not known before the link is found. */
-export async function findOpenedLink(operator: Db, tokenHash: Buffer) {
+export async function findOpenedLink(operator: Db, tokenHash: Buffer, now: Temporal.Instant) {
   const [link] = await operator.query<OpenedLink>(sql`
     select l.business_id as "businessId", l.run_id as "runId", l.active and b.active as active,
            l.expires_time as "expiresTime",
-           case when l.user_id is not null then
-             json_build_object('active', u.active, 'role', u.role) end as user
+           case when u.active then
+             json_build_object('role', u.role, 'locationIdList', u.location_id_list,
+                               'professionalId', u.professional_id) end as user,
+           case when k.active and (k.maker_user_id is null or m.active)
+                  and (k.expires_time is null or k.expires_time > ${now}) then
+             json_build_object('scopes', k.scopes,
+               'maker', case when m.user_id is not null then json_build_object('role', m.role) end)
+           end as key
     from report_link l
     join business b using (business_id)
     left join user_account u on (u.business_id, u.user_id) = (l.business_id, l.user_id)
+    left join api_key k on (k.business_id, k.api_key_id) = (l.business_id, l.api_key_id)
+    left join user_account m on (m.business_id, m.user_id) = (k.business_id, k.maker_user_id)
     where l.token_hash = ${tokenHash}`)
   return link
 }

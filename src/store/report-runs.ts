@@ -14,6 +14,15 @@ export type ReportRun = {
   fileSize: number | null
   createdDate: Temporal.Instant
   beatTime: Temporal.Instant
+  /** The rights that the file was printed with; null if they were not stored. */
+  reader: ReaderRights | null
+}
+
+/** The rights on which the content of a printed file depends; null: all locations, all staff. */
+export type ReaderRights = {
+  functions: string[]
+  locationIds: number[] | null
+  professionalIds: number[] | null
 }
 
 const columns = sql`
@@ -28,7 +37,8 @@ const columns = sql`
   file_name    as "fileName",
   file_size    as "fileSize",
   created_date as "createdDate",
-  beat_time    as "beatTime"`
+  beat_time    as "beatTime",
+  reader`
 
 type NewRun = {
   credential: string
@@ -36,12 +46,14 @@ type NewRun = {
   format: string
   attach: boolean
   fileName: string
+  reader: ReaderRights
 }
 
 export async function insertRun(db: Db, businessId: number, run: NewRun, now: Temporal.Instant) {
   const [stored] = await db.query<ReportRun>(sql`
-    insert into report_run (business_id, credential, report_id, format, attach, file_name, created_date, beat_time)
-    values (${businessId}, ${run.credential}, ${run.reportId}, ${run.format}, ${run.attach}, ${run.fileName}, ${now}, ${now})
+    insert into report_run (business_id, credential, report_id, format, attach, file_name, reader, created_date, beat_time)
+    values (${businessId}, ${run.credential}, ${run.reportId}, ${run.format}, ${run.attach}, ${run.fileName},
+            ${JSON.stringify(run.reader)}::jsonb, ${now}, ${now})
     returning ${columns}`)
   return stored!
 }
@@ -55,7 +67,7 @@ export async function findRun(db: Db, businessId: number, runId: number, credent
   return run
 }
 
-/** Needs no credential: for the file behind a link. */
+/** Needs no credential: for links, which have rules of their own. */
 export async function findRunOfLink(db: Db, businessId: number, runId: number) {
   const [run] = await db.query<ReportRun>(sql`
     select ${columns} from report_run where business_id = ${businessId} and run_id = ${runId}`)

@@ -2,6 +2,7 @@ import type { ReportSchedule, ScheduleRunStatus } from '../contract/report-deliv
 import type { Db } from '../database/database.ts'
 import { empty, sql, type Sql } from '../database/sql.ts'
 import type { By } from './businesses.ts'
+import { revokeLinksOfCredential } from './report-links.ts'
 import { columnsFor, insertRows } from './rows.ts'
 
 /** What a caller may write. */
@@ -120,7 +121,7 @@ export async function insertSchedule(
   return splitRow(row!)
 }
 
-/** The attempts so far were those of the schedule as it was. */
+/** The attempts so far were those of the schedule as it was. A schedule that ends ends the links in its mails. */
 export async function updateSchedule(
   tx: Db,
   { businessId, reportScheduleId }: Pick<ScheduleObject, 'businessId' | 'reportScheduleId'>,
@@ -140,8 +141,16 @@ export async function updateSchedule(
         version = version + 1, modified_date = ${by.now}, modified_user = ${by.user}
     where business_id = ${businessId} and report_schedule_id = ${reportScheduleId}
     returning ${columns}`)
+  if (!fields.active) {
+    const credential = credentialOfSchedule(reportScheduleId)
+    await revokeLinksOfCredential(tx, { businessId, credential }, by)
+  }
   return splitRow(row!)
 }
+
+/** Of the runs whose files its mails link to. */
+export const credentialOfSchedule = (reportScheduleId: number) =>
+  `reportSchedule:${reportScheduleId}`
 
 const jsonOf = (value: unknown) => (value === null ? null : JSON.stringify(value))
 

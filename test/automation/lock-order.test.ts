@@ -183,6 +183,13 @@ async function prepareOperations(world: World) {
       await ask('POST', '/business', { businessId, mailPaused: true })
       await ask('POST', '/business', { businessId, mailPaused: false })
     },
+    'lower and raise the daily limit': async () => {
+      for (const limit of [1, null]) {
+        await database.operator.query(sql`
+          update business set daily_mail_limit = ${limit}, modified_date = ${clock.now()}
+          where business_id = ${businessId}`)
+      }
+    },
     'save the tags of a client': () =>
       ask('POST', '/client', { clientId, tags: { vip: [next() % 2 ? 'yes' : 'no'] } }),
     'save a recall': () =>

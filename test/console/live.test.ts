@@ -164,7 +164,7 @@ test('a slow answer shows grey bars after 150 ms, and old data stays while new d
   await page.clock.install()
   await page.goto(new URL('/console/automations', page.url()).href)
   await page.locator('[aria-busy]').first().waitFor({ state: 'attached' })
-  const bars = page.locator('.mantine-Skeleton-root')
+  const bars = page.locator('.skeleton')
   await page.clock.runFor(160)
   await bars.first().waitFor()
   slow.resolve()

@@ -82,7 +82,7 @@ test('a day of the calendar answers in under 100 ms with a million appointments'
     if (i >= 0) took.push(performance.now() - startedAt)
     assert.ok(list.items.length >= A_DAY, `${list.items.length} appointments`)
     assert.ok(list.items.every((one: { clientName?: string }) => one.clientName))
-    assert.ok(days.length >= 4)
+    assert.ok(Object.keys(days).length >= 4)
   }
   const worst = Math.max(...took)
   t.diagnostic(`${APPOINTMENTS} appointments, ${took.map(Math.round).join(', ')} ms`)

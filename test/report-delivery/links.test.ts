@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '../../src/database/sql.ts'
-import { ask, signInAs } from '../support/callers.ts'
+import { ask, createKey, signInAs } from '../support/callers.ts'
 import { until } from '../support/until.ts'
 import { openDelivery } from './open.ts'
 
@@ -80,6 +80,80 @@ test('a link that a person created works while the person may see the report', a
   assert.equal((await app.inject(pathname)).statusCode, 200)
   await call('POST', '/user', { userId, role: 'USER' })
   assert.equal((await app.inject(pathname)).statusCode, 410)
+})
+
+test('a file is readable only with the rights it was printed with, by a link and by its run', async (t) => {
+  const { addPerson, app, call, elena, newYork, zurich } = await openDelivery(t)
+  const { userId } = await addPerson('anna', 'ADMINISTRATOR')
+  const anna = ask(app, { cookie: await signInAs(app, 'anna') })
+  const runId = await printRun(anna)
+  const { body } = await anna('POST', `/report/run/${runId}/link`)
+  const statuses = async () => [
+    (await app.inject(new URL(body.url).pathname)).statusCode,
+    (await anna('GET', `/report/run/${runId}/file`)).status,
+  ]
+  assert.deepEqual(await statuses(), [200, 200])
+  for (const fewer of [
+    { role: 'USER', professionalId: elena },
+    { role: 'LOCATION_SUPER_USER', professionalId: null, locationIdList: [zurich, newYork] },
+  ]) {
+    await call('POST', '/user', { userId, ...fewer })
+    assert.deepEqual(await statuses(), [410, 404])
+  }
+  await call('POST', '/user', { userId, role: 'REPORTS_ONLY' })
+  assert.deepEqual(await statuses(), [200, 200])
+})
+
+test('a file of a location is readable while the person may see that location', async (t) => {
+  const { addPerson, app, call, newYork, zurich } = await openDelivery(t)
+  const locations = { locationIdList: [zurich] }
+  const { userId } = await addPerson('anna', 'LOCATION_SUPER_USER', locations)
+  const anna = ask(app, { cookie: await signInAs(app, 'anna') })
+  const runId = await printRun(anna)
+  const readWith = async (locationIdList: number[]) => {
+    await call('POST', '/user', { userId, locationIdList })
+    return (await anna('GET', `/report/run/${runId}/file`)).status
+  }
+  assert.equal(await readWith([newYork, zurich]), 200)
+  assert.equal(await readWith([newYork]), 404)
+})
+
+test('a link ends with the key that created it', async (t) => {
+  const { app, businessId, call, clock, database } = await openDelivery(t)
+  const { key, apiKeyId } = await createKey(database, clock, businessId)
+  const other = ask(app, { authorization: `Bearer ${key}` })
+  const runId = await printRun(other)
+  const { body } = await other('POST', `/report/run/${runId}/link`)
+  const { pathname } = new URL(body.url)
+  assert.equal((await app.inject(pathname)).statusCode, 200)
+  assert.equal((await call('DELETE', `/apiKey/${apiKeyId}`)).status, 200)
+  assert.equal((await app.inject(pathname)).statusCode, 410)
+})
+
+test('whoever may share reports finds and revokes the links of others, but not their files', async (t) => {
+  const { addPerson, app, call, clock } = await openDelivery(t)
+  const runId = await printRun(call)
+  const { body } = await call('POST', `/report/run/${runId}/link`)
+  await addPerson('anna', 'OWNER')
+  await addPerson('lea', 'REPORTS_ONLY')
+  const anna = ask(app, { cookie: await signInAs(app, 'anna') })
+  const lea = ask(app, { cookie: await signInAs(app, 'lea') })
+  const links = `/report/run/${runId}/link`
+  const { body: audit } = await anna('GET', '/audit?object=reportLink')
+  assert.equal(audit.items[0].after.runId, runId)
+  const list = await anna('GET', links)
+  assert.deepEqual(
+    list.body.items.map((one: { reportLinkId: number }) => one.reportLinkId),
+    [body.reportLinkId],
+  )
+  assert.equal((await anna('GET', `/report/run/${runId}/file`)).status, 404)
+  assert.equal((await lea('DELETE', `${links}/${body.reportLinkId}`)).status, 403)
+  assert.equal((await anna('DELETE', `${links}/${body.reportLinkId}`)).status, 200)
+  assert.equal((await app.inject(new URL(body.url).pathname)).statusCode, 410)
+
+  clock.advance({ hours: 25 })
+  await printRun(call)
+  assert.equal((await call('GET', `/report/run/${runId}`)).status, 404, 'the file is not kept')
 })
 
 test('a file with a link is kept beyond a day, others are not', async (t) => {

@@ -38,3 +38,18 @@ test('the mail is in the language of the business, with its logo and three sente
   assert.match(email.text, /Der Bericht ist angehängt\./)
   assert.match(email.text, /jeden Montag um 07:00 \(Europe\/Zurich\)/)
 })
+
+const ATTACHMENT = /Content-Disposition: attachment;[^]*?\r\n\r\n([^]*?)\r\n--/
+
+test('a mailed CSV file has the same words in every language', async (t) => {
+  const { addPerson, businessId, call, clock, listMails, runDue } = await openDelivery(t)
+  const anna = await addPerson('anna', 'OWNER')
+  await call('POST', '/business', { businessId, language: 'de' })
+  await call('POST', '/reportSchedule', { ...MONDAYS, format: 'csv', userIdList: [anna.userId] })
+  clock.advance({ hours: 7 * 24 })
+  assert.equal(await runDue(), 1)
+  const [mail] = await listMails()
+  const [, encoded] = ATTACHMENT.exec(mail!.message!)!
+  const text = Buffer.from(encoded!, 'base64').toString()
+  assert.match(text, /^\u{FEFF}Date,Time,Client,Service/u)
+})

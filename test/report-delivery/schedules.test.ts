@@ -220,6 +220,30 @@ test('a file above the limit is mailed as a link that works while its recipient 
   assert.equal((await app.inject(pathname)).statusCode, 410)
 })
 
+test('a schedule that is deleted ends the links in its mails', async (t) => {
+  const opened = await openDelivery(t, { maxAttachedBytes: 10 })
+  const { addPerson, app, call, clock, listMails, runDue, runEngine } = opened
+  const { userId } = await addPerson('anna', 'ADMINISTRATOR')
+  const schedule = { ...MONDAYS, userIdList: [userId] }
+  const { body } = await call('POST', '/reportSchedule', schedule)
+  const { body: other } = await call('POST', '/reportSchedule', schedule)
+  clock.advance({ hours: 7 * 24 })
+  await runDue()
+  await runEngine()
+  const paths: string[] = []
+  for (const { emailId } of await listMails()) {
+    const { body: email } = await call('GET', `/emails/${emailId}`)
+    paths.push(/\/report\/link\/\S+/.exec(email.text)![0])
+  }
+  const statuses = async () =>
+    (await Promise.all(paths.map((path) => app.inject(path)))).map((one) => one.statusCode)
+  assert.deepEqual(await statuses(), [200, 200])
+  await call('DELETE', `/reportSchedule/${body.reportScheduleId}`)
+  assert.deepEqual((await statuses()).toSorted(), [200, 410])
+  await call('POST', '/reportSchedule', { reportScheduleId: other.reportScheduleId, active: false })
+  assert.deepEqual(await statuses(), [410, 410])
+})
+
 test('a schedule follows the time zone of its location', async (t) => {
   const { addPerson, call, clock, listMails, newYork, runDue } = await openDelivery(t)
   const { userId } = await addPerson('anna', 'OWNER')

@@ -88,7 +88,6 @@ function renderPage(document: object) {
       ${groups.join('\n')}
     </main>
     <div id="app"></div>
-    <script src="/docs/scalar.js" defer></script>
     <script src="/docs/start.js" defer></script>
   </body>
 </html>
@@ -106,7 +105,10 @@ function renderParagraph(text: string) {
 const escape = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
 
-const START = `Scalar.createApiReference('#app', {
+/** Loads the reference after the first text is painted: parsing its script would delay the text. */
+const START = `const script = document.createElement('script')
+script.src = '/docs/scalar.js'
+script.onload = () => Scalar.createApiReference('#app', {
   url: '/openapi.json',
   withDefaultFonts: false,
   telemetry: false,
@@ -118,4 +120,5 @@ const START = `Scalar.createApiReference('#app', {
   onLoaded: () => document.getElementById('outline')?.remove(),
   customCss: ':root { --scalar-font: system-ui, sans-serif; --scalar-font-code: ui-monospace, monospace }',
 })
+requestAnimationFrame(() => setTimeout(() => document.head.append(script)))
 `

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import type { Caller } from '../../auth/caller.ts'
 import { PageOf, PageQuery } from '../../contract/page.ts'
 import { readFields } from '../../contract/read-fields.ts'
 import {
@@ -15,6 +16,7 @@ import {
   openReportLink,
 } from '../../report-delivery/links.ts'
 import { listReportLinks, lockReportLink, revokeReportLink } from '../../store/report-links.ts'
+import { findRunOfLink } from '../../store/report-runs.ts'
 import { requireRun } from './reports.ts'
 import { sendStoredFile } from './report-files.ts'
 import { pageOf, readPage } from '../server/cursor.ts'
@@ -48,8 +50,8 @@ const postLink: Routes = async (app, { clock, config }) => {
         summary: 'Create a public link to the file of a completed report run',
         description:
           'Anyone with the link can read the file until it expires or is revoked. The file is kept as ' +
-          'long as the link works. A link that a person created stops working when that person may no ' +
-          'longer see the report.',
+          'long as the link works. A link works only while the person or key that created it is active ' +
+          'and has the rights with which the file was printed.',
         params: ByRun,
         body: ReportLinkWrite,
         response: { 201: NewReportLink },
@@ -57,7 +59,7 @@ const postLink: Routes = async (app, { clock, config }) => {
     },
     (request, reply) => {
       const { caller, params } = request
-      const { db, businessId, person, user } = caller
+      const { db, businessId, person, apiKeyId, user } = caller
       const now = clock.now()
       const expiresTime = readExpiry(request.body, now)
       return answerOnce(db, request, reply, now, async (tx) => {
@@ -65,7 +67,8 @@ const postLink: Routes = async (app, { clock, config }) => {
         if (status !== 'COMPLETED') {
           throw conflict('The report run has no file. Create the link when it is COMPLETED.')
         }
-        const link = { businessId, runId, userId: person?.userId ?? null, expiresTime }
+        const userId = person?.userId ?? null
+        const link = { businessId, runId, userId, apiKeyId, expiresTime }
         const body = await createReportLink(tx, link, config.publicUrl, { user, now })
         const headers = { location: `/report/run/${runId}/link` }
         return { status: 201, body, headers, secrets: ['url'] }
@@ -93,13 +96,15 @@ const getLinks: Routes = async (app) => {
       schema: {
         tags,
         summary: 'List the links to the file of a report run',
+        description: 'Of any run of the business, also of the runs of schedules.',
         params: ByRun,
         querystring: Type.Object(PageQuery),
         response: { 200: PageOf(ReportLink, 'ReportLinkPage') },
       },
     },
     async ({ caller, params, query }) => {
-      const { businessId, runId } = { ...caller, ...(await requireRun(caller, params.runId)) }
+      const { businessId } = caller
+      const { runId } = await requireAnyRun(caller, params.runId)
       const list = `report/run/${runId}/link`
       const { limit, after } = readPage(query, list)
       const position = { after: Number(after?.[0] ?? 0), limit: limit + 1 }
@@ -107,6 +112,13 @@ const getLinks: Routes = async (app) => {
       return toWire(pageOf(rows, limit, list, (row) => [row.reportLinkId]))
     },
   )
+}
+
+/** A run of anybody: its file stays hidden, but links to it must be found and revoked. */
+async function requireAnyRun({ db, businessId }: Caller, runId: number) {
+  const run = await findRunOfLink(db, businessId, runId)
+  if (!run) throw notFound('report run', runId)
+  return run
 }
 
 const deleteLink: Routes = async (app, { clock }) => {
@@ -117,7 +129,8 @@ const deleteLink: Routes = async (app, { clock }) => {
       schema: {
         tags,
         summary: 'Revoke a link to the file of a report run',
-        description: 'The link stops working at once. It cannot be reactivated.',
+        description:
+          'Whoever created it. The link stops working at once. It cannot be reactivated.',
         params: ById,
         response: { 200: ReportLink },
       },
@@ -126,7 +139,7 @@ const deleteLink: Routes = async (app, { clock }) => {
       const { caller, params } = request
       const { businessId } = caller
       const revoked = await caller.db.transaction(async (tx) => {
-        await requireRun({ ...caller, db: tx }, params.runId)
+        await requireAnyRun({ ...caller, db: tx }, params.runId)
         const link = await lockReportLink(tx, { businessId, ...params })
         if (!link) throw notFound('report link', params.reportLinkId)
         requireMatch(request, link)

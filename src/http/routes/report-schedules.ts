@@ -116,6 +116,7 @@ const deleteSchedule: Routes = async (app, { clock }) => {
       schema: {
         tags,
         summary: 'Deactivate a report schedule',
+        description: 'Also revokes the links in its mails.',
         params: ById,
         response: { 200: ReportSchedule },
       },

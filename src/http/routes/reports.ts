@@ -19,7 +19,7 @@ import { CONTENT_TYPES } from '../../reports/formats/formats.ts'
 import { refuseTooManyRows } from '../../reports/print.ts'
 import { countRows } from '../../reports/print.ts'
 import { checkPrintRequest, type PrintJob } from '../../reports/print-request.ts'
-import { readerOf } from '../../report-delivery/readers.ts'
+import { mayReadFile, readerOf, rightsOf } from '../../report-delivery/readers.ts'
 import { abortOnDisconnect, keepAliveUntilAnswer } from '../server/connections.ts'
 import { sendFile, sendStoredFile } from './report-files.ts'
 import { ReportRuns } from './report-runs.ts'
@@ -119,7 +119,9 @@ async function printInBackground(
     return countRows(reportsDb, job)
   })
   const { reportId } = job.report
-  const stored = { credential, reportId, format, attach, fileName: fileNameOf(job, format) }
+  const fileName = fileNameOf(job, format)
+  const reader = rightsOf(readerOf(request.caller))
+  const stored = { credential, reportId, format, attach, fileName, reader }
   const insert = () => insertRun(db, businessId, stored, clock.now())
   const run = await runs.start(businessId, insert, { job, format, rowsTotal })
   return reply
@@ -165,7 +167,8 @@ const getRunFile: Routes = async (app) => {
       schema: {
         tags,
         summary: 'Read the file of a completed report run',
-        description: 'Files are kept for a day.',
+        description:
+          'Files are kept for a day. 404 if the caller has lost a right with which the file was printed.',
         params: ById,
         response: {
           200: {
@@ -184,10 +187,10 @@ const getRunFile: Routes = async (app) => {
   )
 }
 
-/** The run, if the caller has started it. */
-export async function requireRun({ db, businessId, credential }: Caller, runId: number) {
-  const run = await findRun(db, businessId, runId, credential)
-  if (!run) throw notFound('report run', runId)
+/** The run, if the caller has started it and still has the rights that its file was printed with. */
+export async function requireRun(caller: Caller, runId: number) {
+  const run = await findRun(caller.db, caller.businessId, runId, caller.credential)
+  if (!run || !mayReadFile(readerOf(caller), run.reader)) throw notFound('report run', runId)
   return run
 }
 

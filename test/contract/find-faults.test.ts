@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Type, type TSchema } from 'typebox'
+import { ApiKeyWrite, UserWrite } from '../../src/contract/credentials.ts'
+import { BusinessWrite } from '../../src/contract/business.ts'
+import { EventActionBody } from '../../src/contract/event-action.ts'
+import { EventDefinitionBody } from '../../src/contract/event-definition.ts'
+import { FileWrite } from '../../src/contract/file-library.ts'
+import { line, schemaOf } from '../../src/contract/fields.ts'
+import { findFaults, MAX_FAULTS } from '../../src/contract/find-faults.ts'
+import { bodyOf, lineOf } from '../../src/contract/object-body.ts'
+import { OBJECT_KINDS } from '../../src/contract/objects.ts'
+import { ReportScheduleWrite, ReportViewWrite } from '../../src/contract/report-delivery.ts'
+import { StatusWrite } from '../../src/contract/status.ts'
+
+const BODIES: [string, TSchema][] = [
+  ...OBJECT_KINDS.map((kind): [string, TSchema] => [kind.kind, bodyOf(kind)]),
+  ...OBJECT_KINDS.map((kind): [string, TSchema] => [`${kind.kind} line`, lineOf(kind)]),
+  ['eventDefinition', EventDefinitionBody],
+  ['eventAction', EventActionBody],
+  ['business', BusinessWrite],
+  ['apiKey', ApiKeyWrite],
+  ['user', UserWrite],
+  ['status', StatusWrite],
+  ['fileLibrary', FileWrite],
+  ['reportSchedule', ReportScheduleWrite],
+  ['reportView', ReportViewWrite],
+]
+
+type Shape = {
+  type?: string
+  anyOf?: Shape[]
+  enum?: unknown[]
+  examples?: unknown[]
+  minimum?: number
+  maximum?: number
+  minLength?: number
+  maxLength?: number
+  pattern?: string
+  format?: string
+  minItems?: number
+  maxItems?: number
+  items?: Shape
+}
+
+/** Values at the limits of a schema, without those of which a pattern or a format decides. */
+function limitsOf(shape: Shape): unknown[] {
+  if (shape.anyOf) return shape.anyOf.flatMap(limitsOf)
+  if (shape.enum) return shape.enum
+  switch (shape.type) {
+    case 'null':
+      return [null]
+    case 'boolean':
+      return [true, false]
+    case 'integer':
+    case 'number':
+      return [shape.minimum ?? 1, shape.maximum ?? 2]
+    case 'string': {
+      // What these mean is said by an example and a description.
+      const isSpecial = shape.pattern ?? shape.format ?? shape.examples
+      const lengths = [Math.max(1, shape.minLength ?? 1), Math.min(shape.maxLength ?? 5, 5_000)]
+      return isSpecial ? [] : lengths.map((length) => 'x'.repeat(length))
+    }
+    case 'array':
+      return (shape.minItems ?? 0) === 0 ? [[]] : []
+    default:
+      return []
+  }
+}
+
+/** Texts whose meaning goes beyond what a schema expresses. */
+const MEANT = new Set(['filterTagMapJson', 'timeZone', 'language', 'currency', 'content', 'name'])
+
+test('values at the limits of every published property are accepted', () => {
+  const refused: string[] = []
+  let tried = 0
+  for (const [name, schema] of BODIES) {
+    const { properties } = schema as unknown as { properties: Record<string, Shape> }
+    for (const [property, shape] of Object.entries(properties)) {
+      if (MEANT.has(property)) continue
+      for (const value of limitsOf(shape)) {
+        tried += 1
+        const faults = findFaults(schema, { [property]: value }).filter(
+          ({ pointer }) => pointer === `/${property}`,
+        )
+        for (const { detail } of faults) {
+          refused.push(`${name}.${property} = ${JSON.stringify(value)?.slice(0, 40)}: ${detail}`)
+        }
+      }
+    }
+  }
+  assert.deepEqual(refused, [])
+  assert.ok(tried > 500, String(tried))
+})
+
+test('every published property that is not ignored refuses a value of another type', () => {
+  const accepted: string[] = []
+  for (const [name, schema] of BODIES) {
+    const { properties } = schema as unknown as { properties: Record<string, Shape> }
+    for (const [property, shape] of Object.entries(properties)) {
+      if (shape.type === undefined && !shape.anyOf && !shape.enum) continue
+      // A list of lists of numbers is never right.
+      if (findFaults(schema, { [property]: [[[1]]] }).length === 0) {
+        accepted.push(`${name}.${property}`)
+      }
+    }
+  }
+  assert.deepEqual(accepted, [])
+})
+
+test('faults of rules, types, choices and unknown names come at once, in plain words', () => {
+  const schema = Type.Object({
+    text: schemaOf(line(3)),
+    list: Type.Array(Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]), { maxItems: 3 }),
+    either: Type.Union([Type.Integer(), Type.String()]),
+    none: Type.Optional(schemaOf(line(3))),
+  })
+  const body = { text: 'a\nb', list: [1, null, 0], either: true, none: null, lst: 1 }
+  assert.deepEqual(findFaults(schema, body), [
+    { pointer: '/text', detail: 'must be one line without control characters' },
+    { pointer: '/list/2', detail: 'must be above 0' },
+    { pointer: '/either', detail: 'must be an integer or a string' },
+    { pointer: '/none', detail: 'is required' },
+    { pointer: '/lst', detail: 'unknown property; did you mean list?' },
+  ])
+  assert.deepEqual(findFaults(schema, { text: 'ab', list: [], either: 'x' }), [])
+  const many = { text: 'a', either: 1, list: [1, 2, 3, 4] }
+  assert.deepEqual(findFaults(schema, many), [
+    { pointer: '/list', detail: 'must hold at most 3 entries' },
+  ])
+  const long = Type.Object({ ids: Type.Array(Type.Integer()) })
+  assert.equal(findFaults(long, { ids: Array.from({ length: 900 }, () => 'x') }).length, MAX_FAULTS)
+})
