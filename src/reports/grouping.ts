@@ -64,7 +64,7 @@ const DIMENSIONS: Record<DimensionName, Dimension> = {
     'day',
     [
       { name: 'date', label: 'Date', type: 'date', width: 10 },
-      { name: 'weekday', label: 'Weekday', type: 'text', width: 7 },
+      { name: 'weekday', label: 'Weekday', type: 'text', width: 7, fixedWords: true },
     ],
     (key) => [key, `to_char(${key}::date, 'Dy')`],
   ),
@@ -75,7 +75,7 @@ const DIMENSIONS: Record<DimensionName, Dimension> = {
     `left(${key}, 7)`,
   ]),
   weekday: {
-    columns: [{ name: 'weekday', label: 'Weekday', type: 'text', width: 10 }],
+    columns: [{ name: 'weekday', label: 'Weekday', type: 'text', width: 10, fixedWords: true }],
     key: `extract(isodow from f.local_start)::text`,
     // 1 January 2024 is a Monday.
     select: (key) => [`trim(to_char(date '2023-12-31' + ${key}::int, 'Day'))`],

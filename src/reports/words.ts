@@ -1,11 +1,17 @@
-import { FRENCH } from './words/french.ts'
-import { GERMAN } from './words/german.ts'
+import { DEFINITIONS } from './words/definitions.ts'
+import { LABELS } from './words/labels.ts'
+import { SENTENCES } from './words/sentences.ts'
 
 /**
  * The fixed words of reports in the languages that they are printed in. The English text is the key, with
  * `{name}` for values. A text that a language lacks stays English; test/reports/words.test.ts finds it.
  */
-const DICTIONARIES: Record<string, Record<string, string>> = { de: GERMAN, fr: FRENCH }
+const TABLE = [...LABELS, ...DEFINITIONS, ...SENTENCES]
+
+const DICTIONARIES: Record<string, ReadonlyMap<string, string>> = {
+  de: new Map(TABLE.map(([english, german]) => [english, german])),
+  fr: new Map(TABLE.map(([english, , french]) => [english, french])),
+}
 
 export const REPORT_LANGUAGES = ['en', 'de', 'fr'] as const
 
@@ -24,12 +30,12 @@ export function wordsOf(locale: string): Words {
   if (found) return found
   const language = locale.split('-')[0]!.toLowerCase()
   const isKnown = language in DICTIONARIES
-  const dictionary = DICTIONARIES[language] ?? {}
+  const dictionary = DICTIONARIES[language]
   const words: Words = {
     // Reports in English have always been written with the separators of en.
     locale: isKnown ? locale : 'en',
     language: isKnown ? language : 'en',
-    say: (english, values) => fill(dictionary[english] ?? english, values),
+    say: (english, values) => fill(dictionary?.get(english) ?? english, values),
   }
   known.set(locale, words)
   return words
@@ -37,6 +43,23 @@ export function wordsOf(locale: string): Words {
 
 const fill = (text: string, values: Record<string, string | number> | undefined) =>
   values ? text.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole)) : text
+
+/** Whether the text has a German and a French form. */
+export const isTranslated = (english: string) =>
+  Object.values(DICTIONARIES).every((dictionary) => dictionary.has(english))
+
+/** The languages of an `Accept-Language` header, the preferred ones first. */
+export const readLocales = (header: string | undefined): string[] =>
+  (header ?? '')
+    .slice(0, 300)
+    .split(',')
+    .map((part) => {
+      const [locale = '', weight] = part.trim().split(/\s*;\s*q=/)
+      return { locale, weight: weight === undefined ? 1 : Number(weight) }
+    })
+    .filter(({ locale, weight }) => locale !== '' && weight > 0)
+    .toSorted((a, b) => b.weight - a.weight)
+    .map(({ locale }) => locale)
 
 /** The first of these locales that reports are printed in; `en` if none is. */
 export function chooseLocale(wanted: (string | null | undefined)[]): string {

@@ -1,35 +1,48 @@
 import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
-import { columnsFor, insertRows, rowTable } from './rows.ts'
+import { columnsFor, insertRows, updateRows } from './rows.ts'
 
 /** The past of the demo business, which no import can bring: changed statuses and sent messages. */
 
 /** An appointment that got another status after it was booked. */
 export type PastStatusChange = { externalId: string; status: string; changedTime: Temporal.Instant }
 
-const CHANGE_COLUMNS = columnsFor<PastStatusChange>({
-  externalId: 'text',
+type ChangedAppointment = {
+  businessId: number
+  calendarId: number
+  status: string
+  version: number
+  modifiedDate: Temporal.Instant
+}
+
+const CHANGE_COLUMNS = columnsFor<ChangedAppointment>({
+  businessId: 'bigint',
+  calendarId: 'bigint',
   status: 'text',
-  changedTime: 'timestamptz',
+  version: 'bigint',
+  modifiedDate: 'timestamptz',
 })
 
 /** The audit compares all rows of a statement, which takes far longer for many at once. */
-const CHANGES_AT_ONCE = 50
+const CHANGES_AT_ONCE = 100
 
-export async function recordPastStatuses(
-  db: Db,
-  businessId: number,
-  changes: PastStatusChange[],
-): Promise<void> {
-  for (let first = 0; first < changes.length; first += CHANGES_AT_ONCE) {
-    await db.query(sql`
-      update calendar c
-      set status = r.status, version = c.version + 1, modified_date = r.changed_time
-      from ${rowTable(CHANGE_COLUMNS, changes.slice(first, first + CHANGES_AT_ONCE))}
-      cross join lateral (
-        select o.calendar_id from calendar o
-        where o.business_id = ${businessId} and o.external_id = r.external_id offset 0) found
-      where c.business_id = ${businessId} and c.calendar_id = found.calendar_id`)
+/** Changes appointments that were just imported. */
+export async function recordPastStatuses(db: Db, businessId: number, changes: PastStatusChange[]) {
+  const made = await db.query<{ calendarId: number; externalId: string }>(sql`
+    select calendar_id as "calendarId", external_id as "externalId" from calendar
+    where business_id = ${businessId} and external_id like 'demo-appointment-%'`)
+  const idOf = new Map(made.map(({ externalId, calendarId }) => [externalId, calendarId]))
+  const rows = changes.flatMap(({ externalId, status, changedTime }) => {
+    const calendarId = idOf.get(externalId)
+    return calendarId === undefined
+      ? []
+      : [{ businessId, calendarId, status, version: 2, modifiedDate: changedTime }]
+  })
+  const key = ['business_id', 'calendar_id']
+  for (let at = 0; at < rows.length; at += CHANGES_AT_ONCE) {
+    await db.query(
+      updateRows('calendar', key, CHANGE_COLUMNS, rows.slice(at, at + CHANGES_AT_ONCE)),
+    )
   }
 }
 

@@ -20,6 +20,7 @@ import { refuseTooManyRows } from '../../reports/print.ts'
 import { countRows } from '../../reports/print.ts'
 import { checkPrintRequest, type PrintJob } from '../../reports/print-request.ts'
 import { mayReadFile, readerOf, rightsOf } from '../../report-delivery/readers.ts'
+import { readLocales } from '../../reports/words.ts'
 import { abortOnDisconnect, keepAliveUntilAnswer } from '../server/connections.ts'
 import { sendFile, sendStoredFile } from './report-files.ts'
 import { ReportRuns } from './report-runs.ts'
@@ -221,7 +222,9 @@ async function readRequest(
   const view = await findViewOf(request.caller, body, faults)
   const wanted = { ...view, ...withoutNulls({ ...body, locationId }), startDate, endDate }
   const db = untilAborted(database.reportsOf(request.caller.businessId), signal)
-  const job = await checkPrintRequest(db, wanted, readerOf(request.caller), clock.now()).catch(
+  const locales = readLocales(request.headers['accept-language'])
+  const reader = { ...readerOf(request.caller), locales }
+  const job = await checkPrintRequest(db, wanted, reader, clock.now()).catch(
     (error: unknown): PrintJob => {
       if (faults.length === 0 || !(error instanceof RequestError) || !error.errors) throw error
       const known = new Set(faults.map(({ pointer }) => pointer))

@@ -45,7 +45,7 @@ export const classRoster: Report = {
     { name: 'client', label: 'Client', type: 'text', width: 18 },
     { name: 'phone', label: 'Phone', type: 'text', width: 14 },
     { name: 'emailAddress', label: 'Email', type: 'text', width: 22 },
-    { name: 'presence', label: 'Presence', type: 'text', width: 12 },
+    { name: 'presence', label: 'Presence', type: 'text', width: 12, fixedWords: true },
   ],
   rows: (scope) => sql`
     select to_char(k.local_start, 'YYYY-MM-DD') as date,

@@ -38,7 +38,7 @@ export const emptySlots: Report = {
     { name: 'service', label: 'Service', type: 'text', width: 16 },
     { name: 'staff', label: 'Staff', type: 'text', width: 16 },
     { name: 'location', label: 'Location', type: 'text', width: 13, unlessOneLocation: true },
-    { name: 'state', label: 'Slot', type: 'text', width: 12 },
+    { name: 'state', label: 'Slot', type: 'text', width: 12, fixedWords: true },
     {
       name: 'price',
       label: 'Price',

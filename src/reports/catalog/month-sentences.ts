@@ -4,6 +4,7 @@ import { firstAppointment } from '../beginning.ts'
 import { appointmentRows } from './conditions.ts'
 import { isRunning, monthScopes, otherMonths } from './months.ts'
 import { reminderCounts, writeDifference, type ReminderCount } from './reminder-rows.ts'
+import type { Words } from '../words.ts'
 
 /** A kind, a name and up to three numbers. */
 type Fact = {
@@ -66,43 +67,51 @@ function facts(scope: Scope): Sql {
 /** What changed and where, the best and the worst, and what is ahead: three sentences. */
 export const monthSentences: SentenceSource = {
   rows: facts,
-  write: (rows, scope) => {
+  write: (rows, scope, words) => {
     const all = rows as Fact[]
     return [
-      writeChange(all, scope),
-      writeBestAndWorst(all),
-      [writeAhead(all, scope), ...(scope.statuses ? [] : [writeReminders(all)])].join(' '),
+      writeChange(all, scope, words),
+      writeBestAndWorst(all, words),
+      [writeAhead(all, scope, words), ...(scope.statuses ? [] : [writeReminders(all, words)])].join(
+        ' ',
+      ),
     ]
   },
 }
 
 const factOf = (facts: Fact[], kind: Fact['kind']) => facts.find((fact) => fact.kind === kind)!
 
-function writeChange(facts: Fact[], scope: Scope): string {
+function writeChange(facts: Fact[], scope: Scope, words: Words): string {
   const month = factOf(facts, 'MONTH')
   const before = factOf(facts, 'BEFORE')
   const year = factOf(facts, 'YEAR')
+  const { say } = words
   const compared = [
     [before, 'the month before'] as const,
     [year, 'a year before'] as const,
-  ].flatMap(([{ one }, words]) => (one > 0 ? [`${writeDelta(month.one - one)} ${words}`] : []))
+  ].flatMap(([{ one }, when]) => (one > 0 ? [writeDelta(month.one - one, when, words)] : []))
   const where = (['LOCATION', 'SERVICE'] as const).flatMap((kind) => {
     const largest = largestChange(facts, kind)
     return before.one > 0 && largest
-      ? [`${largest.name} (${writeSigned(largest.one - largest.two!)})`]
+      ? [`${largest.name} (${writeSigned(largest.one - largest.two!, words)})`]
       : []
   })
-  const has = isRunning(scope)
-    ? 'has had'
+  const beginning = isRunning(scope)
+    ? '{month} has had {count} so far'
     : Temporal.Instant.compare(scope.from, scope.now) > 0
-      ? 'has'
-      : 'had'
+      ? '{month} has {count}'
+      : '{month} had {count}'
   return (
     [
-      `${nameMonth(scope.startDate)} ${has} ${countOf(month.one, 'appointment')}${isRunning(scope) ? ' so far' : ''}`,
+      say(beginning, {
+        month: nameMonth(scope.startDate, words),
+        count: countOf(month.one, 'appointment', words),
+      }),
       ...compared,
-      ...(where.length > 0 ? [`the largest changes: ${where.join(' and ')}`] : []),
-      ...(scope.statuses ? [] : writeRates(month, before)),
+      ...(where.length > 0
+        ? [say('the largest changes: {changes}', { changes: where.join(say(' and ')) })]
+        : []),
+      ...(scope.statuses ? [] : writeRates(month, before, words)),
     ].join(', ') + '.'
   )
 }
@@ -115,23 +124,35 @@ function largestChange(facts: Fact[], kind: Fact['kind']) {
   return own.length > 1 && sizeOf(largest!) > 0 ? largest : undefined
 }
 
-function writeRates(month: Fact, before: Fact): string[] {
+function writeRates(month: Fact, before: Fact, { say, locale }: Words): string[] {
   const rate = ({ two, three }: Fact) => percent(three, two! + three!)
-  const [now, then] = [rate(month), rate(before)]
-  if (now === null) return []
-  return [`and ${now} % were missed${then === null ? '' : ` after ${then} %`}`]
+  const [now, was] = [month, before].map((fact) => rate(fact)?.toLocaleString(locale))
+  if (now === undefined) return []
+  return [
+    was === undefined
+      ? say('and {now} % were missed', { now })
+      : say('and {now} % were missed after {was} %', { now, was }),
+  ]
 }
 
-function writeBestAndWorst(facts: Fact[]): string {
+function writeBestAndWorst(facts: Fact[], words: Words): string {
   const days = facts
     .filter(({ kind }) => kind === 'DAY')
     .toSorted((a, b) => b.one - a.one || (a.name! < b.name! ? -1 : 1))
-  if (days.length < 2) return 'There are too few days with appointments to name a best and a worst.'
+  const { say } = words
+  if (days.length < 2) {
+    return say('There are too few days with appointments to name a best and a worst.')
+  }
   const [best, worst] = [days[0]!, days.at(-1)!]
-  return `The best day was ${nameDay(best)} with ${best.one} kept, the worst ${nameDay(worst)} with ${worst.one}.`
+  return say('The best day was {best} with {most} kept, the worst {worst} with {least}.', {
+    best: nameDay(best, words),
+    most: best.one,
+    worst: nameDay(worst, words),
+    least: worst.one,
+  })
 }
 
-function writeAhead(facts: Fact[], scope: Scope): string {
+function writeAhead(facts: Fact[], scope: Scope, words: Words): string {
   const { next } = otherMonths(scope)
   const { one } = factOf(facts, 'NEXT')
   const isPast =
@@ -139,10 +160,16 @@ function writeAhead(facts: Fact[], scope: Scope): string {
       next.endDate,
       scope.now.toZonedDateTimeISO(scope.timeZone).toPlainDate(),
     ) < 0
-  return `${nameMonth(next.startDate)} ${isPast ? 'had' : 'already has'} ${countOf(one, 'appointment')} that ${isPast ? 'were' : 'are'} not cancelled.`
+  const sentence = isPast
+    ? '{month} had {count} that were not cancelled.'
+    : '{month} already has {count} that are not cancelled.'
+  return words.say(sentence, {
+    month: nameMonth(next.startDate, words),
+    count: countOf(one, 'appointment', words),
+  })
 }
 
-function writeReminders(facts: Fact[]): string {
+function writeReminders(facts: Fact[], words: Words): string {
   const counts = facts
     .filter(({ kind }) => kind === 'REMINDED')
     .map(({ name, one, two, three }): ReminderCount => {
@@ -159,24 +186,31 @@ function writeReminders(facts: Fact[]): string {
     .filter(({ reminded }) => reminded === 'REACHED')
     .reduce((sum, { total }) => sum + total, 0)
   const freed = counts.reduce((sum, one) => sum + one.freed, 0)
-  return `Reminders reached the clients of ${countOf(reached, 'appointment')}, and ${countOf(freed, 'slot')} became free after one. ${writeDifference(counts)}`
+  const sentence = words.say(
+    'Reminders reached the clients of {count}, and {slots} became free after one.',
+    { count: countOf(reached, 'appointment', words), slots: countOf(freed, 'slot', words) },
+  )
+  return `${sentence} ${writeDifference(counts, words)}`
 }
 
-const nameMonth = (date: Temporal.PlainDate) =>
-  date.toLocaleString('en', { month: 'long', year: 'numeric' })
+const nameMonth = (date: Temporal.PlainDate, { locale }: Words) =>
+  date.toLocaleString(locale, { month: 'long', year: 'numeric' })
 
-function nameDay({ name }: Fact) {
+function nameDay({ name }: Fact, { say, locale }: Words) {
   const date = Temporal.PlainDate.from(name!)
-  return `${date.toLocaleString('en', { weekday: 'long' })} ${date.day}`
+  const weekday = date.toLocaleString(locale, { weekday: 'long' })
+  return say('{weekday} {day}', { weekday, day: date.day })
 }
 
-const countOf = (count: number, word: string) =>
-  `${count.toLocaleString('en')} ${word}${count === 1 ? '' : 's'}`
+const countOf = (count: number, word: 'appointment' | 'slot', { say, locale }: Words) =>
+  count === 1 ? say(`1 ${word}`) : say(`{n} ${word}s`, { n: count.toLocaleString(locale) })
 
-const writeDelta = (delta: number) =>
+const writeDelta = (delta: number, when: string, { say, locale }: Words) =>
   delta === 0
-    ? 'as many as'
-    : `${Math.abs(delta).toLocaleString('en')} ${delta > 0 ? 'more' : 'fewer'} than`
+    ? say(`as many as ${when}`)
+    : say(`{n} ${delta > 0 ? 'more' : 'fewer'} than ${when}`, {
+        n: Math.abs(delta).toLocaleString(locale),
+      })
 
-const writeSigned = (delta: number) =>
-  `${delta > 0 ? '+' : '−'}${Math.abs(delta).toLocaleString('en')}`
+const writeSigned = (delta: number, { locale }: Words) =>
+  `${delta > 0 ? '+' : '−'}${Math.abs(delta).toLocaleString(locale)}`

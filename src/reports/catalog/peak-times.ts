@@ -32,7 +32,7 @@ export const peakTimes: Report = {
   securityFunctions: ['PRINT_REPORTS'],
   about: 'appointments',
   columns: [
-    { name: 'weekday', label: 'Weekday', type: 'text', width: 12 },
+    { name: 'weekday', label: 'Weekday', type: 'text', width: 12, fixedWords: true },
     { name: 'hour', label: 'Hour', type: 'time', width: 6 },
     measureColumn('appointments'),
     measureColumn('kept'),

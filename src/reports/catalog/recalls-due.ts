@@ -44,7 +44,7 @@ export const recallsDue: Report = {
     { name: 'service', label: 'Service', type: 'text', width: 15 },
     { name: 'staff', label: 'Staff', type: 'text', width: 15 },
     { name: 'location', label: 'Location', type: 'text', width: 12, unlessOneLocation: true },
-    { name: 'state', label: 'State', type: 'text', width: 9 },
+    { name: 'state', label: 'State', type: 'text', width: 9, fixedWords: true },
     { name: 'nextAppointment', label: 'Next appointment', type: 'text', width: 16 },
   ],
   rows: (scope) => sql`

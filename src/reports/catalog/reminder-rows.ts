@@ -1,5 +1,6 @@
 import { sql } from '../../database/sql.ts'
 import type { Scope } from '../report.ts'
+import type { Words } from '../words.ts'
 import { compareReminded, MAX_NEEDED, MIN_GROUP, type Stratum } from '../difference.ts'
 import { mailOutcome } from './automation-rows.ts'
 import { appointmentRows, statusesOf } from './conditions.ts'
@@ -95,22 +96,39 @@ function strataOf(counts: ReminderCount[]): Stratum[] {
 }
 
 /** What can be said about reminders and no-shows, in one sentence. */
-export function writeDifference(counts: ReminderCount[]): string {
+export function writeDifference(counts: ReminderCount[], { say, locale }: Words): string {
+  const write = (value: number) => value.toLocaleString(locale)
   const difference = compareReminded(strataOf(counts))
   if (!difference) {
-    return `Whether reminders make a difference cannot be told yet: about ${2 * MIN_GROUP} more appointments are needed, ${MIN_GROUP} with a reminder and ${MIN_GROUP} without, booked as early by new or by returning clients.`
+    return say(
+      'Whether reminders make a difference cannot be told yet: about {needed} more appointments are needed, {group} with a reminder and {group} without, booked as early by new or by returning clients.',
+      { needed: 2 * MIN_GROUP, group: MIN_GROUP },
+    )
   }
   const { points, low, high, isTold, needed } = difference
   if (!isTold) {
-    const many =
-      needed >= MAX_NEEDED
-        ? `more than ${MAX_NEEDED.toLocaleString('en')}`
-        : `about ${needed.toLocaleString('en')}`
-    return `Whether reminders make a difference cannot be told yet: ${many} more appointments are needed.`
+    return needed >= MAX_NEEDED
+      ? say(
+          'Whether reminders make a difference cannot be told yet: more than {needed} more appointments are needed.',
+          { needed: write(MAX_NEEDED) },
+        )
+      : say(
+          'Whether reminders make a difference cannot be told yet: about {needed} more appointments are needed.',
+          { needed: write(needed) },
+        )
   }
-  const [least, most] = [low, high].map((end) => Math.abs(end).toFixed(1)).toSorted(byNumber)
-  const direction = points < 0 ? 'less' : 'more'
-  return `Clients who were reached by a reminder missed their appointment ${direction} often, by ${Math.abs(points).toFixed(1)} percentage points (99 % interval ${least} to ${most}), compared with clients who booked as early and were new or returning alike. This is a difference, not proof of an effect.`
+  const ends = [low, high].map(Math.abs).toSorted((a, b) => a - b)
+  const toTenth = (value: number) =>
+    value.toLocaleString(locale, { minimumFractionDigits: 1, maximumFractionDigits: 1 })
+  const [least, most] = ends.map(toTenth)
+  return say(points < 0 ? REACHED_LESS : REACHED_MORE, {
+    points: toTenth(Math.abs(points)),
+    least: least!,
+    most: most!,
+  })
 }
 
-const byNumber = (a: string, b: string) => Number(a) - Number(b)
+const REACHED_LESS =
+  'Clients who were reached by a reminder missed their appointment less often, by {points} percentage points (99 % interval {least} to {most}), compared with clients who booked as early and were new or returning alike. This is a difference, not proof of an effect.'
+const REACHED_MORE =
+  'Clients who were reached by a reminder missed their appointment more often, by {points} percentage points (99 % interval {least} to {most}), compared with clients who booked as early and were new or returning alike. This is a difference, not proof of an effect.'

@@ -69,7 +69,7 @@ export const remindersAndNoShows: Report = {
   securityFunctions: ['PRINT_REPORTS', 'VIEW_EMAIL_REPORTS'],
   about: 'appointments',
   columns: [
-    { name: 'group', label: 'Appointments', type: 'text', width: 34 },
+    { name: 'group', label: 'Appointments', type: 'text', width: 34, fixedWords: true },
     { name: 'total', label: 'Kept or missed', type: 'integer', width: 8 },
     { name: 'missed', label: 'Missed', type: 'integer', width: 7 },
     { name: 'rate', label: 'No-show rate', type: 'percent', width: 8, ...OF_OUTCOMES },
@@ -102,6 +102,8 @@ export const remindersAndNoShows: Report = {
         const difference = compareReminded(strataIn(figures))
         return difference?.isTold ? toTenth(difference.points) : null
       },
+      describe: (figures, { say }) =>
+        compareReminded(strataIn(figures as Figures))?.isTold ? undefined : say('not yet known'),
       better: 'less',
       ...OF_OUTCOMES,
     },
@@ -134,7 +136,8 @@ export const remindersAndNoShows: Report = {
   ],
   sentences: {
     rows: reminderCounts,
-    write: (rows, { statuses }) => (statuses ? [] : [writeDifference(rows as ReminderCount[])]),
+    write: (rows, { statuses }, words) =>
+      statuses ? [] : [writeDifference(rows as ReminderCount[], words)],
   },
   charts: [
     {

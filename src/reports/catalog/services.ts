@@ -77,10 +77,11 @@ export const servicesByPopularity: Report = {
     join reason r on (r.business_id, r.reason_id) = (${scope.businessId}, m.key)
     order by m.appointments desc, r.name collate name_order, r.reason_id`,
   figures: (scope) => sql`
-    select f.*, s.services, s.most
+    select f.*, s.services, s.most,
+           (select r.name from reason r where (r.business_id, r.reason_id) = (${scope.businessId}, s.first)) as popular
     from (${appointmentFigures(scope)}) f,
-         (select count(*) as services, max(n) as most
-          from (select count(*) as n from (${appointmentRows(scope)}) a group by a.reason_id) one) s`,
+         (select count(*) as services, max(n) as most, (array_agg(reason_id order by n desc, reason_id))[1] as first
+          from (select a.reason_id, count(*) as n from (${appointmentRows(scope)}) a group by 1) one) s`,
   kpis: [
     measureKpi('appointments'),
     {
@@ -97,6 +98,7 @@ export const servicesByPopularity: Report = {
       unit: 'percent',
       definition: 'The share of all appointments that the most popular service has.',
       value: ({ most, appointments }) => percent(most, appointments),
+      describe: ({ popular }) => (typeof popular === 'string' ? popular : undefined),
       ...OF_ALL_SERVICES,
     },
     noShowRate,

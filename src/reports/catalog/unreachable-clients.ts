@@ -49,7 +49,7 @@ export const unreachableClients: Report = {
   about: 'appointments',
   columns: [
     { name: 'client', label: 'Client', type: 'text', width: 18 },
-    { name: 'cause', label: 'Cause', type: 'text', width: 14 },
+    { name: 'cause', label: 'Cause', type: 'text', width: 14, fixedWords: true },
     { name: 'since', label: 'Since', type: 'date', width: 10 },
     { name: 'emailAddress', label: 'Email', type: 'text', width: 22 },
     { name: 'phone', label: 'Phone', type: 'text', width: 14 },

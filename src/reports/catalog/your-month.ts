@@ -116,7 +116,7 @@ export const yourMonth: Report = {
   rangeOf: ({ endDate }) => monthOf(endDate),
   otherRanges: (range) => Object.values(otherMonths(range)),
   columns: [
-    { name: 'period', label: 'Period', type: 'text', width: 26 },
+    { name: 'period', label: 'Period', type: 'text', width: 26, fixedWords: true },
     { name: 'month', label: 'Month', type: 'text', width: 8 },
     ...SHOWN.map(lineColumn),
   ],

@@ -11,12 +11,17 @@ const PAGE_WIDTH = {
   'us-letter': { portrait: 532, landscape: 712 },
 }
 /** Widths in the font size of tables: a digit, an average letter, a bold capital, the cell padding. */
-const POINTS = { digit: 4.7, letter: 4.3, label: 4.9, padding: 8 }
+const POINTS = { digit: 4.7, letter: 4.3, label: 5.2, padding: 8 }
 
-/** Whether the table is too wide for a portrait page. It depends on the columns, not on the rows. */
-export const isLandscape = (columns: Column[]) =>
-  columns.reduce((sum, column) => sum + usualPoints(column) + POINTS.padding, 0) >
-  PAGE_WIDTH.a4.portrait
+/**
+ * Whether the table is too wide for a portrait page. It depends on the columns, not on the rows. Figures
+ * can be read in smaller letters, and a month of them fits a portrait page.
+ */
+export function isLandscape(columns: Column[]) {
+  const hasFewTexts = columns.filter(({ type }) => type === 'text').length <= 2
+  const wanted = columns.reduce((sum, column) => sum + usualPoints(column) + POINTS.padding, 0)
+  return wanted * (hasFewTexts ? MIN_TEXT_SCALE : 1) > PAGE_WIDTH.a4.portrait
+}
 
 /**
  * Distributes the page width by the first rows: figures and dates get what they need, texts share the

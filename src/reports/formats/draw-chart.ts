@@ -36,7 +36,8 @@ export function drawCharts(
   const perRow = room === 'phone' ? 1 : chartsPerRow(charts)
   const width = Math.floor((ROOM_WIDTHS[room] - (perRow - 1) * 20) / perRow)
   return charts.map((chart) => {
-    const height = chart.kind === 'heatmap' ? 230 : isLying(chart) ? lyingHeight(chart, width) : 150
+    const height =
+      chart.kind === 'heatmap' ? 230 : isLying(chart) ? lyingHeight(chart, width, flatness) : 150
     const flat = chart.kind !== 'heatmap' && isLying(chart) ? height : Math.round(height * flatness)
     return drawChart(chart, { width, height: flat }, locale)
   })
@@ -49,8 +50,12 @@ export const chartsPerRow = (charts: Chart[]) =>
 const isLying = (chart: SeriesChart) => chart.kind === 'bar' && chart.named === true
 
 const LINE_HEIGHT = 17
-const lyingHeight = (chart: SeriesChart, width: number) =>
-  Math.max(60, chart.labels.length * LINE_HEIGHT + 12 + legendHeight(shownOf(chart), width))
+const MIN_LINE_HEIGHT = 12.5
+
+const lyingHeight = (chart: SeriesChart, width: number, flatness: number) => {
+  const line = Math.max(MIN_LINE_HEIGHT, LINE_HEIGHT * flatness)
+  return Math.max(60, chart.labels.length * line + 12 + legendHeight(shownOf(chart), width))
+}
 
 type Shown = Omit<SeriesChart, 'series'> & { series: ReturnType<typeof shownSeries> }
 type Write = (value: number) => string
@@ -62,7 +67,7 @@ const legendHeight = (chart: Shown, width: number) =>
   chart.series.length > 1 ? 4 + 15 * legendLines(chart, width).length : 0
 
 /** Bars from left to right, one line for each name, with its value. */
-function lyingBars(chart: Shown, { width }: Size, write: Write): string[] {
+function lyingBars(chart: Shown, { width, height }: Size, write: Write): string[] {
   const widest = Math.max(0, ...chart.labels.map(textWidth))
   const left = Math.min(widest + 8, width * 0.42)
   const totals = chart.labels.map((_, i) =>
@@ -74,32 +79,41 @@ function lyingBars(chart: Shown, { width }: Size, write: Write): string[] {
   const right = width - 8 - Math.max(...totals.map((total) => textWidth(write(total))))
   const scale = (right - left) / (highest || 1)
   const top = legendHeight(chart, width) + 4
+  const line = Math.min(LINE_HEIGHT, (height - top - 4) / chart.labels.length)
   return [
     ...chart.labels.flatMap((name, i) => {
-      const y = top + i * LINE_HEIGHT
-      const { shapes, end } = lyingLine(chart, i, { left, y, scale })
+      const y = top + i * line
+      const { shapes, end } = lyingLine(chart, i, { left, y, scale, line })
       const value = chart.stacked || chart.series.length === 1 ? totals[i]! : undefined
       return [
-        label(shorten(name, left - 8), left - 6, y + 11, 'end'),
+        label(shorten(name, left - 8), left - 6, y + line / 2 + 2.5, 'end'),
         ...shapes,
-        ...(value === undefined ? [] : [label(write(round(value)), end + 5, y + 11, 'start')]),
+        ...(value === undefined
+          ? []
+          : [label(write(round(value)), end + 5, y + line / 2 + 2.5, 'start')]),
       ]
     }),
     ...(chart.series.length > 1 ? legend(chart, width) : []),
   ]
 }
 
-type Line = { left: number; y: number; scale: number }
+type Line = { left: number; y: number; scale: number; line: number }
 
-function lyingLine(chart: Shown, i: number, { left, y, scale }: Line) {
-  const thick = chart.stacked ? 11 : 11 / chart.series.length
+function lyingLine(chart: Shown, i: number, { left, y, scale, line }: Line) {
+  const whole = Math.min(11, line - 2)
+  const thick = chart.stacked ? whole : whole / chart.series.length
   let end = left
   const shapes = chart.series.map(({ values, color, outline }, s) => {
     const length = Math.max(0, values[i] ?? 0) * scale
     const x = chart.stacked ? end : left
     end = chart.stacked ? end + length : Math.max(end, left + length)
     if (length === 0) return ''
-    const at = { x, y: y + 1.5 + (chart.stacked ? 0 : s * thick), width: length, height: thick }
+    const at = {
+      x,
+      y: y + (line - whole) / 2 - 1 + (chart.stacked ? 0 : s * thick),
+      width: length,
+      height: thick,
+    }
     return box(at, color, outline)
   })
   return { shapes, end }

@@ -1,1 +1,0 @@
-export const FRENCH: Record<string, string> = {}

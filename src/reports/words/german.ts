@@ -1,1 +1,0 @@
-export const GERMAN: Record<string, string> = {}

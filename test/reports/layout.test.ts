@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import { buffer } from 'node:stream/consumers'
+import { Readable } from 'node:stream'
+import { test } from 'node:test'
+import type { SeriesChart } from '../../src/reports/chart.ts'
+import { drawChart, drawCharts } from '../../src/reports/formats/draw-chart.ts'
+import { write } from '../../src/reports/formats/formats.ts'
+import { MEASURES, measureColumn } from '../../src/reports/measures.ts'
+import type { Column, ReportResult } from '../../src/reports/report.ts'
+import { withTotals } from '../../src/reports/totals.ts'
+import { translateResult } from '../../src/reports/translate.ts'
+import { readPages, readXlsx } from './read-back.ts'
+import { sampleResult } from './sample-result.ts'
+
+const SHOWN = ['appointments', 'kept', 'missed', 'cancelled', 'bookedMinutes', 'revenue'] as const
+const COLUMNS: Column[] = [
+  { name: 'date', label: 'Date', type: 'date', width: 10 },
+  { name: 'weekday', label: 'Weekday', type: 'text', width: 7, fixedWords: true },
+  ...SHOWN.map((measure) => measureColumn(measure)),
+]
+
+/** A summary with so many days, as an owner prints it. */
+function summaryOf(days: number): ReportResult {
+  const first = Temporal.PlainDate.from('2026-10-01')
+  const cells = Array.from({ length: days }, (_, i) => {
+    const date = first.add({ days: i })
+    return [
+      date.toString(),
+      date.toLocaleString('en', { weekday: 'short' }),
+      30,
+      25,
+      2,
+      3,
+      1_200,
+      3_415.5,
+    ]
+  })
+  async function* batches() {
+    yield cells
+  }
+  const { rows, totals } = withTotals(COLUMNS, batches())
+  const definitions = Object.values(MEASURES).map(({ label, definition }): [string, string] => [
+    label,
+    definition,
+  ])
+  return {
+    ...sampleResult(0),
+    columns: COLUMNS,
+    rows,
+    totals,
+    definitions: definitions.slice(0, 9),
+  }
+}
+
+const print = async (format: 'pdf' | 'html' | 'xlsx', result: ReportResult) =>
+  buffer(Readable.from(write(format, result, 'A4')))
+
+test('a month fits one page, with its tiles, charts, totals and definitions', async () => {
+  const { pages } = await readPages(await print('pdf', summaryOf(31)))
+  assert.equal(pages.length, 1)
+  for (const text of ['2026-10-01', '2026-10-31', 'Total', 'Whatthefigurescount']) {
+    assert.ok(pages[0]!.includes(text), text)
+  }
+})
+
+for (const days of [47, 52, 90]) {
+  test(`the definitions of ${days} lines are on a page with lines, under a header`, async () => {
+    const { pages } = await readPages(await print('pdf', summaryOf(days)))
+    const last = pages.at(-1)!
+    assert.ok(last.includes('Whatthefigurescount'))
+    assert.ok(last.includes('Weekday'), 'a header')
+    assert.match(last, /2026-1[0-2]-\d\d/)
+    assert.equal(pages.join('').match(/Whatthefigurescount/g)!.length, 1)
+  })
+}
+
+const chart: SeriesChart = {
+  kind: 'bar',
+  name: 'services',
+  title: 'Appointments by service',
+  labels: ['Physiotherapy after surgery', 'Massage'],
+  unit: 'count',
+  stacked: true,
+  series: [
+    { name: 'Kept', tone: 'kept', values: [30, 5] },
+    { name: 'No-show', tone: 'missed', values: [3, 1] },
+    { name: 'Cancelled', tone: 'cancelled', values: [2, 1] },
+    { name: 'Not closed', tone: 'unclosed', values: [0, 0] },
+    { name: 'Booked ahead', tone: 'ahead', values: [4, 2] },
+  ],
+}
+
+test('each meaning has its colour, what is ahead is hollow, and what has no value is left out', () => {
+  const svg = drawChart(chart, { width: 360, height: 150 })
+  for (const color of ['#3c7765', '#a83a2a', '#b9beb9']) assert.ok(svg.includes(`fill="${color}"`))
+  assert.match(svg, /fill="#ffffff" stroke="#858e88"/)
+  assert.doesNotMatch(svg, /Not closed/)
+})
+
+test('bars of names lie, so that no name is cut', () => {
+  const [lying] = drawCharts([{ ...chart, named: true }])
+  assert.ok(lying!.includes('>Physiotherapy after surgery<'))
+  const standing = drawChart(chart, { width: 200, height: 150 })
+  assert.ok(!standing.includes('>Physiotherapy after surgery<'))
+})
+
+test('a phone gets charts of its own width and a label for each cell', async () => {
+  const html = String(await print('html', summaryOf(3)))
+  assert.match(html, /<div class="narrow"><svg [^>]*width="300"/)
+  assert.match(html, /td:nth-child\(2\)::before \{ content: "Weekday"; \}/)
+  assert.match(html, /max-width: 640px/)
+})
+
+test('a report has the colour and the logo of the business', async () => {
+  // A white pixel.
+  const data =
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mP8/x8AAwMCAO+ip1sAAAAASUVORK5CYII='
+  const result = { accentColor: '#7a1f5c', logo: { type: 'image/png', data } }
+  const html = String(await print('html', { ...summaryOf(2), ...result }))
+  assert.ok(html.includes('--accent: #7a1f5c') && html.includes(`data:image/png;base64,${data}`))
+  const { pages } = await readPages(await print('pdf', { ...summaryOf(2), ...result }))
+  assert.equal(pages.length, 1)
+})
+
+test('a German report has German words and numbers in every file', async () => {
+  const german = () => translateResult({ ...summaryOf(3), locale: 'de' })
+  const { pages } = await readPages(await print('pdf', german()))
+  for (const text of ['Terminliste', 'Wochentag', 'Do', '3.415,50', 'Summe', 'Seite1von1']) {
+    assert.ok(pages[0]!.includes(text), `${text} in ${pages[0]}`)
+  }
+  const html = String(await print('html', german()))
+  assert.ok(html.includes('<html lang="de">') && html.includes('Was die Zahlen zählen'))
+  const { workbook, labels } = await readXlsx(await print('xlsx', german()))
+  assert.deepEqual(
+    workbook.worksheets.map(({ name }) => name),
+    ['Übersicht', 'Terminliste', 'Diagramme'],
+  )
+  assert.equal(labels[1], 'Wochentag')
+})
+
+test('a workbook opens on its summary, in which each figure has its unit', async () => {
+  const { workbook } = await readXlsx(await print('xlsx', summaryOf(3)))
+  const cells: unknown[] = []
+  workbook.worksheets[0]!.eachRow((row) => row.eachCell((cell) => cells.push(cell.value)))
+  for (const text of ['Unit', 'number', '%']) assert.ok(cells.includes(text), text)
+  assert.equal(workbook.worksheets[2]!.getCharts().length, 2)
+})

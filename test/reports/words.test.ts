@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { DIMENSIONS } from '../../src/contract/report.ts'
+import { REPORTS } from '../../src/reports/catalog/catalog.ts'
+import { REMINDER_GROUPS } from '../../src/reports/catalog/reminder-rows.ts'
+import { groupedColumns } from '../../src/reports/grouping.ts'
+import { FILTER_WORDS } from '../../src/reports/meaningless.ts'
+import { MEASURES } from '../../src/reports/measures.ts'
+import { chooseLocale, isTranslated, readLocales, wordsOf } from '../../src/reports/words.ts'
+import { DEFINITIONS } from '../../src/reports/words/definitions.ts'
+import { LABELS } from '../../src/reports/words/labels.ts'
+import { SENTENCES } from '../../src/reports/words/sentences.ts'
+
+const FOLDER = join(import.meta.dirname, '../../src/reports')
+
+const sources = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.ts') && !name.startsWith('words'))
+  .map((name) => readFileSync(join(FOLDER, name), 'utf8'))
+
+/** All texts in the sources that this matches: its first group. */
+const textsLike = (pattern: RegExp) =>
+  sources.flatMap((source) => [...source.matchAll(pattern)].map(([, text]) => text!))
+
+test('every name, label and definition of the reports is in German and French', () => {
+  const words = [
+    ...REPORTS.flatMap(({ reportName, description, columns, kpis }) => [
+      reportName,
+      description,
+      ...columns.map(({ label }) => label),
+      ...kpis.flatMap(({ label, definition }) => [label, definition]),
+    ]),
+    ...Object.values(MEASURES).flatMap(({ label, definition }) => [label, definition]),
+    ...groupedColumns([...DIMENSIONS], {}).map(({ label }) => label),
+    ...DIMENSIONS,
+    ...Object.values(FILTER_WORDS),
+    ...Object.values(REMINDER_GROUPS),
+  ]
+  assert.ok(words.length > 300)
+  assert.deepEqual(
+    [...new Set(words)].filter((word) => !isTranslated(word)),
+    [],
+  )
+})
+
+test('every word that the layout and the sentences say is in German and French', () => {
+  const said = textsLike(/\bsay\(\s*'([^']+)'/g)
+  assert.ok(said.length > 40)
+  assert.deepEqual(
+    [...new Set(said)].filter((word) => !isTranslated(word)),
+    [],
+  )
+})
+
+test('every title and series of a chart is in German and French', () => {
+  // Titles over time end with a comma if “by day” follows as a new clause.
+  const titles = textsLike(/\btitle: '([^']+?),?'/g)
+  const series = textsLike(/\{\s*name: '([^']+)',\s*(?:tone|column|values)/g)
+  assert.ok(titles.length > 20 && series.length > 30)
+  const words = new Set([...titles, ...series])
+  assert.deepEqual(
+    [...words].filter((word) => !isTranslated(word)),
+    [],
+  )
+})
+
+test('every state that a report writes into its cells is in German and French', () => {
+  const cells = textsLike(/\b(?:then|else) '([A-Z][a-z][^']*)'/g)
+  const states = [
+    ...textsLike(/\b[A-Z_]{4,}: '([A-Z][a-z][^']*)'/g),
+    ...textsLike(/\blabel: '([^']+)',?\s*outcome/g),
+    ...textsLike(/\bstate: '[A-Z_]+',[^}]*?label: '([^']+)'/g),
+  ]
+  assert.ok(cells.length > 8 && states.length > 8)
+  const words = new Set([...cells, ...states])
+  assert.deepEqual(
+    [...words].filter((word) => !isTranslated(word)),
+    [],
+  )
+})
+
+test('a translation has the same placeholders as the English text, and no text is there twice', () => {
+  const all = [...LABELS, ...DEFINITIONS, ...SENTENCES]
+  const placeholders = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(String).toSorted()
+  for (const [english, ...others] of all) {
+    for (const other of others)
+      assert.deepEqual(placeholders(other), placeholders(english), english)
+  }
+  const texts = all.map(([english]) => english)
+  assert.deepEqual(
+    texts.filter((text, i) => texts.indexOf(text) !== i),
+    [],
+  )
+})
+
+test('the first language that reports have is chosen, and English if there is none', () => {
+  assert.equal(chooseLocale(['*', 'ja', 'fr-CH', 'de']), 'fr-CH')
+  assert.equal(chooseLocale([null, 'de-CH']), 'de-CH')
+  assert.equal(chooseLocale(['it', undefined]), 'en')
+  assert.equal(chooseLocale(['de_broken!']), 'en')
+  assert.deepEqual(readLocales('en;q=0.5, fr-CH, de;q=0.9, ru;q=0'), ['fr-CH', 'de', 'en'])
+  assert.deepEqual(readLocales(undefined), [])
+  assert.equal(wordsOf('de-CH').say('Page'), 'Seite')
+  assert.equal(wordsOf('fr').say('{count} rows.', { count: 3 }), '3 lignes.')
+  assert.equal(wordsOf('it').say('Page'), 'Page')
+})
