@@ -4,6 +4,7 @@ import {
   describeScope,
   looksLikeFormula,
   writeChange,
+  writeFigure,
 } from '../../src/reports/formats/format-values.ts'
 import { wordsOf } from '../../src/reports/words.ts'
 import type { KpiResult } from '../../src/reports/report.ts'
@@ -37,6 +38,24 @@ for (const { zone, at, shown } of printed) {
     }
     const facts = new Map(describeScope(head))
     assert.equal(facts.get('Printed'), shown)
+  })
+}
+
+const durations: [minutes: number, shown: string][] = [
+  [0, '0 min'],
+  [25, '25 min'],
+  [59.7, '1 h'],
+  [90, '1 h 30 min'],
+  [120, '2 h'],
+  [599, '9 h 59 min'],
+  [629, '10 h'],
+  [90_000, '1,500 h'],
+]
+
+for (const [minutes, shown] of durations) {
+  test(`a figure of ${minutes} minutes is shown as ‘${shown}’`, () => {
+    const figure = { value: minutes, unit: 'minutes' as const, currency: null }
+    assert.equal(writeFigure(figure, wordsOf('en')), shown)
   })
 }
 

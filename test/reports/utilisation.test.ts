@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '../../src/database/sql.ts'
 import { NOW, openBusiness } from './business.ts'
-import { print } from './measured-business.ts'
+import { linesOf, print } from './measured-business.ts'
 
 type Business = Awaited<ReturnType<typeof openBusiness>>
 type Hours = { weekday: string; from: string; to: string; locationId?: number }
@@ -170,4 +170,27 @@ test('a day that has begun in one zone only is compared up to now, and prints', 
     valueToDate: 90 + 480,
     previous: null,
   })
+})
+
+test('time that is booked at one location is not free at another', async (t) => {
+  const business = await openBusiness(t)
+  const { zurich, newYork, elena, location, book } = business
+  const bern = await location('Bern', null)
+  await setHours(business, elena, {
+    locations: [zurich, bern, newYork],
+    hours: [{ weekday: 'MONDAY', from: '09:00', to: '17:00' }],
+  })
+  await book({ at: '2026-11-16T10:00+01:00', minutes: 300, status: 'OPEN', locationId: bern })
+  await book({ at: '2026-11-16T16:00+01:00', minutes: 60, status: 'CANCELLED', locationId: bern })
+  // From Sunday evening in New York, which is 4:00 in Zurich.
+  await book({ at: '2026-11-15T22:00-05:00', minutes: 360, status: 'OPEN', locationId: newYork })
+  const monday = { reportId: 106, startDate: '2026-11-16', endDate: '2026-11-16' }
+  const elenaAt = async (locationId: number | undefined) => {
+    const lines = linesOf(await print(business, { ...monday, locationId }))
+    const line = lines.find(({ staff }) => staff === 'Elena García')!
+    return [line.ahead, line.openMinutes, line.freeMinutes, line.filled]
+  }
+  assert.deepEqual(await elenaAt(zurich), [0, 480, 120, 75])
+  assert.deepEqual(await elenaAt(bern), [1, 480, 120, 75])
+  assert.deepEqual(await elenaAt(undefined), [1, 480, 120, 75])
 })

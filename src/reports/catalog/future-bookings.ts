@@ -18,7 +18,13 @@ const capacity = (scope: Scope) => sql`
                coalesce(b.spans, '{}'::tstzmultirange) as busy
         from (select s.professional_id, range_agg(s.span) as spans from (${shifts(scope)}) s group by 1) w
         left join (select s.professional_id, range_agg(s.span) as spans
-                   from (${bookings(scope)}) s group by 1) b using (professional_id)) c`
+                   from (${bookings(atAnyLocation(scope))}) s group by 1) b using (professional_id)) c`
+
+/** Who is booked at one location is not free at another. */
+function atAnyLocation(scope: Scope): Scope {
+  const { timeZone, from, until } = scope
+  return { ...scope, locationIds: null, zones: [{ timeZone, from, until, locationIds: null }] }
+}
 
 const perPerson = (scope: Scope) => sql`
   with counted as (${countedAppointments(scope, sql`a.professional_id`)}),

@@ -100,8 +100,17 @@ export function writeFigure({ value, unit, currency, words: own }: Figure, words
   if (value === null) return '–'
   if (unit === 'percent') return `${oneDecimal(words.locale).format(value)} %`
   if (unit === 'money') return writeMoney(value, currency, words.locale)
-  if (unit === 'minutes') return `${whole(words.locale).format(Math.round(value / 60))} h`
+  if (unit === 'minutes') return writeDuration(value, words.locale)
   return whole(words.locale).format(value)
+}
+
+/** From ten hours on, minutes say nothing more. */
+function writeDuration(exactMinutes: number, locale: string) {
+  const minutes = Math.round(exactMinutes)
+  if (minutes >= 600) return `${whole(locale).format(Math.round(minutes / 60))} h`
+  const [hours, rest] = [Math.floor(minutes / 60), minutes % 60]
+  if (hours === 0) return `${rest} min`
+  return rest === 0 ? `${hours} h` : `${hours} h ${rest} min`
 }
 
 export type Change = { text: string; trend: 'good' | 'bad' | 'even' }
