@@ -64,6 +64,8 @@ export function readFilters(value: unknown, addFault: AddFault): Filters {
 
 const MAX_VALUES = 1_000
 const MAX_TAGS = 20
+/** Of all tags together: each is looked for in all objects of the business. */
+const MAX_TAG_VALUES = 100
 
 function readTags(value: unknown, addFault: AddFault): Filters['tags'] {
   if (value === null) return null
@@ -76,6 +78,10 @@ function readTags(value: unknown, addFault: AddFault): Filters['tags'] {
     return null
   }
   const named = tags.filter((tag): tag is [string, string[]] => (tag[1] as string[]).length > 0)
+  if (named.flatMap(([, values]) => values).length > MAX_TAG_VALUES) {
+    addFault('/filters/tags', `must have at most ${MAX_TAG_VALUES} values`)
+    return null
+  }
   return named.length > 0 ? named : null
 }
 

@@ -67,6 +67,7 @@ test('a misspelt filter, an unknown value and a filter without a meaning are ref
     [{ filters: { statusList: 'NO_SHOW' } }, ['/filters/statusList']],
     [{ filters: { tags: { level: ['golden'] } } }, ['/filters/tags/level/0']],
     [{ filters: { tags: ['gold'] } }, ['/filters/tags']],
+    [{ filters: { tags: { level: Array(101).fill('gold') } } }, ['/filters/tags']],
     [{ reportId: 902, filters: { tags: { level: ['gold'] } } }, ['/filters/tags']],
     [{ reportId: 902, filters: { statusList: ['OPEN'] } }, ['/filters/statusList/0']],
     [{ groupBy: ['hour'] }, ['/groupBy/0']],
