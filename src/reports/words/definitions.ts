@@ -103,9 +103,9 @@ export const DEFINITIONS: [en: string, de: string, fr: string][] = [
     'Les places des cours non annulés, si leur nombre est connu.',
   ],
   [
-    'Kept appointments as a share of all that are not booked ahead.',
-    'Anteil der wahrgenommenen Termine an allen, die nicht vorgemerkt sind.',
-    'Part des rendez-vous honorés parmi tous ceux qui ne sont pas à venir.',
+    'Kept appointments as a share of all whose time has come, also cancelled ones.',
+    'Anteil der wahrgenommenen Termine an allen, deren Zeit gekommen ist, auch abgesagten.',
+    'Part des rendez-vous honorés parmi tous ceux dont l’heure est venue, même annulés.',
   ],
   [
     'Missed appointments as a share of kept and missed ones.',
