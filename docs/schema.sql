@@ -1480,6 +1480,7 @@ grant update on user_account (version) to bellwether_operator;
 grant usage on sequence user_account_user_id_seq to bellwether_app;
 CREATE TRIGGER audit_insert AFTER INSERT ON user_account REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_insert('user', 'user_id', 'password_hash');
 CREATE TRIGGER audit_update AFTER UPDATE ON user_account REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_update('user', 'user_id', 'password_hash');
+CREATE TRIGGER cancel_report_mails AFTER UPDATE ON user_account FOR EACH ROW WHEN (old.active AND NOT new.active OR old.role <> new.role OR old.role = 'USER'::text AND old.professional_id IS DISTINCT FROM new.professional_id OR old.role = 'LOCATION_SUPER_USER'::text AND NOT new.location_id_list @> old.location_id_list) EXECUTE FUNCTION cancel_report_mails();
 CREATE TRIGGER check_location_id_list BEFORE INSERT OR UPDATE OF location_id_list ON user_account FOR EACH ROW EXECUTE FUNCTION check_array_references('location_id_list', 'location', 'location_id');
 
 -- Work that one node at a time does, by its name: planning a definition, reconciliation.
@@ -1688,6 +1689,30 @@ begin
         from (select r.business_id, r.active, r.modified_date, to_jsonb(r) as row from new_rows r offset 0) is_now) n
     using (business_id, id)
   where o.before <> n.after;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION cancel_report_mails()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public'
+AS $function$
+declare
+  ids bigint[] := array(select d.email_id from report_delivery d join email_queue using (business_id, email_id)
+                        where d.business_id = new.business_id and d.user_id = new.user_id order by 1);
+  uncertain bigint[];
+begin
+  with gone as (
+    delete from email_queue q where q.business_id = new.business_id and q.email_id = any (ids)
+    returning q.email_id, q.status = 'UNCERTAIN' or q.message_ended
+      or q.worker is not null and q.epoch is distinct from (select epoch from server_epoch) as may_be_sent
+  )
+  select coalesce(array_agg(email_id) filter (where may_be_sent), '{}') into uncertain from gone;
+  update email e
+  set status = case when e.email_id = any (uncertain) then 'FAILED' else 'CANCELLED' end,
+      status_reason = 'the rights of the recipient changed before it was sent', next_attempt_time = null
+  where e.business_id = new.business_id and e.email_id = any (ids) and e.next_attempt_time is not null;
   return null;
 end $function$;
 

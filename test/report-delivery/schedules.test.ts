@@ -244,6 +244,48 @@ test('a schedule that is deleted ends the links in its mails', async (t) => {
   assert.deepEqual(await statuses(), [410, 410])
 })
 
+test('a mail with a report that waits is cancelled if its recipient loses a right', async (t) => {
+  const { addPerson, call, clock, newYork, runDue, runEngine, zurich } = await openDelivery(t)
+  const one = { locationIdList: [zurich] }
+  const people = [
+    await addPerson('anna', 'ADMINISTRATOR'),
+    await addPerson('lea', 'LOCATION_SUPER_USER', one),
+    await addPerson('max', 'LOCATION_SUPER_USER', one),
+    await addPerson('zoe', 'ADMINISTRATOR'),
+  ]
+  const [anna, lea, max, zoe] = people.map(({ userId }) => userId)
+  const userIdList = people.map(({ userId }) => userId)
+  const { body } = await call('POST', '/reportSchedule', { ...MONDAYS, userIdList })
+  clock.advance({ hours: 7 * 24 })
+  await runDue()
+  for (const change of [
+    { userId: anna, role: 'USER' },
+    { userId: lea, locationIdList: [newYork] },
+    { userId: max, locationIdList: [newYork, zurich] },
+  ]) {
+    assert.equal((await call('POST', '/user', change)).status, 200)
+  }
+  assert.equal((await call('DELETE', `/user/${zoe}`)).status, 200)
+  await runEngine()
+  const { delivery } = (await call('GET', `/reportSchedule/${body.reportScheduleId}`)).body
+  const lost = ['CANCELLED', 'the rights of the recipient changed before it was sent']
+  assert.deepEqual(
+    delivery.runs[0].recipients.map(
+      ({ username, emailStatus, reason }: Record<string, string | null>) => [
+        username,
+        emailStatus,
+        reason,
+      ],
+    ),
+    [
+      ['anna', ...lost],
+      ['lea', ...lost],
+      ['max', 'CAPTURED', null],
+      ['zoe', ...lost],
+    ],
+  )
+})
+
 test('a schedule follows the time zone of its location', async (t) => {
   const { addPerson, call, clock, listMails, newYork, runDue } = await openDelivery(t)
   const { userId } = await addPerson('anna', 'OWNER')
