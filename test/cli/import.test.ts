@@ -88,7 +88,10 @@ test('a CSV file is imported by its header, with columns mapped and times in a z
     /line 4: \/professionalId: must be an id: an integer above 0; \/clientExternalId: .*nobody/,
   )
   assert.match(stderr, /line 5: has 2 cells where the header has 10\n/)
-  assert.match(stderr, /line 6: .*\/active: must be true or false; \/startTime: must be an integer/)
+  assert.match(
+    stderr,
+    /line 6: \/startTime: must be an integer of milliseconds; \/active: must be true or false/,
+  )
   const [summer, winter] = await listed(world, '/calendar')
   assert.equal(new Date(summer.startTime).toISOString(), '2026-07-01T07:00:00.000Z')
   assert.equal(new Date(summer.endTime).toISOString(), '2026-07-01T08:00:00.000Z')
