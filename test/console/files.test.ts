@@ -35,7 +35,7 @@ test('the API description works offline, under our own policy', async (t) => {
   await page.goto(`${service.base}/docs`)
   await page.locator('#outline').waitFor({ state: 'detached' })
   await page.getByRole('heading', { name: 'Bellwether' }).waitFor()
-  await page.getByText('appointment', { exact: true }).first().waitFor()
+  await page.getByText('Appointment', { exact: true }).first().waitFor()
   assert.deepEqual(complaints, [])
 })
 
