@@ -75,10 +75,10 @@ test('working hours name one of the own locations, exceptions are days or specia
       ],
     }),
     [
-      '/workingExceptions/3/note',
       '/workingExceptions/0/startDate',
       '/workingExceptions/1/endDate',
       '/workingExceptions/2/to',
+      '/workingExceptions/3/note',
     ],
   )
 })
