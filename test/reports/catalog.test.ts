@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
 import { SECURITY_FUNCTIONS } from '../../src/auth/permissions.ts'
@@ -34,11 +34,13 @@ test('a category without printable reports is not listed', () => {
   assert.deepEqual(listCategories(1, new Set()), [])
 })
 
-test('docs/reports.md lists all reports with their security functions', () => {
+test('docs/reports.md lists all reports with their picture and security functions', () => {
   const text = readFileSync(path.join(import.meta.dirname, '../../docs/reports.md'), 'utf8')
-  const listed = [...text.matchAll(/^\| (\d+) \| `([a-z-]+)` \| [^|]+ \| ?([^|]*?) ?\|$/gm)].map(
-    ([, id, name, needs]) => [Number(id), name, needs!.replaceAll('`', '')],
-  )
+  const line = /^\| (\d+) \| \[`([a-z-]+)`\]\((reports\/\1\.webp)\) \| [^|]+ \| ?([^|]*?) ?\|$/gm
+  const listed = [...text.matchAll(line)].map(([, id, name, picture, needs]) => {
+    assert.ok(existsSync(path.join(import.meta.dirname, '../../docs', picture!)), picture)
+    return [Number(id), name, needs!.replaceAll('`', '')]
+  })
   const real = REPORTS.map(({ reportId, reportFileName, securityFunctions }) => [
     reportId,
     reportFileName,
