@@ -38,7 +38,7 @@ test('docs/reports.md lists all reports with their picture and security function
   const text = readFileSync(path.join(import.meta.dirname, '../../docs/reports.md'), 'utf8')
   const line = /^\| (\d+) \| \[`([a-z-]+)`\]\((reports\/\1\.webp)\) \| [^|]+ \| ?([^|]*?) ?\|$/gm
   const listed = [...text.matchAll(line)].map(([, id, name, picture, needs]) => {
-    assert.ok(existsSync(path.join(import.meta.dirname, '../../docs', picture!)), picture)
+    assert.ok(existsSync(path.join(import.meta.dirname, '../../docs', picture!)), `${picture}`)
     return [Number(id), name, needs!.replaceAll('`', '')]
   })
   const real = REPORTS.map(({ reportId, reportFileName, securityFunctions }) => [
