@@ -229,7 +229,7 @@ function HourBars({ quarters, x, size }: Scale & { quarters: QuarterHour[] }) {
   })
 }
 
-/** The time stands to the left of the bell if there is no room to its right. */
+/** The time is shown to the left of the bell if there is no room to its right. */
 function Now({ x, label, size }: { x: number; label: string; size: Size }) {
   const isAtEnd = x > size.width - 60
   return (

@@ -50,7 +50,7 @@ export class MailServer {
   #acceptedAt: Temporal.Instant | undefined
   #acceptedSavedAt: Temporal.Instant | undefined
   #reportedAt: Temporal.Instant | undefined
-  /** Whether people were told of this outage, and so must be told of its end. */
+  /** Whether this outage was reported, so that its end must be reported too. */
   #isReported = false
 
   constructor(parts: MailServerParts) {

@@ -179,7 +179,7 @@ function validatorOf(schema: TSchema) {
 
 /**
  * The schema as it is checked. Integers are limited to those that JavaScript represents exactly. A rule
- * decides instead of a format, because formats exclude addresses with letters outside of ASCII.
+ * decides instead of a format, which is less exact.
  */
 function toChecked<T>(schema: T): T {
   if (typeof schema !== 'object' || schema === null) return schema

@@ -22,7 +22,7 @@ const TIME_ZONE = 'Europe/Zurich'
 const MISSED = ['NO_SHOW', 'LATE_CANCELLED']
 const REFUSED = '550 5.7.1 message refused'
 const BOUNCED = 'bounced: 5.2.2 the mailbox is full'
-/** Each statement checks the references of its mails against all triggers, so few are quicker. */
+/** Each statement checks the references of its mails against all triggers, so a few large statements are quicker than many. */
 const MESSAGES_AT_ONCE = 2_500
 
 /** Since when each automation has sent its messages: reminders for a year, the others for two months. */
@@ -103,7 +103,7 @@ function planMessage(sending: Sending, since: Temporal.Instant, now: Temporal.In
 const chanceOf = (key: string) =>
   createHash('md5').update(key).digest().readUInt32BE() / 4_294_967_296
 
-/** Whoever missed the appointment was reached less often, so that reminders make a difference. */
+/** Clients who missed their appointment were reached less often, so that report 904 shows a difference. */
 function fateOf(message: Omit<Message, 'fate'>, now: Temporal.Instant): Fate {
   const { object, to, definition, scheduledTime } = message
   if (object.status === 'CANCELLED' && isBefore(object.modifiedDate, scheduledTime)) {

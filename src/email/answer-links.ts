@@ -56,7 +56,7 @@ export const isSealed = (
   secret: string,
 ) => isSame(seal, sealOf({ ...mail, startTime }, answer, secret))
 
-/** The text of a mail without the seals of its links: nobody can answer by them. */
+/** The text of a mail without the seals of its links: they cannot be used to answer. */
 export const withoutAnswers = (text: string) =>
   text.replace(/(\/answer\/(?:confirm|cancel)\.\d+\.\d+\.[0-9a-z]+)\.[\w-]{22}/g, '$1.…')
 

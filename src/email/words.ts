@@ -131,8 +131,8 @@ const fr: Words = {
 const WORDS: Record<string, Words> = { en, de, fr }
 
 /** The text with these values in place of their names in braces. */
-export const fillWords = (text: string, values: Record<string, string>) =>
-  text.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole)
+export const fillWords = (text: string, values: Record<string, string | number>) =>
+  text.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole))
 
 /** The language of `wordsFor`. */
 export const languageOfWords = (language: string | null | undefined) => {

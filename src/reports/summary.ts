@@ -1,3 +1,4 @@
+import { fillWords } from '../email/words.ts'
 import type { Chart, Unit } from './chart.ts'
 import { removeBidiControls, writeFigure as formatFigure } from './formats/format-values.ts'
 import type { KpiResult, ReportResult } from './report.ts'
@@ -29,7 +30,7 @@ function writeHeadline(kpi: KpiResult, { comparison }: Summarized, writing: Writ
   const { words } = writing
   const { label, value, valueToDate, previous } = kpi
   const figure = formatFigure(kpi, writing.numbers)
-  if (!isCompared(kpi, { comparison })) return fill(words.figure, { label, figure })
+  if (!isCompared(kpi, { comparison })) return fillWords(words.figure, { label, figure })
   const delta = Math.round((valueToDate! - previous!) * 10) / 10
   const values = {
     label,
@@ -39,7 +40,7 @@ function writeHeadline(kpi: KpiResult, { comparison }: Summarized, writing: Writ
     previous: writeFigure(previous, kpi, writing),
   }
   const kind = delta > 0 ? 'more' : delta < 0 ? 'less' : 'same'
-  return fill(valueToDate === value ? words.headline[kind] : words.soFar[kind], values)
+  return fillWords(valueToDate === value ? words.headline[kind] : words.soFar[kind], values)
 }
 
 const isCompared = (
@@ -72,7 +73,7 @@ function writeTrends(kpis: KpiResult[], { comparison }: Summarized, writing: Wri
 }
 
 const writeTrend = (text: string, kpi: KpiResult, writing: Writing) =>
-  fill(text, {
+  fillWords(text, {
     label: kpi.label,
     figure: writeFigure(kpi.valueToDate, kpi, writing),
     previous: writeFigure(kpi.previous, kpi, writing),
@@ -85,7 +86,7 @@ function writePeak(charts: Chart[], writing: Writing) {
     if (!peak || peak.value <= 0) continue
     const unit = chart.kind === 'heatmap' ? 'count' : chart.unit
     const figure = writeFigure(peak.value, { unit, currency: null }, writing)
-    return fill(writing.words.peak, { title: chart.title, label: peak.label, figure })
+    return fillWords(writing.words.peak, { title: chart.title, label: peak.label, figure })
   }
   return undefined
 }
@@ -116,13 +117,13 @@ function writeOther(kpis: KpiResult[], writing: Writing) {
   const [kpi] = kpis
   if (!kpi) return undefined
   const figure = writeFigure(kpi.value, kpi, writing)
-  return fill(writing.words.figure, { label: kpi.label, figure })
+  return fillWords(writing.words.figure, { label: kpi.label, figure })
 }
 
 /** A change: in percentage points for a share, else in the unit of the figure. */
 const writeDelta = (delta: number, kpi: KpiResult, writing: Writing) =>
   kpi.unit === 'percent'
-    ? fill(writing.words.points, {
+    ? fillWords(writing.words.points, {
         figure: writeFigure(Math.abs(delta), { unit: 'count', currency: null }, writing),
       })
     : writeFigure(Math.abs(delta), kpi, writing)
@@ -132,6 +133,3 @@ const writeFigure = (
   { unit, currency }: { unit: Unit; currency: string | null },
   { numbers }: Writing,
 ) => formatFigure({ value, unit, currency }, numbers)
-
-const fill = (text: string, values: Record<string, string>) =>
-  text.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole)

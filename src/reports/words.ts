@@ -1,3 +1,4 @@
+import { fillWords } from '../email/words.ts'
 import { DEFINITIONS } from './words/definitions.ts'
 import { LABELS } from './words/labels.ts'
 import { SENTENCES } from './words/sentences.ts'
@@ -32,17 +33,14 @@ export function wordsOf(locale: string): Words {
   const isKnown = language in DICTIONARIES
   const dictionary = DICTIONARIES[language]
   const words: Words = {
-    // Reports in English have always been written with the separators of en.
+    // One form of English numbers, whatever the region.
     locale: isKnown ? locale : 'en',
     language: isKnown ? language : 'en',
-    say: (english, values) => fill(dictionary?.get(english) ?? english, values),
+    say: (english, values = {}) => fillWords(dictionary?.get(english) ?? english, values),
   }
   known.set(locale, words)
   return words
 }
-
-const fill = (text: string, values: Record<string, string | number> | undefined) =>
-  values ? text.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole)) : text
 
 /** Whether the text has a German and a French form. */
 export const isTranslated = (english: string) =>

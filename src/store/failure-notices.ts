@@ -29,7 +29,7 @@ type WaitingBusiness = {
 
 /**
  * Active businesses whose mails wait since before `since`: attempts failed, or the mail server takes no
- * mail. Mails without a trigger do not count: people must not be told of their own notices.
+ * mail. Mails without a trigger do not count: a notice that failed is not reported in another notice.
  */
 export const listBusinessesWithWaitingMails = (
   engine: Db,

@@ -155,7 +155,7 @@ test('people are told at once if nothing could be sent for an hour, once for eac
   server.answer = BUSY
   await book()
   for (let minute = 0; minute < 70; minute += 10) await step({ minutes: 10 })
-  assert.equal((await notices()).length, 2, 'one domain that defers mails is no outage')
+  assert.equal((await notices()).length, 2, 'one domain that defers mails is not an outage')
   for (const domain of ['b.example', 'c.example']) {
     const { clientId } = await save('/client', {
       firstName: 'Cleo',
@@ -168,7 +168,7 @@ test('people are told at once if nothing could be sent for an hour, once for eac
   assert.equal((await notices()).length, 4, 'a second outage is told too')
 })
 
-test('a mail server that is no longer in use cannot be away', async (t) => {
+test('an outage of a mail server that is not used any more is not reported', async (t) => {
   const { book, server, step, notices, database, clock } = await startMailing(t)
   await saveMailOutage(
     database.engine,

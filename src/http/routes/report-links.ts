@@ -129,8 +129,7 @@ const deleteLink: Routes = async (app, { clock }) => {
       schema: {
         tags,
         summary: 'Revoke a link to the file of a report run',
-        description:
-          'Whoever created it. The link stops working at once. It cannot be reactivated.',
+        description: 'Of any creator. The link stops working at once and cannot be reactivated.',
         params: ById,
         response: { 200: ReportLink },
       },
