@@ -168,6 +168,22 @@ test('people are told at once if nothing could be sent for an hour, once for eac
   assert.equal((await notices()).length, 4, 'a second outage is told too')
 })
 
+test('people are told if one provider defers the mails of all clients for an hour', async (t) => {
+  const { book, save, server, step, notices } = await startMailing(t)
+  server.answer = BUSY
+  const bookFor = async (name: string) => {
+    const emailAddress = `${name}@example.org`
+    const { clientId } = await save('/client', { firstName: name, lastName: 'B', emailAddress })
+    await book({ clientId })
+  }
+  for (let client = 1; client <= 9; client += 1) await bookFor(`client${client}`)
+  for (let minute = 0; minute < 70; minute += 10) await step({ minutes: 10 })
+  assert.deepEqual(await notices(), [])
+  await bookFor('client10')
+  for (let minute = 0; minute < 70; minute += 10) await step({ minutes: 10 })
+  assert.equal((await notices()).length, 2)
+})
+
 test('an outage of a mail server that is not used any more is not reported', async (t) => {
   const { book, server, step, notices, database, clock } = await startMailing(t)
   await saveMailOutage(
