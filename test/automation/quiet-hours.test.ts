@@ -3,6 +3,7 @@ import { test, type TestContext } from 'node:test'
 import { reconcileAll } from '../../src/automation/reconcile.ts'
 import { findQuietSpan } from '../../src/automation/quiet-hours.ts'
 import { firingTime, type AnchorTimes, type Timing } from '../../src/automation/timing.ts'
+import { sql } from '../../src/database/sql.ts'
 import type { Unavailable } from '../../src/email/mailer.ts'
 import { readQueueHealth } from '../../src/store/queue-health.ts'
 import { mailerParts } from '../support/scripted-mailer.ts'
@@ -255,7 +256,11 @@ for (const latePolicy of ['SKIP', 'SEND']) {
     await expectPending(own)
     await save('/eventDefinition', { eventDefnId, offsetMode: 'ELAPSED' })
     moveTo(clock, '2026-06-02T07:00+02:00')
-    assert.equal(await engine.runEngine(), 1, 'also if it is due before the definition is planned')
+    // As if the definition was saved again, and not planned yet.
+    await world.db.query(sql`
+      update event_definition set version = version + 1 where event_defn_id = ${eventDefnId}`)
+    assert.equal(await engine.fire(), 1)
+    await engine.runEngine()
     assert.equal((await triggersOf(calendarId))[0].status, 'COMPLETED')
   })
 }
