@@ -58,7 +58,7 @@ function answerLinks(
   ]
 }
 
-const call = (phone: string) => `<a href="tel:${phone}">${phone}</a>`
+const call = (phone: string) => `<a href="tel:${phone}" style="white-space:nowrap">${phone}</a>`
 
 const DIRECTIONS = '%LOCATION_DIRECTIONS%'
 
