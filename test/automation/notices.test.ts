@@ -168,6 +168,19 @@ test('people are told at once if nothing could be sent for an hour, once for eac
   assert.equal((await notices()).length, 4, 'a second outage is told too')
 })
 
+test('an outage is not told to a business whose mail is paused, until it resumes', async (t) => {
+  const { book, businessId, save, server, step, notices } = await startMailing(t)
+  server.answer = AWAY
+  await book()
+  await step({ seconds: 0 })
+  await save('/business', { businessId, mailPaused: true })
+  await step({ hours: 2 })
+  assert.deepEqual(await notices(), [])
+  await save('/business', { businessId, mailPaused: false })
+  await step({ minutes: 1 })
+  assert.equal((await notices()).length, 2)
+})
+
 test('people are told if one provider defers the mails of all clients for an hour', async (t) => {
   const { book, save, server, step, notices } = await startMailing(t)
   server.answer = BUSY
