@@ -4,7 +4,7 @@ import { sql } from '../../src/database/sql.ts'
 import { importLines } from '../../src/scheduling/import.ts'
 import { readQueueHealth } from '../../src/store/queue-health.ts'
 import { until } from '../support/until.ts'
-import { addBusiness, startEngine, startWorld } from '../support/world.ts'
+import { addBusiness, reminder, startEngine, startWorld } from '../support/world.ts'
 
 /** A business that confirms every booking, with a limit of three mails. */
 async function startConfirming(t: TestContext, business: object = { bulkLimit: 3 }) {
@@ -42,7 +42,7 @@ async function startConfirming(t: TestContext, business: object = { bulkLimit: 3
   const engine = startEngine(world)
   const confirmations = async () =>
     (await world.call('GET', `/eventTriggers?eventDefnId=${eventDefnId}`)).body.items
-  return { ...world, engine, eventDefnId, confirmations }
+  return { ...world, engine, eventDefnId, emailTemplateId, confirmations }
 }
 
 type World = Awaited<ReturnType<typeof startConfirming>>
@@ -276,13 +276,25 @@ test('without a limit of its own a business may send three times its busiest hou
   const world = await startConfirming(t, {})
   const first = await importing(world, 51)
   assert.ok(first.approvalId, 'the smallest default is 50')
+  assert.equal((await importing(world, 50)).approvalId, undefined)
   await world.call('POST', `/approval/${first.approvalId}/release`)
-  assert.equal(await world.engine.runEngine(), 51)
-  assert.equal((await importing(world, 153)).approvalId, undefined)
+  assert.equal(await world.engine.runEngine(), 101)
+  assert.equal((await importing(world, 303)).approvalId, undefined)
   const [busiest] = await world.db.query<{ count: number }>(sql`
     update email set created_date = created_date - interval '31 days' returning 1 as count`)
   assert.ok(busiest)
   assert.ok((await importing(world, 51)).approvalId)
+})
+
+test('reminders that an import would send late wait for approval', async (t) => {
+  const world = await startConfirming(t, { bulkLimit: 7 })
+  const { businessId, emailTemplateId, save, call, engine } = world
+  const action = { actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }
+  const late = { latePolicy: 'SEND', eventActions: [action] }
+  await save('/eventDefinition', reminder(businessId, -48, late))
+  const { approvalId } = await importing(world, 4, 30)
+  assert.equal((await call('GET', `/approval/${approvalId}`)).body.mails, 8)
+  assert.equal(await engine.runEngine(), 0)
 })
 
 test('a class counts one mail for each student', async (t) => {
