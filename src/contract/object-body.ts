@@ -97,10 +97,15 @@ function bodyProperties(kind: ObjectKind): Record<string, TSchema> {
   }
 }
 
+/** As many as ids; see `references`. */
+const MAX_EXTERNAL_IDS = 5_000
+
 const externalIds = (property: string, refersTo: string) => {
   const description = `The externalId of the ${refersTo}, in place of \`${property}\`.`
   return orNull(
-    property.endsWith('List') ? Type.Array(externalId(), { description }) : externalId(description),
+    property.endsWith('List')
+      ? Type.Array(externalId(), { maxItems: MAX_EXTERNAL_IDS, description })
+      : externalId(description),
   )
 }
 

@@ -31,8 +31,8 @@ export const PROBLEMS = {
   'unknown-key': {
     status: 401,
     title: 'The key is not known',
-    meaning: 'No active key is like this: it was mistyped, revoked, or it has expired.',
-    remedy: 'Check the key. An owner or administrator can make another with `POST /apiKey`.',
+    meaning: 'There is no such active key: it was mistyped, revoked, or it has expired.',
+    remedy: 'Check the key. An owner or administrator can create another with `POST /apiKey`.',
   },
   'expired-session': {
     status: 401,
