@@ -80,7 +80,7 @@ const postApiKey: Routes = async (app, services) => {
   app.post(
     '/apiKey',
     {
-      config: { ...access, idempotent: true },
+      config: { ...access, idempotent: true, etag: true, untagged: 'key' },
       attachValidation: true,
       schema: {
         tags,

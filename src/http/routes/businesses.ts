@@ -160,7 +160,7 @@ const postApiKeyOfBusiness: Routes = async (app, services) => {
   app.post(
     '/business/:businessId/apiKey',
     {
-      config: { operator: true, idempotent: true },
+      config: { operator: true, idempotent: true, etag: true, untagged: 'key' },
       attachValidation: true,
       schema: {
         tags,
@@ -185,7 +185,7 @@ const postUserOfBusiness: Routes = async (app, services) => {
   app.post(
     '/business/:businessId/user',
     {
-      config: { operator: true, idempotent: true },
+      config: { operator: true, idempotent: true, etag: true },
       attachValidation: true,
       schema: {
         tags,
