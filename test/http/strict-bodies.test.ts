@@ -261,6 +261,10 @@ test('a wrong method or address is answered with the one to use', async (t) => {
     await detailOf('DELETE', '/eventAction/1'),
     /POST \/eventAction with its eventActionId/,
   )
+  assert.match(
+    await detailOf('PATCH', '/eventDefinition/1'),
+    /POST \/eventDefinition with its eventDefnId/,
+  )
   assert.equal(await detailOf('PATCH', '/calendar'), 'PATCH is not allowed here. Use GET or POST.')
   assert.equal(
     await detailOf('GET', '/calender/1'),
@@ -426,6 +430,10 @@ test('lists of objects filter by externalId and by modifiedSince', async (t) => 
   }
   assert.deepEqual(await names('externalId=one'), ['one'])
   assert.deepEqual(await names('externalId=three'), [])
+  const [{ clientId }] = (await call('GET', '/client?externalId=one')).body.items
+  const taken = await call('POST', '/client', { clientId, externalId: 'two' })
+  assert.equal(taken.status, 409)
+  assert.match(taken.body.detail, /^Another object of this kind has this externalId\./)
   clock.advance({ minutes: 5 })
   const since = clock.now().epochMilliseconds
   assert.deepEqual(await names(`modifiedSince=${since}`), [])
