@@ -154,7 +154,6 @@ test('every POST that writes takes an Idempotency-Key', () => {
 const NOT_REPEATED = new Set([
   'POST /user/password',
   'POST /session',
-  'POST /report/print/file',
   ...['eventDefinition', 'calendar', 'classSchedule', 'invitation', 'recall', 'disclaimer'].map(
     (kind) => `POST /${kind}/plan`,
   ),
