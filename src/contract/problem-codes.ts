@@ -131,7 +131,7 @@ export const PROBLEMS = {
     status: 429,
     title: 'Too many requests',
     meaning: 'The credential has used up its rate. `Retry-After` says for how many seconds.',
-    remedy: 'Wait that long, then go on. The `RateLimit-*` headers of every answer help to pace.',
+    remedy: 'Wait that long, then go on. The `RateLimit` header of every answer helps to pace.',
   },
   'headers-too-large': {
     status: 431,
