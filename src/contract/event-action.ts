@@ -57,9 +57,9 @@ export const EventActionBody = Type.Object(
   {
     ...interfaceNames,
     ...serverOwned,
-    eventActionId: Maybe(IdWith({ description: 'the action to update; absent: a new one' })),
+    eventActionId: Maybe(IdWith({ description: 'The action to update; absent: a new one.' })),
     eventDefnId: Maybe(Id),
-    eventDefinitionId: Maybe(IdWith({ description: 'the same as eventDefnId' })),
+    eventDefinitionId: Maybe(IdWith({ description: 'The same as eventDefnId.' })),
     actionType: Maybe(Type.Enum(['SEND_EMAIL'], { title: 'ActionType' })),
     active: Maybe(Type.Boolean()),
     businessId: Maybe(Id),
@@ -85,7 +85,7 @@ export const EventActionBody = Type.Object(
         {
           title: 'TemplateReference',
           additionalProperties: true,
-          description: 'its id is used if emailTemplateId is absent; the rest is ignored',
+          description: 'Its id is used if emailTemplateId is absent; the rest is ignored.',
         },
       ),
     ),

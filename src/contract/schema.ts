@@ -39,7 +39,8 @@ export const serverOwned = {
   modifiedUser: ServerOwned,
 }
 
-export const Moment = Type.Integer({ description: 'Milliseconds since 1970-01-01 00:00:00 UTC.' })
+export const MOMENT_UNIT = 'Milliseconds since 1970-01-01 00:00:00 UTC.'
+export const Moment = Type.Integer({ description: MOMENT_UNIT })
 
 /** A time in a query. Dates as text and times in seconds are frequent mistakes. */
 export const MomentQuery = (range: { minimum: number; maximum: number; description: string }) =>

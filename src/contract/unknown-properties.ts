@@ -1,9 +1,7 @@
 import type { TSchema } from 'typebox'
-import type { Fault } from '../errors.ts'
+import { MAX_FAULTS, type Fault } from '../errors.ts'
 import { escapePointer } from './json.ts'
 import { UNKNOWN_PARAMETER, UNKNOWN_PROPERTY } from './problem-codes.ts'
-
-const MAX_FAULTS = 100
 
 /**
  * Finds the properties of a body that its schema does not name, at any depth. An object whose schema
@@ -103,7 +101,7 @@ export function nearestName(name: string, suggested: readonly string[]): string 
   let nearest: { name: string; distance: number } | undefined
   for (const each of suggested) {
     const distance = distanceTo(given, each.toLowerCase())
-    if (distance <= maxDistance(given) && (!nearest || distance < nearest.distance)) {
+    if (distance !== undefined && (!nearest || distance < nearest.distance)) {
       nearest = { name: each, distance }
     }
   }
@@ -112,11 +110,15 @@ export function nearestName(name: string, suggested: readonly string[]): string 
 
 const maxDistance = (name: string) => Math.max(1, Math.floor(name.length / 3))
 
-/** A name without its beginning or end is near: `email` for `emailAddress`. */
+/** A name without its beginning or end is near: `email` for `emailAddress`. Undefined if it is too far. */
 function distanceTo(given: string, name: string) {
+  if (given === name) return 0
+  if (given.length >= 4 && (name.startsWith(given) || name.endsWith(given))) return 1
+  const max = maxDistance(given)
+  // Most names differ too much in length: comparing their letters would take most of the time.
+  if (Math.abs(given.length - name.length) > max) return undefined
   const distance = editDistance(given, name)
-  const isPart = given.length >= 4 && (name.startsWith(given) || name.endsWith(given))
-  return isPart ? Math.min(distance, 1) : distance
+  return distance <= max ? distance : undefined
 }
 
 /** Levenshtein distance, with a swap of two neighbours as one edit. */

@@ -7,7 +7,7 @@ import type { BusinessFields, BusinessRow } from '../store/businesses.ts'
 import { listObjectsOfClients, type StoredObject } from '../store/objects.ts'
 import { objectIdOf } from '../store/subject.ts'
 import { lockSubjectsForUpdate } from '../store/subjects.ts'
-import { isSame } from './events.ts'
+import { isSame } from '../contract/json.ts'
 import type { Saving } from './saving.ts'
 import { reminderTypesOf } from './statuses.ts'
 

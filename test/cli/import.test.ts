@@ -54,7 +54,7 @@ test('a dry run refuses the same lines and keeps nothing', async (t) => {
   assert.equal(stdout, 'Would be accepted: 2 client, 1 recall. Refused: 2.\n')
   assert.equal(
     stderr,
-    'line 4: contradicts what is stored\nline 3: /clientExternalId: there is no client with the externalId 9\n',
+    'line 4: another object of this kind has this externalId\nline 3: /clientExternalId: there is no client with the externalId 9\n',
   )
   assert.equal(code, 1)
   assert.equal((await listed(world, '/client')).length, 1)
