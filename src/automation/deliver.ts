@@ -17,7 +17,7 @@ import {
   endTriggersOf,
   lockTriggersOf,
   allowMessageEnds,
-  postponeEmail,
+  postponeEmails,
   postponePausedEmails,
   releaseEmails,
   releaseUnendedEmails,
@@ -206,7 +206,8 @@ export class Deliveries {
 
   /**
    * Claims mails and finds those that must not be sent. Mails of businesses whose mail is paused are
-   * postponed, with all others of their business that are due.
+   * postponed, with all others of their business that are due. So are mails above a daily limit, and
+   * those that were delayed into quiet hours.
    */
   async #claimChecked(
     now: Temporal.Instant,
@@ -222,12 +223,13 @@ export class Deliveries {
       const paused = await postponePausedMails(tx, all, now)
       const unpaused = paused.length > 0 ? all.filter((mail) => !paused.includes(mail)) : all
       const above = await postponeAboveDailyLimit(tx, unpaused, now)
-      const claimed = above.length > 0 ? unpaused.filter((mail) => !above.includes(mail)) : unpaused
-      const unwanted =
-        claimed.length > 0
-          ? await findUnwanted(tx, claimed, { settings, now, outage })
-          : new Map<number, Unwanted>()
-      return { claimed, unwanted, postponed: paused.length + above.length }
+      const checked = above.length > 0 ? unpaused.filter((mail) => !above.includes(mail)) : unpaused
+      const { unwanted, quiet } =
+        checked.length > 0 ? await findUnwanted(tx, checked, { settings, now, outage }) : NONE_FOUND
+      await postponeEmails(tx, quiet)
+      const isQuiet = new Set(quiet.map(({ mail }) => mail))
+      const claimed = quiet.length > 0 ? checked.filter((mail) => !isQuiet.has(mail)) : checked
+      return { claimed, unwanted, postponed: all.length - claimed.length }
     })
   }
 
@@ -284,7 +286,7 @@ export class Deliveries {
     }
     if (outcome?.kind === 'postponed') {
       const until = this.#parts.now().add({ milliseconds: Math.ceil(outcome.waitMs) })
-      await this.#untilDone(() => postponeEmail(this.#parts.db, mail, until))
+      await this.#untilDone(() => postponeEmails(this.#parts.db, [{ mail, until }]))
       return
     }
     const moved = await this.#keepRecording({ mail, outcome, unwanted })
@@ -474,6 +476,8 @@ const AHEAD_MS = 250
 const PAUSE_CHECKED_EVERY = { minutes: 5 }
 
 const USELESS_ENDED_EVERY = { minutes: 1 }
+
+const NONE_FOUND = { unwanted: new Map<number, Unwanted>(), quiet: [] }
 
 const FILE_DELETED: Outcome = {
   kind: 'failed',

@@ -129,8 +129,11 @@ function noticeOfApproval(words: NoticeWords, approval: StoredApproval): Notice 
 /** Nothing was sent for so long: people are told at once. */
 const OUTAGE_MINUTES = 60
 
-/** One or two domains that defer mails, such as by greylisting, are their own failure. */
-const MIN_DEFERRING_DOMAINS = 3
+/**
+ * One or two mailboxes that defer mails, such as by greylisting, are their own failure. All clients of a
+ * business may have theirs with one provider, so many recipients of one domain count too.
+ */
+const MIN_DEFERRING = { domains: 3, recipients: 10 }
 
 async function tellOfOutages(parts: NoticeParts) {
   const { engine } = parts.database
@@ -139,8 +142,11 @@ async function tellOfOutages(parts: NoticeParts) {
   const isServerFailing = outage !== null && !isBefore(since, outage.since)
   const waiting = await listBusinessesWithWaitingMails(engine, { since, isServerFailing })
   const untold = waiting.filter(
-    ({ outageTold, deferringDomains }) =>
-      outageTold === null && (isServerFailing || deferringDomains >= MIN_DEFERRING_DOMAINS),
+    ({ outageTold, deferringDomains, deferringRecipients }) =>
+      outageTold === null &&
+      (isServerFailing ||
+        deferringDomains >= MIN_DEFERRING.domains ||
+        deferringRecipients >= MIN_DEFERRING.recipients),
   )
   await forEachBusiness(parts, untold, async (tx, { businessId }) => {
     const { outageTold } = await lockFailureNotice(tx, businessId)

@@ -74,8 +74,16 @@ export function notInQuietHours(
 /** So much before quiet hours begin, mails leave that would be of no use at their end. */
 const BEFORE_QUIET_MS = 60_000
 
-/** How long after their beginning a trigger that was due before may still fire, if much is due at once. */
+/** So little late, a trigger or mail from before quiet hours may still leave, if much is due at once. */
 const LATE_INTO_QUIET_MS = 10 * 60_000
+
+/** The quiet hours into which something was delayed that should have been sent at a time before them. */
+function findQuietDelay(dueTime: Temporal.Instant, subject: LocalClock, now: Temporal.Instant) {
+  if (!subject.quietHours) return undefined
+  if (now.epochMilliseconds - dueTime.epochMilliseconds < LATE_INTO_QUIET_MS) return undefined
+  const quiet = findQuietSpan(now, subject)
+  return quiet && isBefore(dueTime, quiet.from) ? quiet : undefined
+}
 
 /**
  * Until when a trigger waits that is late, because of an outage or an approval, and would now fire in
@@ -87,10 +95,15 @@ export function quietUntil(
   { anchorTime, scheduledTime }: FiringTime,
   now: Temporal.Instant,
 ): Temporal.Instant | undefined {
-  const quiet = findQuietSpan(now, subject)
-  if (!quiet || !isBefore(scheduledTime, quiet.from)) return undefined
-  if (now.epochMilliseconds - quiet.from.epochMilliseconds < LATE_INTO_QUIET_MS) return undefined
+  const quiet = findQuietDelay(scheduledTime, subject, now)
+  if (!quiet) return undefined
   return isOfUse(definition, anchorTime, scheduledTime, quiet.to) ? quiet.to : undefined
+}
+
+/** The same for the mail of a trigger, which may wait for the mail server or the end of a pause. */
+export function mailQuietUntil(mail: MailTimes, subject: LocalClock, now: Temporal.Instant) {
+  const quiet = mail.fireNow ? undefined : findQuietDelay(mail.createdDate, subject, now)
+  return quiet && isBefore(quiet.to, usefulUntil(mail)) ? quiet.to : undefined
 }
 
 /** True if it fires before its anchor; an offset of 0 counts as after. */

@@ -7,7 +7,7 @@ import { objectKeyOf, type Subject } from '../store/subject.ts'
 import { gaveUp, MAX_REPEATS, type Unwanted } from './email-outcome.ts'
 import { lockDefinitionsOfTriggers, lockSubjectsForShare } from './share-locks.ts'
 import { refusalsAtFiring } from './match.ts'
-import { firingTime, isBefore, isOfUse, isReminder, usefulUntil } from './timing.ts'
+import { firingTime, isBefore, isOfUse, isReminder, mailQuietUntil, usefulUntil } from './timing.ts'
 
 type Checking = {
   settings: SettingsCache
@@ -16,15 +16,22 @@ type Checking = {
   outage: MailOutage | undefined
 }
 
-/** Checks again which mails must not be sent, by what changed since they were made or last attempted. */
+/**
+ * Checks again which mails must not be sent, by what changed since they were made or last attempted, and
+ * which must wait for the end of quiet hours.
+ */
 export async function findUnwanted(tx: Db, claimed: ClaimedEmail[], checking: Checking) {
   const unwanted = new Map<number, Unwanted>()
-  const stale = await findStale(tx, claimed, checking)
+  const { stale, quietUntil } = await findStale(tx, claimed, checking)
   for (const mail of claimed) {
     const found = whyUnwanted(mail, stale.get(mail.emailId), checking.outage)
     if (found) unwanted.set(mail.emailId, mail.status === 'UNCERTAIN' ? asMaybeSent(found) : found)
   }
-  return unwanted
+  const quiet = claimed.flatMap((mail) => {
+    const until = unwanted.has(mail.emailId) ? undefined : quietUntil.get(mail.emailId)
+    return until ? [{ mail, until }] : []
+  })
+  return { unwanted, quiet }
 }
 
 function whyUnwanted(
@@ -60,9 +67,10 @@ const asMaybeSent = ({ statusReason }: Unwanted): Unwanted => ({
   statusReason: `${REASONS.maybeSent}: ${statusReason}`,
 })
 
-/** Mails whose object was cancelled or moved, or whose reminder is no longer useful. */
+/** Mails whose object was cancelled or moved, or that are no longer useful, or not in quiet hours. */
 async function findStale(tx: Db, claimed: ClaimedEmail[], { settings, now }: Checking) {
   const stale = new Map<number, string>()
+  const quietUntil = new Map<number, Temporal.Instant>()
   for (const mail of claimed) {
     const isSentByUser = mail.eventDefnId === null || mail.fireNow
     if (isSentByUser && isBefore(usefulUntil(mail), now))
@@ -74,12 +82,14 @@ async function findStale(tx: Db, claimed: ClaimedEmail[], { settings, now }: Che
     scheduledTime: Temporal.Instant
     objectType: Subject['objectType']
   })[]
-  if (ofTriggers.length === 0) return stale
+  if (ofTriggers.length === 0) return { stale, quietUntil }
   const subjects = await lockSubjectsForShare(tx, settings, ofTriggers)
   const definitions = await lockDefinitionsOfTriggers(tx, ofTriggers)
   for (const mail of ofTriggers) {
     const definition = definitions.get(mail.eventDefnId)!
     const subject = subjects.get(objectKeyOf(mail))!
+    const until = mailQuietUntil(mail, subject, now)
+    if (until) quietUntil.set(mail.emailId, until)
     const [refusal] = refusalsAtFiring(definition, subject)
     if (refusal) stale.set(mail.emailId, refusal)
     else if (!mail.fireNow) {
@@ -96,5 +106,5 @@ async function findStale(tx: Db, claimed: ClaimedEmail[], { settings, now }: Che
       }
     }
   }
-  return stale
+  return { stale, quietUntil }
 }

@@ -363,7 +363,8 @@ function checkEmailQueue({ engine, clock }: Facts): Finding | undefined {
   const about = 'Mail queue'
   if (emailsWaiting === 0) return { state: 'ok', about, says: 'no mail waits' }
   const age = secondsSince(oldestWaitingEmail, clock)
-  const says = `${emailsWaiting} mails wait, the oldest for ${formatDuration(age)}`
+  const wait = emailsWaiting === 1 ? 'mail waits' : 'mails wait'
+  const says = `${emailsWaiting} ${wait}, the oldest for ${formatDuration(age)}`
   if (age <= MAX_WAITING_SECONDS) return { state: 'ok', about, says }
   const todo = 'GET /emails?status=RETRYING lists them with the answers of the mail server'
   return { state: 'note', about, says, todo }

@@ -34,6 +34,7 @@ export const REASONS = {
   serverTookNone: 'the mail server took no mail while this one was still useful',
   noMailSince: 'mails are sent when the mail server works again; it has taken none since',
   aboveDailyLimit: 'the business has reached its daily limit',
+  quietHours: 'the business has quiet hours',
   uselessWhilePaused: 'all mail of the business was paused until it was no longer useful',
   // Also in migrations/0009_mail_outages.sql: when mail resumes, triggers with this reason are due.
   mailPaused: 'all mail of the business is paused',

@@ -58,7 +58,9 @@ function answerLinks(
   ]
 }
 
-const call = (phone: string) => `<a href="tel:${phone}">${phone}</a>`
+/** A link without a style of its own gets the colour of the business. */
+const call = (phone: string) =>
+  `<span style="white-space:nowrap"><a href="tel:${phone}">${phone}</a></span>`
 
 const DIRECTIONS = '%LOCATION_DIRECTIONS%'
 

@@ -8,7 +8,7 @@ export type Bounce = {
   recipient: string
   /** The mail was not delivered, and will not be: not a delay, not a delivery. */
   permanent: boolean
-  /** The refusal is final because the mailbox does not exist. */
+  /** The refusal is final because the mailbox does not exist: its own, not one that it forwards to. */
   isNoSuchMailbox: boolean
   /** The mailbox may exist, but could not take the mail: see `isSoft`. */
   isSoft: boolean
@@ -124,7 +124,9 @@ const partsOf = ({ attachments }: Email, type: RegExp) =>
     .map(({ content }) => String(content).replaceAll('\0', ''))
 
 function bounceOf(fields: Map<string, string>, messageId: string | null, text: string): Bounce[] {
-  const recipient = plainAddress(fields.get('original-recipient') ?? fields.get('final-recipient'))
+  const original = plainAddress(fields.get('original-recipient'))
+  const final = plainAddress(fields.get('final-recipient'))
+  const recipient = original ?? final
   if (recipient === undefined) return []
   const diagnostic = fields.get('diagnostic-code') ?? replyInText(text, recipient)
   const words = diagnostic.replace(/^[a-z0-9-]*;\s*/i, '').slice(0, 500)
@@ -132,15 +134,14 @@ function bounceOf(fields: Map<string, string>, messageId: string | null, text: s
   // `5.0.0` says only that it failed; the reply of the other server may say why.
   const status = /^(?:[245]\.0\.0)?$/.test(given) ? statusOfReply(words) || given : given
   const permanent = fields.get('action')?.toLowerCase() === 'failed'
+  const isGone = permanent && isNoSuchMailbox(status)
+  const isForwarded = final !== undefined && final.toLowerCase() !== recipient.toLowerCase()
+  const bounce = { messageId, recipient, permanent, status, words }
   return [
     {
-      messageId,
-      recipient,
-      permanent,
-      isNoSuchMailbox: permanent && isNoSuchMailbox(status),
-      isSoft: permanent && isSoft(status),
-      status,
-      words,
+      ...bounce,
+      isNoSuchMailbox: isGone && !isForwarded,
+      isSoft: (permanent && isSoft(status)) || (isGone && isForwarded),
     },
   ]
 }

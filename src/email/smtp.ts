@@ -375,10 +375,16 @@ const isNotBegun = (begun: Begun): begun is Unavailable | Postponed =>
  * The server wants another sign-in, or refuses the sender of the envelope, which is the operator's:
  * every mail would be refused. 5.1.7, 5.1.8, 5.7.27 and 5.7.60 are about senders only.
  */
-const isSenderRefused = ({ kind, phase, reply }: Outcome) =>
-  kind === 'failed' &&
-  phase === 'mail' &&
-  /^53[0458]\b|^553\b|^5\d\d[ -]5\.(1\.[78]|7\.(27|60))\b/.test(reply)
+function isSenderRefused({ kind, phase, reply }: Outcome) {
+  if (kind !== 'failed') return false
+  if (phase === 'rcpt') return isSenderRefusedLate(reply)
+  return phase === 'mail' && /^53[0458]\b|^553\b|^5\d\d[ -]5\.(1\.[78]|7\.(27|60))\b/.test(reply)
+}
+
+/** Postfix refuses a sender in its answer to RCPT. A refused recipient may quote such words of another server. */
+const isSenderRefusedLate = (reply: string) =>
+  /^53[0458]\b/.test(reply) ||
+  (/sender address rejected/i.test(reply) && !/recipient address rejected/i.test(reply))
 
 /** A server is slow if it takes four times as long as before. */
 class UsualTime {

@@ -427,22 +427,40 @@ export const postponeEmailsOfBusiness = (
         and (q.worker is null or q.email_id = any (${mails.map((mail) => mail.emailId)}::bigint[]))
       ${NOT_CLAIMED_MEANWHILE})`)
 
-/** Mails that wait because the daily limit was reached: one of them, or those of the list. */
-export const listEmailsAboveLimit = (
+/** When a mail that waits because the daily limit was reached will be sent, if there is one. */
+export async function findAboveLimit(db: Db, businessId: number, now: Temporal.Instant) {
+  const [row] = await db.query<{ until: Temporal.Instant }>(sql`
+    select above_limit_until as until from email_queue
+    where business_id = ${businessId} and above_limit_until > ${now}
+    order by above_limit_until limit 1`)
+  return row?.until
+}
+
+/** Those of these mails that are due later, and whether that is because the daily limit was reached. */
+export const listPostponedEmails = (
   db: Db,
   businessId: number,
-  { now, emailIds }: { now: Temporal.Instant; emailIds?: number[] | undefined },
+  { now, emailIds }: { now: Temporal.Instant; emailIds: number[] },
 ) =>
-  db.query<{ emailId: number; until: Temporal.Instant }>(sql`
-    select email_id as "emailId", above_limit_until as until from email_queue
-    where business_id = ${businessId} and above_limit_until > ${now}
-      ${emailIds ? sql`and email_id = any (${emailIds}::bigint[])` : sql`order by above_limit_until limit 1`}`)
+  db.query<{ emailId: number; until: Temporal.Instant; isAboveLimit: boolean }>(sql`
+    select email_id as "emailId", next_attempt_time as until,
+           coalesce(above_limit_until > ${now}, false) as "isAboveLimit"
+    from email_queue
+    where business_id = ${businessId} and email_id = any (${emailIds}::bigint[])
+      and worker is null and next_attempt_time > ${now}`)
 
-/** Frees a mail that was not attempted, to be claimed again at this time. */
-export const postponeEmail = (db: Db, mail: EmailKey, until: Temporal.Instant) =>
-  db.query(sql`
-    update email_queue s set next_attempt_time = ${until}, ${FREE} from ${keys([mail])}
-    where (s.business_id, s.email_id) = (k.business_id, k.email_id) and s.worker = k.worker`)
+/** Frees mails that were not attempted, to be claimed again at these times. */
+export async function postponeEmails(
+  db: Db,
+  postponed: { mail: EmailKey; until: Temporal.Instant }[],
+) {
+  for (const [, group] of Map.groupBy(postponed, ({ until }) => until.epochMilliseconds)) {
+    await db.query(sql`
+      update email_queue s set next_attempt_time = ${group[0]!.until}, ${FREE}
+      from ${keys(group.map(({ mail }) => mail))}
+      where (s.business_id, s.email_id) = (k.business_id, k.email_id) and s.worker = k.worker`)
+  }
+}
 
 /** Frees these mails as if they had not been claimed: the end of their message was not sent. */
 export const releaseEmails = (db: Db, mails: EmailKey[]) =>

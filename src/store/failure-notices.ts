@@ -20,10 +20,11 @@ export const listBusinessesWithFailures = (engine: Db, since: Temporal.Instant) 
       select business_id from event_trigger where status = 'FAILED' and modified_date > ${since})
     order by b.business_id`)
 
-/** A business whose mails wait, and how many recipient domains have deferred some of them. */
+/** A business whose mails wait, and how many recipients and domains of recipients have deferred some. */
 type WaitingBusiness = {
   businessId: number
   outageTold: Temporal.Instant | null
+  deferringRecipients: number
   deferringDomains: number
 }
 
@@ -37,10 +38,12 @@ export const listBusinessesWithWaitingMails = (
 ) =>
   engine.query<WaitingBusiness>(sql`
     select b.business_id as "businessId", n.outage_told as "outageTold",
+           w.deferring_recipients as "deferringRecipients",
            w.deferring_domains as "deferringDomains"
     from business b left join failure_notice n using (business_id)
     cross join lateral (
       select count(*) as mails,
+             count(distinct lower(e.to_address)) filter (where q.attempts > 0) as deferring_recipients,
              count(distinct lower(split_part(e.to_address, '@', 2))) filter (where q.attempts > 0)
                as deferring_domains
       from email_queue q join email e using (business_id, email_id)

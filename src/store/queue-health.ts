@@ -21,7 +21,10 @@ export type QueueHealth = {
   late: number
   expired: number
   mostLateSeconds: number
-  /** Mails that are to be sent, without those above a daily limit and of businesses whose mail is paused. */
+  /**
+   * Mails that are to be sent, without those that wait on purpose: above a daily limit, in quiet hours, or
+   * of businesses whose mail is paused.
+   */
   emailsWaiting: number
   oldestWaitingEmail: Temporal.Instant | null
   emailsAboveLimit: number
@@ -38,7 +41,8 @@ export const overdueAt = (now: Temporal.Instant) =>
 const waiting = (now: Temporal.Instant) => sql`
   from email_queue q join business b using (business_id)
   where (not b.mail_paused or q.is_account)
-    and (q.above_limit_until is null or q.above_limit_until <= ${now})`
+    and (q.above_limit_until is null or q.above_limit_until <= ${now})
+    and (b.quiet_hours is null or q.attempts > 0 or q.next_attempt_time <= ${now})`
 
 /** `leaseSeconds`: of the workers. They take over expired leases every quarter of it. */
 export async function readQueueHealth(

@@ -54,7 +54,7 @@ async function startMailing(t: TestContext) {
   const mailer: Mailer = {
     ...mailerParts,
     async send(mail) {
-      const { answer } = server
+      const answer = mail.to.startsWith('busy@') ? BUSY : server.answer
       if (answer.kind === 'sent') await mail.beforeMessageEnd()
       return mail.to.endsWith('@praxis.example') && answer.kind === 'failed' ? SENT : answer
     },
@@ -168,6 +168,35 @@ test('people are told at once if nothing could be sent for an hour, once for eac
   assert.equal((await notices()).length, 4, 'a second outage is told too')
 })
 
+test('an outage is not told to a business whose mail is paused, until it resumes', async (t) => {
+  const { book, businessId, save, server, step, notices } = await startMailing(t)
+  server.answer = AWAY
+  await book()
+  await step({ seconds: 0 })
+  await save('/business', { businessId, mailPaused: true })
+  await step({ hours: 2 })
+  assert.deepEqual(await notices(), [])
+  await save('/business', { businessId, mailPaused: false })
+  await step({ minutes: 1 })
+  assert.equal((await notices()).length, 2)
+})
+
+test('people are told if one provider defers the mails of all clients for an hour', async (t) => {
+  const { book, save, server, step, notices } = await startMailing(t)
+  server.answer = BUSY
+  const bookFor = async (name: string) => {
+    const emailAddress = `${name}@example.org`
+    const { clientId } = await save('/client', { firstName: name, lastName: 'B', emailAddress })
+    await book({ clientId })
+  }
+  for (let client = 1; client <= 9; client += 1) await bookFor(`client${client}`)
+  for (let minute = 0; minute < 70; minute += 10) await step({ minutes: 10 })
+  assert.deepEqual(await notices(), [])
+  await bookFor('client10')
+  for (let minute = 0; minute < 70; minute += 10) await step({ minutes: 10 })
+  assert.equal((await notices()).length, 2)
+})
+
 test('an outage of a mail server that is not used any more is not reported', async (t) => {
   const { book, server, step, notices, database, clock } = await startMailing(t)
   await saveMailOutage(
@@ -183,19 +212,19 @@ test('an outage of a mail server that is not used any more is not reported', asy
 })
 
 test('a server that takes some mails is no outage', async (t) => {
-  const { book, server, step, notices } = await startMailing(t)
-  server.answer = BUSY
-  await book()
-  await step({ seconds: 0 })
+  const { book, save, step, notices } = await startMailing(t)
+  for (const domain of ['a.example', 'b.example', 'c.example']) {
+    const emailAddress = `busy@${domain}`
+    const { clientId } = await save('/client', { firstName: 'B', lastName: 'C', emailAddress })
+    await book({ clientId })
+  }
   for (let minute = 0; minute < 180; minute += 20) {
-    server.answer = SENT
     await book()
-    await step({ minutes: 10 })
-    server.answer = BUSY
-    await book()
-    await step({ minutes: 10 })
+    await step({ minutes: 20 })
   }
   assert.deepEqual(await notices(), [])
+  for (let minute = 0; minute < 60; minute += 20) await step({ minutes: 20 })
+  assert.equal((await notices()).length, 2, 'none was taken for an hour')
 })
 
 test('people are told of a bulk call that waits for approval', async (t) => {

@@ -3,6 +3,10 @@ import { test, type TestContext } from 'node:test'
 import { reconcileAll } from '../../src/automation/reconcile.ts'
 import { findQuietSpan } from '../../src/automation/quiet-hours.ts'
 import { firingTime, type AnchorTimes, type Timing } from '../../src/automation/timing.ts'
+import { sql } from '../../src/database/sql.ts'
+import type { Unavailable } from '../../src/email/mailer.ts'
+import { readQueueHealth } from '../../src/store/queue-health.ts'
+import { mailerParts } from '../support/scripted-mailer.ts'
 import { reminder, startEngine, startWorld } from '../support/world.ts'
 
 const at = (text: string) => Temporal.Instant.from(text)
@@ -134,8 +138,8 @@ type World = Awaited<ReturnType<typeof startWorld>>
 const moveTo = (clock: World['clock'], time: string) => clock.advance(clock.now().until(at(time)))
 
 /** It is 9:00 on Monday, 1 June 2026, in Zurich. */
-async function startQuiet(t: TestContext, quietHours: object | null = NIGHT) {
-  const world = await startWorld(t)
+async function startQuiet(t: TestContext, quietHours: object | null = NIGHT, environment = {}) {
+  const world = await startWorld(t, environment)
   const { businessId, save, clock } = world
   moveTo(clock, '2026-06-01T09:00+02:00')
   await save('/business', { businessId, quietHours })
@@ -252,7 +256,11 @@ for (const latePolicy of ['SKIP', 'SEND']) {
     await expectPending(own)
     await save('/eventDefinition', { eventDefnId, offsetMode: 'ELAPSED' })
     moveTo(clock, '2026-06-02T07:00+02:00')
-    assert.equal(await engine.runEngine(), 1, 'also if it is due before the definition is planned')
+    // As if the definition was saved again, and not planned yet.
+    await world.db.query(sql`
+      update event_definition set version = version + 1 where event_defn_id = ${eventDefnId}`)
+    assert.equal(await engine.fire(), 1)
+    await engine.runEngine()
     assert.equal((await triggersOf(calendarId))[0].status, 'COMPLETED')
   })
 }
@@ -283,10 +291,14 @@ test('a reminder that waits for the end of quiet hours is sent if they are remov
 test('what an outage delayed into quiet hours is sent at their end', async (t) => {
   const { define, book, clock, triggersOf, engine } = await startQuiet(t)
   await define(REMINDER, -24)
-  const day = await book(at('2026-06-02T20:00+02:00'))
-  const soon = await book(at('2026-06-02T20:30+02:00'))
+  const hour = await book(at('2026-06-02T20:00+02:00'))
+  const minutes = await book(at('2026-06-02T20:58+02:00'))
   moveTo(clock, '2026-06-01T21:05+02:00')
-  assert.equal(await engine.runEngine(), 2, 'a few minutes are not late')
+  await engine.runEngine()
+  assert.equal((await triggersOf(minutes.calendarId))[0].status, 'COMPLETED')
+  assert.equal((await triggersOf(hour.calendarId))[0].status, 'SCHEDULED')
+  moveTo(clock, '2026-06-02T08:00+02:00')
+  assert.equal(await engine.runEngine(), 1)
   const late = await book(at('2026-06-04T12:00+02:00'))
   moveTo(clock, '2026-06-03T22:00+02:00')
   await engine.runEngine()
@@ -298,7 +310,57 @@ test('what an outage delayed into quiet hours is sent at their end', async (t) =
   const [sent] = await triggersOf(late.calendarId)
   assert.equal(sent.status, 'COMPLETED')
   assert.equal(sent.scheduledTime, ms('2026-06-03T12:00+02:00'))
-  assert.ok(day.calendarId && soon.calendarId)
+})
+
+const AWAY: Unavailable = { kind: 'unavailable', phase: 'connect', reply: 'ECONNREFUSED' }
+
+test('mails that the mail server took too late for quiet hours leave at their end', async (t) => {
+  const world = await startQuiet(t, NIGHT, { SMTP_URL: 'smtp://mail.test:25?tls=never' })
+  const { define, book, call, clock, database } = world
+  await define(REMINDER, -24)
+  const server = { trouble: AWAY as Unavailable | undefined, taken: 0 }
+  const { runEngine } = startEngine(world, {
+    captures: false,
+    mailer: {
+      ...mailerParts,
+      check: async () => server.trouble,
+      async send({ beforeMessageEnd }) {
+        if (server.trouble) return server.trouble
+        await beforeMessageEnd()
+        server.taken++
+        return { kind: 'sent', phase: 'end', reply: '250 taken' }
+      },
+    },
+  })
+  await book(at('2026-06-02T18:00+02:00'))
+  // One that is of no use in the morning, and one that a person asks for.
+  const early = await define(REMINDER, -10)
+  await book(at('2026-06-02T06:30+02:00'), { status: 'CONFIRMED' })
+  const planned = await call('GET', `/eventTriggers?eventDefnId=${early.eventDefnId}`)
+  const asked = planned.body.items.at(-1)
+  moveTo(clock, '2026-06-01T20:40+02:00')
+  await runEngine()
+  await call('POST', `/eventTriggers/${asked.eventTriggerId}/fire`)
+  await runEngine()
+  server.trouble = undefined
+  moveTo(clock, '2026-06-01T23:00+02:00')
+  await runEngine()
+  assert.equal(server.taken, 2)
+  const waiting = async () => (await call('GET', '/emails?status=QUEUED')).body.items
+  const [shown, ...others] = await waiting()
+  assert.equal(
+    shown.statusReason,
+    'the business has quiet hours; it is sent at 2026-06-02T06:00:00Z',
+  )
+  assert.deepEqual(others, [])
+  const health = await readQueueHealth(database.engine, clock.now(), 10)
+  assert.equal(health.emailsWaiting, 0, 'it waits on purpose')
+  moveTo(clock, '2026-06-02T07:59+02:00')
+  await runEngine()
+  assert.equal(server.taken, 2)
+  moveTo(clock, '2026-06-02T08:00+02:00')
+  await runEngine()
+  assert.equal(server.taken, 3)
 })
 
 test('a late reminder waits for the morning if latePolicy sends it, and stays planned', async (t) => {

@@ -666,6 +666,25 @@ for (const [reply, expected] of REFUSALS_AT_MAIL) {
   })
 }
 
+const REFUSALS_AT_RCPT: [string, Outcome['kind']][] = [
+  ['530 5.7.0 authentication required', 'unavailable'],
+  ['553 5.7.1 <a@b.example>: Sender address rejected: not owned by user bw', 'unavailable'],
+  ['550 5.1.1 no such user', 'failed'],
+  ['554 5.7.1 relay access denied', 'failed'],
+  [
+    '550 5.1.1 <c@d.example>: Recipient address rejected: mx said: 550 Sender address rejected',
+    'failed',
+  ],
+]
+
+for (const [reply, expected] of REFUSALS_AT_RCPT) {
+  test(`a server that answers ${reply} to RCPT: ${expected}`, async (t) => {
+    const server = await startMailServer(t, { at: 'rcpt', act: { reply: `${reply}\r\n` } })
+    const { kind, phase } = await send(openMailer(t, server))
+    assert.deepEqual([kind, phase], [expected, 'rcpt'])
+  })
+}
+
 test('a check opens a connection, which the next mail uses', async (t) => {
   const server = await startMailServer(t)
   const mailer = openMailer(t, server)

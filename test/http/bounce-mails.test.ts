@@ -162,12 +162,14 @@ test('a bounce finds its mail by the envelope sender, also if the mail is not qu
 test('a bounce of the address to which a mail was forwarded counts as a soft bounce', async (t) => {
   const { first, envelope, handOver, sendAgain, suppressions, reasonOf } = await startWithBounces(t)
   const gone = notification('5.1.1', '550 5.1.1 no such user', 'anna@old.example')
+  const original = 'Original-Recipient: rfc822; anna@example.org\r\nFinal-Recipient'
   assert.equal(await handOver(envelope, gone), 250)
+  assert.equal(await handOver(envelope, gone.replace('Final-Recipient', original)), 250)
   assert.deepEqual(await suppressions(), [], 'her own mailbox may have a copy')
   assert.equal(await reasonOf(first.emailId), 'bounced: 5.1.1 550 5.1.1 no such user')
   for (let count = 2; count <= 5; count += 1) {
     assert.deepEqual(await suppressions(), [])
-    await handOver((await sendAgain()).envelope, gone)
+    await handOver((await sendAgain()).envelope, gone.replace('Final-Recipient', original))
   }
   assert.deepEqual(await suppressions(), ['anna@example.org BOUNCED'])
 })

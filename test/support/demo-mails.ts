@@ -37,7 +37,12 @@ export function renderDemoMails(changes: Partial<MailContext['business']> = {}) 
           timeZone: null,
         },
         reason: { ...plain.reason!, name: 'Physiotherapy' },
-        calendar: { ...plain.calendar!, isCancelled, isLive: !isCancelled },
+        calendar: {
+          ...plain.calendar!,
+          isCancelled,
+          isLive: !isCancelled,
+          changeNote: isCancelled ? 'Elena García is ill.' : plain.calendar!.changeNote,
+        },
         classSchedule: templateName.startsWith('Class') ? plain.classSchedule : null,
         unsubscribeLink: isNews ? plain.unsubscribeLink : null,
       })

@@ -128,7 +128,7 @@ const GAUGES: [name: string, help: string, value: (measured: Measured) => number
   ],
   [
     'emails_waiting',
-    'Mails in the queue, without those above a daily limit and of businesses whose mail is paused (at most 100000 are counted).',
+    'Mails in the queue, without those above a daily limit, in quiet hours, and of businesses whose mail is paused (at most 100000 are counted).',
     ({ health }) => health.emailsWaiting,
   ],
   [

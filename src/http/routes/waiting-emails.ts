@@ -1,8 +1,8 @@
 import type { Caller } from '../../auth/caller.ts'
 import { REASONS } from '../../contract/reasons.ts'
 import { serverOfUrl } from '../../email/smtp.ts'
-import { getBusiness } from '../../store/businesses.ts'
-import { listEmailsAboveLimit } from '../../store/email-queue.ts'
+import { getBusiness, type BusinessRow } from '../../store/businesses.ts'
+import { findAboveLimit, listPostponedEmails } from '../../store/email-queue.ts'
 import { findMailServer } from '../../store/mail-servers.ts'
 import type { StoredEmail } from '../../store/emails.ts'
 import type { Services } from '../server/services.ts'
@@ -12,7 +12,7 @@ type Reader = Pick<Caller, 'db' | 'businessId'>
 
 /**
  * Says why queued mails wait: the mail of the business is paused, the mail server takes none, or the
- * business has reached its daily limit.
+ * business has reached its daily limit or has quiet hours.
  */
 export async function explainWaiting<
   Shown extends Pick<StoredEmail, 'emailId' | 'status' | 'statusReason'>,
@@ -21,20 +21,23 @@ export async function explainWaiting<
     status === 'QUEUED' && statusReason === null
   const unexplained = emails.filter(isUnexplained)
   if (unexplained.length === 0) return emails
-  const { reason, dailyMailLimit } = await readPauseOrOutage(services, caller)
+  const { reason, ...limits } = await readPauseOrOutage(services, caller)
   const ids = unexplained.map(({ emailId }) => emailId)
-  const above = reason === null ? await listAboveLimit(services, caller, ids) : new Map()
-  return emails.map((email) => {
-    if (!isUnexplained(email)) return email
-    const until = above.get(email.emailId)
-    return { ...email, statusReason: until ? limitReached(dailyMailLimit, until) : reason }
-  })
+  const postponed =
+    reason === null ? await readPostponed(services, caller, ids, limits) : new Map<number, string>()
+  return emails.map((email) =>
+    isUnexplained(email)
+      ? { ...email, statusReason: postponed.get(email.emailId) ?? reason }
+      : email,
+  )
 }
 
 /** Why mails of the business do not leave now; `problem` is null if they do. */
 export async function readMailProblem(services: WaitingServices, caller: Reader) {
   const { paused, failingSince, reason, dailyMailLimit } = await readPauseOrOutage(services, caller)
-  const [until] = reason === null ? (await listAboveLimit(services, caller)).values() : []
+  const { db, businessId } = caller
+  const now = services.clock.now()
+  const until = reason === null ? await findAboveLimit(db, businessId, now) : undefined
   return {
     paused,
     failingSince,
@@ -47,7 +50,7 @@ async function readPauseOrOutage(services: WaitingServices, { db, businessId }: 
     getBusiness(db, businessId),
     readMailServer(services),
   ])
-  const { mailPaused, mailPausedReason, dailyMailLimit } = business
+  const { mailPaused, mailPausedReason, dailyMailLimit, quietHours } = business
   const outage = server?.outage
   const failure = outage ? `${REASONS.noMailSince} ${outage.since}: ${outage.reply}` : null
   const pause = mailPausedReason ? `${REASONS.mailPaused}: ${mailPausedReason}` : REASONS.mailPaused
@@ -56,16 +59,26 @@ async function readPauseOrOutage(services: WaitingServices, { db, businessId }: 
     failingSince: outage?.since ?? null,
     reason: mailPaused ? pause : failure,
     dailyMailLimit,
+    quietHours,
   }
 }
 
-async function listAboveLimit(
+type Limits = Pick<BusinessRow, 'dailyMailLimit' | 'quietHours'>
+
+/** By mail, why it is due later: its recipient domain may be paused too, but only for some minutes. */
+async function readPostponed(
   { clock }: WaitingServices,
   { db, businessId }: Reader,
-  emailIds?: number[],
+  emailIds: number[],
+  { dailyMailLimit, quietHours }: Limits,
 ) {
-  const rows = await listEmailsAboveLimit(db, businessId, { now: clock.now(), emailIds })
-  return new Map(rows.map(({ emailId, until }) => [emailId, until]))
+  const rows = await listPostponedEmails(db, businessId, { now: clock.now(), emailIds })
+  return new Map(
+    rows.flatMap(({ emailId, until, isAboveLimit }): [number, string][] => {
+      if (isAboveLimit) return [[emailId, limitReached(dailyMailLimit, until)]]
+      return quietHours ? [[emailId, `${REASONS.quietHours}; it is sent at ${until}`]] : []
+    }),
+  )
 }
 
 const limitReached = (limit: number | null, until: Temporal.Instant) =>
