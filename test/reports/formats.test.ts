@@ -296,6 +296,13 @@ test('the rows that a PDF keeps with its definitions have header cells of their 
   assert.equal(tags.split('/S /TH\n').length - 1, 2 * LABELS.length)
 })
 
+test('a PDF of more than 500 rows has no tags, but a title and a language', async () => {
+  const plain = (await printed('pdf', 501)).toString('latin1')
+  assert.doesNotMatch(plain, /\/StructTreeRoot/)
+  assert.match(plain, /\/Title/)
+  assert.match(plain, /\/Lang ?\(en\)/)
+})
+
 /** The text of all streams of objects, in which the tags are. */
 function readTags(bytes: Buffer) {
   const plain = bytes.toString('latin1')

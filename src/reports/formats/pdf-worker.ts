@@ -14,6 +14,8 @@ import type { SetReport, Typst } from './typst.ts'
  * and needs much memory, which the system gets back when the process ends.
  */
 const MAX_ROWS_OF_SINGLE_PIECE = 1_000
+/** Tags take much time: see docs/decisions/0026-report-files.md. */
+const MAX_TAGGED_ROWS = 500
 const ROWS_PER_PIECE = 500
 const TEMPLATE = readFileSync(join(import.meta.dirname, 'report.typ'), 'utf8')
 
@@ -49,7 +51,7 @@ async function makePdf() {
 
   const last = { opening, charts, rows, rowsSet, closing }
   if (!joiner) {
-    const typst = await openTagging(last)
+    const typst = await (rows.length > MAX_TAGGED_ROWS ? openNative : openTagging)(last)
     return write(compileToFit(typst, { ...last, numbered: true }).pdf())
   }
   const piece = compileLast(await openNative(last), last)
