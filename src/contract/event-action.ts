@@ -66,18 +66,26 @@ export const EventActionBody = Type.Object(
     emailTemplateId: Maybe(Id),
     emailCategoryId: Maybe(Id),
     recipient: Maybe(
-      Named('RecipientBody', {
-        label: Ignored,
-        eventTypeCodes: Ignored,
-        value: Maybe(Type.Enum([...RECIPIENTS], { title: 'Recipient' })),
-      }),
+      Named(
+        'RecipientBody',
+        {
+          label: Ignored,
+          eventTypeCodes: Ignored,
+          value: Maybe(Type.Enum([...RECIPIENTS], { title: 'Recipient' })),
+        },
+        { value: 'client' },
+      ),
     ),
     msgType: Maybe(
-      Named('MessageTypeBody', {
-        eventTypeCodes: Ignored,
-        label: Ignored,
-        value: Maybe(Type.Enum(['email'], { title: 'Channel' })),
-      }),
+      Named(
+        'MessageTypeBody',
+        {
+          eventTypeCodes: Ignored,
+          label: Ignored,
+          value: Maybe(Type.Enum(['email'], { title: 'Channel' })),
+        },
+        { value: 'email' },
+      ),
     ),
     template: Maybe(
       Type.Object(

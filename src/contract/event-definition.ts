@@ -52,11 +52,15 @@ const TRIGGER_ANCHORS = ['START', 'END'] as const
 const Ids = Type.Array(Type.Integer())
 const GivenIds = Type.Array(Id, { maxItems: 5000 })
 const ShortText = schemaOf(line(100))
-const Labelled = Named('LabelledValue', {
-  label: Ignored,
-  value: Maybe(ShortText),
-  eventTypeCodes: Ignored,
-})
+const Labelled = Named(
+  'LabelledValue',
+  {
+    label: Ignored,
+    value: Maybe(ShortText),
+    eventTypeCodes: Ignored,
+  },
+  { value: 'all' },
+)
 const Changes = Type.Array(schemaOf(oneOf(CHANGES, 'Change')), {
   maxItems: 100,
   description:
@@ -175,14 +179,18 @@ const writable = {
   activity: ServerOwned,
   active: Maybe(Type.Boolean()),
   allOrNoneSelect: Maybe(
-    Named('AllOrNoneSelect', {
-      label: Ignored,
-      value: Maybe(schemaOf(line(100), '`all` empties `locationIdList`.')),
-      disclaimerForms: Maybe(Labelled),
-      locations: Ignored,
-      staff: Maybe(Labelled),
-      reasons: Maybe(Labelled),
-    }),
+    Named(
+      'AllOrNoneSelect',
+      {
+        label: Ignored,
+        value: Maybe(schemaOf(line(100), '`all` empties `locationIdList`.')),
+        disclaimerForms: Maybe(Labelled),
+        locations: Ignored,
+        staff: Maybe(Labelled),
+        reasons: Maybe(Labelled),
+      },
+      { value: 'all' },
+    ),
   ),
   reasons: Maybe(Labelled),
   staff: Maybe(Labelled),
@@ -211,11 +219,15 @@ const writable = {
   triggerMonths: Maybe(Type.Integer()),
   triggerWeeks: Maybe(Type.Integer()),
   triggerWhen: Maybe(
-    Named('TriggerWhen', {
-      label: Ignored,
-      value: Maybe(Type.Enum(['before', 'after'], { title: 'BeforeOrAfter' })),
-      eventTypeCodes: Ignored,
-    }),
+    Named(
+      'TriggerWhen',
+      {
+        label: Ignored,
+        value: Maybe(Type.Enum(['before', 'after'], { title: 'BeforeOrAfter' })),
+        eventTypeCodes: Ignored,
+      },
+      { value: 'before' },
+    ),
   ),
   triggeredBy: Ignored,
   offsetMode: Maybe(Type.Enum([...OFFSET_MODES], { title: 'OffsetMode' })),
@@ -231,24 +243,28 @@ export const EventDefinitionBody = Type.Object(
     ...writable,
     objectType: Maybe(Type.Enum([...DEFINITION_OBJECT_TYPES], { title: 'DefinitionObjectType' })),
     eventType: Maybe(
-      Named('EventTypeBody', {
-        ...writable,
-        eventTypeId: Maybe(EventTypeId),
-        eventType: Maybe(
-          schemaOf(
-            oneOf(
-              EVENT_TYPES.map(({ eventType }) => eventType),
-              'EventTypeName',
+      Named(
+        'EventTypeBody',
+        {
+          ...writable,
+          eventTypeId: Maybe(EventTypeId),
+          eventType: Maybe(
+            schemaOf(
+              oneOf(
+                EVENT_TYPES.map(({ eventType }) => eventType),
+                'EventTypeName',
+              ),
+              'The name of the event type, such as APPT_CREATED: see GET /eventType.',
             ),
-            'The name of the event type, such as APPT_CREATED: see GET /eventType.',
           ),
-        ),
-        objectType: Maybe(
-          Type.Enum([...DEFINITION_OBJECT_TYPES, 'INVITATION', 'DISCLAIMER'], {
-            title: 'AnyObjectType',
-          }),
-        ),
-      }),
+          objectType: Maybe(
+            Type.Enum([...DEFINITION_OBJECT_TYPES, 'INVITATION', 'DISCLAIMER'], {
+              title: 'AnyObjectType',
+            }),
+          ),
+        },
+        { eventType: 'APPT_REMINDER' },
+      ),
     ),
   },
   {

@@ -58,6 +58,7 @@ type Shape = {
   maximum?: number
   minItems?: number
   maxItems?: number
+  examples?: unknown[]
 }
 
 /** Lists in plain words why a value does not fit its schema. */
@@ -129,10 +130,16 @@ function isOfType({ type }: Shape, value: unknown) {
 function ownFault(shape: Shape, value: unknown): string | undefined {
   if (shape.enum && !shape.enum.includes(value)) return `must be one of ${shape.enum.join(', ')}`
   if (shape.const !== undefined && shape.const !== value) return `must be ${String(shape.const)}`
-  if (!isOfType(shape, value)) return `must be ${nameOfType(shape.type)}`
+  if (!isOfType(shape, value)) return `must be ${nameOfType(shape.type)}${suchAs(shape)}`
   if (typeof value === 'string') return stringFault(shape, value)
   if (typeof value === 'number') return numberFault(shape, value)
   return Array.isArray(value) ? listFault(shape, value) : undefined
+}
+
+/** Shows a short object, because callers often send the value that belongs inside it. */
+function suchAs({ type, examples = [] }: Shape) {
+  const example = type === 'object' ? JSON.stringify(examples[0]) : undefined
+  return example !== undefined && example.length <= 60 ? `, such as ${example}` : ''
 }
 
 const nameOfType = (type: string | undefined) => NAMES[type ?? ''] ?? 'another value'

@@ -3,8 +3,8 @@ import { isId } from './json.ts'
 import { withRule } from './rules.ts'
 
 /** An object whose schema has a name of its own in the API description. */
-export const Named = <P extends TProperties>(title: string, properties: P) =>
-  Type.Object(properties, { title })
+export const Named = <P extends TProperties>(title: string, properties: P, example?: object) =>
+  Type.Object(properties, { title, ...(example && { examples: [example] }) })
 
 export const OrNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 

@@ -16,13 +16,16 @@ export function unknownProperties(schema: TSchema, body: unknown, pointer = ''):
 /** Finds the query parameters that the schema does not name. */
 export function unknownParameters(schema: TSchema | undefined, query: object): Fault[] {
   const names = schema ? namesOf(schema) : undefined
+  const known = names?.suggested ?? []
+  const all = known.length === 0 ? 'this address takes none' : `known are ${known.join(', ')}`
   return Object.keys(query)
     .filter((name) => !names?.properties?.has(name))
     .slice(0, MAX_FAULTS)
-    .map((name) => ({
-      pointer: `?${name}`,
-      detail: withSuggestion(UNKNOWN_PARAMETER, name, names?.suggested ?? []),
-    }))
+    .map((name) => {
+      const nearest = nearestName(name, known)
+      const hint = nearest === undefined ? all : `did you mean ${nearest}?`
+      return { pointer: `?${name}`, detail: `${UNKNOWN_PARAMETER}; ${hint}` }
+    })
 }
 
 /** The names that an object may have; undefined if any are allowed. */
@@ -54,7 +57,9 @@ function findUnknown(names: Names | undefined, value: unknown, at: string, fault
     const known = names.properties.get(name)
     if (known) findUnknown(known, inner, `${at}/${escapePointer(name)}`, faults)
     else if (!names.properties.has(name)) {
-      const detail = withSuggestion(UNKNOWN_PROPERTY, name, names.suggested)
+      const nearest = nearestName(name, names.suggested)
+      const hint = nearest === undefined ? '' : `; did you mean ${nearest}?`
+      const detail = UNKNOWN_PROPERTY + hint
       faults.push({ pointer: `${at}/${escapePointer(name)}`, detail })
     }
   }
@@ -85,11 +90,6 @@ function readNames({ properties, additionalProperties, items, anyOf }: Shape): N
     items: undefined,
     suggested: entries.flatMap(([name, schema]) => ((schema as Shape).readOnly ? [] : [name])),
   }
-}
-
-function withSuggestion(message: string, name: string, suggested: string[]) {
-  const nearest = nearestName(name, suggested)
-  return nearest === undefined ? message : `${message}; did you mean ${nearest}?`
 }
 
 const MAX_NAME = 60

@@ -167,6 +167,15 @@ test('null in a list is refused with what to send; names are escaped in pointers
   ])
 })
 
+test('a value in place of the object around it is refused with an example', () => {
+  assert.deepEqual(findFaults(EventDefinitionBody, { eventType: 'APPT_REMINDER' }), [
+    { pointer: '/eventType', detail: 'must be an object, such as {"eventType":"APPT_REMINDER"}' },
+  ])
+  assert.deepEqual(findFaults(EventActionBody, { recipient: 'client' }), [
+    { pointer: '/recipient', detail: 'must be an object, such as {"value":"client"}' },
+  ])
+})
+
 test('names of prototypes are unknown properties', () => {
   const body: unknown = JSON.parse(
     '{ "__proto__": { "active": true }, "constructor": 1, "toString": 2, "hasOwnProperty": 3 }',
