@@ -151,8 +151,10 @@ async function tellOfOutages(parts: NoticeParts) {
   await forEachBusiness(parts, untold, async (tx, { businessId }) => {
     const { outageTold } = await lockFailureNotice(tx, businessId)
     if (outageTold !== null || (await hasSentMail(tx, businessId, since))) return
-    await saveOutageTold(tx, businessId, parts.now())
     const waiting = await readWaitingMails(tx, businessId)
+    // They may have ended meanwhile.
+    if (waiting.mails === 0) return
+    await saveOutageTold(tx, businessId, parts.now())
     const reply = outage?.reply ?? waiting.reply
     await mailPeople(tx, parts, businessId, (words, timeZone) =>
       noticeOfOutage(words, { ...waiting, reply, timeZone }),

@@ -54,6 +54,34 @@ test('mails above the daily limit of a business wait for its next day', async (t
   assert.equal(taken.length, 5)
 })
 
+test('mails that another node is sending count for the daily limit', async (t) => {
+  const world = await startWorld(t, SMTP)
+  await setLimit(world, 1)
+  await startMailing(world)
+  const answered = Promise.withResolvers<void>()
+  let sending = 0
+  const mailer: Mailer = {
+    ...mailerParts,
+    room: () => 1,
+    async send({ beforeMessageEnd }) {
+      sending += 1
+      await answered.promise
+      await beforeMessageEnd()
+      return { kind: 'sent', phase: 'end', reply: '250 taken' }
+    },
+  }
+  const one = startEngine(world, { mailer, captures: false })
+  const other = startEngine(world, { mailer, captures: false })
+  while ((await one.fire()) > 0);
+  await one.deliver()
+  await other.deliver()
+  assert.equal(sending, 1)
+  answered.resolve()
+  await one.settle()
+  await other.settle()
+  assert.equal(sending, 1)
+})
+
 test('people see that the daily limit was reached, and a raised limit sends at once', async (t) => {
   const world = await startWorld(t, SMTP)
   const { call, clock, database } = world

@@ -124,6 +124,10 @@ test('a day without failures has no mail, and a notice that fails is not reporte
   server.answer = { ...BUSY }
   await step({ hours: 24 })
   assert.equal((await notices()).length, 2)
+  server.answer = AWAY
+  for (let hour = 0; hour < 3; hour += 1) await step({ hours: 1 })
+  assert.equal((await notices()).length, 2, 'an outage that delays only notices is not told')
+  server.answer = BUSY
   for (let day = 0; day < 6; day += 1) await step({ hours: 24 })
   assert.equal((await notices()).length, 2)
 })

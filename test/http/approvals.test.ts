@@ -47,14 +47,14 @@ async function startConfirming(t: TestContext, business: object = { bulkLimit: 3
 
 type World = Awaited<ReturnType<typeof startConfirming>>
 
-const linesOf = ({ ids, clock }: World, count: number) =>
+const linesOf = ({ ids, clock }: World, count: number, hours = 72) =>
   Array.from({ length: count }, (_, i) => {
-    const startTime = clock.in({ hours: 72 + i }).epochMilliseconds
+    const startTime = clock.in({ hours: hours + i }).epochMilliseconds
     return { kind: 'calendar', ...ids, startTime, endTime: startTime + 1_800_000 }
   })
 
-const importing = async (world: World, count: number) => {
-  const text = linesOf(world, count)
+const importing = async (world: World, count: number, hours?: number) => {
+  const text = linesOf(world, count, hours)
     .map((line) => JSON.stringify(line))
     .join('\n')
   const headers = { 'content-type': 'application/x-ndjson' }
@@ -77,7 +77,7 @@ test('an import within the limit sends its mails as soon as it has ended', async
 test('an import above the limit waits until it is released, and its reminders do not', async (t) => {
   const world = await startConfirming(t)
   const { call, clock, engine } = world
-  const { approvalId } = await importing(world, 4)
+  const { approvalId } = await importing(world, 4, 30)
   assert.equal(await engine.runEngine(), 0)
   const [waiting] = (await call('GET', '/approval?status=WAITING')).body.items
   assert.equal(waiting.approvalId, approvalId)
@@ -93,7 +93,7 @@ test('an import above the limit waits until it is released, and its reminders do
     assert.equal(trigger.approvalId, approvalId)
     assert.equal(trigger.statusReason, `waits for approval ${approvalId}`)
   }
-  clock.advance({ hours: 49 })
+  clock.advance({ hours: 7 })
   assert.equal(await engine.runEngine(), 2, 'the reminders of the first two appointments')
   const single = await world.book(clock.in({ hours: 90 }))
   assert.equal(await engine.runEngine(), 1, 'a single save never waits')
