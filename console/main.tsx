@@ -4,12 +4,13 @@ import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { queryClient } from './api/query-client.ts'
-import { router } from './router.tsx'
+import { preloadFirstPage, router } from './router.tsx'
 import { startTexts } from './texts/texts.ts'
 import { theme } from './theme/theme.ts'
 import './theme/style.css'
 
 startTexts()
+preloadFirstPage()
 
 createRoot(document.getElementById('root')!).render(
   <StrictMode>

@@ -34,14 +34,14 @@ export type Fault = { pointer: string; detail: string }
 export const notFound = (what: string, id: number | string) =>
   new RequestError(404, `There is no ${what} ${id}.`)
 
-export const invalid = (errors: Fault[]) =>
-  new RequestError(
-    422,
-    errors.map((fault) => `${fault.pointer || 'the body'}: ${fault.detail}`).join('; '),
-    errors,
-    {},
-    codeOfFaults(errors),
-  )
+/** A limit on the length of an answer and on the time to make it. */
+export const MAX_FAULTS = 100
+
+export function invalid(faults: Fault[]) {
+  const errors = faults.slice(0, MAX_FAULTS)
+  const detail = errors.map((fault) => `${fault.pointer || 'the body'}: ${fault.detail}`).join('; ')
+  return new RequestError(422, detail, errors, {}, codeOfFaults(errors))
+}
 
 function codeOfFaults(errors: Fault[]): ProblemCode {
   const areAll = (prefix: string) => errors.every(({ detail }) => detail.startsWith(prefix))

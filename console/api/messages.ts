@@ -7,14 +7,16 @@ import { queryClient } from './query-client.ts'
 /** A message is a trigger with its mails. */
 export type Message = NamedTrigger
 
+/** So many messages are listed on the page Today. */
+const NEXT = 11
+
 /** The messages that are sent next. */
-export const nextMessagesQuery = (limit: number) =>
-  queryOptions({
-    queryKey: ['messages', 'next', limit],
-    refetchInterval: 30_000,
-    queryFn: ({ signal }) =>
-      client.listEventTriggers({ status: 'SCHEDULED', expand: 'names', limit }, { signal }),
-  })
+export const nextMessagesQuery = queryOptions({
+  queryKey: ['messages', 'next'],
+  refetchInterval: 30_000,
+  queryFn: ({ signal }) =>
+    client.listEventTriggers({ status: 'SCHEDULED', expand: 'names', limit: NEXT }, { signal }),
+})
 
 /** The filters of the page Activity, which are part of its URL. */
 export type MessageFilters = {
@@ -27,7 +29,9 @@ export type MessageFilters = {
   clientId?: number
 }
 
-const PAGE = 100
+/** The first page is shown soon, the others are fetched ahead of the user. */
+const FIRST_PAGE = 100
+const NEXT_PAGE = 500
 /** Longer lists are not fetched again as a whole. */
 const MAX_REFETCHED_PAGES = 3
 
@@ -47,7 +51,7 @@ export const messagesQuery = (filters: MessageFilters) =>
           // Past messages newest first, pending ones oldest first.
           order: filters.status === 'SCHEDULED' ? 'oldest' : 'newest',
           expand: 'names',
-          limit: PAGE,
+          limit: pageParam ? NEXT_PAGE : FIRST_PAGE,
           cursor: pageParam,
         },
         { signal },

@@ -1,29 +1,48 @@
-import { useMemo } from 'react'
 import { useSession } from '../api/session.ts'
+import { useChosenTimeZone } from './chosen-time-zone.ts'
 
 /** Formats moments in one time zone. */
-export type TimeFormat = ReturnType<typeof formatIn>
+export type TimeFormat = ReturnType<typeof createFormat>
 
-/** In the time zone of the business. */
+/** In the time zone of the business, unless the user has chosen another one. */
 export function useTimeFormat(): TimeFormat {
   const { timeZone } = useSession().business
-  return useMemo(() => formatIn(timeZone), [timeZone])
+  return formatIn(useChosenTimeZone() ?? timeZone)
 }
 
-const DAY_MS = 86_400_000
+/** For days as the service counts them. */
+export const useBusinessTimeFormat = () => formatIn(useSession().business.timeZone)
 
-export function formatIn(timeZone: string, locale = 'en-GB') {
-  const format = (options: Intl.DateTimeFormatOptions) => {
-    const formatter = new Intl.DateTimeFormat(locale, { timeZone, ...options })
-    return (ms: number) => formatter.format(ms)
-  }
+const DAY_MS = 86_400_000
+const LOCALE = 'en-GB'
+
+const formats = new Map<string, TimeFormat>()
+
+/** The one format of a time zone: every row of a list asks for it. */
+export function formatIn(timeZone: string): TimeFormat {
+  let format = formats.get(timeZone)
+  if (!format) formats.set(timeZone, (format = createFormat(timeZone)))
+  return format
+}
+
+/** Creating a formatter takes about a millisecond, so the first call does it. */
+function lazyFormat(locale: string, options: Intl.DateTimeFormatOptions) {
+  let formatter: Intl.DateTimeFormat | undefined
+  return (ms: number) => (formatter ??= new Intl.DateTimeFormat(locale, options)).format(ms)
+}
+
+function createFormat(timeZone: string) {
+  const format = (options: Intl.DateTimeFormatOptions) =>
+    lazyFormat(LOCALE, { timeZone, ...options })
   const time = format({ hour: '2-digit', minute: '2-digit' })
   const timeWithSeconds = format({ hour: '2-digit', minute: '2-digit', second: '2-digit' })
   const dayMonth = format({ weekday: 'short', day: 'numeric', month: 'short' })
   const dayMonthYear = format({ weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' })
   const longDay = format({ weekday: 'long', day: 'numeric', month: 'long' })
-  const isoDay = dayFormat(timeZone)
+  // The Swedish way to write a day is ISO 8601.
+  const isoDay = lazyFormat('sv-SE', { timeZone, dateStyle: 'short' })
   const weekday = format({ weekday: 'short' })
+  const wall = lazyFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' })
 
   const day = (ms: number, now = Date.now()) => {
     const isThisYear = isoDay(ms).slice(0, 4) === isoDay(now).slice(0, 4)
@@ -60,7 +79,7 @@ export function formatIn(timeZone: string, locale = 'en-GB') {
     /** "2026-11-19" */
     isoDay,
     /** The first moment of the day "2026-11-19". */
-    startOfDay: (day: string) => startOfDay(day, timeZone),
+    startOfDay: (day: string) => startOfDay(day, wall),
     /** "today 14:00", "Thu 19 Nov, 14:00" */
     moment: (ms: number, now = Date.now()) => {
       const near = nearDay(ms, now)
@@ -74,25 +93,14 @@ export function formatIn(timeZone: string, locale = 'en-GB') {
   }
 }
 
-/** "2026-11-19": the Swedish way to write a day is ISO 8601. */
-function dayFormat(timeZone: string) {
-  const formatter = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' })
-  return (ms: number) => formatter.format(ms)
-}
-
 /** "Zürich" of "Europe/Zurich" */
 export const placeOf = (timeZone: string) =>
   (timeZone.split('/').at(-1) ?? timeZone).replaceAll('_', ' ')
 
-/** Midnight in the zone. Computed twice, because the offset may change on that day. */
-function startOfDay(day: string, timeZone: string) {
-  const wall = new Intl.DateTimeFormat('sv-SE', {
-    timeZone,
-    dateStyle: 'short',
-    timeStyle: 'medium',
-  })
+/** Midnight in the zone of `wall`. Computed twice, because the offset may change on that day. */
+function startOfDay(day: string, wall: (ms: number) => string) {
   const midnight = Date.parse(`${day}T00:00:00Z`)
-  const offsetAt = (ms: number) => Date.parse(`${wall.format(ms).replace(' ', 'T')}Z`) - ms
+  const offsetAt = (ms: number) => Date.parse(`${wall(ms).replace(' ', 'T')}Z`) - ms
   const guess = midnight - offsetAt(midnight)
   return midnight - offsetAt(guess)
 }

@@ -1,51 +1,33 @@
-import { Checkbox } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
-import { Link } from '@tanstack/react-router'
+import { useNavigate, useRouter } from '@tanstack/react-router'
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import type { TFunction } from 'i18next'
+import {
+  memo,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+  type MouseEvent,
+} from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Message } from '../api/messages.ts'
-import { markOf, Status } from '../components/mark.tsx'
+import { Mark, markOf } from '../components/mark.tsx'
 import { useTimeFormat, type TimeFormat } from '../components/time.ts'
 import classes from './activity.module.css'
 import type { ActivitySearch } from './filters.ts'
+import type { LoadedList } from './loaded-list.ts'
 
 const ROW_HEIGHT = 38
 const PHONE_ROW_HEIGHT = 60
 const DAY_HEIGHT = 29
 /** The next page is fetched this many rows before the end. */
-const AHEAD = 30
-
-/** A line of the list: the place of a message, or the day of the messages below it. */
-type Line = { place: number } | { day: number }
-
-const QUARTER_MS = 900_000
-
-/** The lines, and the line of each message. */
-function linesOf(messages: Message[], format: TimeFormat) {
-  // Formatting a day is slow, and every time zone changes its day at a quarter of an hour.
-  const days = new Map<number, string>()
-  const dayOf = (ms: number) => {
-    const quarter = Math.floor(ms / QUARTER_MS)
-    let day = days.get(quarter)
-    if (day === undefined) days.set(quarter, (day = format.isoDay(ms)))
-    return day
-  }
-  const lines: Line[] = []
-  const lineOf: number[] = []
-  let last: string | undefined
-  for (const [place, { scheduledTime }] of messages.entries()) {
-    const day = dayOf(scheduledTime)
-    if (day !== last) lines.push({ day: scheduledTime })
-    last = day
-    lineOf.push(lines.length)
-    lines.push({ place })
-  }
-  return { lines, lineOf }
-}
+const AHEAD = 200
 
 type MessageRowsProps = {
-  messages: Message[]
+  list: LoadedList
   search: ActivitySearch
   onNearEnd: () => void
   selected: ReadonlySet<number>
@@ -58,19 +40,20 @@ type MessageRowsProps = {
 
 /** Messages by day; only the visible rows are rendered. */
 export function MessageRows(props: MessageRowsProps) {
-  const { messages, onNearEnd, selected, current } = props
+  const { list, onNearEnd, selected, current } = props
+  const { messages, lines, lineOf } = list
   const { t } = useTranslation()
   const format = useTimeFormat()
-  const { lines, lineOf } = useMemo(() => linesOf(messages, format), [messages, format])
+  const link = useMessageLink(props.search)
   const isPhone = useMediaQuery('(max-width: 768px)', false, { getInitialValueInEffect: false })
-  const list = useRef<HTMLDivElement>(null)
+  const group = useRef<HTMLDivElement>(null)
   const [offset, setOffset] = useState(0)
-  useLayoutEffect(() => setOffset(list.current?.offsetTop ?? 0), [])
+  useLayoutEffect(() => setOffset(group.current?.offsetTop ?? 0), [])
   const rows = useWindowVirtualizer({
     count: lines.length,
     estimateSize: (line) =>
       'day' in lines[line]! ? DAY_HEIGHT : isPhone ? PHONE_ROW_HEIGHT : ROW_HEIGHT,
-    overscan: 12,
+    overscan: 4,
     scrollMargin: offset,
   })
   useEffect(() => rows.measure(), [rows, isPhone])
@@ -79,7 +62,7 @@ export function MessageRows(props: MessageRowsProps) {
     // A list of another length is measured anyway, which takes time if it is long.
     if (measuredLines.current === lines.length) rows.measure()
     measuredLines.current = lines.length
-  }, [rows, lines])
+  }, [rows, list, lines])
   const shown = rows.getVirtualItems()
   const last = shown.at(-1)?.index ?? 0
   useEffect(() => {
@@ -98,11 +81,14 @@ export function MessageRows(props: MessageRowsProps) {
     >
       <div role="row" className={`list-row list-head ${classes.row}`}>
         <span role="columnheader" aria-label={t('activity.select')}>
-          <Checkbox
-            size="xs"
+          <input
+            type="checkbox"
+            className={classes.box}
             aria-label={t('activity.selectAll')}
             checked={selected.size > 0 && selected.size >= messages.length}
-            indeterminate={selected.size > 0 && selected.size < messages.length}
+            ref={(box) => {
+              if (box) box.indeterminate = selected.size > 0 && selected.size < messages.length
+            }}
             onChange={props.onToggleAll}
           />
         </span>
@@ -112,7 +98,11 @@ export function MessageRows(props: MessageRowsProps) {
         <span role="columnheader">{t('activity.message')}</span>
         <span role="columnheader">{t('activity.automation')}</span>
       </div>
-      <div ref={list} role="rowgroup" style={{ position: 'relative', height: rows.getTotalSize() }}>
+      <div
+        ref={group}
+        role="rowgroup"
+        style={{ position: 'relative', height: rows.getTotalSize() }}
+      >
         {shown.map(({ index, start }) => {
           const line = lines[index]!
           if ('day' in line) {
@@ -134,12 +124,15 @@ export function MessageRows(props: MessageRowsProps) {
             <MessageRow
               key={message.eventTriggerId}
               message={message}
-              search={props.search}
+              place={place}
               top={start - offset}
               isSelected={selected.has(message.eventTriggerId)}
               isCurrent={place === current}
-              onToggle={() => props.onToggle(message.eventTriggerId)}
-              onCurrent={() => props.onCurrent(place)}
+              onToggle={props.onToggle}
+              onCurrent={props.onCurrent}
+              t={t}
+              format={format}
+              link={link}
             />
           )
         })}
@@ -148,24 +141,55 @@ export function MessageRows(props: MessageRowsProps) {
   )
 }
 
+type MessageLink = {
+  hrefOf: (eventTriggerId: number) => string
+  onClick: (event: MouseEvent<HTMLAnchorElement>, eventTriggerId: number) => void
+}
+
+/** What a `Link` of the router does, without its work for every row that scrolls into view. */
+function useMessageLink(search: ActivitySearch): MessageLink {
+  const { basepath, options } = useRouter()
+  const navigate = useNavigate()
+  const query = options.stringifySearch(search)
+  const open = useCallback(
+    (eventTriggerId: number) =>
+      void navigate({ to: '/activity/$eventTriggerId', params: { eventTriggerId }, search }),
+    [navigate, search],
+  )
+  return useMemo(
+    () => ({
+      hrefOf: (eventTriggerId) => `${basepath}/activity/${eventTriggerId}${query}`,
+      onClick: (event, eventTriggerId) => {
+        if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return
+        event.preventDefault()
+        open(eventTriggerId)
+      },
+    }),
+    [basepath, query, open],
+  )
+}
+
 type MessageRowProps = {
   message: Message
-  search: ActivitySearch
+  place: number
   top: number
   isSelected: boolean
   isCurrent: boolean
-  onToggle: () => void
-  onCurrent: () => void
+  onToggle: (eventTriggerId: number) => void
+  onCurrent: (place: number) => void
+  t: TFunction
+  format: TimeFormat
+  link: MessageLink
 }
 
-function MessageRow(props: MessageRowProps) {
-  const { message, search, top, isSelected, isCurrent, onToggle, onCurrent } = props
-  const { t } = useTranslation()
-  const format = useTimeFormat()
-  const link = useRef<HTMLAnchorElement>(null)
+/** Plain elements: while the list scrolls, many rows are drawn in each frame. */
+const MessageRow = memo(function MessageRow(props: MessageRowProps) {
+  const { message, top, isSelected, isCurrent, t, format, link } = props
+  const { eventTriggerId } = message
+  const anchor = useRef<HTMLAnchorElement>(null)
   useEffect(() => {
-    if (isCurrent && !link.current?.parentElement?.parentElement?.matches(':focus-within')) {
-      link.current?.focus({ preventScroll: true })
+    if (isCurrent && !anchor.current?.parentElement?.parentElement?.matches(':focus-within')) {
+      anchor.current?.focus({ preventScroll: true })
     }
   }, [isCurrent])
   const mark = markOf(message)
@@ -177,14 +201,15 @@ function MessageRow(props: MessageRowProps) {
       className={`list-row ${classes.row} ${classes.message}`}
       data-selected={isSelected || undefined}
       style={{ position: 'absolute', top, left: 0, right: 0 }}
-      onFocus={onCurrent}
+      onFocus={() => props.onCurrent(props.place)}
     >
       <span role="cell" className={classes.check}>
-        <Checkbox
-          size="xs"
+        <input
+          type="checkbox"
+          className={classes.box}
           aria-label={t('activity.selectOne', { name })}
           checked={isSelected}
-          onChange={onToggle}
+          onChange={() => props.onToggle(eventTriggerId)}
         />
       </span>
       <span role="cell" className="numbers soft">
@@ -192,21 +217,26 @@ function MessageRow(props: MessageRowProps) {
         {format.time(message.scheduledTime)}
       </span>
       <span role="cell" className="row">
-        <Status mark={mark} />
+        <span
+          className={`status ${mark}`}
+          title={mark === 'captured' ? t('status.capturedHint') : undefined}
+        >
+          <Mark mark={mark} />
+          {t(`status.${mark}`)}
+        </span>
         {attempts > 1 && (
           <span className="faint tiny">{t('activity.attempts', { count: attempts })}</span>
         )}
       </span>
       <span role="cell" className="ellipsis" style={{ fontWeight: 550 }} dir="auto">
-        <Link
-          ref={link}
-          to="/activity/$eventTriggerId"
-          params={{ eventTriggerId: message.eventTriggerId }}
-          search={search}
+        <a
+          ref={anchor}
+          href={link.hrefOf(eventTriggerId)}
           className={classes.open}
+          onClick={(event) => link.onClick(event, eventTriggerId)}
         >
           {name}
-        </Link>
+        </a>
       </span>
       <span
         role="cell"
@@ -220,4 +250,4 @@ function MessageRow(props: MessageRowProps) {
       </span>
     </div>
   )
-}
+})

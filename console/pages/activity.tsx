@@ -3,7 +3,7 @@ import { useDebouncedCallback } from '@mantine/hooks'
 import { IconDownload, IconPlayerPlay, IconRefresh, IconSearch, IconX } from '@tabler/icons-react'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { lazy, Suspense, useMemo, useState } from 'react'
+import { lazy, Suspense, useCallback, useMemo, useState } from 'react'
 import { Trans, useTranslation } from 'react-i18next'
 import type { TriggerStatus } from '../../src/contract/event-trigger.ts'
 import { automationsQuery } from '../api/automations.ts'
@@ -35,6 +35,7 @@ import {
   type ActivitySearch,
 } from '../messages/filters.ts'
 import classes from '../messages/activity.module.css'
+import { createListKeeper, type LoadedList } from '../messages/loaded-list.ts'
 import { MessageRows } from '../messages/message-rows.tsx'
 import { saveFile } from '../messages/save-file.ts'
 import { usePageKeys } from '../shell/keys.ts'
@@ -230,14 +231,14 @@ function ExportButton({ filters }: { filters: MessageFilters }) {
   const { t } = useTranslation()
   const { data } = useInfiniteQuery(messagesQuery(filters))
   const save = useExport()
-  const messages = data?.pages.flatMap((page) => page.items) ?? []
+  const pages = data?.pages ?? []
   return (
     <Button
       variant="default"
       leftSection={<IconDownload size={15} aria-hidden />}
-      disabled={messages.length === 0}
+      disabled={!pages[0]?.items.length}
       title={t('activity.exportHint')}
-      onClick={() => save(messages)}
+      onClick={() => save(pages.flatMap((page) => page.items))}
     >
       {t('activity.export')}
     </Button>
@@ -273,10 +274,12 @@ function Messages({ filters, search }: MessagesProps) {
       placeholderData: (previous) => previous,
     },
   )
-  const messages = useMemo(() => data?.pages.flatMap((page) => page.items) ?? [], [data])
+  const format = useTimeFormat()
+  const [keepList] = useState(createListKeeper)
+  const list = useMemo(() => keepList(data?.pages ?? [], format), [keepList, data, format])
   if (error && !data) return <Failure error={error} onRetry={() => void refetch()} />
   if (!data) return <Loading lines={12} height={24} />
-  if (messages.length === 0) {
+  if (list.messages.length === 0) {
     const isFiltered = Object.keys(search).length > 0
     return (
       <div className="card">
@@ -290,7 +293,7 @@ function Messages({ filters, search }: MessagesProps) {
     <SelectableRows
       // A new list starts without a selection.
       key={JSON.stringify(filters)}
-      messages={messages}
+      list={list}
       search={search}
       onNearEnd={() => {
         if (hasNextPage && !isFetchingNextPage) void fetchNextPage()
@@ -299,18 +302,21 @@ function Messages({ filters, search }: MessagesProps) {
   )
 }
 
-type RowsProps = { messages: Message[]; search: ActivitySearch; onNearEnd: () => void }
+type RowsProps = { list: LoadedList; search: ActivitySearch; onNearEnd: () => void }
 
-function SelectableRows({ messages, search, onNearEnd }: RowsProps) {
+function SelectableRows({ list, search, onNearEnd }: RowsProps) {
+  const { messages } = list
   const [selected, setSelected] = useState<ReadonlySet<number>>(new Set())
   const [current, setCurrent] = useState<number>()
   const chosen =
     selected.size === 0 ? [] : messages.filter(({ eventTriggerId }) => selected.has(eventTriggerId))
-  const toggle = (id: number) => {
-    const changed = new Set(selected)
-    if (!changed.delete(id)) changed.add(id)
-    setSelected(changed)
-  }
+  const toggle = useCallback((id: number) => {
+    setSelected((before) => {
+      const changed = new Set(before)
+      if (!changed.delete(id)) changed.add(id)
+      return changed
+    })
+  }, [])
   const move = (by: number) => () =>
     setCurrent((place = -1) => Math.min(Math.max(place + by, 0), messages.length - 1))
   const message = current === undefined ? undefined : messages[current]
@@ -327,7 +333,7 @@ function SelectableRows({ messages, search, onNearEnd }: RowsProps) {
   return (
     <>
       <MessageRows
-        messages={messages}
+        list={list}
         search={search}
         onNearEnd={onNearEnd}
         selected={selected}

@@ -42,6 +42,7 @@ export function ClientPage() {
   return (
     <>
       <PageHead
+        clientId={client.clientId}
         title={<span dir="auto">{nameOf(client)}</span>}
         lede={
           appointments &&

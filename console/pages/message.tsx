@@ -66,7 +66,7 @@ function TopBar({ id, search, message }: TopBarProps) {
         <span className="faint numbers">/ {t('message.title', { id })}</span>
       </nav>
       <span className="grow" />
-      <Clock />
+      <Clock clientId={message?.clientId ?? undefined} />
       <Neighbours id={id} search={search} />
       {message && <Actions message={message} />}
     </div>

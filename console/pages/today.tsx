@@ -12,7 +12,7 @@ import { useSession } from '../api/session.ts'
 import { DayRope } from '../components/day-rope.tsx'
 import { Mark, MARK_OF_STATUS, type MarkName } from '../components/mark.tsx'
 import { Empty, Failure, Loading } from '../components/states.tsx'
-import { useTimeFormat } from '../components/time.ts'
+import { useBusinessTimeFormat, useTimeFormat } from '../components/time.ts'
 import { PageHead, useNow } from '../shell/page-head.tsx'
 import { NEW_APPOINTMENT } from '../shell/places.ts'
 import { NeedsYou } from '../today/needs-you.tsx'
@@ -29,7 +29,7 @@ const DAY_MS = 86_400_000
 
 export function TodayPage() {
   const { t } = useTranslation()
-  const format = useTimeFormat()
+  const format = useBusinessTimeFormat()
   const now = useNow()
   const [shown, setShown] = useState<'today' | 'tomorrow'>('today')
   const day = shown === 'today' ? undefined : format.isoDay(now + DAY_MS)
@@ -137,7 +137,7 @@ type DayCardProps = {
 
 function DayCard({ overview, now, shown, onShow }: DayCardProps) {
   const { t } = useTranslation()
-  const format = useTimeFormat()
+  const format = useBusinessTimeFormat()
   const counts = countsOf(overview)
   const isToday = overview.day === format.isoDay(now)
   return (
@@ -175,11 +175,9 @@ function DayCard({ overview, now, shown, onShow }: DayCardProps) {
   )
 }
 
-const NEXT = 11
-
 function Next({ now, waiting }: { now: number; waiting: number }) {
   const { t } = useTranslation()
-  const { data, error, refetch } = useQuery(nextMessagesQuery(NEXT))
+  const { data, error, refetch } = useQuery(nextMessagesQuery)
   const messages = data?.items ?? []
   const first = messages[0]
   return (

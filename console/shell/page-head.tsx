@@ -1,11 +1,13 @@
-import { Popover } from '@mantine/core'
 import { IconChevronDown, IconClock } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
-import { useEffect, useState, type ReactNode } from 'react'
+import { lazy, Suspense, useCallback, useEffect, useRef, useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
-import { useSession } from '../api/session.ts'
-import { setupQuery } from '../api/setup.ts'
-import { formatIn, placeOf, useTimeFormat } from '../components/time.ts'
+import { useChosenTimeZone } from '../components/chosen-time-zone.ts'
+import { placeOf, useTimeFormat } from '../components/time.ts'
+
+const ClockMenu = lazy(async () => {
+  const { ClockMenu } = await import('./clock-menu.tsx')
+  return { default: ClockMenu }
+})
 
 type Props = {
   title: ReactNode
@@ -13,10 +15,10 @@ type Props = {
   lede?: ReactNode
   /** The main button of the page. */
   children?: ReactNode
-}
+} & ClockProps
 
 /** Title, sentence, clock and main button: the top of every page. */
-export function PageHead({ title, lede, children }: Props) {
+export function PageHead({ title, lede, clientId, children }: Props) {
   return (
     <header className="page-head">
       <div className="grow">
@@ -24,76 +26,52 @@ export function PageHead({ title, lede, children }: Props) {
         {lede && <p className="lede numbers">{lede}</p>}
       </div>
       <div className="row" style={{ gap: 10, paddingTop: 2, flexWrap: 'wrap' }}>
-        <Clock />
+        <Clock clientId={clientId} />
         {children}
       </div>
     </header>
   )
 }
 
-/** The time zone of all times on the page; opens the time elsewhere. */
-export function Clock() {
+type ClockProps = {
+  /** Offers the time zone of this client, too. */
+  clientId?: number | undefined
+}
+
+/** The time zone of all times on the page; opens a choice of others. */
+export function Clock({ clientId }: ClockProps) {
   const { t } = useTranslation()
   const format = useTimeFormat()
   const now = useNow()
+  const isChosen = useChosenTimeZone() !== undefined
   const [isOpen, setOpen] = useState(false)
+  const button = useRef<HTMLButtonElement>(null)
+  const close = useCallback(() => setOpen(false), [])
   return (
-    <Popover opened={isOpen} onChange={setOpen} position="bottom-end" shadow="md">
-      <Popover.Target>
-        <button
-          type="button"
-          className="chip clock numbers"
-          title={t('clock.title')}
-          onClick={() => setOpen(!isOpen)}
-        >
-          <IconClock size={15} aria-hidden />
-          <b>
-            {format.weekday(now)} {format.time(now)}
-          </b>
-          {placeOf(format.timeZone)}
-          <IconChevronDown size={13} aria-hidden />
-        </button>
-      </Popover.Target>
-      <Popover.Dropdown p={0}>
-        <Zones now={now} />
-      </Popover.Dropdown>
-    </Popover>
-  )
-}
-
-/** The current time for the business, its locations, this device and UTC. */
-function Zones({ now }: { now: number }) {
-  const { t } = useTranslation()
-  const { business, functions } = useSession()
-  const { data: setup } = useQuery({
-    ...setupQuery,
-    enabled: functions.includes('VIEW_SCHEDULE'),
-  })
-  const zones = [
-    { name: business.name, timeZone: business.timeZone },
-    ...(setup?.locations ?? [])
-      .map(({ name, timeZone }) => ({ name, timeZone: timeZone ?? business.timeZone }))
-      .filter(({ timeZone }) => timeZone !== business.timeZone),
-    { name: t('clock.device'), timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone },
-    { name: 'UTC', timeZone: 'UTC' },
-  ]
-  return (
-    <dl className="clock-zones numbers">
-      {zones.map(({ name, timeZone }, i) => {
-        const format = formatIn(timeZone)
-        return (
-          <div key={`${i} ${name}`}>
-            <dt className="ellipsis" dir="auto">
-              {name}
-            </dt>
-            <dd className="soft">{timeZone === name ? '' : placeOf(timeZone)}</dd>
-            <dd className="strong">
-              {format.weekday(now)} {format.time(now)}
-            </dd>
-          </div>
-        )
-      })}
-    </dl>
+    <div className="clock-place">
+      <button
+        ref={button}
+        type="button"
+        className="chip clock numbers"
+        title={t('clock.title')}
+        aria-haspopup="dialog"
+        aria-expanded={isOpen}
+        data-chosen={isChosen || undefined}
+        onClick={() => setOpen(!isOpen)}
+      >
+        <IconClock size={15} aria-hidden />
+        <b>
+          {format.weekday(now)} {format.time(now)}
+        </b>
+        {placeOf(format.timeZone)}
+        <IconChevronDown size={13} aria-hidden />
+      </button>
+      {isOpen && (
+        <Suspense>
+          <ClockMenu now={now} clientId={clientId} opener={button} onClose={close} />
+        </Suspense>
+      )}
+    </div>
   )
 }
 

@@ -16,6 +16,7 @@ import { useLiveUpdates } from '../api/live.ts'
 import { readinessQuery } from '../api/readiness.ts'
 import { signOut, useSession } from '../api/session.ts'
 import { Bell } from '../components/bell.tsx'
+import { chooseTimeZone } from '../components/chosen-time-zone.ts'
 import { HeldActions } from '../components/held-actions.tsx'
 import { Loading } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
@@ -257,6 +258,7 @@ function useSignOut() {
   const navigate = useNavigate()
   return () => {
     forgetRecent(userId)
+    chooseTimeZone(undefined)
     void signOut().then(() => navigate({ to: '/sign-in' }))
   }
 }

@@ -12,7 +12,8 @@ export const enPages = {
     cancelled: 'Cancelled',
   },
   clock: {
-    title: 'The time at other places',
+    title: 'Time zone of all times',
+    hint: 'Show all times as in:',
     device: 'This device',
   },
   today: {

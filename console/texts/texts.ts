@@ -17,8 +17,12 @@ export function startTexts() {
   })
 }
 
+let pageTexts: Promise<void> | undefined
+
 /** Adds the texts of the pages, once. */
-export const loadPageTexts = async () => {
+export const loadPageTexts = () => (pageTexts ??= addPageTexts())
+
+async function addPageTexts() {
   const { enPages } = await import('./en-pages.ts')
   i18next.addResourceBundle('en', 'console', enPages, true)
 }

@@ -8,7 +8,7 @@ import {
 } from '../contract/credentials.ts'
 import { findFaults } from '../contract/find-faults.ts'
 import { isId, isPlainObject } from '../contract/json.ts'
-import { foreignBusiness, readFields, readGiven } from '../contract/read-fields.ts'
+import { foreignBusiness, isUnchanged, readFields, readGiven } from '../contract/read-fields.ts'
 import type { Db } from '../database/database.ts'
 import { conflict, forbidden, invalid, notFound, type Fault } from '../errors.ts'
 import { revokeKeysOfMaker } from '../store/api-keys.ts'
@@ -86,8 +86,9 @@ export async function saveUser(tx: Db, input: UserInput, saving: UserSave) {
     const user = { ...values, passwordHash: input.passwordHash! }
     return { user: await insertUser(tx, businessId, user, saving), before: undefined }
   }
-  await keepAnOwner(tx, current, values)
   const { passwordHash } = input
+  if (!passwordHash && isUnchanged(values, current)) return { user: current, before: current }
+  await keepAnOwner(tx, current, values)
   const user = await updateUser(tx, current, { ...values, passwordHash }, saving)
   if (passwordHash || !user.active) await deleteSessionsOfUser(tx, businessId, user.userId)
   if (!user.active || user.role !== current.role) {

@@ -7,7 +7,12 @@ import {
 } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
 import type { StoredDefinition } from '../store/event-definitions.ts'
-import { readReminders, writePlan, type NewTrigger } from '../store/event-triggers.ts'
+import {
+  readReminders,
+  writePlan,
+  type NewTrigger,
+  type ReminderRow,
+} from '../store/event-triggers.ts'
 import type { BulkCall } from './approvals.ts'
 import { refusals } from './match.ts'
 import { writeOccurrence, type SchedulingEvent } from './occurrence.ts'
@@ -34,33 +39,40 @@ type ScheduleContext = {
   bulkCall?: BulkCall
 }
 
+type ToSchedule = {
+  saved: SavedObject[]
+  definitions: StoredDefinition[]
+  /** Those of the saved objects that are not new. */
+  reminders: ReminderRow[]
+}
+
 /**
  * Writes the triggers of everything that was saved, and lets pending reminders follow. Runs in the
  * transaction that saves the objects, so neither is ever stored without the other.
  */
 export async function scheduleTriggers(
   tx: Db,
-  objectType: ObjectType,
-  saved: SavedObject[],
-  definitions: StoredDefinition[],
+  { saved, definitions, reminders }: ToSchedule,
   { businessId, now, history, bulkCall }: ScheduleContext,
 ) {
-  const known = saved.filter((object) => object.before).map(({ subject }) => objectIdOf(subject))
-  const rows =
-    known.length > 0
-      ? await readReminders(
-          tx,
-          businessId,
-          objectType,
-          known,
-          idsOf(definitions.filter(isReminder)),
-        )
-      : []
   const cause: Cause = history ? 'history' : 'saved object'
-  const plan = planReminders(saved, definitions, rows, cause, now)
+  const plan = planReminders(saved, definitions, reminders, cause, now)
   for (const object of saved) plan.insert.push(...eventTriggers(object, definitions, now))
   await bulkCall?.hold(tx, plan, now)
   writePlan(tx, businessId, plan, now)
+}
+
+/** The reminders of objects whose locks the caller holds, for `scheduleTriggers`. */
+export async function readRemindersToPlan(
+  tx: Db,
+  businessId: number,
+  objectType: ObjectType,
+  ids: (number | string)[],
+  definitions: StoredDefinition[],
+) {
+  const eventDefnIds = idsOf(definitions.filter(isReminder))
+  if (eventDefnIds.length === 0) return []
+  return readReminders(tx, businessId, objectType, ids, eventDefnIds)
 }
 
 /** A reminder whose time changed when it was due, with its object and definition as they are now. */

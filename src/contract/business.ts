@@ -144,7 +144,7 @@ export type Business = Static<typeof Business>
 const REQUIRED = 'Required to create one.'
 
 export const BUSINESS_FIELDS = {
-  name: required(name(), REQUIRED),
+  name: required(name(), `The name, as clients know it. ${REQUIRED}`),
   timeZone: required(timeZone(), `An IANA time zone, such as Europe/Zurich. ${REQUIRED}`),
   emailAddress: optional(address(), 'The email address for clients.'),
   phone: optional(line(60), 'The phone number for clients.'),
@@ -167,7 +167,7 @@ export const BUSINESS_FIELDS = {
   dailyMailLimit: optional(integer(1, MAX_DAILY_MAILS), ABOUT.dailyMailLimit),
   bulkLimit: optional(integer(0, MAX_BULK_LIMIT), ABOUT.bulkLimit),
   quietHours: optional(quietHours(), ABOUT.quietHours),
-  active: optional(boolean(true), 'Only the operator can set it.'),
+  active: optional(boolean(true), 'False if it is deactivated. Only the operator can set it.'),
 }
 
 /** The body of a POST. With `businessId` it is an update. */

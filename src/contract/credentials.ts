@@ -176,10 +176,11 @@ const scopes = (): Of<typeof ScopeList> & { initially: Scope[] } => ({
 })
 
 const REQUIRED = 'Required to create one.'
+const AUTHOR = 'The author of changes with this key is `key:<name>`.'
 
 export const API_KEY_FIELDS = {
-  name: required(name(100), REQUIRED),
-  scopes: optional(scopes(), 'Default: all.'),
+  name: required(name(100), `${AUTHOR} ${REQUIRED}`),
+  scopes: optional(scopes(), 'What the key may do. Default: everything in its business.'),
   expiresTime: optional(instant(), 'The key is refused from this time on.'),
 }
 
@@ -234,11 +235,17 @@ export const password = (): Of<TString> => ({
 })
 
 export const USER_FIELDS = {
-  username: required(username(), REQUIRED),
+  username: required(username(), `Unique in the whole installation. ${REQUIRED}`),
   emailAddress: optional(address(), 'Receives invitations and password links.'),
-  role: required(oneOf(ROLES, 'Role'), REQUIRED),
-  professionalId: optional(reference('professional')),
-  locationIdList: optional(references('location')),
+  role: required(oneOf(ROLES, 'Role'), `What the person may see and do. ${REQUIRED}`),
+  professionalId: optional(
+    reference('professional'),
+    'The member of staff whose appointments a USER sees.',
+  ),
+  locationIdList: optional(
+    references('location'),
+    'The locations that a LOCATION_SUPER_USER sees.',
+  ),
   failureMails: optional(boolean(null), FAILURE_MAILS),
   active: optional(boolean(true)),
 }
@@ -252,7 +259,7 @@ const userWrite = {
 
 const NEW_PASSWORD = optional(
   password(),
-  `${REQUIRED} An update with it ends all sessions of the person.`,
+  `The password to sign in with. ${REQUIRED} An update with it ends all sessions of the person.`,
 )
 
 export const UserWrite = Type.Object(

@@ -220,9 +220,9 @@ export const TemplateWarnings = Type.Array(
       }),
     ),
     objects: Type.Optional(
-      Type.Integer({ description: 'in how many of the checked objects it is empty' }),
+      Type.Integer({ description: 'In how many of the checked objects it is empty.' }),
     ),
-    of: Type.Optional(Type.Integer({ description: 'how many recent objects were checked' })),
+    of: Type.Optional(Type.Integer({ description: 'How many recent objects were checked.' })),
     example: Type.Optional(
       Named('WarnedObject', {
         objectType: Type.Enum([...OBJECT_TYPES], { title: 'ObjectType' }),

@@ -23,7 +23,7 @@ export const Email = Type.Object(
     emailId: Type.Integer(),
     businessId: Type.Integer(),
     eventTriggerId: OrNull(
-      Type.Integer({ description: 'null for tests and for emails that were sent again' }),
+      Type.Integer({ description: 'Null for tests and for emails that were sent again.' }),
     ),
     eventActionId: OrNull(Type.Integer()),
     emailTemplateId: OrNull(Type.Integer()),

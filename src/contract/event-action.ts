@@ -57,27 +57,35 @@ export const EventActionBody = Type.Object(
   {
     ...interfaceNames,
     ...serverOwned,
-    eventActionId: Maybe(IdWith({ description: 'the action to update; absent: a new one' })),
+    eventActionId: Maybe(IdWith({ description: 'The action to update; absent: a new one.' })),
     eventDefnId: Maybe(Id),
-    eventDefinitionId: Maybe(IdWith({ description: 'the same as eventDefnId' })),
+    eventDefinitionId: Maybe(IdWith({ description: 'The same as eventDefnId.' })),
     actionType: Maybe(Type.Enum(['SEND_EMAIL'], { title: 'ActionType' })),
     active: Maybe(Type.Boolean()),
     businessId: Maybe(Id),
     emailTemplateId: Maybe(Id),
     emailCategoryId: Maybe(Id),
     recipient: Maybe(
-      Named('RecipientBody', {
-        label: Ignored,
-        eventTypeCodes: Ignored,
-        value: Maybe(Type.Enum([...RECIPIENTS], { title: 'Recipient' })),
-      }),
+      Named(
+        'RecipientBody',
+        {
+          label: Ignored,
+          eventTypeCodes: Ignored,
+          value: Maybe(Type.Enum([...RECIPIENTS], { title: 'Recipient' })),
+        },
+        { value: 'client' },
+      ),
     ),
     msgType: Maybe(
-      Named('MessageTypeBody', {
-        eventTypeCodes: Ignored,
-        label: Ignored,
-        value: Maybe(Type.Enum(['email'], { title: 'Channel' })),
-      }),
+      Named(
+        'MessageTypeBody',
+        {
+          eventTypeCodes: Ignored,
+          label: Ignored,
+          value: Maybe(Type.Enum(['email'], { title: 'Channel' })),
+        },
+        { value: 'email' },
+      ),
     ),
     template: Maybe(
       Type.Object(
@@ -85,7 +93,7 @@ export const EventActionBody = Type.Object(
         {
           title: 'TemplateReference',
           additionalProperties: true,
-          description: 'its id is used if emailTemplateId is absent; the rest is ignored',
+          description: 'Its id is used if emailTemplateId is absent; the rest is ignored.',
         },
       ),
     ),

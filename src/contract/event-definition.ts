@@ -52,11 +52,15 @@ const TRIGGER_ANCHORS = ['START', 'END'] as const
 const Ids = Type.Array(Type.Integer())
 const GivenIds = Type.Array(Id, { maxItems: 5000 })
 const ShortText = schemaOf(line(100))
-const Labelled = Named('LabelledValue', {
-  label: Ignored,
-  value: Maybe(ShortText),
-  eventTypeCodes: Ignored,
-})
+const Labelled = Named(
+  'LabelledValue',
+  {
+    label: Ignored,
+    value: Maybe(ShortText),
+    eventTypeCodes: Ignored,
+  },
+  { value: 'all' },
+)
 const Changes = Type.Array(schemaOf(oneOf(CHANGES, 'Change')), {
   maxItems: 100,
   description:
@@ -74,17 +78,17 @@ const DefinitionActivity = Type.Object(
   {
     nextTime: OrNull(Moment),
     lastTime: OrNull(Moment),
-    waiting: Type.Integer({ description: 'SCHEDULED triggers' }),
-    sent: Type.Integer({ description: 'COMPLETED triggers of the last 30 days' }),
-    failed: Type.Integer({ description: 'FAILED triggers of the last 30 days' }),
-    skipped: Type.Integer({ description: 'SKIPPED and EXPIRED triggers of the last 30 days' }),
+    waiting: Type.Integer({ description: 'SCHEDULED triggers.' }),
+    sent: Type.Integer({ description: 'COMPLETED triggers of the last 30 days.' }),
+    failed: Type.Integer({ description: 'FAILED triggers of the last 30 days.' }),
+    skipped: Type.Integer({ description: 'SKIPPED and EXPIRED triggers of the last 30 days.' }),
     hasStoppedMatching: Type.Boolean({
       description:
         'It used to match new objects and no longer does, though objects keep being created. Checked about once a minute.',
     }),
     days: Type.Array(Type.Integer(), {
       description:
-        'COMPLETED triggers of each of the last 14 days, in the time zone of the business',
+        'COMPLETED triggers of each of the last 14 days, in the time zone of the business.',
     }),
   },
   { title: 'DefinitionActivity' },
@@ -102,7 +106,7 @@ export const EventDefinition = Type.Object(
     eventActions: OrNull(
       Type.Array(EventAction, {
         description:
-          'only with `expand=actions`; otherwise use GET /eventAction/eventDefinition/{id}',
+          'Only with `expand=actions`; otherwise use GET /eventAction/eventDefinition/{id}.',
       }),
     ),
     eventDefnId: Type.Integer(),
@@ -129,7 +133,7 @@ export const EventDefinition = Type.Object(
     onlyIfStatus: OnlyIfStatus,
     version: Type.Integer(),
     deletedDate: OrNull(Moment),
-    planning: Type.Optional(Type.Boolean({ description: 'its triggers are still being planned' })),
+    planning: Type.Optional(Type.Boolean({ description: 'Its triggers are still being planned.' })),
     activity: Type.Optional(DefinitionActivity),
   },
   { title: 'EventDefinition' },
@@ -152,7 +156,7 @@ const GroupId = withRule(Type.Union([Type.Integer(), Type.String({ maxLength: 10
 )
 
 const FilterTags = withRule(
-  Type.String({ maxLength: 100_000, description: 'the text of a JSON object of arrays' }),
+  Type.String({ maxLength: 100_000, description: 'The text of a JSON object of arrays.' }),
   (value) => {
     const fault = textFault(value, 100_000, 'many')
     if (fault !== undefined) return [{ detail: fault }]
@@ -175,21 +179,25 @@ const writable = {
   activity: ServerOwned,
   active: Maybe(Type.Boolean()),
   allOrNoneSelect: Maybe(
-    Named('AllOrNoneSelect', {
-      label: Ignored,
-      value: Maybe(schemaOf(line(100), '`all` empties locationIdList')),
-      disclaimerForms: Maybe(Labelled),
-      locations: Ignored,
-      staff: Maybe(Labelled),
-      reasons: Maybe(Labelled),
-    }),
+    Named(
+      'AllOrNoneSelect',
+      {
+        label: Ignored,
+        value: Maybe(schemaOf(line(100), '`all` empties `locationIdList`.')),
+        disclaimerForms: Maybe(Labelled),
+        locations: Ignored,
+        staff: Maybe(Labelled),
+        reasons: Maybe(Labelled),
+      },
+      { value: 'all' },
+    ),
   ),
   reasons: Maybe(Labelled),
   staff: Maybe(Labelled),
   businessId: Maybe(Id),
   description: Maybe(schemaOf(text(4000))),
   disclaimerFormIdList: Maybe(GivenIds),
-  eventDefnId: Maybe(IdWith({ description: 'the definition to update; absent: a new one' })),
+  eventDefnId: Maybe(IdWith({ description: 'The definition to update; absent: a new one.' })),
   eventActions: Maybe(Type.Array(NestedActionBody, { maxItems: 100 })),
   filterTagMapJson: Maybe(FilterTags),
   groupIdList: Maybe(Type.Array(GroupId, { maxItems: 5000 })),
@@ -211,11 +219,15 @@ const writable = {
   triggerMonths: Maybe(Type.Integer()),
   triggerWeeks: Maybe(Type.Integer()),
   triggerWhen: Maybe(
-    Named('TriggerWhen', {
-      label: Ignored,
-      value: Maybe(Type.Enum(['before', 'after'], { title: 'BeforeOrAfter' })),
-      eventTypeCodes: Ignored,
-    }),
+    Named(
+      'TriggerWhen',
+      {
+        label: Ignored,
+        value: Maybe(Type.Enum(['before', 'after'], { title: 'BeforeOrAfter' })),
+        eventTypeCodes: Ignored,
+      },
+      { value: 'before' },
+    ),
   ),
   triggeredBy: Ignored,
   offsetMode: Maybe(Type.Enum([...OFFSET_MODES], { title: 'OffsetMode' })),
@@ -231,24 +243,28 @@ export const EventDefinitionBody = Type.Object(
     ...writable,
     objectType: Maybe(Type.Enum([...DEFINITION_OBJECT_TYPES], { title: 'DefinitionObjectType' })),
     eventType: Maybe(
-      Named('EventTypeBody', {
-        ...writable,
-        eventTypeId: Maybe(EventTypeId),
-        eventType: Maybe(
-          schemaOf(
-            oneOf(
-              EVENT_TYPES.map(({ eventType }) => eventType),
-              'EventTypeName',
+      Named(
+        'EventTypeBody',
+        {
+          ...writable,
+          eventTypeId: Maybe(EventTypeId),
+          eventType: Maybe(
+            schemaOf(
+              oneOf(
+                EVENT_TYPES.map(({ eventType }) => eventType),
+                'EventTypeName',
+              ),
+              'The name of the event type, such as APPT_CREATED: see GET /eventType.',
             ),
-            'The name of the event type, such as APPT_CREATED: see GET /eventType.',
           ),
-        ),
-        objectType: Maybe(
-          Type.Enum([...DEFINITION_OBJECT_TYPES, 'INVITATION', 'DISCLAIMER'], {
-            title: 'AnyObjectType',
-          }),
-        ),
-      }),
+          objectType: Maybe(
+            Type.Enum([...DEFINITION_OBJECT_TYPES, 'INVITATION', 'DISCLAIMER'], {
+              title: 'AnyObjectType',
+            }),
+          ),
+        },
+        { eventType: 'APPT_REMINDER' },
+      ),
     ),
   },
   {

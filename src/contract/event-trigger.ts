@@ -120,7 +120,7 @@ export type HistoryEntry = Static<typeof HistoryEntry>
 export const TriggerDetails = Type.Object(
   {
     ...NamedTrigger.properties,
-    emails: OrNull(Type.Array(Email, { description: 'null if the caller may not read emails.' })),
+    emails: OrNull(Type.Array(Email, { description: 'Null if the caller may not read emails.' })),
     history: Type.Array(HistoryEntry, { description: 'Oldest first.' }),
     checks: Type.Array(Check, { description: 'The checks as of `checkedTime`.' }),
     checkedTime: OrNull({

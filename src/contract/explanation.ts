@@ -7,7 +7,7 @@ export const Check = Type.Object(
   {
     check: Type.String(),
     ok: Type.Boolean(),
-    reason: Type.String({ description: 'why the check holds or fails' }),
+    reason: Type.String({ description: 'Why the check holds or fails.' }),
   },
   { title: 'Check' },
 )

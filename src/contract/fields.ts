@@ -158,7 +158,7 @@ export const domains = (max = 100): Of<TArray<TString>> & { initially: string[] 
   initially: [],
   faults: (value) => {
     if (!Array.isArray(value)) return faultIf('must be a list of domain names')
-    if (value.length > max) return faultIf(`must hold at max ${max} domain names`)
+    if (value.length > max) return faultIf(`must hold at most ${max} domain names`)
     return value.flatMap((entry, i) =>
       faultIf(
         (typeof entry !== 'string' || parseDomain(entry) === undefined) &&
@@ -224,8 +224,13 @@ const TIME_OF_DAY = /^([01]\d|2[0-3]):[0-5]\d$/
 export const quietHours = (): Of<TObject<{ from: TString; to: TString }>> => ({
   schema: Type.Object(
     {
-      from: Type.String({ description: 'When quiet hours begin.', examples: ['21:00'] }),
+      from: Type.String({
+        pattern: TIME_OF_DAY.source,
+        description: 'When quiet hours begin.',
+        examples: ['21:00'],
+      }),
       to: Type.String({
+        pattern: TIME_OF_DAY.source,
         description: 'When they end; on the next day if it is earlier than `from`.',
         examples: ['08:00'],
       }),
@@ -245,15 +250,16 @@ export const quietHours = (): Of<TObject<{ from: TString; to: TString }>> => ({
   },
 })
 
+const LANGUAGE_TAG = /^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8}){0,3}$/
+
 export const language = (): Of<TString> => ({
-  schema: Type.String({ examples: ['de-CH'] }),
+  schema: Type.String({ pattern: LANGUAGE_TAG.source, examples: ['de-CH'] }),
   sqlType: 'text',
   faults: (value) =>
     faultIf(
       typeof value !== 'string'
         ? 'must be a string'
-        : !/^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8}){0,3}$/.test(value) &&
-            'must be a language tag, such as de-CH',
+        : !LANGUAGE_TAG.test(value) && 'must be a language tag, such as de-CH',
     ),
 })
 
@@ -299,13 +305,13 @@ export const amount = (): Of<TNumber> => ({
     if (typeof value !== 'number' || !Number.isFinite(value)) return faultIf('must be a number')
     if (value < 0 || value > 9_999_999_999) return faultIf('must be between 0 and 9999999999')
     return faultIf(
-      Math.abs(value * 100 - Math.round(value * 100)) > 1e-6 && 'must have at max two decimals',
+      Math.abs(value * 100 - Math.round(value * 100)) > 1e-6 && 'must have at most two decimals',
     )
   },
 })
 
 export const currency = (): Of<TString> => ({
-  schema: Type.String({ examples: ['CHF'] }),
+  schema: Type.String({ pattern: '^[A-Z]{3}$', examples: ['CHF'] }),
   sqlType: 'text',
   faults: (value) =>
     faultIf(
@@ -330,7 +336,8 @@ const isInRange = (ms: number) => ms >= MIN_TIME && ms <= MAX_TIME
 
 /** Most times out of range are in another unit, so the fault names it. */
 function timeFault(value: unknown) {
-  if (!Number.isSafeInteger(value)) return 'must be an integer of milliseconds'
+  if (!Number.isSafeInteger(value))
+    return 'must be an integer of milliseconds, such as 1789000000000'
   const given = value as number
   if (isInRange(given)) return undefined
   const [unit, ms] = isInRange(given * 1000)
@@ -374,7 +381,7 @@ export const references = (
   initially: [],
   faults: (value) => {
     if (!Array.isArray(value)) return faultIf('must be a list of ids')
-    if (value.length > max) return faultIf(`must hold at max ${max} ids`)
+    if (value.length > max) return faultIf(`must hold at most ${max} ids`)
     return value.flatMap((id, i) =>
       faultIf(!isId(id) && 'must be an id: an integer above 0', `/${i}`),
     )
@@ -387,7 +394,7 @@ export const lines = (max = 200): Of<TArray<TString>> & { initially: string[] } 
   initially: [],
   faults: (value) => {
     if (!Array.isArray(value)) return faultIf('must be a list of strings')
-    if (value.length > max) return faultIf(`must hold at max ${max} strings`)
+    if (value.length > max) return faultIf(`must hold at most ${max} strings`)
     return value.flatMap((entry, i) => faultIf(textFault(entry, 300), `/${i}`))
   },
 })
@@ -403,7 +410,7 @@ export const tags = (): Of<TRecord<string, TArray<TString>>> & { initially: {} }
   faults: (value) => {
     if (!isPlainObject(value)) return faultIf('must be an object of arrays of strings')
     const entries = Object.entries(value)
-    if (entries.length > 100) return faultIf('must hold at max 100 tags')
+    if (entries.length > 100) return faultIf('must hold at most 100 tags')
     return entries.flatMap(([tag, values]) => tagFaults(tag, values))
   },
 })
@@ -413,7 +420,7 @@ function tagFaults(tag: string, values: unknown): RuleFault[] {
   if (tag === '' || textFault(tag, 100))
     return faultIf('must have a name of 1 to 100 characters on one line', at)
   if (!Array.isArray(values)) return faultIf('must be an array of strings', at)
-  if (values.length > 100) return faultIf('must hold at max 100 values', at)
+  if (values.length > 100) return faultIf('must hold at most 100 values', at)
   return values.flatMap((value, i) => faultIf(textFault(value, 300), `${at}/${i}`))
 }
 
@@ -446,7 +453,7 @@ export const attendance = (
   itemsReferTo: { property: 'clientId', refersTo: 'client' },
   faults: (value) => {
     if (!Array.isArray(value)) return faultIf('must be a list of { clientId, present }')
-    if (value.length > max) return faultIf(`must hold at max ${max} entries`)
+    if (value.length > max) return faultIf(`must hold at most ${max} entries`)
     const seen = new Set<unknown>()
     return value.flatMap((entry, i) => {
       if (!isPlainObject(entry)) return faultIf('must be { clientId, present }', `/${i}`)
@@ -478,8 +485,8 @@ export const workingHours = (): Of<
     Type.Object(
       {
         weekday: Type.Enum([...WEEKDAYS], { title: 'Weekday' }),
-        from: Type.String({ examples: ['09:00'] }),
-        to: Type.String({ examples: ['17:30'] }),
+        from: Type.String({ pattern: DAY_TIME.source, examples: ['09:00'] }),
+        to: Type.String({ pattern: DAY_TIME.source, examples: ['17:30'] }),
         locationId: OF_LOCATION,
       },
       { title: 'WorkingHours', additionalProperties: false },
@@ -491,7 +498,7 @@ export const workingHours = (): Of<
   itemsReferTo: { property: 'locationId', refersTo: 'location' },
   faults: (value) => {
     if (!Array.isArray(value)) return faultIf('must be a list of { weekday, from, to }')
-    if (value.length > 100) return faultIf('must hold at max 100 entries')
+    if (value.length > 100) return faultIf('must hold at most 100 entries')
     return value.flatMap((entry, i) => hoursFaults(entry, `/${i}`))
   },
 })
@@ -548,28 +555,32 @@ export const workingExceptions = (
   itemsReferTo: { property: 'locationId', refersTo: 'location' },
   faults: (value) => {
     if (!Array.isArray(value)) return faultIf('must be a list of { startDate, endDate, from, to }')
-    if (value.length > max) return faultIf(`must hold at max ${max} entries`)
+    if (value.length > max) return faultIf(`must hold at most ${max} entries`)
     return value.flatMap((entry, i) => exceptionFaults(entry, `/${i}`))
   },
 })
 
 const WorkingException = Type.Object(
   {
-    startDate: Type.String({ description: 'The first day.', examples: ['2026-12-24'] }),
+    startDate: Type.String({
+      format: 'date',
+      description: 'The first day.',
+      examples: ['2026-12-24'],
+    }),
     endDate: Type.Optional(
-      Type.Union([Type.String(), Type.Null()], {
+      Type.Union([Type.String({ format: 'date' }), Type.Null()], {
         description: 'The last day. Default: the first one.',
         examples: ['2026-12-26'],
       }),
     ),
     from: Type.Optional(
-      Type.Union([Type.String(), Type.Null()], {
+      Type.Union([Type.String({ pattern: DAY_TIME.source }), Type.Null()], {
         description: 'The start of special hours. Absent: a day off.',
         examples: ['09:00'],
       }),
     ),
     to: Type.Optional(
-      Type.Union([Type.String(), Type.Null()], {
+      Type.Union([Type.String({ pattern: DAY_TIME.source }), Type.Null()], {
         description: 'The end of special hours.',
         examples: ['12:00'],
       }),

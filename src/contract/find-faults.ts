@@ -1,12 +1,10 @@
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
-import type { Fault } from '../errors.ts'
+import { MAX_FAULTS, type Fault } from '../errors.ts'
 import { escapePointer, isPlainObject } from './json.ts'
 import { ruleOf } from './rules.ts'
+import { isLongerThan } from './text.ts'
 import { unknownProperties } from './unknown-properties.ts'
-
-/** A limit on the length of an answer and on the time to make it. */
-export const MAX_FAULTS = 100
 
 /**
  * Checks a body against the schema that the API description publishes, and lists all its faults. Every
@@ -14,14 +12,13 @@ export const MAX_FAULTS = 100
  */
 export function findFaults(schema: TSchema, body: unknown): Fault[] {
   const unknown = unknownProperties(schema, body)
-  const faults = schemaFaults(schema, body, unknown)
-  return unknown.length === 0 ? faults : [...faults, ...unknown].slice(0, MAX_FAULTS)
+  return [...schemaFaults(schema, body, unknown), ...unknown].slice(0, MAX_FAULTS)
 }
 
 /** The faults of a value, without `unknown` properties, which were found before. */
 export function schemaFaults(schema: TSchema, value: unknown, unknown: Fault[] = []): Fault[] {
   const validator = validatorOf(schema)
-  if (validator.Check(value)) return []
+  if (!holdsLongList(schema as Shape, value) && validator.Check(value)) return []
   const faults: Fault[] = []
   explain(schema as Shape, value, '', faults)
   if (faults.length > 0 || unknown.length > 0) return faults
@@ -29,6 +26,21 @@ export function schemaFaults(schema: TSchema, value: unknown, unknown: Fault[] =
   return validator
     .Errors(value)
     .map(({ instancePath, message }) => ({ pointer: instancePath, detail: message }))
+}
+
+/** Found first: the validator would check every entry of a list before it refuses its length. */
+function holdsLongList({ anyOf, items, properties, maxItems }: Shape, value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (anyOf) return anyOf.some((choice) => holdsLongList(choice, value))
+  if (Array.isArray(value)) {
+    if (maxItems !== undefined && value.length > maxItems) return true
+    const isFlat = !items?.properties && !items?.items && !items?.anyOf
+    return !isFlat && value.some((item) => holdsLongList(items, item))
+  }
+  if (!properties) return false
+  return Object.entries(value).some(
+    ([name, inner]) => Object.hasOwn(properties, name) && holdsLongList(properties[name]!, inner),
+  )
 }
 
 type Shape = {
@@ -46,17 +58,14 @@ type Shape = {
   maximum?: number
   minItems?: number
   maxItems?: number
+  examples?: unknown[]
 }
 
 /** Lists in plain words why a value does not fit its schema. */
 function explain(shape: Shape, value: unknown, at: string, faults: Fault[]) {
   if (faults.length >= MAX_FAULTS) return
-  const add = (detail: string | undefined) => {
-    if (detail !== undefined) faults.push({ pointer: at, detail })
-  }
   const rule = ruleOf(shape)
-  if (rule && value === null) add('is required')
-  else if (rule) {
+  if (rule) {
     const found = rule(value)
     for (const fault of found) faults.push({ pointer: at + (fault.at ?? ''), detail: fault.detail })
     if (found.length === 0) explainType(shape, value, at, faults)
@@ -76,7 +85,9 @@ function explainType(shape: Shape, value: unknown, at: string, faults: Fault[]) 
     }
     for (const [name, inner] of Object.entries(shape.properties ?? {})) {
       if (!Object.hasOwn(value, name) || value[name] === undefined) continue
-      explain(inner, value[name], `${at}/${escapePointer(name)}`, faults)
+      const pointer = `${at}/${escapePointer(name)}`
+      if (value[name] === null && ruleOf(inner)) faults.push({ pointer, detail: 'is required' })
+      else explain(inner, value[name], pointer, faults)
     }
   } else if (Array.isArray(value) && shape.items) {
     for (const [i, item] of value.entries()) explain(shape.items, item, `${at}/${i}`, faults)
@@ -119,10 +130,16 @@ function isOfType({ type }: Shape, value: unknown) {
 function ownFault(shape: Shape, value: unknown): string | undefined {
   if (shape.enum && !shape.enum.includes(value)) return `must be one of ${shape.enum.join(', ')}`
   if (shape.const !== undefined && shape.const !== value) return `must be ${String(shape.const)}`
-  if (!isOfType(shape, value)) return `must be ${nameOfType(shape.type)}`
-  if (typeof value === 'string') return textFault(shape, value)
+  if (!isOfType(shape, value)) return `must be ${nameOfType(shape.type)}${suchAs(shape)}`
+  if (typeof value === 'string') return stringFault(shape, value)
   if (typeof value === 'number') return numberFault(shape, value)
   return Array.isArray(value) ? listFault(shape, value) : undefined
+}
+
+/** Shows a short object, because callers often send the value that belongs inside it. */
+function suchAs({ type, examples = [] }: Shape) {
+  const example = type === 'object' ? JSON.stringify(examples[0]) : undefined
+  return example !== undefined && example.length <= 60 ? `, such as ${example}` : ''
 }
 
 const nameOfType = (type: string | undefined) => NAMES[type ?? ''] ?? 'another value'
@@ -136,10 +153,10 @@ const NAMES: Record<string, string> = {
   null: 'null',
 }
 
-function textFault({ minLength = 0, maxLength, pattern }: Shape, value: string) {
+function stringFault({ minLength = 0, maxLength, pattern }: Shape, value: string) {
   if (minLength === 1 && value === '') return 'must not be empty'
-  if (value.length < minLength) return `must be at least ${minLength} characters`
-  if (maxLength !== undefined && value.length > maxLength) {
+  if (!isLongerThan(value, minLength - 1)) return `must be at least ${minLength} characters`
+  if (maxLength !== undefined && isLongerThan(value, maxLength)) {
     return `must be at most ${maxLength} characters`
   }
   if (pattern === undefined || new RegExp(pattern, 'u').test(value)) return undefined

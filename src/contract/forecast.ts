@@ -10,7 +10,7 @@ const Concerned = {
 }
 const Partial = Type.Optional(
   Type.Boolean({
-    description: 'true if the time limit was reached before all objects were counted',
+    description: 'True if the time limit was reached before all objects were counted.',
   }),
 )
 
@@ -18,14 +18,14 @@ const ByDayAndHour = {
   byDay: Type.Array(
     Named('DayCount', { day: Type.String({ format: 'date' }), count: Type.Integer() }),
     {
-      description: 'count by day, in the time zone of the location, else of the business',
+      description: 'Count by day, in the time zone of the location, else of the business.',
       examples: [[{ day: '2026-11-19', count: 12 }]],
     },
   ),
   byHour: Type.Array(Type.Integer(), {
     minItems: 24,
     maxItems: 24,
-    description: 'count by hour of the day, starting at midnight, in the same time zone',
+    description: 'Count by hour of the day, starting at midnight, in the same time zone.',
     examples: [[...Array<number>(9).fill(0), 12, ...Array<number>(14).fill(0)]],
   }),
 }
@@ -48,13 +48,13 @@ export const SampleQuery = (defaultLimit: number, unit: string) =>
 /** How saving a definition would change its pending triggers. */
 export const Forecast = Type.Object(
   {
-    create: Type.Integer({ description: 'reminders that would be scheduled' }),
-    move: Type.Integer({ description: 'pending triggers that would get another time' }),
-    cancel: Type.Integer({ description: 'pending triggers that would be cancelled' }),
+    create: Type.Integer({ description: 'Reminders that would be scheduled.' }),
+    move: Type.Integer({ description: 'Pending triggers that would get another time.' }),
+    cancel: Type.Integer({ description: 'Pending triggers that would be cancelled.' }),
     expired: Type.Integer({
-      description: 'objects in the future whose reminder time has already passed',
+      description: 'Objects in the future whose reminder time has already passed.',
     }),
-    unchanged: Type.Integer({ description: 'pending triggers that would stay unchanged' }),
+    unchanged: Type.Integer({ description: 'Pending triggers that would stay unchanged.' }),
     samples: Type.Array(
       Named('DefinitionPlanSample', {
         change: Type.Enum(['create', 'move', 'cancel', 'expired'], {
@@ -65,7 +65,7 @@ export const Forecast = Type.Object(
         to: OrNull(Moment),
         reason: OrNull(
           Type.String({
-            description: 'why it is cancelled or too late',
+            description: 'Why it is cancelled or too late.',
             examples: ['the definition does not select location London'],
           }),
         ),
@@ -75,11 +75,11 @@ export const Forecast = Type.Object(
     ...ByDayAndHour,
     atNight: Type.Integer({
       description:
-        'triggers that would be due between 21:00 and 8:00 in the time zone of the location',
+        'Triggers that would be due between 21:00 and 8:00 in the time zone of the location.',
     }),
     withinAnHour: Type.Integer({
       description:
-        'triggers that would be due less than an hour after another one for the same client',
+        'Triggers that would be due less than an hour after another one for the same client.',
     }),
     partial: Partial,
   },
@@ -91,16 +91,16 @@ export type Forecast = Static<typeof Forecast>
 export const Backtest = Type.Object(
   {
     mails: Type.Integer(),
-    clients: Type.Integer({ description: 'the number of different clients' }),
+    clients: Type.Integer({ description: 'The number of different clients.' }),
     atNight: Type.Integer({
-      description: 'emails between 21:00 and 8:00 in the time zone of the recipient',
+      description: 'Emails between 21:00 and 8:00 in the time zone of the recipient.',
     }),
     withinAnHour: Type.Integer({
-      description: 'emails less than an hour after another one to the same recipient',
+      description: 'Emails less than an hour after another one to the same recipient.',
     }),
     emptyTokens: Type.Record(Type.String(), Type.Integer(), {
       title: 'Counts',
-      description: 'tokens without a value, each with the number of emails',
+      description: 'Tokens without a value, each with the number of emails.',
       examples: [{ CLIENT_PHONE: 3 }],
     }),
     samples: Type.Array(

@@ -6,3 +6,18 @@ export const isId = (value: unknown): value is number =>
 
 /** Escapes a property name for a JSON pointer (RFC 6901). */
 export const escapePointer = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1')
+
+/** Instants first: deep equality calls any two of them equal. */
+export function isSame(a: unknown, b: unknown): boolean {
+  if (a instanceof Temporal.Instant) return b instanceof Temporal.Instant && a.equals(b)
+  if (Array.isArray(a)) {
+    return Array.isArray(b) && a.length === b.length && a.every((item, i) => isSame(item, b[i]))
+  }
+  if (typeof a === 'object' && a !== null) {
+    if (typeof b !== 'object' || b === null || Array.isArray(b)) return false
+    const [x, y] = [a as Record<string, unknown>, b as Record<string, unknown>]
+    const keys = Object.keys(x)
+    return keys.length === Object.keys(y).length && keys.every((key) => isSame(x[key], y[key]))
+  }
+  return a === b
+}

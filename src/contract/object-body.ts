@@ -80,9 +80,9 @@ const lines = new Map<ObjectKind, TSchema>()
 export const refName = (property: string) => property.replace(/Id(List)?$/, 'Ref$1')
 
 function bodyProperties(kind: ObjectKind): Record<string, TSchema> {
-  const external = kind.references.map(({ property, refersTo }) => [
+  const external = kind.references.map(({ property }) => [
     externalName(property),
-    Type.Optional(externalIds(property, refersTo)),
+    Type.Optional(externalIds(property)),
   ])
   return {
     [kind.id]: Type.Optional(orNull(idOf(kind))),
@@ -97,10 +97,15 @@ function bodyProperties(kind: ObjectKind): Record<string, TSchema> {
   }
 }
 
-const externalIds = (property: string, refersTo: string) => {
-  const description = `The externalId of the ${refersTo}, in place of \`${property}\`.`
+/** As many as ids; see `references`. */
+const MAX_EXTERNAL_IDS = 5_000
+
+const externalIds = (property: string) => {
+  const description = `The \`externalId\` of what \`${property}\` refers to: send one of the two.`
   return orNull(
-    property.endsWith('List') ? Type.Array(externalId(), { description }) : externalId(description),
+    property.endsWith('List')
+      ? Type.Array(externalId(), { maxItems: MAX_EXTERNAL_IDS, description })
+      : externalId(description),
   )
 }
 

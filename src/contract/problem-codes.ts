@@ -31,8 +31,8 @@ export const PROBLEMS = {
   'unknown-key': {
     status: 401,
     title: 'The key is not known',
-    meaning: 'No active key is like this: it was mistyped, revoked, or it has expired.',
-    remedy: 'Check the key. An owner or administrator can make another with `POST /apiKey`.',
+    meaning: 'There is no such active key: it was mistyped, revoked, or it has expired.',
+    remedy: 'Check the key. An owner or administrator can create another with `POST /apiKey`.',
   },
   'expired-session': {
     status: 401,
@@ -131,7 +131,7 @@ export const PROBLEMS = {
     status: 429,
     title: 'Too many requests',
     meaning: 'The credential has used up its rate. `Retry-After` says for how many seconds.',
-    remedy: 'Wait that long, then go on. The `RateLimit-*` headers of every answer help to pace.',
+    remedy: 'Wait that long, then go on. The `RateLimit` header of every answer helps to pace.',
   },
   'headers-too-large': {
     status: 431,

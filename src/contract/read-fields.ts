@@ -2,7 +2,7 @@ import type { TSchema } from 'typebox'
 import type { Fault } from '../errors.ts'
 import { type Field } from './fields.ts'
 import { findFaults } from './find-faults.ts'
-import { isId, isPlainObject } from './json.ts'
+import { isId, isPlainObject, isSame } from './json.ts'
 
 export type Fields = Record<string, Field>
 
@@ -52,6 +52,12 @@ function missingFields(fields: Fields, body: unknown): Fault[] {
   )
   return missing.map((property) => ({ pointer: `/${property}`, detail: 'is required' }))
 }
+
+/** Whether the values are those that are stored, so that a save of them changes nothing. */
+export const isUnchanged = (values: object, stored: object) =>
+  Object.entries(values).every(([property, value]) =>
+    isSame(value, (stored as Record<string, unknown>)[property]),
+  )
 
 /** The fault of a body that names another business. */
 export function foreignBusiness(body: unknown, businessId: number): Fault[] {

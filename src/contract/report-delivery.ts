@@ -91,7 +91,8 @@ const groupByField = (): Of<typeof GroupBy> => ({
 const StoredGroupBy = OrNull(Type.Array(Type.String()))
 
 /** `checkPrintRequest` checks whether there is such a report. */
-const reportId = () => required(integer(1, 2_147_483_647), 'Required to create one.')
+const reportId = () =>
+  required(integer(1, 2_147_483_647), 'The number of the report. Required to create one.')
 
 const Frequency = Type.Enum([...FREQUENCIES], { title: 'ReportFrequency' })
 const Range = Type.Enum([...REPORT_RANGES], { title: 'ReportRange' })
@@ -233,7 +234,7 @@ export const ReportSchedule = Type.Object(
 export type ReportSchedule = Static<typeof ReportSchedule>
 
 const VIEW_FIELDS = {
-  name: required(name(200), 'Required to create one.'),
+  name: required(name(200), 'The name to show. Required to create one.'),
   reportId: reportId(),
   filters: optional(filtersField()),
   groupBy: optional(groupByField()),

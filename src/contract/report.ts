@@ -102,7 +102,7 @@ export const PrintQuery = Type.Object({
   attach: Type.Optional(
     Type.Boolean({
       default: true,
-      description: 'true: browsers save the file; false: they show it.',
+      description: 'True: browsers save the file; false: they show it.',
     }),
   ),
 })

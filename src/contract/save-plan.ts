@@ -8,27 +8,27 @@ export type PlannedChange = (typeof CHANGES)[number]
 /** How saving an object would change its triggers. */
 export const SavePlan = Type.Object(
   {
-    create: Type.Integer({ description: 'triggers that would be scheduled for later' }),
-    move: Type.Integer({ description: 'pending triggers that would get another time' }),
-    cancel: Type.Integer({ description: 'pending triggers that would be cancelled' }),
-    atOnce: Type.Integer({ description: 'triggers that would fire at once' }),
-    expired: Type.Integer({ description: 'reminders whose time would already have passed' }),
+    create: Type.Integer({ description: 'Triggers that would be scheduled for later.' }),
+    move: Type.Integer({ description: 'Pending triggers that would get another time.' }),
+    cancel: Type.Integer({ description: 'Pending triggers that would be cancelled.' }),
+    atOnce: Type.Integer({ description: 'Triggers that would fire at once.' }),
+    expired: Type.Integer({ description: 'Reminders whose time would already have passed.' }),
     samples: Type.Array(
       Named('SavePlanSample', {
         change: Type.Enum([...CHANGES], { title: 'PlannedChange' }),
         eventTriggerId: OrNull(
-          Type.Integer({ description: 'the pending trigger; `null` for a new one' }),
+          Type.Integer({ description: 'The pending trigger; `null` for a new one.' }),
         ),
         eventDefnId: Type.Integer(),
-        description: OrNull(Type.String({ description: 'the description of the definition' })),
-        from: OrNull({ ...Moment, description: 'when it is scheduled now, in ms' }),
-        to: OrNull({ ...Moment, description: 'when it would be scheduled, in ms' }),
+        description: OrNull(Type.String({ description: 'The description of the definition.' })),
+        from: OrNull({ ...Moment, description: 'When it is scheduled now, in ms.' }),
+        to: OrNull({ ...Moment, description: 'When it would be scheduled, in ms.' }),
         recipients: Type.Array(Type.Enum([...RECIPIENTS], { title: 'Recipient' }), {
           description:
-            'the recipients of its actions; empty if it has no actions and sends nothing',
+            'The recipients of its actions; empty if it has no actions and sends nothing.',
         }),
         clientName: OrNull(Type.String()),
-        reason: OrNull(Type.String({ description: 'why it would be cancelled or expired' })),
+        reason: OrNull(Type.String({ description: 'Why it would be cancelled or expired.' })),
       }),
       { description: 'At most 100, by time.' },
     ),

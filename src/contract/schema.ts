@@ -3,8 +3,8 @@ import { isId } from './json.ts'
 import { withRule } from './rules.ts'
 
 /** An object whose schema has a name of its own in the API description. */
-export const Named = <P extends TProperties>(title: string, properties: P) =>
-  Type.Object(properties, { title })
+export const Named = <P extends TProperties>(title: string, properties: P, example?: object) =>
+  Type.Object(properties, { title, ...(example && { examples: [example] }) })
 
 export const OrNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
@@ -39,7 +39,8 @@ export const serverOwned = {
   modifiedUser: ServerOwned,
 }
 
-export const Moment = Type.Integer({ description: 'Milliseconds since 1970-01-01 00:00:00 UTC.' })
+export const MOMENT_UNIT = 'Milliseconds since 1970-01-01 00:00:00 UTC.'
+export const Moment = Type.Integer({ description: MOMENT_UNIT })
 
 /** A time in a query. Dates as text and times in seconds are frequent mistakes. */
 export const MomentQuery = (range: { minimum: number; maximum: number; description: string }) =>

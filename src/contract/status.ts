@@ -66,15 +66,18 @@ const STATUS_KEY = {
 }
 
 const OTHER_FIELDS = {
-  label: required(name(), 'Required to create one.'),
+  label: required(name(), 'The name to show. Required to create one.'),
   outcome: optional(
     oneOf(OUTCOMES, 'StatusOutcome'),
     'What reports count it as. Default: by the name of the status, else PENDING.',
   ),
-  live: optional(boolean(true), 'Default: true.'),
+  live: optional(
+    boolean(true),
+    'Whether reminders before the appointment are still sent. Default: true.',
+  ),
   liveAfter: optional(
     boolean(null),
-    'Default: the value of `live`; true for COMPLETED appointments and CLOSED classes.',
+    'Whether reminders after the appointment are sent. Default: the value of `live`; true for COMPLETED appointments and CLOSED classes.',
   ),
   active: optional(boolean(true)),
 }

@@ -1,9 +1,7 @@
 import type { TSchema } from 'typebox'
-import type { Fault } from '../errors.ts'
+import { MAX_FAULTS, type Fault } from '../errors.ts'
 import { escapePointer } from './json.ts'
 import { UNKNOWN_PARAMETER, UNKNOWN_PROPERTY } from './problem-codes.ts'
-
-const MAX_FAULTS = 100
 
 /**
  * Finds the properties of a body that its schema does not name, at any depth. An object whose schema
@@ -18,13 +16,16 @@ export function unknownProperties(schema: TSchema, body: unknown, pointer = ''):
 /** Finds the query parameters that the schema does not name. */
 export function unknownParameters(schema: TSchema | undefined, query: object): Fault[] {
   const names = schema ? namesOf(schema) : undefined
+  const known = names?.suggested ?? []
+  const all = known.length === 0 ? 'this address takes none' : `known are ${known.join(', ')}`
   return Object.keys(query)
     .filter((name) => !names?.properties?.has(name))
     .slice(0, MAX_FAULTS)
-    .map((name) => ({
-      pointer: `?${name}`,
-      detail: withSuggestion(UNKNOWN_PARAMETER, name, names?.suggested ?? []),
-    }))
+    .map((name) => {
+      const nearest = nearestName(name, known)
+      const hint = nearest === undefined ? all : `did you mean ${nearest}?`
+      return { pointer: `?${name}`, detail: `${UNKNOWN_PARAMETER}; ${hint}` }
+    })
 }
 
 /** The names that an object may have; undefined if any are allowed. */
@@ -56,7 +57,9 @@ function findUnknown(names: Names | undefined, value: unknown, at: string, fault
     const known = names.properties.get(name)
     if (known) findUnknown(known, inner, `${at}/${escapePointer(name)}`, faults)
     else if (!names.properties.has(name)) {
-      const detail = withSuggestion(UNKNOWN_PROPERTY, name, names.suggested)
+      const nearest = nearestName(name, names.suggested)
+      const hint = nearest === undefined ? '' : `; did you mean ${nearest}?`
+      const detail = UNKNOWN_PROPERTY + hint
       faults.push({ pointer: `${at}/${escapePointer(name)}`, detail })
     }
   }
@@ -89,11 +92,6 @@ function readNames({ properties, additionalProperties, items, anyOf }: Shape): N
   }
 }
 
-function withSuggestion(message: string, name: string, suggested: string[]) {
-  const nearest = nearestName(name, suggested)
-  return nearest === undefined ? message : `${message}; did you mean ${nearest}?`
-}
-
 const MAX_NAME = 60
 
 /** The name that was probably meant; undefined if none is similar. */
@@ -103,7 +101,7 @@ export function nearestName(name: string, suggested: readonly string[]): string 
   let nearest: { name: string; distance: number } | undefined
   for (const each of suggested) {
     const distance = distanceTo(given, each.toLowerCase())
-    if (distance <= maxDistance(given) && (!nearest || distance < nearest.distance)) {
+    if (distance !== undefined && (!nearest || distance < nearest.distance)) {
       nearest = { name: each, distance }
     }
   }
@@ -112,11 +110,15 @@ export function nearestName(name: string, suggested: readonly string[]): string 
 
 const maxDistance = (name: string) => Math.max(1, Math.floor(name.length / 3))
 
-/** A name without its beginning or end is near: `email` for `emailAddress`. */
+/** A name without its beginning or end is near: `email` for `emailAddress`. Undefined if it is too far. */
 function distanceTo(given: string, name: string) {
+  if (given === name) return 0
+  if (given.length >= 4 && (name.startsWith(given) || name.endsWith(given))) return 1
+  const max = maxDistance(given)
+  // Most names differ too much in length: comparing their letters would take most of the time.
+  if (Math.abs(given.length - name.length) > max) return undefined
   const distance = editDistance(given, name)
-  const isPart = given.length >= 4 && (name.startsWith(given) || name.endsWith(given))
-  return isPart ? Math.min(distance, 1) : distance
+  return distance <= max ? distance : undefined
 }
 
 /** Levenshtein distance, with a swap of two neighbours as one edit. */

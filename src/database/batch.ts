@@ -1,26 +1,44 @@
 import pg from 'pg'
 
+/** A statement, and the promise of its result. */
+export type Pending = { statement: pg.QueryConfig } & PromiseWithResolvers<pg.QueryResult>
+
+export function pendingOf(statement: pg.QueryConfig): Pending {
+  const pending = { statement, ...Promise.withResolvers<pg.QueryResult>() }
+  pending.promise.catch(() => {})
+  return pending
+}
+
 /**
- * Runs statements in one packet with one Sync: one round trip. After an error the server skips the
- * rest. Outside a transaction they are one implicit transaction, committed before the answer.
+ * Sends statements in one packet with one Sync: one round trip. Each result is given when it arrives,
+ * while the server still runs the statements that follow. After an error the server skips the rest, and
+ * they fail with that error.
  */
-export async function runBatch(client: pg.ClientBase, statements: pg.QueryConfig[]) {
+export async function sendBatch(client: pg.ClientBase, batch: Pending[]) {
   try {
-    return await new Promise<pg.QueryResult[]>((resolve, reject) => {
-      const callback: Callback = (error, results) => (error ? reject(error) : resolve(results))
-      client.query(new Batch(statements, callback))
+    await new Promise<void>((resolve, reject) => {
+      client.query(new Batch(batch, (error) => (error ? reject(error) : resolve())))
     })
   } catch (error) {
     // The stack of the caller, not of the socket's event.
     if (error instanceof Error) Error.captureStackTrace(error)
+    for (const { reject } of batch) reject(error)
     throw error
   }
+}
+
+/** Outside a transaction: the statements are one implicit transaction, committed before the answer. */
+export async function runBatch(client: pg.ClientBase, statements: pg.QueryConfig[]) {
+  const batch = statements.map(pendingOf)
+  await sendBatch(client, batch)
+  return Promise.all(batch.map(({ promise }) => promise))
 }
 
 /** Methods of `pg.Query` that its types do not declare. */
 type Query = {
   text: string
   name: string | undefined
+  values?: unknown[]
   callback: unknown
   submit(connection: Connection): void
   prepare(connection: Connection): void
@@ -33,9 +51,10 @@ type Query = {
 type Connection = {
   stream: { cork(): void; uncork(): void }
   submittedNamedStatements: Record<string, string>
+  flush(): void
   sync(): void
 }
-type Callback = (error: Error | null, results: pg.QueryResult[]) => void
+type Callback = (error: Error | null) => void
 
 const Query = pg.Query as unknown as new (config: pg.QueryConfig) => Query
 
@@ -45,9 +64,15 @@ class Batch extends Query {
   #current = 0
   override callback: Callback
 
-  constructor(statements: pg.QueryConfig[], callback: Callback) {
+  constructor(batch: Pending[], callback: Callback) {
     super({ text: '' })
-    this.#queries = statements.map((statement) => new Query(statement))
+    this.#queries = batch.map(({ statement, resolve, reject }) => {
+      const query = new Query(statement)
+      // Rows that cannot be read are an error of their statement only.
+      query.callback = (error: Error | null, result: pg.QueryResult) =>
+        error ? reject(error) : resolve(result)
+      return query
+    })
     this.callback = callback
   }
 
@@ -55,7 +80,11 @@ class Batch extends Query {
     // Each query would send a Sync of its own.
     const withoutSync: Connection = Object.create(connection, { sync: { value: () => {} } })
     connection.stream.cork()
-    for (const query of this.#queries) query.prepare(withoutSync)
+    for (const [index, query] of this.#queries.entries()) {
+      // The server keeps small results back until the Sync; they need not wait for long statements.
+      if (index > 0 && isLong(query)) connection.flush()
+      query.prepare(withoutSync)
+    }
     connection.sync()
     connection.stream.uncork()
     this.#moveTo(0)
@@ -77,7 +106,9 @@ class Batch extends Query {
   }
 
   override handleCommandComplete(message: unknown, connection: Connection) {
-    this.#queries[this.#current]!.handleCommandComplete(message, connection)
+    const query = this.#queries[this.#current]!
+    query.handleCommandComplete(message, connection)
+    query.handleReadyForQuery(connection)
     this.#moveTo(this.#current + 1)
   }
 
@@ -86,19 +117,16 @@ class Batch extends Query {
     for (const { name } of this.#queries.slice(this.#current)) {
       if (name) delete connection.submittedNamedStatements[name]
     }
-    this.callback(error, [])
+    this.callback(error)
   }
 
-  override handleReadyForQuery(connection: Connection) {
-    const results: pg.QueryResult[] = []
-    let unreadable: Error | null = null
-    for (const query of this.#queries) {
-      query.callback = (error: Error | null, result: pg.QueryResult) => {
-        unreadable ??= error
-        results.push(result)
-      }
-      query.handleReadyForQuery(connection)
-    }
-    this.callback(unreadable, results)
+  override handleReadyForQuery() {
+    this.callback(null)
   }
 }
+
+/** Whether it writes many rows. */
+const isLong = ({ values = [] }: Query) =>
+  values.some((value) => typeof value === 'string' && value.length > LONG_VALUE)
+
+const LONG_VALUE = 4_096

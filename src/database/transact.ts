@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { runBatch } from './batch.ts'
+import { pendingOf, runBatch, sendBatch, type Pending } from './batch.ts'
 import type { Db } from './database.ts'
 import { hintSoon, type Channel } from './hint.ts'
 import type { RolePool } from './pool.ts'
@@ -159,25 +159,21 @@ function dbInside(scope: Scope, sent: Promise<unknown>[], hints: Hint[]): Db {
 
 /** Sends the statements of one tick in one packet, which costs more than a small statement. */
 function collectStatements(client: pg.PoolClient) {
-  let batch: Batch | undefined
+  let batch: Pending[] = []
   const flush = () => {
     const collected = batch
-    batch = undefined
-    collected?.resolve(runBatch(client, collected.statements))
+    batch = []
+    // Each statement reports its own failure.
+    if (collected.length > 0) sendBatch(client, collected).catch(() => {})
   }
-  const begin = (): Batch => {
-    process.nextTick(flush)
-    return { statements: [], ...Promise.withResolvers<pg.QueryResult[]>() }
-  }
-  const run: Run = async (statement) => {
-    const { statements, promise } = (batch ??= begin())
-    const index = statements.push(statement) - 1
-    return (await promise)[index]!
+  const run: Run = (statement) => {
+    if (batch.length === 0) process.nextTick(flush)
+    const pending = pendingOf(statement)
+    batch.push(pending)
+    return pending.promise
   }
   return { run, flush }
 }
-
-type Batch = { statements: pg.QueryConfig[] } & PromiseWithResolvers<pg.QueryResult[]>
 
 async function* stream<Row>(
   pool: pg.Pool,

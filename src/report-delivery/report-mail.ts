@@ -15,8 +15,6 @@ export type MailedReport = {
   endDate: string
   sentences: string[]
   locale: string
-  /** The file, or its size if it is too large for a mail and the mail has a link instead. */
-  attachment: MessageAttachment | undefined
   fileSize: number
 }
 
@@ -24,6 +22,8 @@ export type ReportMail = {
   schedule: ScheduleObject
   timeZone: string
   report: MailedReport
+  /** The file, unless it is too large for a mail: then the mail has a link. */
+  attachment: MessageAttachment | undefined
   to: string
   /** The link, and when it stops working. */
   link: { url: string; expiresTime: Temporal.Instant } | null
@@ -32,10 +32,10 @@ export type ReportMail = {
 /** Queues the mail with a report, in the caller's transaction. Returns its id. */
 export const queueReportMail = (
   tx: Db,
-  { schedule, timeZone, report, to, link }: ReportMail,
+  { schedule, timeZone, report, attachment, to, link }: ReportMail,
   sending: Pick<Sending, 'now' | 'mailFrom' | 'host'>,
 ) => {
-  const { reportName, businessName, locationName, sentences, attachment } = report
+  const { reportName, businessName, locationName, sentences } = report
   const writing = { language: languageOfWords(report.locale), timeZone }
   const title = schedule.name ?? reportName
   const period = describePeriod(report)

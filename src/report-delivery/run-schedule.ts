@@ -84,8 +84,13 @@ export async function runSchedule(parts: RunParts, due: DueRun, signal: AbortSig
   const db = parts.database.forBusiness(businessId, 'SYSTEM')
   await deleteOldFiles(db, businessId, parts.now())
   const users = await listUsersById(db, businessId, userIdList)
-  const printed = await printForReaders(parts, due, users, signal)
-  await db.transaction((tx) => finishRun(tx, parts, due, printed))
+  const printed = new Map<string, Printed>()
+  try {
+    await printForReaders(parts, due, { users, printed }, signal)
+    await db.transaction((tx) => finishRun(tx, parts, due, printed))
+  } finally {
+    for (const result of printed.values()) if ('file' in result) await result.file?.handle.close()
+  }
 }
 
 /** Ends a time of the schedule without a report. */
@@ -97,23 +102,28 @@ export async function failRun(parts: RunParts, due: DueRun, reason: string) {
   )
 }
 
-/** What people with the same rights get: a report, or the reason why none. */
-type Printed = { report: MailedReport; runId: number | null } | { refusal: string }
+/**
+ * What people with the same rights get: a report, or the reason why none. The file to attach stays on the
+ * disk until its mails are written, because there may be many of them.
+ */
+type Printed =
+  | { report: MailedReport; runId: number | null; file: PrintedFile | null }
+  | { refusal: string }
 
-/** By the key of the readers. People with the same rights share a file. */
+type Prints = { users: UserRow[]; printed: Map<string, Printed> }
+
+/** Adds to `printed`, by the key of the readers. People with the same rights share a file. */
 async function printForReaders(
   parts: RunParts,
   due: DueRun,
-  users: UserRow[],
+  { users, printed }: Prints,
   signal: AbortSignal,
 ) {
-  const printed = new Map<string, Printed>()
   for (const user of users) {
     const key = readerKeyOf(user)
     if (unreachableReason(user) || printed.has(key)) continue
     printed.set(key, await printFor(parts, due, user, signal))
   }
-  return printed
 }
 
 async function printFor(
@@ -151,7 +161,7 @@ async function printFor(
 /** Above this many bytes mail servers begin to refuse mails. */
 const MAX_ATTACHED_BYTES = 5_000_000
 
-type About = Omit<MailedReport, 'sentences' | 'attachment' | 'fileSize'>
+type About = Omit<MailedReport, 'sentences' | 'fileSize'>
 
 /** A small file is attached to the mails; a large one is stored for the links in them. */
 async function keepFile(
@@ -160,22 +170,20 @@ async function keepFile(
   about: About,
   file: PrintedFile & { reader: ReaderRights },
 ): Promise<Printed> {
-  const { fileName, contentType, size: fileSize, sentences, reader } = file
-  const report: MailedReport = { ...about, sentences, fileSize, attachment: undefined }
-  if (fileSize > maxAttachedBytes) {
-    const db = database.forBusiness(businessId, 'SYSTEM')
-    const credential = credentialOfSchedule(reportScheduleId)
-    const stored = { file, credential, reportId, format, reader }
-    const runId = await storeAsRun(db, businessId, stored, now())
-    return { report, runId }
-  }
-  try {
-    const bytes = Buffer.alloc(fileSize)
-    await file.handle.read(bytes, 0, fileSize, 0)
-    return { report: { ...report, attachment: { fileName, contentType, bytes } }, runId: null }
-  } finally {
-    await file.handle.close()
-  }
+  const { size: fileSize, sentences, reader } = file
+  const report: MailedReport = { ...about, sentences, fileSize }
+  if (fileSize <= maxAttachedBytes) return { report, runId: null, file }
+  const db = database.forBusiness(businessId, 'SYSTEM')
+  const credential = credentialOfSchedule(reportScheduleId)
+  const stored = { file, credential, reportId, format, reader }
+  const runId = await storeAsRun(db, businessId, stored, now())
+  return { report, runId, file: null }
+}
+
+async function readAttachment({ fileName, contentType, size, handle }: PrintedFile) {
+  const bytes = Buffer.alloc(size)
+  await handle.read(bytes, 0, size, 0)
+  return { fileName, contentType, bytes }
 }
 
 /** The mails and the record of the run are one transaction, so that no time is mailed twice. */
@@ -210,14 +218,15 @@ async function mailTo(
   { user, result, now }: Mailing,
 ) {
   if (!result || 'refusal' in result) return null
-  const { report, runId } = result
+  const { report, runId, file } = result
   const { businessId } = schedule
   const { mailFrom, host, publicUrl } = parts
   const expiresTime = now.add(LINK_LIFETIME)
   const { userId } = user
   const wanted = runId === null ? null : { businessId, runId, userId, apiKeyId: null, expiresTime }
   const link = wanted && (await createReportLink(tx, wanted, publicUrl, { user: 'SYSTEM', now }))
-  const mail = { schedule, timeZone, report, to: user.emailAddress!, link }
+  const attachment = file ? await readAttachment(file) : undefined
+  const mail = { schedule, timeZone, report, attachment, to: user.emailAddress!, link }
   return queueReportMail(tx, mail, { now, mailFrom, host })
 }
 

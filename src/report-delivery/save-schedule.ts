@@ -1,4 +1,4 @@
-import { foreignBusiness, readFields } from '../contract/read-fields.ts'
+import { foreignBusiness, isUnchanged, readFields } from '../contract/read-fields.ts'
 import { SCHEDULE_BODY, type ReportSchedule } from '../contract/report-delivery.ts'
 import type { Db } from '../database/database.ts'
 import { notFound, type Fault } from '../errors.ts'
@@ -45,6 +45,9 @@ export async function saveSchedule(tx: Db, body: unknown, saving: ScheduleSave) 
     )
     return { row, isNew: true }
   }
+  // A save of a schedule that failed makes it run again at once.
+  const isRunAgain = current.state.attempts > 0
+  if (!isRunAgain && isUnchanged(fields, current.schedule)) return { row: current, isNew: false }
   const next = nextRunOf(current, fields, timeZone, now)
   return { row: await updateSchedule(tx, current.schedule, fields, next, saving), isNew: false }
 }

@@ -1,4 +1,4 @@
-import { foreignBusiness, readFields } from '../contract/read-fields.ts'
+import { foreignBusiness, isUnchanged, readFields } from '../contract/read-fields.ts'
 import { VIEW_BODY } from '../contract/report-delivery.ts'
 import type { Db } from '../database/database.ts'
 import { forbidden, notFound } from '../errors.ts'
@@ -38,6 +38,7 @@ export async function saveView(tx: Db, body: unknown, saving: ViewSave) {
   if (values.shared && !current?.shared && !saving.mayShare) {
     throw forbidden('Your role lacks the function SCHEDULE_REPORTS, which sharing a view needs.')
   }
+  if (current && isUnchanged(values, current)) return { view: current, isNew: false }
   return current
     ? { view: await updateReportView(tx, current, values, saving), isNew: false }
     : { view: await insertReportView(tx, saving, values, saving), isNew: true }

@@ -153,6 +153,17 @@ export const MEASURES: Record<MeasureName, Measure> = {
     better: 'less',
     sum: { of: 'n * price', where: `outcome = 'CANCELLED'` },
   },
+  unclosedValue: {
+    label: 'Value not closed',
+    column: 'unclosedValue',
+    unit: 'money',
+    width: 10,
+    definition:
+      'The prices of appointments that have begun and whose status does not say how they ended.',
+    better: 'less',
+    tense: 'past',
+    sum: { of: 'n * price', where: `outcome = 'UNCLOSED'` },
+  },
   aheadValue: {
     label: 'Value ahead',
     column: 'aheadValue',

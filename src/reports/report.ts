@@ -129,6 +129,7 @@ export const MEASURE_NAMES = [
   'revenue',
   'lostValue',
   'cancelledValue',
+  'unclosedValue',
   'aheadValue',
   'bookings',
   'bookingsValue',

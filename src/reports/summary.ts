@@ -9,12 +9,17 @@ type Summarized = Pick<ReportResult, 'kpis' | 'comparison' | 'charts' | 'locale'
 
 type Writing = { words: SummaryWords; numbers: Words }
 
+const writingIn = (locale: string): Writing => ({
+  words: summaryWordsOf(locale),
+  numbers: wordsOf(locale),
+})
+
 /**
  * Three sentences about the figures of a report: its first figure, what became better and worse, and
  * where there was most.
  */
 export function writeSummary(result: Summarized): string[] {
-  const writing = { words: summaryWordsOf(result.locale), numbers: wordsOf(result.locale) }
+  const writing = writingIn(result.locale)
   const [first, ...others] = result.kpis.filter(({ value }) => value !== null)
   if (!first) return [writing.words.nothing]
   return [
@@ -82,13 +87,22 @@ const writeTrend = (text: string, kpi: KpiResult, writing: Writing) =>
 /** Where the first chart with values is highest; undefined if there is none. */
 function writePeak(charts: Chart[], writing: Writing) {
   for (const chart of charts) {
-    const peak = peakOf(chart)
-    if (!peak || peak.value <= 0) continue
-    const unit = chart.kind === 'heatmap' ? 'count' : chart.unit
-    const figure = writeFigure(peak.value, { unit, currency: null }, writing)
-    return fillWords(writing.words.peak, { title: chart.title, label: peak.label, figure })
+    const sentence = writePeakOf(chart, writing)
+    if (sentence) return sentence
   }
   return undefined
+}
+
+/** The chart in words, for readers who cannot see it. */
+export const describeChart = (chart: Chart, locale: string) =>
+  removeBidiControls(writePeakOf(chart, writingIn(locale)) ?? chart.title)
+
+function writePeakOf(chart: Chart, writing: Writing) {
+  const peak = peakOf(chart)
+  if (!peak || peak.value <= 0) return undefined
+  const unit = chart.kind === 'heatmap' ? 'count' : chart.unit
+  const figure = writeFigure(peak.value, { unit, currency: null }, writing)
+  return fillWords(writing.words.peak, { title: chart.title, label: peak.label, figure })
 }
 
 function peakOf(chart: Chart): { label: string; value: number } | undefined {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { BUSINESS_BODY, BUSINESS_FIELDS } from '../contract/business.ts'
-import { readFields } from '../contract/read-fields.ts'
+import { isUnchanged, readFields } from '../contract/read-fields.ts'
 import type { Db } from '../database/database.ts'
 import { invalid, notFound, type Fault } from '../errors.ts'
 import { listStatusesOf } from '../store/statuses.ts'
@@ -10,7 +10,6 @@ import {
   type BusinessFields,
   type BusinessRow,
 } from '../store/businesses.ts'
-import { isSame } from './events.ts'
 import { logoFaults } from './files.ts'
 import { followBusiness } from './follow.ts'
 import type { Author } from './saving.ts'
@@ -23,8 +22,8 @@ export async function changeBusiness(tx: Db, body: unknown, { businessId, user, 
   faults.push(...operatorFieldFaults(values, before), ...mailPauseFaults(values, before))
   if (faults.length === 0) faults.push(...(await referenceFaults(tx, values, before)))
   if (faults.length > 0) throw invalid(faults)
+  if (isUnchanged(values, before)) return before
   const wanted = { ...before, ...values }
-  if (isSame(before, wanted)) return before
   await followBusiness(tx, before, wanted)
   return updateBusiness(tx, businessId, wanted, { user, now })
 }

@@ -1,10 +1,9 @@
-import { isPlainObject } from '../contract/json.ts'
+import { isPlainObject, isSame } from '../contract/json.ts'
 import type { ObjectKind } from '../contract/objects.ts'
 import { checkHtml } from '../email/html-pool.ts'
 import { templateFaults, type CheckedFields } from '../email/check-template.ts'
 import type { Fault } from '../errors.ts'
 import type { StoredObject } from '../store/objects.ts'
-import { isSame } from './events.ts'
 
 /** The interface's templates carry their category whole; we keep its id. */
 export function readTemplateBody(body: unknown): unknown {

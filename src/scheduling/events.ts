@@ -4,6 +4,7 @@ import {
   type EventTypeName,
   type ObjectType,
 } from '../contract/event-type.ts'
+import { isSame } from '../contract/json.ts'
 import type { StoredObject } from '../store/objects.ts'
 
 type Causes = { created?: EventTypeName; changed?: EventTypeName }
@@ -41,18 +42,3 @@ const NONE = { events: [], changes: [] }
 
 /** The order of a class's students does not matter. */
 const members = (value: unknown) => (Array.isArray(value) ? value.toSorted() : value)
-
-/** Instants first: deep equality calls any two of them equal. */
-export function isSame(a: unknown, b: unknown): boolean {
-  if (a instanceof Temporal.Instant) return b instanceof Temporal.Instant && a.equals(b)
-  if (Array.isArray(a)) {
-    return Array.isArray(b) && a.length === b.length && a.every((item, i) => isSame(item, b[i]))
-  }
-  if (typeof a === 'object' && a !== null) {
-    if (typeof b !== 'object' || b === null || Array.isArray(b)) return false
-    const [x, y] = [a as Record<string, unknown>, b as Record<string, unknown>]
-    const keys = Object.keys(x)
-    return keys.length === Object.keys(y).length && keys.every((key) => isSame(x[key], y[key]))
-  }
-  return a === b
-}

@@ -1,12 +1,13 @@
-import { scheduleTriggers } from '../automation/schedule.ts'
+import { readRemindersToPlan, scheduleTriggers } from '../automation/schedule.ts'
 import type { ObjectType } from '../contract/event-type.ts'
 import type { ObjectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import { listDefinitionsOfTypes, planAgain, waitForBookings } from '../store/event-definitions.ts'
 import type { BusinessFields, BusinessRow } from '../store/businesses.ts'
 import { listObjectsOfClients, type StoredObject } from '../store/objects.ts'
+import { objectIdOf } from '../store/subject.ts'
 import { lockSubjectsForUpdate } from '../store/subjects.ts'
-import { isSame } from './events.ts'
+import { isSame } from '../contract/json.ts'
 import type { Saving } from './saving.ts'
 import { reminderTypesOf } from './statuses.ts'
 
@@ -74,8 +75,11 @@ async function followTags(tx: Db, clientIds: number[], saving: Saving) {
         events: [],
         changes: [],
       }))
+      const found = subjects.map(objectIdOf)
+      const pending = await readRemindersToPlan(tx, businessId, objectType, found, ofType)
+      const toSchedule = { saved, definitions: ofType, reminders: pending }
       // Like history: only reminders that are still ahead change.
-      await scheduleTriggers(tx, objectType, saved, ofType, { ...saving, history: true })
+      await scheduleTriggers(tx, toSchedule, { ...saving, history: true })
     }
   }
 }

@@ -3,7 +3,12 @@ import { OBJECT_KINDS, type ObjectKind } from '../contract/objects.ts'
 import { isPlainObject } from '../contract/json.ts'
 import type { Db } from '../database/database.ts'
 import { RequestError } from '../errors.ts'
-import { isDeadlock, isRefusedValue, isTooSlow } from '../database/postgres-errors.ts'
+import {
+  brokenConstraint,
+  isDeadlock,
+  isRefusedValue,
+  isTooSlow,
+} from '../database/postgres-errors.ts'
 import { SettingsCache } from '../store/settings.ts'
 import { saveBusinessLine } from './business-lines.ts'
 import { checkHtmlOf } from './email-templates.ts'
@@ -311,5 +316,7 @@ const KNOWN = new Set(KINDS)
 
 function reasonOf(error: unknown): string | undefined {
   if (error instanceof RequestError && error.status < 500) return error.message
+  if (brokenConstraint(error)?.includes('_external_id'))
+    return 'another object of this kind has this externalId'
   return isRefusedValue(error) ? 'contradicts what is stored' : undefined
 }

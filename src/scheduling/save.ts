@@ -1,4 +1,4 @@
-import { scheduleTriggers } from '../automation/schedule.ts'
+import { readRemindersToPlan, scheduleTriggers } from '../automation/schedule.ts'
 import {
   bodyOf,
   externalName,
@@ -11,6 +11,7 @@ import type { Db } from '../database/database.ts'
 import { invalid, notFound, RequestError, type Fault } from '../errors.ts'
 import { replaceClientWords } from '../store/client-words.ts'
 import { lockPlans, lockSettings } from '../store/event-definitions.ts'
+import type { ReminderRow } from '../store/event-triggers.ts'
 import {
   drawObjectIds,
   insertObjects,
@@ -25,7 +26,8 @@ import { findHidingProperty } from '../store/visibility.ts'
 import { withBookingTerms } from './booking-terms.ts'
 import { strayLocations, strayStudents, withAttendance } from './inner-references.ts'
 import { faultsOfTemplate, readTemplateBody, storedTemplate } from './email-templates.ts'
-import { eventsOf, isSame } from './events.ts'
+import { isSame } from '../contract/json.ts'
+import { eventsOf } from './events.ts'
 import { attachmentFaults } from './files.ts'
 import { followChanges } from './follow.ts'
 import { resolveReferences, unknownReferences, type References } from './references.ts'
@@ -68,7 +70,7 @@ export async function saveAlone(
   return { object: (await stored).get(object[kind.id])!, isNew: !before }
 }
 
-/** Reads saved objects in the same round trip as the commit: if that fails, it fails with it. */
+/** Reads saved objects in the same round trip as the commit. Only valid once that has succeeded. */
 export function readWithCommit(tx: Db, kind: ObjectKind, objects: StoredObject[]) {
   const stored = readStored(tx, kind, objects)
   stored.catch(() => {})
@@ -135,11 +137,17 @@ export async function saveRound(
   const outcomes = new Map(
     firsts.map((request) => [request, decide(request, findCurrent(request.input))]),
   )
-  const conflicts = await writeChanges(tx, kind, onlyChanges(outcomes.values()))
+  const changes = onlyChanges(outcomes.values())
+  // The reminders are read first: they are planned again while the server writes the changes.
+  const [reminders, conflicts] = await Promise.all([
+    readRemindersOf(tx, kind, changes, references, saving),
+    writeChanges(tx, kind, changes),
+  ])
   for (const [request, outcome] of outcomes) {
     if (!outcome.refused && conflicts.has(outcome.object)) outcomes.delete(request)
   }
-  await scheduleFollowUps(tx, kind, onlyChanges(outcomes.values()), references, saving)
+  const written = onlyChanges(outcomes.values())
+  await scheduleFollowUps(tx, kind, written, { ...references, reminders }, saving)
   const wasTried = new Set(firsts)
   return requests.map(
     (request) => outcomes.get(request) ?? (wasTried.has(request) ? 'conflict' : 'repeated'),
@@ -373,12 +381,26 @@ async function writeChanges(tx: Db, kind: ObjectKind, changes: Change[]) {
   return new Set(await insertObjects(tx, kind, created))
 }
 
+/** The reminders of objects that are changed; new ones have none. */
+async function readRemindersOf(
+  tx: Db,
+  { objectType, id }: ObjectKind,
+  changes: Change[],
+  { settings }: References,
+  { businessId }: Saving,
+) {
+  const ids = changes.flatMap(({ before }) => (before ? (before[id] as number | string) : []))
+  if (!objectType || ids.length === 0) return []
+  const definitions = settings.definitions.get(objectType) ?? []
+  return readRemindersToPlan(tx, businessId, objectType, ids, definitions)
+}
+
 /** Schedules the triggers of what was saved; reminders of other objects follow settings and tags. */
 async function scheduleFollowUps(
   tx: Db,
   kind: ObjectKind,
   changes: Change[],
-  { settings, tagsOf, campaignEndOf }: References,
+  { settings, tagsOf, campaignEndOf, reminders }: References & { reminders: ReminderRow[] },
   saving: Saving,
 ) {
   if (changes.length === 0) return
@@ -403,5 +425,5 @@ async function scheduleFollowUps(
     before: before && subjectOf(before),
     ...(saving.history ? { events: [], changes: [] } : eventsOf(objectType, before, object)),
   }))
-  await scheduleTriggers(tx, objectType, saved, definitions, saving)
+  await scheduleTriggers(tx, { saved, definitions, reminders }, saving)
 }

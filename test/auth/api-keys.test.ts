@@ -23,6 +23,19 @@ test('the operator creates a business and its first key, which works for that bu
   assert.deepEqual((await own('GET', '/business')).body.items, [made.body])
 })
 
+test('a new key has the ETag with which it is read, and its change takes it as If-Match', async (t) => {
+  const { callAs, key } = await startWithBusiness(t)
+  const authorization = `Bearer ${key}`
+  const call = callAs({ authorization })
+  const { headers, body } = await call('POST', '/apiKey', { name: 'site' })
+  assert.ok(headers.etag)
+  assert.equal((await call('GET', `/apiKey/${body.apiKeyId}`)).headers.etag, headers.etag)
+  const matching = callAs({ authorization, 'if-match': String(headers.etag) })
+  const rename = { apiKeyId: body.apiKeyId, name: 'booking site' }
+  assert.equal((await matching('POST', '/apiKey', rename)).status, 200)
+  assert.equal((await matching('POST', '/apiKey', rename)).status, 412)
+})
+
 test('only the hash of a key is stored', async (t) => {
   const { database, businessId, key } = await startWithBusiness(t)
   const rows = await database

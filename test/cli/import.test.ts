@@ -54,7 +54,7 @@ test('a dry run refuses the same lines and keeps nothing', async (t) => {
   assert.equal(stdout, 'Would be accepted: 2 client, 1 recall. Refused: 2.\n')
   assert.equal(
     stderr,
-    'line 4: contradicts what is stored\nline 3: /clientExternalId: there is no client with the externalId 9\n',
+    'line 4: another object of this kind has this externalId\nline 3: /clientExternalId: there is no client with the externalId 9\n',
   )
   assert.equal(code, 1)
   assert.equal((await listed(world, '/client')).length, 1)
@@ -90,7 +90,7 @@ test('a CSV file is imported by its header, with columns mapped and times in a z
   assert.match(stderr, /line 5: has 2 cells where the header has 10\n/)
   assert.match(
     stderr,
-    /line 6: \/startTime: must be an integer of milliseconds; \/active: must be true or false/,
+    /line 6: \/startTime: must be an integer of milliseconds, such as 1789000000000; \/active: must be true or false/,
   )
   const [summer, winter] = await listed(world, '/calendar')
   assert.equal(new Date(summer.startTime).toISOString(), '2026-07-01T07:00:00.000Z')

@@ -7,11 +7,13 @@ import { EventActionBody } from '../../src/contract/event-action.ts'
 import { EventDefinitionBody } from '../../src/contract/event-definition.ts'
 import { FileWrite } from '../../src/contract/file-library.ts'
 import { line, schemaOf } from '../../src/contract/fields.ts'
-import { findFaults, MAX_FAULTS } from '../../src/contract/find-faults.ts'
+import { findFaults } from '../../src/contract/find-faults.ts'
 import { bodyOf, lineOf } from '../../src/contract/object-body.ts'
 import { OBJECT_KINDS } from '../../src/contract/objects.ts'
 import { ReportScheduleWrite, ReportViewWrite } from '../../src/contract/report-delivery.ts'
+import { withRule } from '../../src/contract/rules.ts'
 import { StatusWrite } from '../../src/contract/status.ts'
+import { MAX_FAULTS } from '../../src/errors.ts'
 
 const BODIES: [string, TSchema][] = [
   ...OBJECT_KINDS.map((kind): [string, TSchema] => [kind.kind, bodyOf(kind)]),
@@ -69,7 +71,7 @@ function limitsOf(shape: Shape): unknown[] {
 }
 
 /** Texts whose meaning goes beyond what a schema expresses. */
-const MEANT = new Set(['filterTagMapJson', 'timeZone', 'language', 'currency', 'content', 'name'])
+const MEANT = new Set(['filterTagMapJson', 'timeZone', 'content', 'name'])
 
 test('values at the limits of every published property are accepted', () => {
   const refused: string[] = []
@@ -130,4 +132,73 @@ test('faults of rules, types, choices and unknown names come at once, in plain w
   ])
   const long = Type.Object({ ids: Type.Array(Type.Integer()) })
   assert.equal(findFaults(long, { ids: Array.from({ length: 900 }, () => 'x') }).length, MAX_FAULTS)
+})
+
+test('no body gets more than 100 faults, whatever finds them', () => {
+  const kinds = new Map(OBJECT_KINDS.map((kind) => [kind.kind, bodyOf(kind)]))
+  const bodies: [TSchema, object][] = [
+    [kinds.get('classSchedule')!, { clientIdList: Array.from({ length: 5_000 }, () => 'x') }],
+    [kinds.get('classSchedule')!, { attendance: Array.from({ length: 5_000 }, () => ({})) }],
+    [kinds.get('client')!, Object.fromEntries(Array.from({ length: 900 }, (_, i) => [`x${i}`, i]))],
+  ]
+  for (const [schema, body] of bodies) assert.equal(findFaults(schema, body).length, MAX_FAULTS)
+})
+
+test('lengths count characters as the published schema does, also outside the basic plane', () => {
+  const schema = Type.Object({
+    ruled: schemaOf(line(3)),
+    plain: Type.String({ minLength: 2, maxLength: 3 }),
+    number: Type.Integer(),
+  })
+  assert.deepEqual(findFaults(schema, { ruled: '😀😀😀', plain: '😀😀😀', number: 1 }), [])
+  assert.deepEqual(findFaults(schema, { ruled: '😀😀😀', plain: '😀😀😀', number: 'x' }), [
+    { pointer: '/number', detail: 'must be an integer' },
+  ])
+  assert.deepEqual(findFaults(schema, { ruled: '😀😀😀😀', plain: '😀', number: 1 }), [
+    { pointer: '/ruled', detail: 'must be at most 3 characters' },
+    { pointer: '/plain', detail: 'must be at least 2 characters' },
+  ])
+})
+
+test('null in a list is refused with what to send; names are escaped in pointers', () => {
+  assert.deepEqual(findFaults(EventDefinitionBody, { locationIdList: [null], 'a/b~c': 1 }), [
+    { pointer: '/locationIdList/0', detail: 'must be an id: an integer above 0' },
+    { pointer: '/a~1b~0c', detail: 'unknown property' },
+  ])
+})
+
+test('a value in place of the object around it is refused with an example', () => {
+  assert.deepEqual(findFaults(EventDefinitionBody, { eventType: 'APPT_REMINDER' }), [
+    { pointer: '/eventType', detail: 'must be an object, such as {"eventType":"APPT_REMINDER"}' },
+  ])
+  assert.deepEqual(findFaults(EventActionBody, { recipient: 'client' }), [
+    { pointer: '/recipient', detail: 'must be an object, such as {"value":"client"}' },
+  ])
+})
+
+test('names of prototypes are unknown properties', () => {
+  const body: unknown = JSON.parse(
+    '{ "__proto__": { "active": true }, "constructor": 1, "toString": 2, "hasOwnProperty": 3 }',
+  )
+  assert.deepEqual(
+    findFaults(EventDefinitionBody, body).map(({ pointer }) => pointer),
+    ['/__proto__', '/constructor', '/toString', '/hasOwnProperty'],
+  )
+})
+
+test('a list that is too long is refused before its entries are checked', () => {
+  let checked = 0
+  const entry = withRule(Type.Object({ name: Type.Optional(Type.String()) }), () => {
+    checked += 1
+    return []
+  })
+  const schema = Type.Object({
+    list: Type.Union([Type.Array(entry, { maxItems: 2 }), Type.Null()]),
+  })
+  const faults = findFaults(schema, { list: [{}, {}, {}], lst: 1 })
+  assert.deepEqual(faults, [
+    { pointer: '/list', detail: 'must hold at most 2 entries' },
+    { pointer: '/lst', detail: 'unknown property; did you mean list?' },
+  ])
+  assert.equal(checked, 0)
 })

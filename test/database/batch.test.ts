@@ -32,6 +32,34 @@ test('statements of one batch have their results in order', async (t) => {
   assert.deepEqual(answers, [[{ n: 1 }], [], [{ n: 3 }]])
 })
 
+test('a result is there while the server still runs a later, longer statement of the batch', async (t) => {
+  const { url } = await cloneDatabase(t)
+  const database = openDatabase({ url, connections: 2 })
+  t.after(() => database.close())
+  const lock = sql`select pg_advisory_xact_lock(7)`
+  const isHeld = Promise.withResolvers<void>()
+  const release = Promise.withResolvers<void>()
+  const holding = database.engine.transaction(async (tx) => {
+    await tx.query(lock)
+    isHeld.resolve()
+    await release.promise
+  })
+  await isHeld.promise
+  const order: string[] = []
+  await database.engine.transaction(async (tx) => {
+    const early = tx.query(sql`select 1 as early`).then(() => {
+      order.push('early')
+      release.resolve()
+    })
+    const late = tx
+      .query(sql`select pg_advisory_xact_lock(7), ${'x'.repeat(10_000)}::text`)
+      .then(() => order.push('late'))
+    await Promise.all([early, late])
+  })
+  await holding
+  assert.deepEqual(order, ['early', 'late'])
+})
+
 test('a sent statement that fails rolls back its transaction, which reports the error', async (t) => {
   const database = await openNarrow(t)
   const failing = database.engine.transaction(async (tx) => {

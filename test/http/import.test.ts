@@ -100,7 +100,10 @@ test('bad lines are refused with number and reason, and the good ones are kept',
       ],
       [7, '/clientId: there is no client 999999'],
       [8, '/clientExternalId: there is no client with the externalId nobody'],
-      [9, '/dueTime: must be an integer of milliseconds; /clientExternalId: must be a string'],
+      [
+        9,
+        '/dueTime: must be an integer of milliseconds, such as 1789000000000; /clientExternalId: must be a string',
+      ],
       [
         10,
         '/clientId: must be an id: an integer above 0; /firstName: must be at most 300 characters',

@@ -4,6 +4,7 @@ import { gunzipSync } from 'node:zlib'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Compile } from 'typebox/compile'
 import { Value } from 'typebox/value'
+import { NO_EXAMPLE } from '../../src/http/server/openapi-examples.ts'
 import { noDatabase, startApp } from '../support/app.ts'
 
 const { app } = await startApp({ after }, { database: noDatabase })
@@ -149,16 +150,13 @@ test('every POST that writes takes an Idempotency-Key', () => {
   assert.deepEqual(missing, [])
 })
 
-/** They only read, or cannot be repeated: a stream of any length, the end of one's own session. */
+/** They only read, are open to everybody, or concern a password or a session. */
 const NOT_REPEATED = new Set([
   'POST /user/password',
   'POST /session',
-  'POST /report/print/file',
-  'POST /import',
   ...['eventDefinition', 'calendar', 'classSchedule', 'invitation', 'recall', 'disclaimer'].map(
     (kind) => `POST /${kind}/plan`,
   ),
-  'POST /import/csv',
   'POST /user/password/forgotten',
   'POST /user/password/link',
   'POST /user/password/set',
@@ -177,7 +175,10 @@ test('every object that is read by its id carries an ETag, and its changes take 
     return schema?.properties?.modifiedDate !== undefined
   }
   const missing = operations
-    .filter(({ name, operation }) => isOneObject(operation) && /^(GET|DELETE)/.test(name))
+    .filter(({ operation }) => isOneObject(operation))
+    // The password is not a part of the object that is answered.
+    .filter(({ name }) => name !== 'POST /user/password')
+    .filter(({ name, operation }) => !name.startsWith('POST') || operation.requestBody)
     .filter(({ name, operation }) => {
       return !takes(operation, name.startsWith('GET') ? 'If-None-Match' : 'If-Match')
     })
@@ -279,6 +280,22 @@ test('every property that a caller can send or read has an example that fits it'
     wrong.map(([place, { examples }]) => `${place}: ${JSON.stringify(examples)}`),
     [],
   )
+})
+
+test('no example is a placeholder, and every description is a sentence about the property', () => {
+  assert.doesNotMatch(JSON.stringify(served), new RegExp(`"examples?":\\[?"${NO_EXAMPLE}"`))
+  const wrong = [...properties].flatMap(([place, { description: text = '', examples = [] }]) => {
+    const isSentence = text === '' || /^[^a-z].*[.?!)]$/s.test(text)
+    const isAboutUnit = text.startsWith('Milliseconds') || text.startsWith('Required to create one')
+    const isPlaceholder = JSON.stringify(examples).includes(`"${NO_EXAMPLE}"`)
+    return isSentence && !isAboutUnit && !isPlaceholder ? [] : `${place}: ${text}`
+  })
+  assert.deepEqual(wrong, [])
+})
+
+test('the description of a POST names what is required to create an object', () => {
+  const { description: text } = served.paths['/calendar'].post
+  assert.match(text, /Required to create one: `clientId`, `professionalId`, .*`endTime`\./)
 })
 
 test('answers declare their headers, errors and streams', () => {

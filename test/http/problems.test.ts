@@ -80,7 +80,7 @@ test('pages of other origins may not call the API unless CORS_ORIGINS names them
     assert.equal(headers['access-control-allow-origin'], origin)
     assert.equal(headers['access-control-allow-credentials'], undefined, 'keys only')
     assert.match(String(headers.vary), /Origin/)
-    assert.match(String(headers['access-control-expose-headers']), /ETag/)
+    assert.match(String(headers['access-control-expose-headers']), /ETag.*RateLimit, /)
   }
   const other = await open.inject({ url: '/probe/thing', headers: { origin: 'https://x.example' } })
   assert.equal(other.headers['access-control-allow-origin'], undefined)

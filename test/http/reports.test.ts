@@ -284,6 +284,24 @@ test('a report asked for asynchronously is printed meanwhile and fetched later',
   assert.equal(readCsv(file.rawPayload).rows.length, 1)
 })
 
+test('a report run is started once for an Idempotency-Key, and again for another', async (t) => {
+  const { call } = await open(t)
+  const start = async (key: string, format = 'csv') => {
+    const headers = { prefer: 'respond-async', 'idempotency-key': key }
+    return call('POST', `${PRINT}?${OCTOBER}&format=${format}`, { reportId: 101 }, headers)
+  }
+  const first = await start('one')
+  assert.equal(first.status, 202)
+  const again = await start('one')
+  assert.deepEqual([again.status, again.body], [202, first.body])
+  assert.equal(again.headers.location, first.headers.location)
+  assert.equal((await start('one', 'json')).status, 422)
+  const other = await start('two')
+  assert.notEqual(other.body.runId, first.body.runId)
+  await untilRun(call, first.body.runId, 'COMPLETED')
+  await untilRun(call, other.body.runId, 'COMPLETED')
+})
+
 test('a report run is visible only to the credential that started it', async (t) => {
   const { call, callAs, database, clock, businessId } = await open(t)
   const prefer = { prefer: 'respond-async' }

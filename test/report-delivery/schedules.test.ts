@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readdirSync, readlinkSync } from 'node:fs'
 import { test } from 'node:test'
 import { sql } from '../../src/database/sql.ts'
 import { readCsv } from '../reports/read-back.ts'
@@ -63,6 +64,7 @@ test('people get what they may see, and nobody who lost the right', async (t) =>
 
   clock.advance({ hours: 7 * 24 })
   await runDue()
+  assert.equal(countOpenFiles(), 0)
   const first = await listMails()
   const counts = first.map(({ to, message }) => [to, readCsv(attachmentOf(message!)).rows.length])
   assert.deepEqual(counts, [
@@ -443,4 +445,16 @@ test('erasing a client deletes the reports in mails, sent or not', async (t) => 
 function attachmentOf(message: string) {
   const [, encoded] = /Content-Disposition: attachment;[^]*?\r\n\r\n([^]*?)\r\n--/.exec(message)!
   return Buffer.from(encoded!, 'base64')
+}
+
+/** Printed files that are still open; they are deleted from the disk when they are closed. */
+function countOpenFiles() {
+  const targets = readdirSync('/proc/self/fd').map((name) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${name}`)
+    } catch {
+      return '' // The handle of the listing itself.
+    }
+  })
+  return targets.filter((target) => target.includes('bellwether-report-')).length
 }

@@ -341,6 +341,14 @@ test('the value of each service and member of staff is split by currency and out
           `${String(line.service)} ${name}`,
         )
       }
+      for (const value of columns.filter(({ measure }) => measure === 'value')) {
+        const parts = columns.filter(
+          ({ type, currency, name }) =>
+            type === 'money' && currency === value.currency && name !== value.name,
+        )
+        const sum = parts.reduce((all, { name }) => all + Number(line[name] ?? 0), 0)
+        assert.equal(Math.round(sum * 100) / 100, line[value.name])
+      }
     }
   }
 })

@@ -219,6 +219,16 @@ test('the reports agree with plain calculations over exported rows', async (t) =
     assert.ok(unclosed.length > 10)
     const oldest = Math.min(...unclosed.map(({ startTime }) => startTime))
     assert.equal(kpi(printed, 'oldestDays'), Math.floor((NOW_MS - oldest) / DAY_MS))
+    // An earlier month had more time to be closed, so a change would always look good.
+    const october = await print(business, {
+      reportId: 206,
+      startDate: '2026-10-01',
+      endDate: '2026-10-31',
+    })
+    assert.deepEqual(
+      october.kpis.map(({ previous }) => previous),
+      [null, null, null],
+    )
   })
 
   await t.test('505 lists clients without an address that works', async () => {
@@ -302,6 +312,14 @@ test('the reports agree with plain calculations over exported rows', async (t) =
       sorted(expected),
     )
     assert.equal(kpi(printed, 'students'), expected.length)
+    const filtered = await print(business, {
+      reportId: 602,
+      ...YEAR,
+      filters: { clientIdList: [rows[0]!.clientId] },
+    })
+    // The rows are those of one client, so a tile with all students would contradict them.
+    assert.ok(!filtered.kpis.some(({ name }) => name === 'students'))
+    assert.ok(filtered.notes.some((note) => note.startsWith('Students is left out')))
   })
 
   await t.test('903 says when an automation last fired', async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { inflateSync } from 'node:zlib'
 import { buffer } from 'node:stream/consumers'
 import { Readable } from 'node:stream'
 import { REPORT_FORMATS, type ReportFormat } from '../../src/contract/report.ts'
@@ -271,6 +272,47 @@ test('a Letter page has the width of Letter', async () => {
   const bytes = await buffer(Readable.from(write('pdf', sampleResult(3), 'Letter')))
   assert.match(bytes.toString('latin1'), /\/MediaBox \[0 0 792 612\]/)
 })
+
+test('a PDF has tags: headings, header cells and charts in words', async () => {
+  const bytes = await printed('pdf', 12)
+  const plain = bytes.toString('latin1')
+  assert.match(plain, /\/Marked true/)
+  assert.match(plain, /\/DisplayDocTitle true/)
+  assert.match(plain, /\/Lang \(en\)/)
+  const tags = readTags(bytes)
+  const count = (kind: string) => tags.split(`/S /${kind}\n`).length - 1
+  assert.equal(count('H1'), 1)
+  assert.equal(count('H2'), 3) // Two charts and the definitions.
+  assert.equal(count('Table'), 1)
+  assert.equal(count('TH'), LABELS.length)
+  assert.equal(count('TD'), 13 * LABELS.length)
+  assert.match(tags, /\/Alt \(Appointments by day: the most is 28 with 37\.\)/)
+})
+
+test('the rows that a PDF keeps with its definitions have header cells of their own', async () => {
+  // So many rows fill two pages, so that the definitions need the third.
+  const tags = readTags(await printed('pdf', 53))
+  assert.equal(tags.split('/S /Table\n').length - 1, 2)
+  assert.equal(tags.split('/S /TH\n').length - 1, 2 * LABELS.length)
+})
+
+test('a PDF of more than 500 rows has no tags, but a title and a language', async () => {
+  const plain = (await printed('pdf', 501)).toString('latin1')
+  assert.doesNotMatch(plain, /\/StructTreeRoot/)
+  assert.match(plain, /\/Title/)
+  assert.match(plain, /\/Lang ?\(en\)/)
+})
+
+/** The text of all streams of objects, in which the tags are. */
+function readTags(bytes: Buffer) {
+  const plain = bytes.toString('latin1')
+  return [...plain.matchAll(/\/Type \/ObjStm [^]*?\/Length (\d+) >>\nstream\n/g)]
+    .map(({ index, 0: head, 1: length }) => {
+      const from = index + head.length
+      return inflateSync(bytes.subarray(from, from + Number(length))).toString('latin1')
+    })
+    .join('')
+}
 
 const SCRIPTS: Record<string, string> = {
   NotoSansArmenian: 'Արամ Պետրոսյան',

@@ -219,7 +219,10 @@ export function calculate(rows: Row[], nowMs = NOW.epochMilliseconds) {
     } else if (outcome === 'MISSED') {
       counts.missed += 1
       add('lostValue', row)
-    } else counts.unclosed += 1
+    } else {
+      counts.unclosed += 1
+      add('unclosedValue', row)
+    }
   }
   return { ...counts, bookedMinutes, money }
 }

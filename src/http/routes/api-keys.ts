@@ -10,7 +10,7 @@ import {
   type Scope,
 } from '../../contract/credentials.ts'
 import { isId, isPlainObject } from '../../contract/json.ts'
-import { foreignBusiness, readFields } from '../../contract/read-fields.ts'
+import { foreignBusiness, isUnchanged, readFields } from '../../contract/read-fields.ts'
 import { PageOf, PageQuery } from '../../contract/page.ts'
 import type { Db } from '../../database/database.ts'
 import { forbidden, invalid, notFound, type Fault } from '../../errors.ts'
@@ -80,7 +80,7 @@ const postApiKey: Routes = async (app, services) => {
   app.post(
     '/apiKey',
     {
-      config: { ...access, idempotent: true },
+      config: { ...access, idempotent: true, etag: true, untagged: 'key' },
       attachValidation: true,
       schema: {
         tags,
@@ -164,6 +164,7 @@ async function saveKey(
   refuseAboveOwnRights(account, current)
   requireMatch(request, current)
   const fields = readKey(body, current, { businessId, now: by.now })
+  if (isUnchanged(fields, current)) return ok(current)
   return ok(await updateApiKey(tx, businessId, { ...current, ...fields }, by))
 }
 

@@ -5,7 +5,7 @@ import { makeMissingKeys } from '../../automation/sender-domains.ts'
 import { Business, BUSINESS_BODY, BusinessWrite } from '../../contract/business.ts'
 import { ApiKeyWrite, NewApiKey, ApiKey, User, UserWrite } from '../../contract/credentials.ts'
 import { isId, isPlainObject } from '../../contract/json.ts'
-import { readFields } from '../../contract/read-fields.ts'
+import { isUnchanged, readFields } from '../../contract/read-fields.ts'
 import { PageOf, PageQuery } from '../../contract/page.ts'
 import type { Database, Db } from '../../database/database.ts'
 import { forbidden, invalid, notFound } from '../../errors.ts'
@@ -160,7 +160,7 @@ const postApiKeyOfBusiness: Routes = async (app, services) => {
   app.post(
     '/business/:businessId/apiKey',
     {
-      config: { operator: true, idempotent: true },
+      config: { operator: true, idempotent: true, etag: true, untagged: 'key' },
       attachValidation: true,
       schema: {
         tags,
@@ -185,7 +185,7 @@ const postUserOfBusiness: Routes = async (app, services) => {
   app.post(
     '/business/:businessId/user',
     {
-      config: { operator: true, idempotent: true },
+      config: { operator: true, idempotent: true, etag: true },
       attachValidation: true,
       schema: {
         tags,
@@ -241,6 +241,7 @@ async function saveBusiness(tx: Db, request: FastifyRequest, by: By): Promise<An
   if (!isOperator && current) faults.push(...operatorFieldFaults(values, current))
   if (current && faults.length === 0) faults.push(...(await referenceFaults(tx, values, current)))
   if (faults.length > 0) throw invalid(faults)
+  if (current && isUnchanged(values, current)) return ok(current)
   if (current) {
     await followBusiness(tx, current, values)
     return ok(await updateBusiness(tx, current.businessId, values, by))

@@ -197,12 +197,14 @@ const BY_HAND = [
     act: fireTriggersNow,
     actOnMany: fireOrHold,
     summary: 'Fire a trigger now, before its scheduled time',
+    summaryOfMany: 'Fire up to 1,000 triggers now, before their scheduled time',
   },
   {
     word: 'cancel',
     act: cancelTriggers,
     actOnMany: cancelMany,
     summary: 'Cancel a trigger before it fires',
+    summaryOfMany: 'Cancel up to 1,000 triggers before they fire',
   },
 ]
 
@@ -216,7 +218,7 @@ const ById = Type.Object({ eventTriggerId: Type.Integer({ minimum: 1 }) })
 
 /** Firing and cancelling by hand, one trigger or up to 1,000. Only SCHEDULED triggers can be changed. */
 const postByHand: Routes = async (app, { clock }) => {
-  for (const { word, act, actOnMany, summary } of BY_HAND) {
+  for (const { word, act, actOnMany, summary, summaryOfMany } of BY_HAND) {
     app.post(
       `/eventTriggers/:eventTriggerId/${word}`,
       {
@@ -246,7 +248,7 @@ const postByHand: Routes = async (app, { clock }) => {
         config: { ...changing, idempotent: true },
         schema: {
           tags,
-          summary: `${summary}: up to 1,000 ids`,
+          summary: summaryOfMany,
           body: BulkIds,
           response: { 200: BulkResult },
         },

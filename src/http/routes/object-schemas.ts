@@ -29,9 +29,11 @@ export function savedObject(kind: ObjectKind) {
 }
 
 /** The description of a POST. */
-export function describeSaving({ objectType, id, references }: ObjectKind) {
+export function describeSaving({ objectType, id, fields, references }: ObjectKind) {
+  const needed = Object.keys(fields).filter((property) => fields[property]!.required)
   const parts = [
     `Changes the object with this \`${id}\` or \`externalId\`; without them creates one. Absent properties stay unchanged; \`null\` clears one.`,
+    `Required to create one: ${needed.map((property) => `\`${property}\``).join(', ')}.`,
   ]
   if (objectType) {
     parts.push(

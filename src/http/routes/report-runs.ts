@@ -7,7 +7,7 @@ import { deleteOldFiles, storeFile } from '../../report-delivery/stored-files.ts
 import { printToFile } from '../../reports/print-to-file.ts'
 import type { PrintJob } from '../../reports/print-request.ts'
 import type { PageSize } from '../../reports/formats/pdf.ts'
-import { updateRun, type ReportRun } from '../../store/report-runs.ts'
+import { updateRun } from '../../store/report-runs.ts'
 import type { Slot, WorkQueue } from '../../work-queue.ts'
 
 type Services = {
@@ -32,19 +32,18 @@ export class ReportRuns {
     this.#services = services
   }
 
-  /** Stores a run and prints it in the background. Refused with 429 if the queue is full. */
-  async start(businessId: number, insert: () => Promise<ReportRun>, work: Work) {
-    const slot = this.#services.queue.reserve({ businessId, signal: this.#stopping.signal })
-    const run = await insert().catch((error: unknown) => {
-      slot.release()
-      throw error
-    })
-    const printed = this.#print(businessId, run.runId, slot, work).finally(() => {
+  /** A place in the queue for one run; the caller releases it if it starts none. 429 if it is full. */
+  reserve(businessId: number) {
+    return this.#services.queue.reserve({ businessId, signal: this.#stopping.signal })
+  }
+
+  /** Prints a stored run in the background. */
+  start({ businessId, runId }: { businessId: number; runId: number }, slot: Slot, work: Work) {
+    const printed = this.#print(businessId, runId, slot, work).finally(() => {
       slot.release()
       this.#running.delete(printed)
     })
     this.#running.add(printed)
-    return run
   }
 
   async stop() {

@@ -22,6 +22,7 @@ import { checkPrintRequest, type PrintJob } from '../../reports/print-request.ts
 import { mayReadFile, readerOf, rightsOf } from '../../report-delivery/readers.ts'
 import { readLocales } from '../../reports/words.ts'
 import { abortOnDisconnect, keepAliveUntilAnswer } from '../server/connections.ts'
+import { answerOnce } from '../server/idempotency.ts'
 import { sendFile, sendStoredFile } from './report-files.ts'
 import { ReportRuns } from './report-runs.ts'
 import { findRun, insertRun, type ReportRun as StoredRun } from '../../store/report-runs.ts'
@@ -63,13 +64,13 @@ const postPrint =
     app.post(
       '/report/print/file',
       {
-        config: { ...access, emptyBody: true },
+        config: { ...access, emptyBody: true, idempotent: true },
         attachValidation: true, // readRequest reports the faults of query and body together
         schema: {
           tags,
           summary: 'Print a report for a range of days',
           description:
-            'With `Prefer: respond-async` the answer is 202 at once; the file is then at `/report/run/{runId}`.',
+            'With `Prefer: respond-async` the answer is 202 at once; the file is then at `/report/run/{runId}`. Only then it writes something, so that an `Idempotency-Key` counts.',
           headers: Type.Object({ prefer: Type.Optional(Type.String()) }),
           querystring: PrintQuery,
           body: PrintBody,
@@ -123,13 +124,26 @@ async function printInBackground(
   const fileName = fileNameOf(job, format)
   const reader = rightsOf(readerOf(request.caller))
   const stored = { credential, reportId, format, attach, fileName, reader }
-  const insert = () => insertRun(db, businessId, stored, clock.now())
-  const run = await runs.start(businessId, insert, { job, format, rowsTotal })
-  return reply
-    .code(202)
-    .header('location', `/report/run/${run.runId}`)
-    .header('preference-applied', 'respond-async')
-    .send(answerOf({ ...run, rowsTotal }, clock.now()))
+  const slot = runs.reserve(businessId)
+  let isStarted = false
+  try {
+    return await answerOnce(db, request, reply, clock.now(), async (tx) => {
+      const run = await insertRun(tx, businessId, stored, clock.now())
+      const { runId } = run
+      return {
+        status: 202,
+        body: answerOf({ ...run, rowsTotal }, clock.now()),
+        headers: { location: `/report/run/${runId}`, 'preference-applied': 'respond-async' },
+        afterCommit: async () => {
+          isStarted = true
+          runs.start({ businessId, runId }, slot, { job, format, rowsTotal })
+          return {}
+        },
+      }
+    })
+  } finally {
+    if (!isStarted) slot.release()
+  }
 }
 
 async function printNow({ request, reply, services, signal, job, format, attach }: Printing) {
@@ -148,7 +162,7 @@ const getRun: Routes = async (app, { clock }) => {
   app.get(
     '/report/run/:runId',
     {
-      config: { ...access, quiet: true },
+      config: { ...access, quiet: true, etag: true },
       schema: {
         tags,
         summary: 'Read the progress of a report run',

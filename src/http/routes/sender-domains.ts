@@ -66,7 +66,7 @@ const getSenderDomain: Routes = async (app, { config }) => {
   app.get(
     '/senderDomain/:domain',
     {
-      config: { scope: 'mail:read', function: 'MANAGE_BUSINESS' },
+      config: { scope: 'mail:read', function: 'MANAGE_BUSINESS', etag: true },
       schema: {
         tags,
         summary: 'Read a sender domain with its DNS records and the last check',

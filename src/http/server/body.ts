@@ -1,9 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import type { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
-import { MAX_FAULTS } from '../../contract/find-faults.ts'
 import { escapePointer } from '../../contract/json.ts'
-import { invalid, RequestError, type Fault } from '../../errors.ts'
+import { invalid, MAX_FAULTS, RequestError, type Fault } from '../../errors.ts'
 import { findJsonFault } from './json-fault.ts'
 
 export const MAX_BODY_BYTES = 1_048_576

@@ -1,10 +1,13 @@
 import type { FastifyInstance } from 'fastify'
+import { ANSWER_HEADERS } from './openapi-headers.ts'
 
 const METHODS = 'GET, POST, DELETE'
 const REQUEST_HEADERS =
-  'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Prefer'
-const ANSWER_HEADERS =
-  'ETag, Location, Link, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Content-Disposition'
+  'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Prefer, Last-Event-ID'
+/** A page may read every header that the API description names; browsers hide cookies from it. */
+const READABLE_HEADERS = Object.keys(ANSWER_HEADERS)
+  .filter((name) => name !== 'Set-Cookie')
+  .join(', ')
 const PREFLIGHT_SECONDS = '600'
 
 /**
@@ -18,7 +21,7 @@ export function allowOrigins(app: FastifyInstance, origins: string[]) {
     const { origin } = request.headers
     if (origin === undefined || !(origins.includes('*') || origins.includes(origin))) return
     reply.header('access-control-allow-origin', origin)
-    reply.header('access-control-expose-headers', ANSWER_HEADERS)
+    reply.header('access-control-expose-headers', READABLE_HEADERS)
     const isPreflight =
       request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined
     if (!isPreflight) return

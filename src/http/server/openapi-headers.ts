@@ -18,8 +18,8 @@ export const ANSWER_HEADERS = {
     'If there are more: the path of the next page.',
     '</emails/client/17?limit=500&cursor=WyJxMnMi>; rel="next"',
   ),
-  RateLimit: header('How many requests remain, and for how many seconds.', '"default";r=99;t=1'),
-  'RateLimit-Policy': header('The rate limit of the credential.', '"default";q=100;w=1'),
+  RateLimit: header('How many requests remain, and for how many seconds.', '"default";r=999;t=1'),
+  'RateLimit-Policy': header('The rate limit of the credential.', '"default";q=1000;w=10'),
   'Retry-After': header('With 429 and 503: try again after so many seconds.', '2'),
   'WWW-Authenticate': header('With 401: the scheme to use.', 'Bearer'),
   'Set-Cookie': header(

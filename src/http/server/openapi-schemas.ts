@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { TSchema } from 'typebox'
+import { MOMENT_UNIT } from '../../contract/schema.ts'
 import { exampleOf } from './openapi-examples.ts'
 import { addAnswerHeaders, ANSWER_HEADERS } from './openapi-headers.ts'
-import { PROPERTY_TEXTS } from './openapi-properties.ts'
+import { PROPERTY_TEXTS, textOf } from './openapi-properties.ts'
 
 type Json = Record<string, unknown>
 
@@ -13,6 +14,7 @@ type Json = Record<string, unknown>
 export function moveSchemasToComponents(document: object) {
   const { paths, components } = document as { paths?: Json; components?: Json }
   const schemas: Record<string, Json> = {}
+  returnExamples(paths)
   const moved = replaceByReferences(paths, schemas)
   for (const [title, schema] of Object.entries(schemas)) completeProperties(schema, title)
   for (const schema of Object.values(schemas)) {
@@ -29,6 +31,14 @@ export function moveSchemasToComponents(document: object) {
       schemas: Object.fromEntries(sorted),
     },
   }
+}
+
+/** The generator moves the example of a schema to its media type, but properties are shown with it. */
+function returnExamples(value: unknown) {
+  if (typeof value !== 'object' || value === null) return
+  const { schema, example } = value as { schema?: Json; example?: unknown }
+  if (schema?.title && example !== undefined) schema.examples ??= [example]
+  for (const [key, inner] of Object.entries(value)) if (key !== 'examples') returnExamples(inner)
 }
 
 function replaceByReferences(value: unknown, schemas: Record<string, Json>): unknown {
@@ -70,14 +80,13 @@ type Property = Json & {
 function completeProperties(schema: Property, title: string, parentExample?: unknown) {
   const example = (schema.examples?.[0] ?? parentExample ?? {}) as Json
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
-    const [description, known] = PROPERTY_TEXTS[`${title}.${name}`] ?? PROPERTY_TEXTS[name] ?? []
-    const own = property.anyOf?.find((each) => each.description)?.description
-    const text = property.description ?? own ?? description
+    const [description] = textOf(title, name)
+    const own =
+      property.description ?? property.anyOf?.find((each) => each.description)?.description
+    const text = own === MOMENT_UNIT ? (description ?? own) : (own ?? description)
     if (text !== undefined) property.description = text
     if (!refersToSchema(property) && !property.examples && !property.readOnly) {
-      const isFixed = property.enum !== undefined
-      const shown = example[name] ?? (isFixed ? undefined : known)
-      property.examples = [shown ?? exampleOf(property as TSchema, name)]
+      property.examples = [example[name] ?? exampleOf(property as TSchema, name, title)]
     }
     completeInner(property, title, example[name])
   }

@@ -72,7 +72,7 @@ export const openapi: Routes = async (app) => {
         .type('application/json; charset=utf-8')
         .header('cache-control', 'public, max-age=300')
         .header('etag', etag)
-        .header('vary', 'Accept-Encoding')
+        .header('vary', 'Accept-Encoding, Origin')
       if (request.headers['if-none-match']?.includes(etag)) return reply.code(304).send()
       const takesGzip = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''))
       return takesGzip ? reply.header('content-encoding', 'gzip').send(zipped) : reply.send(text)

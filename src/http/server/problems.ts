@@ -101,8 +101,15 @@ function toRequestError(error: unknown, request: FastifyRequest): RequestError {
       'retry-after': '5',
     })
   }
+  const constraint = brokenConstraint(error)
+  if (constraint?.includes('_external_id')) {
+    return new RequestError(
+      409,
+      'Another object of this kind has this externalId. Find it with ?externalId=, or send another one.',
+    )
+  }
   // Two concurrent requests: neither saw the other's row when it checked.
-  if (brokenConstraint(error)) {
+  if (constraint) {
     return new RequestError(409, 'Another request changed this at the same moment. Try again.')
   }
   if (statusCode && statusCode >= 400 && statusCode < 500) {
@@ -152,7 +159,8 @@ function howToChange(app: FastifyInstance, path: string) {
   for (const pattern of app.methodsByPath.keys()) {
     const [, list, id] = /^(\/\w+)\/:(\w+)$/.exec(pattern) ?? []
     if (!list || !matches(pattern, path) || !app.methodsByPath.get(list)?.has('POST')) continue
-    return ` To change it, send POST ${list} with its ${id} in the body.`
+    const property = id === 'eventDefinitionId' ? 'eventDefnId' : id
+    return ` To change it, send POST ${list} with its ${property} in the body.`
   }
   return ''
 }

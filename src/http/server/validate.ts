@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 import { Type, type TSchema } from 'typebox'
 import { Settings } from 'typebox/system'
-import { findFaults, MAX_FAULTS, schemaFaults } from '../../contract/find-faults.ts'
+import { findFaults, schemaFaults } from '../../contract/find-faults.ts'
 import { isPlainObject } from '../../contract/json.ts'
 import { unknownParameters, unknownProperties } from '../../contract/unknown-properties.ts'
-import { invalid, RequestError, type Fault } from '../../errors.ts'
+import { invalid, MAX_FAULTS, RequestError, type Fault } from '../../errors.ts'
 
 /** Bodies are not coerced. Queries and paths are text, so their numbers are parsed first. */
 export function validateRequests(app: FastifyInstance) {

@@ -19,7 +19,13 @@ export const APPOINTMENT_MEASURES: MeasureName[] = [
   'aheadValue',
 ]
 
-const FIGURES: MeasureName[] = [...APPOINTMENT_MEASURES, 'value', 'lostValue', 'cancelledValue']
+const FIGURES: MeasureName[] = [
+  ...APPOINTMENT_MEASURES,
+  'value',
+  'lostValue',
+  'cancelledValue',
+  'unclosedValue',
+]
 
 /** Grouping by outcome and price first is cheaper than adding all prices. */
 export const countedAppointments = (scope: Scope, key?: Sql) => sql`

@@ -4,7 +4,15 @@ import type { MeasureName, Report, Scope } from '../report.ts'
 import { appointmentFigures, measuresBy, drillToAppointments } from './appointments.ts'
 import { appointmentRows } from './conditions.ts'
 
-const MONEY: MeasureName[] = ['value', 'revenue', 'lostValue', 'cancelledValue', 'aheadValue']
+/** The value, and the parts that add up to it. */
+const MONEY: MeasureName[] = [
+  'value',
+  'revenue',
+  'lostValue',
+  'cancelledValue',
+  'unclosedValue',
+  'aheadValue',
+]
 const SHOWN: MeasureName[] = ['appointments', 'kept', ...MONEY]
 const MAX_BARS = 12
 
@@ -22,7 +30,7 @@ export const bookedValue: Report = {
   reportName: 'Value by service and staff',
   reportFileName: 'value-by-service-and-staff',
   description:
-    'What was booked for each service with each member of staff, and how much of it was kept, missed, cancelled or is still ahead.',
+    'What was booked for each service with each member of staff, and how much of it was kept, missed, cancelled, not closed or is still ahead.',
   securityFunctions: ['PRINT_REPORTS', 'VIEW_REVENUE_REPORTS'],
   about: 'appointments',
   columns: [
@@ -69,6 +77,7 @@ export const bookedValue: Report = {
               { name: 'Kept', tone: 'kept', values: valuesOf('revenue') },
               { name: 'No-show', tone: 'missed', values: valuesOf('lostValue') },
               { name: 'Cancelled', tone: 'cancelled', values: valuesOf('cancelledValue') },
+              { name: 'Not closed', tone: 'unclosed', values: valuesOf('unclosedValue') },
               { name: 'Booked ahead', tone: 'ahead', values: valuesOf('aheadValue') },
             ],
           },

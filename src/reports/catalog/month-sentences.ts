@@ -144,6 +144,12 @@ function writeBestAndWorst(facts: Fact[], words: Words): string {
     return say('There are too few days with appointments to name a best and a worst.')
   }
   const [best, worst] = [days[0]!, days.at(-1)!]
+  if (best.one === worst.one) {
+    return say('All {days} days with appointments were alike: {most} kept on each.', {
+      days: days.length,
+      most: best.one,
+    })
+  }
   return say('The best day was {best} with {most} kept, the worst {worst} with {least}.', {
     best: nameDay(best, words),
     most: best.one,
@@ -161,8 +167,8 @@ function writeAhead(facts: Fact[], scope: Scope, words: Words): string {
       scope.now.toZonedDateTimeISO(scope.timeZone).toPlainDate(),
     ) < 0
   const sentence = isPast
-    ? '{month} had {count} that were not cancelled.'
-    : '{month} already has {count} that are not cancelled.'
+    ? '{month} had {count}, without cancelled ones.'
+    : '{month} already has {count}, without cancelled ones.'
   return words.say(sentence, {
     month: nameMonth(next.startDate, words),
     count: countOf(one, 'appointment', words),

@@ -14,6 +14,9 @@ const UNCLOSED = `outcome = 'UNCLOSED'`
 
 const LISTED = ['date', 'time', 'client', 'service', 'staff', 'location', 'status'] as const
 
+/** An earlier period had more time to be closed. */
+const TOO_EARLY_TO_COMPARE = { isNotComparable: true } as const
+
 export const unclosedAppointments: Report = {
   reportId: 206,
   category: 'APPOINTMENTS',
@@ -42,7 +45,7 @@ export const unclosedAppointments: Report = {
                  from (${appointmentRows(scope)}) a where a.outcome = 'UNCLOSED') as oldest
     from (${appointmentFigures(scope)}) f`,
   kpis: [
-    measureKpi('unclosed'),
+    measureKpi('unclosed', TOO_EARLY_TO_COMPARE),
     {
       name: 'unclosedShare',
       label: 'Share not closed',
@@ -54,6 +57,7 @@ export const unclosedAppointments: Report = {
       better: 'less',
       tense: 'past',
       meaninglessWith: ['statusList'],
+      ...TOO_EARLY_TO_COMPARE,
     },
     {
       name: 'oldestDays',
@@ -63,6 +67,7 @@ export const unclosedAppointments: Report = {
       value: ({ oldest }) => oldest ?? null,
       better: 'less',
       tense: 'past',
+      ...TOO_EARLY_TO_COMPARE,
     },
   ],
   charts: [

@@ -1,4 +1,5 @@
 import { shownSeries, type Chart, type Heatmap, type SeriesChart } from '../chart.ts'
+import { describeChart } from '../summary.ts'
 
 type Size = { width: number; height: number }
 
@@ -14,7 +15,7 @@ export function drawChart(chart: Chart, { width, height }: Size, locale = 'en') 
       : isLying(chart)
         ? lyingBars(shownOf(chart), { width, height }, write)
         : series(shownOf(chart), { width, height }, write)
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="${FONT}" font-size="${SIZE}" role="img" aria-label="${escape(chart.title)}">${shapes.join('')}</svg>`
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="${FONT}" font-size="${SIZE}" role="img" aria-label="${escape(describeChart(chart, locale))}">${shapes.join('')}</svg>`
 }
 
 /** The width of the page in the unit of charts, in which a letter is 10 high. */

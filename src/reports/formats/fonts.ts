@@ -1,4 +1,3 @@
-import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** The fonts come with the installation, so that a PDF looks the same everywhere. Only needed ones are loaded. */
@@ -6,7 +5,7 @@ export function fontsFor(text: string) {
   const needed = TYPEFACES.filter(({ script }) => !script || script.test(text))
   return {
     families: needed.map(({ family }) => family),
-    folders: needed.flatMap(({ files }) => files.map(folderOf)),
+    files: needed.flatMap(({ files }) => files.map(pathOf)),
   }
 }
 
@@ -70,4 +69,4 @@ function weights(name: string, file: string, ...weights: string[]) {
   return weights.map((weight) => `@expo-google-fonts/${name}/${weight}/${file}_${weight}.ttf`)
 }
 
-const folderOf = (file: string) => dirname(fileURLToPath(import.meta.resolve(file)))
+const pathOf = (file: string) => fileURLToPath(import.meta.resolve(file))

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { readPdf, reference } from './read-pdf.ts'
 
 /**
  * Joins PDF files of Typst, which have no compressed cross references. Each page becomes a form XObject
@@ -27,7 +28,7 @@ export class PdfJoiner {
   }
 
   /** Draws the pages of `overlay` on top of the added pages and ends the file. */
-  finish(overlay: Buffer, { title }: { title: string }) {
+  finish(overlay: Buffer, { title, language }: { title: string; language: string }) {
     const lines = this.#copy(overlay, this.#pages.length)
     const draw = this.#object('<< /Length 11 >>\nstream\n/P Do /L Do\nendstream')
     const tree = this.#reserve()
@@ -39,13 +40,13 @@ export class PdfJoiner {
     )
     const list = kids.map((id) => `${id} 0 R`).join(' ')
     this.#objectAt(tree, `<< /Type /Pages /Count ${kids.length} /Kids [${list}] >>`)
-    const root = this.#object(`<< /Type /Catalog /Pages ${tree} 0 R /Lang (en) >>`)
+    const root = this.#object(`<< /Type /Catalog /Pages ${tree} 0 R /Lang (${language}) >>`)
     const info = this.#object(`<< /Title <${toUtf16Hex(title)}> /Creator (Bellwether) >>`)
     this.#end(root, info)
   }
 
   #copy(pdf: Buffer, pageCount: number): Form[] {
-    const source = readPdf(pdf)
+    const source = readPages(pdf)
     const copied = new Map<number, number>()
     const waiting: { from: number; to: number }[] = []
     const take = (id: number) => {
@@ -114,15 +115,10 @@ export class PdfJoiner {
 type Form = { id: number; box: string }
 type Page = { contents: number; resources: number; box: string }
 
-function readPdf(pdf: Buffer) {
-  const tail = pdf.subarray(-2_000).toString('latin1')
-  const tableAt = Number(/startxref\s+(\d+)/.exec(tail)![1])
-  const table = pdf.subarray(tableAt).toString('latin1')
-  const offsets = [...table.matchAll(/^(\d{10}) \d{5} ([nf])/gm)].map((line) => Number(line[1]))
-
-  const object = (id: number) => readObject(pdf, offsets[id]!)
+function readPages(pdf: Buffer) {
+  const { trailer, object } = readPdf(pdf)
   const dictionaryOf = (id: number) => object(id).dictionary
-  const catalog = dictionaryOf(reference(table, 'Root'))
+  const catalog = dictionaryOf(reference(trailer, 'Root'))
   const kids = /\/Kids \[([^\]]*)\]/.exec(dictionaryOf(reference(catalog, 'Pages')))![1]!
   const pages = [...kids.matchAll(/(\d+) 0 R/g)].map((kid): Page => {
     const page = dictionaryOf(Number(kid[1]))
@@ -133,26 +129,6 @@ function readPdf(pdf: Buffer) {
     }
   })
   return { pages, object }
-}
-
-/** A dictionary or other value, and the bytes from `stream` to `endstream` if it has a stream. */
-function readObject(pdf: Buffer, offset: number): { dictionary: string; stream?: Buffer } {
-  const begin = pdf.indexOf('obj', offset) + 3
-  const end = pdf.indexOf('endobj', begin)
-  const streamAt = pdf.indexOf('\nstream', begin)
-  if (streamAt === -1 || streamAt > end) {
-    return { dictionary: pdf.subarray(begin, end).toString('latin1').trim() }
-  }
-  const dictionary = pdf.subarray(begin, streamAt).toString('latin1').trim()
-  const length = Number(/\/Length (\d+)/.exec(dictionary)![1])
-  const after = pdf.indexOf('endstream', streamAt + length) + 'endstream'.length
-  return { dictionary, stream: pdf.subarray(streamAt, after) }
-}
-
-function reference(dictionary: string, name: string) {
-  const found = new RegExp(`/${name} (\\d+) 0 R`).exec(dictionary)
-  if (!found) throw new Error(`a PDF object has no ${name}`)
-  return Number(found[1])
 }
 
 /** Replaces references by those in the new file, but not inside strings. */

@@ -1,22 +1,23 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { NodeCompiler } from '@myriaddreamin/typst-ts-node-compiler'
 import { drawCharts } from './draw-chart.ts'
 import { fontsFor } from './fonts.ts'
 import { PdfJoiner } from './join-pdf.ts'
-import { textPoints } from './column-widths.ts'
-import { maxTextWidth } from './column-widths.ts'
+import { describeChart } from '../summary.ts'
+import { maxTextWidth, textPoints } from './column-widths.ts'
 import type { Closing, Opening } from './pdf.ts'
+import type { SetReport, Typst } from './typst.ts'
 
 /**
  * The child process that makes a PDF: JSON lines on stdin, a PDF on stdout. Typst blocks the event loop
  * and needs much memory, which the system gets back when the process ends.
  */
 const MAX_ROWS_OF_SINGLE_PIECE = 1_000
+/** Tags take much time: see docs/decisions/0026-report-files.md. */
+const MAX_TAGGED_ROWS = 500
 const ROWS_PER_PIECE = 500
-const WORKSPACE = import.meta.dirname
-const TEMPLATE = readFileSync(join(WORKSPACE, 'report.typ'), 'utf8')
+const TEMPLATE = readFileSync(join(import.meta.dirname, 'report.typ'), 'utf8')
 
 async function makePdf() {
   const lines = createInterface({ input: process.stdin, crlfDelay: Infinity })
@@ -37,7 +38,7 @@ async function makePdf() {
       while (rows.length > (joiner ? ROWS_PER_PIECE : MAX_ROWS_OF_SINGLE_PIECE)) {
         joiner ??= new PdfJoiner(write)
         const piece = rows.slice(0, ROWS_PER_PIECE)
-        const whole = addFullPages(joiner, { opening, charts, rows: piece, rowsSet })
+        const whole = await addFullPages(joiner, { opening, charts, rows: piece, rowsSet })
         rowsSet += whole
         rows = rows.slice(whole)
       }
@@ -49,11 +50,14 @@ async function makePdf() {
   if (!opening || !closing) throw new Error('the input ended before the report was complete')
 
   const last = { opening, charts, rows, rowsSet, closing }
-  if (!joiner) return write(compileToFit({ ...last, numbered: true }).pdf())
-  const piece = compile(last)
-  joiner.add(piece.pdf(), piece.pageCount)
-  const footers = compile({ ...last, rows: [], footers: joiner.pageCount })
-  joiner.finish(footers.pdf(), { title: opening.title })
+  if (!joiner) {
+    const typst = await (rows.length > MAX_TAGGED_ROWS ? openNative : openTagging)(last)
+    return write(compileToFit(typst, { ...last, numbered: true }).pdf())
+  }
+  const piece = compileLast(await openNative(last), last)
+  joiner.add(piece.pdf(), piece.layout.pageCount)
+  const footers = compile(await openNative(last), { ...last, rows: [], footers: joiner.pageCount })
+  joiner.finish(footers.pdf(), { title: opening.title, language: opening.language })
 }
 
 /** How low the charts are at each degree of tightness. */
@@ -70,27 +74,40 @@ const drawAt = (opening: Opening, tight: number) =>
 const MAX_ROWS_OF_A_PAGE = 70
 
 /** A month fits one page: a report that is slightly too long is set tighter, if that is enough. */
-function compileToFit(piece: Piece) {
-  const first = compile(piece)
+function compileToFit(typst: Typst, piece: Piece): SetReport {
+  const first = compile(typst, piece)
   const { opening, rows } = piece
-  const mayFit = first.pageCount === 2 && rows.length <= MAX_ROWS_OF_A_PAGE && opening.newPageAt < 0
-  if (!mayFit) return first
-  for (let tight = 1; tight < FLATNESS.length; tight += 1) {
-    const tighter = compile({ ...piece, tight, charts: drawAt(opening, tight) })
-    if (tighter.pageCount === 1) return tighter
+  const mayFit =
+    first.layout.pageCount === 2 && rows.length <= MAX_ROWS_OF_A_PAGE && opening.newPageAt < 0
+  if (mayFit) {
+    for (let tight = 1; tight < FLATNESS.length; tight += 1) {
+      const tighter = compile(typst, { ...piece, tight, charts: drawAt(opening, tight) })
+      if (tighter.layout.pageCount === 1) return tighter
+    }
   }
-  return compile(piece)
+  return keepRowsWithDefinitions(typst, piece, first)
 }
 
+const compileLast = (typst: Typst, piece: Piece) =>
+  keepRowsWithDefinitions(typst, piece, compile(typst, piece))
+
+/** No page holds definitions alone: the last rows go to their page. */
+function keepRowsWithDefinitions(typst: Typst, piece: Piece, set: SetReport) {
+  const { rowPages, definitionsPage } = set.layout
+  const isApart = definitionsPage !== null && rowPages.some((page) => page < definitionsPage)
+  return isApart ? compile(typst, { ...piece, keptRows: KEPT_ROWS }) : set
+}
+
+const KEPT_ROWS = 3
+
 /** Adds the full pages of a piece and returns how many rows they hold. The others come again with the next piece. */
-function addFullPages(joiner: PdfJoiner, piece: Piece) {
+async function addFullPages(joiner: PdfJoiner, piece: Piece) {
   // V8 does not see the native memory of the documents, so it would not collect them in time.
   globalThis.gc?.()
-  const set = compile({ ...piece, marked: true })
-  const pages = set.pagesOfRows()
-  const lastPage = pages.at(-1)!
-  joiner.add(set.pdf(), lastPage - 1)
-  const whole = pages.indexOf(lastPage)
+  const { layout, pdf } = compile(await openNative(piece), { ...piece, marked: true })
+  const lastPage = layout.rowPages.at(-1)!
+  joiner.add(pdf(), lastPage - 1)
+  const whole = layout.rowPages.indexOf(lastPage)
   if (whole === 0) throw new Error('a row of the report does not fit on a page')
   return whole
 }
@@ -108,18 +125,23 @@ type Piece = {
   footers?: number
   /** 0 to 2: how tight it is set. */
   tight?: number
+  /** As many of the last rows begin a new page. */
+  keptRows?: number
 }
 
-function compile(piece: Piece) {
-  const { opening, charts, rows, rowsSet, closing, numbered, marked, footers, tight = 0 } = piece
-  const { compiler, families } = compilerFor(JSON.stringify([opening, rows, closing]))
+function compile(typst: Typst, piece: Piece) {
+  const { opening, charts, rows, rowsSet, closing, tight = 0 } = piece
   const totals = rows.length > 0 && closing ? closing.totals : null
   const shown = {
     ...opening,
-    charts: opening.charts.map(({ title }, i) => ({ title, file: `/chart${i}.svg` })),
+    charts: opening.charts.map((chart, i) => ({
+      title: chart.title,
+      alt: describeChart(chart, opening.locale),
+      file: `/chart${i}.svg`,
+    })),
     logo: opening.logo && { file: `/${logoFile(opening.logo)}` },
     tight,
-    fonts: families,
+    fonts: typst.families,
     rows,
     short: shortRows(opening, rows),
     parts: splitIntoPages(opening, rows),
@@ -127,29 +149,15 @@ function compile(piece: Piece) {
     note: closing?.note ?? '',
     first: rowsSet === 0,
     last: closing !== undefined,
-    numbered: numbered ?? false,
-    marked: marked ?? false,
-    footers: footers ?? 0,
+    numbered: piece.numbered ?? false,
+    marked: piece.marked ?? false,
+    footers: piece.footers ?? 0,
+    keptRows: piece.keptRows ?? 0,
   }
-  compiler.mapShadow(join(WORKSPACE, 'report.json'), Buffer.from(JSON.stringify(shown)))
-  if (opening.logo) {
-    const bytes = Buffer.from(opening.logo.data, 'base64')
-    compiler.mapShadow(join(WORKSPACE, logoFile(opening.logo)), bytes)
-  }
-  charts.forEach((svg, i) => compiler.mapShadow(join(WORKSPACE, `chart${i}.svg`), Buffer.from(svg)))
-
-  const compiled = compiler.compile({ mainFileContent: TEMPLATE })
-  const document = compiled.result
-  if (!document) {
-    const problems = compiled.takeDiagnostics()?.shortDiagnostics
-    throw new Error(`Typst could not compile the report: ${JSON.stringify(problems)}`)
-  }
-  return {
-    pageCount: document.numOfPages,
-    pdf: () => compiler.pdf(document),
-    pagesOfRows: (): number[] =>
-      compiler.query(document, { selector: '<pages>', field: 'value' })[0],
-  }
+  const files = new Map([['report.json', Buffer.from(JSON.stringify(shown))]])
+  if (opening.logo) files.set(logoFile(opening.logo), Buffer.from(opening.logo.data, 'base64'))
+  charts.forEach((svg, i) => files.set(`chart${i}.svg`, Buffer.from(svg)))
+  return typst.compile(files)
 }
 
 const logoFile = ({ type }: NonNullable<Opening['logo']>) => `logo.${type.split('/')[1]}`
@@ -168,21 +176,24 @@ function shortRows(opening: Opening, rows: string[][]) {
   return rows.map((row) => row.every((cell, i) => maxTextWidth(cell) * opening.scale <= widths[i]!))
 }
 
-let cached: { compiler: NodeCompiler; families: string[] } | undefined
+/** Only one of the two builds is loaded, because loading takes longer than setting a page. */
+async function openTagging(piece: Piece) {
+  const { openTaggingTypst } = await import('./typst-wasm.ts')
+  return openTaggingTypst(TEMPLATE, textOf(piece))
+}
+
+let cached: Typst | undefined
 
 /** Each compiler has its own copy of the fonts, so a new one is made only if a new script appears. */
-function compilerFor(text: string) {
-  const { families, folders } = fontsFor(text)
-  if (!cached || families.some((family) => !cached!.families.includes(family))) {
-    const compiler = NodeCompiler.create({
-      workspace: WORKSPACE,
-      fontArgs: [{ fontPaths: folders }],
-    })
-    cached = { compiler, families }
-  }
-  cached.compiler.evictCache(0)
-  return cached
+async function openNative(piece: Piece) {
+  const text = textOf(piece)
+  const isMissing = fontsFor(text).families.some((family) => !cached?.families.includes(family))
+  if (cached && !isMissing) return cached
+  const { openNativeTypst } = await import('./typst-native.ts')
+  return (cached = openNativeTypst(TEMPLATE, text))
 }
+
+const textOf = ({ opening, rows, closing }: Piece) => JSON.stringify([opening, rows, closing])
 
 function write(bytes: Buffer) {
   process.stdout.write(bytes)

@@ -116,6 +116,11 @@ function command(): [string, string[]] {
     process.execPath,
     '--max-old-space-size=512',
     '--expose-gc',
+    // The process lives for one report: optimizing the code of WebAssembly would cost three times the gain.
+    '--liftoff-only',
+    '--wasm-lazy-validation',
+    // Without it, WebAssembly reserves more virtual memory than the limit.
+    '--disable-wasm-trap-handler',
     join(import.meta.dirname, 'pdf-worker.ts'),
   ]
   const prlimit = ['/usr/bin/prlimit', '/bin/prlimit'].find((path) => existsSync(path))

@@ -83,6 +83,11 @@ export const DEFINITIONS: [en: string, de: string, fr: string][] = [
     'Les prix des rendez-vous annulés, à la réservation.',
   ],
   [
+    'The prices of appointments that have begun and whose status does not say how they ended.',
+    'Die Preise der Termine, die begonnen haben und deren Status nicht sagt, wie sie endeten.',
+    'Les prix des rendez-vous commencés dont le statut ne dit pas comment ils se sont terminés.',
+  ],
+  [
     'The prices of appointments that have not begun and were not cancelled.',
     'Die Preise der Termine, die nicht begonnen haben und nicht abgesagt sind.',
     'Les prix des rendez-vous qui n’ont pas commencé et ne sont pas annulés.',
@@ -759,8 +764,8 @@ export const DEFINITIONS: [en: string, de: string, fr: string][] = [
     'Rendez-vous annulés après qu’un rappel a joint le client.',
   ],
   [
-    'What was booked for each service with each member of staff, and how much of it was kept, missed, cancelled or is still ahead.',
-    'Was für jede Leistung bei jeder Person gebucht wurde, und wie viel davon wahrgenommen, verpasst, abgesagt oder noch vorgemerkt ist.',
-    'Ce qui a été réservé pour chaque prestation chez chaque personne, et combien a été honoré, manqué, annulé ou reste à venir.',
+    'What was booked for each service with each member of staff, and how much of it was kept, missed, cancelled, not closed or is still ahead.',
+    'Was für jede Leistung bei jeder Person gebucht wurde, und wie viel davon wahrgenommen, verpasst, abgesagt, nicht abgeschlossen oder noch vorgemerkt ist.',
+    'Ce qui a été réservé pour chaque prestation chez chaque personne, et combien a été honoré, manqué, annulé, non clôturé ou reste à venir.',
   ],
 ]

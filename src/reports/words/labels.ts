@@ -135,6 +135,7 @@ export const LABELS: [en: string, de: string, fr: string][] = [
   ['Cancelled', 'Abgesagt', 'Annulés'],
   ['Booked ahead', 'Vorgemerkt', 'À venir'],
   ['Revenue', 'Umsatz', 'Chiffre d’affaires'],
+  ['Value not closed', 'Nicht abgeschlossener Wert', 'Valeur non clôturée'],
   ['Value ahead', 'Vorgemerkter Wert', 'Valeur à venir'],
   ['Kept rate', 'Anteil wahrgenommen', 'Taux honorés'],
   ['No-show rate', 'Ausfallquote', 'Taux d’absence'],

@@ -48,14 +48,19 @@ export const SENTENCES: [en: string, de: string, fr: string][] = [
     'Le meilleur jour a été {best} avec {most} rendez-vous honorés, le pire {worst} avec {least}.',
   ],
   [
-    '{month} had {count} that were not cancelled.',
-    'Der {month} hatte {count}, die nicht abgesagt wurden.',
-    '{month} a compté {count} non annulés.',
+    'All {days} days with appointments were alike: {most} kept on each.',
+    'Alle {days} Tage mit Terminen waren gleich: je {most} wahrgenommen.',
+    'Les {days} jours avec des rendez-vous se valent : {most} honorés chacun.',
   ],
   [
-    '{month} already has {count} that are not cancelled.',
-    'Der {month} hat schon {count}, die nicht abgesagt sind.',
-    '{month} compte déjà {count} non annulés.',
+    '{month} had {count}, without cancelled ones.',
+    'Der {month} hatte {count}, abgesagte nicht mitgezählt.',
+    '{month} a compté {count}, sans les annulations.',
+  ],
+  [
+    '{month} already has {count}, without cancelled ones.',
+    'Der {month} hat schon {count}, abgesagte nicht mitgezählt.',
+    '{month} compte déjà {count}, sans les annulations.',
   ],
   [
     'Reminders reached the clients of {count}, and {slots} became free after one.',

@@ -1,0 +1,57 @@
+import type { Message } from '../api/messages.ts'
+import type { TimeFormat } from '../components/time.ts'
+
+/** A line of the list: the place of a message, or the day of the messages below it. */
+export type Line = { place: number } | { day: number }
+
+type Page = { items: Message[] }
+
+/** The messages that are loaded, and the lines that show them. */
+export type LoadedList = {
+  messages: Message[]
+  lines: Line[]
+  /** The line of each message. */
+  lineOf: number[]
+}
+
+const QUARTER_MS = 900_000
+
+/**
+ * Keeps the list of the loaded pages. A new page is added to the arrays of the pages before it: to
+ * copy 100,000 messages with every page would block the page.
+ */
+export function createListKeeper() {
+  let list: LoadedList = { messages: [], lines: [], lineOf: [] }
+  let known: Page[] = []
+  let format: TimeFormat | undefined
+  let lastDay: string | undefined
+  // Formatting a day is slow, and every time zone changes its day at a quarter of an hour.
+  const days = new Map<number, string>()
+  const dayOf = (ms: number) => {
+    const quarter = Math.floor(ms / QUARTER_MS)
+    let day = days.get(quarter)
+    if (day === undefined) days.set(quarter, (day = format!.isoDay(ms)))
+    return day
+  }
+  const add = (message: Message) => {
+    const day = dayOf(message.scheduledTime)
+    if (day !== lastDay) list.lines.push({ day: message.scheduledTime })
+    lastDay = day
+    list.lineOf.push(list.lines.length)
+    list.lines.push({ place: list.messages.length })
+    list.messages.push(message)
+  }
+  return (pages: Page[], newFormat: TimeFormat): LoadedList => {
+    const isLonger = format === newFormat && known.every((page, i) => page === pages[i])
+    if (!isLonger) {
+      list = { messages: [], lines: [], lineOf: [] }
+      known = []
+      lastDay = undefined
+      days.clear()
+    }
+    format = newFormat
+    for (const page of pages.slice(known.length)) page.items.forEach(add)
+    known = pages
+    return { ...list }
+  }
+}
