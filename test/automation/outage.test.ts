@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { register } from 'prom-client'
 import type { MailServerChange } from '../../src/automation/mail-server.ts'
+import { checkEmailQueue, readDelivery } from '../../src/cli/check-delivery.ts'
 import { logMailServer } from '../../src/cli/log-mail-server.ts'
 import { sql } from '../../src/database/sql.ts'
 import type { Mailer, Outcome, Unavailable } from '../../src/email/mailer.ts'
@@ -219,6 +220,11 @@ test('during an outage of two days nothing of use is lost, and everybody is told
   })
   assert.deepEqual(new Set((await mailsOf(world)).flatMap((mail) => mail.attempts)), new Set())
   assert.equal(server.tried, 1, 'after the first mail it is probed without one')
+  const { todo } = checkEmailQueue(
+    await readDelivery(world.database.engine, clock.now(), { smtpUrl: SMTP_URL, leaseSeconds: 10 }),
+    clock.now(),
+  )
+  assert.match(todo!, /GET \/emails\?status=QUEUED/, 'they are not RETRYING')
   const { mail } = (await world.call('GET', '/overview')).body
   assert.equal(mail.failingSince, Temporal.Instant.from(outage.since).epochMilliseconds)
   const [shown] = (await world.call('GET', '/emails?status=QUEUED')).body.items
