@@ -4,7 +4,7 @@ import { client } from './client.ts'
 
 export type { Found }
 
-/** Clients, appointments, automations and templates that contain these words. */
+/** Clients, appointments, messages, automations and templates that contain these words. */
 export const searchQuery = (text: string) =>
   queryOptions({
     queryKey: ['search', text],

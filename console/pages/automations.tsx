@@ -12,6 +12,7 @@ import { NewAutomation } from '../automations/new-automation.tsx'
 import { Sentence } from '../automations/sentence-view.tsx'
 import { sentenceOf, sentenceText } from '../automations/sentence.ts'
 import { MarkShape } from '../components/mark.tsx'
+import { useRowKeys } from '../components/row-keys.ts'
 import { Empty, Failure, Loading } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
 import { PageHead } from '../shell/page-head.tsx'
@@ -19,6 +20,7 @@ import classes from './automations.module.css'
 
 export function AutomationsPage() {
   const { t } = useTranslation()
+  useRowKeys()
   const { data: automations, error, refetch } = useQuery(automationsQuery)
   const { data: setup, error: setupError } = useQuery(setupQuery)
   const { functions } = useSession()

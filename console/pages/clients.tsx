@@ -8,6 +8,7 @@ import { useTranslation } from 'react-i18next'
 import { clientsQuery, nameOf, type Client } from '../api/clients.ts'
 import { useSession } from '../api/session.ts'
 import { ClientForm } from '../clients/client-form.tsx'
+import { useRowKeys } from '../components/row-keys.ts'
 import { Empty, Failure, Loading } from '../components/states.tsx'
 import { PageHead } from '../shell/page-head.tsx'
 import classes from '../clients/clients.module.css'
@@ -73,6 +74,9 @@ function List({ text }: { text: string }) {
   const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(
     { ...clientsQuery(text), placeholderData: keepPreviousData },
   )
+  useRowKeys(() => {
+    if (hasNextPage && !isFetchingNextPage) void fetchNextPage()
+  })
   if (error && !data) return <Failure error={error} onRetry={() => void refetch()} />
   if (!data) return <Loading lines={12} height={24} />
   const clients = data.pages.flatMap((page) => page.items)

@@ -10,6 +10,7 @@ import type { Template } from '../api/setup.ts'
 import { freeName, saveTemplate, templatesQuery } from '../api/templates.ts'
 import { faultAt } from '../components/faults.ts'
 import { messageOf } from '../components/form.ts'
+import { useRowKeys } from '../components/row-keys.ts'
 import { Empty, Failure, Loading } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
 import { PageHead } from '../shell/page-head.tsx'
@@ -20,6 +21,7 @@ import classes from './templates.module.css'
 
 export function TemplatesPage() {
   const { t } = useTranslation()
+  useRowKeys()
   const { functions } = useSession()
   const canEdit = functions.includes('EDIT_TEMPLATES')
   const templates = useQuery(templatesQuery)

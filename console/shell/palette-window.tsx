@@ -6,6 +6,7 @@ import {
   IconCalendar,
   IconKeyboard,
   IconLogout,
+  IconMail,
   IconMoon,
   IconPlus,
   IconSearch,
@@ -49,6 +50,7 @@ const ICON = { size: 17, stroke: 1.7, 'aria-hidden': true } as const
 const ICON_OF_KIND = {
   client: IconUser,
   calendar: IconCalendar,
+  eventTrigger: IconMail,
   eventDefinition: IconBolt,
   emailTemplate: IconTemplate,
 }
@@ -198,7 +200,8 @@ function useDescription() {
   return ({ kind, detail, time }: Found) => {
     const when = time === null ? undefined : format.moment(time)
     if (kind === 'client') return when ? t('palette.nextVisit', { when }) : (detail ?? undefined)
-    return [when, detail].filter(Boolean).join(' · ')
+    const parts = kind === 'eventTrigger' ? [detail, when] : [when, detail]
+    return parts.filter(Boolean).join(' · ')
   }
 }
 

@@ -7,6 +7,8 @@ export function addressOf({ kind, id }: Pick<Found, 'kind' | 'id'>) {
       return `/clients/${id}`
     case 'calendar':
       return `/calendar?appointment=${id}`
+    case 'eventTrigger':
+      return `/activity/${id}`
     case 'eventDefinition':
       return `/automations/${id}`
     case 'emailTemplate':

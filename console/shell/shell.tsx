@@ -20,6 +20,7 @@ import { chooseTimeZone } from '../components/chosen-time-zone.ts'
 import { HeldActions } from '../components/held-actions.tsx'
 import { Loading } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
+import { FailureBadge } from './failure-badge.tsx'
 import { useShellKeys, useSingleKeySwitch } from './keys.ts'
 import { NAVIGATION, type NavigationItem } from './navigation.ts'
 import { usePalette } from './palette.tsx'
@@ -140,6 +141,7 @@ function NavbarItem({ page }: { page: NavigationItem }) {
     >
       <page.icon size={17} stroke={1.7} aria-hidden />
       {t(`navigation.${page.name}`)}
+      {page.name === 'activity' && <FailureBadge />}
     </Link>
   )
 }
@@ -162,6 +164,7 @@ function BottomTabs({ pages }: { pages: NavigationItem[] }) {
         <Link key={page.name} to={page.path} activeOptions={{ exact: page.path === '/' }}>
           <page.icon size={20} stroke={1.7} aria-hidden />
           {t(`navigation.${page.name}`)}
+          {page.name === 'activity' && <FailureBadge />}
         </Link>
       ))}
       <button type="button" popoverTarget="more-pages">

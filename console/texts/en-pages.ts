@@ -1188,12 +1188,14 @@ export const enPages = {
     kinds: {
       client: 'Clients',
       calendar: 'Appointments',
+      eventTrigger: 'Messages',
       eventDefinition: 'Automations',
       emailTemplate: 'Templates',
     },
     one: {
       client: 'client',
       calendar: 'appointment',
+      eventTrigger: 'message',
       eventDefinition: 'automation',
       emailTemplate: 'template',
     },

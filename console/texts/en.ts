@@ -12,6 +12,7 @@ export const en = {
     more: 'More',
     find: 'Go to or do …',
     skip: 'Skip to the page',
+    failedToday: '{{count}} failed today',
   },
   roles: {
     OWNER: 'Owner',

@@ -2,25 +2,34 @@ import { Type, type Static } from 'typebox'
 import { Moment, OrNull } from './schema.ts'
 
 /** The kinds of objects that a search finds. */
-export const FOUND_KINDS = ['client', 'calendar', 'eventDefinition', 'emailTemplate'] as const
+export const FOUND_KINDS = [
+  'client',
+  'calendar',
+  'eventTrigger',
+  'eventDefinition',
+  'emailTemplate',
+] as const
 
 export const Found = Type.Object(
   {
     kind: Type.Enum([...FOUND_KINDS], { title: 'SearchResultKind' }),
     id: Type.Integer({
-      description: 'The `clientId`, `calendarId`, `eventDefnId` or `emailTemplateId`.',
+      description:
+        'The `clientId`, `calendarId`, `eventTriggerId`, `eventDefnId` or `emailTemplateId`.',
     }),
-    title: Type.String({ description: 'The name to show.' }),
+    title: Type.String({
+      description: 'The name to show; of a trigger the subject of its newest mail.',
+    }),
     detail: OrNull(
       Type.String({
         description:
-          'A client’s address, an appointment’s location, an automation’s templates, a template’s subject.',
+          'A client’s address, an appointment’s location, the client of a trigger, an automation’s templates, a template’s subject.',
       }),
     ),
     time: OrNull({
       ...Moment,
       description:
-        'The start of an appointment; for a client the start of the next appointment that the caller may see.',
+        'The start of an appointment; for a client the start of the next appointment that the caller may see; for a trigger when its newest mail was created.',
     }),
   },
   { title: 'SearchResult' },

@@ -2,7 +2,7 @@ import type { FOUND_KINDS } from '../contract/search.ts'
 import type { Db } from '../database/database.ts'
 import { join, sql, type Sql } from '../database/sql.ts'
 import { searchableWordsOf } from './client-words.ts'
-import { atVisiblePlace, type Visibility } from './visibility.ts'
+import { aboutVisibleObject, atVisiblePlace, type Visibility } from './visibility.ts'
 
 /** Something that a search has found, as it is shown. */
 type FoundRow = {
@@ -63,6 +63,26 @@ export function findAppointments(db: Db, businessId: number, search: Search) {
     order by a.start_time < ${now}, abs(extract(epoch from a.start_time - ${now}::timestamptz)),
              a.calendar_id
     limit ${limit}`)
+}
+
+/** The triggers of the newest mails to the clients that `findClients` finds. */
+export function findMessages(db: Db, businessId: number, search: Search) {
+  const { limit, visibility } = search
+  return db.query<FoundRow>(sql`
+    select 'eventTrigger' as kind, m.event_trigger_id as id, m.subject as title,
+           c.first_name || ' ' || c.last_name as detail, m.created_date as time
+    from (
+      select client_id, first_name, last_name from client
+      where business_id = ${businessId} and active
+        and client_id in (${candidates(businessId, search)})
+      order by last_name, first_name, client_id limit ${limit}) c
+    cross join lateral (
+      select distinct on (e.event_trigger_id) e.event_trigger_id, e.subject, e.created_date
+      from email e
+      where e.business_id = ${businessId} and e.client_id = c.client_id
+        and e.event_trigger_id is not null ${aboutVisibleObject('e', visibility)}
+      order by e.event_trigger_id, e.email_id desc) m
+    order by m.created_date desc, m.event_trigger_id desc limit ${limit}`)
 }
 
 /** The longest word selects by the index; the others are checked for each client that it selects. */

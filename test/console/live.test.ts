@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
-import { assertAccessible, startConsole } from '../support/console.ts'
+import { assertAccessible, keepScreenshot, startConsole } from '../support/console.ts'
+import { until } from '../support/until.ts'
 
 const { openAs } = await startConsole([{ username: 'sofia', role: 'OWNER' }])
 
@@ -68,6 +69,31 @@ test('the palette finds O’Brien by obrien and remembers the last result', asyn
   await field.fill('dark')
   await page.keyboard.press('Enter')
   await page.locator('[data-mantine-color-scheme=dark]').waitFor()
+  assert.deepEqual(complaints, [])
+})
+
+test('the palette finds the messages of a client and opens one', async (t) => {
+  const { page, complaints } = await openAs(t, 'sofia')
+  await heading(page, /\d+ \w+$/)
+  const person = { firstName: 'Quirin', lastName: 'Xaver', emailAddress: 'quirin@example.org' }
+  const { clientId } = await post(page, '/client', person)
+  const startTime = Math.floor(Date.now() / 60_000) * 60_000 + 20 * 86_400_000
+  const who = { clientId, professionalId: 1, reasonId: 1, locationId: 1 }
+  await post(page, '/calendar', { ...who, startTime, endTime: startTime + 1_800_000 })
+  let mails: { subject: string; eventTriggerId: number }[] = []
+  await until(async () => {
+    mails = await get(page, `/emails/client/${clientId}`)
+    return mails.length > 0
+  })
+  const { subject, eventTriggerId } = mails[0]!
+  await page.keyboard.press('Control+k')
+  await page.getByRole('textbox', { name: 'Go to or do …' }).fill('quirin')
+  const line = page.getByRole('button', { name: `${subject} Quirin Xaver` })
+  await line.waitFor()
+  await keepScreenshot(page, 'palette-messages')
+  for (const scheme of ['light', 'dark'] as const) await assertAccessible(page, scheme)
+  await line.click()
+  await page.waitForURL(`**/activity/${eventTriggerId}`)
   assert.deepEqual(complaints, [])
 })
 

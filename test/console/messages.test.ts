@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, test, type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
-import { assertAccessible, startConsole } from '../support/console.ts'
+import { assertAccessible, keepScreenshot, startConsole } from '../support/console.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { until } from '../support/until.ts'
 
@@ -292,4 +292,35 @@ test('the address of a refused message is corrected next to the refusal', async 
   await page.goto(`${service.base}/console/activity/${other!.eventTriggerId}`)
   await headline(page, 'Zoe Full did not get Confirm every booking')
   assert.equal(await page.getByRole('button', { name: 'Correct the address' }).count(), 0)
+})
+
+/** As the page Today counts them. */
+async function countFailuresOfToday() {
+  const { quarterHours } = await call('GET', '/overview')
+  return (quarterHours as { status: string; count: number }[])
+    .filter(({ status }) => status === 'FAILED')
+    .reduce((sum, { count }) => sum + count, 0)
+}
+
+test('the navigation shows the number of failures of today, which moves by itself', async (t) => {
+  const { page, complaints } = await openAs(t, 'sofia', '/settings/account')
+  const activity = page.getByRole('navigation', { name: 'Main' }).first().getByText('Activity')
+  const isShown = async () => {
+    const count = await countFailuresOfToday()
+    return (await activity.textContent()) === `Activity${count}${count} failed today`
+  }
+  await until(isShown)
+  await keepScreenshot(page, 'failures')
+  await book(full, 23)
+  // Sooner than the poll after a minute.
+  await until(isShown, 50_000)
+  for (const scheme of ['light', 'dark'] as const) await assertAccessible(page, scheme)
+
+  await page.setViewportSize({ width: 360, height: 740 })
+  await page.getByRole('link', { name: /^Activity .*\d failed today$/ }).waitFor()
+  for (const scheme of ['light', 'dark'] as const) {
+    await assertAccessible(page, scheme)
+    await keepScreenshot(page, `failures-${scheme}-phone`)
+  }
+  assert.deepEqual(complaints, [])
 })

@@ -107,6 +107,47 @@ test('keys open pages, and signing out ends the session', async (t) => {
   await heading(page, 'Sign in')
 })
 
+/** The text of the link that has the focus. */
+const focusedLink = (page: Page) => page.locator('a:focus').innerText()
+
+test('J and K move in the lists of clients, automations and templates, and Enter opens', async (t) => {
+  const { page, complaints } = await openAs(t, 'sofia', '/clients')
+  for (let i = 0; i < 60; i++) {
+    await call('POST', '/client', { firstName: 'Aaron', lastName: `Aab ${100 + i}` })
+  }
+  await page.reload()
+  const links = page.locator('#page .list-row a')
+  await links.nth(49).waitFor()
+  const clients = await links.allInnerTexts()
+  await page.keyboard.press('j')
+  assert.equal(await focusedLink(page), clients[0])
+  await page.keyboard.press('j')
+  await page.keyboard.press('j')
+  await page.keyboard.press('k')
+  assert.equal(await focusedLink(page), clients[1])
+  // Clicking elsewhere keeps the place.
+  await page.getByRole('heading', { level: 1 }).click()
+  await page.keyboard.press('j')
+  assert.equal(await focusedLink(page), clients[2])
+  // The last row loads more.
+  for (let i = 3; i < clients.length; i++) await page.keyboard.press('j')
+  await links.nth(clients.length).waitFor()
+  await page.keyboard.press('j')
+  assert.equal(await focusedLink(page), await links.nth(clients.length).innerText())
+  const chosen = await focusedLink(page)
+  await page.keyboard.press('Enter')
+  await heading(page, chosen)
+
+  for (const path of ['/automations', '/templates']) {
+    await page.goto(`${service.base}/console${path}`)
+    await links.nth(1).waitFor()
+    await page.keyboard.press('j')
+    await page.keyboard.press('j')
+    assert.equal(await focusedLink(page), await links.nth(1).innerText())
+  }
+  assert.deepEqual(complaints, [])
+})
+
 const PAGES = [
   '/',
   '/calendar',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createKey, createPerson, signInAs, ask } from '../support/callers.ts'
-import { addBusiness, reminder, startWorld, type Answer } from '../support/world.ts'
+import { addBusiness, reminder, startEngine, startWorld, type Answer } from '../support/world.ts'
 
 const titles = ({ body }: Answer) =>
   body.map(({ kind, title }: { kind: string; title: string }) => `${kind}: ${title}`)
@@ -50,6 +50,54 @@ test('a search finds clients and their appointments whatever the accents and apo
   assert.deepEqual((await call('GET', "/search?text=''")).body, [])
   assert.equal((await call('GET', '/search?text=')).status, 422)
   assert.equal((await call('GET', '/search?text=a&limit=21')).status, 422)
+})
+
+test('a search finds the messages of a client once each, the newest first', async (t) => {
+  const world = await startWorld(t)
+  const { app, book, businessId, call, clock, database, save } = world
+  const { emailTemplateId } = await save('/emailTemplate', {
+    templateName: 'Reminder',
+    subject: 'See you at %LOCATION_NAME%',
+    emailBody: 'Tomorrow',
+  })
+  const action = { actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }
+  await save('/eventDefinition', reminder(businessId, -24, { eventActions: [action] }))
+  const { runEngine } = startEngine(world)
+  const { professionalId } = await save('/professional', { firstName: 'Marc', lastName: 'Roth' })
+  const first = await book(clock.in({ hours: 48 }))
+  await book(clock.in({ hours: 49 }), { professionalId })
+  clock.advance({ hours: 24 })
+  await runEngine()
+  clock.advance({ hours: 1 })
+  await runEngine()
+  const { items } = (await call('GET', '/emails')).body
+  const [newest, oldest] = items
+  await call('POST', `/emails/${newest.emailId}/resend`)
+  await runEngine()
+
+  const messagesIn = ({ body }: Answer) =>
+    body.filter(({ kind }: { kind: string }) => kind === 'eventTrigger')
+  const found = messagesIn(await call('GET', '/search?text=muller'))
+  assert.deepEqual(found, [
+    {
+      kind: 'eventTrigger',
+      id: newest.eventTriggerId,
+      title: 'See you at Altstadt',
+      detail: 'Anna Müller',
+      time: clock.now().epochMilliseconds,
+    },
+    { ...found[1], id: oldest.eventTriggerId, time: oldest.createdDate },
+  ])
+  assert.equal(oldest.objectId, first.calendarId)
+  assert.deepEqual(messagesIn(await call('GET', '/search?text=muller&limit=1')), [found[0]])
+
+  const staff = { username: 'elena', role: 'USER', professionalId: first.professionalId } as const
+  await createPerson(database, clock, businessId, staff)
+  const asStaff = ask(app, { cookie: await signInAs(app, 'elena') })
+  assert.deepEqual(messagesIn(await asStaff('GET', '/search?text=muller')), [found[1]])
+  const { key } = await createKey(database, clock, businessId, ['scheduling:read'])
+  const asKey = ask(app, { authorization: `Bearer ${key}` })
+  assert.deepEqual(messagesIn(await asKey('GET', '/search?text=muller')), [])
 })
 
 test('a search finds automations by description and template, and templates by name', async (t) => {

@@ -6,6 +6,7 @@ import {
   findAppointments,
   findClients,
   findDefinitions,
+  findMessages,
   findTemplates,
 } from '../../store/search.ts'
 import { toWire } from '../server/serialize.ts'
@@ -18,8 +19,8 @@ export const search: Routes = async (app, { clock }) => {
       config: { scope: 'scheduling:read', function: 'VIEW_SCHEDULE' },
       schema: {
         tags: ['search'],
-        summary: 'Search clients, appointments, automations and templates',
-        description: `Every word of \`text\` must be the prefix of a word in the result. Case, accents and apostrophes are ignored: \`obrien\` finds \`O'Brien\`, \`muller\` and \`mueller\` find \`Müller\`. Appointments are found by their client. The answer holds only what the caller may read.`,
+        summary: 'Search clients, appointments, messages, automations and templates',
+        description: `Every word of \`text\` must be the prefix of a word in the result. Case, accents and apostrophes are ignored: \`obrien\` finds \`O'Brien\`, \`muller\` and \`mueller\` find \`Müller\`. Appointments and triggers that sent mail are found by their client. The answer holds only what the caller may read.`,
         querystring: SearchQuery,
         response: {
           200: Type.Array(Found, {
@@ -53,6 +54,7 @@ export const search: Routes = async (app, { clock }) => {
       const found = await Promise.all([
         findClients(db, businessId, asked),
         findAppointments(db, businessId, asked),
+        functions.has('VIEW_EMAILS') ? findMessages(db, businessId, asked) : [],
         functions.has('VIEW_DEFINITIONS') ? findDefinitions(db, businessId, asked) : [],
         functions.has('VIEW_EMAILS') ? findTemplates(db, businessId, asked) : [],
       ])
