@@ -43,6 +43,36 @@ test('Today shows the day, the next messages and the health of the service', asy
   assert.deepEqual(complaints, [])
 })
 
+const sum = (counts: number[]) => counts.reduce((total, count) => total + count, 0)
+
+test('Today shows the messages of the week by day', async (t) => {
+  const { page, complaints } = await openAs(t, 'sofia')
+  const asked = page.waitForResponse(/overview\?.*days=7/)
+  await page.getByText('Week', { exact: true }).click()
+  const { day } = (await (await asked).json()) as { day: string }
+  assert.equal(new Date(day).getUTCDay(), 1)
+  await page.getByRole('img', { name: 'Messages of the week by day' }).waitFor()
+  const rows = page.getByRole('table', { name: 'Messages of the week by day' }).getByRole('row')
+  // The engine may still plan messages of the demo.
+  await until(async () => {
+    const { quarterHours } = await call('GET', `/overview?day=${day}&days=7`)
+    const counts: number[] = quarterHours.map(({ count }: { count: number }) => count)
+    const texts = await rows.allTextContents()
+    const shown = texts.flatMap((text) => text.replace(/^\w+ \d\d?/, '').match(/\d+/g) ?? [])
+    return sum(counts) > 0 && sum(shown.map(Number)) === sum(counts)
+  })
+  assert.equal(await rows.count(), 7)
+  assert.match(await rows.first().innerText(), /^Mon/)
+  for (const scheme of ['light', 'dark'] as const) {
+    await assertAccessible(page, scheme)
+    await keepScreenshot(page, `week-${scheme}`)
+  }
+  await page.setViewportSize({ width: 360, height: 740 })
+  await keepScreenshot(page, 'week-phone')
+  assert.equal(await page.evaluate('document.documentElement.scrollWidth > innerWidth'), false)
+  assert.deepEqual(complaints, [])
+})
+
 test('Automations are sentences, and can be found and switched off and on', async (t) => {
   const { page, complaints } = await openAs(t, 'sofia', '/automations')
   await heading(page, 'Automations')
