@@ -86,7 +86,7 @@ function rangeOf(reportId: number) {
     const monday = today.subtract({ days: today.dayOfWeek + 6 })
     return [monday, monday]
   }
-  if (reportId === 504 || reportId === 904 || reportId === 701)
+  if ([504, 701, 702, 904].includes(reportId))
     return [month.subtract({ months: 12 }), month.subtract({ days: 1 })]
   return [before, month.subtract({ days: 1 })]
 }

@@ -78,6 +78,8 @@ const en: NoticeWords = {
   },
   advice: {
     ours: 'the automation itself failed; ask the operator of this installation to look at the log.',
+    outage:
+      'the mail server of this installation took no mail until it was too late: reach the clients by telephone, and ask the operator to check the mail server.',
     address:
       'the mailbox does not exist: correct the address of the client, or reach them by telephone.',
     policy:
@@ -137,6 +139,8 @@ const de: NoticeWords = {
   },
   advice: {
     ours: 'Die Automation selbst ist fehlgeschlagen; bitten Sie den Betreiber dieser Installation, das Protokoll anzusehen.',
+    outage:
+      'Der Mailserver dieser Installation nahm keine E-Mail an, bis es zu spät war: Rufen Sie die Kundinnen und Kunden an, und bitten Sie den Betreiber, den Mailserver zu prüfen.',
     address:
       'Das Postfach gibt es nicht: Korrigieren Sie die Adresse, oder rufen Sie die Kundin oder den Kunden an.',
     policy:
@@ -196,6 +200,8 @@ const fr: NoticeWords = {
   },
   advice: {
     ours: 'l’automatisation elle-même a échoué\u00a0; demandez à l’exploitant de cette installation de consulter le journal.',
+    outage:
+      'le serveur de messagerie de cette installation n’a accepté aucun e-mail à temps\u00a0: joignez les clients par téléphone, et demandez à l’exploitant de vérifier le serveur.',
     address:
       'la boîte aux lettres n’existe pas\u00a0: corrigez l’adresse du client, ou joignez-le par téléphone.',
     policy:

@@ -160,6 +160,8 @@ async function tellOfOutages(parts: NoticeParts) {
       noticeOfOutage(words, { ...waiting, reply, timeZone }),
     )
   })
+  // During one outage the last waiting mail may fail, and another one may be queued later.
+  if (outage) return
   const isWaiting = new Set(waiting.map(({ businessId }) => businessId))
   const over = (await listToldBusinesses(engine)).filter((one) => !isWaiting.has(one.businessId))
   await forEachBusiness(parts, over, async (tx, { businessId }) => {

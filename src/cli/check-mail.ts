@@ -82,7 +82,7 @@ function testMessage({ mailFrom, publicUrl }: Config, to: string, now: Temporal.
 export const ADVICE_BY_PHASE: Partial<Record<Phase, string>> = {
   connect: 'check host and port in SMTP_URL, and whether a firewall blocks them',
   greeting:
-    'check the port in SMTP_URL: smtps:// is for TLS from the start (465), smtp:// for STARTTLS (587)',
+    'check the port in SMTP_URL: smtps:// is for TLS from the start (465), smtp:// for STARTTLS (587); a reply that begins with 4 or 5 refuses this machine: ask the operator of the server',
   ehlo: 'the server refuses this machine: its reply tells why',
   starttls:
     'the server must offer TLS with a certificate for its name; in a trusted network, use SMTP_URL=smtp://…?tls=never',

@@ -6,13 +6,17 @@ import { configWarnings, readConfig, type Config } from '../config.ts'
 import { parseAddress } from '../contract/addresses.ts'
 import { inspectDatabase, type Inspection } from '../database/inspect.ts'
 import { openDatabase } from '../database/postgres.ts'
-import type { Unavailable } from '../email/mailer.ts'
-import { serverOfUrl } from '../email/smtp.ts'
-import { findMailServer, type MailServerState } from '../store/mail-servers.ts'
-import { readQueueHealth, type QueueHealth } from '../store/queue-health.ts'
 import { StartError } from '../errors.ts'
-import { ADVICE_BY_PHASE, checkMail, type Finding } from './check-mail.ts'
+import {
+  checkEmailQueue,
+  checkMailServer,
+  readDelivery,
+  type DeliveryState,
+  type ProbedServer,
+} from './check-delivery.ts'
+import { checkMail, type Finding } from './check-mail.ts'
 import { checkSenders } from './check-senders.ts'
+import { formatDuration, secondsSince } from './durations.ts'
 import { makeMailer } from './make-mailer.ts'
 import { findServer, explainFailure } from './reach-database.ts'
 
@@ -39,14 +43,12 @@ type Facts = {
   clock: DatabaseClock
   zones: Zones
   /** Undefined without SMTP_URL. */
-  mail: { server: string; trouble: Unavailable | undefined } | undefined
+  mail: ProbedServer | undefined
   /** Undefined if the schema is missing or of another version. */
   engine: ExaminedEngine | undefined
 }
 
-type ExaminedEngine = {
-  health: QueueHealth
-  mailServer: MailServerState | undefined
+type ExaminedEngine = DeliveryState & {
   findings: Findings
   isWhole: boolean
   senders: Finding[]
@@ -68,8 +70,8 @@ const CHECKS: ((facts: Facts) => Finding | undefined)[] = [
   checkDeadLetters,
   checkReconciliation,
   checkStoppedMatching,
-  checkMailServer,
-  checkEmailQueue,
+  ({ mail, engine, clock }) => mail && checkMailServer(mail, engine?.mailServer, clock.now()),
+  ({ engine, clock }) => engine && checkEmailQueue(engine, clock.now()),
   checkPauses,
 ]
 
@@ -106,16 +108,14 @@ async function examineEngine(
   if (schema.version !== schema.known || rolesMissing.length > 0) return undefined
   const database = openDatabase({ url, connections: 1 })
   try {
-    const health = await readQueueHealth(database.engine, clock.now(), config.leaseSeconds)
-    const server = serverOfUrl(config.smtpUrl)
-    const mailServer = server ? await findMailServer(database.engine, server) : undefined
+    const delivery = await readDelivery(database.engine, clock.now(), config)
     const reconciliation = new Reconciliation(database.engine, () => clock.now())
     const startedAt = monotonicMs()
     let isWhole = false
     while (!isWhole && monotonicMs() - startedAt < MAX_RECONCILE_MS)
       isWhole = await reconciliation.comparePage()
     const senders = await checkSenders(config, database.operator)
-    return { health, mailServer, findings: reconciliation.findings, isWhole, senders }
+    return { ...delivery, findings: reconciliation.findings, isWhole, senders }
   } finally {
     await database.close()
   }
@@ -249,8 +249,8 @@ function checkQueue({ engine, clock }: Facts): Finding | undefined {
   if (!engine) return undefined
   const { overdue, oldestOverdue, stuckLeases, unplanned, oldestUnplanned } = engine.health
   const about = 'Queue'
-  const lag = secondsSince(oldestOverdue, clock)
-  const planLag = secondsSince(oldestUnplanned, clock)
+  const lag = secondsSince(oldestOverdue, clock.now())
+  const planLag = secondsSince(oldestUnplanned, clock.now())
   const says =
     overdue + stuckLeases + unplanned === 0
       ? 'no trigger is overdue'
@@ -329,61 +329,11 @@ function checkStoppedMatching({ engine }: Facts): Finding | undefined {
   }
 }
 
-function checkMailServer({ mail, engine, clock }: Facts): Finding | undefined {
-  if (!mail) return undefined
-  const about = 'Mail server'
-  const { server, trouble } = mail
-  const { outage, lastAcceptedTime } = engine?.mailServer ?? {}
-  const down = outage
-    ? `; no mail was taken for ${formatDuration(secondsSince(outage.since, clock))}`
-    : ''
-  if (trouble) {
-    const todo = `${ADVICE_BY_PHASE[trouble.phase] ?? 'its reply tells why'}; waiting mails are then sent without further action`
-    const says = `${server} takes no mail, at ${trouble.phase}: ${trouble.reply}${down}`
-    return { state: 'bad', about, says, todo }
-  }
-  if (outage) {
-    const says = `${server} accepts connections from here, but the service fails at ${outage.phase}: ${outage.reply}${down}`
-    const todo =
-      'wait five minutes and check again; if it still fails, restart the service with these settings'
-    return { state: 'note', about, says, todo }
-  }
-  const accepted = lastAcceptedTime
-    ? `, and took a mail ${formatDuration(secondsSince(lastAcceptedTime, clock))} ago`
-    : ''
-  return { state: 'ok', about, says: `${server} accepts connections${accepted}` }
-}
-
-/** A mail server that works takes a mail within seconds; a mail that waits longer was deferred. */
-const MAX_WAITING_SECONDS = 1_800
-
-function checkEmailQueue({ engine, clock }: Facts): Finding | undefined {
-  if (!engine) return undefined
-  const { emailsWaiting, oldestWaitingEmail } = engine.health
-  const about = 'Mail queue'
-  if (emailsWaiting === 0) return { state: 'ok', about, says: 'no mail waits' }
-  const age = secondsSince(oldestWaitingEmail, clock)
-  const wait = emailsWaiting === 1 ? 'mail waits' : 'mails wait'
-  const says = `${emailsWaiting} ${wait}, the oldest for ${formatDuration(age)}`
-  if (age <= MAX_WAITING_SECONDS) return { state: 'ok', about, says }
-  const todo = 'GET /emails?status=RETRYING lists them with the answers of the mail server'
-  return { state: 'note', about, says, todo }
-}
-
 function checkPauses({ engine }: Facts): Finding | undefined {
   if (!engine || engine.health.pausedBusinesses === 0) return undefined
   const says = `all mail of ${engine.health.pausedBusinesses} businesses is paused`
   const todo = 'GET /business shows mailPausedReason; POST /business with mailPaused: false resumes'
   return { state: 'note', about: 'Pauses', says, todo }
-}
-
-const secondsSince = (moment: Temporal.Instant | null, clock: Clock) =>
-  moment ? (clock.now().epochMilliseconds - moment.epochMilliseconds) / 1000 : 0
-
-function formatDuration(seconds: number) {
-  if (seconds < 120) return `${Math.round(seconds)} s`
-  if (seconds < 7200) return `${Math.round(seconds / 60)} min`
-  return `${Math.round(seconds / 3600)} h`
 }
 
 /** The offsets of all zones of Node on the first of each month, for two years. */

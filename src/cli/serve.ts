@@ -4,7 +4,6 @@ import { Command } from 'commander'
 import { createOperatorKey } from '../auth/api-keys.ts'
 import { makeSecret } from '../auth/secrets.ts'
 import { createEngine, type Engine } from '../automation/engine.ts'
-import type { MailServerChange } from '../automation/mail-server.ts'
 import { followTimeZones } from '../automation/time-zones.ts'
 import { DatabaseClock } from '../clock.ts'
 import { addressOf, configWarnings, readConfig, type Config } from '../config.ts'
@@ -33,6 +32,7 @@ import { findOrSaveLinkSecret } from '../store/unsubscribe-links.ts'
 import { SettingsCache } from '../store/settings.ts'
 import { reachDatabase } from './reach-database.ts'
 import { buildConsole } from './build-console.ts'
+import { logMailServer } from './log-mail-server.ts'
 import { makeMailer } from './make-mailer.ts'
 import { bounceAddressesOf, receiveBounces } from './receive-bounces.ts'
 
@@ -140,13 +140,6 @@ function makeEngine({ config, database, clock, log, linkSeal, settings }: Parts,
     onPlanned: (definition, planned) =>
       log.info({ ...definition, ...planned }, 'definition planned'),
   })
-}
-
-function logMailServer(log: Log, { isWorking, since, ...change }: MailServerChange) {
-  const fields = { ...change, since: String(since) }
-  if (isWorking) log.info(fields, 'the mail server takes mails again: delivery has resumed')
-  else
-    log.error(fields, 'the mail server takes no mail: delivery is paused and will resume by itself')
 }
 
 /** Runs the engine concurrently with the service. The returned function waits until it has released its work. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { adviceFor } from '../../src/automation/failure-advice.ts'
 import { noticeWordsFor } from '../../src/automation/notice-words.ts'
+import { REASONS } from '../../src/contract/reasons.ts'
 import { sql } from '../../src/database/sql.ts'
 import type { Mailer, Outcome } from '../../src/email/mailer.ts'
 import { saveMailOutage } from '../../src/store/mail-servers.ts'
@@ -304,6 +305,7 @@ test('advice follows the answer of the server', () => {
     ['552 5.2.2 over quota', 'full'],
     ['gave up after 40 attempts: 451 4.3.0 later', 'retried'],
     ['gave up after 3 failed attempts: bad template', 'ours'],
+    [`${REASONS.serverTookNone}: 554 5.7.1 not welcome`, 'outage'],
     ['554 no', 'refused'],
   ] as const) {
     assert.equal(adviceFor(reason), advice, reason)

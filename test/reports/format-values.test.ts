@@ -34,6 +34,7 @@ for (const { zone, at, shown } of printed) {
       appliedFilters: [],
       locale: 'en',
       comparison: null,
+      kpis: [],
       notes: [],
     }
     const facts = new Map(describeScope(head))

@@ -4,6 +4,8 @@ import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import type { SeriesChart } from '../../src/reports/chart.ts'
 import { drawChart, drawCharts } from '../../src/reports/formats/draw-chart.ts'
+import { describeScope } from '../../src/reports/formats/format-values.ts'
+import { dropEmptySeries } from '../../src/reports/formats/xlsx-charts.ts'
 import { write } from '../../src/reports/formats/formats.ts'
 import { MEASURES, measureColumn } from '../../src/reports/measures.ts'
 import type { Column, ReportResult } from '../../src/reports/report.ts'
@@ -104,6 +106,18 @@ test('bars of names lie, so that no name is cut', () => {
   assert.ok(!standing.includes('>Physiotherapy after surgery<'))
 })
 
+test('bars of names lie on a phone if their names do not fit, and months are thinned out', () => {
+  const names = ['under 2 h', '2–24 h', '1–3 days', '3–7 days', '1–4 weeks', 'longer']
+  const values = names.map((_, i) => i + 1)
+  const notice = { ...chart, labels: names, series: [{ name: 'Cancelled', values }] }
+  const [narrow] = drawCharts([notice], { room: 'phone' })
+  for (const name of names) assert.ok(narrow!.includes(`>${name}<`), name)
+  const labels = Array.from({ length: 12 }, (_, i) => `2026-${String(i + 1).padStart(2, '0')}`)
+  const months = { ...chart, labels, series: [{ name: 'Kept', values: labels.map(() => 3) }] }
+  const [year] = drawCharts([months], { room: 'phone' })
+  assert.ok(year!.includes('>2026-01<') && !year!.includes('…'))
+})
+
 test('a phone gets charts of its own width and a label for each cell', async () => {
   const html = String(await print('html', summaryOf(3)))
   assert.match(html, /<div class="narrow"><svg [^>]*width="300"/)
@@ -144,4 +158,28 @@ test('a workbook opens on its summary, in which each figure has its unit', async
   workbook.worksheets[0]!.eachRow((row) => row.eachCell((cell) => cells.push(cell.value)))
   for (const text of ['Unit', 'number', '%']) assert.ok(cells.includes(text), text)
   assert.equal(workbook.worksheets[2]!.getCharts().length, 2)
+})
+
+test('each chart of a workbook prints on one page, without series that have no values', async () => {
+  const labels = Array.from({ length: 31 }, (_, i) => String(i + 1))
+  const month = { ...chart, labels, series: [{ name: 'Kept', values: labels.map(() => 3) }] }
+  const bytes = await print('xlsx', { ...summaryOf(3), charts: [month, { ...month, name: 'b' }] })
+  const { workbook } = await readXlsx(bytes)
+  const { pageSetup, rowBreaks } = workbook.worksheets[2]!
+  assert.equal(pageSetup.fitToPage, false)
+  // The table of the first chart ends in row 34: the second chart begins on a page of its own.
+  assert.deepEqual(
+    rowBreaks.map(({ id }) => id),
+    [35],
+  )
+  const dropped = dropEmptySeries(chart)
+  assert.ok(dropped.kind === 'bar' && dropped.series.every(({ name }) => name !== 'Not closed'))
+})
+
+test('a report without earlier figures does not name a period that it is compared with', () => {
+  const result = summaryOf(3)
+  const labels = (shown: ReportResult) => describeScope(shown).map(([label]) => label)
+  assert.ok(labels(result).includes('Compared with'))
+  const kpis = result.kpis.map((one) => ({ ...one, previous: null }))
+  assert.ok(!labels({ ...result, kpis }).includes('Compared with'))
 })

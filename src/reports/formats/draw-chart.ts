@@ -36,7 +36,8 @@ export function drawCharts(
 ): string[] {
   const perRow = room === 'phone' ? 1 : chartsPerRow(charts)
   const width = Math.floor((ROOM_WIDTHS[room] - (perRow - 1) * 20) / perRow)
-  return charts.map((chart) => {
+  return charts.map((given) => {
+    const chart = layNamesThatDoNotFit(given, width)
     const height =
       chart.kind === 'heatmap' ? 230 : isLying(chart) ? lyingHeight(chart, width, flatness) : 150
     const flat = chart.kind !== 'heatmap' && isLying(chart) ? height : Math.round(height * flatness)
@@ -47,6 +48,21 @@ export function drawCharts(
 /** How many charts share a row of the page. */
 export const chartsPerRow = (charts: Chart[]) =>
   charts.some(({ kind }) => kind === 'heatmap') ? 1 : Math.min(3, Math.max(1, charts.length))
+
+/** The bars of names that have no room below them lie, so that no name is cut. */
+function layNamesThatDoNotFit(chart: Chart, width: number): Chart {
+  if (chart.kind !== 'bar' || chart.labels.length > MAX_NAMES || areSteps(chart.labels))
+    return chart
+  const band = (width - SCALE_WIDTH) / chart.labels.length
+  const isTight = chart.labels.some((name) => textWidth(name) > band - 4)
+  return isTight ? { ...chart, named: true } : chart
+}
+
+/** About the width of the numbers to the left of standing bars. */
+const SCALE_WIDTH = 40
+
+/** Days, weeks or months: some of them may be left out. */
+const areSteps = (labels: string[]) => labels.every((name) => /^[\d.:/-]+$/.test(name))
 
 const isLying = (chart: SeriesChart) => chart.kind === 'bar' && chart.named === true
 
@@ -248,18 +264,20 @@ function area(chart: Shown, frame: Frame, y: (value: number) => number): string[
   return [`<path d="M${at[0]![0]} ${y(0)}${path}L${at.at(-1)![0]} ${y(0)}Z" fill="#e6f0ea"/>`]
 }
 
-/** Up to this many labels are all shown, shortened if necessary: they are names, not days. */
-const MAX_SHORTENED_LABELS = 12
+/** Up to this many names are all shown, shortened if necessary. */
+const MAX_NAMES = 12
 
 function names({ kind, labels }: Shown, frame: Frame): string[] {
   const band = (frame.right - frame.left) / labels.length
   const widest = Math.max(0, ...labels.map(textWidth))
   const every =
-    labels.length <= MAX_SHORTENED_LABELS ? 1 : Math.max(1, Math.ceil((widest + 6) / band))
+    labels.length <= MAX_NAMES && !areSteps(labels)
+      ? 1
+      : Math.max(1, Math.ceil((widest + 6) / band))
   return labels.flatMap((name, i) => {
     if (i % every !== 0) return []
     const x = kind === 'bar' ? frame.left + band * (i + 0.5) : onLine(frame, i, labels.length)
-    const shown = every === 1 ? shorten(name, band - 4) : name
+    const shown = areSteps(labels) ? name : shorten(name, every * band - 4)
     const isAtEdge = kind === 'line' && i > 0 && i === labels.length - 1
     const anchor = isAtEdge ? 'end' : 'middle'
     return [label(shown, anchor === 'end' ? frame.right : x, frame.bottom + 15, anchor)]

@@ -46,7 +46,7 @@ export function writeTotal(
     return writeCell(type, total ?? null, currency ?? null, locale)
   }
   return Object.entries(total)
-    .map(([one, amount]) => `${one} ${decimalsOf(one, locale).format(amount)}`)
+    .map(([one, amount]) => `${one}\u00a0${decimalsOf(one, locale).format(amount)}`)
     .join(', ')
 }
 
@@ -159,19 +159,29 @@ function describeChange(change: Delta, { say, locale }: Words) {
 
 type Head = Pick<
   ReportResult,
-  'parameters' | 'timeZones' | 'locationName' | 'appliedFilters' | 'comparison' | 'notes' | 'locale'
+  | 'parameters'
+  | 'timeZones'
+  | 'locationName'
+  | 'appliedFilters'
+  | 'comparison'
+  | 'kpis'
+  | 'notes'
+  | 'locale'
 >
 
 /** Location, filters, period, comparison and time zone, for the head of a report. */
 export function describeScope(result: Head): [label: string, value: string][] {
-  const { parameters, timeZones, locationName, appliedFilters, comparison, notes } = result
+  const { parameters, timeZones, locationName, appliedFilters, comparison, kpis, notes } = result
   const { startDate, endDate, timeZone, printedTime } = parameters
   const { say } = wordsOf(result.locale)
+  // Without an earlier figure the dates would mislead.
+  const isCompared =
+    comparison && (comparison.note !== null || kpis.some(({ previous }) => previous !== null))
   return [
     [say('Location'), locationName ?? say('All locations')],
     ...appliedFilters,
     [say('Period'), `${startDate} – ${endDate}`],
-    ...(comparison ? [describeComparison(comparison, say)] : []),
+    ...(isCompared ? [describeComparison(comparison, say)] : []),
     [
       say('Time zone'),
       timeZones.length > 1

@@ -148,9 +148,9 @@ dt { color: #616d66; flex: none; }
 dd { margin: 0; font-weight: 600; }
 .sentence { font: 17px/1.5 "Source Serif 4", Georgia, "Noto Serif", serif; max-width: 70ch; margin: 0 0 10px; }
 .kpis { display: grid; grid-template-columns: repeat(auto-fit, minmax(165px, 1fr)); gap: 10px; margin: 18px 0 16px; }
-.kpi { border-radius: 8px; padding: 12px 14px; background: #f3f2ec; display: flex; flex-direction: column; gap: 4px; break-inside: avoid; min-width: 0; overflow-wrap: break-word; }
+.kpi { border-radius: 8px; padding: 12px 14px; background: #f3f2ec; display: flex; flex-direction: column; gap: 4px; break-inside: avoid; min-width: 0; overflow-wrap: break-word; container-type: inline-size; }
 .kpi span { color: #52615a; font-size: 13px; }
-.kpi strong { font-size: 20px; line-height: 1.2; font-variant-numeric: tabular-nums; }
+.kpi strong { font-size: clamp(13px, 11.5cqi, 20px); line-height: 1.2; font-variant-numeric: tabular-nums; }
 .kpi small { font-size: 12px; color: #52615a; }
 .kpi .good { color: #2f5d50; }
 .kpi .bad { color: #a83a2a; }
@@ -180,7 +180,6 @@ footer b { color: #1b2824; }
   .wide { display: none; }
   .narrow { display: block; }
   .kpis { grid-template-columns: 1fr 1fr; }
-  .kpi strong { font-size: 16px; }
   table, tbody, tfoot { display: block; }
   thead { display: none; }
   tr { display: block; border: 1px solid #e3e1d8; border-radius: 8px; padding: 8px 12px; margin-bottom: 10px; background: #fff; }

@@ -26,7 +26,65 @@ export function chartSheet(charts: Chart[]) {
     if (chart.kind === 'heatmap') shades.push(shade(chart, top, shades.length + 1))
   }
   const drawing = charts.some(({ kind }) => kind !== 'heatmap') ? '<drawing r:id="rId1"/>' : ''
-  return xml`<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheetPr><pageSetUpPr fitToPage="1"/></sheetPr><sheetViews><sheetView workbookViewId="0" showGridLines="0"/></sheetViews><sheetFormatPr defaultRowHeight="15"/><cols><col min="1" max="1" width="14" customWidth="1"/></cols><sheetData>${rows.join('')}</sheetData>${shades.join('')}<pageSetup orientation="landscape" fitToHeight="0"/>${drawing}</worksheet>`
+  const widths = columnWidths(charts)
+  const columns = widths.map(
+    (width, i) => `<col min="${i + 1}" max="${i + 1}" width="${width}" customWidth="1"/>`,
+  )
+  return xml`<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheetViews><sheetView workbookViewId="0" showGridLines="0"/></sheetViews><sheetFormatPr defaultRowHeight="15"/><cols>${columns.join('')}</cols><sheetData>${rows.join('')}</sheetData>${shades.join('')}${paging(charts, widths)}${drawing}</worksheet>`
+}
+
+/** A legend with a colour that is nowhere in the chart would say nothing. */
+export const dropEmptySeries = (chart: Chart): Chart =>
+  chart.kind === 'heatmap'
+    ? chart
+    : {
+        ...chart,
+        series: chart.series.filter(({ tone, values }) => !tone || values.some((value) => value)),
+      }
+
+const DEFAULT_WIDTH = 9
+/** Columns that a drawn chart covers. */
+const CHART_WIDTH = 11
+
+/** Wide enough for the names of the series. */
+function columnWidths(charts: Chart[]) {
+  const heads = charts.map((chart) => tableOf(chart)[0]!)
+  const count = Math.max(0, ...heads.map((head) => head.length))
+  return Array.from({ length: count }, (_, i) =>
+    i === 0
+      ? Math.min(30, Math.max(14, ...charts.flatMap(firstColumn).map((name) => name.length + 2)))
+      : Math.max(DEFAULT_WIDTH, ...heads.map((head) => String(head[i] ?? '').length + 3)),
+  )
+}
+
+const firstColumn = (chart: Chart) => (chart.kind === 'heatmap' ? chart.rows : chart.labels)
+
+/** Letters and rows of a page at full size. */
+const PAGE = { letters: 140, rows: 32 }
+
+/**
+ * A chart begins a new page if it does not fit on the one before, so that none is cut. Programs ignore such
+ * breaks if they fit the sheet to the page themselves, so the scale is given.
+ */
+function paging(charts: Chart[], widths: number[]) {
+  const table = widths.reduce((sum, width) => sum + width, 0)
+  const hasDrawing = charts.some(({ kind }) => kind !== 'heatmap')
+  const letters = table + (hasDrawing ? (CHART_WIDTH + 1) * DEFAULT_WIDTH : 0)
+  const scale = Math.max(40, Math.min(100, Math.floor((100 * PAGE.letters) / letters)))
+  const pageRows = (PAGE.rows * 100) / scale
+  const breaks: string[] = []
+  let pageTop = 1
+  for (const { top, end } of placed(charts)) {
+    if (end - pageTop > pageRows && top > pageTop) {
+      breaks.push(`<brk id="${top - 1}" max="16383" man="1"/>`)
+      pageTop = top
+    }
+  }
+  const rowBreaks =
+    breaks.length > 0
+      ? `<rowBreaks count="${breaks.length}" manualBreakCount="${breaks.length}">${breaks.join('')}</rowBreaks>`
+      : ''
+  return `<pageSetup orientation="landscape" scale="${scale}"/>${rowBreaks}`
 }
 
 /** The drawing, its relations, and one part for each drawn chart. A heat map is shaded cells. */
@@ -58,8 +116,12 @@ export function chartParts(charts: Chart[], sheetName: string): ZipEntry[] {
 function placed(charts: Chart[]) {
   let top = 1
   return charts.map((chart) => {
-    const place = { chart, top }
-    top += Math.max(tableOf(chart).length + 3, chart.kind === 'heatmap' ? 0 : CHART_HEIGHT + 2)
+    const height = Math.max(
+      tableOf(chart).length + 3,
+      chart.kind === 'heatmap' ? 0 : CHART_HEIGHT + 2,
+    )
+    const place = { chart, top, end: top + height }
+    top += height
     return place
   })
 }
@@ -85,7 +147,7 @@ function shade(chart: Heatmap, top: number, priority: number) {
 function drawing(drawn: { chart: SeriesChart; top: number }[]) {
   const frames = drawn.map(({ chart, top }, i) => {
     const left = chart.series.length + 2
-    return `<xdr:twoCellAnchor><xdr:from><xdr:col>${left}</xdr:col><xdr:colOff>0</xdr:colOff><xdr:row>${top - 1}</xdr:row><xdr:rowOff>0</xdr:rowOff></xdr:from><xdr:to><xdr:col>${left + 11}</xdr:col><xdr:colOff>0</xdr:colOff><xdr:row>${top - 1 + CHART_HEIGHT}</xdr:row><xdr:rowOff>0</xdr:rowOff></xdr:to><xdr:graphicFrame macro=""><xdr:nvGraphicFramePr><xdr:cNvPr id="${i + 2}" name="Chart ${i + 1}" descr="${text(chart.title)}"/><xdr:cNvGraphicFramePr/></xdr:nvGraphicFramePr><xdr:xfrm><a:off x="0" y="0"/><a:ext cx="0" cy="0"/></xdr:xfrm><a:graphic><a:graphicData uri="http://schemas.openxmlformats.org/drawingml/2006/chart"><c:chart xmlns:c="http://schemas.openxmlformats.org/drawingml/2006/chart" r:id="rId${i + 1}"/></a:graphicData></a:graphic></xdr:graphicFrame><xdr:clientData/></xdr:twoCellAnchor>`
+    return `<xdr:twoCellAnchor><xdr:from><xdr:col>${left}</xdr:col><xdr:colOff>0</xdr:colOff><xdr:row>${top - 1}</xdr:row><xdr:rowOff>0</xdr:rowOff></xdr:from><xdr:to><xdr:col>${left + CHART_WIDTH}</xdr:col><xdr:colOff>0</xdr:colOff><xdr:row>${top - 1 + CHART_HEIGHT}</xdr:row><xdr:rowOff>0</xdr:rowOff></xdr:to><xdr:graphicFrame macro=""><xdr:nvGraphicFramePr><xdr:cNvPr id="${i + 2}" name="Chart ${i + 1}" descr="${text(chart.title)}"/><xdr:cNvGraphicFramePr/></xdr:nvGraphicFramePr><xdr:xfrm><a:off x="0" y="0"/><a:ext cx="0" cy="0"/></xdr:xfrm><a:graphic><a:graphicData uri="http://schemas.openxmlformats.org/drawingml/2006/chart"><c:chart xmlns:c="http://schemas.openxmlformats.org/drawingml/2006/chart" r:id="rId${i + 1}"/></a:graphicData></a:graphic></xdr:graphicFrame><xdr:clientData/></xdr:twoCellAnchor>`
   })
   return xml`<xdr:wsDr xmlns:xdr="http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships">${frames.join('')}</xdr:wsDr>`
 }

@@ -59,6 +59,7 @@ export const STYLE = {
   muted: 16,
   heading: 17,
   note: 18,
+  wrapped: 19,
 }
 
 export function stylesXml() {
@@ -74,7 +75,7 @@ export function stylesXml() {
 <fills count="3"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill><fill><patternFill patternType="solid"><fgColor rgb="FFF3F2EC"/></patternFill></fill></fills>
 <borders count="3"><border><left/><right/><top/><bottom/><diagonal/></border><border><left/><right/><top/><bottom style="thin"><color rgb="FFB9BEB9"/></bottom><diagonal/></border><border><left/><right/><top style="thin"><color rgb="FF52615A"/></top><bottom/><diagonal/></border></borders>
 <cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>
-<cellXfs count="19">${[
+<cellXfs count="20">${[
     format({}, top),
     format({ fontId: 1, fill: 2, border: 1 }, middle),
     format({ fontId: 1, fill: 2, border: 1 }, right),
@@ -94,6 +95,7 @@ export function stylesXml() {
     format({ fontId: 3 }, middle),
     format({ fontId: 1 }, middle),
     format({ fontId: 3 }, '<alignment horizontal="left" vertical="center" indent="2"/>'),
+    format({}, '<alignment horizontal="left" vertical="top" wrapText="1"/>'),
   ].join('')}</cellXfs>
 <cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`
 }

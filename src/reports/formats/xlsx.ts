@@ -2,7 +2,7 @@ import { describeScope, localTime, writeTotal } from './format-values.ts'
 import { hasValues } from '../chart.ts'
 import { isFigure, type Cell, type Column, type KpiResult, type ReportResult } from '../report.ts'
 import { wordsOf, type Words } from '../words.ts'
-import { chartParts, chartSheet } from './xlsx-charts.ts'
+import { chartParts, chartSheet, dropEmptySeries } from './xlsx-charts.ts'
 import { attribute, columnLetters, STYLE, stylesXml, text, textCell, xml } from './xlsx-parts.ts'
 import { zip } from './zip.ts'
 
@@ -13,7 +13,7 @@ import { zip } from './zip.ts'
 export async function* toXlsx(result: ReportResult): AsyncIterable<Uint8Array> {
   const { say } = wordsOf(result.locale)
   const chartSheetName = sheetName(say('Charts'))
-  const shown = result.charts.filter(hasValues)
+  const shown = result.charts.filter(hasValues).map(dropEmptySeries)
   const charts = chartParts(shown, chartSheetName)
   const sheetNames = [
     sheetName(say('Summary')),
@@ -200,6 +200,9 @@ function totalsRow({ columns, totals: read, locale }: ReportResult, rowCount: nu
 
 const emptyTotal = (place: string) => `<c r="${place}" s="${STYLE.totalLabel}"/>`
 
+/** Of a line across the first five columns of the summary. */
+const SENTENCE_LETTERS = 140
+
 function summarySheet(result: ReportResult) {
   const { report, comparison, sentences, locale } = result
   const { say } = wordsOf(locale)
@@ -211,7 +214,14 @@ function summarySheet(result: ReportResult) {
     rows.push(`<row r="${n}">${write(n)}</row>`)
   }
   add((n) => textCell(`A${n}`, result.businessName, STYLE.muted))
-  for (const sentence of sentences) add((n) => textCell(`A${n}`, sentence, STYLE.text))
+  const merged: string[] = []
+  for (const sentence of sentences) {
+    const n = rows.length + 1
+    const height = 15 * Math.ceil(sentence.length / SENTENCE_LETTERS)
+    const cell = textCell(`A${n}`, sentence, STYLE.wrapped)
+    rows.push(`<row r="${n}" ht="${height}" customHeight="1">${cell}</row>`)
+    merged.push(`<mergeCell ref="A${n}:E${n}"/>`)
+  }
   add(() => '')
   for (const [label, value] of describeScope(result)) {
     add((n) => textCell(`A${n}`, label, STYLE.muted) + textCell(`B${n}`, value, STYLE.text))
@@ -240,7 +250,7 @@ function summarySheet(result: ReportResult) {
 <sheetViews><sheetView workbookViewId="0" showGridLines="0" tabSelected="1"/></sheetViews>
 <sheetFormatPr defaultRowHeight="15"/>
 <cols><col min="1" max="1" width="26" customWidth="1"/><col min="2" max="${1 + figureHeads.length}" width="18" customWidth="1"/><col min="${2 + figureHeads.length}" max="${2 + figureHeads.length}" width="10" customWidth="1"/><col min="${3 + figureHeads.length}" max="${3 + figureHeads.length}" width="90" customWidth="1"/></cols>
-<sheetData>${rows.join('')}</sheetData>
+<sheetData>${rows.join('')}</sheetData>${merged.length > 0 ? `<mergeCells count="${merged.length}">${merged.join('')}</mergeCells>` : ''}
 <pageSetup orientation="landscape" fitToHeight="0"/>${pageFooter(locale)}</worksheet>`
 }
 
