@@ -17,6 +17,8 @@ await until(async () => {
   return pending.length > 0
 })
 
+const DAY_MS = 86_400_000
+
 const heading = (page: Page, name: string | RegExp) =>
   page.getByRole('heading', { name, level: 1 }).waitFor()
 
@@ -135,6 +137,55 @@ test('keys open pages, and signing out ends the session', async (t) => {
   await heading(page, 'Sign in')
   await page.goto(`${service.base}/console/activity`)
   await heading(page, 'Sign in')
+})
+
+test('the clock shows all times in the time zone of a location, of the client, or UTC', async (t) => {
+  const { clientId } = await call('POST', '/client', {
+    firstName: 'Maximiliana',
+    lastName: 'von Hohenberg-Schwarzenfels',
+    timeZone: 'America/New_York',
+  })
+  const startTime = Math.floor(Date.now() / DAY_MS + 10.5) * DAY_MS + DAY_MS / 2
+  const who = { clientId, professionalId: 1, reasonId: 1, locationId: 1 }
+  await call('POST', '/calendar', { ...who, startTime, endTime: startTime + 1_800_000 })
+  const { page, complaints } = await openAs(t, 'sofia', `/clients/${clientId}`)
+  const isShownIn = (timeZone: string) => {
+    const time = new Intl.DateTimeFormat('en-GB', { timeZone, timeStyle: 'short' })
+    return page.locator('.list-row').getByText(time.format(startTime)).first().waitFor()
+  }
+  await isShownIn('Europe/Zurich')
+  const clock = page.getByRole('button', { name: /^\w+ \d\d:\d\d / })
+  const menu = page.getByRole('dialog', { name: 'Time zone of all times' })
+  const desktop = page.viewportSize()!
+  for (const scheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme: scheme })
+    for (const width of [desktop.width, 360]) {
+      await page.setViewportSize({ ...desktop, width })
+      await clock.click()
+      await menu.getByRole('button', { name: /New York/ }).waitFor()
+      await assertAccessible(page, scheme)
+      await keepScreenshot(page, `clock-${scheme}-${width}`)
+      const box = (await menu.boundingBox())!
+      assert.ok(box.x >= 0 && box.x + box.width <= width, JSON.stringify(box))
+      await page.keyboard.press('Escape')
+      await menu.waitFor({ state: 'detached' })
+    }
+  }
+  await page.setViewportSize(desktop)
+
+  await clock.click()
+  assert.match(await page.locator('button:focus').innerText(), /^Lindenhof Physiotherapy/)
+  const zones = (await menu.getByRole('button').allInnerTexts()).map((text) => text.split('\n')[1])
+  // The next one is that of the device.
+  assert.deepEqual(zones.slice(0, 3), ['Zurich', 'London', 'New York'])
+  await menu.getByRole('button', { name: /New York/ }).click()
+  await menu.waitFor({ state: 'detached' })
+  await isShownIn('America/New_York')
+  assert.match(await page.locator('button:focus').innerText(), /New York/)
+  await page.keyboard.press('Enter')
+  await menu.getByRole('button', { name: /UTC/ }).click()
+  await isShownIn('UTC')
+  assert.deepEqual(complaints, [])
 })
 
 /** The text of the link that has the focus. */
