@@ -6,7 +6,7 @@ import { MarkShape, type MarkName } from './mark.tsx'
 /** The number of messages of one state in a quarter of an hour. */
 export type QuarterHour = { hour: number; mark: MarkName; count: number }
 
-type Size = {
+export type RopeSize = {
   width: number
   height: number
   /** The hours of one stack of marks. */
@@ -17,7 +17,7 @@ type Size = {
   radius: number
 }
 
-const DESKTOP: Size = {
+export const DESKTOP: RopeSize = {
   width: 1100,
   height: 182,
   stackHours: 0.25,
@@ -25,7 +25,7 @@ const DESKTOP: Size = {
   step: 14,
   radius: 5.5,
 }
-const PHONE: Size = {
+export const PHONE: RopeSize = {
   width: 330,
   height: 170,
   stackHours: 0.5,
@@ -38,7 +38,7 @@ const MAX_STACK = 8
 /** With more messages a day, bars by hour are drawn instead of marks. */
 const MAX_MARKS = 300
 
-const baseOf = ({ height }: Size) => height - 34
+export const baseOf = ({ height }: RopeSize) => height - 34
 
 /** From the bottom of a stack to its top. */
 const STACK_ORDER: MarkName[] = [
@@ -108,7 +108,7 @@ export function DayRope({ quarters, now, nowLabel, label }: Props) {
   )
 }
 
-type Scale = { x: (hour: number) => number; size: Size }
+type Scale = { x: (hour: number) => number; size: RopeSize }
 
 function Hours({ from, to, x, size }: Scale & { from: number; to: number }) {
   const base = baseOf(size)
@@ -134,7 +134,7 @@ function Hours({ from, to, x, size }: Scale & { from: number; to: number }) {
 
 type Stacked = { hour: number; marks: MarkName[] }
 
-const byOrder = (a: QuarterHour, b: QuarterHour) =>
+export const byOrder = (a: { mark: MarkName }, b: { mark: MarkName }) =>
   STACK_ORDER.indexOf(a.mark) - STACK_ORDER.indexOf(b.mark)
 
 function stacksOf(quarters: QuarterHour[], stackHours: number): Stacked[] {
@@ -145,7 +145,7 @@ function stacksOf(quarters: QuarterHour[], stackHours: number): Stacked[] {
   }))
 }
 
-type StackProps = { x: number; marks: MarkName[]; size: Size }
+type StackProps = { x: number; marks: MarkName[]; size: RopeSize }
 
 /** A stack that is too high ends with the number of hidden marks. */
 function Stack({ x, marks, size }: StackProps) {
@@ -176,7 +176,7 @@ function Stack({ x, marks, size }: StackProps) {
   )
 }
 
-const FILL: Record<MarkName, string> = {
+export const FILL: Record<MarkName, string> = {
   sent: 'var(--mark)',
   captured: 'var(--mark)',
   sending: 'var(--mark)',
@@ -230,7 +230,7 @@ function HourBars({ quarters, x, size }: Scale & { quarters: QuarterHour[] }) {
 }
 
 /** The time is shown to the left of the bell if there is no room to its right. */
-function Now({ x, label, size }: { x: number; label: string; size: Size }) {
+export function Now({ x, label, size }: { x: number; label: string; size: RopeSize }) {
   const isAtEnd = x > size.width - 60
   return (
     <g>

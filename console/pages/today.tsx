@@ -17,6 +17,7 @@ import { PageHead, useNow } from '../shell/page-head.tsx'
 import { NEW_APPOINTMENT } from '../shell/places.ts'
 import { NeedsYou } from '../today/needs-you.tsx'
 import { Panel } from '../today/panel.tsx'
+import { WeekRope } from '../today/week-rope.tsx'
 import classes from '../today/today.module.css'
 import { isFirstVisit } from './first-visit-steps.ts'
 
@@ -26,16 +27,19 @@ const FirstVisit = lazy(async () => {
 })
 
 const DAY_MS = 86_400_000
+const WEEK_DAYS = 7
+
+const VIEWS = ['today', 'tomorrow', 'week'] as const
+type View = (typeof VIEWS)[number]
 
 export function TodayPage() {
   const { t } = useTranslation()
   const format = useBusinessTimeFormat()
   const now = useNow()
-  const [shown, setShown] = useState<'today' | 'tomorrow'>('today')
-  const day = shown === 'today' ? undefined : format.isoDay(now + DAY_MS)
+  const [shown, setShown] = useState<View>('today')
   const today = useQuery(overviewQuery())
   const { data, error, refetch } = useQuery({
-    ...overviewQuery(day),
+    ...overviewOf(shown, format.isoDay(now)),
     placeholderData: (previous) => previous,
   })
   const session = useSession()
@@ -79,6 +83,18 @@ export function TodayPage() {
       )}
     </>
   )
+}
+
+/** Days of the calendar, counted in UTC, which has no change of clocks. */
+const dayAfter = (isoDay: string, days: number) =>
+  new Date(Date.parse(isoDay) + days * DAY_MS).toISOString().slice(0, 10)
+
+/** The week begins on Monday. */
+const mondayOf = (isoDay: string) => dayAfter(isoDay, -((new Date(isoDay).getUTCDay() + 6) % 7))
+
+function overviewOf(view: View, today: string) {
+  if (view === 'week') return overviewQuery(mondayOf(today), WEEK_DAYS)
+  return overviewQuery(view === 'tomorrow' ? dayAfter(today, 1) : undefined)
 }
 
 function BookButton() {
@@ -131,15 +147,14 @@ const LEGEND: MarkName[] = ['waiting', 'failed', 'skipped', 'late', 'cancelled']
 type DayCardProps = {
   overview: Overview
   now: number
-  shown: 'today' | 'tomorrow'
-  onShow: (shown: 'today' | 'tomorrow') => void
+  shown: View
+  onShow: (shown: View) => void
 }
 
 function DayCard({ overview, now, shown, onShow }: DayCardProps) {
   const { t } = useTranslation()
   const format = useBusinessTimeFormat()
   const counts = countsOf(overview)
-  const isToday = overview.day === format.isoDay(now)
   return (
     <section className="card" style={{ padding: '13px 20px 8px' }}>
       <div className={classes.legend}>
@@ -154,24 +169,45 @@ function DayCard({ overview, now, shown, onShow }: DayCardProps) {
         <SegmentedControl
           size="xs"
           value={shown}
-          onChange={(value) => onShow(value as 'today' | 'tomorrow')}
-          data={[
-            { value: 'today', label: t('today.today') },
-            { value: 'tomorrow', label: t('today.tomorrow') },
-          ]}
+          onChange={(value) => onShow(value as View)}
+          data={VIEWS.map((view) => ({ value: view, label: t(`today.${view}`) }))}
         />
       </div>
-      <DayRope
-        label={t('today.rope')}
-        now={isToday ? format.hourOfDay(now) : undefined}
-        nowLabel={format.time(now)}
-        quarters={overview.quarterHours.map(({ time, status, count }) => ({
-          hour: format.hourOfDay(time),
-          mark: markOfStatus(status, overview),
-          count,
-        }))}
-      />
+      {overview.days > 1 ? (
+        <Week overview={overview} now={now} />
+      ) : (
+        <DayRope
+          label={t('today.rope')}
+          now={overview.day === format.isoDay(now) ? format.hourOfDay(now) : undefined}
+          nowLabel={format.time(now)}
+          quarters={overview.quarterHours.map(({ time, status, count }) => ({
+            hour: format.hourOfDay(time),
+            mark: markOfStatus(status, overview),
+            count,
+          }))}
+        />
+      )}
     </section>
+  )
+}
+
+function Week({ overview, now }: { overview: Overview; now: number }) {
+  const { t } = useTranslation()
+  const format = useBusinessTimeFormat()
+  const ofDay = Map.groupBy(overview.quarterHours, ({ time }) => format.isoDay(time))
+  const days = Array.from({ length: overview.days }, (_, i) => dayAfter(overview.day, i))
+  return (
+    <WeekRope
+      label={t('today.weekRope')}
+      now={days.indexOf(format.isoDay(now)) + format.hourOfDay(now) / 24}
+      nowLabel={format.time(now)}
+      days={days.map((day) => ({
+        label: `${format.weekday(format.startOfDay(day))} ${Number(day.slice(-2))}`,
+        messages: Object.entries(countsOf({ ...overview, quarterHours: ofDay.get(day) ?? [] })).map(
+          ([mark, count]) => ({ mark: mark as MarkName, count }),
+        ),
+      }))}
+    />
   )
 }
 

@@ -61,11 +61,13 @@ export function ClockMenu({ now, clientId, opener, onClose }: Props) {
             }}
           >
             <IconCheck size={15} aria-hidden />
-            <span className="ellipsis grow" dir="auto">
+            <span className="ellipsis" dir="auto">
               {name}
             </span>
-            <span className="soft">{timeZone === name ? '' : placeOf(timeZone)}</span>
-            <span className="strong">
+            <span className={`soft ${classes.place}`}>
+              {timeZone === name ? '' : placeOf(timeZone)}
+            </span>
+            <span className={`strong ${classes.time}`}>
               {formatIn(timeZone).weekday(now)} {formatIn(timeZone).time(now)}
             </span>
           </button>

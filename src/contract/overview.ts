@@ -34,13 +34,14 @@ export const Overview = Type.Object(
     triggersOfLastDay: Counts,
     emailsOfLastDay: Counts,
     day: Day,
+    days: Type.Integer({ description: 'How many days `quarterHours` has.', examples: [1] }),
     quarterHours: Type.Array(
       Named('QuarterHour', {
         time: Type.Integer({ description: 'The start of the quarter hour, in ms.' }),
         status: Type.Enum([...TRIGGER_STATUSES], { title: 'TriggerStatus' }),
         count: Type.Integer(),
       }),
-      { description: 'The triggers of `day` by scheduled time and status.' },
+      { description: 'The triggers of `days` from `day` on, by scheduled time and status.' },
     ),
     lastDays: Type.Array(Named('OverviewDay', { day: Day, counts: Counts }), {
       description: 'The last 30 days, each with the number of triggers by status.',

@@ -152,7 +152,15 @@ export const OverviewQuery = Type.Object({
   day: Type.Optional(
     Type.String({
       format: 'date',
-      description: 'The day of `quarterHours`. Default: today.',
+      description: 'The first day of `quarterHours`. Default: today.',
+    }),
+  ),
+  days: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 7,
+      default: 1,
+      description: 'How many days `quarterHours` has.',
     }),
   ),
 })

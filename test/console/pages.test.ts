@@ -17,6 +17,8 @@ await until(async () => {
   return pending.length > 0
 })
 
+const DAY_MS = 86_400_000
+
 const heading = (page: Page, name: string | RegExp) =>
   page.getByRole('heading', { name, level: 1 }).waitFor()
 
@@ -40,6 +42,36 @@ test('Today shows the day, the next messages and the health of the service', asy
   await page.getByRole('heading', { name: 'Next' }).waitFor()
   await page.getByText('nothing is overdue').waitFor()
   await page.getByText('Captured: no mail is sent until a mail server is configured.').waitFor()
+  assert.deepEqual(complaints, [])
+})
+
+const sum = (counts: number[]) => counts.reduce((total, count) => total + count, 0)
+
+test('Today shows the messages of the week by day', async (t) => {
+  const { page, complaints } = await openAs(t, 'sofia')
+  const asked = page.waitForResponse(/overview\?.*days=7/)
+  await page.getByText('Week', { exact: true }).click()
+  const { day } = (await (await asked).json()) as { day: string }
+  assert.equal(new Date(day).getUTCDay(), 1)
+  await page.getByRole('img', { name: 'Messages of the week by day' }).waitFor()
+  const rows = page.getByRole('table', { name: 'Messages of the week by day' }).getByRole('row')
+  // The engine may still plan messages of the demo.
+  await until(async () => {
+    const { quarterHours } = await call('GET', `/overview?day=${day}&days=7`)
+    const counts: number[] = quarterHours.map(({ count }: { count: number }) => count)
+    const texts = await rows.allTextContents()
+    const shown = texts.flatMap((text) => text.replace(/^\w+ \d\d?/, '').match(/\d+/g) ?? [])
+    return sum(counts) > 0 && sum(shown.map(Number)) === sum(counts)
+  })
+  assert.equal(await rows.count(), 7)
+  assert.match(await rows.first().innerText(), /^Mon/)
+  for (const scheme of ['light', 'dark'] as const) {
+    await assertAccessible(page, scheme)
+    await keepScreenshot(page, `week-${scheme}`)
+  }
+  await page.setViewportSize({ width: 360, height: 740 })
+  await keepScreenshot(page, 'week-phone')
+  assert.equal(await page.evaluate('document.documentElement.scrollWidth > innerWidth'), false)
   assert.deepEqual(complaints, [])
 })
 
@@ -105,6 +137,55 @@ test('keys open pages, and signing out ends the session', async (t) => {
   await heading(page, 'Sign in')
   await page.goto(`${service.base}/console/activity`)
   await heading(page, 'Sign in')
+})
+
+test('the clock shows all times in the time zone of a location, of the client, or UTC', async (t) => {
+  const { clientId } = await call('POST', '/client', {
+    firstName: 'Maximiliana',
+    lastName: 'von Hohenberg-Schwarzenfels',
+    timeZone: 'America/New_York',
+  })
+  const startTime = Math.floor(Date.now() / DAY_MS + 10.5) * DAY_MS + DAY_MS / 2
+  const who = { clientId, professionalId: 1, reasonId: 1, locationId: 1 }
+  await call('POST', '/calendar', { ...who, startTime, endTime: startTime + 1_800_000 })
+  const { page, complaints } = await openAs(t, 'sofia', `/clients/${clientId}`)
+  const isShownIn = (timeZone: string) => {
+    const time = new Intl.DateTimeFormat('en-GB', { timeZone, timeStyle: 'short' })
+    return page.locator('.list-row').getByText(time.format(startTime)).first().waitFor()
+  }
+  await isShownIn('Europe/Zurich')
+  const clock = page.getByRole('button', { name: /^\w+ \d\d:\d\d / })
+  const menu = page.getByRole('dialog', { name: 'Time zone of all times' })
+  const desktop = page.viewportSize()!
+  for (const scheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme: scheme })
+    for (const width of [desktop.width, 360]) {
+      await page.setViewportSize({ ...desktop, width })
+      await clock.click()
+      await menu.getByRole('button', { name: /New York/ }).waitFor()
+      await assertAccessible(page, scheme)
+      await keepScreenshot(page, `clock-${scheme}-${width}`)
+      const box = (await menu.boundingBox())!
+      assert.ok(box.x >= 0 && box.x + box.width <= width, JSON.stringify(box))
+      await page.keyboard.press('Escape')
+      await menu.waitFor({ state: 'detached' })
+    }
+  }
+  await page.setViewportSize(desktop)
+
+  await clock.click()
+  assert.match(await page.locator('button:focus').innerText(), /^Lindenhof Physiotherapy/)
+  const zones = (await menu.getByRole('button').allInnerTexts()).map((text) => text.split('\n')[1])
+  // The next one is that of the device.
+  assert.deepEqual(zones.slice(0, 3), ['Zurich', 'London', 'New York'])
+  await menu.getByRole('button', { name: /New York/ }).click()
+  await menu.waitFor({ state: 'detached' })
+  await isShownIn('America/New_York')
+  assert.match(await page.locator('button:focus').innerText(), /New York/)
+  await page.keyboard.press('Enter')
+  await menu.getByRole('button', { name: /UTC/ }).click()
+  await isShownIn('UTC')
+  assert.deepEqual(complaints, [])
 })
 
 /** The text of the link that has the focus. */

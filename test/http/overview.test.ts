@@ -63,3 +63,32 @@ test('the overview shows the quarter hours of a day, 30 days, failures and what 
   assert.equal(trigger.objectTime, at(4))
   assert.equal(trigger.email, null)
 })
+
+test('the overview counts the quarter hours of up to seven days', async (t) => {
+  const world = await startWorld(t)
+  const { book, businessId, call, clock, save } = world
+  await save('/eventDefinition', reminder(businessId, -2))
+  const hours = [3, 3 + 24, 3 + 6 * 24, 3 + 7 * 24]
+  for (const each of hours) await book(clock.in({ hours: each }))
+  clock.advance({ hours: 1 })
+  await startEngine(world).runEngine()
+
+  const times = hours.map((each) => clock.in({ hours: each - 3 }).epochMilliseconds)
+  const quarterOf = (ms: number) => ms - (ms % 900_000)
+  const { body: today } = await call('GET', '/overview')
+  assert.equal(today.days, 1)
+  assert.deepEqual(
+    today.quarterHours.map(({ time }: { time: number }) => time),
+    [quarterOf(times[0]!)],
+  )
+  const { body: week } = await call('GET', `/overview?day=${today.day}&days=7`)
+  assert.deepEqual([week.day, week.days], [today.day, 7])
+  assert.deepEqual(week.quarterHours, [
+    { time: quarterOf(times[0]!), status: 'SKIPPED', count: 1 },
+    { time: quarterOf(times[1]!), status: 'SCHEDULED', count: 1 },
+    { time: quarterOf(times[2]!), status: 'SCHEDULED', count: 1 },
+  ])
+  for (const days of [0, 8, 1.5]) {
+    assert.equal((await call('GET', `/overview?days=${days}`)).status, 422)
+  }
+})

@@ -34,17 +34,17 @@ export const overview: Routes = async (app, services) => {
         response: { 200: Overview },
       },
     },
-    async ({ caller, query: { day } }) =>
-      toWire(
-        await gatherOverview(services, caller, day ? Temporal.PlainDate.from(day) : undefined),
-      ),
+    async ({ caller, query: { day, days = 1 } }) => {
+      const firstDay = day ? Temporal.PlainDate.from(day) : undefined
+      return toWire(await gatherOverview(services, caller, { firstDay, days }))
+    },
   )
 }
 
 async function gatherOverview(
   { clock, config, database }: Services,
   { db, businessId, scope: visibility }: Caller,
-  wantedDay: Temporal.PlainDate | undefined,
+  { firstDay, days }: { firstDay: Temporal.PlainDate | undefined; days: number },
 ) {
   const now = clock.now()
   const startedAt = monotonicMs()
@@ -52,14 +52,14 @@ async function gatherOverview(
   const milliseconds = Math.round(10 * (monotonicMs() - startedAt)) / 10
   const today = now.toZonedDateTimeISO(timeZone).toPlainDate()
   const startOf = (day: Temporal.PlainDate) => day.toZonedDateTime(timeZone).toInstant()
-  const day = wantedDay ?? today
+  const day = firstDay ?? today
   const [dayStart, dayEnd] = [startOf(today), startOf(today.add({ days: 1 }))]
   const daysUntilToday = (days: number) => ({
     from: startOf(today.subtract({ days })),
     to: dayEnd,
     visibility,
   })
-  const wanted = { from: startOf(day), to: startOf(day.add({ days: 1 })), visibility }
+  const wanted = { from: startOf(day), to: startOf(day.add({ days })), visibility }
   const [read, quarterHours, lastDays, failures, setup, mail, overdue, round, stop] =
     await Promise.all([
       readOverview(db, businessId, { now, dayStart, dayEnd, visibility }),
@@ -77,6 +77,7 @@ async function gatherOverview(
     timeZone,
     ...read,
     day: day.toString(),
+    days,
     quarterHours,
     lastDays: everyDay(today, lastDays),
     failures,
