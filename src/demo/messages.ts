@@ -58,9 +58,7 @@ function answerLinks(
   ]
 }
 
-/** A link without a style of its own gets the colour of the business. */
-const call = (phone: string) =>
-  `<span style="white-space:nowrap"><a href="tel:${phone}">${phone}</a></span>`
+const call = (phone: string) => `<a href="tel:${phone}">${phone}</a>`
 
 const DIRECTIONS = '%LOCATION_DIRECTIONS%'
 
