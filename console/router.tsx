@@ -237,7 +237,8 @@ export function preloadFirstPage() {
   const matched = new Set(router.matchRoutes(router.latestLocation).map((match) => match.routeId))
   if (matched.has(shell.id)) {
     void queryClient.prefetchQuery(sessionQuery)
-    void loadPageTexts()
+    // The router loads them as well, and shows a failure.
+    loadPageTexts().catch(() => {})
   }
   for (const { id, options } of Object.values(router.routesById)) {
     if (matched.has(id)) void options.component?.preload?.()

@@ -1,7 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import type { BulkResult } from '../../src/client/client.ts'
 import type { NamedTrigger } from '../../src/contract/event-trigger.ts'
-import type { TimeFormat } from '../components/time.ts'
 import { client } from './client.ts'
 import { queryClient } from './query-client.ts'
 
@@ -71,21 +70,6 @@ export const messageCountsQuery = ({ status: _status, ...filters }: MessageFilte
     queryKey: ['messages', 'counts', filters],
     refetchInterval: 60_000,
     queryFn: ({ signal }) => client.countEventTriggers(filters, { signal }),
-  })
-
-const DAY_AND_A_HALF_MS = 129_600_000
-
-/** The number of messages of today that failed. Every fetch asks for the current day. */
-export const failuresOfTodayQuery = ({ timeZone, isoDay, startOfDay }: TimeFormat) =>
-  queryOptions({
-    queryKey: ['messages', 'failures of today', timeZone],
-    refetchInterval: 60_000,
-    queryFn: async ({ signal }) => {
-      const from = startOfDay(isoDay(Date.now()))
-      const to = startOfDay(isoDay(from + DAY_AND_A_HALF_MS))
-      const { FAILED = 0 } = await client.countEventTriggers({ from, to }, { signal })
-      return FAILED
-    },
   })
 
 /** One message with its mails, history and checks. */

@@ -1,3 +1,4 @@
+import type { TFunction } from 'i18next'
 import { useTranslation } from 'react-i18next'
 import type { NamedTrigger, TriggerStatus } from '../../src/contract/event-trigger.ts'
 
@@ -128,8 +129,14 @@ export function Mark({ mark, size = 12 }: { mark: MarkName; size?: number }) {
 }
 
 /** A mark with its label. */
-export function Status({ mark, pill = false }: { mark: MarkName; pill?: boolean }) {
-  const { t } = useTranslation()
+export function Status(props: { mark: MarkName; pill?: boolean }) {
+  return <StatusOfRow {...props} t={useTranslation().t} />
+}
+
+type StatusOfRowProps = { mark: MarkName; pill?: boolean; t: TFunction }
+
+/** The same in a long list, which looks up `t` once for all rows. */
+export function StatusOfRow({ mark, pill = false, t }: StatusOfRowProps) {
   return (
     <span
       className={`status ${mark}${pill ? ' pill' : ''}`}

@@ -14,7 +14,7 @@ import {
 } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Message } from '../api/messages.ts'
-import { Mark, markOf } from '../components/mark.tsx'
+import { markOf, StatusOfRow } from '../components/mark.tsx'
 import { useTimeFormat, type TimeFormat } from '../components/time.ts'
 import classes from './activity.module.css'
 import type { ActivitySearch } from './filters.ts'
@@ -217,13 +217,7 @@ const MessageRow = memo(function MessageRow(props: MessageRowProps) {
         {format.time(message.scheduledTime)}
       </span>
       <span role="cell" className="row">
-        <span
-          className={`status ${mark}`}
-          title={mark === 'captured' ? t('status.capturedHint') : undefined}
-        >
-          <Mark mark={mark} />
-          {t(`status.${mark}`)}
-        </span>
+        <StatusOfRow mark={mark} t={t} />
         {attempts > 1 && (
           <span className="faint tiny">{t('activity.attempts', { count: attempts })}</span>
         )}

@@ -1,12 +1,17 @@
 import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
-import { failuresOfTodayQuery } from '../api/messages.ts'
+import { messageCountsQuery } from '../api/messages.ts'
 import { useBusinessTimeFormat } from '../components/time.ts'
+import { useNow } from './page-head.tsx'
 
 /** The number of messages that failed today; nothing if none did. */
 export function FailureBadge() {
   const { t } = useTranslation()
-  const { data: count = 0 } = useQuery(failuresOfTodayQuery(useBusinessTimeFormat()))
+  const { isoDay, startOfDay } = useBusinessTimeFormat()
+  const from = startOfDay(isoDay(useNow()))
+  const to = startOfDay(isoDay(from + DAY_AND_A_HALF_MS))
+  const { data } = useQuery(messageCountsQuery({ from, to }))
+  const count = data?.FAILED ?? 0
   if (count === 0) return null
   return (
     <>
@@ -19,3 +24,6 @@ export function FailureBadge() {
 }
 
 const MAX_SHOWN = 999
+
+/** From the start of a day into the next, also on days of 23 or 25 hours. */
+const DAY_AND_A_HALF_MS = 129_600_000

@@ -19,8 +19,14 @@ export function startTexts() {
 
 let pageTexts: Promise<void> | undefined
 
-/** Adds the texts of the pages, once. */
-export const loadPageTexts = () => (pageTexts ??= addPageTexts())
+/** Adds the texts of the pages, once; after a failure again. */
+export function loadPageTexts() {
+  pageTexts ??= addPageTexts().catch((error: unknown) => {
+    pageTexts = undefined
+    throw error
+  })
+  return pageTexts
+}
 
 async function addPageTexts() {
   const { enPages } = await import('./en-pages.ts')

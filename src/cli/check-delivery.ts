@@ -64,7 +64,7 @@ export function checkEmailQueue(
   const wait = emailsWaiting === 1 ? 'mail waits' : 'mails wait'
   const says = `${emailsWaiting} ${wait}, the oldest for ${formatDuration(age)}`
   if (age <= MAX_WAITING_SECONDS) return { state: 'ok', about, says }
-  // A failure of the mail server is no attempt: the mails stay QUEUED.
+  // A failure of the mail server does not count as an attempt: the mails stay QUEUED.
   const todo = mailServer?.outage
     ? 'they are sent when the mail server works again; GET /emails?status=QUEUED lists them'
     : 'GET /emails?status=RETRYING lists them with the answers of the mail server'

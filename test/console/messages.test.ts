@@ -302,7 +302,7 @@ async function countFailuresOfToday() {
     .reduce((sum, { count }) => sum + count, 0)
 }
 
-test('the navigation shows the number of failures of today, which moves by itself', async (t) => {
+test('the navigation shows the number of failures of today and updates it live', async (t) => {
   const { page, complaints } = await openAs(t, 'sofia', '/settings/account')
   const activity = page.getByRole('navigation', { name: 'Main' }).first().getByText('Activity')
   const isShown = async () => {

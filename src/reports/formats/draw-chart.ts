@@ -37,7 +37,7 @@ export function drawCharts(
   const perRow = room === 'phone' ? 1 : chartsPerRow(charts)
   const width = Math.floor((ROOM_WIDTHS[room] - (perRow - 1) * 20) / perRow)
   return charts.map((given) => {
-    const chart = layNamesThatDoNotFit(given, width)
+    const chart = withHorizontalBars(given, width)
     const height =
       chart.kind === 'heatmap' ? 230 : isLying(chart) ? lyingHeight(chart, width, flatness) : 150
     const flat = chart.kind !== 'heatmap' && isLying(chart) ? height : Math.round(height * flatness)
@@ -49,8 +49,8 @@ export function drawCharts(
 export const chartsPerRow = (charts: Chart[]) =>
   charts.some(({ kind }) => kind === 'heatmap') ? 1 : Math.min(3, Math.max(1, charts.length))
 
-/** The bars of names that have no room below them lie, so that no name is cut. */
-function layNamesThatDoNotFit(chart: Chart, width: number): Chart {
+/** Bars whose names do not fit below them are drawn horizontally, so that no name is cut. */
+function withHorizontalBars(chart: Chart, width: number): Chart {
   if (chart.kind !== 'bar' || chart.labels.length > MAX_NAMES || areSteps(chart.labels))
     return chart
   const band = (width - SCALE_WIDTH) / chart.labels.length
@@ -58,7 +58,7 @@ function layNamesThatDoNotFit(chart: Chart, width: number): Chart {
   return isTight ? { ...chart, named: true } : chart
 }
 
-/** About the width of the numbers to the left of standing bars. */
+/** About the width of the numbers to the left of vertical bars. */
 const SCALE_WIDTH = 40
 
 /** Days, weeks or months: some of them may be left out. */
