@@ -1,7 +1,6 @@
-import { useMediaQuery } from '@mantine/hooks'
 import { useTranslation } from 'react-i18next'
-import { byOrder, DESKTOP, FILL, Now, PHONE, baseOf } from '../components/day-rope.tsx'
 import type { MarkName } from '../components/mark.tsx'
+import { BAR_FILL, baseOf, byStackOrder, Rope, useRopeSize } from './rope.tsx'
 
 /** The messages of one day, by state. */
 export type WeekDay = { label: string; messages: { mark: MarkName; count: number }[] }
@@ -16,40 +15,32 @@ type Props = {
 
 const BAR_ROOM = 84
 
-/** The week as a line with a bar for each day; the bell marks the current time. */
+/** The week as a line with a bar for each day. */
 export function WeekRope({ days, now, nowLabel, label }: Props) {
-  const isPhone = useMediaQuery('(max-width: 768px)', false, { getInitialValueInEffect: false })
-  const size = isPhone ? PHONE : DESKTOP
-  const base = baseOf(size)
+  const size = useRopeSize()
   const width = size.width / days.length
   const most = Math.max(1, ...days.map(totalOf))
   return (
     <>
-      <svg
-        width="100%"
-        viewBox={`0 0 ${size.width} ${size.height}`}
-        style={{ display: 'block', overflow: 'visible' }}
-        role="img"
-        aria-label={label}
+      <Rope
+        size={size}
+        label={label}
+        from={0}
+        to={size.width}
+        passedUntil={now * width}
+        nowLabel={nowLabel}
       >
-        <path
-          d={`M${now * width} ${base} H${size.width}`}
-          stroke="var(--line-strong)"
-          strokeWidth="1.5"
-          strokeDasharray="1 5"
-          strokeLinecap="round"
-        />
-        <path
-          d={`M0 ${base} H${now * width}`}
-          stroke="var(--mark)"
-          strokeWidth="2.5"
-          strokeLinecap="round"
-        />
-        <Now x={now * width} label={nowLabel} size={size} />
         {days.map((day, i) => (
-          <DayBar key={day.label} day={day} most={most} base={base} x={i * width} width={width} />
+          <DayBar
+            key={day.label}
+            day={day}
+            most={most}
+            base={baseOf(size)}
+            x={i * width}
+            width={width}
+          />
         ))}
-      </svg>
+      </Rope>
       <WeekTable days={days} label={label} />
     </>
   )
@@ -65,7 +56,7 @@ function DayBar({ day, most, base, x, width }: DayBarProps) {
   let top = base - 3
   return (
     <g>
-      {day.messages.toSorted(byOrder).map(({ mark, count }) => {
+      {day.messages.toSorted(byStackOrder).map(({ mark, count }) => {
         const height = (count / most) * BAR_ROOM
         top -= height
         return (
@@ -75,7 +66,7 @@ function DayBar({ day, most, base, x, width }: DayBarProps) {
             y={top}
             width={width * 0.52}
             height={height}
-            fill={FILL[mark]}
+            fill={BAR_FILL[mark]}
           />
         )
       })}

@@ -65,6 +65,26 @@ test('assets are cached for ever, the page that refers to them is not', async ()
   assert.match(headers.get('cache-control')!, /immutable/)
 })
 
+test('files are sent compressed, unless the browser does not accept it', async () => {
+  const page = await (await fetch(`${service.base}/console/`)).text()
+  const [script] = /\/console\/assets\/[^"]+\.js/.exec(page)!
+  const [style] = /\/console\/assets\/[^"]+\.css/.exec(page)!
+  for (const place of ['/console/', script, style]) {
+    const [compressed, plain] = await Promise.all(
+      ['br, gzip', 'identity'].map((encoding) =>
+        fetch(service.base + place, { headers: { 'accept-encoding': encoding } }),
+      ),
+    )
+    assert.equal(compressed!.headers.get('content-encoding'), 'gzip', place)
+    assert.equal(plain!.headers.get('content-encoding'), null, place)
+    for (const name of ['cache-control', 'content-type', 'vary']) {
+      assert.equal(compressed!.headers.get(name), plain!.headers.get(name), `${place}: ${name}`)
+    }
+    assert.match(plain!.headers.get('vary')!, /accept-encoding/)
+    assert.equal(await compressed!.text(), await plain!.text(), place)
+  }
+})
+
 test('a console file that does not exist is 404 as a problem, also for HEAD', async () => {
   for (const place of ['assets/nothing.js', 'nothing.png', 'some/page/nothing.js']) {
     const address = `${service.base}/console/${place}`

@@ -34,7 +34,7 @@ export const consoleFiles: Routes = async (app, { consoleBuilt }) => {
     reply.redirect('/console/', 302),
   )
 
-  await app.register(staticFiles, { root: BUILT, serve: false })
+  await app.register(staticFiles, { root: BUILT, serve: false, preCompressed: true })
   app.get('/console/*', { config, schema, helmet }, async (request, reply) => {
     await consoleBuilt
     const path = (request.params as { '*': string })['*']
