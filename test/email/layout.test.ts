@@ -219,6 +219,15 @@ test('every text names its font within its own cell, because Outlook inherits no
   assert.deepEqual(withoutFont, [])
 })
 
+test('a phone number in the text stays in one line', () => {
+  const { rendered } = HTML_TASKS.check(
+    '<p><a href="tel:+4144">+41 44</a> <a href="https://a.example">a</a></p>',
+  )
+  const { html } = merge(rendered)
+  assert.match(html, /<a class="bw-link" style="color:#[0-9a-f]{6};white-space:nowrap" href="tel:/)
+  assert.match(html, /<a class="bw-link" style="color:#[0-9a-f]{6}" href="https:\/\/a\.example/)
+})
+
 /** Gmail drops a longer style sheet: caniemail.com/features/html-style. */
 const MAX_GMAIL_STYLE = 8_192
 /** Not in Outlook for Windows: caniemail.com/features, CSS, October 2026. */
