@@ -17,12 +17,8 @@ import {
 } from '../store/approvals.ts'
 import type { By } from '../store/businesses.ts'
 import { hintManyChangedTriggers } from '../store/changes.ts'
-import {
-  cancelTriggers,
-  fireTriggersNow,
-  type Plan,
-  type StoredTrigger,
-} from '../store/event-triggers.ts'
+import { cancelTriggers, fireTriggersNow, type StoredTrigger } from '../store/event-triggers.ts'
+import { type Plan } from '../store/planned-triggers.ts'
 
 /*
  * Approvals of bulk calls. An import cannot know how many mails it will send, so everything that

@@ -1,6 +1,5 @@
 import { REASONS } from '../contract/reasons.ts'
 import type { StoredDefinition } from '../store/event-definitions.ts'
-import { OTHER_EVENT } from '../store/event-triggers.ts'
 import type { ClaimedTrigger, Ending } from '../store/trigger-queue.ts'
 import { CAME_LATE } from '../store/queue-health.ts'
 import { refusalsAtFiring } from './match.ts'
@@ -30,7 +29,7 @@ export function decide(
   const [refusal] = refusalsAtFiring(definition, subject)
   if (refusal) return { status: 'CANCELLED', statusReason: refusal }
   if (isReminder(definition) !== (trigger.occurrence === null)) {
-    return { status: 'CANCELLED', statusReason: OTHER_EVENT }
+    return { status: 'CANCELLED', statusReason: REASONS.otherEventType }
   }
   if (trigger.fireNow) return 'fire'
   if (isReminder(definition)) {

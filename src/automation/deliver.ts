@@ -3,7 +3,7 @@ import { monotonicMs } from '../clock.ts'
 import type { Mailbox } from '../contract/addresses.ts'
 import type { Db } from '../database/database.ts'
 import { isTransient } from '../database/postgres-errors.ts'
-import type { Mailer, Outcome } from '../email/mailer.ts'
+import type { Mailer, Outcome, Unavailable } from '../email/mailer.ts'
 import { filesIn, readMessage, type Message } from '../email/message.ts'
 import type { BouncedMail } from '../email/verp.ts'
 import { lockPausedBusinesses } from '../store/businesses.ts'
@@ -39,7 +39,7 @@ import {
 } from './email-outcome.ts'
 import { postponeAboveDailyLimit } from './daily-limits.ts'
 import { FairShare } from './fair-share.ts'
-import { MailServer, type MailServerChange } from './mail-server.ts'
+import { isRefusedSender, MailServer, type MailServerChange } from './mail-server.ts'
 import { replanMoved } from './replan.ts'
 import { SenderKeys } from './sender-domains.ts'
 import { lateBefore } from './timing.ts'
@@ -281,7 +281,7 @@ export class Deliveries {
       return
     }
     if (outcome?.kind === 'unavailable') {
-      await this.#untilDone(() => this.#free(mail))
+      await this.#untilDone(() => this.#freeUnsent(mail, outcome))
       return
     }
     if (outcome?.kind === 'postponed') {
@@ -297,8 +297,10 @@ export class Deliveries {
     this.#sending++
     this.#preparing.add(mail)
     try {
-      const outcome = await this.#send(mail)
-      if (outcome !== 'not attempted' && outcome.kind !== 'postponed') this.#note(outcome)
+      const sent = await this.#send(mail)
+      if (sent === 'not attempted' || sent.kind === 'postponed') return sent
+      const outcome = this.#server.judge(sent, this.#parts.now())
+      this.#note(outcome)
       return outcome
     } finally {
       this.#sending--
@@ -381,6 +383,12 @@ export class Deliveries {
   async #release(mail: ClaimedEmail) {
     await sleep(RETRY_MS)
     await releaseEmails(this.#parts.db, [mail])
+  }
+
+  /** One whose sender was refused goes to the end of the queue: the next one tried is another one. */
+  async #freeUnsent(mail: ClaimedEmail, outcome: Unavailable) {
+    if (!isRefusedSender(outcome)) return this.#free(mail)
+    await postponeEmails(this.#parts.db, [{ mail, until: this.#parts.now() }])
   }
 
   #free(mail: ClaimedEmail) {

@@ -1,7 +1,7 @@
 import { REASONS } from '../contract/reasons.ts'
 import type { Db } from '../database/database.ts'
 import type { StoredDefinition } from '../store/event-definitions.ts'
-import { countOtherKinds, listReminders, OTHER_EVENT, type Plan } from '../store/event-triggers.ts'
+import { countOtherKinds, listReminders, type Plan } from '../store/planned-triggers.ts'
 import { describeObjects, type DescribedObject } from '../store/object-names.ts'
 import { tableOf } from '../store/object-tables.ts'
 import type { Visibility } from '../store/visibility.ts'
@@ -178,7 +178,7 @@ async function tallyOtherKinds({ db, businessId, definition, tally, limit }: Wor
   const others = await countOtherKinds(db, definition, kind, limit)
   tally.counts.cancel = others.count
   for (const { subject, scheduledTime: from } of await withSubjects(db, businessId, others.first)) {
-    tally.addSample('cancel', { subject, from, to: null, reason: OTHER_EVENT })
+    tally.addSample('cancel', { subject, from, to: null, reason: REASONS.otherEventType })
   }
 }
 

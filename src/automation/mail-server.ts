@@ -94,6 +94,17 @@ export class MailServer {
     }
   }
 
+  /**
+   * A refused sender is the failure of that mail alone if another mail was accepted a moment ago: all
+   * mails have the same sender, the operator's.
+   */
+  judge(outcome: Outcome, now: Temporal.Instant): Outcome {
+    if (!isRefusedSender(outcome) || !this.#acceptedAt) return outcome
+    if (isBefore(this.#acceptedAt.add(SENDER_ACCEPTED_FOR), now)) return outcome
+    const { phase, reply } = outcome
+    return { kind: 'retry', phase, reply }
+  }
+
   /** No mail is due that could be tried: the probe alone decides. */
   noteNothingDue(now: Temporal.Instant) {
     if (this.#isOnTrial) this.#recover(now)
@@ -173,6 +184,10 @@ export class MailServer {
   }
 }
 
+/** The server answered to a mail, and refused its sender. */
+export const isRefusedSender = ({ kind, phase }: Outcome) =>
+  kind === 'unavailable' && (phase === 'mail' || phase === 'rcpt')
+
 /** A lost connection, or 421, does not prove that the server takes mails. */
 const isAnswered = ({ kind, reply }: Outcome) =>
   kind === 'sent' || (/^[45]\d\d/.test(reply) && !reply.startsWith('421'))
@@ -180,6 +195,7 @@ const isAnswered = ({ kind, reply }: Outcome) =>
 /** 5, 10, 20 … seconds, at most five minutes. */
 const probeAfterSeconds = (failures: number) => Math.min(5 * 2 ** (failures - 1), 300)
 
+const SENDER_ACCEPTED_FOR = { minutes: 5 }
 const ACCEPTED_SAVED_EVERY = { seconds: 5 }
 const REPORT_EVERY = { minutes: 5 }
 const REMIND_EVERY = { hours: 1 }

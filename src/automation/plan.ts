@@ -18,13 +18,12 @@ import {
   listOtherKinds,
   listPendingEvents,
   listPendingObjects,
-  OTHER_EVENT,
   readReminders,
   writePlan,
   type EventRow,
   type Plan,
   type ReminderRow,
-} from '../store/event-triggers.ts'
+} from '../store/planned-triggers.ts'
 import {
   listSubjectIds,
   listSubjectsFrom,
@@ -145,7 +144,11 @@ async function cancelOtherKindPages(db: Db, definition: StoredDefinition, page: 
           rows.map((row) => ({ ...row, businessId })),
         ),
       plan: ({ version: defnVersion }) => {
-        const end = { defnVersion, status: 'CANCELLED', statusReason: OTHER_EVENT } as const
+        const end = {
+          defnVersion,
+          status: 'CANCELLED',
+          statusReason: REASONS.otherEventType,
+        } as const
         return { insert: [], update: rows.map((row) => ({ ...row, ...end })), replan: [] }
       },
     })

@@ -1,7 +1,7 @@
 import { monotonicMs } from '../clock.ts'
 import type { Db } from '../database/database.ts'
 import { findDefinition, type StoredDefinition } from '../store/event-definitions.ts'
-import { listReminders, readReminders, type ReminderRow } from '../store/event-triggers.ts'
+import { listReminders, readReminders, type ReminderRow } from '../store/planned-triggers.ts'
 import {
   countMatches,
   findLastReconciliation,

@@ -1,6 +1,6 @@
 import { REASONS } from '../contract/reasons.ts'
 import type { StoredDefinition } from '../store/event-definitions.ts'
-import type { NewTrigger, Plan, ReminderRow } from '../store/event-triggers.ts'
+import type { NewTrigger, Plan, ReminderRow } from '../store/planned-triggers.ts'
 import { refusals } from './match.ts'
 import { isQuietEnd } from './quiet-hours.ts'
 import { objectIdOf, type Subject } from '../store/subject.ts'

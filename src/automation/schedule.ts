@@ -12,7 +12,7 @@ import {
   writePlan,
   type NewTrigger,
   type ReminderRow,
-} from '../store/event-triggers.ts'
+} from '../store/planned-triggers.ts'
 import type { BulkCall } from './approvals.ts'
 import { refusals } from './match.ts'
 import { writeOccurrence, type SchedulingEvent } from './occurrence.ts'

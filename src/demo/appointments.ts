@@ -25,6 +25,14 @@ export const statusLines = [
 /** For days so far back, also appointments that took place have a time at which they were closed. */
 const CLOSED_DAYS = 35
 
+/** An appointment as other objects refer to it. */
+export type Booking = {
+  externalId: string
+  clientExternalId: string
+  startTime: number
+  bookedTime: number
+}
+
 export type Size = { count: number; clients: number; staff: number }
 
 /**
@@ -55,7 +63,7 @@ export function* appointments(
       if (changes && changedTime !== undefined) {
         const { externalId, status } = body
         const at = Temporal.Instant.fromEpochMilliseconds(changedTime)
-        changes.push({ externalId, status, changedTime: at })
+        changes.push({ object: 'calendar', externalId, status, changedTime: at })
         yield { ...body, status: 'OPEN' }
       } else yield body
       made += 1
@@ -98,14 +106,14 @@ function slotsOf(day: Temporal.PlainDate, staff: number, random: Random): Slot[]
 export const noonOf = (day: Temporal.PlainDate, zone: string) =>
   day.toZonedDateTime({ timeZone: zone, plainTime: '12:00' }).epochMilliseconds
 
-type Booking = Slot & {
+type Wanted = Slot & {
   number: number
   day: Temporal.PlainDate
   period: Period
   clients: number
 }
 
-function newAppointment(booking: Booking, random: Random) {
+function newAppointment(booking: Wanted, random: Random) {
   const { number, member, start, day, period, clients } = booking
   const service = random.pick(SERVICES_BY_SHARE)
   const startTime = start + (random.chance(0.3) ? 30 * MINUTE : 0)
@@ -143,7 +151,7 @@ function newAppointment(booking: Booking, random: Random) {
   }
 }
 
-type Day = Pick<Booking, 'day'> & { today: Temporal.PlainDate; client: number }
+type Day = Pick<Wanted, 'day'> & { today: Temporal.PlainDate; client: number }
 
 /** One client in nine misses far more appointments than the others. */
 function chooseStatus({ day, today, client }: Day, random: Random) {

@@ -3,11 +3,11 @@ import { findBusiness } from '../store/businesses.ts'
 import { listDefinitions } from '../store/event-definitions.ts'
 import { importLines, type Imported, type Line } from '../scheduling/import.ts'
 import { hasAppointment, recordPastStatuses, type PastStatusChange } from '../store/demo-history.ts'
-import { appointments, noonOf, statusLines } from './appointments.ts'
+import { appointments, noonOf, statusLines, type Booking } from './appointments.ts'
 import { clientLine, joinedTime } from './clients.ts'
 import { recordPastMessages } from './history.ts'
 import { categoryLines, definitionLines, templateLines } from './messages.ts'
-import { campaigns, classes, disclaimers, recalls } from './other-objects.ts'
+import { campaigns, classes, disclaimers, FORMS, recalls } from './other-objects.ts'
 import type { Period } from './period.ts'
 import { LOCATIONS, serviceLines, staffLine, TEAM_SIZE } from './practice.ts'
 import { Random } from './random.ts'
@@ -102,11 +102,18 @@ function* demoLines({ period, count, random, described, changes }: Making) {
   for (let i = 0; i < clients; i += 1) {
     yield { ...clientLine(i, random), createdDate: joinedTime(i, period, clients) }
   }
-  yield* appointments(period, { count, clients, staff }, random, changes)
+  // Enough of them, evenly over the time, for the forms to sign.
+  const bookings: Booking[] = []
+  let number = 0
+  for (const line of appointments(period, { count, clients, staff }, random, changes)) {
+    if (number % Math.ceil(count / FORMS / 2) === 0) bookings.push(line)
+    number += 1
+    yield line
+  }
   yield* classes(period, random)
-  yield* campaigns(period, random)
+  yield* campaigns(period, random, changes)
   yield* recalls(period, random)
-  yield* disclaimers(period, random)
+  yield* disclaimers(period, random, { bookings, changes })
   for (const line of [...categoryLines, ...templateLines]) yield { ...line, createdDate }
   // Definitions have no externalId and are recognised by their description.
   yield* definitionLines.filter(({ description }) => !described.has(description))

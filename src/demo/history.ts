@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { REASONS } from '../contract/reasons.ts'
+import { writeOccurrence } from '../automation/occurrence.ts'
 import type { Db } from '../database/database.ts'
 import {
   drawTriggerIds,
@@ -7,6 +8,7 @@ import {
   listAddressees,
   listDemoAppointments,
   listDemoClasses,
+  listDemoInvitations,
   listEndedObjects,
   listSentDefinitions,
   type Addressee,
@@ -25,12 +27,14 @@ const BOUNCED = 'bounced: 5.2.2 the mailbox is full'
 /** Each statement checks the references of its mails against all triggers, so a few large statements are quicker than many. */
 const MESSAGES_AT_ONCE = 2_500
 
-/** Since when each automation has sent its messages: reminders for a year, the others for two months. */
+/** Since when each automation has sent its messages: reminders and invitations for a year, the others for two months. */
 function sinceWhen(today: Temporal.PlainDate): Map<string, Temporal.Instant> {
   const start = (day: Temporal.PlainDate) => day.toZonedDateTime(TIME_ZONE).toInstant()
+  const longAgo = start(today.subtract({ months: 12 }))
   const recently = start(today.subtract({ days: 62 }))
   return new Map([
-    ['Remind two days before', start(today.subtract({ months: 12 }))],
+    ['Remind two days before', longAgo],
+    ['Send the invitation', longAgo],
     ['Remind members on the day', recently],
     ['Ask a day after the visit', recently],
     ['Remind students of their class', recently],
@@ -44,13 +48,14 @@ export async function recordPastMessages(db: Db, businessId: number, today: Temp
   const definitions = await listSentDefinitions(db, businessId, [...since.keys()])
   const ids = definitions.map(({ eventDefnId }) => eventDefnId)
   const ended = await listEndedObjects(db, businessId, ids)
-  const known = new Set(ended.map(({ eventDefnId, objectId }) => `${eventDefnId} ${objectId}`))
+  const known = new Set(ended.map(({ eventDefnId, objectKey }) => `${eventDefnId} ${objectKey}`))
   const clients = new Map(
     (await listAddressees(db, businessId)).map((client) => [client.clientId, client]),
   )
   const objects = {
     CALENDAR: await listDemoAppointments(db, businessId, first),
     CLASS_SCHEDULE: await listDemoClasses(db, businessId, first),
+    INVITATION: await listDemoInvitations(db, businessId, first),
   }
   const now = today.toZonedDateTime(TIME_ZONE).toInstant()
   const messages = definitions.flatMap((definition) =>
@@ -93,7 +98,7 @@ function planMessage(sending: Sending, since: Temporal.Instant, now: Temporal.In
           .toInstant()
       : anchorTime.add({ hours: triggerHours })
   const isDue = !isBefore(scheduledTime, since) && isBefore(scheduledTime, now)
-  if (!isDue || !isBefore(object.bookedTime, scheduledTime)) return []
+  if (!isDue || isBefore(scheduledTime, object.bookedTime)) return []
   const chance = chanceOf(`${object.externalId} ${definition.description}`)
   const message = { ...sending, since, anchorTime, scheduledTime, chance }
   return [{ ...message, fate: fateOf(message, now) }]
@@ -112,11 +117,12 @@ function fateOf(message: Omit<Message, 'fate'>, now: Temporal.Instant): Fate {
   if (!to.some(({ emailAddress }) => emailAddress !== null)) return 'SKIPPED'
   // The last two days are without failures, which would ask for attention at once.
   const isRecent = isBefore(now.subtract({ hours: 48 }), scheduledTime)
-  if (definition.objectType !== 'CALENDAR' || isRecent) return 'ACCEPTED'
+  if (definition.objectType === 'CLASS_SCHEDULE' || isRecent) return 'ACCEPTED'
   const chance = MISSED.includes(object.status) ? message.chance / 4 : message.chance
   if (chance < 0.018) return 'FAILED'
   if (chance < 0.042) return 'BOUNCED'
-  return chance < 0.062 ? 'EXPIRED' : 'ACCEPTED'
+  // Only reminders can be too late.
+  return definition.objectType === 'CALENDAR' && chance < 0.062 ? 'EXPIRED' : 'ACCEPTED'
 }
 
 async function writeMessages(db: Db, businessId: number, messages: Message[]) {
@@ -136,7 +142,9 @@ function triggerOf(message: Message, businessId: number, eventTriggerId: number)
     eventDefnId: definition.eventDefnId,
     defnVersion: definition.version,
     objectType: definition.objectType,
-    objectId: object.id,
+    ...idOf(object),
+    occurrence:
+      definition.objectType === 'INVITATION' ? writeOccurrence(CREATION, object.id, 1) : null,
     anchorTime,
     scheduledTime,
     status: isSent ? 'COMPLETED' : fate,
@@ -147,6 +155,11 @@ function triggerOf(message: Message, businessId: number, eventTriggerId: number)
     modifiedUser: 'SYSTEM',
   }
 }
+
+const CREATION = { eventType: 'INVITE_CREATED' as const, changes: [], ended: false }
+
+const idOf = ({ id }: PastObject) =>
+  typeof id === 'number' ? { objectId: id, objectUuid: null } : { objectId: null, objectUuid: id }
 
 function reasonOf(fate: Fate, { status }: PastObject): string | null {
   switch (fate) {
@@ -184,7 +197,7 @@ function emailsOf(message: Message, businessId: number, eventTriggerId: number):
         emailTemplateId: definition.emailTemplateId,
         emailCategoryId: definition.emailCategoryId,
         objectType: definition.objectType,
-        objectId: object.id,
+        ...idOf(object),
         clientId,
         recipientKey: `client ${clientId}`,
         toAddress: emailAddress,

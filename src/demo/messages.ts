@@ -12,7 +12,7 @@ export const categoryLines = CATEGORIES.map((category, i) => ({
   ...category,
 }))
 
-const INVITATION = { objectType: 'INVITATION_CAMPAIGN', objectExternalId: 'demo-campaign-1' }
+const WINTER_CAMPAIGN = { objectType: 'INVITATION_CAMPAIGN', objectExternalId: 'demo-campaign-1' }
 
 /** The variants of a template. The automation names the English one; see docs/templates.md. */
 const LANGUAGES = ['en', 'de', 'fr'] as const
@@ -278,7 +278,7 @@ const MESSAGES: Message[] = [
   {
     description: 'Send the invitation',
     eventTypeId: 7,
-    definition: INVITATION,
+    definition: { objectType: 'INVITATION_CAMPAIGN' },
     templateName: 'Invitation',
     category: 2,
     letters: {
@@ -305,7 +305,7 @@ const MESSAGES: Message[] = [
   {
     description: 'Remind of the invitation',
     eventTypeId: 8,
-    definition: { ...INVITATION, triggerHours: -72 },
+    definition: { ...WINTER_CAMPAIGN, triggerHours: -72 },
     templateName: 'Invitation ends soon',
     category: 2,
     letters: {

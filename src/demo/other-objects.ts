@@ -1,4 +1,5 @@
-import { noonOf } from './appointments.ts'
+import type { PastStatusChange } from '../store/demo-history.ts'
+import { noonOf, type Booking } from './appointments.ts'
 import { clientId } from './clients.ts'
 import type { Period } from './period.ts'
 import { LOCATIONS, serviceId, staffId } from './practice.ts'
@@ -50,7 +51,11 @@ export function* classes({ first, today, last }: Period, random: Random) {
   }
 }
 
-export function* campaigns({ today }: Period, random: Random) {
+export function* campaigns(
+  { today }: Period,
+  random: Random,
+  changes: PastStatusChange[] | undefined,
+) {
   const noon = noonOf(today, 'UTC')
   yield {
     kind: 'invitationCampaign',
@@ -72,18 +77,41 @@ export function* campaigns({ today }: Period, random: Random) {
   }
   for (let i = 0; i < 140; i += 1) {
     const isOver = i < 80
-    yield {
+    const status = isOver
+      ? random.pickWeighted({ COMPLETED: 35, EXPIRED: 60, CANCELLED: 5 })
+      : random.pickWeighted({ SENT: 70, COMPLETED: 28, CANCELLED: 2 })
+    const createdDate = noon - (isOver ? 168 : 13) * DAY + i * HOUR
+    const answeredTime = createdDate + random.between(2, isOver ? 40 * 24 : 6 * 24) * HOUR
+    const body = {
       kind: 'invitation',
       externalId: `demo-invitation-${i}`,
       invitationCampaignExternalId: isOver ? 'demo-campaign-0' : 'demo-campaign-1',
-      clientExternalId: clientId((i * 7) % 400),
-      status: isOver
-        ? random.pickWeighted({ COMPLETED: 35, EXPIRED: 60, CANCELLED: 5 })
-        : random.pickWeighted({ SENT: 70, COMPLETED: 28, CANCELLED: 2 }),
+      clientExternalId: clientId(isOver ? i * 2 : (i - 80) * 6 + 1),
+      status,
       tags: { campaign: [isOver ? 'back-school' : 'winter-check-up'] },
-      createdDate: noon - (isOver ? 168 : 13) * DAY + i * HOUR,
+      createdDate,
     }
+    const changedTime = status === 'EXPIRED' ? noon - 120 * DAY : answeredTime
+    yield withFirstStatus(body, { object: 'invitation', status: 'SENT', changedTime }, changes)
   }
+}
+
+type Beginning = { object: PastStatusChange['object']; status: string; changedTime: number }
+
+/** The object as it was made. If it got another status later, that is added to `changes`. */
+function withFirstStatus<Body extends { externalId: string; status: string }>(
+  body: Body,
+  { object, status, changedTime }: Beginning,
+  changes: PastStatusChange[] | undefined,
+) {
+  if (!changes || body.status === status) return body
+  changes.push({
+    object,
+    externalId: body.externalId,
+    status: body.status,
+    changedTime: Temporal.Instant.fromEpochMilliseconds(changedTime),
+  })
+  return { ...body, status }
 }
 
 export function* recalls({ today }: Period, random: Random) {
@@ -105,30 +133,44 @@ export function* recalls({ today }: Period, random: Random) {
   }
 }
 
-export function* disclaimers({ today }: Period, random: Random) {
-  const noon = noonOf(today, 'Europe/Zurich')
+export const FORMS = 220
+
+type Signing = { bookings: Booking[]; changes: PastStatusChange[] | undefined }
+
+/** Clients are asked to sign when they book, and most sign before they come. */
+export function* disclaimers({ first, today }: Period, random: Random, signing: Signing) {
+  const createdDate = noonOf(first.subtract({ days: 60 }), 'UTC')
   yield {
     kind: 'disclaimerForm',
     externalId: 'demo-form-0',
     name: 'Consent to treatment',
     body: 'I have been told how I am treated, what it may do, and what else could be done.\nI agree.',
-    createdDate: noon - 440 * DAY,
+    createdDate,
   }
   yield {
     kind: 'disclaimerForm',
     externalId: 'demo-form-1',
     name: 'Use of my data',
     body: 'You may keep what you need to know for my treatment, and send me reminders.',
-    createdDate: noon - 440 * DAY,
+    createdDate,
   }
-  for (let i = 0; i < 220; i += 1) {
-    yield {
+  const midnight = noonOf(today, 'Europe/Zurich') - 12 * HOUR
+  const { bookings, changes } = signing
+  const count = Math.min(FORMS, bookings.length)
+  for (let i = 0; i < count; i += 1) {
+    const booking = bookings[Math.floor((i * bookings.length) / count)]!
+    const { externalId, clientExternalId, bookedTime, startTime } = booking
+    const latest = Math.max(bookedTime, Math.min(startTime, midnight))
+    const changedTime = bookedTime + Math.floor((latest - bookedTime) * random.next() ** 2)
+    const form = {
       kind: 'disclaimer',
       externalId: `demo-disclaimer-${i}`,
       disclaimerFormExternalId: `demo-form-${i % 2}`,
-      clientExternalId: clientId((i * 3) % 400),
+      clientExternalId,
+      calendarExternalId: externalId,
       status: random.pickWeighted({ SIGNED: 82, PENDING: 14, WAIVED: 4 }),
-      createdDate: noon - random.between(1, 400) * DAY,
+      createdDate: bookedTime,
     }
+    yield withFirstStatus(form, { object: 'disclaimer', status: 'PENDING', changedTime }, changes)
   }
 }

@@ -69,7 +69,7 @@ const VALUES = {
   MAIL_CLIENT_PHONE: (c, { isForStaff }) => (isForStaff ? c.client?.phone : null),
   MAIL_PLACE: (c) => [c.location?.name, oneLine(c.location?.address)].filter(Boolean).join(', '),
   MAIL_MAP: (c, { isForStaff }) =>
-    c.location?.address && !isForStaff
+    c.location?.address && !isForStaff && !visitOf(c)?.isCancelled
       ? `https://www.google.com/maps/search/?api=1&query=${encodeURIComponent(oneLine(c.location.address)!.toWellFormed())}`
       : null,
   MAIL_CALENDAR: (c, { hasStarted }) => (visitOf(c)?.isLive && !hasStarted ? c.calendarLink : null),

@@ -24,7 +24,8 @@ const layout = {
   mayBeEmpty: true,
 }
 
-const FONT = 'font-family:Helvetica Neue,Helvetica,Arial,sans-serif'
+/** On each cell, because Outlook does not inherit it. Outlook shows Times if the first font is unknown. */
+const FONT = 'font-family:Helvetica,Arial,sans-serif'
 const TABLE = '<table role="presentation" cellpadding="0" cellspacing="0" border="0"'
 const DETAIL = 'style="margin:0;font-size:15px;line-height:23px;color:#52615a"'
 
@@ -60,9 +61,9 @@ const CARD_TEXT = cutText(
 
 const TOP_HTML = cutHtml(
   `<body class="bw-page" style="margin:0;padding:0;background-color:#f3f2ec">
-${TABLE} class="bw-page" width="100%" style="background-color:#f3f2ec"><tr><td class="bw-outer" align="center" style="padding:32px 16px">
-<!--[if mso]>${TABLE} width="600"><tr><td><![endif]-->
-${TABLE} width="100%" style="max-width:600px;${FONT}"><tr><td class="bw-sheet" style="background-color:#ffffff;border-top:4px solid %MAIL_ACCENT%;border-radius:8px;padding:28px 40px 32px;text-align:start">
+${TABLE} class="bw-page" width="100%" style="background-color:#f3f2ec"><tr><td class="bw-outer" style="padding:32px 16px">
+<!--[if mso]>${TABLE} align="center" width="600" style="width:600px"><tr><td><![endif]-->
+${TABLE} align="center" width="100%" style="max-width:600px;margin:0 auto"><tr><td class="bw-sheet" style="background-color:#ffffff;border-top:4px solid %MAIL_ACCENT%;border-radius:8px;padding:28px 40px 32px;${FONT}">
 %IF:MAIL_LOGO%<p style="margin:0 0 24px"><img src="cid:logo" alt="%BUSINESS_NAME%" height="48" style="height:48px;max-width:100%;border:0" /></p>%END:IF%
 <p class="bw-link" style="margin:0 0 24px;font-size:18px;line-height:24px;font-weight:bold;color:%MAIL_LINK%">%MAIL_NAME%</p>
 <div class="bw-body bw-ink" style="font-size:16px;line-height:25px;color:#1b2824">
@@ -79,7 +80,7 @@ const MIDDLE_HTML = cutHtml(
 
 const FOOTER_HTML = cutHtml(
   `
-</td></tr><tr><td class="bw-foot" align="center" style="padding:24px 40px;font-size:13px;line-height:20px;color:#616d66">
+</td></tr><tr><td class="bw-foot" align="center" style="padding:24px 40px;${FONT};font-size:13px;line-height:20px;color:#616d66">
 <p style="margin:0"><b>%BUSINESS_NAME%</b><br />%MAIL_ADDRESS%<br />%IF:MAIL_PHONE%<a href="tel:%MAIL_PHONE%" style="color:#616d66;text-decoration:none;white-space:nowrap">%MAIL_PHONE%</a>&nbsp;&nbsp; %END:IF%%IF:BUSINESS_EMAILADDRESS%<a href="mailto:%BUSINESS_EMAILADDRESS%" style="color:#616d66;white-space:nowrap">%BUSINESS_EMAILADDRESS%</a>&nbsp;&nbsp; %END:IF%%IF:MAIL_HOME%<a href="%MAIL_HOME%" style="color:#616d66;white-space:nowrap">%MAIL_SITE%</a>%END:IF%</p>
 `,
   layout,
@@ -178,16 +179,27 @@ export type DocumentParts = {
   layoutStyles: string | null
 }
 
+const OFFICE_NAMESPACE = ' xmlns:o="urn:schemas-microsoft-com:office:office"'
+
+/**
+ * Both colour schemes; no links that Apple Mail makes of dates and numbers; and Outlook enlarges pictures
+ * together with the text if the screen is scaled.
+ */
+const LAYOUT_HEAD = `<meta name="color-scheme" content="light dark">
+<meta name="format-detection" content="telephone=no,date=no,address=no,email=no,url=no">
+<!--[if mso]><xml><o:OfficeDocumentSettings><o:PixelsPerInch>96</o:PixelsPerInch></o:OfficeDocumentSettings></xml><![endif]-->
+`
+
 /** A whole HTML document, with one style sheet at most. */
 export function htmlDocument(parts: DocumentParts) {
   const { body, title, language, direction, styles, layoutStyles } = parts
   const sheet = `${layoutStyles ?? ''}${styles}`
   return `<!doctype html>
-<html lang="${language}" dir="${direction}">
+<html lang="${language}" dir="${direction}"${layoutStyles === null ? '' : OFFICE_NAMESPACE}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
-${layoutStyles === null ? '' : '<meta name="color-scheme" content="light dark">\n'}<title>${title}</title>
+${layoutStyles === null ? '' : LAYOUT_HEAD}<title>${title}</title>
 ${sheet === '' ? '' : `<style>\n${sheet}</style>\n`}</head>
 ${body}
 </html>

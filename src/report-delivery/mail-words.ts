@@ -22,7 +22,7 @@ const de: ReportMailWords = {
   intro: '{report} von {place}, {period}.',
   attached: 'Der Bericht ist angehängt.',
   tooLarge:
-    'Der Bericht hat {size} MB und ist damit zu groß für eine E-Mail. Bis {day} können Sie ihn hier herunterladen:',
+    'Der Bericht hat {size} MB, zu viel für eine E-Mail. Bis {day} können Sie ihn hier herunterladen:',
   timing: {
     DAILY: 'Sie erhalten diese E-Mail täglich um {time} ({zone}).',
     WEEKLY: 'Sie erhalten diese E-Mail jeden {weekday} um {time} ({zone}).',

@@ -4,6 +4,7 @@ import type { Db } from '../database/database.ts'
 import type { MessageAttachment } from '../email/message.ts'
 import { fillWords, languageOfWords } from '../email/words.ts'
 import type { ScheduleObject } from '../store/report-schedules.ts'
+import { wordsOf } from '../reports/words.ts'
 import { reportMailWordsOf } from './mail-words.ts'
 
 /** A printed report as one group of recipients gets it. */
@@ -59,13 +60,16 @@ export const queueReportMail = (
   )
 }
 
-const describePeriod = ({ startDate, endDate }: MailedReport) =>
-  startDate === endDate ? startDate : `${startDate} – ${endDate}`
+function describePeriod({ startDate, endDate, locale }: MailedReport) {
+  const { writeDate } = wordsOf(locale)
+  const [begin, end] = [writeDate(startDate), writeDate(endDate)]
+  return begin === end ? begin : `${begin} – ${end}`
+}
 
 type Writing = { language: string; timeZone: string }
 
 function describeFile(
-  { fileSize }: MailedReport,
+  { fileSize, locale }: MailedReport,
   link: ReportMail['link'],
   { language, timeZone }: Writing,
 ) {
@@ -73,7 +77,9 @@ function describeFile(
   if (!link) return words.attached
   return fillWords(words.tooLarge, {
     size: (fileSize / 1_000_000).toLocaleString(language, { maximumFractionDigits: 1 }),
-    day: link.expiresTime.toZonedDateTimeISO(timeZone).toPlainDate().toString(),
+    day: wordsOf(locale).writeDate(
+      link.expiresTime.toZonedDateTimeISO(timeZone).toPlainDate().toString(),
+    ),
   })
 }
 

@@ -13,6 +13,8 @@ export type SeriesChart = {
   unit: Unit
   /** The labels are names, not steps of time, so the bars lie: names need the width. */
   named?: boolean
+  /** As for a column. A change of status has two labels with an arrow between them. */
+  fixedWords?: true | 'status'
 }
 
 export type Series = { name: string; values: (number | null)[]; tone?: Tone }

@@ -93,10 +93,11 @@ const writeLocal = (moment: Temporal.Instant, timeZone: string) =>
     .toString({ smallestUnit: 'minute' })
     .replace('T', ' ')
 
-function noteOf(began: Temporal.Instant | null, { until, timeZone }: Scope, { say }: Words) {
+function noteOf(began: Temporal.Instant | null, { until, timeZone }: Scope, words: Words) {
+  const { say, writeDate } = words
   if (began === null || Temporal.Instant.compare(began, until) >= 0) {
     return say('Nothing is known of the period before, so no change is shown.')
   }
-  const day = began.toZonedDateTimeISO(timeZone).toPlainDate().toString()
+  const day = writeDate(began.toZonedDateTimeISO(timeZone).toPlainDate().toString())
   return say('The data begins on {day}, in the period before, so no change is shown.', { day })
 }

@@ -19,6 +19,9 @@ type Dimension = {
   keys?: (scope: Scope) => string[]
 }
 
+/** The line of objects without staff, location, service or client. */
+const NO_NAME = 'None'
+
 const named = (
   name: string,
   label: string,
@@ -26,15 +29,15 @@ const named = (
 ): Dimension => {
   const alias = `by_${table}`
   return {
-    columns: [{ name, label, type: 'text', width: 20 }],
+    columns: [{ name, label, type: 'text', width: 20, fixedWords: [NO_NAME] }],
     key: `f.${id}::text`,
     join: (key, { businessId }) => sql`
       left join ${raw(table)} ${raw(alias)}
         on ${raw(alias)}.business_id = ${businessId} and ${raw(alias)}.${raw(id)} = ${raw(key)}::bigint`,
     select: () => [
       person
-        ? `coalesce(${alias}.first_name || ' ' || ${alias}.last_name, 'None')`
-        : `coalesce(${alias}.name, 'None')`,
+        ? `coalesce(${alias}.first_name || ' ' || ${alias}.last_name, '${NO_NAME}')`
+        : `coalesce(${alias}.name, '${NO_NAME}')`,
     ],
     order: (key) =>
       person
@@ -71,9 +74,11 @@ const DIMENSIONS: Record<DimensionName, Dimension> = {
   week: stepped('week', [{ name: 'week', label: 'Week from', type: 'date', width: 10 }], (key) => [
     key,
   ]),
-  month: stepped('month', [{ name: 'month', label: 'Month', type: 'text', width: 8 }], (key) => [
-    `left(${key}, 7)`,
-  ]),
+  month: stepped(
+    'month',
+    [{ name: 'month', label: 'Month', type: 'text', width: 8, isDate: true }],
+    (key) => [`left(${key}, 7)`],
+  ),
   weekday: {
     columns: [{ name: 'weekday', label: 'Weekday', type: 'text', width: 10, fixedWords: true }],
     key: `extract(isodow from f.local_start)::text`,

@@ -196,8 +196,13 @@ export type Column = {
   type: ColumnType
   /** The typical length in characters, for the layout of tables. */
   width: number
-  /** Its cells are words of the service, not data: they are printed in the language of the report. */
-  fixedWords?: true
+  /**
+   * Its cells are words of the service, not data: they are printed in the language of the report. With a list
+   * only these are; `status` are the labels of statuses.
+   */
+  fixedWords?: true | 'status' | readonly string[]
+  /** Its texts are months or local times of ISO form: they are printed as the language writes them. */
+  isDate?: true
   /** Left out if the report is for one location, which its head names. */
   unlessOneLocation?: true
   /** Its cells are sums of prices: with several currencies it becomes one column for each. */

@@ -102,8 +102,14 @@ function writePeakOf(chart: Chart, writing: Writing) {
   if (!peak || peak.value <= 0) return undefined
   const unit = chart.kind === 'heatmap' ? 'count' : chart.unit
   const figure = writeFigure(peak.value, { unit, currency: null }, writing)
-  return fillWords(writing.words.peak, { title: chart.title, label: peak.label, figure })
+  return fillWords(writing.words.peak, {
+    title: chart.title,
+    label: isNamed(chart) ? peak.label : writing.numbers.writeDate(peak.label),
+    figure,
+  })
 }
+
+const isNamed = (chart: Chart) => chart.kind !== 'heatmap' && chart.named === true
 
 function peakOf(chart: Chart): { label: string; value: number } | undefined {
   const points =

@@ -1,4 +1,4 @@
-import type { Chart } from './chart.ts'
+import type { Chart, SeriesChart } from './chart.ts'
 import type { Column, ReportResult } from './report.ts'
 import { wordsOf, type Words } from './words.ts'
 
@@ -44,6 +44,13 @@ function translateTitle(title: string, words: Words) {
   return `${words.say(text)} ${words.say(step!)}${currency}`
 }
 
+function translateChartLabel(label: string, { fixedWords }: SeriesChart, words: Words) {
+  if (fixedWords === 'status') return label.split(ARROW).map(words.sayStatus).join(ARROW)
+  return fixedWords ? words.say(label) : label
+}
+
+const ARROW = ' → '
+
 function translateChart(chart: Chart, words: Words): Chart {
   const title = translateTitle(chart.title, words)
   if (chart.kind === 'heatmap')
@@ -51,7 +58,7 @@ function translateChart(chart: Chart, words: Words): Chart {
   return {
     ...chart,
     title,
-    labels: chart.labels.map((label) => words.say(label)),
+    labels: chart.labels.map((label) => translateChartLabel(label, chart, words)),
     series: chart.series.map((series) => ({ ...series, name: words.say(series.name) })),
   }
 }

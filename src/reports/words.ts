@@ -2,6 +2,8 @@ import { fillWords } from '../email/words.ts'
 import { DEFINITIONS } from './words/definitions.ts'
 import { LABELS } from './words/labels.ts'
 import { SENTENCES } from './words/sentences.ts'
+import { STATES } from './words/statuses.ts'
+import { dateWriter, type WriteDate } from './write-date.ts'
 
 /**
  * The fixed words of reports in the languages that they are printed in. The English text is the key, with
@@ -14,6 +16,11 @@ const DICTIONARIES: Record<string, ReadonlyMap<string, string>> = {
   fr: new Map(TABLE.map(([english, , french]) => [english, french])),
 }
 
+const STATE_WORDS: Record<string, ReadonlyMap<string, string>> = {
+  de: new Map(STATES.map(([english, german]) => [english, german])),
+  fr: new Map(STATES.map(([english, , french]) => [english, french])),
+}
+
 export const REPORT_LANGUAGES = ['en', 'de', 'fr'] as const
 
 export type Words = {
@@ -21,6 +28,11 @@ export type Words = {
   locale: string
   language: string
   say(english: string, values?: Record<string, string | number>): string
+  /** The label of a status; one that the business has chosen stays as it is. */
+  sayStatus(label: string): string
+  /** A state of one object. */
+  sayState(english: string): string
+  writeDate: WriteDate
 }
 
 const known = new Map<string, Words>()
@@ -32,11 +44,15 @@ export function wordsOf(locale: string): Words {
   const language = locale.split('-')[0]!.toLowerCase()
   const isKnown = language in DICTIONARIES
   const dictionary = DICTIONARIES[language]
+  const states = STATE_WORDS[language]
   const words: Words = {
     // One form of English numbers, whatever the region.
     locale: isKnown ? locale : 'en',
     language: isKnown ? language : 'en',
     say: (english, values = {}) => fillWords(dictionary?.get(english) ?? english, values),
+    sayStatus: (label) => states?.get(label) ?? label,
+    sayState: (english) => states?.get(english) ?? dictionary?.get(english) ?? english,
+    writeDate: dateWriter(locale, isKnown ? language : 'en'),
   }
   known.set(locale, words)
   return words

@@ -11,7 +11,7 @@ import type { Db } from '../database/database.ts'
 import { invalid, notFound, RequestError, type Fault } from '../errors.ts'
 import { replaceClientWords } from '../store/client-words.ts'
 import { lockPlans, lockSettings } from '../store/event-definitions.ts'
-import type { ReminderRow } from '../store/event-triggers.ts'
+import type { ReminderRow } from '../store/planned-triggers.ts'
 import {
   drawObjectIds,
   insertObjects,

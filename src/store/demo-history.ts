@@ -4,20 +4,25 @@ import { columnsFor, insertRows, updateRows } from './rows.ts'
 
 /** The past of the demo business, which no import can bring: changed statuses and sent messages. */
 
-/** An appointment that got another status after it was booked. */
-export type PastStatusChange = { externalId: string; status: string; changedTime: Temporal.Instant }
+/** An object that got another status after it was made. */
+export type PastStatusChange = {
+  object: 'calendar' | 'invitation' | 'disclaimer'
+  externalId: string
+  status: string
+  changedTime: Temporal.Instant
+}
 
-type ChangedAppointment = {
+type ChangedObject = {
   businessId: number
-  calendarId: number
+  externalId: string
   status: string
   version: number
   modifiedDate: Temporal.Instant
 }
 
-const CHANGE_COLUMNS = columnsFor<ChangedAppointment>({
+const CHANGE_COLUMNS = columnsFor<ChangedObject>({
   businessId: 'bigint',
-  calendarId: 'bigint',
+  externalId: 'text',
   status: 'text',
   version: 'bigint',
   modifiedDate: 'timestamptz',
@@ -26,23 +31,21 @@ const CHANGE_COLUMNS = columnsFor<ChangedAppointment>({
 /** The audit compares all rows of a statement, which takes far longer for many at once. */
 const CHANGES_AT_ONCE = 100
 
-/** Changes appointments that were just imported. */
+/** Changes objects that were just imported. */
 export async function recordPastStatuses(db: Db, businessId: number, changes: PastStatusChange[]) {
-  const made = await db.query<{ calendarId: number; externalId: string }>(sql`
-    select calendar_id as "calendarId", external_id as "externalId" from calendar
-    where business_id = ${businessId} and external_id like 'demo-appointment-%'`)
-  const idOf = new Map(made.map(({ externalId, calendarId }) => [externalId, calendarId]))
-  const rows = changes.flatMap(({ externalId, status, changedTime }) => {
-    const calendarId = idOf.get(externalId)
-    return calendarId === undefined
-      ? []
-      : [{ businessId, calendarId, status, version: 2, modifiedDate: changedTime }]
-  })
-  const key = ['business_id', 'calendar_id']
-  for (let at = 0; at < rows.length; at += CHANGES_AT_ONCE) {
-    await db.query(
-      updateRows('calendar', key, CHANGE_COLUMNS, rows.slice(at, at + CHANGES_AT_ONCE)),
-    )
+  const key = ['business_id', 'external_id']
+  for (const [object, ofObject] of Map.groupBy(changes, (change) => change.object)) {
+    const rows = ofObject.map(({ externalId, status, changedTime }) => ({
+      businessId,
+      externalId,
+      status,
+      version: 2,
+      modifiedDate: changedTime,
+    }))
+    for (let at = 0; at < rows.length; at += CHANGES_AT_ONCE) {
+      const some = rows.slice(at, at + CHANGES_AT_ONCE)
+      await db.query(updateRows(object, key, CHANGE_COLUMNS, some))
+    }
   }
 }
 
@@ -57,7 +60,7 @@ export type SentDefinition = {
   eventDefnId: number
   description: string
   version: number
-  objectType: 'CALENDAR' | 'CLASS_SCHEDULE'
+  objectType: 'CALENDAR' | 'CLASS_SCHEDULE' | 'INVITATION'
   triggerHours: number
   offsetMode: string
   triggerAnchor: string
@@ -70,7 +73,8 @@ export type SentDefinition = {
 
 export const listSentDefinitions = (db: Db, businessId: number, descriptions: string[]) =>
   db.query<SentDefinition>(sql`
-    select d.event_defn_id as "eventDefnId", d.description, d.version, d.object_type as "objectType",
+    select d.event_defn_id as "eventDefnId", d.description, d.version,
+           case d.object_type when 'INVITATION_CAMPAIGN' then 'INVITATION' else d.object_type end as "objectType",
            d.trigger_hours as "triggerHours", d.offset_mode as "offsetMode", d.trigger_anchor as "triggerAnchor",
            d.filter_tag_map_json as "filterTagMapJson", a.event_action_id as "eventActionId",
            t.email_template_id as "emailTemplateId", t.email_category_id as "emailCategoryId",
@@ -89,9 +93,9 @@ export type Addressee = {
   hasLevel: boolean
 }
 
-/** An appointment or a class with those to whom its messages are sent. */
+/** An object with those to whom its messages are sent. Invitations have a text as id, and no start or end. */
 export type PastObject = {
-  id: number
+  id: number | string
   externalId: string
   clientIds: number[]
   startTime: Temporal.Instant
@@ -126,10 +130,20 @@ export const listDemoClasses = (db: Db, businessId: number, since: Temporal.Inst
     where c.business_id = ${businessId} and c.external_id like 'demo-class-%' and c.start_time > ${since}
     order by c.class_schedule_id`)
 
+/** The messages of an invitation count from its creation. */
+export const listDemoInvitations = (db: Db, businessId: number, since: Temporal.Instant) =>
+  db.query<PastObject>(sql`
+    select i.invitation_uuid as id, i.external_id as "externalId", array[i.client_id] as "clientIds",
+           i.created_date as "startTime", i.created_date as "endTime", i.created_date as "bookedTime", i.status,
+           i.modified_date as "modifiedDate", b.time_zone as "timeZone"
+    from invitation i join business b using (business_id)
+    where i.business_id = ${businessId} and i.external_id like 'demo-invitation-%' and i.created_date > ${since}
+    order by i.created_date, i.invitation_uuid`)
+
 /** The objects for which these definitions have ended triggers. */
 export const listEndedObjects = (db: Db, businessId: number, eventDefnIds: number[]) =>
-  db.query<{ eventDefnId: number; objectId: number }>(sql`
-    select event_defn_id as "eventDefnId", object_id as "objectId"
+  db.query<{ eventDefnId: number; objectKey: string }>(sql`
+    select event_defn_id as "eventDefnId", coalesce(object_id::text, object_uuid) as "objectKey"
     from event_trigger
     where business_id = ${businessId} and event_defn_id = any (${eventDefnIds}::bigint[])`)
 
@@ -146,7 +160,9 @@ export type PastTrigger = {
   eventDefnId: number
   defnVersion: number
   objectType: string
-  objectId: number
+  objectId: number | null
+  objectUuid: string | null
+  occurrence: string | null
   anchorTime: Temporal.Instant
   scheduledTime: Temporal.Instant
   status: string
@@ -164,6 +180,8 @@ const TRIGGER_COLUMNS = columnsFor<PastTrigger>({
   defnVersion: 'bigint',
   objectType: 'text',
   objectId: 'bigint',
+  objectUuid: 'text',
+  occurrence: 'text',
   anchorTime: 'timestamptz',
   scheduledTime: 'timestamptz',
   status: 'text',
@@ -181,7 +199,8 @@ export type PastEmail = {
   emailTemplateId: number
   emailCategoryId: number | null
   objectType: string
-  objectId: number
+  objectId: number | null
+  objectUuid: string | null
   clientId: number
   recipientKey: string
   toAddress: string
@@ -204,6 +223,7 @@ const EMAIL_COLUMNS = columnsFor<PastEmail>({
   emailCategoryId: 'bigint',
   objectType: 'text',
   objectId: 'bigint',
+  objectUuid: 'text',
   clientId: 'bigint',
   recipientKey: 'text',
   toAddress: 'text',

@@ -26,6 +26,8 @@ function switchable() {
     trouble: undefined as Unavailable | undefined,
     /** What it answers to mails although probes succeed. */
     answer: undefined as Outcome | undefined,
+    /** The same for mails to one address. */
+    answerTo: {} as Record<string, Outcome>,
     taken: [] as string[],
     tried: 0,
     probes: 0,
@@ -34,7 +36,7 @@ function switchable() {
     ...mailerParts,
     async send(mail) {
       state.tried++
-      const refused = state.trouble ?? state.answer
+      const refused = state.trouble ?? state.answer ?? state.answerTo[mail.to]
       if (refused) return refused
       await mail.beforeMessageEnd()
       state.taken.push(mail.to)
@@ -426,6 +428,34 @@ test('after an outage one mail is tried before all others follow', async (t) => 
   assert.equal(server.taken.length, 20)
 })
 
+test('a sender that is refused for one recipient only delays no other mails', async (t) => {
+  const world = await startMailing(t)
+  const { book, clock, runEngine, save, server, changes } = world
+  const emailAddress = 'strict@example.net'
+  const { clientId } = await save('/client', { firstName: 'S', lastName: 'T', emailAddress })
+  await book(clock.in({ hours: 25 }), { clientId })
+  for (let i = 0; i < 3; i++) await book(clock.in({ hours: 25, minutes: 5 }))
+  const reply = '553 5.7.1 <no-reply@op.example>: Sender address rejected: not wanted here'
+  server.answerTo[emailAddress] = { kind: 'unavailable', phase: 'rcpt', reply }
+  clock.advance({ hours: 1 })
+  await runEngine()
+  assert.equal((await stateOf(world))!.outage!.reply.slice(0, 9), '553 5.7.1', 'it may be for all')
+  for (let minute = 0; minute < 15; minute += 5) {
+    clock.advance({ minutes: 5 })
+    await runEngine()
+  }
+  assert.equal(server.taken.length, 3)
+  assert.equal((await stateOf(world))!.outage, null)
+  assert.equal(changes.filter(({ isWorking }) => !isWorking).length, 1)
+  const [strict] = await mailsOf(world)
+  assert.deepEqual([strict!.status, strict!.reason], ['RETRYING', reply])
+  assert.ok(strict!.attempts.length >= 1)
+  clock.advance({ hours: 25 })
+  await runEngine()
+  const [ended] = await mailsOf(world)
+  assert.match(`${ended!.status}: ${ended!.reason}`, /^FAILED: gave up after \d+ attempts?: 553 5/)
+})
+
 test('the oldest waiting mail is found in a queue that is too long to count', async (t) => {
   const { book, clock, database, runEngine, server } = await startMailing(t)
   server.trouble = REFUSED
@@ -485,4 +515,19 @@ test('the time of the last accepted mail is stored', async (t) => {
   clock.advance({ hours: 1 })
   await runEngine()
   assert.equal(String((await stateOf(world))!.lastAcceptedTime), String(clock.now()))
+})
+
+test('the overview shows when a mail was last sent, not when it was made', async (t) => {
+  const { book, call, clock, runEngine, server } = await startMailing(t)
+  server.trouble = REFUSED
+  await book(clock.in({ hours: 25 }))
+  clock.advance({ hours: 1 })
+  await runEngine()
+  server.trouble = undefined
+  clock.advance({ hours: 2 })
+  await runEngine()
+  const sentAt = clock.now().epochMilliseconds
+  clock.advance({ hours: 1 })
+  const { mail } = (await call('GET', '/overview')).body
+  assert.equal(mail.lastSentTime, sentAt)
 })

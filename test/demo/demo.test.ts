@@ -84,10 +84,18 @@ async function assertHistory({ db, clock }: World) {
            (select count(*) from class_schedule where attendance <> '[]') as "classesWithAttendance",
            (select count(*) from audit where object = 'calendar' and change = 'CHANGED') as "statusChanges",
            (select count(*) from audit_entry where object = 'calendar' and change = 'CHANGED'
-              and (before ->> 'status' <> 'OPEN' or time > ${clock.now()})) as impossible`)
+              and (before ->> 'status' <> 'OPEN' or time > ${clock.now()})) as impossible,
+           (select count(*) from audit_entry e join disclaimer d on d.disclaimer_id::text = e.id
+            where e.object = 'disclaimer' and e.change = 'CHANGED' and e.after ->> 'status' = 'SIGNED'
+              and e.time between d.created_date and ${clock.now()}) as "signedLater",
+           (select count(*) from disclaimer where calendar_id is not null) as "formsOfAppointments",
+           (select count(*) from email m join invitation i on i.invitation_uuid = m.object_uuid
+            where m.status = 'SENT' and m.sent_time between i.created_date and ${clock.now()}) as invited`)
   const { sent, notSent, bounced, ...others } = facts!
   assert.ok(sent! > 6_000 && notSent! > 300 && bounced! > 100, JSON.stringify(facts))
   const { monthsWithNewClients, ownStatuses, unclosed, statusChanges, ...exact } = others
+  assert.ok(others.signedLater! > 150 && others.invited! > 100, JSON.stringify(facts))
+  assert.equal(others.formsOfAppointments, 220)
   assert.ok(
     monthsWithNewClients! >= 14 && ownStatuses! > 150 && unclosed! > 5 && statusChanges! > 2_000,
   )

@@ -76,13 +76,13 @@ test('a mail after the visit has no card and no calendar button unless the autho
   assert.doesNotMatch(placed.html, /Add to calendar/)
 })
 
-test('a cancelled appointment is shown as cancelled, without a calendar button', () => {
+test('a cancelled appointment is shown as cancelled, without a calendar button or a map', () => {
   const calendar = { ...fullContext().calendar!, isCancelled: true, isLive: false }
   const { html, text } = merge({ language: 'de' }, { calendar })
   assert.match(html, /Abgesagt/)
   assert.match(html, /line-through/)
   assert.match(text, /^Abgesagt$/m)
-  assert.doesNotMatch(html, /Kalender/)
+  assert.doesNotMatch(html + text, /Kalender|maps/)
 })
 
 test('staff read the client’s name and the time in their own zone', () => {
@@ -190,6 +190,26 @@ test('mails use nothing that Outlook or Gmail drop', () => {
         assert.fail(`${templateName}: a table for layout has no role`)
     }
   }
+})
+
+test('every text names its font within its own cell, because Outlook inherits none from outside', () => {
+  const withoutFont: string[] = []
+  const walk = (node: Node, hasFont: boolean) => {
+    const attrs = 'attrs' in node ? node.attrs : []
+    const names = attrs.some(({ name, value }) => name === 'style' && /font-family/.test(value))
+    const isCell = 'tagName' in node && /^(?:body|td)$/.test(node.tagName)
+    if (node.nodeName === '#text' && 'value' in node && node.value.trim() !== '' && !hasFont)
+      withoutFont.push(node.value.trim())
+    if ('childNodes' in node)
+      for (const child of node.childNodes) walk(child, names || (hasFont && !isCell))
+  }
+  for (const { html } of renderDemoMails()) {
+    const body = elementsOf(html).find(({ tagName }) => tagName === 'body')!
+    walk(body, false)
+    // Outlook shows Times if it does not know the first font of a list.
+    assert.doesNotMatch(html, /font-family:(?!Helvetica,Arial)/)
+  }
+  assert.deepEqual(withoutFont, [])
 })
 
 /** Gmail drops a longer style sheet: caniemail.com/features/html-style. */

@@ -20,7 +20,7 @@ import { isFull } from './random.ts'
 
 /** Real processes on one database; one after the other is frozen past its lease and woken again. */
 const NODES = 4
-const DUE = isFull ? 50_000 : 4_000
+const DUE = isFull ? 50_000 : 2_000
 const LEASE_SECONDS = 1
 const FREEZES = isFull ? 20 : 2
 const MOST_FREEZES = 20
@@ -160,7 +160,7 @@ async function freezeInTurn(t: TestContext, environment: Record<string, string> 
     businesses: 4,
     appointments: () => DUE / 4,
     dueFrom: () => dueFrom,
-    spreadMs: isFull ? 200_000 : 20_000,
+    spreadMs: isFull ? 200_000 : 8_000,
   })
   let freezes = 0
   // Without its guard a node doubles a mail only if it wakes before its database session ends.

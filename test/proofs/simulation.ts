@@ -13,7 +13,8 @@ import { checkHtmlOf } from '../../src/scheduling/email-templates.ts'
 import { saveObject } from '../../src/scheduling/save.ts'
 import { SharedSaves } from '../../src/scheduling/save-together.ts'
 import { SettingsCache } from '../../src/store/settings.ts'
-import { cloneDatabase, type Lifetime } from '../support/database.ts'
+import type { Lifetime } from '../support/clean-up.ts'
+import { cloneDatabase } from '../support/database.ts'
 import { stepsOf } from '../support/engine-steps.ts'
 import {
   Crash,

@@ -1,6 +1,6 @@
 import { sql } from '../../src/database/sql.ts'
 import type { Database } from '../../src/database/database.ts'
-import type { Lifetime } from '../support/database.ts'
+import type { Lifetime } from '../support/clean-up.ts'
 import { cloneDatabase } from '../support/database.ts'
 
 export const NOW = Temporal.Instant.from('2026-11-10T12:00:00Z')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '../../src/database/sql.ts'
-import type { Lifetime } from '../support/database.ts'
+import type { Lifetime } from '../support/clean-up.ts'
 import { NOW } from './business.ts'
 import {
   calculate,

@@ -9,7 +9,7 @@ import type { Cell, Column, ReportResult, Totals } from '../../src/reports/repor
 import { RequestError } from '../../src/errors.ts'
 import { everything, NOW } from './business.ts'
 import { openMeasuredBusiness } from './measured-business.ts'
-import type { Lifetime } from '../support/database.ts'
+import type { Lifetime } from '../support/clean-up.ts'
 
 /** Reports whose figures are not sums of objects; docs/reports.md says why. */
 const WITHOUT_DRILL_DOWN: number[] = []

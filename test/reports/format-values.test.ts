@@ -119,6 +119,10 @@ test('a period that has not ended shows the figure so far, which is compared', (
     text: '358 so far, −4.8 % vs. the same point before',
     trend: 'bad',
   })
+  const french = writeChange(kpi, comparison, wordsOf('fr'))
+  assert.equal(french.text, '358 jusqu’ici, −4,8 % par rapport au même point avant')
+  const fromNothing = writeChange({ ...kpi, previous: 0 }, comparison, wordsOf('en'))
+  assert.equal(fromNothing.text, '358 so far, from 0 at the same point before')
 })
 
 const texts: { text: string; isFormula: boolean }[] = [

@@ -3,10 +3,12 @@ import { buffer } from 'node:stream/consumers'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import type { SeriesChart } from '../../src/reports/chart.ts'
+import { layOutColumns } from '../../src/reports/formats/column-widths.ts'
 import { drawChart, drawCharts } from '../../src/reports/formats/draw-chart.ts'
-import { describeScope } from '../../src/reports/formats/format-values.ts'
+import { cellWriters, describeScope } from '../../src/reports/formats/format-values.ts'
 import { dropEmptySeries } from '../../src/reports/formats/xlsx-charts.ts'
 import { write } from '../../src/reports/formats/formats.ts'
+import { groupedColumns } from '../../src/reports/grouping.ts'
 import { MEASURES, measureColumn } from '../../src/reports/measures.ts'
 import type { Column, ReportResult } from '../../src/reports/report.ts'
 import { withTotals } from '../../src/reports/totals.ts'
@@ -125,6 +127,43 @@ test('a phone gets charts of its own width and a label for each cell', async () 
   assert.match(html, /max-width: 640px/)
 })
 
+test('a card of a phone leaves out empty texts, and a table with many columns has smaller letters', async () => {
+  const text: Column = { name: 'staff', label: 'Staff', type: 'text', width: 10 }
+  const htmlOf = async (columns: Column[]) => {
+    async function* batches() {
+      yield [columns.map((_, i) => (i === 0 ? 'Anna' : ''))]
+    }
+    const { rows, totals } = withTotals(columns, batches())
+    return String(await print('html', { ...summaryOf(0), columns, rows, totals }))
+  }
+  const html = await htmlOf([text, { ...text, name: 'other' }])
+  assert.ok(html.includes('<td><bdi>Anna</bdi></td><td></td>') && !html.includes('class="many"'))
+  const many = Array.from({ length: 11 }, (_, i) => ({ ...text, name: `text${i}` }))
+  assert.ok((await htmlOf(many)).includes('<table class="many">'))
+})
+
+test('long names are above their bars on a phone, and a bar without a value shows none', () => {
+  const labels = ['Booked too late for a reminder (not compared)', 'Reached by a reminder']
+  const bars = { ...chart, named: true, labels, series: [{ name: 'Rate', values: [null, 4] }] }
+  const [drawn] = drawCharts([bars], { room: 'phone' })
+  for (const name of labels) assert.ok(drawn!.includes(`>${name}</text>`), name)
+  assert.ok(!drawn!.includes('>0</text>') && drawn!.includes('>4</text>'))
+})
+
+test('the label of the last day is not cut at the edge of a chart', () => {
+  const labels = Array.from({ length: 31 }, (_, i) => `10-${String(i + 1).padStart(2, '0')}`)
+  const days = { ...chart, labels, series: [{ name: 'Clients', values: labels.map(() => 3) }] }
+  for (const locale of ['en', 'de', 'fr']) {
+    const [drawn] = drawCharts([days], { room: 'phone', locale })
+    const texts = [...drawn!.matchAll(/<text x="([\d.]+)"[^>]*anchor="(\w+)"[^>]*>([^<]+)</g)]
+    assert.ok(texts.length > 5)
+    for (const [, x, anchor, text] of texts) {
+      const right = Number(x) + (anchor === 'middle' ? text!.length * 2.7 : 0)
+      assert.ok(right <= 300, `${text} ends at ${right}`)
+    }
+  }
+})
+
 test('a report has the colour and the logo of the business', async () => {
   // A white pixel.
   const data =
@@ -139,7 +178,8 @@ test('a report has the colour and the logo of the business', async () => {
 test('a German report has German words and numbers in every file', async () => {
   const german = () => translateResult({ ...summaryOf(3), locale: 'de' })
   const { pages } = await readPages(await print('pdf', german()))
-  for (const text of ['Terminliste', 'Wochentag', 'Do', '3.415,50', 'Summe', 'Seite1von1']) {
+  const shown = ['Terminliste', 'Wochentag', '01.10.2026', 'Do', '3.415,50', 'Summe', 'Seite1von1']
+  for (const text of shown) {
     assert.ok(pages[0]!.includes(text), `${text} in ${pages[0]}`)
   }
   const html = String(await print('html', german()))
@@ -150,6 +190,41 @@ test('a German report has German words and numbers in every file', async () => {
     ['Übersicht', 'Terminliste', 'Diagramme'],
   )
   assert.equal(labels[1], 'Wochentag')
+})
+
+test('the names of data stay as they are in a German report, and the words of the service do not', async () => {
+  const bars = { ...chart, named: true, labels: ['Cancelled', 'Class'] }
+  const words = { ...chart, fixedWords: true as const, labels: ['Absent'] }
+  const { charts } = translateResult({ ...summaryOf(1), charts: [bars, words], locale: 'de' })
+  assert.deepEqual(
+    charts.map((one) => one.kind !== 'heatmap' && one.labels),
+    [['Cancelled', 'Class'], ['Abwesend']],
+  )
+  const columns = groupedColumns(['service', 'month'], {})
+  const write = cellWriters({ ...sampleResult(0), columns, locale: 'de' })
+  const cells = ['Class', 'None', 'Massage'].map((cell) => write[0]!(cell, []))
+  assert.deepEqual(cells, ['Class', 'Ohne', 'Massage'])
+  const status: Column = {
+    name: 'status',
+    label: 'Status',
+    type: 'text',
+    width: 9,
+    fixedWords: 'status',
+  }
+  const french = cellWriters({ ...sampleResult(0), columns: [status], locale: 'fr' })[0]!
+  const labels = ['Cancelled', 'Waiting'].map((cell) => french(cell, []))
+  assert.deepEqual(labels, ['Annulé', 'Waiting'], 'a label of the business stays as it is')
+  assert.equal(write[1]!('2026-10', []), '10.2026')
+})
+
+test('a table of figures only has the width of the page', () => {
+  const figures = COLUMNS.filter(({ type }) => type !== 'text')
+  const cells = [['2026-10-01', '30', '25', '2', '3', '1,200', '3,415.50']]
+  for (const columns of [figures, figures.slice(0, 4)]) {
+    const laidOut = layOutColumns(columns, cells, { paper: 'a4', flipped: false })
+    const width = laidOut.columns.reduce((sum, { points }) => sum + points, 0)
+    assert.ok(Math.abs(width - 515) < 1, String(width))
+  }
 })
 
 test('a workbook opens on its summary, in which each figure has its unit', async () => {

@@ -2,7 +2,7 @@ import { sql } from '../../src/database/sql.ts'
 import { checkPrintRequest, type PrintRequest } from '../../src/reports/print-request.ts'
 import { printReport } from '../../src/reports/print.ts'
 import type { Cell, ReportResult, Totals } from '../../src/reports/report.ts'
-import type { Lifetime } from '../support/database.ts'
+import type { Lifetime } from '../support/clean-up.ts'
 import { everything, NOW, openBusiness } from './business.ts'
 
 /** An appointment as it is exported: plain values, for calculations of their own. */

@@ -56,7 +56,7 @@ test('the sentences say what changed, what improved and declined, and where most
   assert.deepEqual(writeSummary({ ...result, locale: 'de' }), [
     'Appointments: 1.200, 200 mehr als im Zeitraum davor (1.000).',
     'Am meisten verbessert: No-show rate, jetzt 4,2 % nach 6,0 %. Am meisten verschlechtert: Clients, jetzt 40 nach 50.',
-    'Appointments by day: am meisten 09-02 mit 10.',
+    'Appointments by day: am meisten 02.09. mit 10.',
   ])
 
   const running = {

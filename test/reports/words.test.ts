@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { DIMENSIONS } from '../../src/contract/report.ts'
 import { REPORTS } from '../../src/reports/catalog/catalog.ts'
 import { REMINDER_GROUPS } from '../../src/reports/catalog/reminder-rows.ts'
+import { CHANGES } from '../../src/reports/formats/format-values.ts'
 import { groupedColumns } from '../../src/reports/grouping.ts'
 import { FILTER_WORDS } from '../../src/reports/meaningless.ts'
 import { MEASURES } from '../../src/reports/measures.ts'
@@ -36,6 +37,7 @@ test('every name, label and definition of the reports is in German and French', 
     ...DIMENSIONS,
     ...Object.values(FILTER_WORDS),
     ...Object.values(REMINDER_GROUPS),
+    ...Object.values(CHANGES).flatMap((phrases) => Object.values(phrases)),
   ]
   assert.ok(words.length > 300)
   assert.deepEqual(
@@ -47,6 +49,8 @@ test('every name, label and definition of the reports is in German and French', 
 test('every word that the layout and the sentences say is in German and French', () => {
   const said = textsLike(/\bsay\(\s*'([^']+)'/g)
   assert.ok(said.length > 40)
+  // A text that has a name would not be found above.
+  assert.deepEqual(textsLike(/\bsay\(\s*([A-Z_]{3,})\)/g), [])
   assert.deepEqual(
     [...new Set(said)].filter((word) => !isTranslated(word)),
     [],
@@ -78,6 +82,26 @@ test('every state that a report writes into its cells is in German and French', 
     [...words].filter((word) => !isTranslated(word)),
     [],
   )
+})
+
+test('dates are written as in German and French, and stay ISO dates in English', () => {
+  const iso = [
+    '2026-09-01',
+    '2026-09',
+    '09-01',
+    '2026-09-01 14:05',
+    '2026-09-01 14:05:06',
+    '7',
+    'x',
+  ]
+  const written = (locale: string) => iso.map(wordsOf(locale).writeDate)
+  assert.deepEqual(written('en-GB'), iso)
+  const german = ['01.09.2026', '09.2026', '01.09.', '01.09.2026 14:05', '01.09.2026 14:05:06']
+  assert.deepEqual(written('de'), [...german, '7', 'x'])
+  assert.deepEqual(written('fr-CH'), [...german, '7', 'x'])
+  const french = ['01/09/2026', '09/2026', '01/09', '01/09/2026 14:05', '01/09/2026 14:05:06']
+  assert.deepEqual(written('fr'), [...french, '7', 'x'])
+  assert.deepEqual(written('fr-CA'), iso)
 })
 
 test('a translation has the same placeholders as the English text, and no text is there twice', () => {

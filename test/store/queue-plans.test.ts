@@ -2,11 +2,8 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Db } from '../../src/database/database.ts'
 import { sql } from '../../src/database/sql.ts'
-import {
-  countOtherKinds,
-  listPendingEvents,
-  listTriggersOfObject,
-} from '../../src/store/event-triggers.ts'
+import { listTriggersOfObject } from '../../src/store/event-triggers.ts'
+import { countOtherKinds, listPendingEvents } from '../../src/store/planned-triggers.ts'
 import { listBusinessesInQueue } from '../../src/store/queue.ts'
 import {
   claimTriggerShares,

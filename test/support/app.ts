@@ -3,8 +3,9 @@ import { buildApp } from '../../src/http/server/app.ts'
 import type { Services } from '../../src/http/server/services.ts'
 import { openLog } from '../../src/log.ts'
 import { SettingsCache } from '../../src/store/settings.ts'
+import { cleanUpLater, type Lifetime } from './clean-up.ts'
 import { manualClock } from './clock.ts'
-import { cloneDatabase, type Lifetime } from './database.ts'
+import { cloneDatabase } from './database.ts'
 
 type Given = Partial<Services> & { env?: Environment }
 
@@ -25,7 +26,8 @@ export async function startApp(t: Lifetime, { env = {}, ...given }: Given = {}) 
     checkAnswers: true,
     ...given,
   })
-  t.after(() => app.close())
+  // Before its database.
+  cleanUpLater(t, () => app.close())
   return { app, clock, database, logged, settings }
 }
 

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs'
 import { after } from 'node:test'
 import { chromium, type Browser, type Page } from 'playwright-core'
-import { cleanUpLater } from './clean-up.ts'
-import type { Lifetime } from './database.ts'
+import { cleanUpLater, type Lifetime } from './clean-up.ts'
 
 const PLACES = [
   process.env.CHROMIUM_PATH,

@@ -1,6 +1,5 @@
-import type { TestContext } from 'node:test'
-
-type Lifetime = Pick<TestContext, 'after'>
+/** The `t` of a test, or `{ after }` of node:test for a whole file. */
+export type Lifetime = { after(work: () => unknown): void }
 type Work = () => unknown
 
 const stacks = new WeakMap<Lifetime, Work[]>()

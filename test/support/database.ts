@@ -2,9 +2,7 @@ import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { openDatabase } from '../../src/database/postgres.ts'
 import type { PostgresOptions } from '../../src/database/pool.ts'
-
-/** The `t` of a test, or `{ after }` of node:test for a whole file. */
-export type Lifetime = { after(work: () => unknown): void }
+import { cleanUpLater, type Lifetime } from './clean-up.ts'
 
 /** A new database with the schema and without rows; dropped when the test ends. */
 export async function cloneDatabase(
@@ -15,7 +13,7 @@ export async function cloneDatabase(
   const { server, template } = testServer()
   const { url, drop } = await createDatabase(server, `template ${template}`)
   const database = openDatabase({ url, connections, settings })
-  t.after(async () => {
+  cleanUpLater(t, async () => {
     await database.close()
     await drop()
   })

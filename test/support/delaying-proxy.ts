@@ -1,8 +1,7 @@
 import { once } from 'node:events'
 import net from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { cleanUpLater } from './clean-up.ts'
-import type { Lifetime } from './database.ts'
+import { cleanUpLater, type Lifetime } from './clean-up.ts'
 
 /** A TCP proxy in front of a PostgreSQL server that delays each new connection. */
 export async function delayConnections(t: Lifetime, url: string, delayMs: number) {

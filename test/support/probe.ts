@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import type { Environment } from '../../src/config.ts'
 import type { Services } from '../../src/http/server/services.ts'
 import { noDatabase, startApp } from './app.ts'
-import type { Lifetime } from './database.ts'
+import type { Lifetime } from './clean-up.ts'
 
 /** The app with a few test routes that need no credential. */
 export async function startProbe(

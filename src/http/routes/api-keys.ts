@@ -34,7 +34,7 @@ const access = { scope: 'admin', function: 'MANAGE_KEYS' } as const
 
 export const apiKeys: Routes = async (app, services) => {
   for (const route of [getApiKeys, getApiKey, postApiKey, deleteApiKey]) {
-    await app.register(route, services)
+    await route(app, services)
   }
 }
 

@@ -34,7 +34,7 @@ const ApprovalQuery = Type.Object({
 
 /** Imports and bulk calls whose mails wait for a decision: see docs/approvals.md. */
 export const approvals: Routes = async (app, services) => {
-  for (const route of [getApprovals, getApproval, postDecision]) await app.register(route, services)
+  for (const route of [getApprovals, getApproval, postDecision]) await route(app, services)
 }
 
 const getApprovals: Routes = async (app) => {

@@ -43,7 +43,7 @@ export const businesses: Routes = async (app, services) => {
     postApiKeyOfBusiness,
     postUserOfBusiness,
   ]) {
-    await app.register(route, services)
+    await route(app, services)
   }
 }
 

@@ -39,7 +39,7 @@ const ById = Type.Object({ emailTemplateId: Type.Integer({ minimum: 1 }) })
 /** In addition to the routes of objects.ts, which every kind of object has. */
 export const emailTemplates: Routes = async (app, services) => {
   for (const route of [getTokens, postPreview, postCheck, getPreviewHtml, postTest]) {
-    await app.register(route, services)
+    await route(app, services)
   }
 }
 

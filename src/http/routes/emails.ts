@@ -60,7 +60,7 @@ export const emails: Routes = async (app, services) => {
     postResend,
     postBulkResend,
   ]) {
-    await app.register(route, services)
+    await route(app, services)
   }
 }
 

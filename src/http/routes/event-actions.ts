@@ -20,7 +20,7 @@ const tags = ['event action']
 
 export const eventActions: Routes = async (app, services) => {
   for (const route of [getActionsOfDefinition, getAction, getActions, postAction]) {
-    await app.register(route, services)
+    await route(app, services)
   }
 }
 

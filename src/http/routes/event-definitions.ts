@@ -45,7 +45,7 @@ export const eventDefinitions: Routes = async (app, services) => {
     postDefinition,
     deactivateDefinition,
   ]) {
-    await app.register(route, services)
+    await route(app, services)
   }
 }
 

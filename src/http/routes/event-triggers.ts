@@ -55,7 +55,7 @@ export const eventTriggers: Routes = async (app, services) => {
     getTriggerCounts,
     getTrigger,
   ]) {
-    await app.register(route, services)
+    await route(app, services)
   }
 }
 

@@ -33,9 +33,11 @@ const Bytes = Type.Unsafe<Buffer>(Type.String({ format: 'binary' }))
 
 /** Files that templates attach to mails, and the logo of the business. */
 export const fileLibrary: Routes = async (app, services) => {
-  for (const route of [getFiles, getFile, getContent, postFile, deleteFile]) {
-    await app.register(route, services)
+  for (const route of [getFiles, getFile, getContent, deleteFile]) {
+    await route(app, services)
   }
+  // Only uploads may have any content type.
+  await app.register(postFile, services)
 }
 
 const getFiles: Routes = async (app) => {

@@ -25,7 +25,7 @@ const config = { scope: 'definitions:read' } as const
 
 export const forecasts: Routes = async (app, services) => {
   for (const route of [postPlan, postBacktest]) {
-    await app.register(route, services)
+    await route(app, services)
   }
 }
 

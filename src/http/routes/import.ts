@@ -42,7 +42,7 @@ export const imports: Routes = async (app, services) => {
     done(null, readChunks(payload, services.bodySeconds)),
   )
   for (const route of [postNdjson, postCsv]) {
-    await app.register(route, services)
+    await route(app, services)
   }
 }
 

@@ -44,10 +44,10 @@ import type { Routes } from '../server/services.ts'
 export const objects: Routes = async (app, services) => {
   const shared = new SharedSaves(() => services.clock.now())
   for (const kind of OBJECT_KINDS) {
-    for (const route of routesOf(kind, shared)) await app.register(route, services)
+    for (const route of routesOf(kind, shared)) await route(app, services)
   }
-  await app.register(appointmentDays, services)
-  await app.register(clientLanguages, services)
+  await appointmentDays(app, services)
+  await clientLanguages(app, services)
 }
 
 const appointmentDays: Routes = async (app) => {

@@ -59,7 +59,7 @@ const Token = Type.String({ minLength: 1, maxLength: 200 })
 /** Invitations and forgotten passwords: see docs/decisions/0006-password-links.md. */
 export const passwordLinks: Routes = async (app, services) => {
   for (const route of [postInvitation, postForgottenPassword, postReadLink, postNewPassword]) {
-    await app.register(route, services)
+    await route(app, services)
   }
 }
 

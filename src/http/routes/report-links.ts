@@ -35,7 +35,7 @@ const ById = Type.Object({
 
 export const reportLinks: Routes = async (app, services) => {
   for (const route of [postLink, getLinks, deleteLink, getLinkedFile]) {
-    await app.register(route, services)
+    await route(app, services)
   }
 }
 

@@ -29,7 +29,7 @@ const RUNS_IN_LISTS = 1
 
 export const reportSchedules: Routes = async (app, services) => {
   for (const route of [getSchedules, getSchedule, postSchedule, deleteSchedule]) {
-    await app.register(route, services)
+    await route(app, services)
   }
 }
 

@@ -22,7 +22,7 @@ const access = { scope: 'admin', function: 'PRINT_REPORTS' } as const
 const ById = Type.Object({ reportViewId: Type.Integer({ minimum: 1 }) })
 
 export const reportViews: Routes = async (app, services) => {
-  for (const route of [getViews, getView, postView, deleteView]) await app.register(route, services)
+  for (const route of [getViews, getView, postView, deleteView]) await route(app, services)
 }
 
 /** A person sees and changes their own views; a key those that were saved with a key. */

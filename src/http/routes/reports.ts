@@ -39,7 +39,7 @@ export const reports: Routes = async (app, services) => {
   const runs = new ReportRuns({ database, clock, log, queue: queues.background, pageSize })
   app.addHook('onClose', () => runs.stop())
   for (const route of [getCategories, postPrint(runs), getRun, getRunFile]) {
-    await app.register(route, services)
+    await route(app, services)
   }
 }
 

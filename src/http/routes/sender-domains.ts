@@ -33,7 +33,7 @@ const ByDomain = Type.Object({
 /** The domains from which a business may send, with their DNS records. The operator sets them. */
 export const senderDomains: Routes = async (app, services) => {
   for (const route of [getSenderDomains, getSenderDomain, postSenderDomainCheck]) {
-    await app.register(route, services)
+    await route(app, services)
   }
 }
 

@@ -21,7 +21,7 @@ const FAILURES_BY_CLIENT = { perSecond: 1, burst: 60 }
 
 export const sessions: Routes = async (app, services) => {
   for (const route of [postSession, getSession, endSession]) {
-    await app.register(route, services)
+    await route(app, services)
   }
 }
 

@@ -19,7 +19,7 @@ const writing = { scope: 'scheduling:write', function: 'EDIT_SETUP' } as const
 
 export const statuses: Routes = async (app, services) => {
   for (const route of [getStatuses, getStatus, postStatus, deleteStatus]) {
-    await app.register(route, services)
+    await route(app, services)
   }
 }
 

@@ -36,7 +36,7 @@ const PasswordChange = Type.Object(
 
 export const users: Routes = async (app, services) => {
   for (const route of [getUsers, getUser, postUser, deleteUser, postOwnPassword]) {
-    await app.register(route, services)
+    await route(app, services)
   }
 }
 

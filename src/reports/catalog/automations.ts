@@ -35,7 +35,7 @@ export const automations: Report = {
   columns: [
     { name: 'automation', label: 'Automation', type: 'text', width: 28 },
     { name: 'state', label: 'State', type: 'text', width: 8, fixedWords: true },
-    { name: 'lastFired', label: 'Last fired', type: 'text', width: 16 },
+    { name: 'lastFired', label: 'Last fired', type: 'text', width: 16, isDate: true },
     { name: 'due', label: 'Due', type: 'integer', width: 6, total: 'sum' },
     { name: 'fired', label: 'Fired', type: 'integer', width: 6, total: 'sum' },
     { name: 'failed', label: 'Failed', type: 'integer', width: 6, total: 'sum' },

@@ -135,6 +135,7 @@ export const bookingsMade: Report = {
           name: 'lead',
           title: 'Bookings by days before the appointment',
           unit: 'count',
+          fixedWords: true,
           labels: LEADS.map(({ label }) => label),
           series: [
             { name: 'Bookings made', values: LEADS.map(({ name }) => Number(figures[name])) },

@@ -78,6 +78,7 @@ export const campaignFunnel: Report = {
           name: 'funnel',
           title: 'From the invitation to the visit',
           unit: 'count',
+          fixedWords: true,
           labels: FUNNEL.map(({ label }) => label),
           series: [{ name: 'Invitations', values: FUNNEL.map(({ name }) => Number(counts[name])) }],
         },

@@ -58,7 +58,7 @@ export const cancelledAppointments: Report = {
   about: 'appointments',
   columns: [
     ...listColumns(LISTED),
-    { name: 'cancelledOn', label: 'Cancelled on', type: 'text', width: 16 },
+    { name: 'cancelledOn', label: 'Cancelled on', type: 'text', width: 16, isDate: true },
     { name: 'noticeHours', label: 'Notice (hours)', type: 'integer', width: 7 },
     ...priceColumns({ measure: 'cancelledValue' }),
   ],
@@ -124,6 +124,7 @@ export const cancelledAppointments: Report = {
             name: 'notice',
             title: 'Cancellations by notice',
             unit: 'count',
+            fixedWords: true,
             labels: NOTICES.map(([label]) => label),
             series: [
               {

@@ -27,7 +27,7 @@ export const classAttendance: Report = {
     { name: 'class', label: 'Class', type: 'text', width: 20 },
     { name: 'staff', label: 'Staff', type: 'text', width: 17 },
     { name: 'location', label: 'Location', type: 'text', width: 14, unlessOneLocation: true },
-    { name: 'status', label: 'Status', type: 'text', width: 10 },
+    { name: 'status', label: 'Status', type: 'text', width: 10, fixedWords: 'status' },
     measureColumn('students', { width: 5 }),
     { name: 'present', label: 'Present', type: 'integer', width: 5, total: 'sum' },
     measureColumn('places', { width: 5 }),

@@ -49,7 +49,7 @@ export const dailySchedule: Report = {
     { name: 'firstVisit', label: 'First visit', type: 'text', width: 5 },
     { name: 'service', label: 'Service', type: 'text', width: 16 },
     { name: 'location', label: 'Location', type: 'text', width: 12, unlessOneLocation: true },
-    { name: 'status', label: 'Status', type: 'text', width: 10 },
+    { name: 'status', label: 'Status', type: 'text', width: 10, fixedWords: 'status' },
     { name: 'note', label: 'Note', type: 'text', width: 20 },
     { name: 'minutes', label: 'Min', type: 'minutes', width: 5, total: 'sum' },
   ],

@@ -117,7 +117,7 @@ export const forms: Report = {
     { name: 'client', label: 'Client', type: 'text', width: 18 },
     { name: 'phone', label: 'Phone', type: 'text', width: 14 },
     { name: 'emailAddress', label: 'Email', type: 'text', width: 20 },
-    { name: 'appointment', label: 'Appointment', type: 'text', width: 16 },
+    { name: 'appointment', label: 'Appointment', type: 'text', width: 16, isDate: true },
     { name: 'location', label: 'Location', type: 'text', width: 12, unlessOneLocation: true },
     { name: 'state', label: 'State', type: 'text', width: 11, fixedWords: true },
     { name: 'signedOn', label: 'Signed on', type: 'date', width: 10 },

@@ -182,13 +182,17 @@ export const funnelKpi = (name: Exclude<Step, 'invited'>): Kpi => ({
   ...(name === 'completed' ? { meaninglessWith: ['statusList'] } : {}),
 })
 
-const NO_LOCATION =
-  'Invitations belong to the whole business: a report of some locations or staff has none.'
-
 /** An empty report must say why it is empty. */
 export const invitationNotes: SentenceSource = {
   rows: () => sql`select`,
-  write: (_, scope, { say }) => (isNarrowed(scope) ? [say(NO_LOCATION)] : []),
+  write: (_, scope, { say }) =>
+    isNarrowed(scope)
+      ? [
+          say(
+            'Invitations belong to the whole business: a report of some locations or staff has none.',
+          ),
+        ]
+      : [],
 }
 
 /** The invitations that the figures count. */

@@ -69,7 +69,7 @@ export const invitations: Report = {
     { name: 'state', label: 'State', type: 'text', width: 9, fixedWords: true },
     { name: 'completedOn', label: 'Completed on', type: 'date', width: 10 },
     { name: 'expiresOn', label: 'Expires', type: 'date', width: 10 },
-    { name: 'appointment', label: 'Appointment', type: 'text', width: 16 },
+    { name: 'appointment', label: 'Appointment', type: 'text', width: 16, isDate: true },
     { name: 'visit', label: 'Result', type: 'text', width: 7, fixedWords: true },
   ],
   rows: (scope) => sql`

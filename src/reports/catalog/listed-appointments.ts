@@ -30,7 +30,7 @@ const CELLS = {
     cell: 'l.name',
   },
   status: {
-    column: { label: 'Status', type: 'text', width: 10 },
+    column: { label: 'Status', type: 'text', width: 10, fixedWords: 'status' },
     cell: 'coalesce(s.label, a.status)',
   },
 } as const

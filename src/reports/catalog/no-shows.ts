@@ -88,6 +88,7 @@ export const noShows: Report = {
             name: 'byWeekday',
             title: 'No-show rate by weekday (%)',
             unit: 'percent',
+            fixedWords: true,
             labels: ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'],
             series: [
               {

@@ -45,7 +45,7 @@ export const recallsDue: Report = {
     { name: 'staff', label: 'Staff', type: 'text', width: 15 },
     { name: 'location', label: 'Location', type: 'text', width: 12, unlessOneLocation: true },
     { name: 'state', label: 'State', type: 'text', width: 9, fixedWords: true },
-    { name: 'nextAppointment', label: 'Next appointment', type: 'text', width: 16 },
+    { name: 'nextAppointment', label: 'Next appointment', type: 'text', width: 16, isDate: true },
   ],
   rows: (scope) => sql`
     select to_char(v.local_due, 'YYYY-MM-DD') as "dueDate",

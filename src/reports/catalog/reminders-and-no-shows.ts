@@ -102,8 +102,13 @@ export const remindersAndNoShows: Report = {
         const difference = compareReminded(strataIn(figures))
         return difference?.isTold ? toTenth(difference.points) : null
       },
-      describe: (figures, { say }) =>
-        compareReminded(strataIn(figures as Figures))?.isTold ? undefined : say('not yet known'),
+      describe: (figures, { say, locale }) => {
+        const difference = compareReminded(strataIn(figures as Figures))
+        if (!difference?.isTold) return say('not yet known')
+        const size = Math.abs(toTenth(difference.points)).toLocaleString(locale)
+        const points = `${difference.points < 0 ? '−' : '+'}${size}`
+        return say('{points} points', { points })
+      },
       better: 'less',
       ...OF_OUTCOMES,
     },
@@ -149,6 +154,7 @@ export const remindersAndNoShows: Report = {
           name: 'noShowRates',
           title: 'No-show rate (%)',
           unit: 'percent',
+          fixedWords: true,
           labels: rows.map((row) => String(row.group)),
           series: [
             {

@@ -148,6 +148,7 @@ export const retention: Report = {
           name: 'retention',
           title: 'Clients who came back (%)',
           unit: 'percent',
+          fixedWords: true,
           labels: MONTHS.map((months) => `In ${monthWords(months)}`),
           series: [
             {

@@ -51,7 +51,7 @@ export const triggerLog: Report = {
     { name: 'definition', label: 'Automation', type: 'text', width: 22 },
     { name: 'client', label: 'Client', type: 'text', width: 18 },
     { name: 'subject', label: 'For', type: 'text', width: 18 },
-    { name: 'appointmentTime', label: 'Appointment', type: 'text', width: 16 },
+    { name: 'appointmentTime', label: 'Appointment', type: 'text', width: 16, isDate: true },
     { name: 'status', label: 'Trigger', type: 'text', width: 9, fixedWords: true },
     { name: 'mail', label: 'Mail', type: 'text', width: 18, fixedWords: true },
     { name: 'reason', label: 'Reason', type: 'text', width: 22 },

@@ -123,6 +123,7 @@ export const unreachableClients: Report = {
             name: 'causes',
             title: 'Clients by cause',
             unit: 'count',
+            fixedWords: true,
             labels: Object.values(CAUSES),
             series: [
               {

@@ -117,7 +117,7 @@ export const yourMonth: Report = {
   otherRanges: (range) => Object.values(otherMonths(range)),
   columns: [
     { name: 'period', label: 'Period', type: 'text', width: 26, fixedWords: true },
-    { name: 'month', label: 'Month', type: 'text', width: 8 },
+    { name: 'month', label: 'Month', type: 'text', width: 8, isDate: true },
     ...SHOWN.map(lineColumn),
   ],
   rows,

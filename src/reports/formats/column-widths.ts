@@ -49,16 +49,19 @@ export function layOutColumns(
   // Smaller letters if texts would wrap, and still smaller ones if the figures do not fit.
   const toFitTexts = Math.max(MIN_TEXT_SCALE, Math.min(1, room / sum(wanted)))
   const scale = Math.max(MIN_SCALE, Math.min(toFitTexts, room / (fixed + least)))
+  const left = room - fixed * scale
   const given = share(
     texts.map((points) => points * scale),
-    Math.max(room - fixed * scale, texts.length * 20),
+    Math.max(left, texts.length * 20),
   )
+  // Without texts the figures share what is left, so that every table has the width of the page.
+  const more = texts.length > 0 ? 0 : Math.max(0, left) / columns.length
   return {
     scale,
     columns: columns.map(({ label, type }, i) => ({
       label,
       right: isFigure(type),
-      points: (isText(i) ? given.shift()! : wanted[i]! * scale) + POINTS.padding,
+      points: (isText(i) ? given.shift()! : wanted[i]! * scale + more) + POINTS.padding,
     })),
   }
 }

@@ -1,5 +1,6 @@
 import { shownSeries, type Chart, type Heatmap, type SeriesChart } from '../chart.ts'
 import { describeChart } from '../summary.ts'
+import { wordsOf } from '../words.ts'
 
 type Size = { width: number; height: number }
 
@@ -7,7 +8,8 @@ type Size = { width: number; height: number }
  * A chart as SVG, for HTML and PDF. A chart library takes longer to load than a report to print, and the
  * same chart must give the same bytes.
  */
-export function drawChart(chart: Chart, { width, height }: Size, locale = 'en') {
+export function drawChart(given: Chart, { width, height }: Size, locale = 'en') {
+  const chart = withWrittenDates(given, locale)
   const write = numberWriter(locale)
   const shapes =
     chart.kind === 'heatmap'
@@ -17,6 +19,12 @@ export function drawChart(chart: Chart, { width, height }: Size, locale = 'en') 
         : series(shownOf(chart), { width, height }, write)
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="${FONT}" font-size="${SIZE}" role="img" aria-label="${escape(describeChart(chart, locale))}">${shapes.join('')}</svg>`
 }
+
+/** Labels that are not names can be dates. */
+export const withWrittenDates = (chart: Chart, locale: string): Chart =>
+  chart.kind === 'heatmap' || chart.named
+    ? chart
+    : { ...chart, labels: chart.labels.map(wordsOf(locale).writeDate) }
 
 /** The width of the page in the unit of charts, in which a letter is 10 high. */
 type Room = 'page' | 'landscape' | 'phone'
@@ -70,9 +78,20 @@ const LINE_HEIGHT = 17
 const MIN_LINE_HEIGHT = 12.5
 
 const lyingHeight = (chart: SeriesChart, width: number, flatness: number) => {
-  const line = Math.max(MIN_LINE_HEIGHT, LINE_HEIGHT * flatness)
+  const line = Math.max(MIN_LINE_HEIGHT, LINE_HEIGHT * flatness) + nameHeight(chart, width)
   return Math.max(60, chart.labels.length * line + 12 + legendHeight(shownOf(chart), width))
 }
+
+/** Names are left of their bars, in at most this share of the width; longer ones are above. */
+const MAX_NAME_SHARE = 0.42
+const NAME_HEIGHT = 13
+
+const widestName = ({ labels }: Pick<SeriesChart, 'labels'>) =>
+  Math.max(0, ...labels.map(textWidth)) + 8
+
+/** The height of the line for each name above its bar; 0 if the names are left of the bars. */
+const nameHeight = (chart: Pick<SeriesChart, 'labels'>, width: number) =>
+  widestName(chart) > width * MAX_NAME_SHARE ? NAME_HEIGHT : 0
 
 type Shown = Omit<SeriesChart, 'series'> & { series: ReturnType<typeof shownSeries> }
 type Write = (value: number) => string
@@ -85,8 +104,8 @@ const legendHeight = (chart: Shown, width: number) =>
 
 /** Bars from left to right, one line for each name, with its value. */
 function lyingBars(chart: Shown, { width, height }: Size, write: Write): string[] {
-  const widest = Math.max(0, ...chart.labels.map(textWidth))
-  const left = Math.min(widest + 8, width * 0.42)
+  const above = nameHeight(chart, width)
+  const left = above > 0 ? 2 : widestName(chart)
   const totals = chart.labels.map((_, i) =>
     chart.series.reduce((sum, { values }) => sum + Math.max(0, values[i] ?? 0), 0),
   )
@@ -96,14 +115,18 @@ function lyingBars(chart: Shown, { width, height }: Size, write: Write): string[
   const right = width - 8 - Math.max(...totals.map((total) => textWidth(write(total))))
   const scale = (right - left) / (highest || 1)
   const top = legendHeight(chart, width) + 4
-  const line = Math.min(LINE_HEIGHT, (height - top - 4) / chart.labels.length)
+  const line = Math.min(LINE_HEIGHT, (height - top - 4) / chart.labels.length - above)
   return [
     ...chart.labels.flatMap((name, i) => {
-      const y = top + i * line
+      const y = top + i * (line + above) + above
       const { shapes, end } = lyingLine(chart, i, { left, y, scale, line })
-      const value = chart.stacked || chart.series.length === 1 ? totals[i]! : undefined
+      const hasValue = chart.series.some(({ values }) => (values[i] ?? null) !== null)
+      const isOne = chart.stacked || chart.series.length === 1
+      const value = hasValue && isOne ? totals[i]! : undefined
       return [
-        label(shorten(name, left - 8), left - 6, y + line / 2 + 2.5, 'end'),
+        above > 0
+          ? label(shorten(name, width - 4), left, y - 1.5, 'start')
+          : label(name, left - 6, y + line / 2 + 2.5, 'end'),
         ...shapes,
         ...(value === undefined
           ? []
@@ -278,7 +301,10 @@ function names({ kind, labels }: Shown, frame: Frame): string[] {
     if (i % every !== 0) return []
     const x = kind === 'bar' ? frame.left + band * (i + 0.5) : onLine(frame, i, labels.length)
     const shown = areSteps(labels) ? name : shorten(name, every * band - 4)
-    const isAtEdge = kind === 'line' && i > 0 && i === labels.length - 1
+    // The last one must not be cut at the edge.
+    const isAtEdge = i > 0 && x + textWidth(shown) / 2 > frame.right
+    if (isAtEdge && frame.right - textWidth(shown) < x - every * band + textWidth(shown) / 2)
+      return []
     const anchor = isAtEdge ? 'end' : 'middle'
     return [label(shown, anchor === 'end' ? frame.right : x, frame.bottom + 15, anchor)]
   })

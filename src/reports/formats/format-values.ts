@@ -18,15 +18,23 @@ export function cellWriters({
 }: Pick<ReportResult, 'parameters' | 'columns' | 'locale'>) {
   const local = localTime(parameters.timeZone)
   const words = wordsOf(locale)
-  return columns.map(({ type, currency, currencyIn, fixedWords }) => {
+  return columns.map(({ type, currency, currencyIn, fixedWords, isDate }) => {
     const currencyAt = columns.findIndex(({ name }) => name === currencyIn)
     return (cell: Cell, row: Cell[]): string => {
-      if (type === 'dateTime' && typeof cell === 'number') return local(cell)
-      if (fixedWords && typeof cell === 'string') return words.say(cell)
+      if (type === 'dateTime' && typeof cell === 'number') return words.writeDate(local(cell))
+      if (typeof cell === 'string' && (type === 'date' || isDate)) return words.writeDate(cell)
+      if (typeof cell === 'string') return sayCell(cell, fixedWords, words)
       const own = currencyAt < 0 ? currency : String(row[currencyAt])
       return writeCell(type, cell, own ?? null, words.locale)
     }
   })
+}
+
+/** A text of a column with these `fixedWords`. */
+export function sayCell(cell: string, fixedWords: Column['fixedWords'], words: Words) {
+  if (fixedWords === 'status') return words.sayStatus(cell)
+  if (fixedWords === true) return words.sayState(cell)
+  return fixedWords?.includes(cell) ? words.say(cell) : cell
 }
 
 function writeCell(type: ColumnType, cell: Cell, currency: string | null, locale: string): string {
@@ -128,33 +136,48 @@ export function writeChange(kpi: KpiResult, comparison: Comparison | null, words
     return { text: `${soFar}${say('no earlier figure')}`, trend: 'even' }
   }
   if (value === null) return { text: say('nothing to compare'), trend: 'even' }
-  const before = say(comparison.until ? 'the same point before' : 'the period before')
   const delta = Math.round((value - previous) * 10) / 10
   const trend = delta === 0 || !better ? 'even' : delta > 0 === (better === 'more') ? 'good' : 'bad'
   if (delta === 0) return { text: `${soFar}${say('as before')}`, trend }
-  const change = describeChange({ value, previous, delta, unit, before }, words)
+  const phrases = CHANGES[comparison.until ? 'point' : 'period']
+  const change = describeChange({ value, previous, delta, unit }, phrases, words)
   return { text: `${soFar}${change}`, trend }
 }
 
-type Delta = { value: number; previous: number; delta: number; unit: Unit; before: string }
+type Phrases = Record<'points' | 'fromNothing' | 'times' | 'share', string>
 
-function describeChange(change: Delta, { say, locale }: Words) {
-  const { value, previous, delta, unit, before } = change
+/** Whole phrases, because languages decline the end of each in another way. */
+export const CHANGES: Record<'period' | 'point', Phrases> = {
+  period: {
+    points: '{change} pt vs. the period before',
+    fromNothing: 'from 0 in the period before',
+    times: '{times} times the period before',
+    share: '{change} % vs. the period before',
+  },
+  point: {
+    points: '{change} pt vs. the same point before',
+    fromNothing: 'from 0 at the same point before',
+    times: '{times} times the same point before',
+    share: '{change} % vs. the same point before',
+  },
+}
+
+type Delta = { value: number; previous: number; delta: number; unit: Unit }
+
+function describeChange(change: Delta, phrases: Phrases, { say, locale }: Words) {
+  const { value, previous, delta, unit } = change
   const sign = delta > 0 ? '+' : '−'
   if (unit === 'percent') {
     const points = oneDecimal(locale).format(Math.abs(delta))
-    return say('{change} pt vs. {before}', { change: `${sign}${points}`, before })
+    return say(phrases.points, { change: `${sign}${points}` })
   }
-  if (previous === 0) return say('from 0 in {before}', { before })
+  if (previous === 0) return say(phrases.fromNothing)
   const times = value / previous
   if (times >= 11) {
-    return say('{times} times {before}', {
-      times: whole(locale).format(Math.round(times)),
-      before,
-    })
+    return say(phrases.times, { times: whole(locale).format(Math.round(times)) })
   }
   const share = oneDecimal(locale).format(Math.abs(100 * (times - 1)))
-  return say('{change} % vs. {before}', { change: `${sign}${share}`, before })
+  return say(phrases.share, { change: `${sign}${share}` })
 }
 
 type Head = Pick<
@@ -173,38 +196,49 @@ type Head = Pick<
 export function describeScope(result: Head): [label: string, value: string][] {
   const { parameters, timeZones, locationName, appliedFilters, comparison, kpis, notes } = result
   const { startDate, endDate, timeZone, printedTime } = parameters
-  const { say } = wordsOf(result.locale)
+  const words = wordsOf(result.locale)
+  const { say } = words
   // Without an earlier figure the dates would mislead.
   const isCompared =
     comparison && (comparison.note !== null || kpis.some(({ previous }) => previous !== null))
   return [
     [say('Location'), locationName ?? say('All locations')],
     ...appliedFilters,
-    [say('Period'), `${startDate} – ${endDate}`],
-    ...(isCompared ? [describeComparison(comparison, say)] : []),
+    [say('Period'), writePeriod({ startDate, endDate }, words)],
+    ...(isCompared ? [describeComparison(comparison, words)] : []),
     [
       say('Time zone'),
       timeZones.length > 1
         ? say('that of each location ({zones})', { zones: timeZones.join(', ') })
         : timeZone,
     ],
-    [say('Printed'), writeMoment(printedTime, timeZone)],
+    [say('Printed'), writeMoment(printedTime, timeZone, words)],
     ...notes.map((note): [string, string] => [say('Note'), note]),
   ]
 }
 
 function describeComparison(
   { startDate, endDate, until, note }: Comparison,
-  say: Words['say'],
+  { say, writeDate }: Words,
 ): [string, string] {
   const label = say('Compared with')
   if (note !== null) return [label, note]
-  const end = until === null ? endDate : say('{until}, the same point', { until })
-  return [label, startDate === end ? startDate : `${startDate} – ${end}`]
+  const begin = writeDate(startDate)
+  const end =
+    until === null
+      ? writeDate(endDate)
+      : say('{until}, the same point', { until: writeDate(until) })
+  return [label, begin === end ? begin : `${begin} – ${end}`]
 }
 
+/** Both days of a period. */
+export const writePeriod = (
+  { startDate, endDate }: { startDate: string; endDate: string },
+  { writeDate }: Words,
+) => `${writeDate(startDate)} – ${writeDate(endDate)}`
+
 /** `2026-10-01 08:00 CEST`. */
-function writeMoment(epochMs: number, timeZone: string) {
+function writeMoment(epochMs: number, timeZone: string, { writeDate }: Words) {
   const names = LOCALES.map(
     (locale) =>
       new Intl.DateTimeFormat(locale, { timeZone, timeZoneName: 'short' })
@@ -212,7 +246,7 @@ function writeMoment(epochMs: number, timeZone: string) {
         .find((part) => part.type === 'timeZoneName')!.value,
   )
   const name = names.find((name) => !/^(?:GMT|UTC)[+−-]/.test(name)) ?? names[0]
-  return `${localTime(timeZone)(epochMs).slice(0, 16)} ${name}`
+  return `${writeDate(localTime(timeZone)(epochMs).slice(0, 16))} ${name}`
 }
 
 /** A locale has short names only for the time zones of its country; the others are offsets. */

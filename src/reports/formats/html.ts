@@ -7,6 +7,7 @@ import {
   removeBidiControls,
   writeChange,
   writeFigure,
+  writePeriod,
   writeRowCount,
   writeTotal,
 } from './format-values.ts'
@@ -28,7 +29,8 @@ export async function* toHtml(result: ReportResult): AsyncIterable<string> {
       .map((row) => {
         const cells = columns.map(({ type }, i) => {
           const written = escape(writers[i]!(row[i]!, row))
-          return type === 'text'
+          // Cards leave out empty cells.
+          return type === 'text' && written !== ''
             ? `<td><bdi>${written}</bdi></td>`
             : `<td${cellClass(type)}>${written}</td>`
         })
@@ -67,7 +69,7 @@ function headOf(result: ReportResult, words: Words) {
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escape(report.reportName)}, ${parameters.startDate} – ${parameters.endDate}</title>
+<title>${escape(report.reportName)}, ${writePeriod(parameters, words)}</title>
 <style>:root { --accent: ${result.accentColor ?? '#2f5d50'}; --per-row: ${chartsPerRow(charts)}; }${STYLE}@media screen and (max-width: 640px) { ${cardLabels(columns)} }</style>
 </head>
 <body>
@@ -82,11 +84,14 @@ ${sentences.map((sentence) => `<p class="sentence">${escape(sentence)}</p>`).joi
 <section class="charts">${charts
     .map(({ title }, i) => figure(title, { wide: wide[i]!, narrow: narrow[i]! }))
     .join('')}</section>
-<div class="rows"><table>
+<div class="rows"><table${columns.length > MAX_USUAL_COLUMNS ? ' class="many"' : ''}>
 <thead><tr>${columns.map(({ label, type }) => `<th scope="col"${cellClass(type)}>${escape(label)}</th>`).join('')}</tr></thead>
 <tbody>
 `
 }
+
+/** A table with more columns has smaller letters, so that it fits the page. */
+const MAX_USUAL_COLUMNS = 10
 
 const logoOf = ({ logo, businessName }: ReportResult) =>
   logo
@@ -140,7 +145,7 @@ body { margin: 0; background: #faf9f5; color: #1b2824; font: 14px/1.45 "Inter", 
 main { max-width: 1240px; margin: 0 auto; padding: 32px; background: #fff; min-height: 100vh; }
 header { border-top: 3px solid var(--accent); padding-top: 16px; }
 .logo { float: right; max-height: 48px; max-width: 200px; }
-h1 { font: 560 28px/1.2 "Source Serif 4", Georgia, "Noto Serif", serif; margin: 0; }
+h1 { font: 560 28px/1.2 "Source Serif 4", Georgia, "Noto Serif", serif; margin: 0; overflow-wrap: anywhere; }
 .business { font-size: 15px; color: #52615a; margin: 2px 0 10px; }
 dl { display: flex; flex-wrap: wrap; gap: 4px 24px; margin: 0 0 18px; font-size: 13px; }
 dl div { display: flex; gap: 6px; }
@@ -164,6 +169,8 @@ th { background: #f3f2ec; text-align: left; vertical-align: bottom; padding: 7px
 td { padding: 6px 8px; border-bottom: 1px solid #eeece4; vertical-align: top; overflow-wrap: anywhere; }
 tbody td:not([class]) { min-width: 6em; }
 .rows { overflow-x: auto; }
+.many { font-size: 11.5px; }
+.many th, .many td { padding-left: 5px; padding-right: 5px; }
 .d { white-space: nowrap; }
 td.n { white-space: nowrap; }
 .n { text-align: right; }
@@ -176,6 +183,9 @@ footer li { break-inside: avoid; margin-bottom: 3px; }
 footer b { color: #1b2824; }
 @media screen and (max-width: 640px) {
   main { padding: 16px; }
+  h1 { font-size: 24px; }
+  .many { font-size: 13px; }
+  .many td { padding: 3px 0; }
   .charts { grid-template-columns: minmax(0, 1fr); }
   .wide { display: none; }
   .narrow { display: block; }

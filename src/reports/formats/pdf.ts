@@ -17,6 +17,7 @@ import {
   removeBidiControls,
   writeChange,
   writeFigure,
+  writePeriod,
   writeRowCount,
   writeTotal,
   type Change,
@@ -188,10 +189,10 @@ async function feed(input: NodeJS.WritableStream, result: ReportResult, pageSize
 /** `sample`: the first rows, which decide the widths of the columns. */
 function makeOpening(result: ReportResult, pageSize: PageSize, sample: string[][]): Opening {
   const { report, parameters, comparison } = result
-  const period = `${parameters.startDate} – ${parameters.endDate}`
   const paper = pageSize === 'Letter' ? 'us-letter' : 'a4'
   const flipped = isLandscape(result.columns)
   const words = wordsOf(result.locale)
+  const period = writePeriod(parameters, words)
   const { say } = words
   const tiles = result.kpis.length
   const perRow = tiles <= MAX_TILES ? tiles : Math.ceil(tiles / Math.ceil(tiles / MAX_TILES))

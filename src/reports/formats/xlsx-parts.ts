@@ -60,9 +60,12 @@ export const STYLE = {
   heading: 17,
   note: 18,
   wrapped: 19,
+  localTime: 20,
 }
 
-export function stylesXml() {
+/** `datePattern`: how the language writes a day, such as `dd.mm.yyyy`. */
+export function stylesXml(datePattern: string) {
+  const date = datePattern.replace(/[-./]/g, '\\$&')
   const right = '<alignment horizontal="right" vertical="center"/>'
   const middle = '<alignment vertical="center"/>'
   const top = '<alignment vertical="top"/>'
@@ -70,12 +73,12 @@ export function stylesXml() {
   const left = '<alignment horizontal="left" vertical="top"/>'
 
   return xml`<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">
-<numFmts count="4"><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd"/><numFmt numFmtId="165" formatCode="hh:mm"/><numFmt numFmtId="166" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss"/><numFmt numFmtId="167" formatCode="0.0&quot; %&quot;"/></numFmts>
+<numFmts count="5"><numFmt numFmtId="164" formatCode="${date}"/><numFmt numFmtId="165" formatCode="hh:mm"/><numFmt numFmtId="166" formatCode="${date}\\ hh:mm:ss"/><numFmt numFmtId="168" formatCode="${date}\\ hh:mm"/><numFmt numFmtId="167" formatCode="0.0&quot; %&quot;"/></numFmts>
 <fonts count="4">${font(10, '1B2824')}${font(10, '1B2824', true)}${font(18, '1B2824', true)}${font(10, '52615A')}</fonts>
 <fills count="3"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill><fill><patternFill patternType="solid"><fgColor rgb="FFF3F2EC"/></patternFill></fill></fills>
 <borders count="3"><border><left/><right/><top/><bottom/><diagonal/></border><border><left/><right/><top/><bottom style="thin"><color rgb="FFB9BEB9"/></bottom><diagonal/></border><border><left/><right/><top style="thin"><color rgb="FF52615A"/></top><bottom/><diagonal/></border></borders>
 <cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>
-<cellXfs count="20">${[
+<cellXfs count="21">${[
     format({}, top),
     format({ fontId: 1, fill: 2, border: 1 }, middle),
     format({ fontId: 1, fill: 2, border: 1 }, right),
@@ -96,6 +99,7 @@ export function stylesXml() {
     format({ fontId: 1 }, middle),
     format({ fontId: 3 }, '<alignment horizontal="left" vertical="center" indent="2"/>'),
     format({}, '<alignment horizontal="left" vertical="top" wrapText="1"/>'),
+    format({ number: 168 }, left),
   ].join('')}</cellXfs>
 <cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`
 }

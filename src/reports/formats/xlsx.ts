@@ -1,7 +1,8 @@
-import { describeScope, localTime, writeTotal } from './format-values.ts'
+import { describeScope, sayCell, localTime, writeTotal } from './format-values.ts'
 import { hasValues } from '../chart.ts'
 import { isFigure, type Cell, type Column, type KpiResult, type ReportResult } from '../report.ts'
 import { wordsOf, type Words } from '../words.ts'
+import { withWrittenDates } from './draw-chart.ts'
 import { chartParts, chartSheet, dropEmptySeries } from './xlsx-charts.ts'
 import { attribute, columnLetters, STYLE, stylesXml, text, textCell, xml } from './xlsx-parts.ts'
 import { zip } from './zip.ts'
@@ -13,7 +14,9 @@ import { zip } from './zip.ts'
 export async function* toXlsx(result: ReportResult): AsyncIterable<Uint8Array> {
   const { say } = wordsOf(result.locale)
   const chartSheetName = sheetName(say('Charts'))
-  const shown = result.charts.filter(hasValues).map(dropEmptySeries)
+  const shown = result.charts
+    .filter(hasValues)
+    .map((chart) => dropEmptySeries(withWrittenDates(chart, result.locale)))
   const charts = chartParts(shown, chartSheetName)
   const sheetNames = [
     sheetName(say('Summary')),
@@ -26,7 +29,7 @@ export async function* toXlsx(result: ReportResult): AsyncIterable<Uint8Array> {
     { name: '[Content_Types].xml', content: [contentTypes(sheetNames.length, charts.length)] },
     { name: '_rels/.rels', content: [ROOT_RELATIONS] },
     { name: 'docProps/core.xml', content: [coreProperties(result)] },
-    { name: 'xl/styles.xml', content: [stylesXml()] },
+    { name: 'xl/styles.xml', content: [stylesXml(datePatternOf(result.locale))] },
     { name: 'xl/worksheets/sheet1.xml', content: [summarySheet(result)] },
     { name: 'xl/worksheets/sheet2.xml', content: rowsSheet(result, counted) },
     ...(charts.length
@@ -114,20 +117,26 @@ function widthsOf(columns: Column[], sample: Cell[][]) {
 
 function cellWriter(column: Column, letters: string, { parameters, locale }: ReportResult) {
   const local = localTime(parameters.timeZone)
-  const { say } = wordsOf(locale)
+  const words = wordsOf(locale)
   const style = STYLE[column.type]
   const number = (value: number, n: number) =>
     `<c r="${letters}${n}" s="${style}"><v>${value}</v></c>`
+
+  /** A local time is a number, so that it can be sorted; a month is a text. */
+  const dateCell = (iso: string, n: number) => {
+    const [date, time] = iso.split(' ')
+    const day = time === undefined ? undefined : daySerial(date!)
+    return day === undefined
+      ? textCell(`${letters}${n}`, words.writeDate(iso), style)
+      : `<c r="${letters}${n}" s="${STYLE.localTime}"><v>${day + timeSerial(time!)}</v></c>`
+  }
 
   return (cell: Cell, n: number): string => {
     if (cell === null || cell === '') return ''
     switch (column.type) {
       case 'text':
-        return textCell(
-          `${letters}${n}`,
-          column.fixedWords ? say(String(cell)) : String(cell),
-          style,
-        )
+        if (column.isDate) return dateCell(String(cell), n)
+        return textCell(`${letters}${n}`, sayCell(String(cell), column.fixedWords, words), style)
       case 'date': {
         const day = daySerial(String(cell))
         return day === undefined ? textCell(`${letters}${n}`, String(cell), 0) : number(day, n)
@@ -143,6 +152,14 @@ function cellWriter(column: Column, letters: string, { parameters, locale }: Rep
     }
   }
 }
+
+/** The way in which the language writes a day, as a number format. */
+const datePatternOf = (locale: string) =>
+  wordsOf(locale)
+    .writeDate('2001-02-03')
+    .replace('2001', 'yyyy')
+    .replace('02', 'mm')
+    .replace('03', 'dd')
 
 const DAY_MS = 86_400_000
 const DAYS_BEFORE_1970 = 25_569

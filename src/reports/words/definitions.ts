@@ -16,6 +16,11 @@ export const DEFINITIONS: [en: string, de: string, fr: string][] = [
     'Die Daten beginnen am {day}, im Zeitraum davor, daher wird keine Veränderung gezeigt.',
     'Les données commencent le {day}, dans la période d’avant, aucun changement n’est donc indiqué.',
   ],
+  [
+    'Invitations belong to the whole business: a report of some locations or staff has none.',
+    'Einladungen gehören zum ganzen Unternehmen: Ein Bericht über einzelne Standorte oder Mitarbeitende hat keine.',
+    'Les invitations concernent toute l’entreprise : un rapport sur certains sites ou certaines personnes n’en a pas.',
+  ],
   // Measures
   [
     'All appointments that begin in the period, in any status.',
@@ -482,7 +487,7 @@ export const DEFINITIONS: [en: string, de: string, fr: string][] = [
     ['12 months', '12 Monaten', '12 Monate', '12 mois'] as const,
   ].map(([en, within, ago, fr]): [string, string, string] => [
     `The share of clients who came again on a later day within ${en}, at any location and with anybody, of those who first came at least ${en} ago. In a line it is empty until this is so for all its clients.`,
-    `Der Anteil der Kunden, die innert ${within} an einem späteren Tag wiederkamen, an irgendeinem Standort und bei wem auch immer, von jenen, deren erster Besuch mindestens ${ago} her ist. In einer Zeile steht er erst, wenn das für alle ihre Kunden gilt.`,
+    `Der Anteil der Kunden, die innerhalb von ${within} an einem späteren Tag wiederkamen, an irgendeinem Standort und bei wem auch immer, von jenen, deren erster Besuch mindestens ${ago} her ist. In einer Zeile steht er erst, wenn das für alle ihre Kunden gilt.`,
     `La part des clients revenus un autre jour en ${fr}, sur n’importe quel site et chez qui que ce soit, parmi ceux venus la première fois il y a au moins ${fr}. Dans une ligne, elle reste vide tant que ce n’est pas le cas pour tous ses clients.`,
   ]),
   [

@@ -27,7 +27,7 @@ export const SENTENCES: [en: string, de: string, fr: string][] = [
   ['as many as a year before', 'so viele wie ein Jahr davor', 'autant qu’un an avant'],
   [
     'the largest changes: {changes}',
-    'die grössten Veränderungen: {changes}',
+    'die stärksten Veränderungen: {changes}',
     'les plus grands changements : {changes}',
   ],
   ['and {now} % were missed', 'und {now} % wurden verpasst', 'et {now} % ont été manqués'],
