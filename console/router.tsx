@@ -9,7 +9,7 @@ import {
 import { nextMessagesQuery } from './api/messages.ts'
 import { overviewQuery } from './api/overview.ts'
 import { queryClient } from './api/query-client.ts'
-import { sessionQuery } from './api/session.ts'
+import { sessionQuery, type Session } from './api/session.ts'
 import type { ActivitySearch } from './messages/filters.ts'
 import type { EditorSearch } from './pages/automation-editor.tsx'
 import type { CalendarSearch } from './pages/calendar.tsx'
@@ -70,15 +70,20 @@ const today = createRoute({
   // A role without access to Today starts on its first page.
   beforeLoad: async () => {
     const session = await queryClient.ensureQueryData(sessionQuery)
-    const first = NAVIGATION.find(({ needs }) => session?.functions.includes(needs))
+    const first = firstPageOf(session)
     if (first && first.path !== '/') throw redirect({ to: first.path, replace: true })
   },
-  loader: () => {
-    void queryClient.prefetchQuery(overviewQuery())
-    void queryClient.prefetchQuery(nextMessagesQuery)
-  },
+  loader: prefetchToday,
   component: lazyRouteComponent(() => import('./pages/today.tsx'), 'TodayPage'),
 })
+
+const firstPageOf = (session: Session | null | undefined) =>
+  NAVIGATION.find(({ needs }) => session?.functions.includes(needs))
+
+function prefetchToday() {
+  void queryClient.prefetchQuery(overviewQuery())
+  void queryClient.prefetchQuery(nextMessagesQuery)
+}
 
 const automations = createRoute({
   getParentRoute: () => shell,
@@ -236,7 +241,10 @@ export const router = createRouter({
 export function preloadFirstPage() {
   const matched = new Set(router.matchRoutes(router.latestLocation).map((match) => match.routeId))
   if (matched.has(shell.id)) {
-    void queryClient.prefetchQuery(sessionQuery)
+    void queryClient.prefetchQuery(sessionQuery).then(() => {
+      const first = firstPageOf(queryClient.getQueryData(sessionQuery.queryKey))
+      if (matched.has(today.id) && first?.path === '/') prefetchToday()
+    })
     // The router loads them as well, and shows a failure.
     loadPageTexts().catch(() => {})
   }

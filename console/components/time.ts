@@ -31,16 +31,33 @@ function lazyFormat(locale: string, options: Intl.DateTimeFormatOptions) {
   return (ms: number) => (formatter ??= new Intl.DateTimeFormat(locale, options)).format(ms)
 }
 
+const QUARTER_MS = 900_000
+const MAX_CACHED = 10_000
+
+/** Formatting is slow in a long list, and every time zone changes its day at a quarter of an hour. */
+function cacheDays(format: (ms: number) => string) {
+  const days = new Map<number, string>()
+  return (ms: number) => {
+    const quarter = Math.floor(ms / QUARTER_MS)
+    let day = days.get(quarter)
+    if (day === undefined) {
+      if (days.size === MAX_CACHED) days.clear()
+      days.set(quarter, (day = format(ms)))
+    }
+    return day
+  }
+}
+
 function createFormat(timeZone: string) {
   const format = (options: Intl.DateTimeFormatOptions) =>
     lazyFormat(LOCALE, { timeZone, ...options })
   const time = format({ hour: '2-digit', minute: '2-digit' })
   const timeWithSeconds = format({ hour: '2-digit', minute: '2-digit', second: '2-digit' })
-  const dayMonth = format({ weekday: 'short', day: 'numeric', month: 'short' })
+  const dayMonth = cacheDays(format({ weekday: 'short', day: 'numeric', month: 'short' }))
   const dayMonthYear = format({ weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' })
   const longDay = format({ weekday: 'long', day: 'numeric', month: 'long' })
   // The Swedish way to write a day is ISO 8601.
-  const isoDay = lazyFormat('sv-SE', { timeZone, dateStyle: 'short' })
+  const isoDay = cacheDays(lazyFormat('sv-SE', { timeZone, dateStyle: 'short' }))
   const weekday = format({ weekday: 'short' })
   const wall = lazyFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' })
 

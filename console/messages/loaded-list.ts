@@ -14,8 +14,6 @@ export type LoadedList = {
   lineOf: number[]
 }
 
-const QUARTER_MS = 900_000
-
 /**
  * Keeps the list of the loaded pages. A new page is added to the arrays of the pages before it: to
  * copy 100,000 messages with every page would block the page.
@@ -25,16 +23,8 @@ export function createListKeeper() {
   let known: Page[] = []
   let format: TimeFormat | undefined
   let lastDay: string | undefined
-  // Formatting a day is slow, and every time zone changes its day at a quarter of an hour.
-  const days = new Map<number, string>()
-  const dayOf = (ms: number) => {
-    const quarter = Math.floor(ms / QUARTER_MS)
-    let day = days.get(quarter)
-    if (day === undefined) days.set(quarter, (day = format!.isoDay(ms)))
-    return day
-  }
   const add = (message: Message) => {
-    const day = dayOf(message.scheduledTime)
+    const day = format!.isoDay(message.scheduledTime)
     if (day !== lastDay) list.lines.push({ day: message.scheduledTime })
     lastDay = day
     list.lineOf.push(list.lines.length)
@@ -47,7 +37,6 @@ export function createListKeeper() {
       list = { messages: [], lines: [], lineOf: [] }
       known = []
       lastDay = undefined
-      days.clear()
     }
     format = newFormat
     for (const page of pages.slice(known.length)) page.items.forEach(add)

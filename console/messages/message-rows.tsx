@@ -8,6 +8,7 @@ import {
   useEffect,
   useLayoutEffect,
   useMemo,
+  useReducer,
   useRef,
   useState,
   type MouseEvent,
@@ -25,6 +26,8 @@ const PHONE_ROW_HEIGHT = 60
 const DAY_HEIGHT = 29
 /** The next page is fetched this many rows before the end. */
 const AHEAD = 200
+/** More new rows at once would block the page while it scrolls fast; the others follow at once. */
+const MAX_NEW_ROWS = 10
 
 type MessageRowsProps = {
   list: LoadedList
@@ -64,6 +67,7 @@ export function MessageRows(props: MessageRowsProps) {
     measuredLines.current = lines.length
   }, [rows, list, lines])
   const shown = rows.getVirtualItems()
+  const drawn = useDrawnLines(shown)
   const last = shown.at(-1)?.index ?? 0
   useEffect(() => {
     if (last > lines.length - AHEAD) onNearEnd()
@@ -120,6 +124,7 @@ export function MessageRows(props: MessageRowsProps) {
           }
           const { place } = line
           const message = messages[place]!
+          if (!drawn.has(index)) return undefined
           return (
             <MessageRow
               key={message.eventTriggerId}
@@ -139,6 +144,30 @@ export function MessageRows(props: MessageRowsProps) {
       </div>
     </div>
   )
+}
+
+/** The lines that are drawn already, and a few new ones; more after a moment. */
+function useDrawnLines(shown: { index: number }[]): ReadonlySet<number> {
+  const [chooseLines] = useState(createLineChooser)
+  const drawn = chooseLines(shown)
+  const [, drawMore] = useReducer((times: number) => times + 1, 0)
+  const isComplete = drawn.size === shown.length
+  useEffect(() => {
+    if (isComplete) return
+    const timer = setTimeout(drawMore)
+    return () => clearTimeout(timer)
+  })
+  return drawn
+}
+
+function createLineChooser() {
+  let drawn: ReadonlySet<number> = new Set()
+  return (shown: { index: number }[]) => {
+    const [before, others] = [[], []] as [number[], number[]]
+    for (const { index } of shown) (drawn.has(index) ? before : others).push(index)
+    drawn = new Set([...before, ...others.slice(0, MAX_NEW_ROWS)])
+    return drawn
+  }
 }
 
 type MessageLink = {
@@ -185,7 +214,7 @@ type MessageRowProps = {
 /** Plain elements: while the list scrolls, many rows are drawn in each frame. */
 const MessageRow = memo(function MessageRow(props: MessageRowProps) {
   const { message, top, isSelected, isCurrent, t, format, link } = props
-  const { eventTriggerId } = message
+  const { eventTriggerId, scheduledTime } = message
   const anchor = useRef<HTMLAnchorElement>(null)
   useEffect(() => {
     if (isCurrent && !anchor.current?.parentElement?.parentElement?.matches(':focus-within')) {
@@ -212,9 +241,12 @@ const MessageRow = memo(function MessageRow(props: MessageRowProps) {
           onChange={() => props.onToggle(eventTriggerId)}
         />
       </span>
-      <span role="cell" className="numbers soft">
-        <span className="visually-hidden">{format.nearDay(message.scheduledTime)} </span>
-        {format.time(message.scheduledTime)}
+      <span
+        role="cell"
+        className="numbers soft"
+        aria-label={`${format.nearDay(scheduledTime)} ${format.time(scheduledTime)}`}
+      >
+        {format.time(scheduledTime)}
       </span>
       <span role="cell" className="row">
         <StatusOfRow mark={mark} t={t} />

@@ -35,6 +35,7 @@ export const REASONS = {
   noMailSince: 'mails are sent when the mail server works again; it has taken none since',
   aboveDailyLimit: 'the business has reached its daily limit',
   quietHours: 'the business has quiet hours',
+  domainPaused: 'the mail server of the recipient asked for a pause',
   uselessWhilePaused: 'all mail of the business was paused until it was no longer useful',
   // Also in migrations/0009_mail_outages.sql: when mail resumes, triggers with this reason are due.
   mailPaused: 'all mail of the business is paused',

@@ -170,6 +170,9 @@ const SETUP = [
   ['automations', 'event_definition'],
 ] as const
 
+/** A mail that waited was made before others that were sent earlier: so many of the newest are searched. */
+const LAST_SENT_AMONG = 1_000
+
 /** The state of a business's emails. */
 export async function readMailState(db: Db, businessId: number, now: Temporal.Instant) {
   const [state] = await db.query<{
@@ -178,8 +181,10 @@ export async function readMailState(db: Db, businessId: number, now: Temporal.In
     sentLastDay: number
   }>(sql`
     select (select count(*) from email_queue where business_id = ${businessId}) as waiting,
-           (select max(created_date) from email
-            where business_id = ${businessId} and outcome = 'SENT' and status = 'SENT') as "lastSentTime",
+           (select max(sent_time) from (
+              select sent_time from email
+              where business_id = ${businessId} and outcome = 'SENT' and status = 'SENT'
+              order by created_date desc limit ${LAST_SENT_AMONG}) e) as "lastSentTime",
            (select count(*) from email
             where business_id = ${businessId} and outcome = 'SENT' and status = 'SENT'
               and created_date >= ${now.subtract({ hours: 24 })}) as "sentLastDay"`)

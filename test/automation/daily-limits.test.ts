@@ -175,7 +175,7 @@ test('mails about accounts wait for no daily limit and no pause', async (t) => {
 
 test('a mail to a paused domain is not attempted, and is sent after the pause', async (t) => {
   const world = await startWorld(t, SMTP)
-  const { clock, db } = world
+  const { call, clock, db } = world
   await startMailing(world)
   const state = { isPaused: true, sent: 0 }
   const mailer: Mailer = {
@@ -195,6 +195,11 @@ test('a mail to a paused domain is not attempted, and is sent after the pause', 
   assert.deepEqual(
     rows.map(({ status, attempts }) => [status, attempts.length]),
     Array.from({ length: 5 }, () => ['QUEUED', 0]),
+  )
+  const [shown] = (await call('GET', '/emails?status=QUEUED')).body.items
+  assert.equal(
+    shown.statusReason,
+    `the mail server of the recipient asked for a pause; it is sent at ${clock.in({ minutes: 5 })}`,
   )
   state.isPaused = false
   clock.advance({ minutes: 4 })

@@ -516,3 +516,18 @@ test('the time of the last accepted mail is stored', async (t) => {
   await runEngine()
   assert.equal(String((await stateOf(world))!.lastAcceptedTime), String(clock.now()))
 })
+
+test('the overview shows when a mail was last sent, not when it was made', async (t) => {
+  const { book, call, clock, runEngine, server } = await startMailing(t)
+  server.trouble = REFUSED
+  await book(clock.in({ hours: 25 }))
+  clock.advance({ hours: 1 })
+  await runEngine()
+  server.trouble = undefined
+  clock.advance({ hours: 2 })
+  await runEngine()
+  const sentAt = clock.now().epochMilliseconds
+  clock.advance({ hours: 1 })
+  const { mail } = (await call('GET', '/overview')).body
+  assert.equal(mail.lastSentTime, sentAt)
+})

@@ -57,6 +57,13 @@ test('a reader in the zone of the location sees one time without its zone', () =
   assert.doesNotMatch(text, /Local time|Greenwich/)
 })
 
+test('the local time has its date if it is another day there', () => {
+  const { client } = fullContext()
+  const { text } = merge({}, { client: { ...client, timeZone: 'Pacific/Auckland' } })
+  assert.match(text, /^Wednesday, November 4, 2026\n3:30 – 4:15 AM \(New Zealand/m)
+  assert.match(text, /^Local time: Tuesday, November 3, 2026, 2:30 – 3:15 PM \(Greenwich/m)
+})
+
 test('the card stands where the author puts it, else below the text', () => {
   const body = '<p>Before</p><p>%APPT_CARD%</p><p>After</p>'
   const { rendered } = HTML_TASKS.check(body)

@@ -12,7 +12,7 @@ type Reader = Pick<Caller, 'db' | 'businessId'>
 
 /**
  * Says why queued mails wait: the mail of the business is paused, the mail server takes none, or the
- * business has reached its daily limit or has quiet hours.
+ * business has reached its daily limit or has quiet hours, or the recipient domain is paused.
  */
 export async function explainWaiting<
   Shown extends Pick<StoredEmail, 'emailId' | 'status' | 'statusReason'>,
@@ -65,7 +65,7 @@ async function readPauseOrOutage(services: WaitingServices, { db, businessId }: 
 
 type Limits = Pick<BusinessRow, 'dailyMailLimit' | 'quietHours'>
 
-/** By mail, why it is due later: its recipient domain may be paused too, but only for some minutes. */
+/** By mail, why it is due later. */
 async function readPostponed(
   { clock }: WaitingServices,
   { db, businessId }: Reader,
@@ -74,12 +74,16 @@ async function readPostponed(
 ) {
   const rows = await listPostponedEmails(db, businessId, { now: clock.now(), emailIds })
   return new Map(
-    rows.flatMap(({ emailId, until, isAboveLimit }): [number, string][] => {
-      if (isAboveLimit) return [[emailId, limitReached(dailyMailLimit, until)]]
-      return quietHours ? [[emailId, `${REASONS.quietHours}; it is sent at ${until}`]] : []
+    rows.map(({ emailId, until, isAboveLimit }): [number, string] => {
+      if (isAboveLimit) return [emailId, limitReached(dailyMailLimit, until)]
+      const reason = quietHours && isWholeMinute(until) ? REASONS.quietHours : REASONS.domainPaused
+      return [emailId, `${reason}; it is sent at ${until}`]
     }),
   )
 }
+
+/** As quiet hours end; the pause of a recipient domain ends at any millisecond. */
+const isWholeMinute = (time: Temporal.Instant) => time.epochMilliseconds % 60_000 === 0
 
 const limitReached = (limit: number | null, until: Temporal.Instant) =>
   `${REASONS.aboveDailyLimit} of ${limit} mails; mails are sent again from ${until} on`
