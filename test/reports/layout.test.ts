@@ -129,15 +129,17 @@ test('a phone gets charts of its own width and a label for each cell', async () 
 
 test('a card of a phone leaves out empty texts, and a table with many columns has smaller letters', async () => {
   const text: Column = { name: 'staff', label: 'Staff', type: 'text', width: 10 }
-  const htmlOf = async (columns: Column[]) => {
+  const htmlOf = async (columns: Column[], first = 'Anna') => {
     async function* batches() {
-      yield [columns.map((_, i) => (i === 0 ? 'Anna' : ''))]
+      yield [columns.map((_, i) => (i === 0 ? first : ''))]
     }
     const { rows, totals } = withTotals(columns, batches())
     return String(await print('html', { ...summaryOf(0), columns, rows, totals }))
   }
   const html = await htmlOf([text, { ...text, name: 'other' }])
   assert.ok(html.includes('<td><bdi>Anna</bdi></td><td></td>') && !html.includes('class="many"'))
+  const phone = await htmlOf([{ ...text, name: 'phone' }], '+41 44 658 95 69')
+  assert.ok(phone.includes('<td class="d"><bdi>+41 44 658 95 69</bdi></td>'))
   const many = Array.from({ length: 11 }, (_, i) => ({ ...text, name: `text${i}` }))
   assert.ok((await htmlOf(many)).includes('<table class="many">'))
 })
