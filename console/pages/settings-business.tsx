@@ -13,7 +13,7 @@ const FIELDS = ['name', 'timeZone', 'emailAddress', 'phone', 'language']
 export function SettingsBusinessPage() {
   const { t } = useTranslation()
   const { business, functions } = useSession()
-  const isReadOnly = !functions.includes('MANAGE_BUSINESS')
+  const isReadOnly = !functions.includes('EDIT_BUSINESS')
   const form = useForm(
     (value) =>
       saveBusiness({

@@ -127,7 +127,7 @@ function PausedItem({ waiting }: { waiting: number }) {
         {business.mailPausedReason ?? t('today.paused.noReason')}
       </div>
       <div className="small soft">{t('today.paused.waiting', { count: waiting })}</div>
-      {functions.includes('MANAGE_BUSINESS') && (
+      {functions.includes('EDIT_BUSINESS') && (
         <div className={classes.actions}>
           <Button size="compact-sm" variant="default" loading={isPending} onClick={() => mutate()}>
             {t('today.paused.resume')}

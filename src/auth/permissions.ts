@@ -22,6 +22,7 @@ const SCOPE_OF_FUNCTION = {
   VIEW_REVENUE_REPORTS: 'reports:print',
   VIEW_EMAIL_REPORTS: 'reports:print',
   SCHEDULE_REPORTS: 'admin',
+  EDIT_BUSINESS: 'admin',
   MANAGE_BUSINESS: 'admin',
   MANAGE_USERS: 'admin',
   MANAGE_KEYS: 'admin',
@@ -47,7 +48,7 @@ export const FUNCTION_OF_SCOPE: Record<Scope, SecurityFunction> = {
 /** In addition, only an OWNER can create and change owners and keys of the business: see docs/roles.md. */
 export const FUNCTIONS_OF_ROLE: Record<Role, readonly SecurityFunction[]> = {
   OWNER: SECURITY_FUNCTIONS,
-  ADMINISTRATOR: SECURITY_FUNCTIONS,
+  ADMINISTRATOR: SECURITY_FUNCTIONS.filter((name) => name !== 'EDIT_BUSINESS'),
   LOCATION_SUPER_USER: [
     'VIEW_BUSINESS',
     'VIEW_DEFINITIONS',

@@ -1,6 +1,7 @@
 import { calendarFile, calendarUid, type CalendarFile } from '../email/calendar-file.ts'
 import { domainOf, isSameAddress, type Mailbox } from '../contract/addresses.ts'
 import { unusableTemplate } from '../email/html-pool.ts'
+import { placeOf } from '../email/layout-tokens.ts'
 import {
   compileTemplate,
   holdsClientToken,
@@ -257,8 +258,7 @@ export function calendarEntry(
     endTime: visit.endTime,
     summary: `${context.classSchedule?.name ?? context.reason?.name ?? mail.subject}, ${other}`,
     description: client ? client.phone : (context.location?.directions ?? null),
-    location:
-      [context.location?.name, context.location?.address].filter(Boolean).join(', ') || null,
+    location: placeOf(context.location),
     organizer: from,
     attendee: recipient,
     changedTime: row.modifiedDate,

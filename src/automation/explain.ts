@@ -209,6 +209,8 @@ function explainReminder({ definition, subject, rows, nameOf, now }: Facts): Che
     return [...rules, yes('time', `due on ${moment}; the definition is still being planned`)]
   }
   if (Temporal.Instant.compare(firing.scheduledTime, now) < 0) {
+    const ended = rows.find(({ anchorTime }) => anchorTime.equals(firing.anchorTime))
+    if (ended) return [...rules, describeTrigger(ended, subject)]
     const early = `it was due on ${moment}, before the definition was created or changed`
     return [...rules, no('time', early)]
   }

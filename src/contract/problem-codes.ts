@@ -111,7 +111,7 @@ export const PROBLEMS = {
     status: 422,
     title: 'The input is wrong',
     meaning:
-      'The request was understood, but values are wrong. `errors` lists every one of them with its place: a JSON pointer into the body, or `?name` of the query.',
+      'The request was understood, but values are wrong. `errors` lists every one of them with its place: a JSON pointer into the body, or `?name` of the query. An id in a body or a query that the business does not have is one of them.',
     remedy: 'Correct all of them and send the request again. Nothing was written.',
   },
   'unknown-property': {

@@ -34,6 +34,8 @@ type Names = {
   items: Names | undefined
   /** The names that a client can usefully send. */
   suggested: string[]
+  /** Those that are accepted and ignored. */
+  ignored: string[]
 }
 
 type Shape = {
@@ -57,12 +59,20 @@ function findUnknown(names: Names | undefined, value: unknown, at: string, fault
     const known = names.properties.get(name)
     if (known) findUnknown(known, inner, `${at}/${escapePointer(name)}`, faults)
     else if (!names.properties.has(name)) {
-      const nearest = nearestName(name, names.suggested)
-      const hint = nearest === undefined ? '' : `; did you mean ${nearest}?`
-      const detail = UNKNOWN_PROPERTY + hint
+      const detail = UNKNOWN_PROPERTY + hintFor(name, names)
       faults.push({ pointer: `${at}/${escapePointer(name)}`, detail })
     }
   }
+}
+
+/** A name that the service ignores is offered only if it is nearer than each one that it reads. */
+function hintFor(name: string, { suggested, ignored }: Names) {
+  const useful = findNearest(name, suggested)
+  const useless = findNearest(name, ignored)
+  if (useless && (!useful || useless.distance < useful.distance)) {
+    return `; the nearest known name is ${useless.name}, which is ignored`
+  }
+  return useful ? `; did you mean ${useful.name}?` : ''
 }
 
 /** Each schema is read once, so that checking a body only looks names up. */
@@ -81,21 +91,26 @@ function readNames({ properties, additionalProperties, items, anyOf }: Shape): N
   if (anyOf) return anyOf.map(namesOf).find((names) => names !== undefined)
   if (items) {
     const inner = namesOf(items)
-    return inner && { properties: undefined, items: inner, suggested: [] }
+    return inner && { properties: undefined, items: inner, suggested: [], ignored: [] }
   }
   if (!properties || additionalProperties) return undefined
   const entries = Object.entries(properties)
+  const isIgnored = (schema: TSchema) => (schema as Shape).readOnly === true
   return {
     properties: new Map(entries.map(([name, schema]) => [name, namesOf(schema)])),
     items: undefined,
-    suggested: entries.flatMap(([name, schema]) => ((schema as Shape).readOnly ? [] : [name])),
+    suggested: entries.flatMap(([name, schema]) => (isIgnored(schema) ? [] : [name])),
+    ignored: entries.flatMap(([name, schema]) => (isIgnored(schema) ? [name] : [])),
   }
 }
 
 const MAX_NAME = 60
 
 /** The name that was probably meant; undefined if none is similar. */
-export function nearestName(name: string, suggested: readonly string[]): string | undefined {
+export const nearestName = (name: string, suggested: readonly string[]) =>
+  findNearest(name, suggested)?.name
+
+function findNearest(name: string, suggested: readonly string[]) {
   if (name.length > MAX_NAME) return undefined
   const given = name.toLowerCase()
   let nearest: { name: string; distance: number } | undefined
@@ -105,7 +120,7 @@ export function nearestName(name: string, suggested: readonly string[]): string 
       nearest = { name: each, distance }
     }
   }
-  return nearest?.name
+  return nearest
 }
 
 const maxDistance = (name: string) => Math.max(1, Math.floor(name.length / 3))

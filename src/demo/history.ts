@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { REASONS } from '../contract/reasons.ts'
-import { writeOccurrence } from '../automation/occurrence.ts'
 import type { Db } from '../database/database.ts'
 import {
   drawTriggerIds,
@@ -143,8 +142,7 @@ function triggerOf(message: Message, businessId: number, eventTriggerId: number)
     defnVersion: definition.version,
     objectType: definition.objectType,
     ...idOf(object),
-    occurrence:
-      definition.objectType === 'INVITATION' ? writeOccurrence(CREATION, object.id, 1) : null,
+    occurrence: definition.objectType === 'INVITATION' ? `INVITE_CREATED ${object.id} 1` : null,
     anchorTime,
     scheduledTime,
     status: isSent ? 'COMPLETED' : fate,
@@ -155,8 +153,6 @@ function triggerOf(message: Message, businessId: number, eventTriggerId: number)
     modifiedUser: 'SYSTEM',
   }
 }
-
-const CREATION = { eventType: 'INVITE_CREATED' as const, changes: [], ended: false }
 
 const idOf = ({ id }: PastObject) =>
   typeof id === 'number' ? { objectId: id, objectUuid: null } : { objectId: null, objectUuid: id }

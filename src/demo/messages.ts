@@ -129,7 +129,7 @@ const MESSAGES: Message[] = [
         '%APPT_CARD%',
         ...ANSWER.en,
         DIRECTIONS,
-        `You cannot come? Please call us, so that somebody else can have your place: ${call('%LOCATION_PHONE%')}.`,
+        `If you cannot come, please tell us, so that somebody else can have your place. You can also call us: ${call('%LOCATION_PHONE%')}.`,
       ],
       de: [
         'Bis %APPT_DATE% um %APPT_TIME%',
@@ -137,7 +137,7 @@ const MESSAGES: Message[] = [
         '%APPT_CARD%',
         ...ANSWER.de,
         DIRECTIONS,
-        `Sie können nicht kommen? Rufen Sie uns bitte an, damit jemand anders den Termin bekommt: ${call('%LOCATION_PHONE%')}.`,
+        `Wenn Sie nicht kommen können, sagen Sie bitte ab, damit jemand anders den Termin bekommt. Sie können uns auch anrufen: ${call('%LOCATION_PHONE%')}.`,
       ],
       fr: [
         'Rendez-vous le %APPT_DATE% à %APPT_TIME%',
@@ -145,7 +145,7 @@ const MESSAGES: Message[] = [
         '%APPT_CARD%',
         ...ANSWER.fr,
         DIRECTIONS,
-        `Vous ne pouvez pas venir\u00a0? Appelez-nous, afin que quelqu’un d’autre puisse en profiter\u00a0: ${call('%LOCATION_PHONE%')}.`,
+        `Si vous ne pouvez pas venir, prévenez-nous, afin que quelqu’un d’autre puisse en profiter. Vous pouvez aussi nous appeler\u00a0: ${call('%LOCATION_PHONE%')}.`,
       ],
     },
   },
@@ -157,7 +157,7 @@ const MESSAGES: Message[] = [
     letters: {
       en: [
         'Today at %APPT_TIME%: %REASON_NAME%',
-        'In two hours it is time.',
+        'See you in two hours.',
         '%APPT_CARD%',
         DIRECTIONS,
       ],
@@ -236,7 +236,7 @@ const MESSAGES: Message[] = [
     letters: {
       en: [
         'How are you after your visit?',
-        'Yesterday you were with %PROFESSIONAL_FULLNAME|us%. How do you feel today?',
+        'You saw %PROFESSIONAL_FULLNAME|us% yesterday. How do you feel today?',
         'Just reply to this mail. We read every answer.',
       ],
       de: [
@@ -380,10 +380,10 @@ const MESSAGES: Message[] = [
     letters: {
       en: [
         'New time: %APPT_DATE%, %APPT_TIME%',
-        'Your appointment has moved. From now on this counts:',
+        'Your appointment has moved. These are the new details:',
         '%APPT_CARD%',
         '%CHANGE_NOTE%',
-        `It does not suit you? Call us: ${call('%LOCATION_PHONE%')}.`,
+        `Does this not suit you? Call us: ${call('%LOCATION_PHONE%')}.`,
       ],
       de: [
         'Neuer Termin: %APPT_DATE%, %APPT_TIME%',
@@ -394,7 +394,7 @@ const MESSAGES: Message[] = [
       ],
       fr: [
         'Nouvelle date\u00a0: %APPT_DATE%, %APPT_TIME%',
-        'Votre rendez-vous a été déplacé. Voici ce qui vaut désormais\u00a0:',
+        'Votre rendez-vous a été déplacé. Voici les nouvelles informations\u00a0:',
         '%APPT_CARD%',
         '%CHANGE_NOTE%',
         `Cela ne vous convient pas\u00a0? Appelez-nous\u00a0: ${call('%LOCATION_PHONE%')}.`,

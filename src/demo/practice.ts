@@ -12,7 +12,8 @@ export const LOCATIONS = [
     address: 'Lindenhofstrasse 11\n8001 Zürich',
     emailAddress: 'zurich@lindenhof.example',
     phone: '+41 44 555 01 10',
-    directions: 'Tram 6, 7 or 11 to Rennweg; second floor, ring at “Lindenhof”.',
+    // The same in all languages of the mails.
+    directions: 'Tram 6, 7, 11: Rennweg (Lindenhof)',
   },
   {
     name: 'Winterthur Technikum',
@@ -20,7 +21,7 @@ export const LOCATIONS = [
     address: 'Technikumstrasse 40\n8400 Winterthur',
     emailAddress: 'winterthur@lindenhof.example',
     phone: '+41 52 555 02 20',
-    directions: 'Five minutes on foot from the main station, exit Altstadt.',
+    directions: 'Bahnhof Winterthur (5 min)',
   },
   {
     name: 'London Marylebone',

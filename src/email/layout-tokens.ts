@@ -34,6 +34,10 @@ const withZone = (formats: Formats, context: MailContext) => {
 
 const oneLine = (text: string | null | undefined) => text?.replace(/\s*[\r\n]+\s*/g, ', ')
 
+/** The name and the address of a location, in one line. */
+export const placeOf = (location: MailContext['location']) =>
+  [location?.name, oneLine(location?.address)].filter(Boolean).join(', ') || null
+
 const fullName = (person: { firstName: string; lastName: string } | null) =>
   person && `${person.firstName} ${person.lastName}`.trim()
 
@@ -61,13 +65,17 @@ const VALUES = {
     localFormats(c, readers) ? withZone(formatsOf(readers), c) : timeIn(formatsOf(readers), c),
   MAIL_LOCAL_TIME: (c, readers) => {
     const local = localFormats(c, readers)
-    return local && withZone(local, c)
+    if (!local) return null
+    const { startTime } = visitOf(c)!
+    const date = local.date(startTime)
+    const isSameDay = date === formatsOf(readers).date(startTime)
+    return isSameDay ? withZone(local, c) : `${date}, ${withZone(local, c)}`
   },
   MAIL_PERSON_WORD: (c, readers) =>
     isForClientOf(c, readers) ? readers.words.client : readers.words.staff,
   MAIL_PERSON: (c, readers) => fullName(isForClientOf(c, readers) ? c.client : c.professional),
   MAIL_CLIENT_PHONE: (c, { isForStaff }) => (isForStaff ? c.client?.phone : null),
-  MAIL_PLACE: (c) => [c.location?.name, oneLine(c.location?.address)].filter(Boolean).join(', '),
+  MAIL_PLACE: (c) => placeOf(c.location),
   MAIL_MAP: (c, { isForStaff }) =>
     c.location?.address && !isForStaff && !visitOf(c)?.isCancelled
       ? `https://www.google.com/maps/search/?api=1&query=${encodeURIComponent(oneLine(c.location.address)!.toWellFormed())}`

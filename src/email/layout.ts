@@ -126,9 +126,12 @@ export const CARD = {
   text: [cardIf(CARD_TEXT, 'MAIL_HAS_VISIT')],
 }
 
-/** Links that have no style of their own get the colour of the business. */
+/** Links that have no style of their own get the colour of the business. A phone number stays in one line. */
 export const colorLinks = (html: string) =>
-  html.replace(/<a (?![^>]*\b(?:style|class)=)/g, '<a class="bw-link" style="color:%MAIL_LINK%" ')
+  html.replace(/<a (?![^>]*\b(?:style|class)=)([^>]*)/g, (_, attributes: string) => {
+    const oneLine = /href="tel:/.test(attributes) ? ';white-space:nowrap' : ''
+    return `<a class="bw-link" style="color:%MAIL_LINK%${oneLine}" ${attributes}`
+  })
 
 /** The tokens in a body with coloured links. */
 export const findBodyToken = (name: string) =>
@@ -216,6 +219,7 @@ export const stylesOfLayout = ({ linkOnDark }: MailColors, hasOwnColors: boolean
 .bw-outer{padding:0!important}
 .bw-sheet{padding:24px 20px!important;border-radius:0!important}
 .bw-foot{padding:20px!important}
+.bw-card{padding:16px 18px!important}
 }
 @media (prefers-color-scheme:dark){
 .bw-page{background-color:#131b18!important}

@@ -152,8 +152,10 @@ function contentEntity(parts: MessageParts): Entity {
 function multipart(kind: string, boundary: string, entities: [Entity, ...Entity[]]): Entity {
   if (entities.length === 1) return entities[0]
   const parts = entities.map(({ headers, body }) => `--${boundary}\r\n${headers}\r\n${body}`)
+  // RFC 2387 requires the type of the first part.
+  const type = kind === 'related' ? '\r\n type="multipart/alternative";' : ''
   return {
-    headers: header('Content-Type', `multipart/${kind};\r\n boundary="${boundary}"`),
+    headers: header('Content-Type', `multipart/${kind};${type}\r\n boundary="${boundary}"`),
     body: `${parts.join('')}--${boundary}--\r\n`,
   }
 }

@@ -13,6 +13,8 @@ export type SeriesChart = {
   unit: Unit
   /** The labels are names, not steps of time, so the bars lie: names need the width. */
   named?: boolean
+  /** What the labels stand for, if they are steps of time: the first day of each. */
+  steps?: { step: 'day' | 'week' | 'month'; dates: string[] }
   /** As for a column. A change of status has two labels with an arrow between them. */
   fixedWords?: true | 'status'
 }

@@ -10,6 +10,7 @@ export type SummaryWords = {
   noEarlierPeriod: string
   inFuture: string
   peak: string
+  week: string
   points: string
   nothing: string
 }
@@ -32,6 +33,7 @@ const en: SummaryWords = {
   noEarlierPeriod: 'There is no complete earlier period to compare it with.',
   inFuture: 'The period has not begun, so there is nothing to compare it with.',
   peak: '{title}: the most is {label} with {figure}.',
+  week: 'the week from {day}',
   points: '{figure} percentage points',
   nothing: 'There is nothing in this period.',
 }
@@ -54,6 +56,7 @@ const de: SummaryWords = {
   noEarlierPeriod: 'Es gibt keinen vollständigen früheren Zeitraum zum Vergleich.',
   inFuture: 'Der Zeitraum hat noch nicht begonnen, es gibt noch nichts zu vergleichen.',
   peak: '{title}: am meisten {label} mit {figure}.',
+  week: 'die Woche ab {day}',
   points: '{figure} Prozentpunkte',
   nothing: 'In diesem Zeitraum gibt es nichts.',
 }
@@ -76,6 +79,7 @@ const fr: SummaryWords = {
   noEarlierPeriod: 'Il n’y a pas de période antérieure complète à comparer.',
   inFuture: 'La période n’a pas commencé, il n’y a encore rien à comparer.',
   peak: '{title}\u00a0: le maximum est {label} avec {figure}.',
+  week: 'la semaine du {day}',
   points: '{figure} points de pourcentage',
   nothing: 'Il n’y a rien pendant cette période.',
 }

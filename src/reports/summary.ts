@@ -104,24 +104,40 @@ function writePeakOf(chart: Chart, writing: Writing) {
   const figure = writeFigure(peak.value, { unit, currency: null }, writing)
   return fillWords(writing.words.peak, {
     title: chart.title,
-    label: isNamed(chart) ? peak.label : writing.numbers.writeDate(peak.label),
+    label: nameLabel(chart, peak, writing),
     figure,
   })
 }
 
-const isNamed = (chart: Chart) => chart.kind !== 'heatmap' && chart.named === true
+/** A step of time is named in full: on the axis `15` is enough, in a sentence it is not. */
+function nameLabel(chart: Chart, { label, i }: Peak, { words, numbers }: Writing) {
+  const steps = chart.kind === 'heatmap' ? undefined : chart.steps
+  if (!steps) return label
+  const date = Temporal.PlainDate.from(steps.dates[i]!)
+  // The day before the month, as in the other sentences.
+  const locale = numbers.language === 'en' ? 'en-GB' : numbers.locale
+  if (steps.step === 'month') return date.toLocaleString(locale, { month: 'long', year: 'numeric' })
+  const day = { day: 'numeric', month: 'long' } as const
+  return steps.step === 'day'
+    ? date.toLocaleString(locale, { weekday: 'long', ...day })
+    : fillWords(words.week, { day: date.toLocaleString(locale, day) })
+}
 
-function peakOf(chart: Chart): { label: string; value: number } | undefined {
+type Peak = { label: string; value: number; i: number }
+
+function peakOf(chart: Chart): Peak | undefined {
   const points =
     chart.kind === 'heatmap'
       ? chart.rows.flatMap((row, i) =>
           chart.columns.map((column, k) => ({
             label: `${row} ${column}`,
             value: chart.values[i]![k]!,
+            i,
           })),
         )
       : chart.labels.map((label, i) => ({
           label,
+          i,
           value: (chart.stacked ? chart.series : chart.series.slice(0, 1)).reduce(
             (sum, { values }) => sum + (values[i] ?? 0),
             0,

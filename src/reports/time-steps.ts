@@ -38,6 +38,7 @@ export function chartOverTime(
     unit: chart.unit,
     ...(chart.stacked ? { stacked: true } : {}),
     labels: steps.map((date) => labelOf(date, step, scope)),
+    steps: { step, dates: steps.map(String) },
     series: chart.series.map(({ name, column, tone }) => ({
       name,
       ...(tone ? { tone } : {}),

@@ -180,7 +180,6 @@ const LOGO_TYPES = ['image/png', 'image/jpeg']
 
 const hashOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 
+/** Rounded up, so that a file above a limit never shows the limit itself. */
 const sizeText = (bytes: number) =>
-  bytes < 1_048_576
-    ? `${Math.ceil(bytes / 1_024)} KB`
-    : `${Number((bytes / 1_048_576).toFixed(1))} MB`
+  bytes < 1_048_576 ? `${Math.ceil(bytes / 1_024)} KB` : `${Math.ceil(bytes / 104_857.6) / 10} MB`

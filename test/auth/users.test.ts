@@ -90,7 +90,7 @@ test('the staff member and locations of a person must belong to the business', a
   assert.deepEqual([cleared.body.locationIdList, cleared.body.username], [[], 'anna'])
 })
 
-test('an ADMINISTRATOR does not make, change or remove an OWNER', async (t) => {
+test('an ADMINISTRATOR does not make, change or remove an OWNER, and does not change the business', async (t) => {
   const { app, database, clock, businessId } = await startWithBusiness(t)
   const owner = await createPerson(database, clock, businessId, { username: 'o', role: 'OWNER' })
   await createPerson(database, clock, businessId, { username: 'admin', role: 'ADMINISTRATOR' })
@@ -99,6 +99,7 @@ test('an ADMINISTRATOR does not make, change or remove an OWNER', async (t) => {
   assert.equal((await admin('POST', '/user', { ...NEW, role: 'OWNER' })).status, 403)
   assert.equal((await admin('POST', '/user', { userId, password: 'mine, all mine' })).status, 403)
   assert.equal((await admin('DELETE', `/user/${userId}`)).status, 403)
+  assert.equal((await admin('POST', '/business', { businessId, phone: '1' })).status, 403)
   const made = await admin('POST', '/user', NEW)
   assert.equal(made.status, 201)
   assert.equal(
@@ -122,7 +123,7 @@ test('the last OWNER cannot be removed, even by two concurrent requests', async 
 /** One route for each function that guards routes. A body without its fields is 422 if allowed. */
 const TRIED = [
   ['VIEW_BUSINESS', 'GET', '/business'],
-  ['MANAGE_BUSINESS', 'POST', '/business'],
+  ['EDIT_BUSINESS', 'POST', '/business'],
   ['VIEW_SCHEDULE', 'GET', '/client'],
   ['EDIT_SCHEDULE', 'POST', '/calendar'],
   ['EDIT_SETUP', 'POST', '/location'],

@@ -42,6 +42,12 @@ test('a trigger fires only if the status of its object is one of onlyIfStatus th
     'CANCELLED',
     "the appointment's status is CONFIRMED, not OPEN",
   ])
+  clock.advance({ minutes: 1 })
+  const [ended] = (await call('GET', `/explain/CALENDAR/${confirmed.calendarId}`)).body
+  assert.match(
+    ended.checks.find(({ check }: { check: string }) => check === 'time').reason,
+    /^cancelled: the appointment's status is CONFIRMED, not OPEN; it was due on /,
+  )
 
   const unknown = await call(
     'POST',

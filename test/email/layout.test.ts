@@ -57,6 +57,13 @@ test('a reader in the zone of the location sees one time without its zone', () =
   assert.doesNotMatch(text, /Local time|Greenwich/)
 })
 
+test('the local time has its date if it is another day there', () => {
+  const { client } = fullContext()
+  const { text } = merge({}, { client: { ...client, timeZone: 'Pacific/Auckland' } })
+  assert.match(text, /^Wednesday, November 4, 2026\n3:30 – 4:15 AM \(New Zealand/m)
+  assert.match(text, /^Local time: Tuesday, November 3, 2026, 2:30 – 3:15 PM \(Greenwich/m)
+})
+
 test('the card stands where the author puts it, else below the text', () => {
   const body = '<p>Before</p><p>%APPT_CARD%</p><p>After</p>'
   const { rendered } = HTML_TASKS.check(body)
@@ -210,6 +217,15 @@ test('every text names its font within its own cell, because Outlook inherits no
     assert.doesNotMatch(html, /font-family:(?!Helvetica,Arial)/)
   }
   assert.deepEqual(withoutFont, [])
+})
+
+test('a phone number in the text stays in one line', () => {
+  const { rendered } = HTML_TASKS.check(
+    '<p><a href="tel:+4144">+41 44</a> <a href="https://a.example">a</a></p>',
+  )
+  const { html } = merge(rendered)
+  assert.match(html, /<a class="bw-link" style="color:#[0-9a-f]{6};white-space:nowrap" href="tel:/)
+  assert.match(html, /<a class="bw-link" style="color:#[0-9a-f]{6}" href="https:\/\/a\.example/)
 })
 
 /** Gmail drops a longer style sheet: caniemail.com/features/html-style. */

@@ -63,16 +63,19 @@ test('the calendar link of a mail is not valid when the appointment is another c
   assert.doesNotMatch(file.body, /Zoe|999/)
 })
 
-test('only the calendar entries of staff name the client', async (t) => {
-  const { book, clock, readMails } = await start(t, 'CALENDAR', {
+test('calendar entries have the place in one line, and only those of staff name the client', async (t) => {
+  const { book, clock, ids, readMails, save } = await start(t, 'CALENDAR', {
     ccAddress: 'elena@example.org',
     bccAddress: 'archive@elsewhere.example',
   })
+  await save('/location', { locationId: ids.locationId, address: 'Quai 1\n8001 Zürich' })
   await book(clock.in({ hours: 48 }))
   const mails = await readMails()
   assert.match(mails.get('elena@example.org')!.file.body, /Anna Müller[^]*111 11 11/)
-  for (const to of ['anna@example.org', 'archive@elsewhere.example'])
+  for (const to of ['anna@example.org', 'archive@elsewhere.example']) {
     assert.doesNotMatch(mails.get(to)!.file.body, /Müller|111 11 11/)
+    assert.match(mails.get(to)!.file.body, /^LOCATION:Altstadt\\, Quai 1\\, 8001 Zürich\r$/m)
+  }
 })
 
 test('the calendar link of a class names no student to a former student or in one mail for all', async (t) => {

@@ -87,3 +87,43 @@ test('a suppression is found by its address, in upper or lower case', async (t) 
     ['anna@example.org'],
   )
 })
+
+test('a list filtered by an id that the business does not have is refused', async (t) => {
+  const { call } = await startWorld(t)
+  const filtersOf: Record<string, string[]> = {
+    '/professional': ['locationId'],
+    '/calendar': ['locationId', 'professionalId', 'reasonId', 'clientId'],
+    '/classSchedule': ['locationId', 'professionalId', 'reasonId', 'clientId'],
+    '/invitation': ['invitationCampaignId', 'clientId'],
+    '/recall': ['clientId', 'professionalId', 'locationId'],
+    '/disclaimer': ['disclaimerFormId', 'clientId', 'calendarId'],
+    '/eventDefinition': ['eventDefnId'],
+    '/eventTriggers': ['eventDefnId', 'clientId', 'locationId'],
+    '/eventTriggers/counts': ['eventDefnId', 'clientId', 'locationId'],
+    '/emails': ['emailTemplateId', 'eventTriggerId', 'clientId'],
+    '/emails/counts': ['emailTemplateId', 'eventTriggerId', 'clientId'],
+  }
+  for (const [path, names] of Object.entries(filtersOf)) {
+    const query = names.map((name) => `${name}=999999`).join('&')
+    const { status, body } = await call('GET', `${path}?${query}`)
+    assert.equal(status, 422, path)
+    const pointers = body.errors.map(({ pointer }: { pointer: string }) => pointer)
+    assert.deepEqual(
+      pointers,
+      names.map((name) => `?${name}`),
+      path,
+    )
+  }
+})
+
+test('a deleted object can still be the filter of a list', async (t) => {
+  const { book, call, clock, ids } = await startWorld(t)
+  const { calendarId } = await book(clock.in({ hours: 30 }))
+  await call('DELETE', `/client/${ids.clientId}`)
+  const { status, body } = await call('GET', `/calendar?clientId=${ids.clientId}`)
+  assert.equal(status, 200)
+  assert.deepEqual(
+    body.items.map((item: { calendarId: number }) => item.calendarId),
+    [calendarId],
+  )
+})

@@ -115,6 +115,8 @@ test('a file that is too large, of another type or badly named is refused with i
     const { status, body } = await upload(world, name, bytes, more)
     assert.deepEqual([status, pointersOf(body)], [422, [pointer]], `${name} ${body.detail}`)
   }
+  const { detail } = (await upload(world, 'big.pdf', large)).body
+  assert.match(detail, /may have 5 MB, has 5\.1 MB/)
   assert.equal((await upload(world, 'letter.docx', zip)).status, 201)
   const notBase64 = await world.call('POST', '/fileLibrary', { name: 'a.pdf', content: 'ü' })
   assert.deepEqual([notBase64.status, pointersOf(notBase64.body)], [422, ['/content']])
@@ -140,7 +142,7 @@ test('a template names files that exist, up to 10 MB together', async (t) => {
   assert.deepEqual(pointersOf(twice.body), ['/attachFileLibraryUUids/1'])
   const tooMuch = await saveTemplate(world, ids)
   assert.deepEqual(pointersOf(tooMuch.body), ['/attachFileLibraryUUids'])
-  assert.match(tooMuch.body.detail, /have 12 MB together; a mail may have 10 MB/)
+  assert.match(tooMuch.body.detail, /have 12\.1 MB together; a mail may have 10 MB/)
 
   const other = await addBusiness(world)
   const foreign = await other.call('POST', '/emailTemplate', {

@@ -199,7 +199,10 @@ test('the nearest known name is suggested', async (t) => {
   assert.deepEqual(body.errors, [
     { pointer: '/emailAdress', detail: 'unknown property; did you mean emailAddress?' },
     { pointer: '/Phone', detail: 'unknown property; did you mean phone?' },
-    { pointer: '/createdAt', detail: 'unknown property' },
+    {
+      pointer: '/createdAt',
+      detail: 'unknown property; the nearest known name is createdDate, which is ignored',
+    },
   ])
   assert.equal((await call('GET', '/client?search=Li')).body.items.length, 0)
   const nested = await call('POST', '/professional', {
@@ -210,6 +213,25 @@ test('the nearest known name is suggested', async (t) => {
   assert.deepEqual(nested.body.errors, [
     { pointer: '/workingHours/0/till', detail: 'unknown property' },
   ])
+})
+
+test('an ignored name is offered only if it is nearer than the names that are read', async (t) => {
+  const { call } = await startWorld(t)
+  const { body } = await call('POST', '/eventDefinition', {
+    eventType: { eventTypId: 3, eventTypeDesk: 'Appointment', zzz: 1 },
+  })
+  const detailOf = new Map(
+    body.errors.map(({ pointer, detail }: { pointer: string; detail: string }) => [
+      pointer,
+      detail,
+    ]),
+  )
+  assert.match(String(detailOf.get('/eventType/eventTypId')), /did you mean eventTypeId\?$/)
+  assert.match(
+    String(detailOf.get('/eventType/eventTypeDesk')),
+    /the nearest known name is eventTypeDesc, which is ignored$/,
+  )
+  assert.equal(detailOf.get('/eventType/zzz'), 'unknown property')
 })
 
 test('every GET refuses a query parameter that it does not describe', async (t) => {
@@ -471,11 +493,16 @@ test('mails are filtered by emailTemplateId; templateId is its former name', asy
   const { calendarId } = saved['/calendar']!
   const about = { objectType: 'CALENDAR', objectId: calendarId, to: ['a@b.example'] }
   assert.equal((await call('POST', `/emailTemplate/${emailTemplateId}/test`, about)).status, 201)
+  const unused = { templateName: 'Unused', subject: 'Hello', emailBody: '<p>Hello</p>' }
+  const { body: other } = await call('POST', '/emailTemplate', unused)
   for (const name of ['emailTemplateId', 'templateId']) {
+    const none = await call('GET', `/emails?${name}=${other.emailTemplateId}`)
+    assert.equal(none.body.items.length, 0, name)
     const found = await call('GET', `/emails?${name}=${emailTemplateId}`)
     assert.equal(found.body.items.length, 1, name)
-    const none = await call('GET', `/emails?${name}=${Number(emailTemplateId) + 1}`)
-    assert.equal(none.body.items.length, 0, name)
+    const unknown = await call('GET', `/emails?${name}=${Number(emailTemplateId) + 999}`)
+    assert.equal(unknown.status, 422, name)
+    assert.equal(unknown.body.errors[0].pointer, `?${name}`)
   }
 })
 

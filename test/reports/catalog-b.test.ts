@@ -108,6 +108,10 @@ test('the reports agree with plain calculations over exported rows', async (t) =
     const next = november!.appointments - november!.cancelled
     assert.ok(printed.sentences[2]!.startsWith(`November 2026 already has ${next} appointments`))
     assert.equal(kpi(printed, 'nextMonth'), next)
+    const october2026 = { reportId: 100, startDate: '2026-10-01', endDate: '2026-10-31' }
+    const french = await print(business, october2026, NOW, 'fr')
+    assert.match(french.sentences[0]!, /^Octobre 2026 a compté /)
+    assert.match(french.sentences[2]!, /^Novembre 2026 compte déjà /)
     // October was booked to its end, November is not: the two cannot be compared.
     assert.equal(printed.kpis.find(({ name }) => name === 'nextMonth')!.previous, null)
   })

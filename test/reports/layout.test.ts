@@ -129,15 +129,17 @@ test('a phone gets charts of its own width and a label for each cell', async () 
 
 test('a card of a phone leaves out empty texts, and a table with many columns has smaller letters', async () => {
   const text: Column = { name: 'staff', label: 'Staff', type: 'text', width: 10 }
-  const htmlOf = async (columns: Column[]) => {
+  const htmlOf = async (columns: Column[], first = 'Anna') => {
     async function* batches() {
-      yield [columns.map((_, i) => (i === 0 ? 'Anna' : ''))]
+      yield [columns.map((_, i) => (i === 0 ? first : ''))]
     }
     const { rows, totals } = withTotals(columns, batches())
     return String(await print('html', { ...summaryOf(0), columns, rows, totals }))
   }
   const html = await htmlOf([text, { ...text, name: 'other' }])
   assert.ok(html.includes('<td><bdi>Anna</bdi></td><td></td>') && !html.includes('class="many"'))
+  const phone = await htmlOf([{ ...text, name: 'phone' }], '+41 44 658 95 69')
+  assert.ok(phone.includes('<td class="d"><bdi>+41 44 658 95 69</bdi></td>'))
   const many = Array.from({ length: 11 }, (_, i) => ({ ...text, name: `text${i}` }))
   assert.ok((await htmlOf(many)).includes('<table class="many">'))
 })
@@ -235,6 +237,24 @@ test('a workbook opens on its summary, in which each figure has its unit', async
   assert.equal(workbook.worksheets[2]!.getCharts().length, 2)
 })
 
+test('the amounts of a workbook have the decimals of their currency', async () => {
+  const columns = ['CHF', 'JPY', 'KWD'].map((currency) =>
+    measureColumn('revenue', { name: currency, currency }),
+  )
+  async function* batches() {
+    yield [[3_415.5, 9_000, 1.234]]
+  }
+  const { rows, totals } = withTotals(columns, batches())
+  const { workbook } = await readXlsx(
+    await print('xlsx', { ...summaryOf(0), columns, rows, totals }),
+  )
+  const sheet = workbook.worksheets[1]!
+  for (const line of [2, 3]) {
+    const formats = [1, 2, 3].map((i) => sheet.getRow(line).getCell(i).numFmt)
+    assert.deepEqual(formats, ['#,##0.00', '#,##0', '#,##0.000'])
+  }
+})
+
 test('each chart of a workbook prints on one page, without series that have no values', async () => {
   const labels = Array.from({ length: 31 }, (_, i) => String(i + 1))
   const month = { ...chart, labels, series: [{ name: 'Kept', values: labels.map(() => 3) }] }
@@ -247,6 +267,14 @@ test('each chart of a workbook prints on one page, without series that have no v
     rowBreaks.map(({ id }) => id),
     [35],
   )
+  // Columns without a width are wider in some programs, which would cut the chart.
+  const widths = Array.from(
+    { length: 14 },
+    (_, i) => workbook.worksheets[2]!.getColumn(i + 1).width,
+  )
+  assert.ok(widths.every((width) => width! >= 9))
+  const pixels = widths.reduce((sum, width) => sum! + 7 * width! + 5, 0)!
+  assert.ok((pixels * pageSetup.scale!) / 100 <= 900, `${pixels} pixels at ${pageSetup.scale} %`)
   const dropped = dropEmptySeries(chart)
   assert.ok(dropped.kind === 'bar' && dropped.series.every(({ name }) => name !== 'Not closed'))
 })

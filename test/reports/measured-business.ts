@@ -135,8 +135,10 @@ export async function print(
   { reports, businessId }: Business,
   request: PrintRequest,
   now = NOW,
+  locale = 'en',
 ): Promise<Printed> {
-  const job = await checkPrintRequest(reports, request, everything(businessId), now)
+  const reader = { ...everything(businessId), locales: [locale] }
+  const job = await checkPrintRequest(reports, request, reader, now)
   return printReport(reports, job, async (result) => {
     const rows: Cell[][] = []
     for await (const batch of result.rows) rows.push(...batch)

@@ -27,8 +27,9 @@ const RANGES = [
 
 test('every measure has one value in all reports, and it is that of a plain calculation', async (t) => {
   const business = await openMeasuredBusiness(t)
-  for (const [startDate, endDate] of RANGES) {
-    for (const locationId of [undefined, business.newYork]) {
+  for (const [i, [startDate, endDate]] of RANGES.entries()) {
+    // One location is printed for every second range only: it takes as long as all of them.
+    for (const locationId of i % 2 ? [undefined, business.newYork] : [undefined]) {
       const within = inRange(business, startDate, endDate, locationId)
       const { money, ...counts } = calculate(business.rows.filter(within))
       const booked = business.rows.filter(({ bookedTime, ...row }) =>

@@ -40,7 +40,8 @@ test('the sentences say what changed, what improved and declined, and where most
         title: 'Appointments by day',
         unit: 'count' as const,
         stacked: true,
-        labels: ['09-01', '09-02', '09-03'],
+        labels: ['01', '02', '03'],
+        steps: { step: 'day' as const, dates: ['2026-09-01', '2026-09-02', '2026-09-03'] },
         series: [
           { name: 'Kept', values: [5, 9, 1] },
           { name: 'No-show', values: [0, 1, 8] },
@@ -51,12 +52,12 @@ test('the sentences say what changed, what improved and declined, and where most
   assert.deepEqual(writeSummary({ ...result, locale: 'en' }), [
     'Appointments: 1,200, 200 more than in the period before (1,000).',
     'Improved most: No-show rate, now 4.2 % after 6.0 %. Declined most: Clients, now 40 after 50.',
-    'Appointments by day: the most is 09-02 with 10.',
+    'Appointments by day: the most is Wednesday 2 September with 10.',
   ])
   assert.deepEqual(writeSummary({ ...result, locale: 'de' }), [
     'Appointments: 1.200, 200 mehr als im Zeitraum davor (1.000).',
     'Am meisten verbessert: No-show rate, jetzt 4,2 % nach 6,0 %. Am meisten verschlechtert: Clients, jetzt 40 nach 50.',
-    'Appointments by day: am meisten 02.09. mit 10.',
+    'Appointments by day: am meisten Mittwoch, 2. September mit 10.',
   ])
 
   const running = {

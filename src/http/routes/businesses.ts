@@ -97,7 +97,7 @@ const postBusiness: Routes = async (app, { database, clock, credentials, log }) 
       config: {
         operator: true,
         scope: 'admin',
-        function: 'MANAGE_BUSINESS',
+        function: 'EDIT_BUSINESS',
         etag: true,
         idempotent: true,
       },
@@ -105,8 +105,7 @@ const postBusiness: Routes = async (app, { database, clock, credentials, log }) 
       schema: {
         tags,
         summary: 'Create or change a business',
-        description:
-          'Only the operator can create one. A person with MANAGE_BUSINESS can change their own.',
+        description: 'Only the operator can create one. An OWNER can change their own.',
         body: BusinessWrite,
         response: { 200: Business, 201: Business },
       },

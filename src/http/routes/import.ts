@@ -169,7 +169,7 @@ function refusalOf({ functions }: Caller, kind: string) {
 }
 
 function functionFor(kind: string): SecurityFunction {
-  if (kind === 'business') return 'MANAGE_BUSINESS'
+  if (kind === 'business') return 'EDIT_BUSINESS'
   if (kind === 'eventDefinition') return 'EDIT_DEFINITIONS'
   if (kind === 'suppression') return 'SEND_EMAILS'
   if (kind.startsWith('email') || kind === 'fileLibrary') return 'EDIT_TEMPLATES'

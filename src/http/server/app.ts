@@ -59,6 +59,7 @@ import { addToCalendar } from '../routes/add-to-calendar.ts'
 import { users } from '../routes/users.ts'
 import { senderDomains } from '../routes/sender-domains.ts'
 import { seed } from '../routes/seed.ts'
+import { refuseUnknownIds } from './query-ids.ts'
 import { openQueues, type Routes, type Services } from './services.ts'
 import { validateRequests } from './validate.ts'
 import { serializeAnswers } from './serialize.ts'
@@ -162,6 +163,7 @@ export async function buildApp(given: Omit<Services, 'credentials' | 'queues'>) 
   logRequests(app)
   measureRequests(app)
   authenticate(app, services)
+  refuseUnknownIds(app)
   hintAfterChanges(app)
   await describeRoutes(app)
   const routesHere = config.role === 'worker' ? WORKER_ROUTES : ROUTES

@@ -64,7 +64,10 @@ function facts(scope: Scope): Sql {
     from (${reminderCounts(scope)}) c`
 }
 
-/** What changed and where, the best and the worst, and what is ahead: three sentences. */
+/**
+ * What changed and where, the best and the worst, and what is ahead: three sentences. French writes months
+ * small, but not at the beginning.
+ */
 export const monthSentences: SentenceSource = {
   rows: facts,
   write: (rows, scope, words) => {
@@ -75,7 +78,7 @@ export const monthSentences: SentenceSource = {
       [writeAhead(all, scope, words), ...(scope.statuses ? [] : [writeReminders(all, words)])].join(
         ' ',
       ),
-    ]
+    ].map((sentence) => sentence.charAt(0).toLocaleUpperCase(words.locale) + sentence.slice(1))
   },
 }
 

@@ -101,7 +101,7 @@ export const newAndReturning: Report = {
   ],
   charts: [
     {
-      draw: (rows) => [
+      draw: (rows, scope) => [
         {
           kind: 'bar',
           name: 'clients',
@@ -109,6 +109,7 @@ export const newAndReturning: Report = {
           unit: 'count',
           stacked: true,
           labels: rows.map(({ step }) => String(step).slice(rows.length > 31 ? 0 : 5)),
+          steps: { step: linesOf(scope), dates: rows.map(({ step }) => String(step)) },
           series: [
             { name: 'Returning', values: rows.map((row) => Number(row.returningClients)) },
             { name: 'New', values: rows.map((row) => Number(row.newClients)) },

@@ -63,20 +63,22 @@ function decimalsOf(currency: string | null, locale: string) {
   const key = `${locale} ${currency ?? ''}`
   let format = amounts.get(key)
   if (!format) {
-    const digits =
-      currency === null
-        ? 2
-        : new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions()
-            .maximumFractionDigits
+    const digits = countDecimals(currency)
     format = new Intl.NumberFormat(locale, {
-      minimumFractionDigits: digits ?? 2,
-      maximumFractionDigits: digits ?? 2,
+      minimumFractionDigits: digits,
+      maximumFractionDigits: digits,
     })
     amounts.set(key, format)
   }
   return format
 }
 const amounts = new Map<string, Intl.NumberFormat>()
+
+export const countDecimals = (currency: string | null) =>
+  currency === null
+    ? 2
+    : (new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions()
+        .maximumFractionDigits ?? 2)
 
 /** Removes characters that change the direction of text: they can make one name look like another. */
 export const removeBidiControls = (text: string) =>

@@ -31,7 +31,7 @@ export async function* toHtml(result: ReportResult): AsyncIterable<string> {
           const written = escape(writers[i]!(row[i]!, row))
           // Cards leave out empty cells.
           return type === 'text' && written !== ''
-            ? `<td><bdi>${written}</bdi></td>`
+            ? `<td${PHONE.test(written) ? ' class="d"' : ''}><bdi>${written}</bdi></td>`
             : `<td${cellClass(type)}>${written}</td>`
         })
         const key = row[result.newPageAt]
@@ -131,6 +131,9 @@ function tile(kpi: KpiResult, comparison: ReportResult['comparison'], words: Wor
 
 const figure = (title: string, { wide, narrow }: { wide: string; narrow: string }) =>
   `<figure><figcaption>${escape(title)}</figcaption><div class="wide">${wide}</div><div class="narrow">${narrow}</div></figure>`
+
+/** A phone number is dialled more easily from one line. */
+const PHONE = /^\+?\d[\d ()./-]{5,}$/
 
 /** Only text cells may wrap. */
 const cellClass = (type: Column['type']) =>

@@ -19,7 +19,7 @@ export function chartSheet(charts: Chart[]) {
         if (value === null) return ''
         if (typeof value === 'string')
           return textCell(place, value, y === 0 ? STYLE.header : STYLE.text)
-        return `<c r="${place}" s="${STYLE.integer}"><v>${value}</v></c>`
+        return `<c r="${place}" s="${styleOf(chart)}"><v>${value}</v></c>`
       })
       rows.push(`<row r="${n}">${cells.join('')}</row>`)
     })
@@ -32,6 +32,9 @@ export function chartSheet(charts: Chart[]) {
   )
   return xml`<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheetViews><sheetView workbookViewId="0" showGridLines="0"/></sheetViews><sheetFormatPr defaultRowHeight="15"/><cols>${columns.join('')}</cols><sheetData>${rows.join('')}</sheetData>${shades.join('')}${paging(charts, widths)}${drawing}</worksheet>`
 }
+
+const styleOf = (chart: Chart) =>
+  chart.kind !== 'heatmap' && chart.unit === 'percent' ? STYLE.percent : STYLE.integer
 
 /** A legend with a colour that is nowhere in the chart would say nothing. */
 export const dropEmptySeries = (chart: Chart): Chart =>
@@ -46,10 +49,15 @@ const DEFAULT_WIDTH = 9
 /** Columns that a drawn chart covers. */
 const CHART_WIDTH = 11
 
-/** Wide enough for the names of the series. */
+/** Wide enough for the names of the series. Programs differ in the width of columns that have none. */
 function columnWidths(charts: Chart[]) {
   const heads = charts.map((chart) => tableOf(chart)[0]!)
-  const count = Math.max(0, ...heads.map((head) => head.length))
+  const count = Math.max(
+    0,
+    ...charts.map((chart, i) =>
+      chart.kind === 'heatmap' ? heads[i]!.length : leftOf(chart) + CHART_WIDTH,
+    ),
+  )
   return Array.from({ length: count }, (_, i) =>
     i === 0
       ? Math.min(30, Math.max(14, ...charts.flatMap(firstColumn).map((name) => name.length + 2)))
@@ -59,18 +67,22 @@ function columnWidths(charts: Chart[]) {
 
 const firstColumn = (chart: Chart) => (chart.kind === 'heatmap' ? chart.rows : chart.labels)
 
-/** Letters and rows of a page at full size. */
-const PAGE = { letters: 140, rows: 32 }
+/** The first column that a drawn chart covers. */
+const leftOf = ({ series }: SeriesChart) => series.length + 2
+
+/** Of a landscape page at full size, A4 or Letter: its width in pixels, and its rows. */
+const PAGE = { pixels: 900, rows: 32 }
+
+/** The width of a column with so many letters. */
+const toPixels = (letters: number) => 7 * letters + 5
 
 /**
  * A chart begins a new page if it does not fit on the one before, so that none is cut. Programs ignore such
  * breaks if they fit the sheet to the page themselves, so the scale is given.
  */
 function paging(charts: Chart[], widths: number[]) {
-  const table = widths.reduce((sum, width) => sum + width, 0)
-  const hasDrawing = charts.some(({ kind }) => kind !== 'heatmap')
-  const letters = table + (hasDrawing ? (CHART_WIDTH + 1) * DEFAULT_WIDTH : 0)
-  const scale = Math.max(40, Math.min(100, Math.floor((100 * PAGE.letters) / letters)))
+  const pixels = widths.reduce((sum, width) => sum + toPixels(width), 0)
+  const scale = Math.max(40, Math.min(100, Math.floor((100 * PAGE.pixels) / pixels)))
   const pageRows = (PAGE.rows * 100) / scale
   const breaks: string[] = []
   let pageTop = 1
@@ -146,7 +158,7 @@ function shade(chart: Heatmap, top: number, priority: number) {
 
 function drawing(drawn: { chart: SeriesChart; top: number }[]) {
   const frames = drawn.map(({ chart, top }, i) => {
-    const left = chart.series.length + 2
+    const left = leftOf(chart)
     return `<xdr:twoCellAnchor><xdr:from><xdr:col>${left}</xdr:col><xdr:colOff>0</xdr:colOff><xdr:row>${top - 1}</xdr:row><xdr:rowOff>0</xdr:rowOff></xdr:from><xdr:to><xdr:col>${left + CHART_WIDTH}</xdr:col><xdr:colOff>0</xdr:colOff><xdr:row>${top - 1 + CHART_HEIGHT}</xdr:row><xdr:rowOff>0</xdr:rowOff></xdr:to><xdr:graphicFrame macro=""><xdr:nvGraphicFramePr><xdr:cNvPr id="${i + 2}" name="Chart ${i + 1}" descr="${text(chart.title)}"/><xdr:cNvGraphicFramePr/></xdr:nvGraphicFramePr><xdr:xfrm><a:off x="0" y="0"/><a:ext cx="0" cy="0"/></xdr:xfrm><a:graphic><a:graphicData uri="http://schemas.openxmlformats.org/drawingml/2006/chart"><c:chart xmlns:c="http://schemas.openxmlformats.org/drawingml/2006/chart" r:id="rId${i + 1}"/></a:graphicData></a:graphic></xdr:graphicFrame><xdr:clientData/></xdr:twoCellAnchor>`
   })
   return xml`<xdr:wsDr xmlns:xdr="http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships">${frames.join('')}</xdr:wsDr>`

@@ -61,6 +61,10 @@ export const STYLE = {
   note: 18,
   wrapped: 19,
   localTime: 20,
+  unit: 21,
+  headerIndented: 22,
+  moneyOfThree: 23,
+  totalMoneyOfThree: 24,
 }
 
 /** `datePattern`: how the language writes a day, such as `dd.mm.yyyy`. */
@@ -68,18 +72,17 @@ export function stylesXml(datePattern: string) {
   const date = datePattern.replace(/[-./]/g, '\\$&')
   const right = '<alignment horizontal="right" vertical="center"/>'
   const middle = '<alignment vertical="center"/>'
-  const top = '<alignment vertical="top"/>'
   // Explicit, because programs align Hebrew and Arabic to the right by default.
-  const left = '<alignment horizontal="left" vertical="top"/>'
+  const left = '<alignment horizontal="left" vertical="center"/>'
 
   return xml`<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">
-<numFmts count="5"><numFmt numFmtId="164" formatCode="${date}"/><numFmt numFmtId="165" formatCode="hh:mm"/><numFmt numFmtId="166" formatCode="${date}\\ hh:mm:ss"/><numFmt numFmtId="168" formatCode="${date}\\ hh:mm"/><numFmt numFmtId="167" formatCode="0.0&quot; %&quot;"/></numFmts>
+<numFmts count="6"><numFmt numFmtId="169" formatCode="#,##0.000"/><numFmt numFmtId="164" formatCode="${date}"/><numFmt numFmtId="165" formatCode="hh:mm"/><numFmt numFmtId="166" formatCode="${date}\\ hh:mm:ss"/><numFmt numFmtId="168" formatCode="${date}\\ hh:mm"/><numFmt numFmtId="167" formatCode="0.0&quot; %&quot;"/></numFmts>
 <fonts count="4">${font(10, '1B2824')}${font(10, '1B2824', true)}${font(18, '1B2824', true)}${font(10, '52615A')}</fonts>
 <fills count="3"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill><fill><patternFill patternType="solid"><fgColor rgb="FFF3F2EC"/></patternFill></fill></fills>
 <borders count="3"><border><left/><right/><top/><bottom/><diagonal/></border><border><left/><right/><top/><bottom style="thin"><color rgb="FFB9BEB9"/></bottom><diagonal/></border><border><left/><right/><top style="thin"><color rgb="FF52615A"/></top><bottom/><diagonal/></border></borders>
 <cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>
-<cellXfs count="21">${[
-    format({}, top),
+<cellXfs count="25">${[
+    format({}, middle),
     format({ fontId: 1, fill: 2, border: 1 }, middle),
     format({ fontId: 1, fill: 2, border: 1 }, right),
     format({}, left),
@@ -87,9 +90,9 @@ export function stylesXml(datePattern: string) {
     format({ number: 164 }, left),
     format({ number: 165 }, left),
     format({ number: 166 }, left),
-    format({ number: 3 }, top),
-    format({ number: 4 }, top),
-    format({ number: 167 }, top),
+    format({ number: 3 }, middle),
+    format({ number: 4 }, middle),
+    format({ number: 167 }, middle),
     format({ fontId: 1, border: 2 }, middle),
     format({ number: 3, fontId: 1, border: 2 }, right),
     format({ number: 4, fontId: 1, border: 2 }, right),
@@ -97,9 +100,13 @@ export function stylesXml(datePattern: string) {
     format({ fontId: 2 }, middle),
     format({ fontId: 3 }, middle),
     format({ fontId: 1 }, middle),
-    format({ fontId: 3 }, '<alignment horizontal="left" vertical="center" indent="2"/>'),
+    format({ fontId: 3 }, '<alignment horizontal="left" vertical="center" wrapText="1"/>'),
     format({}, '<alignment horizontal="left" vertical="top" wrapText="1"/>'),
     format({ number: 168 }, left),
+    format({ fontId: 3 }, '<alignment horizontal="left" vertical="center" indent="1"/>'),
+    format({ fontId: 1, fill: 2, border: 1 }, '<alignment vertical="center" indent="1"/>'),
+    format({ number: 169 }, middle),
+    format({ number: 169, fontId: 1, border: 2 }, right),
   ].join('')}</cellXfs>
 <cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`
 }

@@ -1,4 +1,4 @@
-import { describeScope, sayCell, localTime, writeTotal } from './format-values.ts'
+import { countDecimals, describeScope, sayCell, localTime, writeTotal } from './format-values.ts'
 import { hasValues } from '../chart.ts'
 import { isFigure, type Cell, type Column, type KpiResult, type ReportResult } from '../report.ts'
 import { wordsOf, type Words } from '../words.ts'
@@ -118,7 +118,7 @@ function widthsOf(columns: Column[], sample: Cell[][]) {
 function cellWriter(column: Column, letters: string, { parameters, locale }: ReportResult) {
   const local = localTime(parameters.timeZone)
   const words = wordsOf(locale)
-  const style = STYLE[column.type]
+  const style = column.type === 'money' ? moneyStyle(column.currency) : STYLE[column.type]
   const number = (value: number, n: number) =>
     `<c r="${letters}${n}" s="${style}"><v>${value}</v></c>`
 
@@ -152,6 +152,18 @@ function cellWriter(column: Column, letters: string, { parameters, locale }: Rep
     }
   }
 }
+
+/** A currency has its own number of decimals: none for JPY, three for KWD. */
+function moneyStyle(currency: string | null | undefined) {
+  const decimals = countDecimals(currency ?? null)
+  return decimals === 0 ? STYLE.integer : decimals === 3 ? STYLE.moneyOfThree : STYLE.money
+}
+
+const TOTAL_STYLES = new Map([
+  [STYLE.money, STYLE.totalMoney],
+  [STYLE.moneyOfThree, STYLE.totalMoneyOfThree],
+  [STYLE.percent, STYLE.totalPercent],
+])
 
 /** The way in which the language writes a day, as a number format. */
 const datePatternOf = (locale: string) =>
@@ -187,7 +199,7 @@ function totalsRow({ columns, totals: read, locale }: ReportResult, rowCount: nu
   }
   const sum = (names: string | string[]) =>
     typeof names === 'string' ? sumOne(names) : `(${names.map(sumOne).join('+')})`
-  const cells = columns.map(({ name, type, total }, i) => {
+  const cells = columns.map(({ name, type, total, currency }, i) => {
     const place = `${columnLetters(i)}${n}`
     if (!total)
       return i === 0
@@ -202,12 +214,8 @@ function totalsRow({ columns, totals: read, locale }: ReportResult, rowCount: nu
     if (typeof value === 'object' && value) {
       return textCell(place, writeTotal(columns[i]!, value, locale), STYLE.totalLabel)
     }
-    const style =
-      type === 'money'
-        ? STYLE.totalMoney
-        : type === 'percent'
-          ? STYLE.totalPercent
-          : STYLE.totalInteger
+    const plain = type === 'money' ? moneyStyle(currency) : STYLE[type]
+    const style = TOTAL_STYLES.get(plain) ?? STYLE.totalInteger
     return value === null || value === undefined
       ? `<c r="${place}" s="${style}" t="str"><f>${text(formula)}</f><v></v></c>`
       : `<c r="${place}" s="${style}"><f>${text(formula)}</f><v>${value}</v></c>`
@@ -217,8 +225,13 @@ function totalsRow({ columns, totals: read, locale }: ReportResult, rowCount: nu
 
 const emptyTotal = (place: string) => `<c r="${place}" s="${STYLE.totalLabel}"/>`
 
-/** Of a line across the first five columns of the summary. */
+/** Of a line across the first five columns of the summary, and of a definition. */
 const SENTENCE_LETTERS = 140
+const DEFINITION_LETTERS = 96
+
+/** Programs do not make the rows of wrapped texts higher by themselves. */
+const linesHeight = (text: string, letters: number) =>
+  15 * Math.max(1, Math.ceil(text.length / letters))
 
 function summarySheet(result: ReportResult) {
   const { report, comparison, sentences, locale } = result
@@ -234,7 +247,7 @@ function summarySheet(result: ReportResult) {
   const merged: string[] = []
   for (const sentence of sentences) {
     const n = rows.length + 1
-    const height = 15 * Math.ceil(sentence.length / SENTENCE_LETTERS)
+    const height = linesHeight(sentence, SENTENCE_LETTERS)
     const cell = textCell(`A${n}`, sentence, STYLE.wrapped)
     rows.push(`<row r="${n}" ht="${height}" customHeight="1">${cell}</row>`)
     merged.push(`<mergeCell ref="A${n}:E${n}"/>`)
@@ -253,15 +266,18 @@ function summarySheet(result: ReportResult) {
     heads
       .map((head, i) => {
         const isNumber = i > 0 && i <= figureHeads.length
-        return textCell(
-          `${columnLetters(i)}${n}`,
-          head,
-          isNumber ? STYLE.headerRight : STYLE.header,
-        )
+        const isUnit = i === figureHeads.length + 1
+        const style = isNumber ? STYLE.headerRight : isUnit ? STYLE.headerIndented : STYLE.header
+        return textCell(`${columnLetters(i)}${n}`, head, style)
       })
       .join(''),
   )
-  for (const kpi of result.kpis) add((n) => figureRow(kpi, n, isRunning, say))
+  for (const kpi of result.kpis) {
+    const n = rows.length + 1
+    const height = linesHeight(kpi.definition, DEFINITION_LETTERS)
+    const cells = figureRow(kpi, n, isRunning, say)
+    rows.push(`<row r="${n}" ht="${height}" customHeight="1">${cells}</row>`)
+  }
   return xml`<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">
 <sheetPr><pageSetUpPr fitToPage="1"/></sheetPr>
 <sheetViews><sheetView workbookViewId="0" showGridLines="0" tabSelected="1"/></sheetViews>
@@ -276,7 +292,8 @@ type Say = Words['say']
 /** A figure, the same before, its unit and its definition. */
 function figureRow(kpi: KpiResult, n: number, isRunning: boolean, say: Say) {
   const { label, value, valueToDate, previous, unit, definition } = kpi
-  const style = unit === 'percent' ? STYLE.percent : unit === 'money' ? STYLE.money : STYLE.integer
+  const style =
+    unit === 'percent' ? STYLE.percent : unit === 'money' ? moneyStyle(kpi.currency) : STYLE.integer
   const figures = [value, ...(isRunning ? [valueToDate] : []), previous].map((figure, i) => {
     const place = `${columnLetters(i + 1)}${n}`
     if (i === 0 && kpi.words) return textCell(place, kpi.words, STYLE.text)
@@ -286,7 +303,7 @@ function figureRow(kpi: KpiResult, n: number, isRunning: boolean, say: Say) {
   return [
     textCell(`A${n}`, label, STYLE.text),
     ...figures,
-    textCell(unitAt!, unitOf(kpi, say), STYLE.muted),
+    textCell(unitAt!, unitOf(kpi, say), STYLE.unit),
     textCell(definitionAt!, definition, STYLE.note),
   ].join('')
 }
