@@ -51,7 +51,13 @@ try {
   }
   const business = { name: 'Lindenhof Physiotherapy', timeZone: 'Europe/Zurich' }
   const { businessId } = await post('/business', business)
-  await post(`/business/${businessId}/seed`, {})
+  // A busy machine may answer 503; loading the demo again adds what is missing.
+  await until(() =>
+    post(`/business/${businessId}/seed`, {}).then(
+      () => true,
+      () => false,
+    ),
+  )
   const person = { username: 'sofia', role: 'OWNER', password: PASSWORD }
   await post(`/business/${businessId}/user`, person)
 

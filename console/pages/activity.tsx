@@ -156,7 +156,7 @@ function Filters({ search }: { search: ActivitySearch }) {
       <Select
         aria-label={t('activity.automation')}
         placeholder={t('activity.anyAutomation')}
-        w={230}
+        w={204}
         clearable
         searchable
         value={search.automation ? String(search.automation) : null}
@@ -169,7 +169,7 @@ function Filters({ search }: { search: ActivitySearch }) {
       <Select
         aria-label={t('activity.location')}
         placeholder={t('activity.anyLocation')}
-        w={190}
+        w={160}
         clearable
         value={search.location ? String(search.location) : null}
         onChange={(value) => change({ location: Number(value) || undefined })}
@@ -216,7 +216,7 @@ function TextFilter({ text, onChange }: { text: string; onChange: (text: string)
       rightSection={<kbd>/</kbd>}
       placeholder={t('activity.find')}
       aria-label={t('activity.find')}
-      w={258}
+      w={220}
       value={typed}
       onChange={(event) => {
         setTyped(event.currentTarget.value)

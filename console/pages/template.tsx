@@ -160,7 +160,7 @@ function TemplateEditor({ opened, templates, automations, groups }: EditorProps)
           )}
         </aside>
       </div>
-      <TokenMenu />
+      <TokenMenu sections={sections} />
       <LeaveWindow changes={count} />
     </>
   )

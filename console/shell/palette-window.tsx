@@ -92,15 +92,17 @@ export function PaletteWindow(props: PaletteProps) {
       overlayProps={{ backgroundOpacity: 0.32, blur: 0 }}
       transitionProps={{ duration: 0 }}
       radius="lg"
+      classNames={{ content: classes.window! }}
     >
       <Spotlight.Search
+        classNames={{ input: classes.search! }}
         leftSection={<IconSearch size={19} aria-hidden />}
         rightSection={<kbd>Esc</kbd>}
         rightSectionWidth={58}
         placeholder={t('palette.placeholder')}
         aria-label={t('palette.placeholder')}
       />
-      <Spotlight.ActionsList>
+      <Spotlight.ActionsList className={classes.list!}>
         {groups.map(({ name, items }) => (
           <Spotlight.ActionsGroup key={name} label={name} className={classes.group!}>
             {items.map((item) => (

@@ -1,17 +1,22 @@
 import { useHotkeys } from '@mantine/hooks'
-import { lazy, Suspense, useState, type ReactNode } from 'react'
+import { lazy, Suspense, useEffect, useState, type ReactNode } from 'react'
 import type { PaletteProps } from './palette-window.tsx'
 
-const PaletteWindow = lazy(async () => {
-  const { PaletteWindow } = await import('./palette-window.tsx')
-  return { default: PaletteWindow }
-})
+const loadPalette = () => import('./palette-window.tsx')
+const PaletteWindow = lazy(async () => ({ default: (await loadPalette()).PaletteWindow }))
 
-/** Opens the palette, which is loaded on first use. */
+/** When the page is there, so that letters typed right after the shortcut reach the palette. */
+const LOADED_AFTER_MS = 2_000
+
+/** Opens the palette. */
 export function usePalette(props: PaletteProps): { open: () => void; palette: ReactNode } {
   const [openings, setOpenings] = useState(0)
   const open = () => setOpenings((count) => count + 1)
   useHotkeys([['mod+K', open]], [])
+  useEffect(() => {
+    const timer = setTimeout(() => void loadPalette().catch(() => {}), LOADED_AFTER_MS)
+    return () => clearTimeout(timer)
+  }, [])
   const palette = openings > 0 && (
     <Suspense>
       <PaletteWindow key={openings} {...props} />

@@ -2,16 +2,23 @@ import { Portal } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import classes from './template.module.css'
 import { MENU_ID, optionId, useMenu } from './token-menu-state.ts'
+import type { TokenSection } from './token-search.ts'
 
 const WIDTH = 288
 const MAX_HEIGHT = 300
 const GAP = 6
 
 /** The tokens that fit what was typed after `%`, below the cursor. */
-export function TokenMenu() {
+export function TokenMenu({ sections }: { sections: TokenSection[] }) {
   const { t } = useTranslation()
   const menu = useMenu()
   if (!menu) return null
+  // The values may arrive while the menu is open.
+  const tokens = sections.flatMap((section) => section.tokens)
+  const valueOf = (name: string) => {
+    const value = tokens.find((token) => token.name === name)?.value
+    return value === null ? t('template.tokens.empty') : (value ?? '…')
+  }
   const { rect, items, chosen, command } = menu
   const left = Math.max(8, Math.min(rect.left, window.innerWidth - WIDTH - 8))
   const isBelow = rect.bottom + GAP + MAX_HEIGHT < window.innerHeight || rect.top < MAX_HEIGHT
@@ -42,7 +49,7 @@ export function TokenMenu() {
           >
             <span className={classes.tokenName}>{token.name}</span>
             <span className={`ellipsis soft ${classes.tokenValue}`} dir="auto">
-              {token.value === null ? t('template.tokens.empty') : (token.value ?? '…')}
+              {valueOf(token.name)}
             </span>
           </div>
         ))}

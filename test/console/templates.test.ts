@@ -24,8 +24,12 @@ async function goToEnd(page: Page) {
 }
 
 test('a token is inserted by the menu after % and from the list, and the preview follows', async (t) => {
-  const { page, complaints } = await openAs(t, 'sofia', `/templates/${REMINDER}`)
+  const { page, complaints } = await openAs(t, 'sofia', '/templates')
   const before = await readTemplate(REMINDER)
+  // The values of the tokens arrive while the menu is open.
+  const values = Promise.withResolvers<void>()
+  await page.route(/objectId=/, (route) => values.promise.then(() => route.continue()))
+  await page.goto(`${page.url()}/${REMINDER}`)
   await mailOf(page)
     .contentFrame()
     .getByText('We look forward to seeing you in two days.')
@@ -35,6 +39,8 @@ test('a token is inserted by the menu after % and from the list, and the preview
   await goToEnd(page)
   await page.keyboard.type(', %location_t')
   const menu = page.getByRole('listbox', { name: 'Tokens' })
+  await menu.getByRole('option', { name: 'LOCATION_TIMEZONE …' }).waitFor()
+  values.resolve()
   // Which appointment the preview is about depends on the time of day.
   const [zone] = /Europe.\w+/.exec(
     await menu.getByRole('option', { name: /LOCATION_TIMEZONE .*Europe/ }).innerText(),
