@@ -4,11 +4,13 @@ import { sql } from '../../src/database/sql.ts'
 import { importLines } from '../../src/scheduling/import.ts'
 import { readQueueHealth } from '../../src/store/queue-health.ts'
 import { until } from '../support/until.ts'
-import { addBusiness, reminder, startEngine, startWorld } from '../support/world.ts'
+import { addBusiness, reminder, shareWorld, startEngine } from '../support/world.ts'
+
+const enterWorld = shareWorld()
 
 /** A business that confirms every booking, with a limit of three mails. */
 async function startConfirming(t: TestContext, business: object = { bulkLimit: 3 }) {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { businessId, save } = world
   await save('/business', { businessId, ...business })
   const { emailTemplateId } = await save('/emailTemplate', {

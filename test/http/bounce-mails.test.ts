@@ -8,13 +8,15 @@ import { sql } from '../../src/database/sql.ts'
 import { SmtpMailer } from '../../src/email/smtp.ts'
 import { openLog } from '../../src/log.ts'
 import { startMailServer } from '../support/mail-server.ts'
-import { reminder, startEngine, startWorld } from '../support/world.ts'
+import { reminder, shareWorld, startEngine } from '../support/world.ts'
 
 const ENV = { MAIL_FROM: 'Operator <mail@operator.example>', BOUNCE_DOMAIN: 'bounces.example' }
 
+const enterWorld = shareWorld(ENV)
+
 /** A world that has sent one mail to Anna, with a listener for its bounces. */
 async function startWithBounces(t: TestContext, refuses: Record<string, string> = {}) {
-  const world = await startWorld(t, ENV)
+  const world = await enterWorld(t)
   const { businessId, clock, save, call, database } = world
   const server = await startMailServer(t, { refuses })
   const { host, port } = server

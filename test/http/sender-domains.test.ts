@@ -6,15 +6,19 @@ import { dkimSigner } from '../../src/email/dkim.ts'
 import { SmtpMailer } from '../../src/email/smtp.ts'
 import { ask, createPerson, OPERATOR_KEY, signInAs } from '../support/callers.ts'
 import { startMailServer } from '../support/mail-server.ts'
-import { reminder, startEngine, startWorld } from '../support/world.ts'
+import { reminder, shareWorld, startEngine } from '../support/world.ts'
 
 const { privateKey } = generateKeyPairSync('ed25519')
 const PEM = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string
 
+const enterWorld = shareWorld({
+  ADMIN_API_KEY: OPERATOR_KEY,
+  MAIL_FROM: 'Operator <mail@operator.example>',
+})
+
 /** A world of which the operator signs mail as operator.example, and a server that takes it. */
 async function startWithMailServer(t: TestContext) {
-  const env = { ADMIN_API_KEY: OPERATOR_KEY, MAIL_FROM: 'Operator <mail@operator.example>' }
-  const world = await startWorld(t, env)
+  const world = await enterWorld(t)
   const server = await startMailServer(t)
   const { host, port } = server
   const mailer = new SmtpMailer(

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { TestContext } from 'node:test'
+import { after, type TestContext } from 'node:test'
 import type { InjectOptions } from 'fastify'
 import { digest } from '../../src/auth/secrets.ts'
 import { SCOPES } from '../../src/contract/credentials.ts'
@@ -25,6 +25,26 @@ export async function startWorld(
   const started = await startApp(t, { ...given, env: { RATE_LIMIT: '1000000/s,1000000', ...env } })
   const business = await addBusiness(started)
   return { ...started, ...business }
+}
+
+/**
+ * The same for a test file whose tests share an app and a database: each test has a business of its own,
+ * and what is pending when it ends is removed. The clock goes on.
+ */
+export function shareWorld(env: Record<string, string> = {}) {
+  const app = startApp({ after }, { env: { RATE_LIMIT: '1000000/s,1000000', ...env } })
+  return async (t: TestContext) => {
+    const started = await app
+    const business = await addBusiness(started)
+    t.after(async () => {
+      const { engine } = started.database
+      await engine.query(
+        sql`delete from pending_trigger where business_id = ${business.businessId}`,
+      )
+      await engine.query(sql`delete from email_queue where business_id = ${business.businessId}`)
+    })
+    return { ...started, ...business }
+  }
 }
 
 type Started = Awaited<ReturnType<typeof startApp>>
