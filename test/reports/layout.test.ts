@@ -255,6 +255,26 @@ test('the amounts of a workbook have the decimals of their currency', async () =
   }
 })
 
+test('the amounts of a list in a workbook have the decimals of the currency of their row', async () => {
+  const columns = [
+    measureColumn('revenue', { currencyIn: 'currency' }),
+    { name: 'currency', label: 'Currency', type: 'text', width: 5 } as const,
+  ]
+  async function* batches() {
+    yield [
+      [3_415.5, 'CHF'],
+      [9_000, 'JPY'],
+      [1.234, 'KWD'],
+    ]
+  }
+  const { rows, totals } = withTotals(columns, batches())
+  const { workbook } = await readXlsx(
+    await print('xlsx', { ...summaryOf(0), columns, rows, totals }),
+  )
+  const formats = [2, 3, 4].map((line) => workbook.worksheets[1]!.getRow(line).getCell(1).numFmt)
+  assert.deepEqual(formats, ['#,##0.00', '#,##0', '#,##0.000'])
+})
+
 test('each chart of a workbook prints on one page, without series that have no values', async () => {
   const labels = Array.from({ length: 31 }, (_, i) => String(i + 1))
   const month = { ...chart, labels, series: [{ name: 'Kept', values: labels.map(() => 3) }] }

@@ -74,11 +74,18 @@ function decimalsOf(currency: string | null, locale: string) {
 }
 const amounts = new Map<string, Intl.NumberFormat>()
 
-export const countDecimals = (currency: string | null) =>
-  currency === null
-    ? 2
-    : (new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions()
-        .maximumFractionDigits ?? 2)
+/** Called for each row of a long list. */
+export function countDecimals(currency: string | null) {
+  if (currency === null) return 2
+  let decimals = decimalsKnown.get(currency)
+  if (decimals === undefined) {
+    const format = new Intl.NumberFormat('en', { style: 'currency', currency })
+    decimals = format.resolvedOptions().maximumFractionDigits ?? 2
+    decimalsKnown.set(currency, decimals)
+  }
+  return decimals
+}
+const decimalsKnown = new Map<string, number>()
 
 /** Removes characters that change the direction of text: they can make one name look like another. */
 export const removeBidiControls = (text: string) =>

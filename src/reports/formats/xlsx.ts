@@ -57,7 +57,7 @@ const MAX_ROWS = 1_048_574
 
 async function* rowsSheet(result: ReportResult, counted: { rows: number }) {
   const { columns } = result
-  const writers = columns.map((column, i) => cellWriter(column, columnLetters(i), result))
+  const writers = columns.map((_, i) => cellWriter(i, result))
   const last = columnLetters(columns.length - 1)
   let started = false
 
@@ -68,7 +68,7 @@ async function* rowsSheet(result: ReportResult, counted: { rows: number }) {
     for (const row of batch) {
       const n = (counted.rows += 1) + 1
       lines += `<row r="${n}">`
-      for (let i = 0; i < writers.length; i++) lines += writers[i]!(row[i]!, n)
+      for (const write of writers) lines += write(row, n)
       lines += '</row>'
     }
     if (counted.rows > MAX_ROWS)
@@ -115,12 +115,16 @@ function widthsOf(columns: Column[], sample: Cell[][]) {
   })
 }
 
-function cellWriter(column: Column, letters: string, { parameters, locale }: ReportResult) {
+/** Writes the cell of column `i` of each row. */
+function cellWriter(i: number, { columns, parameters, locale }: ReportResult) {
+  const column = columns[i]!
+  const letters = columnLetters(i)
   const local = localTime(parameters.timeZone)
   const words = wordsOf(locale)
   const style = column.type === 'money' ? moneyStyle(column.currency) : STYLE[column.type]
-  const number = (value: number, n: number) =>
-    `<c r="${letters}${n}" s="${style}"><v>${value}</v></c>`
+  const currencyAt = columns.findIndex(({ name }) => name === column.currencyIn)
+  const number = (value: number, n: number, own = style) =>
+    `<c r="${letters}${n}" s="${own}"><v>${value}</v></c>`
 
   /** A local time is a number, so that it can be sorted; a month is a text. */
   const dateCell = (iso: string, n: number) => {
@@ -128,10 +132,11 @@ function cellWriter(column: Column, letters: string, { parameters, locale }: Rep
     const day = time === undefined ? undefined : daySerial(date!)
     return day === undefined
       ? textCell(`${letters}${n}`, words.writeDate(iso), style)
-      : `<c r="${letters}${n}" s="${STYLE.localTime}"><v>${day + timeSerial(time!)}</v></c>`
+      : number(day + timeSerial(time!), n, STYLE.localTime)
   }
 
-  return (cell: Cell, n: number): string => {
+  return (row: Cell[], n: number): string => {
+    const cell = row[i] ?? null
     if (cell === null || cell === '') return ''
     switch (column.type) {
       case 'text':
@@ -148,7 +153,9 @@ function cellWriter(column: Column, letters: string, { parameters, locale }: Rep
         return number(daySerial(date!)! + timeSerial(time!), n)
       }
       default:
-        return number(Number(cell), n)
+        return currencyAt < 0
+          ? number(Number(cell), n)
+          : number(Number(cell), n, moneyStyle(String(row[currencyAt])))
     }
   }
 }
