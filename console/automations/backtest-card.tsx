@@ -156,19 +156,21 @@ function HoursChart({ byHour, label }: { byHour: number[]; label: string }) {
           </text>
         ))}
       </svg>
-      <table className="visually-hidden">
-        <caption>{label}</caption>
-        <tbody>
-          {byHour.map((count, hour) =>
-            count === 0 ? null : (
-              <tr key={hour}>
-                <th scope="row">{String(hour).padStart(2, '0')}:00</th>
-                <td>{count}</td>
-              </tr>
-            ),
-          )}
-        </tbody>
-      </table>
+      <div className="visually-hidden">
+        <table>
+          <caption>{label}</caption>
+          <tbody>
+            {byHour.map((count, hour) =>
+              count === 0 ? null : (
+                <tr key={hour}>
+                  <th scope="row">{String(hour).padStart(2, '0')}:00</th>
+                  <td>{count}</td>
+                </tr>
+              ),
+            )}
+          </tbody>
+        </table>
+      </div>
     </>
   )
 }

@@ -169,19 +169,21 @@ function rangeOf(quarters: QuarterHour[], now: number | undefined): [number, num
 function QuarterTable({ quarters, label }: { quarters: QuarterHour[]; label: string }) {
   const { t } = useTranslation()
   return (
-    <table className="visually-hidden">
-      <caption>{label}</caption>
-      <tbody>
-        {quarters.map(({ hour, mark, count }) => (
-          <tr key={`${hour} ${mark}`}>
-            <th scope="row">{clockOf(hour)}</th>
-            <td>
-              {count} {t(`status.${mark}`)}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <div className="visually-hidden">
+      <table>
+        <caption>{label}</caption>
+        <tbody>
+          {quarters.map(({ hour, mark, count }) => (
+            <tr key={`${hour} ${mark}`}>
+              <th scope="row">{clockOf(hour)}</th>
+              <td>
+                {count} {t(`status.${mark}`)}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   )
 }
 

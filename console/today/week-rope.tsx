@@ -94,18 +94,22 @@ function DayBar({ day, most, base, x, width }: DayBarProps) {
 function WeekTable({ days, label }: Pick<Props, 'days' | 'label'>) {
   const { t } = useTranslation()
   return (
-    <table className="visually-hidden">
-      <caption>{label}</caption>
-      <tbody>
-        {days.map((day) => (
-          <tr key={day.label}>
-            <th scope="row">{day.label}</th>
-            <td>
-              {day.messages.map(({ mark, count }) => `${count} ${t(`status.${mark}`)}`).join(', ')}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <div className="visually-hidden">
+      <table>
+        <caption>{label}</caption>
+        <tbody>
+          {days.map((day) => (
+            <tr key={day.label}>
+              <th scope="row">{day.label}</th>
+              <td>
+                {day.messages
+                  .map(({ mark, count }) => `${count} ${t(`status.${mark}`)}`)
+                  .join(', ')}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   )
 }
