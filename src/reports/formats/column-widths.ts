@@ -20,7 +20,7 @@ const POINTS = { digit: 4.7, letter: 4.3, label: 5.2, padding: 8 }
 export function isLandscape(columns: Column[]) {
   const hasFewTexts = columns.filter(({ type }) => type === 'text').length <= 2
   const wanted = columns.reduce((sum, column) => sum + usualPoints(column) + POINTS.padding, 0)
-  return wanted * (hasFewTexts ? MIN_TEXT_SCALE : 1) > PAGE_WIDTH.a4.portrait
+  return wanted * (hasFewTexts ? MIN_SCALE : 1) > PAGE_WIDTH.a4.portrait
 }
 
 /**
@@ -39,15 +39,13 @@ export function layOutColumns(
     ),
   )
   const isText = (i: number) => columns[i]!.type === 'text'
-  const room =
-    PAGE_WIDTH[page.paper][page.flipped ? 'landscape' : 'portrait'] -
-    columns.length * POINTS.padding
+  const room = PAGE_WIDTH[page.paper][page.flipped ? 'landscape' : 'portrait']
   const sum = (points: number[]) => points.reduce((all, one) => all + one, 0)
   const texts = wanted.filter((_, i) => isText(i))
-  const fixed = sum(wanted) - sum(texts)
+  const fixed = sum(wanted) - sum(texts) + columns.length * POINTS.padding
   const least = sum(texts.map((points) => Math.min(points, MIN_TEXT_POINTS)))
   // Smaller letters if texts would wrap, and still smaller ones if the figures do not fit.
-  const toFitTexts = Math.max(MIN_TEXT_SCALE, Math.min(1, room / sum(wanted)))
+  const toFitTexts = Math.max(MIN_TEXT_SCALE, Math.min(1, room / (fixed + sum(texts))))
   const scale = Math.max(MIN_SCALE, Math.min(toFitTexts, room / (fixed + least)))
   const left = room - fixed * scale
   const given = share(
@@ -61,7 +59,7 @@ export function layOutColumns(
     columns: columns.map(({ label, type }, i) => ({
       label,
       right: isFigure(type),
-      points: (isText(i) ? given.shift()! : wanted[i]! * scale + more) + POINTS.padding,
+      points: (isText(i) ? given.shift()! : wanted[i]! * scale + more) + POINTS.padding * scale,
     })),
   }
 }

@@ -341,7 +341,7 @@ export const DEFINITIONS: [en: string, de: string, fr: string][] = [
   ],
   [
     'Appointments that are not closed as a share of all that have begun and were not cancelled.',
-    'Anteil der nicht abgeschlossenen Termine an allen, die begonnen haben und nicht abgesagt wurden.',
+    'Anteil der noch offenen Termine an allen, die begonnen haben und nicht abgesagt wurden.',
     'Part des rendez-vous non clôturés parmi tous ceux commencés et non annulés.',
   ],
   [
@@ -770,7 +770,7 @@ export const DEFINITIONS: [en: string, de: string, fr: string][] = [
   ],
   [
     'What was booked for each service with each member of staff, and how much of it was kept, missed, cancelled, not closed or is still ahead.',
-    'Was für jede Leistung bei jeder Person gebucht wurde, und wie viel davon wahrgenommen, verpasst, abgesagt, nicht abgeschlossen oder noch vorgemerkt ist.',
+    'Was für jede Leistung bei jeder Person gebucht wurde, und wie viel davon wahrgenommen, verpasst, abgesagt, noch offen oder noch vorgemerkt ist.',
     'Ce qui a été réservé pour chaque prestation chez chaque personne, et combien a été honoré, manqué, annulé, non clôturé ou reste à venir.',
   ],
 ]
