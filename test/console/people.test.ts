@@ -172,8 +172,11 @@ test('an administrator cannot change an owner, and a deactivated user is no long
   assert.equal(await page.getByRole('cell', { name: /grace/ }).count(), 0)
 })
 
-test('the business is renamed, and the navigation shows the new name', async (t) => {
-  const { page } = await openAs(t, 'marc', '/settings/business')
+test('an owner renames the business, and the navigation shows the new name', async (t) => {
+  const administrator = await openAs(t, 'marc', '/settings/business')
+  await administrator.page.getByLabel('Name').waitFor()
+  assert.equal(await administrator.page.getByRole('button', { name: 'Save' }).count(), 0)
+  const { page } = await openAs(t, 'sofia', '/settings/business')
   await page.getByLabel('Name').fill('')
   await page.getByLabel('Name').fill('Lindenhof Physiotherapy and Sport')
   await page.getByRole('button', { name: 'Save' }).click()

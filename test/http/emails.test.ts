@@ -94,7 +94,12 @@ test('mails are filtered by statuses, trigger, client, words and template, and c
   assert.deepEqual(await list('text=zoe'), [])
   assert.deepEqual(await list(`emailTemplateId=${emailTemplateId}`), [brunos, anna])
   assert.deepEqual(await list(`templateId=${emailTemplateId}`), [brunos, anna])
-  assert.deepEqual(await list(`emailTemplateId=${emailTemplateId + 1}`), [])
+  const unused = await save('/emailTemplate', {
+    templateName: 'Unused',
+    subject: 'Hello',
+    emailBody: '<p>Hello</p>',
+  })
+  assert.deepEqual(await list(`emailTemplateId=${unused.emailTemplateId}`), [])
   const { body: page } = await call('GET', '/emails?status=CAPTURED,SENT&limit=1')
   assert.deepEqual(await list(`status=CAPTURED,SENT&limit=1&cursor=${page.nextCursor}`), [anna])
   assert.equal((await call('GET', '/emails?status=CAPTURED,GONE')).status, 422)
