@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import type { SeriesChart } from '../../src/reports/chart.ts'
-import { layOutColumns } from '../../src/reports/formats/column-widths.ts'
+import { isLandscape, layOutColumns } from '../../src/reports/formats/column-widths.ts'
 import { drawChart, drawCharts } from '../../src/reports/formats/draw-chart.ts'
 import { cellWriters, describeScope } from '../../src/reports/formats/format-values.ts'
 import { dropEmptySeries } from '../../src/reports/formats/xlsx-charts.ts'
@@ -13,6 +13,7 @@ import { MEASURES, measureColumn } from '../../src/reports/measures.ts'
 import type { Column, ReportResult } from '../../src/reports/report.ts'
 import { withTotals } from '../../src/reports/totals.ts'
 import { translateResult } from '../../src/reports/translate.ts'
+import { wordsOf } from '../../src/reports/words.ts'
 import { readPages, readXlsx } from './read-back.ts'
 import { sampleResult } from './sample-result.ts'
 
@@ -226,6 +227,27 @@ test('a table of figures only has the width of the page', () => {
     const laidOut = layOutColumns(columns, cells, { paper: 'a4', flipped: false })
     const width = laidOut.columns.reduce((sum, { points }) => sum + points, 0)
     assert.ok(Math.abs(width - 515) < 1, String(width))
+  }
+})
+
+test('a month with two currencies fits a portrait page in every language', () => {
+  const counts = ['appointments', 'kept', 'missed', 'cancelled', 'unclosed', 'ahead'] as const
+  const amounts = ['revenue', 'aheadValue'] as const
+  for (const locale of ['en', 'de', 'fr']) {
+    const { say } = wordsOf(locale)
+    const columns = [
+      ...COLUMNS.slice(0, 2),
+      ...[...counts, 'bookedMinutes' as const].map((measure) => measureColumn(measure)),
+      ...amounts.flatMap((measure) => [measureColumn(measure), measureColumn(measure)]),
+    ].map((column) => {
+      const currency = column.type === 'money' ? ' (CHF)' : ''
+      return { ...column, label: `${say(column.label)}${currency}` }
+    })
+    assert.equal(isLandscape(columns), false, locale)
+    const row = columns.map(({ type }) => (type === 'money' ? '28.521,00' : '24.255'))
+    const laidOut = layOutColumns(columns, [row], { paper: 'a4', flipped: false })
+    const width = laidOut.columns.reduce((sum, { points }) => sum + points, 0)
+    assert.ok(width < 516, `${locale}: ${width}`)
   }
 })
 
