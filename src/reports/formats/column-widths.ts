@@ -50,7 +50,7 @@ export function layOutColumns(
   const left = room - fixed * scale
   const given = share(
     texts.map((points) => points * scale),
-    Math.max(left, texts.length * 20),
+    Math.max(left, Math.min(sum(texts) * scale, texts.length * 20)),
   )
   // Without texts the figures share what is left, so that every table has the width of the page.
   const more = texts.length > 0 ? 0 : Math.max(0, left) / columns.length
@@ -67,7 +67,7 @@ export function layOutColumns(
 /** A text column gets at least this much, if it needs it. */
 const MIN_TEXT_POINTS = 70
 /** Smaller letters than 6 points cannot be read. */
-const MIN_SCALE = 0.74
+const MIN_SCALE = 0.732
 const MIN_TEXT_SCALE = 0.82
 
 /** The width for text in a column, in points. */
