@@ -85,7 +85,7 @@ export function Rope({ size, label, from, to, passedUntil, nowLabel, children }:
   )
 }
 
-/** The time is shown to the left of the bell if there is no room to its right. */
+/** The time is shown to the left of the bell if it does not fit to its right. */
 function Now({ x, label, size }: { x: number; label: string; size: RopeSize }) {
   const isAtEnd = x > size.width - 60
   return (

@@ -70,7 +70,7 @@ const MIN_TEXT_POINTS = 70
 const MIN_SCALE = 0.732
 const MIN_TEXT_SCALE = 0.82
 
-/** The width for text in a column, in points. */
+/** The width for text in a column, in points. A lower bound: the padding shrinks with the letters. */
 export const textPoints = ({ points }: PrintedColumn) => points - POINTS.padding
 
 /** How many letters surely fit on a line of a column. */
