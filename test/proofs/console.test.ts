@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
-import { after, test, type TestContext } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
 import pg from 'pg'
 import { startConsole } from '../support/console.ts'
-import { cloneDatabase } from '../support/database.ts'
 import { assertWithin } from '../support/within.ts'
 import { isFull } from './random.ts'
 
@@ -27,12 +26,9 @@ const DAY_MS = 86_400_000
 /** The rows of this test are apart from those of the demo. */
 const FIRST_ID = 10_000_000
 
-const lifetime = { after } as Pick<TestContext, 'after'>
-const { url } = await cloneDatabase(lifetime)
-const { service, businessId, openAs, call } = await startConsole(
-  [{ username: 'sofia', role: 'OWNER' }],
-  { DATABASE_URL: url },
-)
+const { service, businessId, openAs, call, url } = await startConsole([
+  { username: 'sofia', role: 'OWNER' },
+])
 
 test('Today answers within a second with the demo, from an empty cache', async (t) => {
   await openToday(t) // the service has read its caches

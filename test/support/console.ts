@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { after, type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
 import { openPage } from './browser.ts'
-import { temporaryFolder } from './folder.ts'
+import { cloneDatabase } from './database.ts'
 import { startService } from './service.ts'
 import { until } from './until.ts'
 
@@ -17,8 +17,9 @@ type Person = { username: string; role: string; locationIdList?: number[] }
 
 /** The real service with the demo business and users who can sign in. */
 export async function startConsole(people: Person[], settings: Record<string, string> = {}) {
+  const { url } = await cloneDatabase(lifetime)
   const service = await startService(lifetime, {
-    DATA_DIR: temporaryFolder(lifetime),
+    DATABASE_URL: url,
     ADMIN_API_KEY: OPERATOR,
     RATE_LIMIT: '100000/s,100000',
     ...settings,
@@ -75,7 +76,7 @@ export async function startConsole(people: Person[], settings: Record<string, st
     // oxlint-disable-next-line typescript/no-explicit-any -- answers are asserted on, not typed
     return (await answer.json()) as any
   }
-  return { service, businessId, openAs, call, password: PASSWORD }
+  return { service, businessId, openAs, call, url, password: PASSWORD }
 }
 
 const AXE_SOURCE = readFileSync(
