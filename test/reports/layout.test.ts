@@ -4,7 +4,11 @@ import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { STUDENT_WORDS } from '../../src/reports/catalog/conditions.ts'
 import type { SeriesChart } from '../../src/reports/chart.ts'
-import { isLandscape, layOutColumns } from '../../src/reports/formats/column-widths.ts'
+import {
+  isLandscape,
+  layOutColumns,
+  maxTextWidth,
+} from '../../src/reports/formats/column-widths.ts'
 import { drawChart, drawCharts } from '../../src/reports/formats/draw-chart.ts'
 import { cellWriters, describeScope } from '../../src/reports/formats/format-values.ts'
 import { dropEmptySeries } from '../../src/reports/formats/xlsx-charts.ts'
@@ -233,6 +237,24 @@ test('a table of figures only has the width of the page', () => {
     const width = laidOut.columns.reduce((sum, { points }) => sum + points, 0)
     assert.ok(Math.abs(width - 515) < 1, String(width))
   }
+})
+
+test('a text column has room for its label, and for the only long state of a short list', () => {
+  const widthOf = (label: string, cells: string[]) => {
+    const texts: Column[] = [10, 30, 30].map((width, i) => ({
+      ...COLUMNS[1]!,
+      label: 'Client',
+      width,
+      name: `${i}`,
+    }))
+    const columns = texts.with(0, { ...texts[0]!, label, width: 5 })
+    const rows = cells.map((cell) => [cell, ...Array(2).fill('Maximiliane von Hohenstein-Ettal')])
+    const laidOut = layOutColumns(columns, rows, { paper: 'a4', flipped: false })
+    return laidOut.columns[0]!.points - 8
+  }
+  assert.ok(widthOf('Première visite', ['', '']) >= 8 * 4.6)
+  const states = [...Array(7).fill('Fait'), 'Réservé']
+  assert.ok(widthOf('État', states) >= 0.8 * maxTextWidth('Réservé'), 'in one line')
 })
 
 test('a month with two currencies fits a portrait page in every language, and one with millions a landscape page', () => {

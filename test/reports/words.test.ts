@@ -48,6 +48,16 @@ test('every name, label and definition of the reports is in German and French', 
   )
 })
 
+test('no two columns of a report have the same label, in any language', () => {
+  for (const { reportId, columns } of REPORTS) {
+    for (const locale of ['de', 'fr']) {
+      const labels = columns.map(({ label }) => wordsOf(locale).say(label))
+      const repeated = labels.filter((label, i) => labels.indexOf(label) !== i)
+      assert.deepEqual(repeated, [], `${reportId} ${locale}`)
+    }
+  }
+})
+
 test('every word that the layout and the sentences say is in German and French', () => {
   const said = textsLike(/\bsay\(\s*'([^']+)'/g)
   assert.ok(said.length > 40)

@@ -114,10 +114,9 @@ function pointsWanted(column: Column, cells: string[]) {
   }
   // Later rows may have values even if the first ones have none.
   const lengths = cells.flatMap((cell) => (cell === '' ? [] : [maxTextWidth(cell)]))
-  if (lengths.length === 0) return usual
   lengths.sort((a, b) => a - b)
-  // One text in a hundred may need two lines.
-  const nearlyLongest = lengths[Math.floor((lengths.length - 1) * 0.99)]!
+  // One text in a hundred may need two lines, but not the only long one of a short list.
+  const nearlyLongest = lengths[Math.ceil((lengths.length - 1) * 0.99)] ?? usual
   return Math.max(labelLength(column.label) * POINTS.label, Math.min(nearlyLongest, usual * 2.2))
 }
 
