@@ -250,7 +250,7 @@ export const LABELS: [en: string, de: string, fr: string][] = [
   ['Busy time', 'Belegte Zeit', 'Temps occupé'],
   ['Working time', 'Arbeitszeit', 'Temps de travail'],
   ['Rebooked', 'Wieder gebucht', 'Ont réservé à nouveau'],
-  ['Rebooking rate', 'Wiederbuchungsquote', 'Taux de nouvelle réservation'],
+  ['Rebooking rate', 'Wiederbuchung', 'Taux de nouvelle réservation'],
   ['Share', 'Anteil', 'Part'],
   ['Services booked', 'Gebuchte Leistungen', 'Prestations réservées'],
   ['Most popular service', 'Beliebteste Leistung', 'Prestation la plus demandée'],
