@@ -8,11 +8,12 @@ import { openEmbedded } from '../src/database/embedded.ts'
 import { migrate } from '../src/database/migrate.ts'
 import { findBrowser } from './support/browser.ts'
 import { installForTests } from './support/install.ts'
+import { fillWorld } from './support/world.ts'
 
 /**
  * Runs the tests: node test/run.ts [--watch …] [files or folders]
- * One server for the whole run, the embedded one or TEST_DATABASE_URL; each test file takes a
- * database of its own from a migrated template.
+ * One server for the whole run, the embedded one or TEST_DATABASE_URL; tests take databases of their
+ * own from two templates: one has the schema alone, one also the business of `startWorld`.
  */
 const root = path.dirname(import.meta.dirname)
 const given = process.argv.slice(2)
@@ -33,8 +34,13 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 try {
   if (wanted().some((file) => file.includes('console'))) getBrowser()
   const server = await openServer()
-  const template = await makeTemplate(server)
-  exitCode = await runTests({ TEST_SERVER_URL: server, TEST_TEMPLATE: template })
+  const template = await makeTemplate(server, 'template0', migrate)
+  const world = await makeTemplate(server, template, fillWorld)
+  exitCode = await runTests({
+    TEST_SERVER_URL: server,
+    TEST_TEMPLATE: template,
+    TEST_WORLD_TEMPLATE: world,
+  })
 } finally {
   for (const stop of stops.toReversed()) await stop()
 }
@@ -61,14 +67,14 @@ async function openServer() {
   return embedded.url
 }
 
-async function makeTemplate(server: string) {
+async function makeTemplate(server: string, from: string, fill: (url: string) => Promise<unknown>) {
   // A server that is shared may still have the template of a run that was killed.
   const template = `bellwether_template_${randomBytes(6).toString('hex')}`
-  await onServer(server, `create database ${template}`)
+  await onServer(server, `create database ${template} template ${from}`)
   stops.push(() => onServer(server, `drop database if exists ${template} with (force)`))
   const url = new URL(server)
   url.pathname = `/${template}`
-  await migrate(url.href)
+  await fill(url.href)
   return template
 }
 
