@@ -8,12 +8,12 @@ import { openEmbedded } from '../src/database/embedded.ts'
 import { migrate } from '../src/database/migrate.ts'
 import { findBrowser } from './support/browser.ts'
 import { installForTests } from './support/install.ts'
-import { fillWorld } from './support/world.ts'
+import { fillDemo, fillWorld } from './support/templates.ts'
 
 /**
  * Runs the tests: node test/run.ts [--watch …] [files or folders]
  * One server for the whole run, the embedded one or TEST_DATABASE_URL; tests take databases of their
- * own from two templates: one has the schema alone, one also the business of `startWorld`.
+ * own from templates with the schema alone, with the business of `startWorld`, or with the demo.
  */
 const root = path.dirname(import.meta.dirname)
 const given = process.argv.slice(2)
@@ -32,14 +32,17 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   })
 }
 try {
-  if (wanted().some((file) => file.includes('console'))) getBrowser()
+  const isConsole = wanted().some((file) => file.includes('console'))
+  if (isConsole) getBrowser()
   const server = await openServer()
   const template = await makeTemplate(server, 'template0', migrate)
   const world = await makeTemplate(server, template, fillWorld)
+  const demo = isConsole ? await makeTemplate(server, template, fillDemo) : template
   exitCode = await runTests({
     TEST_SERVER_URL: server,
     TEST_TEMPLATE: template,
     TEST_WORLD_TEMPLATE: world,
+    TEST_DEMO_TEMPLATE: demo,
   })
 } finally {
   for (const stop of stops.toReversed()) await stop()

@@ -14,6 +14,9 @@ export const cloneDatabase = (
 /** A new database with the business of `startWorld`. */
 export const cloneWorld = (t: Lifetime) => clone(t, testServer().world, { connections: 5 })
 
+/** A new database with the demo, the business 1, and its reminders planned. */
+export const cloneDemo = (t: Lifetime) => clone(t, testServer().demo, { connections: 1 })
+
 async function clone(t: Lifetime, template: string, options: Omit<PostgresOptions, 'url'>) {
   const { url, drop } = await createDatabase(testServer().server, `template ${template}`)
   const database = openDatabase({ url, ...options })
@@ -35,9 +38,10 @@ function testServer() {
   const server = process.env.TEST_SERVER_URL
   const template = process.env.TEST_TEMPLATE
   const world = process.env.TEST_WORLD_TEMPLATE
-  if (!server || !template || !world)
+  const demo = process.env.TEST_DEMO_TEMPLATE
+  if (!server || !template || !world || !demo)
     throw new Error('Run the tests with: node test/run.ts [files]')
-  return { server, template, world }
+  return { server, template, world, demo }
 }
 
 async function createDatabase(server: string, how: string) {

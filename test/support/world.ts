@@ -1,18 +1,15 @@
 import { randomBytes } from 'node:crypto'
-import { deepEqual } from 'node:assert/strict'
 import { after, type TestContext } from 'node:test'
 import type { InjectOptions } from 'fastify'
 import { digest } from '../../src/auth/secrets.ts'
 import { SCOPES } from '../../src/contract/credentials.ts'
 import type { Db } from '../../src/database/database.ts'
-import { openDatabase } from '../../src/database/postgres.ts'
 import { sql } from '../../src/database/sql.ts'
 import type { Services } from '../../src/http/server/services.ts'
 import { insertApiKey } from '../../src/store/api-keys.ts'
 import { createEngine, type EngineParts } from '../../src/automation/engine.ts'
 import { startApp } from './app.ts'
 import { capturing } from './capturing-engine.ts'
-import { cleanUpLater } from './clean-up.ts'
 import { cloneWorld } from './database.ts'
 import { stepsOf } from './engine-steps.ts'
 import { until } from './until.ts'
@@ -35,23 +32,11 @@ export async function startWorld(
   return { ...started, ...business }
 }
 
-/** What `fillWorld` leaves in the template from which worlds are cloned. */
-const FIRST_BUSINESS = {
+/** The business in the template from which worlds are cloned. */
+export const FIRST_BUSINESS = {
   businessId: 1,
   key: `bw_${'0'.repeat(32)}`,
   ids: { locationId: 1, professionalId: 1, reasonId: 1, clientId: 1 },
-}
-
-/** Adds the business that each world begins with. */
-export async function fillWorld(url: string) {
-  const opened: (() => unknown)[] = []
-  const lifetime = { after: (work: () => unknown) => void opened.push(work) }
-  const database = openDatabase({ url, connections: 1 })
-  cleanUpLater(lifetime, () => database.close())
-  const started = await startApp(lifetime, { database })
-  const { businessId, ids } = await addBusiness(started, { key: FIRST_BUSINESS.key })
-  deepEqual({ ...FIRST_BUSINESS, businessId, ids }, FIRST_BUSINESS)
-  for (const close of opened) await close()
 }
 
 /**
