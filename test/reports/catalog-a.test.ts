@@ -145,6 +145,10 @@ async function printed(reportId: number, startDate: string, endDate: string) {
   return { ...result, lines: linesOf(result), kpis: figuresOf(result) }
 }
 
+/** A period that has not begun has no columns of the past. */
+const ifBegun = <T>(startDate: string, cells: T[]) =>
+  startDate > '2026-11-10' ? cells.map(() => undefined) : cells
+
 const timeOf = (ms: number, row: Row) =>
   localStart({ ...row, startTime: ms }, business)
     .toPlainTime()
@@ -225,11 +229,19 @@ test('staff performance counts a visit as rebooked if a later one was booked wit
       const rebooked = own.filter(isRebooked).length
       rebookedInAll += rebooked
       assert.deepEqual(
-        [line.appointments, line.completed, line.noShows, line.minutes, line.rebooked],
-        [counts.appointments, kept, missed, counts.bookedMinutes, rebooked],
+        [line.appointments, line.minutes],
+        [counts.appointments, counts.bookedMinutes],
       )
-      assert.equal(line.rebookingRate, share(rebooked, kept))
-      assert.equal(line.noShowRate, share(missed, kept + missed))
+      assert.deepEqual(
+        [line.completed, line.noShows, line.rebooked, line.rebookingRate, line.noShowRate],
+        ifBegun(startDate, [
+          kept,
+          missed,
+          rebooked,
+          share(rebooked, kept),
+          share(missed, kept + missed),
+        ]),
+      )
       assert.equal(
         line.clients,
         countDistinct(own.filter((row) => !isCancelled(row)).map(({ clientId }) => clientId)),
@@ -301,8 +313,8 @@ test('services are in the order of their popularity, with their outcomes', async
       const own = all.filter(({ reasonId }) => business.names.services[reasonId] === line.service)
       const { kept, missed, cancelled, unclosed, ahead, money } = calculate(own)
       assert.deepEqual(
-        [line.appointments, line.completed, line.noShows, line.cancelled, line.unclosed],
-        [own.length, kept, missed, cancelled, unclosed],
+        [line.appointments, line.cancelled, line.completed, line.noShows, line.unclosed],
+        [own.length, cancelled, ...ifBegun(startDate, [kept, missed, unclosed])],
       )
       if ('ahead' in line) assert.equal(line.ahead, ahead)
       assert.equal(line.share, share(own.length, all.length))
@@ -332,7 +344,10 @@ test('the value of each service and member of staff is split by currency and out
           business.names.staff[professionalId] === line.staff,
       )
       const { money, kept } = calculate(own)
-      assert.deepEqual([line.appointments, line.completed], [own.length, kept])
+      assert.deepEqual(
+        [line.appointments, line.completed],
+        [own.length, ...ifBegun(startDate, [kept])],
+      )
       for (const { name, currency, measure } of columns) {
         if (!currency) continue
         assert.equal(

@@ -112,6 +112,8 @@ test('the reports agree with plain calculations over exported rows', async (t) =
     const french = await print(business, october2026, NOW, 'fr')
     assert.match(french.sentences[0]!, /^Octobre 2026 a compté /)
     assert.match(french.sentences[2]!, /^Novembre 2026 compte déjà /)
+    const freed = /([01] créneau s’est libéré|\d{1,3} créneaux se sont libérés) après un rappel/
+    assert.match(french.sentences[2]!, freed)
     // October was booked to its end, November is not: the two cannot be compared.
     assert.equal(printed.kpis.find(({ name }) => name === 'nextMonth')!.previous, null)
   })

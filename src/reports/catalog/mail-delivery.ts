@@ -71,6 +71,8 @@ const kpiOf = (name: string, better?: 'less') => {
   }
 }
 
+const NO_TEMPLATE = 'No template'
+
 /** Of the emails that a mail server was asked to take and answered for. */
 const RATE = { meaninglessWith: ['statusList'] } as const
 
@@ -83,7 +85,7 @@ export const mailDelivery: Report = {
   securityFunctions: ['PRINT_REPORTS', 'VIEW_EMAIL_REPORTS'],
   about: 'emails',
   columns: [
-    { name: 'template', label: 'Template', type: 'text', width: 28 },
+    { name: 'template', label: 'Template', type: 'text', width: 28, fixedWords: [NO_TEMPLATE] },
     countColumn({ name: 'mails', label: 'Mails' }),
     ...RESULTS.map(countColumn),
     {
@@ -102,7 +104,7 @@ export const mailDelivery: Report = {
     )},
            round(100.0 * delivered / nullif(delivered + bounced + failed, 0), 1) as rate,
            coalesce(id::text, '') as key_line
-    from (select coalesce(max(e.template_name), 'No template') as template, m.email_template_id as id,
+    from (select coalesce(max(e.template_name), ${NO_TEMPLATE}) as template, m.email_template_id as id,
                  count(*) as mails, ${counts}
           from (${mailRows(scope)}) m
           left join email_template e
