@@ -103,6 +103,27 @@ test('days off and special hours replace the usual hours of their days', async (
   assert.equal(total, 2 * 480 + 120 + 90)
 })
 
+test('a day off at one location leaves the hours at another', async (t) => {
+  const business = await openBusiness(t)
+  const { zurich, newYork, elena } = business
+  await setHours(business, elena, {
+    locations: [zurich, newYork],
+    hours: [
+      { weekday: 'MONDAY', from: '09:00', to: '12:00', locationId: zurich },
+      { weekday: 'MONDAY', from: '16:00', to: '18:00', locationId: newYork },
+    ],
+    exceptions: [
+      { startDate: '2026-10-05', locationId: zurich },
+      { startDate: '2026-10-12', from: '10:00', to: '11:00', locationId: newYork },
+      { startDate: '2026-10-19' },
+    ],
+  })
+  const totalOn = async (day: string) => (await utilisation(business, day, day)).total
+  assert.equal(await totalOn('2026-10-05'), 120)
+  assert.equal(await totalOn('2026-10-12'), 180 + 60)
+  assert.equal(await totalOn('2026-10-19'), 0)
+})
+
 test('overlapping hours and overlapping bookings count once', async (t) => {
   const business = await openBusiness(t)
   const { db, businessId, zurich, elena, anna, book } = business

@@ -468,7 +468,7 @@ export const LABELS: [en: string, de: string, fr: string][] = [
   ['Expired', 'Verfallen', 'Expiré'],
   ['Scheduled', 'Geplant', 'Prévu'],
   ['None', 'Ohne', 'Sans'],
-  ['Accepted by the mail server', 'Vom Server angenommen', 'Accepté par le serveur'],
+  ['Accepted by the mail server', 'Angenommen', 'Accepté par le serveur'],
   ['Captured, not sent', 'Zurückbehalten, nicht gesendet', 'Retenu, non envoyé'],
   ['Suppressed, not sent', 'Gesperrt, nicht gesendet', 'Bloqué, non envoyé'],
   ['Cancelled, not sent', 'Abgesagt, nicht gesendet', 'Annulé, non envoyé'],
