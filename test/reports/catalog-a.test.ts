@@ -92,9 +92,15 @@ async function addRecalls({ db, businessId, newYork, zurich }: Measured, rows: B
   const recalls = Array.from({ length: 40 }, (_, i): Recall => ({
     clientId: clientIds[i % clientIds.length]!,
     locationId: [newYork, zurich, null][i % 3]!,
-    startTime: Date.parse('2026-10-20T00:30Z') + i * 29 * HOUR_MS,
-    status: ['DUE', 'COMPLETED', 'DUE', 'CANCELLED', 'DUE'][i % 5]!,
+    // Around both clock changes.
+    startTime: Date.parse(i % 4 ? '2026-10-20T00:30Z' : '2026-03-28T21:30Z') + i * 29 * HOUR_MS,
+    status: ['DUE', 'COMPLETED', 'DUE', 'CANCELLED', 'DUE', 'ANSWERED', 'DROPPED'][i % 7]!,
   }))
+  await db.query(sql`
+    insert into status (business_id, object_type, status, label, outcome, live, live_after,
+                        created_date, created_user, modified_date, modified_user)
+    values (${businessId}, 'RECALL', 'ANSWERED', 'Answered', 'KEPT', false, false, ${NOW}, 'TEST', ${NOW}, 'TEST'),
+           (${businessId}, 'RECALL', 'DROPPED', 'Dropped', 'CANCELLED', false, false, ${NOW}, 'TEST', ${NOW}, 'TEST')`)
   for (const { clientId, locationId, startTime, status } of recalls) {
     await db.query(sql`
       insert into recall (business_id, client_id, due_time, location_id, status,
@@ -445,8 +451,8 @@ test('recalls are done, cancelled, booked, overdue or to come', async () => {
     const { lines, kpis } = await printed(703, startDate, endDate)
     const due = business.recalls.filter((one) => dayOf(one) >= startDate && dayOf(one) <= endDate)
     const stateOf = ({ clientId, startTime, status }: Recall) => {
-      if (status === 'COMPLETED') return 'Done'
-      if (status === 'CANCELLED') return 'Cancelled'
+      if (status === 'COMPLETED' || status === 'ANSWERED') return 'Done'
+      if (status === 'CANCELLED' || status === 'DROPPED') return 'Cancelled'
       const isBooked = business.rows.some(
         (row) => row.clientId === clientId && row.startTime > NOW_MS && !isCancelled(row),
       )

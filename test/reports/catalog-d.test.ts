@@ -43,6 +43,7 @@ const businesses = new Map<string, Exported>()
 before(async (t) => {
   const lifetime = t as Lifetime
   const measured = await openMeasuredBusiness(lifetime)
+  await callOffClasses(measured)
   businesses.set('close to midnight', await exportAll(measured))
   businesses.set('the demo data', await exportAll(await openDemo(lifetime)))
 })
@@ -60,6 +61,20 @@ function testEach(
     })
   }
 }
+
+/** Some classes have a status of the business's own. */
+async function callOffClasses({ db, businessId }: Pick<Opened, 'db' | 'businessId'>) {
+  await db.query(sql`
+    insert into status (business_id, object_type, status, label, outcome, live, live_after,
+                        created_date, created_user, modified_date, modified_user)
+    values (${businessId}, 'CLASS_SCHEDULE', 'CALLED_OFF', 'Called off', 'CANCELLED', false, false,
+            ${NOW}, 'TEST', ${NOW}, 'TEST')`)
+  await db.query(sql`
+    update class_schedule set status = 'CALLED_OFF'
+    where business_id = ${businessId} and class_schedule_id % 5 = 0`)
+}
+
+type Opened = { database: Database; businessId: number; db: Db }
 
 /** The demo, with days off, special hours and hours that overlap. */
 async function openDemo(t: Lifetime) {
@@ -114,8 +129,7 @@ type Staff = {
 
 const ms = (column: string) => `(extract(epoch from ${column}) * 1000)::bigint`
 
-async function exportAll(opened: { database: Database; businessId: number; db: Db }) {
-  const { db, businessId, database } = opened
+async function exportAll({ db, businessId, database }: Opened) {
   const of = sql`where business_id = ${businessId}`
   const statuses = await db.query<
     Record<'objectType' | 'status' | 'label' | 'outcome', string>

@@ -160,6 +160,17 @@ test('hours across a clock change count with their elapsed time', async (t) => {
   assert.deepEqual(await minutes('2026-03-29'), [7 * 60, 30])
   assert.deepEqual(await minutes('2026-10-25'), [9 * 60, 30])
   assert.deepEqual(await minutes('2026-03-08'), [8 * 60, 0])
+  // Both clock changes of the next year, as time that is still free.
+  for (const [day, hours] of [
+    ['2027-03-28', 7],
+    ['2027-10-31', 9],
+  ] as const) {
+    const lines = linesOf(
+      await print(business, { reportId: 106, startDate: day, endDate: day, locationId: zurich }),
+    )
+    const { openMinutes, freeMinutes } = lines.find(({ staff }) => staff === 'Elena García')!
+    assert.deepEqual([openMinutes, freeMinutes], [hours * 60, hours * 60], day)
+  }
 })
 
 test('a day that has begun in one zone only is compared up to now, and prints', async (t) => {
