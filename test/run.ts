@@ -8,11 +8,12 @@ import { openEmbedded } from '../src/database/embedded.ts'
 import { migrate } from '../src/database/migrate.ts'
 import { findBrowser } from './support/browser.ts'
 import { installForTests } from './support/install.ts'
+import { fillDemo, fillWorld } from './support/templates.ts'
 
 /**
  * Runs the tests: node test/run.ts [--watch …] [files or folders]
- * One server for the whole run, the embedded one or TEST_DATABASE_URL; each test file takes a
- * database of its own from a migrated template.
+ * One server for the whole run, the embedded one or TEST_DATABASE_URL; tests take databases of their
+ * own from templates with the schema alone, with the business of `startWorld`, or with the demo.
  */
 const root = path.dirname(import.meta.dirname)
 const given = process.argv.slice(2)
@@ -31,10 +32,18 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   })
 }
 try {
-  if (wanted().some((file) => file.includes('console'))) getBrowser()
+  const isConsole = wanted().some((file) => file.includes('console'))
+  if (isConsole) getBrowser()
   const server = await openServer()
-  const template = await makeTemplate(server)
-  exitCode = await runTests({ TEST_SERVER_URL: server, TEST_TEMPLATE: template })
+  const template = await makeTemplate(server, 'template0', migrate)
+  const world = await makeTemplate(server, template, fillWorld)
+  const demo = isConsole ? await makeTemplate(server, template, fillDemo) : template
+  exitCode = await runTests({
+    TEST_SERVER_URL: server,
+    TEST_TEMPLATE: template,
+    TEST_WORLD_TEMPLATE: world,
+    TEST_DEMO_TEMPLATE: demo,
+  })
 } finally {
   for (const stop of stops.toReversed()) await stop()
 }
@@ -61,14 +70,14 @@ async function openServer() {
   return embedded.url
 }
 
-async function makeTemplate(server: string) {
+async function makeTemplate(server: string, from: string, fill: (url: string) => Promise<unknown>) {
   // A server that is shared may still have the template of a run that was killed.
   const template = `bellwether_template_${randomBytes(6).toString('hex')}`
-  await onServer(server, `create database ${template}`)
+  await onServer(server, `create database ${template} template ${from}`)
   stops.push(() => onServer(server, `drop database if exists ${template} with (force)`))
   const url = new URL(server)
   url.pathname = `/${template}`
-  await migrate(url.href)
+  await fill(url.href)
   return template
 }
 
@@ -100,7 +109,8 @@ function getBrowser() {
 
 async function runTests(environment: Record<string, string>) {
   if (stopping.signal.aborted) return 1
-  const args = ['--test', '--test-concurrency=2', '--test-timeout=900000', ...flags, ...wanted()]
+  // One more than a small machine has cores: some tests wait for a lease, a server or a browser.
+  const args = ['--test', '--test-concurrency=3', '--test-timeout=900000', ...flags, ...wanted()]
   const child = (tests = spawn(process.execPath, args, {
     cwd: files.length > 0 ? process.cwd() : root,
     stdio: 'inherit',

@@ -22,7 +22,7 @@ import { isSameAction, readAgainst } from './define.ts'
 import { listTemplates } from './templates.ts'
 import { TimeSlice } from './time-slice.ts'
 import { eventTypeOf } from './explain.ts'
-import { asIfStored, isShown, type ForecastOptions } from './forecast.ts'
+import { asIfStored, isOnPage, isShown, type ForecastOptions } from './forecast.ts'
 import { SendTimes, type SendTimesResult } from './send-times.ts'
 import { checkStatusAtFiring, refusals } from './match.ts'
 import { earliestAnchor, objectTypeOf, subjectsFrom } from './plan.ts'
@@ -278,6 +278,7 @@ class MailTally {
   readonly #clients = new Set<number>()
   readonly #empty = new Map<string, number>()
   readonly samples: Found[] = []
+  #visible = 0
   readonly #options: ForecastOptions
 
   constructor(options: ForecastOptions) {
@@ -300,10 +301,11 @@ class MailTally {
     for (const token of mail?.emptyTokens ?? []) {
       this.#empty.set(token, (this.#empty.get(token) ?? 0) + 1)
     }
-    const { limit, visibility } = this.#options
-    if (this.samples.length < limit && isShown(firing.subject, visibility)) {
+    if (!isShown(firing.subject, this.#options.visibility)) return
+    if (isOnPage(this.#visible, this.#options)) {
       this.samples.push({ firing, clientId, to, subject: mail?.subject ?? null })
     }
+    this.#visible += 1
   }
 
   /** A definition without actions is counted as if it mailed the client. */

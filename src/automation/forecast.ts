@@ -42,8 +42,10 @@ export type ForecastOptions = {
   hasTimeLeft: () => boolean
   /** The objects that the caller may see; only these are shown as samples. */
   visibility: Visibility
-  /** How many samples to show. */
+  /** How many samples to show; of a plan: of each kind of change. */
   limit: number
+  /** How many samples the pages before have shown. */
+  offset: number
 }
 
 /**
@@ -108,7 +110,7 @@ class Tally {
   readonly samples: Found[] = []
   /** The times of the triggers that would be pending. */
   readonly times = new SendTimes()
-  readonly #shown = { create: 0, move: 0, cancel: 0, expired: 0 }
+  readonly #visible = { create: 0, move: 0, cancel: 0, expired: 0 }
   readonly #options: ForecastOptions
 
   constructor(options: ForecastOptions) {
@@ -127,12 +129,15 @@ class Tally {
 
   /** Adds a sample without counting it. */
   addSample(change: Change['change'], affected: Affected) {
-    const { limit, visibility } = this.#options
-    if (this.#shown[change] >= limit || !isShown(affected.subject, visibility)) return
-    this.#shown[change] += 1
-    this.samples.push({ change, ...affected })
+    if (!isShown(affected.subject, this.#options.visibility)) return
+    if (isOnPage(this.#visible[change], this.#options)) this.samples.push({ change, ...affected })
+    this.#visible[change] += 1
   }
 }
+
+/** Whether the page that the caller wants has the sample at this place. */
+export const isOnPage = (place: number, { limit, offset }: ForecastOptions) =>
+  place >= offset && place < offset + limit
 
 /** Counts cover the whole business; samples name people, so they only show what the caller sees. */
 export function isShown(subject: Subject, visibility: Visibility): boolean {
@@ -173,9 +178,9 @@ async function forecastPending(work: Work) {
 }
 
 /** Pending triggers of another kind of event or object, which the saved definition would cancel. */
-async function tallyOtherKinds({ db, businessId, definition, tally, limit }: Work) {
+async function tallyOtherKinds({ db, businessId, definition, tally, limit, offset }: Work) {
   const kind = { objectType: objectTypeOf(definition), isReminder: isReminder(definition) }
-  const others = await countOtherKinds(db, definition, kind, limit)
+  const others = await countOtherKinds(db, definition, kind, offset + limit)
   tally.counts.cancel = others.count
   for (const { subject, scheduledTime: from } of await withSubjects(db, businessId, others.first)) {
     tally.addSample('cancel', { subject, from, to: null, reason: REASONS.otherEventType })

@@ -14,7 +14,13 @@ import { compileTemplate, mergeAddresses } from '../email/merge.ts'
 import type { UnsubscribedMail } from '../email/unsubscribe.ts'
 import { getBusiness } from '../store/businesses.ts'
 import { lockTemplatesWithVariants } from '../store/email-templates.ts'
-import { drawEmailIds, insertEmails, type NewEmail, type WholeEmail } from '../store/emails.ts'
+import {
+  drawEmailIds,
+  insertEmails,
+  keyOfRepeated,
+  type NewEmail,
+  type WholeEmail,
+} from '../store/emails.ts'
 import { listMailContexts, type ContextRow } from '../store/mail-contexts.ts'
 import { calendarEntry, withoutClient, senderOf, type SendingBusiness } from './compose.ts'
 import { findLogo, withLogo } from './logo.ts'
@@ -36,24 +42,31 @@ export async function sendAgain(
   sending: Sending,
 ): Promise<number> {
   const { now, host } = sending
+  const newAddress = newAddressOf(email)
   const business = await getBusiness(tx, email.businessId)
   const [emailId] = (await drawEmailIds(tx, 1)) as [number]
   const messageId = makeMessageId(email.businessId, emailId, host)
+  const resending = { messageId, business, sending, newAddress }
   insertEmails(tx, [
     {
       ...email,
       ...queuedEmail(now),
+      recipientKey: keyOfRepeated(email.emailId),
       emailId,
       eventTriggerId: null,
-      toAddress: email.to,
+      toAddress: newAddress ?? email.to,
       messageId,
       ...(email.message
-        ? replaceHeaders(email.message, email.fromAddress, { messageId, business, sending })
-        : await buildCaptured(tx, email, { messageId, business, sending })),
+        ? replaceHeaders(email.message, email.fromAddress, resending)
+        : await buildCaptured(tx, { ...email, to: newAddress ?? email.to }, resending)),
     },
   ])
   return emailId
 }
+
+/** The address of the client, if the mail went to another one that has been corrected since. */
+export const newAddressOf = ({ to, clientAddress }: WholeEmail) =>
+  clientAddress !== null && clientAddress !== to ? clientAddress : undefined
 
 /** Queues a preview to these addresses, marked as a test. */
 export async function sendTests(
@@ -137,18 +150,25 @@ const queuedEmail = (now: Temporal.Instant) => ({
 /** The sender's address and the bytes of a mail. */
 type WireForm = Pick<NewEmail, 'fromAddress' | 'message'>
 
-type Resending = { messageId: string; business: SendingBusiness; sending: Sending }
+type Resending = {
+  messageId: string
+  business: SendingBusiness
+  sending: Sending
+  /** If the client has another address by now. */
+  newAddress: string | undefined
+}
 
 /** The same message with a new Message-ID and date, from an address that is allowed now. */
 function replaceHeaders(
   bytes: Buffer,
   fromAddress: string,
-  { messageId, business, sending: { now, mailFrom } }: Resending,
+  { messageId, business, newAddress, sending: { now, mailFrom } }: Resending,
 ): WireForm {
   const before = readMessage(bytes.toString('latin1'))
   const headers = before.headers
     .replace(/^Message-ID: .*$/m, `Message-ID: ${messageId}`)
     .replace(/^Date: .*$/m, `Date: ${dateText(now)}`)
+    .replace(TO, (line) => (newAddress ? mailboxHeader('To', addressOnly(newAddress)) : line))
   const isAllowed = business.senderDomains.includes(domainOf(fromAddress))
   if (isAllowed || fromAddress === mailFrom.address) {
     return { fromAddress, message: messageText({ ...before, headers, messageId }) }
@@ -166,6 +186,9 @@ function replaceHeaders(
 
 /** A From header with its folded lines. */
 const FROM = /^From:((?:.*\r\n[ \t])*.*\r\n)/m
+const TO = /^To:(?:.*\r\n[ \t])*.*\r\n/m
+
+const addressOnly = (address: string): Mailbox => ({ name: '', address })
 
 /**
  * The message of a mail that was captured, so that none was built yet. The names in its headers and

@@ -164,12 +164,12 @@ type OtherOperations = {
   createEventDefinition: { body: EventDefinitionInput; answer: EventDefinition }
   deleteEventDefinition: { path: { eventDefinitionId: number }; answer: EventDefinition }
   planEventDefinition: {
-    query: { limit?: number }
+    query: { limit?: number; offset?: number }
     body: EventDefinitionInput
     answer: Forecast
   }
   backtestEventDefinition: {
-    query: { limit?: number }
+    query: { limit?: number; offset?: number }
     body: { definition: EventDefinitionInput; startDate: string; endDate: string }
     answer: Backtest
   }

@@ -51,6 +51,14 @@ export const NamedTrigger = Type.Object(
     description: Type.Optional(
       OrNull(Type.String({ description: 'The description of the definition.' })),
     ),
+    emailTemplateId: Type.Optional(
+      OrNull(
+        Type.Integer({
+          description: 'The template of its first email, or of the first action of the definition.',
+        }),
+      ),
+    ),
+    templateName: Type.Optional(OrNull(Type.String())),
     ...ObjectNames,
     email: Type.Optional(
       OrNull(
@@ -121,6 +129,9 @@ export const TriggerDetails = Type.Object(
   {
     ...NamedTrigger.properties,
     emails: OrNull(Type.Array(Email, { description: 'Null if the caller may not read emails.' })),
+    sentAgain: OrNull(
+      Type.Array(Email, { description: 'New emails that repeat one of these, oldest first.' }),
+    ),
     history: Type.Array(HistoryEntry, { description: 'Oldest first.' }),
     checks: Type.Array(Check, { description: 'The checks as of `checkedTime`.' }),
     checkedTime: OrNull({

@@ -31,6 +31,7 @@ const ByDayAndHour = {
 }
 
 const MAX_SAMPLES = 200
+const MAX_SKIPPED_SAMPLES = 100_000
 
 /** `unit` completes the description, such as ' for each kind of change'. */
 export const SampleQuery = (defaultLimit: number, unit: string) =>
@@ -41,6 +42,15 @@ export const SampleQuery = (defaultLimit: number, unit: string) =>
         maximum: MAX_SAMPLES,
         default: defaultLimit,
         description: `The maximum number of samples${unit}. Samples hold only objects that the caller may see; counts cover the whole business.`,
+      }),
+    ),
+    offset: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: MAX_SKIPPED_SAMPLES,
+        default: 0,
+        description: `Leaves out as many samples${unit}, for the next page.`,
+        examples: [200],
       }),
     ),
   })

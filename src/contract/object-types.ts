@@ -49,7 +49,7 @@ type Body<K extends Declared> = Plain<
   } & { externalId?: string | null; active?: boolean | null; businessId?: number | null }
 >
 
-type FilterValue<K extends Declared, F> = F extends { match: 'words' }
+type FilterValue<K extends Declared, F> = F extends { match: 'words' | 'among' }
   ? string
   : F extends { match: 'equal'; field: infer P extends keyof K['fields'] }
     ? NonNullable<FieldValue<K['fields'][P]>>

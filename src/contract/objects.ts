@@ -55,9 +55,15 @@ export type ObjectKind = {
   listedBy?: string
 }
 
-export type Filter = { field: string; match: 'equal' | 'from' | 'before' | 'contains' | 'words' }
+export type Filter = {
+  field: string
+  match: 'equal' | 'among' | 'from' | 'before' | 'contains' | 'words'
+}
 
 const equal = <F extends string>(field: F) => ({ field, match: 'equal' }) as const
+
+/** One or several values, separated by commas. */
+const among = <F extends string>(field: F) => ({ field, match: 'among' }) as const
 
 const during = <F extends string>(field: F) =>
   ({ from: { field, match: 'from' }, to: { field, match: 'before' } }) as const
@@ -202,7 +208,7 @@ const calendar = declare({
     professionalId: equal('professionalId'),
     reasonId: equal('reasonId'),
     clientId: equal('clientId'),
-    status: equal('status'),
+    status: among('status'),
   },
   listedBy: 'startTime',
 })
@@ -241,7 +247,7 @@ const classSchedule = declare({
     professionalId: equal('professionalId'),
     reasonId: equal('reasonId'),
     clientId: { field: 'clientIdList', match: 'contains' },
-    status: equal('status'),
+    status: among('status'),
   },
   listedBy: 'startTime',
 })
@@ -284,7 +290,7 @@ const invitation = declare({
   filters: {
     invitationCampaignId: equal('invitationCampaignId'),
     clientId: equal('clientId'),
-    status: equal('status'),
+    status: among('status'),
   },
   listedBy: 'createdDate',
 })
@@ -311,7 +317,7 @@ const recall = declare({
     clientId: equal('clientId'),
     professionalId: equal('professionalId'),
     locationId: equal('locationId'),
-    status: equal('status'),
+    status: among('status'),
   },
   listedBy: 'dueTime',
 })
@@ -345,7 +351,7 @@ const disclaimer = declare({
     disclaimerFormId: equal('disclaimerFormId'),
     clientId: equal('clientId'),
     calendarId: equal('calendarId'),
-    status: equal('status'),
+    status: among('status'),
   },
 })
 

@@ -51,6 +51,9 @@ export const Overview = Type.Object(
         eventTriggerId: Type.Integer(),
         eventDefnId: Type.Integer(),
         description: OrNull(Type.String({ description: 'The description of the definition.' })),
+        templateName: OrNull(
+          Type.String({ description: 'The template of the email that failed.' }),
+        ),
         scheduledTime: Moment,
         statusReason: OrNull(Type.String()),
         clientId: OrNull(Type.Integer()),
@@ -58,7 +61,10 @@ export const Overview = Type.Object(
         emailId: OrNull(Type.Integer({ description: 'The email that failed.' })),
         to: OrNull(Type.String()),
       }),
-      { description: 'FAILED triggers of the last 7 days, newest first; at most 20.' },
+      {
+        description:
+          'FAILED triggers of the last 7 days, newest first; at most 20. Without those whose emails were sent again.',
+      },
     ),
     engine: Part('EngineHealth', {
       overdue: Type.Integer({ description: 'Triggers that have been due for more than a second.' }),

@@ -21,6 +21,7 @@ export const SavePlan = Type.Object(
         ),
         eventDefnId: Type.Integer(),
         description: OrNull(Type.String({ description: 'The description of the definition.' })),
+        templateName: OrNull(Type.String({ description: 'The template of its first email.' })),
         from: OrNull({ ...Moment, description: 'When it is scheduled now, in ms.' }),
         to: OrNull({ ...Moment, description: 'When it would be scheduled, in ms.' }),
         recipients: Type.Array(Type.Enum([...RECIPIENTS], { title: 'Recipient' }), {
@@ -48,6 +49,7 @@ export const SavePlan = Type.Object(
             eventTriggerId: 41,
             eventDefnId: 3,
             description: 'Reminder two days before',
+            templateName: 'Reminder',
             from: 1_789_000_000_000,
             to: 1_789_007_200_000,
             recipients: ['client'],

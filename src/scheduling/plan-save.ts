@@ -19,6 +19,7 @@ type Sample = {
   eventTriggerId: number | null
   eventDefnId: number
   description: string | null
+  templateName: string | null
   from: Temporal.Instant | null
   to: Temporal.Instant | null
   recipients: RecipientValue[]
@@ -105,13 +106,15 @@ async function describe(tx: Db, differences: Difference[], businessId: number): 
   const eventDefnIds = [...new Set(named.map(({ eventDefnId }) => eventDefnId))]
   const actions = await listActions(tx, businessId, { eventDefnIds })
   const samples = shown.map(({ change, before }, place): Sample => {
-    const { eventDefnId, description, clientName, scheduledTime, statusReason } = named[place]!
+    const { eventDefnId, description, templateName, clientName, scheduledTime, statusReason } =
+      named[place]!
     const isEnded = change === 'cancel' || change === 'expired'
     return {
       change,
       eventTriggerId: before?.eventTriggerId ?? null,
       eventDefnId,
       description,
+      templateName,
       from: before?.scheduledTime ?? null,
       to: change === 'cancel' ? null : scheduledTime,
       recipients: recipientsOf(actions, eventDefnId),

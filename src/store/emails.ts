@@ -314,6 +314,24 @@ export function listEmailsOfTrigger(db: Db, businessId: number, eventTriggerId: 
     where business_id = ${businessId} and event_trigger_id = ${eventTriggerId} order by email_id`)
 }
 
+/** The recipient key of a mail that repeats another one. */
+export const keyOfRepeated = (emailId: number) => `again ${emailId}`
+
+/** The mails that were sent again by hand, of a trigger's mails. */
+export function listEmailsSentAgain(db: Db, businessId: number, emails: StoredEmail[]) {
+  const [first] = emails
+  if (!first) return []
+  const ofObject =
+    first.objectId === null
+      ? sql`object_id is null and object_uuid = ${first.objectUUId}`
+      : sql`object_id = ${first.objectId}`
+  return db.query<StoredEmail>(sql`
+    select ${columns} from email
+    where business_id = ${businessId} and event_trigger_id is null and ${ofObject}
+      and recipient_key = any (${emails.map(({ emailId }) => keyOfRepeated(emailId))}::text[])
+    order by email_id`)
+}
+
 export function listEmailsById(db: Db, businessId: number, ids: number[]) {
   return db.query<StoredEmail>(sql`
     select ${columns} from email
@@ -330,6 +348,8 @@ export type WholeEmail = StoredEmail & {
   fromAddress: string
   message: Buffer | null
   attachments: Attachment[] | null
+  /** The present address of the client, if the client is the recipient. */
+  clientAddress: string | null
 }
 
 export async function findEmail(
@@ -343,7 +363,10 @@ export async function findEmail(
            coalesce((select g.transactional from email_category g
                      where (g.business_id, g.email_category_id)
                          = (email.business_id, email.email_category_id)), true) as transactional,
-           from_address as "fromAddress", message, attachments
+           from_address as "fromAddress", message, attachments,
+           (select c.email_address from client c
+            where (c.business_id, c.client_id) = (email.business_id, email.client_id)
+              and email.recipient_key = 'client ' || c.client_id) as "clientAddress"
     from email
     where business_id = ${businessId} and email_id = ${emailId} ${aboutVisibleObject('email', visibility)}`)
   return email

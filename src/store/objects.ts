@@ -303,6 +303,11 @@ function condition(kind: ObjectKind, { field, match }: Filter, value: unknown): 
   switch (match) {
     case 'equal':
       return sql`and ${column} = ${value}`
+    case 'among': {
+      // A name may itself contain a comma.
+      const all = [...new Set([String(value), ...String(value).split(',')])]
+      return sql`and ${column} = any (${all}::text[])`
+    }
     case 'from':
       return sql`and ${column} >= ${value}`
     case 'before':

@@ -113,6 +113,7 @@ type FailedTrigger = {
   objectId: number | null
   objectUUId: string | null
   description: string | null
+  templateName: string | null
   scheduledTime: Temporal.Instant
   statusReason: string | null
   emailId: number | null
@@ -121,23 +122,38 @@ type FailedTrigger = {
 
 const MAX_FAILURES = 20
 
-/** The newest triggers that failed, with the first mail of each that was refused. */
+/** Whether a mail was sent again by hand, and that was not refused too. */
+const isSentAgain = sql`exists (
+  select from email a
+  where a.business_id = e.business_id and a.event_trigger_id is null
+    and (a.object_id = e.object_id or e.object_id is null and a.object_uuid = e.object_uuid)
+    and a.recipient_key = 'again ' || e.email_id
+    and a.status not in ('FAILED', 'SUPPRESSED', 'CANCELLED'))`
+
+/** The newest triggers that failed, with the first mail of each that was refused and not sent again. */
 export async function listFailures(db: Db, businessId: number, { from, to, visibility }: Span) {
   const failed = await db.query<FailedTrigger>(sql`
     select t.event_trigger_id as "eventTriggerId", t.event_defn_id as "eventDefnId",
            t.object_type as "objectType", t.object_id as "objectId", t.object_uuid as "objectUUId",
            d.description, t.scheduled_time as "scheduledTime", t.status_reason as "statusReason",
-           m.email_id as "emailId", m.to_address as "to"
+           m.email_id as "emailId", m.to_address as "to", m.template_name as "templateName"
     from event_trigger t
     join event_definition d
       on d.business_id = t.business_id and d.event_defn_id = t.event_defn_id
     left join lateral (
-      select email_id, to_address from email
-      where business_id = t.business_id and event_trigger_id = t.event_trigger_id
-        and status = 'FAILED'
-      order by email_id limit 1) m on true
+      select e.email_id, e.to_address, n.template_name
+      from email e
+      left join email_template n
+        on (n.business_id, n.email_template_id) = (e.business_id, e.email_template_id)
+      where e.business_id = t.business_id and e.event_trigger_id = t.event_trigger_id
+        and e.status = 'FAILED' and not ${isSentAgain}
+      order by e.email_id limit 1) m on true
     where t.business_id = ${businessId} and t.status = 'FAILED'
       and t.scheduled_time >= ${from} and t.scheduled_time < ${to}
+      and (m.email_id is not null or not exists (
+        select from email e
+        where e.business_id = t.business_id and e.event_trigger_id = t.event_trigger_id
+          and ${isSentAgain}))
       ${aboutVisibleObject('t', visibility)}
     order by t.scheduled_time desc, t.event_trigger_id desc limit ${MAX_FAILURES}`)
   const namesOf = await readObjectNames(db, businessId, failed)

@@ -261,6 +261,41 @@ test('a plan names the client, the visit and the reason of a sample, and counts 
   assert.equal(tested.byHour[10], 2)
 })
 
+test('samples are read page by page, of each kind of change', async (t) => {
+  const { book, businessId, call, clock, ids, save } = await startWorld(t)
+  const london = await save('/location', { name: 'London' })
+  for (const hours of [72, 73, 74]) await book(clock.in({ hours }))
+  for (const hours of [72, 73]) await book(clock.in({ hours }), { locationId: london.locationId })
+  const { eventDefnId } = await save('/eventDefinition', reminder(businessId, -24))
+  const fewer = reminder(businessId, -48, { eventDefnId, locationIdList: [ids.locationId] })
+  const turned = { eventDefnId, objectType: 'CLASS_SCHEDULE', eventType: { eventTypeId: 6 } }
+  const days = { startDate: '2026-03-01', endDate: '2026-03-31' }
+  const test = { definition: reminder(businessId, -24), ...days }
+  for (const [path, body, each] of [
+    ['plan', fewer, [3, 2]],
+    ['plan', reminder(businessId, -2, turned), [5]],
+    ['backtest', test, [5]],
+  ] as const) {
+    const readPage = async (limit: number, offset: number) => {
+      const address = `/eventDefinition/${path}?limit=${limit}&offset=${offset}`
+      return (await call('POST', address, body)).body.samples.map(
+        ({ change, objectId }: { change?: string; objectId: number }) => `${change} ${objectId}`,
+      ) as string[]
+    }
+    const all = await readPage(200, 0)
+    assert.equal(new Set(all).size, 5)
+    const pages = [await readPage(2, 0), await readPage(2, 2), await readPage(2, 4)]
+    assert.deepEqual(
+      pages.map((page) => page.length),
+      [0, 2, 4].map((offset) =>
+        each.reduce((sum, count) => sum + Math.min(2, Math.max(0, count - offset)), 0),
+      ),
+    )
+    assert.deepEqual(pages.flat().toSorted(), all.toSorted(), path)
+  }
+  assert.equal((await call('POST', '/eventDefinition/plan?offset=-1', fewer)).status, 422)
+})
+
 type Counted = { create?: number; mails?: number; samples: { locationName: string }[] }
 type Call = (method: 'POST', path: string, body: object) => Promise<{ body: Counted }>
 

@@ -220,6 +220,7 @@ test('a plan names automation, client and recipient, and says why a message woul
         eventTriggerId: trigger!.id,
         eventDefnId,
         description: 'A day before',
+        templateName: 'Reminder',
         from,
         to: from + 7_200_000,
         recipients: ['staff'],

@@ -254,6 +254,49 @@ test('a trigger of another business, or of an object that the caller does not se
   assert.equal((await own('GET', `/eventTriggers/${id}`)).status, 200)
 })
 
+test('a refused mail that is sent again goes to the corrected address, and its failure is settled', async (t) => {
+  const world = await startWorld(t)
+  const { book, call, clock, ids, save } = world
+  await define(world, -24)
+  await book(clock.in({ hours: 25 }))
+  clock.advance({ hours: 1 })
+  const refusal = { kind: 'failed', phase: 'rcpt', reply: '550 5.1.1 unknown' } as const
+  const { mailer, taken } = scripted(refusal, refusal)
+  const { runEngine } = startEngine(world, { mailer, captures: false })
+  await runEngine()
+  const id = await onlyTrigger(world)
+  const failuresOf = async () => (await call('GET', '/overview')).body.failures
+  const [{ emailId, templateName }] = await failuresOf()
+  assert.equal(templateName, 'Reminder')
+  assert.deepEqual((await call('GET', `/eventTriggers/${id}`)).body.sentAgain, [])
+
+  await save('/client', { clientId: ids.clientId, emailAddress: 'gone-too@example.org' })
+  await call('POST', `/emails/${emailId}/resend`)
+  assert.deepEqual(await failuresOf(), [], 'it is in the queue')
+  await runEngine()
+  assert.equal((await failuresOf()).length, 1, 'it was refused again')
+
+  await save('/client', { clientId: ids.clientId, emailAddress: 'right@example.org' })
+  await call('POST', `/emails/${emailId}/resend`)
+  await runEngine()
+  assert.deepEqual(await failuresOf(), [])
+  assert.equal(taken[0]!.to, 'right@example.org')
+  assert.match(taken[0]!.message.headers, /^To: <right@example\.org>\r$/m)
+  assert.doesNotMatch(taken[0]!.message.headers, /anna@example/)
+  const { body } = await call('GET', `/eventTriggers/${id}`)
+  assert.equal(body.status, 'FAILED')
+  assert.equal(body.templateName, 'Reminder')
+  assert.equal(body.emails.length, 1)
+  const again: { to: string; status: string }[] = body.sentAgain
+  assert.deepEqual(
+    again.map(({ to, status }) => [to, status]),
+    [
+      ['gone-too@example.org', 'FAILED'],
+      ['right@example.org', 'SENT'],
+    ],
+  )
+})
+
 test('a key that may not read emails gets none with a trigger', async (t) => {
   const world = await startWorld(t)
   const { app, book, businessId, clock, database } = world

@@ -5,47 +5,29 @@ import assert from 'node:assert/strict'
 import { after, type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
 import { openPage } from './browser.ts'
-import { cloneDatabase } from './database.ts'
+import { cloneDemo } from './database.ts'
 import { startService } from './service.ts'
 import { until } from './until.ts'
 
 const lifetime = { after } as Pick<TestContext, 'after'>
 const OPERATOR = 'operator-key-of-this-test'
 const PASSWORD = 'ring-the-bell-2026'
+const businessId = 1
 
 type Person = { username: string; role: string; locationIdList?: number[] }
 
 /** The real service with the demo business and users who can sign in. */
 export async function startConsole(people: Person[], settings: Record<string, string> = {}) {
-  const { url } = await cloneDatabase(lifetime)
+  const { url, database } = await cloneDemo(lifetime)
   const service = await startService(lifetime, {
     DATABASE_URL: url,
     ADMIN_API_KEY: OPERATOR,
     RATE_LIMIT: '100000/s,100000',
     ...settings,
   })
-  const post = async (path: string, body: object) => {
-    const answer = await fetch(service.base + path, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${OPERATOR}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    })
-    assert.ok(answer.ok, `POST ${path}: ${answer.status}`)
-    return answer.json() as Promise<{ businessId: number; key: string }>
-  }
-  const { businessId } = await post('/business', {
-    name: 'Lindenhof Physiotherapy',
-    timeZone: 'Europe/Zurich',
-  })
-  // A busy machine may answer 503; loading the demo again adds what is missing.
-  await until(() =>
-    post(`/business/${businessId}/seed`, {}).then(
-      () => true,
-      () => false,
-    ),
-  )
+  const asOperator = callWith(service.base, OPERATOR)
   for (const person of people) {
-    await post(`/business/${businessId}/user`, { ...person, password: PASSWORD })
+    await asOperator('POST', `/business/${businessId}/user`, { ...person, password: PASSWORD })
   }
 
   /** A page of the console as this person sees it. */
@@ -62,22 +44,28 @@ export async function startConsole(people: Person[], settings: Record<string, st
     return opened
   }
   /** Calls the service with a key of the business. */
-  const { key } = await post(`/business/${businessId}/apiKey`, { name: 'test' })
-  const call = async (method: 'GET' | 'POST', path: string, body?: object) => {
-    const answer = await fetch(service.base + path, {
+  const { key } = await asOperator('POST', `/business/${businessId}/apiKey`, { name: 'test' })
+  const call = callWith(service.base, key)
+  return { service, businessId, openAs, call, url, database, password: PASSWORD }
+}
+
+const callWith =
+  (base: string, key: string) => async (method: 'GET' | 'POST', path: string, body?: object) => {
+    const request = {
       method,
       headers: {
         authorization: `Bearer ${key}`,
         ...(body ? { 'content-type': 'application/json' } : {}),
       },
       ...(body ? { body: JSON.stringify(body) } : {}),
-    })
+    }
+    let answer!: Response
+    // A busy machine may answer 503.
+    await until(async () => (answer = await fetch(base + path, request)).status !== 503)
     assert.ok(answer.ok, `${method} ${path}: ${answer.status}`)
     // oxlint-disable-next-line typescript/no-explicit-any -- answers are asserted on, not typed
     return (await answer.json()) as any
   }
-  return { service, businessId, openAs, call, url, password: PASSWORD }
-}
 
 const AXE_SOURCE = readFileSync(
   createRequire(import.meta.url).resolve('axe-core/axe.min.js'),

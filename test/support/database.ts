@@ -5,14 +5,21 @@ import type { PostgresOptions } from '../../src/database/pool.ts'
 import { cleanUpLater, type Lifetime } from './clean-up.ts'
 
 /** A new database with the schema and without rows; dropped when the test ends. */
-export async function cloneDatabase(
+export const cloneDatabase = (
   t: Lifetime,
   connections = 5,
   settings: PostgresOptions['settings'] = {},
-) {
-  const { server, template } = testServer()
-  const { url, drop } = await createDatabase(server, `template ${template}`)
-  const database = openDatabase({ url, connections, settings })
+) => clone(t, testServer().template, { connections, settings })
+
+/** A new database with the business of `startWorld`. */
+export const cloneWorld = (t: Lifetime) => clone(t, testServer().world, { connections: 5 })
+
+/** A new database with the demo, the business 1, and its reminders planned. */
+export const cloneDemo = (t: Lifetime) => clone(t, testServer().demo, { connections: 1 })
+
+async function clone(t: Lifetime, template: string, options: Omit<PostgresOptions, 'url'>) {
+  const { url, drop } = await createDatabase(testServer().server, `template ${template}`)
+  const database = openDatabase({ url, ...options })
   cleanUpLater(t, async () => {
     await database.close()
     await drop()
@@ -30,8 +37,11 @@ export async function createEmptyDatabase(t: Lifetime) {
 function testServer() {
   const server = process.env.TEST_SERVER_URL
   const template = process.env.TEST_TEMPLATE
-  if (!server || !template) throw new Error('Run the tests with: node test/run.ts [files]')
-  return { server, template }
+  const world = process.env.TEST_WORLD_TEMPLATE
+  const demo = process.env.TEST_DEMO_TEMPLATE
+  if (!server || !template || !world || !demo)
+    throw new Error('Run the tests with: node test/run.ts [files]')
+  return { server, template, world, demo }
 }
 
 async function createDatabase(server: string, how: string) {

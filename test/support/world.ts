@@ -10,6 +10,7 @@ import { insertApiKey } from '../../src/store/api-keys.ts'
 import { createEngine, type EngineParts } from '../../src/automation/engine.ts'
 import { startApp } from './app.ts'
 import { capturing } from './capturing-engine.ts'
+import { cloneWorld } from './database.ts'
 import { stepsOf } from './engine-steps.ts'
 import { until } from './until.ts'
 
@@ -22,9 +23,20 @@ export async function startWorld(
   env: Record<string, string> = {},
   given: Partial<Services> = {},
 ) {
-  const started = await startApp(t, { ...given, env: { RATE_LIMIT: '1000000/s,1000000', ...env } })
-  const business = await addBusiness(started)
+  const database = given.database ?? (await cloneWorld(t)).database
+  const environment = { RATE_LIMIT: '1000000/s,1000000', ...env }
+  const started = await startApp(t, { ...given, database, env: environment })
+  const business = given.database
+    ? await addBusiness(started)
+    : useBusiness(started, FIRST_BUSINESS)
   return { ...started, ...business }
+}
+
+/** The business in the template from which worlds are cloned. */
+export const FIRST_BUSINESS = {
+  businessId: 1,
+  key: `bw_${'0'.repeat(32)}`,
+  ids: { locationId: 1, professionalId: 1, reasonId: 1, clientId: 1 },
 }
 
 /**
@@ -50,15 +62,17 @@ export function shareWorld(env: Record<string, string> = {}) {
 type Started = Awaited<ReturnType<typeof startApp>>
 
 /** A second business with its own key. */
-export async function addBusiness(started: Started, timeZone = 'Europe/Zurich') {
-  const { app, clock, database } = started
+export async function addBusiness(
+  started: Started,
+  { timeZone = 'Europe/Zurich', key = `bw_${randomBytes(16).toString('hex')}` } = {},
+) {
+  const { clock, database } = started
   const [row] = await database.operator.query<{ businessId: number }>(sql`
     insert into business (name, time_zone, created_date, created_user, modified_date, modified_user)
     values ('Praxis Grüner Baum', ${timeZone}, ${clock.now()}, 'OPERATOR', ${clock.now()}, 'OPERATOR')
     returning business_id as "businessId"`)
   const { businessId } = row!
   const db = database.forBusiness(businessId, 'key:test')
-  const key = `bw_${randomBytes(16).toString('hex')}`
   await insertApiKey(
     db,
     businessId,
@@ -73,18 +87,15 @@ export async function addBusiness(started: Started, timeZone = 'Europe/Zurich') 
     { user: 'OPERATOR', now: clock.now() },
   )
 
-  const call = callWith(app, key)
-  /** Creates or updates an object; fails the test if that is refused. */
-  const save = async (path: string, body: object) => {
-    const { status, body: saved } = await call('POST', path, body)
-    if (status > 201) throw new Error(`POST ${path}: ${status} ${JSON.stringify(saved)}`)
-    const { planning, ...object } = saved
-    // On a busy machine planning may take longer than the POST waits for it.
-    if (planning) await until(() => isPlanned(db, object.eventDefnId))
-    return object
-  }
+  const ids = await saveSetup(saveWith(started, { businessId, key }))
+  return useBusiness(started, { businessId, key, ids })
+}
 
-  const ids = await saveSetup(save)
+/** Calls, saves and bookings with the key of a business. */
+function useBusiness(started: Started, { businessId, key, ids }: typeof FIRST_BUSINESS) {
+  const db = started.database.forBusiness(businessId, 'key:test')
+  const call = callWith(started.app, key)
+  const save = saveWith(started, { businessId, key })
 
   /** Books an appointment of half an hour. */
   const book = (startsAt: Temporal.Instant, more: object = {}) =>
@@ -97,6 +108,22 @@ export async function addBusiness(started: Started, timeZone = 'Europe/Zurich') 
 
   return { businessId, db, key, call, save, book, ids }
 }
+
+/** Creates or updates an object; fails the test if that is refused. */
+function saveWith({ app, database }: Started, { businessId, key }: Key) {
+  const call = callWith(app, key)
+  const db = database.forBusiness(businessId, 'key:test')
+  return async (path: string, body: object) => {
+    const { status, body: saved } = await call('POST', path, body)
+    if (status > 201) throw new Error(`POST ${path}: ${status} ${JSON.stringify(saved)}`)
+    const { planning, ...object } = saved
+    // On a busy machine planning may take longer than the POST waits for it.
+    if (planning) await until(() => isPlanned(db, object.eventDefnId))
+    return object
+  }
+}
+
+type Key = { businessId: number; key: string }
 
 /** Calls the app with a key. */
 const callWith =

@@ -4,7 +4,7 @@ import type { Caller } from '../../auth/caller.ts'
 import { mayManage } from '../../auth/users.ts'
 import { findExceededLimit, holdResend } from '../../automation/approvals.ts'
 import { showLogo } from '../../automation/logo.ts'
-import { sendAgain, type Sending } from '../../automation/send-again.ts'
+import { newAddressOf, sendAgain, type Sending } from '../../automation/send-again.ts'
 import { Email, NamedEmail, WholeEmail, type EmailStatus } from '../../contract/email.ts'
 import { objectKind } from '../../contract/objects.ts'
 import { PageOf } from '../../contract/page.ts'
@@ -389,11 +389,12 @@ async function resend(
   if (files.length > 0 && (await countContents(tx, businessId, files)) < files.length) {
     throw conflict('A file that this email attaches was deleted, so it cannot be sent again.')
   }
-  const suppressed = await listSuppressed(tx, [{ businessId, emailAddress: email.to }])
+  const to = newAddressOf(email) ?? email.to
+  const suppressed = await listSuppressed(tx, [{ businessId, emailAddress: to }])
   const final = suppressed.find(({ reason }) => reason !== 'UNSUBSCRIBED')
   if (final) {
     const why = final.reason === 'BOUNCED' ? 'bounced before' : 'reported an earlier mail as spam'
-    throw conflict(`${email.to} ${why}. Remove it with DELETE /suppression first.`)
+    throw conflict(`${to} ${why}. Remove it with DELETE /suppression first.`)
   }
   const newId = await sendAgain(tx, { ...(email as StoredWholeEmail), html, text }, sending)
   return withoutContent((await findEmail(tx, businessId, newId, null))!)
@@ -407,6 +408,7 @@ function withoutContent({
   emailCategoryId: _category,
   transactional: _transactional,
   attachments: _attachments,
+  clientAddress: _clientAddress,
   ...email
 }: StoredWholeEmail): StoredEmail {
   return email

@@ -13,7 +13,7 @@ import { PageOf } from '../../contract/page.ts'
 import { TriggerQuery, TriggersOfObjectQuery, TriggersQuery } from '../../contract/queries.ts'
 import { BulkIds, BulkResult } from '../../contract/schema.ts'
 import { conflict, notFound } from '../../errors.ts'
-import { listEmailsOfTrigger } from '../../store/emails.ts'
+import { listEmailsOfTrigger, listEmailsSentAgain } from '../../store/emails.ts'
 import {
   cancelTriggers,
   countTriggers,
@@ -168,9 +168,14 @@ const getTrigger: Routes = async (app, { clock }) => {
         nameTriggers(db, businessId, [trigger]),
         listEmailsOfTrigger(db, businessId, eventTriggerId),
       ])
-      const history = await readTriggerHistory(db, trigger, emails, clock.now())
-      const shown = functions.has('VIEW_EMAILS') ? emails : null
-      return toWire({ ...trigger, ...named, emails: shown, ...history })
+      const [history, sentAgain] = await Promise.all([
+        readTriggerHistory(db, trigger, emails, clock.now()),
+        listEmailsSentAgain(db, businessId, emails),
+      ])
+      const shown = functions.has('VIEW_EMAILS')
+        ? { emails, sentAgain }
+        : { emails: null, sentAgain: null }
+      return toWire({ ...trigger, ...named, ...shown, ...history })
     },
   )
 }

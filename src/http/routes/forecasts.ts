@@ -46,11 +46,18 @@ const postPlan: Routes = async (app, { clock, queues }) => {
     },
     async ({ caller, body, query }, reply) => {
       const { db, businessId, scope: visibility } = caller
-      const { limit = SAMPLES_OF_PLAN } = query
+      const { limit = SAMPLES_OF_PLAN, offset = 0 } = query
       const disconnected = abortOnDisconnect(reply)
       const hasTimeLeft = untilTimeLimit(disconnected)
       const planned = await queues.interactive.run({ businessId, signal: disconnected }, () =>
-        forecast(db, body, { businessId, now: clock.now(), hasTimeLeft, visibility, limit }),
+        forecast(db, body, {
+          businessId,
+          now: clock.now(),
+          hasTimeLeft,
+          visibility,
+          limit,
+          offset,
+        }),
       )
       return toWire(planned)
     },
@@ -74,7 +81,7 @@ const postBacktest: Routes = async (app, { clock, queues }) => {
     },
     async ({ caller, body, query }, reply) => {
       const { db, businessId, scope: visibility } = caller
-      const { limit = SAMPLES_OF_BACKTEST } = query
+      const { limit = SAMPLES_OF_BACKTEST, offset = 0 } = query
       const { definition, days, faults } = readBacktest(body)
       const asked = days ?? { startDate: ANY_DAY, endDate: ANY_DAY }
       const disconnected = abortOnDisconnect(reply)
@@ -85,6 +92,7 @@ const postBacktest: Routes = async (app, { clock, queues }) => {
           hasTimeLeft: untilTimeLimit(disconnected),
           visibility,
           limit,
+          offset,
         })
       const result = await queues.interactive
         .run({ businessId, signal: disconnected }, run)

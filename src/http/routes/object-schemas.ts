@@ -118,6 +118,12 @@ export function filtersOf(kind: ObjectKind) {
         maxLength: 200,
         description: 'Prefixes of words in the name or address.',
       })
+    if (match === 'among')
+      return Type.String({
+        minLength: 1,
+        maxLength: 400,
+        description: 'One or several, separated by commas.',
+      })
     if (match === 'contains') return Type.Integer({ minimum: 1 })
     if (match === 'from') return momentQuery(`\`${field}\` at or after this time.`)
     if (match === 'before') return momentQuery(`\`${field}\` before this time.`)
