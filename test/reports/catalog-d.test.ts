@@ -5,6 +5,7 @@ import type { Database, Db } from '../../src/database/database.ts'
 import { loadDemo } from '../../src/demo/demo.ts'
 import type { Lifetime } from '../support/clean-up.ts'
 import { cloneDatabase } from '../support/database.ts'
+import { asOwner } from '../support/owner.ts'
 import { NOW } from './business.ts'
 import {
   calculate,
@@ -97,6 +98,8 @@ async function openDemo(t: Lifetime) {
   await db.query(sql`
     update professional set working_hours = working_hours || ${JSON.stringify(more)}::jsonb
     where business_id = ${businessId} and external_id in ('demo-staff-1', 'demo-staff-6')`)
+  // The service does this every second.
+  await asOwner(database, 'analyze')
   return { database, businessId, db }
 }
 
