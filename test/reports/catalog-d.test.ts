@@ -691,8 +691,7 @@ function momentOf(subject: Trigger | Mail, timeMs: number, exported: Exported) {
   return Temporal.Instant.fromEpochMilliseconds(timeMs)
     .toZonedDateTimeISO(zone)
     .toPlainDateTime()
-    .toString()
-    .slice(0, 16)
+    .toString({ smallestUnit: 'minute' })
 }
 
 /** For whom, for what, and when it is. */
@@ -735,7 +734,9 @@ test('901 says of each trigger for whom it was due, and what became of its mails
     const own = exported.triggers
       .map((trigger) => ({ ...trigger, at: momentOf(trigger, trigger.scheduledTime, exported) }))
       .filter(({ at }) => at.slice(0, 10) >= range[0] && at.slice(0, 10) <= range[1])
-      .toSorted((a, b) => a.scheduledTime - b.scheduledTime || a.id - b.id)
+      .toSorted(
+        (a, b) => a.at.localeCompare(b.at) || a.scheduledTime - b.scheduledTime || a.id - b.id,
+      )
       .map((trigger) => ({
         ...trigger,
         results: exported.mails.filter(({ triggerId }) => triggerId === trigger.id).map(resultOf),

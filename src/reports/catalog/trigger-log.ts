@@ -1,4 +1,4 @@
-import { sql } from '../../database/sql.ts'
+import { raw, sql } from '../../database/sql.ts'
 import type { Report, Scope } from '../report.ts'
 import { chartOverTime, stepOf } from '../time-steps.ts'
 import { mailOutcome, objectNames, RECALL, triggerRows } from './automation-rows.ts'
@@ -72,7 +72,7 @@ export const triggerLog: Report = {
     from (${triggersWithMails(scope)}) t
     join event_definition d on (d.business_id, d.event_defn_id) = (${scope.businessId}, t.event_defn_id)
     ${objectNames(scope)}
-    order by t.scheduled_time, t.event_trigger_id`,
+    order by ${raw(scope.zones.length > 1 ? 't.local_time, ' : '')}t.scheduled_time, t.event_trigger_id`,
   figures: (scope) => sql`
     select count(*) as triggers,
            count(*) filter (where t.scheduled_time <= ${scope.now} and t.status <> 'CANCELLED') as due,
