@@ -1,4 +1,4 @@
-import { queryOptions } from '@tanstack/react-query'
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import type { InputOf } from '../../src/client/client.ts'
 import type { EventAction } from '../../src/contract/event-action.ts'
 import type { EventDefinition } from '../../src/contract/event-definition.ts'
@@ -64,11 +64,26 @@ export async function deleteAutomation(eventDefnId: number) {
   await queryClient.invalidateQueries({ queryKey: automationsQuery.queryKey })
 }
 
-/** What saving would do. */
-export const planQuery = (body: AutomationBody, limit: number) =>
+/** What saving would do, with a few examples. */
+export const planQuery = (body: AutomationBody) =>
   queryOptions({
-    queryKey: ['plan', body, limit],
-    queryFn: ({ signal }) => client.planEventDefinition(body, { query: { limit }, signal }),
+    queryKey: ['plan', body],
+    queryFn: ({ signal }) => client.planEventDefinition(body, { signal }),
+  })
+
+const SAMPLES_OF_PAGE = 100
+
+/** All messages that saving would change, page by page. */
+export const planSamplesQuery = (body: AutomationBody) =>
+  infiniteQueryOptions({
+    queryKey: ['plan', 'samples', body],
+    initialPageParam: 0,
+    queryFn: ({ pageParam: offset, signal }) =>
+      client.planEventDefinition(body, { query: { limit: SAMPLES_OF_PAGE, offset }, signal }),
+    getNextPageParam: ({ create, move, cancel, expired }, _pages, offset) => {
+      const next = offset + SAMPLES_OF_PAGE
+      return Math.max(create, move, cancel, expired) > next ? next : undefined
+    },
   })
 
 /** What the definition would have sent between two days. */

@@ -35,12 +35,6 @@ export const clientAppointmentsQuery = (clientId: number) =>
       client.listAppointments({ clientId, expand: 'names,messages', limit: 500 }, { signal }),
   })
 
-export const clientEmailsQuery = (clientId: number) =>
-  queryOptions({
-    queryKey: ['clients', 'emails', clientId],
-    queryFn: ({ signal }) => client.listEmailsOfClient({ clientId }, { signal }),
-  })
-
 /** Why an address gets no mail, or only transactional mail. */
 export const suppressionsQuery = (emailAddress: string) =>
   queryOptions({

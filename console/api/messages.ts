@@ -99,6 +99,20 @@ export const emailQuery = (emailId: number) =>
     queryFn: ({ signal }) => client.getEmail({ emailId }, { signal }),
   })
 
+const RECENT_DAYS = 90
+const DAY_MS = 86_400_000
+
+/** How many mails were made for the client in the last 90 days. */
+export const recentMailCountQuery = (clientId: number) =>
+  queryOptions({
+    queryKey: ['emails', 'counts', clientId],
+    queryFn: async ({ signal }) => {
+      const from = Date.now() - RECENT_DAYS * DAY_MS
+      const counts = await client.countEmails({ clientId, from }, { signal })
+      return Object.values(counts).reduce((sum, count) => sum + count, 0)
+    },
+  })
+
 export type { BulkResult }
 
 /** The most ids that the service accepts in one request. */

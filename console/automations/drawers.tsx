@@ -10,11 +10,19 @@ import {
 import { IconPlus, IconTrash } from '@tabler/icons-react'
 import { Trans, useTranslation } from 'react-i18next'
 import type { RecipientValue } from '../../src/contract/event-action.ts'
+import type { Change, ObjectType } from '../../src/contract/event-type.ts'
 import type { Setup } from '../api/setup.ts'
 import { OCCASIONS, withOccasion, type Draft, type DraftMail } from './draft.ts'
 import classes from './editor.module.css'
 import { TagFields } from './tag-fields.tsx'
-import { occasionKey, occasionText, timingWords, type Unit, type Word } from './sentence.ts'
+import {
+  changeName,
+  occasionKey,
+  occasionText,
+  timingWords,
+  type Unit,
+  type Word,
+} from './sentence.ts'
 import { offsetOf, readOffset, type Direction } from './timing.ts'
 
 type DrawerProps = { draft: Draft; setup: Setup; onChange: (draft: Draft) => void }
@@ -211,6 +219,15 @@ function OccasionDrawer({ draft, onChange }: DrawerProps) {
   )
 }
 
+/** What an event can be narrowed to. */
+const CHANGES: Record<ObjectType, Change[]> = {
+  CALENDAR: ['TIME', 'STAFF', 'LOCATION', 'SERVICE', 'CLIENT', 'STATUS'],
+  CLASS_SCHEDULE: ['TIME', 'STAFF', 'LOCATION', 'SERVICE', 'STUDENTS', 'STATUS'],
+  INVITATION: ['EXPIRY', 'CLIENT', 'STATUS'],
+  RECALL: [],
+  DISCLAIMER: ['CLIENT', 'STATUS'],
+}
+
 /** Selects need a value for "any"; the API has null. */
 const ANY = 'any'
 
@@ -223,6 +240,18 @@ function StatusDrawer({ draft, setup, onChange }: DrawerProps) {
     onChange({ ...draft, [side]: value === ANY ? null : value })
   return (
     <div className={classes.fields}>
+      <MultiSelect
+        label={t('editor.status.changes')}
+        placeholder={draft.changes?.length ? '' : t('editor.status.anything')}
+        openOnFocus={false}
+        clearable
+        data={CHANGES[draft.eventType.objectType].map((value) => ({
+          value,
+          label: changeName(value),
+        }))}
+        value={draft.changes ?? []}
+        onChange={(changes) => onChange({ ...draft, changes: changes as Change[] })}
+      />
       <Select
         label={t('editor.status.to')}
         allowDeselect={false}

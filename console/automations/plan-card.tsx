@@ -1,7 +1,10 @@
 import { IconArrowRight } from '@tabler/icons-react'
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Forecast } from '../../src/contract/forecast.ts'
 import { ProblemError } from '../../src/client/client.ts'
+import { planSamplesQuery, type AutomationBody } from '../api/automation.ts'
 import { Mark, type MarkName } from '../components/mark.tsx'
 import { Failure, Loading } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
@@ -18,24 +21,28 @@ const MARKS: Record<Kind, MarkName> = {
 }
 const KINDS: Kind[] = ['move', 'cancel', 'create', 'expired']
 
+const PLAN_ID = 'plan'
+
 /** The number of examples before "See all". */
 const SHOWN = 6
-export const ALL_SAMPLES = 200
 
 type Props = {
+  body: AutomationBody
   plan: Forecast | undefined
   error: unknown
   isEvent: boolean
-  isExpanded: boolean
-  onExpand: (isExpanded: boolean) => void
   onRetry: () => void
 }
 
 /** What saving would move, cancel and schedule, with examples. */
-export function PlanCard({ plan, error, isEvent, isExpanded, onExpand, onRetry }: Props) {
+export function PlanCard({ body, plan, error, isEvent, onRetry }: Props) {
   const { t } = useTranslation()
   return (
-    <section className={`card ${classes.planCard}`} aria-busy={(!plan && !error) || undefined}>
+    <section
+      id={PLAN_ID}
+      className={`card ${classes.planCard}`}
+      aria-busy={(!plan && !error) || undefined}
+    >
       <header className="row">
         <h2 className={classes.cardTitle}>{t('editor.plan.title')}</h2>
         <span className="grow" />
@@ -59,10 +66,30 @@ export function PlanCard({ plan, error, isEvent, isExpanded, onExpand, onRetry }
               />
             ))}
           </div>
-          <Samples plan={plan} isEvent={isEvent} isExpanded={isExpanded} onExpand={onExpand} />
+          <Samples body={body} plan={plan} isEvent={isEvent} />
         </>
       )}
     </section>
+  )
+}
+
+/** On a phone: the figures of the plan, always in sight. They lead to the plan. */
+export function PlanFigures({ plan }: { plan: Forecast }) {
+  const { t } = useTranslation()
+  return (
+    <button
+      type="button"
+      className={`numbers ${classes.barFigures}`}
+      title={t('editor.plan.title')}
+      onClick={() => document.getElementById(PLAN_ID)?.scrollIntoView()}
+    >
+      {KINDS.map((kind) => (
+        <span key={kind} className="row" style={{ gap: 5 }}>
+          <Mark mark={MARKS[kind]} size={10} />
+          <b>{plan[kind].toLocaleString()}</b> {t(`editor.plan.${kind}`)}
+        </span>
+      ))}
+    </button>
   )
 }
 
@@ -95,12 +122,19 @@ function Faults({ error }: { error: ProblemError }) {
   )
 }
 
-type SamplesProps = Pick<Props, 'isEvent' | 'isExpanded' | 'onExpand'> & { plan: Forecast }
+type SamplesProps = Pick<Props, 'body' | 'isEvent'> & { plan: Forecast }
 
-function Samples({ plan, isEvent, isExpanded, onExpand }: SamplesProps) {
+function Samples({ body, plan, isEvent }: SamplesProps) {
   const { t } = useTranslation()
+  const [isExpanded, setExpanded] = useState(false)
+  const all = useInfiniteQuery({
+    ...planSamplesQuery(body),
+    enabled: isExpanded,
+    placeholderData: keepPreviousData,
+  })
   const total = KINDS.reduce((sum, kind) => sum + plan[kind], 0)
-  const samples = isExpanded ? plan.samples : pickSamples(plan.samples)
+  const pages = isExpanded ? all.data?.pages : undefined
+  const samples = pages?.flatMap((page) => page.samples) ?? pickSamples(plan.samples)
   if (total === 0) {
     return (
       <p className="faint small" style={{ margin: '4px 0 6px' }}>
@@ -116,14 +150,28 @@ function Samples({ plan, isEvent, isExpanded, onExpand }: SamplesProps) {
         ))}
       </ul>
       {plan.partial && <p className="amber small">{t('editor.plan.partial')}</p>}
-      {isExpanded && total > plan.samples.length && (
-        <p className="faint small">{t('editor.plan.shown', { count: ALL_SAMPLES })}</p>
-      )}
-      {total > samples.length || isExpanded ? (
-        <button type="button" className={classes.link} onClick={() => onExpand(!isExpanded)}>
-          {isExpanded ? t('editor.plan.seeFewer') : t('editor.plan.seeAll', { count: total })}
-        </button>
-      ) : null}
+      <div className="row" style={{ gap: 18 }}>
+        {isExpanded && all.hasNextPage && (
+          <button
+            type="button"
+            className={classes.link}
+            disabled={all.isFetching}
+            onClick={() => void all.fetchNextPage()}
+          >
+            {t('editor.plan.seeMore')}
+          </button>
+        )}
+        {(total > samples.length || isExpanded) && (
+          <button
+            type="button"
+            className={classes.link}
+            aria-expanded={isExpanded}
+            onClick={() => setExpanded(!isExpanded)}
+          >
+            {isExpanded ? t('editor.plan.seeFewer') : t('editor.plan.seeAll', { count: total })}
+          </button>
+        )}
+      </div>
     </>
   )
 }

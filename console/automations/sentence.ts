@@ -116,20 +116,33 @@ export const occasionText = (key: string) =>
 
 /** What happens, or what it reminds of. */
 function occasionParts(definition: Told, setup: Setup, isEditor: boolean): SentencePart[] {
-  const { eventType, newStatus, oldStatus } = definition
+  const { eventType, newStatus, oldStatus, changes } = definition
   const word: Word = { name: 'occasion' }
   const key = occasionKey(definition)
-  const asksForStatus = key.endsWith('_CHANGED') && (newStatus !== null || oldStatus !== null)
-  if (!asksForStatus) {
-    const isOpen = isEditor && key.endsWith('_CHANGED')
+  const isChange = key.endsWith('_CHANGED')
+  const changed = isChange ? changeParts(changes ?? []) : []
+  const asksForStatus = isChange && (newStatus !== null || oldStatus !== null)
+  if (!asksForStatus && changed.length === 0) {
     return [
       { kind: 'plain', text: occasionText(key), word },
-      ...(isOpen ? [open(t('sentence.inAnyWay'), { name: 'status' })] : []),
+      ...(isEditor && isChange ? [open(t('sentence.inAnyWay'), { name: 'status' })] : []),
     ]
   }
   const object = t(`sentence.objects.${eventType.objectType}`)
-  return [{ kind: 'plain', text: object, word }, ...statusParts(definition, setup)]
+  const status = asksForStatus ? statusParts(definition, setup) : []
+  const joined = changed.length > 0 && asksForStatus ? [plain(t('sentence.andMail'))] : []
+  return [{ kind: 'plain', text: object, word }, ...changed, ...joined, ...status]
 }
+
+/** "changes its time or location" */
+function changeParts(changes: readonly string[]): SentencePart[] {
+  if (changes.length === 0) return []
+  const text = listed(changes.map((change) => changeName(change)))
+  return [plain(t('sentence.changesIts')), { kind: 'chosen', text, word: { name: 'status' } }]
+}
+
+export const changeName = (change: string) =>
+  t(`sentence.changes.${change}` as 'sentence.changes.TIME')
 
 const open = (text: string, word: Word): SentencePart => ({ kind: 'open', text, word })
 

@@ -17,11 +17,13 @@ import {
 } from '../api/calendar.ts'
 import { useSession } from '../api/session.ts'
 import type { Setup } from '../api/setup.ts'
+import type { Check } from '../../src/contract/explanation.ts'
 import { BellShape } from '../components/bell.tsx'
 import { faultAt } from '../components/faults.ts'
 import { markOf, MarkShape, type MarkName } from '../components/mark.tsx'
 import { Failure, Loading } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
+import { nameOfUser } from '../messages/user-name.ts'
 import { MoveFields } from './appointment-fields.tsx'
 import classes from './calendar.module.css'
 import type { Column } from './columns.ts'
@@ -252,7 +254,7 @@ function CancelAlternative({ appointment, setup, onChoose }: AlternativeProps) {
   return (
     <button type="button" className={classes.alternative} onClick={onChoose}>
       <b>{t('appointment.cancelIt')}</b>
-      <span className="soft ellipsis">{data && shortConsequences(data, t)}</span>
+      <span className="soft">{data && shortConsequences(data, t)}</span>
     </button>
   )
 }
@@ -312,6 +314,8 @@ function EditFields({ value, setup, error, onChange }: EditProps) {
 
 type Entry = {
   key: string
+  /** The message, if there is one already. */
+  eventTriggerId?: number
   time: number
   to?: number | undefined
   /** It is not scheduled yet. */
@@ -321,6 +325,14 @@ type Entry = {
   text: string
   mark: MarkName | 'visit' | 'now'
 }
+
+type Named = Partial<Pick<Plan['samples'][number], 'description' | 'templateName'>> & {
+  eventDefnId: number
+}
+
+/** The name of the mail, else of its automation. */
+const nameOf = ({ templateName, description, eventDefnId }: Named) =>
+  templateName ?? description ?? `#${eventDefnId}`
 
 type MessagesProps = { appointment: Appointment; plan: Plan | undefined; startTime: number }
 
@@ -338,10 +350,11 @@ function Messages({ appointment, plan, startTime }: MessagesProps) {
       const sample = samples.find((one) => one.eventTriggerId === trigger.eventTriggerId)
       return {
         key: String(trigger.eventTriggerId),
+        eventTriggerId: trigger.eventTriggerId,
         time: trigger.scheduledTime,
         to: sample && sample.change !== 'cancel' ? (sample.to ?? undefined) : undefined,
         ending: sample && endingOf(sample.change, t),
-        text: trigger.description ?? `#${trigger.eventDefnId}`,
+        text: nameOf(trigger),
         mark: markOf(trigger),
       }
     })
@@ -349,9 +362,10 @@ function Messages({ appointment, plan, startTime }: MessagesProps) {
     .filter((sample) => sample.eventTriggerId === null && sample.to !== null)
     .map((sample, place): Entry => ({
       key: `new ${place}`,
+      isNew: true,
       time: sample.to!,
       ending: sample.change === 'create' ? undefined : endingOf(sample.change, t),
-      text: sample.description ?? `#${sample.eventDefnId}`,
+      text: nameOf(sample),
       mark: sample.change === 'expired' ? 'late' : 'waiting',
     }))
   const entries: Entry[] = [
@@ -376,7 +390,17 @@ function Messages({ appointment, plan, startTime }: MessagesProps) {
               <EntryMark mark={entry.mark} />
             </svg>
             <span className={`ellipsis ${entry.mark === 'now' ? 'amber strong' : 'strong'}`}>
-              {entry.text}
+              {entry.eventTriggerId === undefined ? (
+                entry.text
+              ) : (
+                <Link
+                  to="/activity/$eventTriggerId"
+                  params={{ eventTriggerId: entry.eventTriggerId }}
+                  className={classes.message}
+                >
+                  {entry.text}
+                </Link>
+              )}
             </span>
             <span className="numbers soft small">
               <EntryTime entry={entry} />
@@ -446,11 +470,13 @@ function Explanations({ calendarId }: { calendarId: number }) {
           <summary>
             <b className="strong">{description ?? `#${eventDefnId}`}</b>{' '}
             <span className="soft small numbers">
-              {t(`appointment.outcome.${outcome}`)}
-              {scheduledTime !== null && `, ${format.moment(scheduledTime)}`}
+              {outcome === 'NOT'
+                ? checks.find(({ ok }) => !ok)?.reason
+                : t(`appointment.outcome.${outcome}`)}
+              {outcome !== 'NOT' && scheduledTime !== null && `, ${format.moment(scheduledTime)}`}
             </span>
           </summary>
-          {checks.map(({ check, ok, reason }) => (
+          {checks.filter(isWorthSaying).map(({ check, ok, reason }) => (
             <div key={check} className={classes.check}>
               {ok ? (
                 <IconCheck size={15} className="accent" aria-hidden />
@@ -466,6 +492,10 @@ function Explanations({ calendarId }: { calendarId: number }) {
   )
 }
 
+/** Hides checks that every automation of appointments passes. */
+const isWorthSaying = ({ check, ok }: Check) => !ok || !ALWAYS_PASSED.has(check)
+const ALWAYS_PASSED = new Set(['business', 'event type', 'disclaimer form'])
+
 function History({ calendarId, setup }: { calendarId: number; setup: Setup }) {
   const { t } = useTranslation()
   const format = useTimeFormat()
@@ -479,7 +509,7 @@ function History({ calendarId, setup }: { calendarId: number; setup: Setup }) {
           <Trans
             i18nKey={`appointment.historyEntry.${entry.change}`}
             values={{
-              user: entry.user,
+              user: nameOfUser(entry.user, t),
               fields: fieldsOf(entry)
                 .map((field) => t(`appointment.fields.${field}`))
                 .join(', '),
@@ -487,22 +517,32 @@ function History({ calendarId, setup }: { calendarId: number; setup: Setup }) {
             components={{ b: <b /> }}
           />{' '}
           <span className="faint numbers">{format.moment(entry.time)}</span>
-          <HistoryStatus entry={entry} setup={setup} />
+          <HistoryDetails entry={entry} setup={setup} />
         </li>
       ))}
     </ol>
   )
 }
 
-function HistoryStatus({ entry, setup }: { entry: HistoryEntry; setup: Setup }) {
+/** The old and the new status and start, if they changed. */
+function HistoryDetails({ entry, setup }: { entry: HistoryEntry; setup: Setup }) {
   const { t } = useTranslation()
-  const [from, to] = [entry.before?.status, entry.after.status]
-  if (typeof from !== 'string' || typeof to !== 'string' || from === to) return null
-  return (
-    <div className="soft">
-      {t('appointment.fromTo', { from: statusLabel(setup, from), to: statusLabel(setup, to) })}
-    </div>
-  )
+  const format = useTimeFormat()
+  const { before, after } = entry
+  const changes: { from: string; to: string }[] = []
+  if (typeof before?.startTime === 'number' && typeof after.startTime === 'number') {
+    changes.push({ from: format.moment(before.startTime), to: format.moment(after.startTime) })
+  }
+  if (typeof before?.status === 'string' && typeof after.status === 'string') {
+    changes.push({ from: statusLabel(setup, before.status), to: statusLabel(setup, after.status) })
+  }
+  return changes
+    .filter(({ from, to }) => from !== to)
+    .map(({ from, to }) => (
+      <div key={from} className="soft numbers">
+        {t('appointment.fromTo', { from, to })}
+      </div>
+    ))
 }
 
 const SHOWN_FIELDS = [

@@ -9,7 +9,7 @@ import {
   type Appointment,
   type AppointmentBody,
 } from '../api/calendar.ts'
-import { clientsQuery, nameOf } from '../api/clients.ts'
+import { clientQuery, clientsQuery, nameOf } from '../api/clients.ts'
 import type { Setup } from '../api/setup.ts'
 import { faultAt } from '../components/faults.ts'
 import { MoveFields } from './appointment-fields.tsx'
@@ -165,6 +165,8 @@ function ClientSelect({ value, error, onChange }: ClientSelectProps) {
   const [text, setText] = useState('')
   const [search] = useDebouncedValue(text, TYPING_MS)
   const [chosen, setChosen] = useState<{ value: string; label: string }>()
+  /** Chosen before the form opened. */
+  const isGiven = value !== undefined && !chosen
   const { data } = useInfiniteQuery({
     ...clientsQuery(text === chosen?.label ? '' : search),
     placeholderData: keepPreviousData,
@@ -177,14 +179,19 @@ function ClientSelect({ value, error, onChange }: ClientSelectProps) {
         : `${nameOf(client)} · ${t('clients.noAddress')}`,
     })),
   )
+  const { data: given } = useQuery({ ...clientQuery(value ?? 0), enabled: isGiven })
+  const shown = chosen ?? (given && { value: String(given.clientId), label: nameOf(given) })
   const options =
-    chosen && !found.some((one) => one.value === chosen.value) ? [chosen, ...found] : found
+    shown && !found.some((one) => one.value === shown.value) ? [shown, ...found] : found
   return (
     <Select
       label={t('calendar.client')}
       placeholder={t('calendar.chooseClient')}
+      // In the panel next to the calendar; a drawer sets the focus by the attribute.
+      autoFocus={value === undefined}
       data-autofocus
       searchable
+      openOnFocus={false}
       allowDeselect={false}
       value={value ? String(value) : null}
       error={error}

@@ -168,10 +168,10 @@ function GridHead({ day, columns, template }: HeadProps) {
       {groupByLocation(columns).map(({ location, count }) => (
         <span
           key={location.locationId}
-          className={`ellipsis ${classes.location}`}
+          className={classes.location}
           style={{ gridColumn: `span ${count}` }}
         >
-          {location.name}
+          <span className="ellipsis">{location.name}</span>
           <ZoneDifference day={day} timeZone={location.timeZone} />
         </span>
       ))}
@@ -397,7 +397,7 @@ function ZoneDifference({ day, timeZone }: { day: string; timeZone: string | nul
     : 0
   if (hours === 0) return null
   const key = hours > 0 ? 'calendar.ahead' : 'calendar.behind'
-  return <span className="amber"> · {t(key, { hours: Math.abs(hours) })}</span>
+  return <span className="amber">&nbsp;· {t(key, { hours: Math.abs(hours) })}</span>
 }
 
 function NowLine({

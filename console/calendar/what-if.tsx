@@ -9,7 +9,7 @@ const PARTS = ['move', 'create', 'cancel', 'expired'] as const
 const namesAtOnce = ({ samples }: Plan, t: TFunction<'console'>) =>
   samples
     .filter(({ change }) => change === 'atOnce')
-    .map(({ description }) => description ?? t('whatIf.unnamed'))
+    .map(({ templateName, description }) => templateName ?? description ?? t('whatIf.unnamed'))
     .join(', ')
 
 /** The effect of saving: "3 messages move; nothing is sent now." */

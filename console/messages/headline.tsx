@@ -15,7 +15,7 @@ export function Headline({ message }: { message: Message }) {
       text={t(`message.headline.${markOf(message)}`, { who: part('who'), what: part('what') })}
       parts={{
         who: recipient ?? message.objectName ?? t('message.noClient'),
-        what: <i>{message.description ?? t('message.noAutomation')}</i>,
+        what: <i>{message.templateName ?? message.description ?? t('message.noAutomation')}</i>,
       }}
     />
   )

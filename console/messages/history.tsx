@@ -20,7 +20,9 @@ export function History({ message, isNarrow }: HistoryProps) {
   const format = useTimeFormat()
   const items = [
     ...historyItems(message, t, format),
-    ...attemptItems(message.emails ?? [], t, format),
+    ...attemptItems(message.emails ?? [], 'attempt.number', t, format),
+    ...attemptItems(message.sentAgain ?? [], 'attempt.again', t, format),
+    ...queuedAgainItems(message.sentAgain ?? [], t, format),
   ]
     .toSorted((a, b) => a.at - b.at)
     .map(({ at: _at, ...item }) => item)
@@ -138,7 +140,24 @@ const TONE_OF_RESULT: Record<AttemptResult, string> = {
 /** For a message to a whole class, only the attempts of the first mails are shown. */
 const MAX_EMAILS = 20
 
-function attemptItems(emails: Email[], t: Translate, format: TimeFormat): Placed[] {
+/** Mails that were sent again by hand, before their first attempt. */
+const queuedAgainItems = (emails: Email[], t: Translate, format: TimeFormat): Placed[] =>
+  emails
+    .filter(({ attempts }) => attempts.length === 0)
+    .map(({ emailId, createdDate, to }) => ({
+      key: `again ${emailId}`,
+      at: createdDate,
+      time: format.timeWithSeconds(createdDate),
+      title: t('attempt.queuedAgain', { to }),
+      mark: 'sending',
+    }))
+
+function attemptItems(
+  emails: Email[],
+  title: 'attempt.number' | 'attempt.again',
+  t: Translate,
+  format: TimeFormat,
+): Placed[] {
   return emails.slice(0, MAX_EMAILS).flatMap((email) =>
     email.attempts.map((attempt, i) => {
       const result = resultOf(attempt)
@@ -146,7 +165,7 @@ function attemptItems(emails: Email[], t: Translate, format: TimeFormat): Placed
         key: `attempt ${email.emailId} ${i}`,
         at: attempt.time,
         time: format.timeWithSeconds(attempt.time),
-        title: t('attempt.number', { count: i + 1, result: t(`attempt.results.${result}`) }),
+        title: t(title, { count: i + 1, to: email.to, result: t(`attempt.results.${result}`) }),
         mark: MARK_OF_RESULT[result],
         children: (
           <>

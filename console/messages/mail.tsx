@@ -2,7 +2,9 @@ import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import type { Email } from '../../src/contract/email.ts'
 import type { TriggerDetails } from '../../src/contract/event-trigger.ts'
+import { previewAddress } from '../api/automation.ts'
 import { emailQuery } from '../api/messages.ts'
+import { useSession } from '../api/session.ts'
 import { MailFrame } from '../components/mail-frame.tsx'
 import { Failure, Loading } from '../components/states.tsx'
 import classes from './message.module.css'
@@ -12,11 +14,13 @@ export type MailProps = { message: TriggerDetails; email: Email | undefined }
 /** The mail as it was sent. */
 export function Mail({ message, email }: MailProps) {
   const { t } = useTranslation()
+  const { functions } = useSession()
   const more = (message.emails?.length ?? 0) - 1
+  const preview = functions.includes('VIEW_EMAILS') ? previewOf(message) : undefined
   return (
     <>
       <h2 className="eyebrow" style={{ margin: 0 }}>
-        {t('message.mail')}
+        {t(message.status === 'SCHEDULED' ? 'message.mailAhead' : 'message.mail')}
       </h2>
       <section className="card" style={{ overflow: 'hidden' }}>
         {email ? (
@@ -31,6 +35,8 @@ export function Mail({ message, email }: MailProps) {
             </div>
             <MailBody emailId={email.emailId} />
           </>
+        ) : preview ? (
+          <MailFrame className={classes.frame} title={t('message.frame')} address={preview} />
         ) : (
           <p className="soft small" style={{ margin: 0, padding: '14px 18px' }}>
             {t(message.status === 'SCHEDULED' ? 'message.noMailYet' : 'message.noMail')}
@@ -40,6 +46,13 @@ export function Mail({ message, email }: MailProps) {
       {more > 0 && <p className="faint small">{t('message.moreMails', { count: more })}</p>}
     </>
   )
+}
+
+/** What would be sent if it were due now. */
+function previewOf({ status, emailTemplateId, objectType, objectId, objectUUId }: TriggerDetails) {
+  const id = objectId ?? objectUUId
+  if (status !== 'SCHEDULED' || !emailTemplateId || id === null) return undefined
+  return previewAddress(emailTemplateId, { objectType, objectId: id })
 }
 
 function MailBody({ emailId }: { emailId: number }) {

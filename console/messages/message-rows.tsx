@@ -78,7 +78,7 @@ export function MessageRows(props: MessageRowsProps) {
   }, [rows, currentLine])
   return (
     <div
-      className="card"
+      className={`card ${classes.table}`}
       role="table"
       aria-label={t('activity.title')}
       aria-rowcount={messages.length}

@@ -4,5 +4,6 @@ import type { TFunction } from 'i18next'
 export function nameOfUser(user: string | null, t: TFunction) {
   if (user === null) return t('message.someone')
   if (user === 'SYSTEM') return t('message.system')
+  if (user === 'OPERATOR') return t('message.operator')
   return user.startsWith('key:') ? t('message.key', { name: user.slice(4) }) : user
 }

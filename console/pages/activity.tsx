@@ -75,12 +75,19 @@ export function ActivityPage() {
       </PageHead>
       <OutcomeTabs counts={counts.data ?? {}} total={total} search={search} />
       <Filters search={search} />
-      <Messages filters={filters} search={search} />
+      <Messages filters={filters} search={search} counts={counts.data ?? {}} />
     </>
   )
 }
 
 const TABS: MarkName[] = ['waiting', 'sent', 'failed', 'skipped', 'late', 'cancelled']
+
+/** How many messages have this outcome. */
+const countOf = (mark: MarkName, counts: TabsProps['counts']) =>
+  STATUSES.filter((status) => MARK_OF_STATUS[status] === mark).reduce(
+    (sum, status) => sum + (counts[status] ?? 0),
+    0,
+  )
 
 type TabsProps = {
   counts: Partial<Record<TriggerStatus, number>>
@@ -91,11 +98,6 @@ type TabsProps = {
 function OutcomeTabs({ counts, total, search }: TabsProps) {
   const { t } = useTranslation()
   const chosen = search.outcome
-  const countOf = (mark: MarkName) =>
-    STATUSES.filter((status) => MARK_OF_STATUS[status] === mark).reduce(
-      (sum, status) => sum + (counts[status] ?? 0),
-      0,
-    )
   return (
     <nav className={classes.tabs} aria-label={t('activity.outcome')}>
       <Tab
@@ -109,7 +111,7 @@ function OutcomeTabs({ counts, total, search }: TabsProps) {
           key={mark}
           outcome={mark}
           isChosen={chosen === mark}
-          count={countOf(mark)}
+          count={countOf(mark, counts)}
           label={mark === 'sent' ? t('activity.completed') : t(`status.${mark}`)}
         />
       ))}
@@ -264,9 +266,9 @@ function useExport() {
   }
 }
 
-type MessagesProps = { filters: MessageFilters; search: ActivitySearch }
+type MessagesProps = Pick<TabsProps, 'counts' | 'search'> & { filters: MessageFilters }
 
-function Messages({ filters, search }: MessagesProps) {
+function Messages({ filters, search, counts }: MessagesProps) {
   const { t } = useTranslation()
   const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(
     {
@@ -280,12 +282,13 @@ function Messages({ filters, search }: MessagesProps) {
   if (error && !data) return <Failure error={error} onRetry={() => void refetch()} />
   if (!data) return <Loading lines={12} height={24} />
   if (list.messages.length === 0) {
-    const isFiltered = Object.keys(search).length > 0
     return (
       <div className="card">
-        <Empty title={t(isFiltered ? 'activity.noneFound' : 'activity.none')}>
-          {t(isFiltered ? 'activity.noneFoundHint' : 'activity.noneHint')}
-        </Empty>
+        {Object.keys(search).length > 0 ? (
+          <NothingFound search={search} counts={counts} />
+        ) : (
+          <Empty title={t('activity.none')}>{t('activity.noneHint')}</Empty>
+        )}
       </div>
     )
   }
@@ -299,6 +302,35 @@ function Messages({ filters, search }: MessagesProps) {
         if (hasNextPage && !isFetchingNextPage) void fetchNextPage()
       }}
     />
+  )
+}
+
+/** Offers the outcomes that have messages with the same filters, and the list without filters. */
+function NothingFound({ search, counts }: Pick<TabsProps, 'counts' | 'search'>) {
+  const { t } = useTranslation()
+  const others = TABS.map((mark) => ({ mark, count: countOf(mark, counts) })).filter(
+    ({ count }) => count > 0,
+  )
+  return (
+    <Empty title={t('activity.noneFound')}>
+      {t(others.length > 0 ? 'activity.noneFoundHint' : 'activity.noneFoundAtAll')}
+      <div className={classes.nearest}>
+        {others.map(({ mark, count }) => (
+          <Link
+            key={mark}
+            to="/activity"
+            search={{ ...search, outcome: mark }}
+            className="button numbers"
+          >
+            <Mark mark={mark} size={10} />
+            {mark === 'sent' ? t('activity.completed') : t(`status.${mark}`)} {count}
+          </Link>
+        ))}
+        <Link to="/activity" search={{}} className={classes.withoutFilters}>
+          {t('activity.withoutFilters')}
+        </Link>
+      </div>
+    </Empty>
   )
 }
 

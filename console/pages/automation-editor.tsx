@@ -29,7 +29,7 @@ import { EditorSentence } from '../automations/editor-sentence.tsx'
 import classes from '../automations/editor.module.css'
 import { FinePrint } from '../automations/fine-print.tsx'
 import { MailPreview } from '../automations/mail-preview.tsx'
-import { ALL_SAMPLES, PlanCard } from '../automations/plan-card.tsx'
+import { PlanCard, PlanFigures } from '../automations/plan-card.tsx'
 import type { Word } from '../automations/sentence.ts'
 import { Conflict } from '../components/conflict.tsx'
 import { LeaveWindow } from '../components/leave-window.tsx'
@@ -78,7 +78,6 @@ function EditorPage({ eventDefnId }: { eventDefnId?: number }) {
 }
 
 const DEBOUNCE_MS = 300
-const SAMPLES = 10
 
 type EditorProps = { setup: Setup; opened: StoredAutomation | undefined }
 
@@ -97,14 +96,13 @@ function Editor({ setup, opened }: EditorProps) {
   }))
   const [word, setWord] = useState<Word>()
   const [theirs, setTheirs] = useState<StoredAutomation>()
-  const [showsAll, setShowsAll] = useState(false)
 
   const start = useMemo(() => base ?? newDraft(), [base])
   const changes = useMemo(() => differences(start, draft, setup), [start, draft, setup])
   const body = useMemo(() => bodyOf(draft, base, business.businessId), [draft, base, business])
   const [settledBody] = useDebouncedValue(body, DEBOUNCE_MS)
   const plan = useQuery({
-    ...planQuery(settledBody, showsAll ? ALL_SAMPLES : SAMPLES),
+    ...planQuery(settledBody),
     placeholderData: keepPreviousData,
   })
   const isPlanCurrent = settledBody === body && !plan.isPlaceholderData && !plan.error
@@ -217,16 +215,16 @@ function Editor({ setup, opened }: EditorProps) {
         </div>
         <aside className="column" style={{ gap: 16 }}>
           <PlanCard
+            body={settledBody}
             plan={plan.data}
             error={plan.error}
             isEvent={draft.eventType.eventCategory === 'EVENT'}
-            isExpanded={showsAll}
-            onExpand={setShowsAll}
             onRetry={() => void plan.refetch()}
           />
           <BacktestCard body={settledBody} />
           {canEdit && (
             <div className={`card ${classes.saveBar}`}>
+              {plan.data && <PlanFigures plan={plan.data} />}
               {save.error && (!isConflict || isDeleted) && (
                 <div role="alert" className={`clay small ${classes.saveError}`}>
                   {isDeleted

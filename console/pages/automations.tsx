@@ -284,8 +284,11 @@ function OnOff({ automation, label }: { automation: Automation; label: string })
       size="sm"
       aria-label={label}
       checked={isPending ? variables : automation.active}
-      disabled={isPending || !functions.includes('EDIT_DEFINITIONS')}
-      onChange={(event) => mutate(event.currentTarget.checked)}
+      disabled={!functions.includes('EDIT_DEFINITIONS')}
+      onChange={(event) => {
+        // Not disabled meanwhile, because that would take the focus from the keyboard.
+        if (!isPending) mutate(event.currentTarget.checked)
+      }}
       style={{ justifySelf: 'end' }}
     />
   )

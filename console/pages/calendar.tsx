@@ -37,6 +37,8 @@ export type CalendarSearch = {
   location?: number
   appointment?: number
   book?: boolean
+  /** Whom to book for. */
+  client?: number
 }
 
 export function CalendarPage() {
@@ -74,13 +76,13 @@ export function CalendarPage() {
     })
   const choose = (calendarId: number | undefined, changes: AppointmentBody = {}) => {
     setDraft(changes)
-    go({ appointment: calendarId, book: undefined })
+    go({ appointment: calendarId, book: undefined, client: undefined })
   }
   const book = (slot: AppointmentBody = {}) => {
     if (!canEdit) return
     const startTime = slot.startTime ?? momentAt(day, '09:00', format.timeZone)
     setBooking({ startTime, endTime: startTime + 1_800_000, ...slot })
-    go({ book: true, appointment: undefined })
+    go({ book: true, appointment: undefined, client: undefined })
   }
   const step = view === 'day' ? 1 : 7
   usePageKeys({
@@ -111,6 +113,7 @@ export function CalendarPage() {
     go({
       appointment: calendarId,
       book: undefined,
+      client: undefined,
       ...(view === 'day' && { day: format.isoDay(startTime) }),
     })
   }
@@ -119,12 +122,14 @@ export function CalendarPage() {
       <BookingPanel
         setup={setup}
         columns={staff}
-        draft={
-          booking.startTime === undefined ? { ...booking, ...firstTime(day, format) } : booking
-        }
+        draft={{
+          ...(booking.startTime === undefined ? firstTime(day, format) : {}),
+          ...(search.client === undefined ? {} : { clientId: search.client }),
+          ...booking,
+        }}
         onDraft={setBooking}
         onSaved={saved}
-        onClose={() => go({ book: undefined })}
+        onClose={() => go({ book: undefined, client: undefined })}
       />
     ) : setup && chosen.appointment ? (
       <AppointmentPanel

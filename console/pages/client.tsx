@@ -1,23 +1,24 @@
 import { Button } from '@mantine/core'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Trans, useTranslation } from 'react-i18next'
 import {
   clearSuppression,
   clientAppointmentsQuery,
-  clientEmailsQuery,
   clientQuery,
   nameOf,
   suppressionsQuery,
   type Client,
 } from '../api/clients.ts'
+import { messagesQuery } from '../api/messages.ts'
 import { useSession } from '../api/session.ts'
 import { setupQuery } from '../api/setup.ts'
-import { statusLabel, useVisitDetails, VisitMarks } from '../calendar/visit.tsx'
+import { lookOf, statusLabel, useVisitDetails, VisitMarks } from '../calendar/visit.tsx'
 import { ClientForm } from '../clients/client-form.tsx'
 import classes from '../clients/clients.module.css'
 import { writeTags } from '../clients/tags.ts'
+import { markOf, Status } from '../components/mark.tsx'
 import { Empty, Failure, Loading } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
 import { PageHead } from '../shell/page-head.tsx'
@@ -28,6 +29,7 @@ export function ClientPage() {
   const { clientId } = useParams({ from: '/shell/clients/$clientId' })
   const { data: client, error, refetch } = useQuery(clientQuery(Number(clientId)))
   const { data: appointments } = useQuery(clientAppointmentsQuery(Number(clientId)))
+  const { data: setup } = useQuery(setupQuery)
   if (error && !client) {
     return (
       <>
@@ -38,7 +40,9 @@ export function ClientPage() {
   }
   if (!client) return <Loading lines={8} />
   const visits = appointments?.items ?? []
-  const next = visits.find(({ startTime }) => startTime > Date.now())
+  const next = visits.find(
+    (visit) => visit.startTime > Date.now() && setup && lookOf(visit, setup) !== 'off',
+  )
   return (
     <>
       <PageHead
@@ -46,9 +50,11 @@ export function ClientPage() {
         title={<span dir="auto">{nameOf(client)}</span>}
         lede={
           appointments &&
+          setup &&
           (next ? (
             <Trans
               i18nKey="client.ledeNext"
+              count={visits.length}
               values={{ count: visits.length, time: format.moment(next.startTime) }}
               components={{ b: <b /> }}
             />
@@ -69,7 +75,7 @@ export function ClientPage() {
       <div className="two-columns">
         <div className="column" style={{ gap: 20 }}>
           <Appointments clientId={client.clientId} />
-          <Emails clientId={client.clientId} />
+          <Messages clientId={client.clientId} />
         </div>
         <div className="column" style={{ gap: 20 }}>
           <Details client={client} />
@@ -118,13 +124,14 @@ function Appointments({ clientId }: { clientId: number }) {
   )
 }
 
-function Emails({ clientId }: { clientId: number }) {
+/** Every message to the client, waiting ones first. */
+function Messages({ clientId }: { clientId: number }) {
   const { t } = useTranslation()
   const format = useTimeFormat()
-  const { functions } = useSession()
-  const mayRead = functions.includes('VIEW_EMAILS')
-  const { data, error, refetch } = useQuery({ ...clientEmailsQuery(clientId), enabled: mayRead })
-  if (!mayRead) return null
+  const { data, error, refetch, hasNextPage, isFetching, fetchNextPage } = useInfiniteQuery(
+    messagesQuery({ clientId }),
+  )
+  const messages = data?.pages.flatMap((page) => page.items)
   return (
     <section className="card panel">
       <header>
@@ -132,33 +139,41 @@ function Emails({ clientId }: { clientId: number }) {
       </header>
       {error && !data ? (
         <Failure error={error} onRetry={() => void refetch()} />
-      ) : !data ? (
+      ) : !messages ? (
         <Loading lines={4} />
-      ) : data.length === 0 ? (
+      ) : messages.length === 0 ? (
         <Empty title={t('client.noMessages')} />
       ) : (
-        <div
-          className={classes.scroll}
-          tabIndex={0}
-          role="region"
-          aria-label={t('client.messages')}
-        >
-          {data.toReversed().map((email) => (
-            <div key={email.emailId} className={`list-row ${classes.email}`}>
-              <span className="numbers soft">
-                {format.moment(email.sentTime ?? email.createdDate)}
-              </span>
+        <div className={classes.scroll}>
+          {messages.map((message) => (
+            <Link
+              key={message.eventTriggerId}
+              to="/activity/$eventTriggerId"
+              params={{ eventTriggerId: message.eventTriggerId }}
+              search={{ client: clientId }}
+              className={`list-row ${classes.message}`}
+            >
+              <span className="numbers soft">{format.moment(message.scheduledTime)}</span>
               <span className="ellipsis" dir="auto">
-                {email.subject}
+                {message.email?.subject ??
+                  message.templateName ??
+                  message.description ??
+                  `#${message.eventTriggerId}`}
               </span>
-              <span
-                className={email.status === 'FAILED' ? 'clay' : 'soft'}
-                title={email.statusReason ?? undefined}
-              >
-                {t(`client.emailStatus.${email.status}`)}
-              </span>
-            </div>
+              <Status mark={markOf(message)} />
+            </Link>
           ))}
+          {hasNextPage && (
+            <Button
+              variant="default"
+              size="xs"
+              my="xs"
+              loading={isFetching}
+              onClick={() => void fetchNextPage()}
+            >
+              {t('clients.more')}
+            </Button>
+          )}
         </div>
       )}
     </section>

@@ -13,7 +13,13 @@ import { useMemo, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { TriggerDetails } from '../../src/contract/event-trigger.ts'
 import type { Explanation } from '../../src/contract/explanation.ts'
-import { explanationQuery, messageQuery, messagesQuery } from '../api/messages.ts'
+import {
+  explanationQuery,
+  messageQuery,
+  messagesQuery,
+  recentMailCountQuery,
+} from '../api/messages.ts'
+import { useSession } from '../api/session.ts'
 import { Mark, markOf, Status, type MarkName } from '../components/mark.tsx'
 import { Failure, Loading } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
@@ -323,8 +329,12 @@ function reasonOf({ checks, outcome }: Explanation, t: Translate) {
 function Facts({ message, email }: MailProps) {
   const { t } = useTranslation()
   const format = useTimeFormat()
-  const { clientId, clientName, objectTime, objectStatus } = message
-  const about = [objectTime && format.moment(objectTime), objectStatus].filter(Boolean).join(', ')
+  const { functions } = useSession()
+  const { clientId, clientName, eventDefnId, objectTime, objectStatus } = message
+  const automation = message.description ?? `#${eventDefnId}`
+  const about =
+    message.objectName ??
+    [objectTime && format.moment(objectTime), objectStatus].filter(Boolean).join(', ')
   return (
     <dl className={`card ${classes.facts}`}>
       {email && <Fact name={t('message.facts.to')}>{email.to}</Fact>}
@@ -341,9 +351,39 @@ function Facts({ message, email }: MailProps) {
         </Fact>
       )}
       <Fact name={t('message.facts.automation')}>
-        <Link to="/automations">{message.description ?? `#${message.eventDefnId}`}</Link>
+        {functions.includes('VIEW_DEFINITIONS') ? (
+          <Link to="/automations/$eventDefnId" params={{ eventDefnId: String(eventDefnId) }}>
+            {automation}
+          </Link>
+        ) : (
+          automation
+        )}
       </Fact>
-      <Fact name={t('message.facts.object')}>{message.objectName ?? about}</Fact>
+      {functions.includes('VIEW_EMAILS') && message.emailTemplateId && (
+        <Fact name={t('message.facts.template')}>
+          <Link
+            to="/templates/$emailTemplateId"
+            params={{ emailTemplateId: String(message.emailTemplateId) }}
+          >
+            {message.templateName ?? `#${message.emailTemplateId}`}
+          </Link>
+        </Fact>
+      )}
+      <Fact name={t('message.facts.object')}>
+        {message.objectType === 'CALENDAR' && message.objectId !== null ? (
+          <Link
+            to="/calendar"
+            search={{
+              appointment: message.objectId,
+              ...(objectTime && { day: format.isoDay(objectTime) }),
+            }}
+          >
+            {about}
+          </Link>
+        ) : (
+          about
+        )}
+      </Fact>
       {message.reasonName && <Fact name={t('message.facts.service')}>{message.reasonName}</Fact>}
       {message.professionalName && (
         <Fact name={t('message.facts.staff')}>{message.professionalName}</Fact>
@@ -353,13 +393,26 @@ function Facts({ message, email }: MailProps) {
       )}
       {clientId && (
         <Fact name={t('message.facts.client')}>
-          <Link to="/activity" search={{ client: clientId }}>
+          <Link to="/clients/$clientId" params={{ clientId: String(clientId) }}>
             {clientName}
-          </Link>
+          </Link>{' '}
+          <MailCount clientId={clientId} />
         </Fact>
       )}
     </dl>
   )
+}
+
+/** How much mail the client got, which explains a complaint about too much of it. */
+function MailCount({ clientId }: { clientId: number }) {
+  const { t } = useTranslation()
+  const { functions } = useSession()
+  const { data } = useQuery({
+    ...recentMailCountQuery(clientId),
+    enabled: functions.includes('VIEW_EMAILS'),
+  })
+  if (data === undefined) return null
+  return <span className="faint">{t('message.recentMails', { count: data })}</span>
 }
 
 function Fact({ name, children }: { name: string; children: ReactNode }) {

@@ -279,7 +279,9 @@ function NextRows({ messages }: { messages: Message[] }) {
           >
             {message.clientName ?? message.objectName ?? `#${message.eventTriggerId}`}
           </Link>
-          <span className="ellipsis soft small grow">{message.description}</span>
+          <span className="ellipsis soft small grow" dir="auto">
+            {message.templateName ?? message.description}
+          </span>
         </div>
       </Fragment>
     )

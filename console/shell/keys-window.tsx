@@ -41,9 +41,11 @@ export function KeysWindow({ pages, onClose }: Props) {
         { keys: ['Space'], does: t('keys.peek') },
         { keys: ['X'], does: t('keys.choose') },
         { keys: ['R'], does: t('keys.sendAgain') },
+        { keys: ['Z'], does: t('keys.undo') },
         { keys: ['E'], does: t('keys.edit') },
         { keys: ['['], does: t('keys.dayBefore') },
         { keys: [']'], does: t('keys.dayAfter') },
+        { keys: ['T'], does: t('keys.today') },
       ],
     },
   ]

@@ -57,6 +57,9 @@ const ICON_OF_KIND = {
 const KINDS = Object.keys(ICON_OF_KIND) as Found['kind'][]
 
 const TYPING_MS = 150
+/** Few of each kind, so that actions are in sight too. */
+const MAX_CLIENTS = 5
+const MAX_OTHERS = 3
 
 const [store, palette] = createSpotlight()
 
@@ -154,7 +157,7 @@ function Line({ item }: { item: Item }) {
 
 function useGroups(props: PaletteProps, query: string, found: Found[]): Group[] {
   const { t } = useTranslation()
-  const { userId } = useSession()
+  const { userId, functions } = useSession()
   const open = useOpen()
   const describe = useDescription()
   const matches = ({ label }: Item) => label.toLowerCase().includes(query.trim().toLowerCase())
@@ -179,15 +182,34 @@ function useGroups(props: PaletteProps, query: string, found: Found[]): Group[] 
     keys: ['G', page.key.toUpperCase()],
     act: () => open(page.path),
   }))
+  /** "Book an appointment for Olivia O’Neill" */
+  const bookingsFor = (first: Found | undefined): Item[] =>
+    first?.kind === 'client' && functions.includes('EDIT_SCHEDULE')
+      ? [
+          {
+            key: 'book for client',
+            icon: <IconPlus {...ICON} />,
+            label: t('palette.bookFor', { name: first.title }),
+            isName: true,
+            act: () => open(`${NEW_APPOINTMENT}&client=${first.id}`),
+          },
+        ]
+      : []
   const recent = readRecent(userId).map((one) => itemOf(one, t(`palette.one.${one.kind}`)))
   return [
     ...KINDS.map((kind) => ({
       name: t(`palette.kinds.${kind}`),
-      items: found.filter((one) => one.kind === kind).map((one) => itemOf(one, describe(one))),
+      items: found
+        .filter((one) => one.kind === kind)
+        .slice(0, kind === 'client' ? MAX_CLIENTS : MAX_OTHERS)
+        .map((one) => itemOf(one, describe(one))),
     })),
     { name: t('palette.recent'), items: query.trim() === '' ? recent : [] },
     { name: t('palette.pages'), items: pages.filter(matches) },
-    { name: t('palette.do'), items: useActions(props).filter(matches) },
+    {
+      name: t('palette.do'),
+      items: [...bookingsFor(found[0]), ...useActions(props).filter(matches)],
+    },
   ].filter(({ items }) => items.length > 0)
 }
 

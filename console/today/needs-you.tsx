@@ -190,7 +190,10 @@ function FailureItem({ failure }: { failure: Overview['failures'][number] }) {
       title={
         <Filled
           text={t('today.gotNo', { who: part('who'), what: part('what') })}
-          parts={{ who: failure.clientName ?? failure.to, what: <i>{failure.description}</i> }}
+          parts={{
+            who: failure.clientName ?? failure.to,
+            what: <i>{failure.templateName ?? failure.description}</i>,
+          }}
         />
       }
       aside={format.moment(failure.scheduledTime)}

@@ -32,7 +32,10 @@ export function findClients(db: Db, businessId: number, search: Search) {
            c.email_address as detail,
            (select min(start_time) from calendar
             where business_id = ${businessId} and client_id = c.client_id and start_time >= ${now}
-              and active ${atVisiblePlace(visibility)}) as time
+              and active ${atVisiblePlace(visibility)}
+              and status in (select status from status
+                             where business_id = ${businessId} and object_type = 'CALENDAR' and live)
+           ) as time
     from client c
     where c.business_id = ${businessId} and c.active
       and c.client_id in (${candidates(businessId, search)})

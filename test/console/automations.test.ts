@@ -65,6 +65,43 @@ test('the timing is changed and saved by keyboard alone', async (t) => {
   assert.deepEqual(complaints, [])
 })
 
+test('an automation is switched off and on by keyboard, and the focus stays', async (t) => {
+  const { page, complaints } = await openAs(t, 'sofia', '/automations')
+  const onOff = page.getByRole('switch').nth(1)
+  await onOff.focus()
+  await page.keyboard.press('Space')
+  await page.getByText('switched off').waitFor()
+  await page.locator('input:focus').and(onOff).waitFor()
+  await page.keyboard.press('Space')
+  await page.getByText('switched off').waitFor({ state: 'detached' })
+  assert.deepEqual(complaints, [])
+})
+
+test('the sentence says which changes an automation waits for', async (t) => {
+  const { page, complaints } = await openAs(t, 'sofia', '/automations')
+  const sentence = 'an appointment changes its staff, mail the client Another therapist'
+  await page.getByRole('link', { name: sentence }).click()
+  await word(page, 'staff')
+    .and(page.getByText('staff', { exact: true }))
+    .click()
+  await page.getByLabel('What changes').first().press('ArrowDown')
+  await page.getByRole('option', { name: 'time' }).click()
+  await word(page, 'staff or time').waitFor()
+  await page.getByText('1 unsaved change').waitFor()
+  assert.deepEqual(complaints, [])
+})
+
+test('all messages that saving schedules are shown page by page', async (t) => {
+  const { page, complaints } = await openAs(t, 'sofia', '/automations/new')
+  await page.getByRole('button', { name: /^See all \d+$/ }).click()
+  const lines = page.locator('#plan li')
+  await lines.nth(50).waitFor()
+  const first = await lines.count()
+  await page.getByRole('button', { name: 'Show more' }).click()
+  await lines.nth(first).waitFor()
+  assert.deepEqual(complaints, [])
+})
+
 test('the mail is shown for a real appointment, in a frame in which nothing runs', async (t) => {
   const { page, complaints } = await openAs(t, 'sofia', '/automations/1')
   const frame = page.locator('iframe[title="The mail as the reader sees it"]')

@@ -85,7 +85,9 @@ test('the booking form shows which messages follow before it saves the appointme
   await page.getByRole('region', { name: 'Appointments of the day by staff' }).waitFor()
   await page.keyboard.press('b')
   const panel = page.getByRole('region', { name: 'Book' })
-  await panel.getByRole('combobox', { name: 'Client' }).fill(name.replace('Á', 'a'))
+  const who = panel.getByRole('combobox', { name: 'Client' })
+  await page.locator('input:focus').and(who).waitFor()
+  await who.fill(name.replace('Á', 'a'))
   await page.getByRole('option', { name }).click()
   await panel.getByLabel('Service').click()
   await page.getByRole('option').first().click()
@@ -98,6 +100,8 @@ test('the booking form shows which messages follow before it saves the appointme
   const visit = page.getByRole('button', { name: new RegExp(`^11:15.*${name}`) })
   await visit.waitFor()
   await visit.getByText(/messages? scheduled/).waitFor()
+  await page.getByRole('region', { name }).getByRole('link', { name: 'How was it?' }).click()
+  await page.getByRole('heading', { level: 1, name: `${name} will get How was it?` }).waitFor()
   assert.deepEqual(complaints, [])
 })
 
@@ -166,7 +170,7 @@ test('an appointment is cancelled after the panel showed which messages it cance
   await panel.locator('[data-plan]').filter({ hasText: 'cancelled' }).waitFor()
   assert.equal((await find(page, calendarId)).status, 'OPEN')
   await panel.getByRole('button', { name: 'Cancel it' }).click()
-  await panel.getByText('Cancelled', { exact: true }).waitFor()
+  await panel.locator('.chip').filter({ hasText: 'Cancelled' }).waitFor()
   assert.equal((await find(page, calendarId)).status, 'CANCELLED')
   assert.deepEqual(await pendingTimes(page, calendarId), [])
 
@@ -232,6 +236,7 @@ test('clients are found while typing, regardless of accents; errors are shown at
   await page.getByRole('link', { name }).click()
   await page.getByRole('heading', { name, level: 1 }).waitFor()
   await page.getByText('Mails to').waitFor()
+  await page.getByRole('link', { name: 'Reminder two days before Waiting' }).waitFor()
 
   await page.getByRole('button', { name: 'Edit' }).click()
   await page.getByLabel('First name').fill('')

@@ -11,6 +11,12 @@ test('a search finds clients and their appointments whatever the accents and apo
   const client = await save('/client', { firstName: 'Olivia', lastName: "O'Brien" })
   const past = await book(clock.in({ hours: -48 }), { clientId: client.clientId })
   const next = await book(clock.in({ hours: 48 }), { clientId: client.clientId })
+  const cancelled = { clientId: client.clientId, status: 'CANCELLED' }
+  const { calendarId } = await book(clock.in({ hours: 24 }), cancelled)
+  const { body: withCancelled } = await call('GET', '/search?text=obrien')
+  assert.equal(withCancelled[0].time, next.startTime, 'a cancelled visit is not the next one')
+  assert.equal(withCancelled[1].id, calendarId)
+  await call('DELETE', `/calendar/${calendarId}`)
   for (const text of ['obrien', "O'Brien", 'O’BRIEN', 'brien', 'óbrien oliv']) {
     const { status, body } = await call('GET', `/search?text=${encodeURIComponent(text)}`)
     assert.equal(status, 200)
