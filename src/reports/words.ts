@@ -24,9 +24,9 @@ const STATE_WORDS: Record<string, ReadonlyMap<string, string>> = {
 
 type Replacement = [pattern: RegExp, by: string]
 
-/** Replaces a reason; `{status}` in it stands for a word that stays. */
+/** Replaces a reason that begins the text or follows another one; `{status}` stands for a word that stays. */
 const replaceReason = (english: string, other: string): Replacement => [
-  new RegExp(english.replace(/\{(\w+)\}/, '(?<$1>\\w+)'), 'g'),
+  new RegExp(`(?<=^|[;:] )${english.replace(/\{(\w+)\}/, '(?<$1>\\w+)')}`, 'g'),
   other.replace(/\{(\w+)\}/, '$<$1>'),
 ]
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { GAVE_UP } from '../../src/store/trigger-queue.ts'
 import { REASONS, SUPPRESSED_REASONS } from '../../src/contract/reasons.ts'
 import { DIMENSIONS } from '../../src/contract/report.ts'
 import { REPORTS } from '../../src/reports/catalog/catalog.ts'
@@ -113,6 +114,19 @@ test('the reasons of triggers are in German and French, and answers of mail serv
   assert.equal(
     sayReason('fr', 'gave up after 3 attempts: 421 try later'),
     'abandonné après 3 tentatives: 421 try later',
+  )
+  assert.equal(
+    sayReason('de', `${GAVE_UP}the worker died or lost its lease`),
+    'nach 3 erfolglosen Versuchen aufgegeben: der Dienst wurde beendet oder war zu lange still',
+  )
+  assert.equal(sayReason('fr', 'cancelled by sofia'), 'annulé par sofia')
+  assert.equal(
+    sayReason('de', 'the definition does not select location 3'),
+    'die Automation gilt nicht dem Standort 3',
+  )
+  assert.equal(
+    sayReason('de', '550 5.1.1 mailbox unknown, it was deleted'),
+    '550 5.1.1 mailbox unknown, it was deleted',
   )
   assert.equal(sayReason('en', reasons[0]!), reasons[0])
 })

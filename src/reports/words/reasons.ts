@@ -152,6 +152,68 @@ export const REASON_WORDS: [en: string, de: string, fr: string][] = [
     'der Status des Formulars ist {status}',
     'le statut du formulaire est {status}',
   ],
+  ['erased', 'gelöscht', 'effacé'],
+  ['cancelled by', 'abgebrochen von', 'annulé par'],
+  [
+    'the definition does not select location',
+    'die Automation gilt nicht dem Standort',
+    'l’automatisation ne concerne pas le site',
+  ],
+  [
+    'the definition does not select staff',
+    'die Automation gilt nicht dem Mitarbeiter',
+    'l’automatisation ne concerne pas le collaborateur',
+  ],
+  [
+    'the definition does not select service',
+    'die Automation gilt nicht der Leistung',
+    'l’automatisation ne concerne pas la prestation',
+  ],
+  [
+    'the definition does not select disclaimer form',
+    'die Automation gilt nicht dem Formular',
+    'l’automatisation ne concerne pas le formulaire',
+  ],
+  [
+    'it has no location, and the definition selects by location',
+    'hat keinen Standort, und die Automation verlangt einen',
+    'n’a pas de site, et l’automatisation en demande un',
+  ],
+  [
+    'it has no staff, and the definition selects by staff',
+    'hat keinen Mitarbeiter, und die Automation verlangt einen',
+    'n’a pas de collaborateur, et l’automatisation en demande un',
+  ],
+  [
+    'it has no service, and the definition selects by service',
+    'hat keine Leistung, und die Automation verlangt eine',
+    'n’a pas de prestation, et l’automatisation en demande une',
+  ],
+  [
+    'it has no tag {tag} with one of these values',
+    'hat kein Merkmal {tag} mit einem dieser Werte',
+    'n’a pas d’étiquette {tag} avec l’une de ces valeurs',
+  ],
+  [
+    'the worker died before the answer came',
+    'der Dienst wurde beendet, bevor die Antwort kam',
+    'le service s’est arrêté avant la réponse',
+  ],
+  [
+    'the worker died before the message ended',
+    'der Dienst wurde beendet, bevor die Mail zu Ende war',
+    'le service s’est arrêté avant la fin de l’e-mail',
+  ],
+  [
+    'the worker died or lost its lease',
+    'der Dienst wurde beendet oder war zu lange still',
+    'le service s’est arrêté ou n’a plus répondu',
+  ],
+  [
+    'gave up after {count} failed attempts',
+    'nach {count} erfolglosen Versuchen aufgegeben',
+    'abandonné après {count} tentatives sans succès',
+  ],
   ['gave up after 1 attempt', 'nach 1 Versuch aufgegeben', 'abandonné après 1 tentative'],
   [
     'gave up after {count} attempts',
