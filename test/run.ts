@@ -37,12 +37,12 @@ try {
   const server = await openServer()
   const template = await makeTemplate(server, 'template0', migrate)
   const world = await makeTemplate(server, template, fillWorld)
-  const demo = isConsole ? await makeTemplate(server, template, fillDemo) : template
+  const demo = isConsole ? await makeTemplate(server, template, fillDemo) : undefined
   exitCode = await runTests({
     TEST_SERVER_URL: server,
     TEST_TEMPLATE: template,
     TEST_WORLD_TEMPLATE: world,
-    TEST_DEMO_TEMPLATE: demo,
+    ...(demo ? { TEST_DEMO_TEMPLATE: demo } : {}),
   })
 } finally {
   for (const stop of stops.toReversed()) await stop()

@@ -305,7 +305,12 @@ function condition(kind: ObjectKind, { field, match }: Filter, value: unknown): 
       return sql`and ${column} = ${value}`
     case 'among': {
       // A name may itself contain a comma.
-      const all = [...new Set([String(value), ...String(value).split(',')])]
+      const all = [
+        String(value),
+        ...String(value)
+          .split(',')
+          .map((one) => one.trim()),
+      ]
       return sql`and ${column} = any (${all}::text[])`
     }
     case 'from':

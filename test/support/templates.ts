@@ -34,7 +34,10 @@ async function withApp(url: string, given: Given, fill: (started: Started) => Pr
   const database = openDatabase({ url, connections: 2 })
   const closing: (() => unknown)[] = []
   const lifetime = { after: (close: () => unknown) => void closing.push(close) }
-  await fill(await startApp(lifetime, { ...given, database }))
-  for (const close of closing) await close()
-  await database.close()
+  try {
+    await fill(await startApp(lifetime, { ...given, database }))
+  } finally {
+    for (const close of closing) await close()
+    await database.close()
+  }
 }

@@ -66,7 +66,7 @@ const classesIn = (scope: Scope) => sql`
   ${ofScope('k', scope)} ${anyOf('k.status', scope.statuses, 'text')} ${tagged('k', scope)}
   ${scope.clientIds ? sql`and k.client_id_list && ${scope.clientIds}::bigint[]` : empty}`
 
-/** Stands for the client of a class: `1 student`, `12 students`. */
+/** The text in the client column for a class: `1 student`, `12 students`. */
 export const studentsInWords = (count: string) =>
   raw(`${count} || case when ${count} = 1 then ' student' else ' students' end`)
 
@@ -74,11 +74,11 @@ export const STUDENT_WORDS = ['student', 'students']
 
 /** `a`: rows in the order of their days; the days of several zones overlap. */
 export const inOrder = (table: string, id: string, { zones }: Scope) =>
-  raw(
-    zones.length > 1
-      ? `${table}.local_start, ${table}.start_time, ${table}.${id}`
-      : `${table}.start_time, ${table}.${id}`,
-  )
+  inOrderOf([`${table}.local_start`, `${table}.start_time`, `${table}.${id}`], zones)
+
+/** By these columns; the first is the local time, which only several zones need. */
+export const inOrderOf = (columns: [local: string, ...others: string[]], zones: Scope['zones']) =>
+  raw((zones.length > 1 ? columns : columns.slice(1)).join(', '))
 
 /** What an object of this type counts as. An appointment that has not begun cannot have been kept. */
 export function outcomeOf(table: string, objectType: ObjectType, scope: Scope): Sql {

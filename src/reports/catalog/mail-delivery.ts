@@ -73,10 +73,14 @@ const kpiOf = (name: string, better?: 'less') => {
 
 const NO_TEMPLATE = 'No template'
 
-/** Templates in several languages have the same name. */
+/** Variants of a template have the same name, and several can be in one language. */
 const TEMPLATE = raw(`
-  case when count(*) over (partition by template) > 1 and language is not null
-       then template || ' (' || language || ')' else template end`)
+  template ||
+  case when count(*) over (partition by template, language) > 1
+         then ' (' || concat_ws(', ', language, id) || ')'
+       when count(*) over (partition by template) > 1 and language is not null
+         then ' (' || language || ')'
+       else '' end`)
 
 /** Of the emails that a mail server was asked to take and answered for. */
 const RATE = { meaninglessWith: ['statusList'] } as const

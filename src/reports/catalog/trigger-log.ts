@@ -1,8 +1,8 @@
-import { raw, sql } from '../../database/sql.ts'
+import { sql } from '../../database/sql.ts'
 import type { Report, Scope } from '../report.ts'
 import { chartOverTime, stepOf } from '../time-steps.ts'
 import { mailOutcome, objectNames, RECALL, triggerRows } from './automation-rows.ts'
-import { localAtAnyTime, STUDENT_WORDS } from './conditions.ts'
+import { inOrderOf, localAtAnyTime, STUDENT_WORDS } from './conditions.ts'
 import { triggerObjects } from './objects.ts'
 
 /** The result of the emails of a trigger: the first of these that one of them has. */
@@ -72,7 +72,7 @@ export const triggerLog: Report = {
     from (${triggersWithMails(scope)}) t
     join event_definition d on (d.business_id, d.event_defn_id) = (${scope.businessId}, t.event_defn_id)
     ${objectNames(scope)}
-    order by ${raw(scope.zones.length > 1 ? 't.local_time, ' : '')}t.scheduled_time, t.event_trigger_id`,
+    order by ${inOrderOf(['t.local_time', 't.scheduled_time', 't.event_trigger_id'], scope.zones)}`,
   figures: (scope) => sql`
     select count(*) as triggers,
            count(*) filter (where t.scheduled_time <= ${scope.now} and t.status <> 'CANCELLED') as due,

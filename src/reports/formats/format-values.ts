@@ -35,8 +35,9 @@ export function sayCell(cell: string, fixedWords: Column['fixedWords'], words: W
   if (fixedWords === 'status') return words.sayStatus(cell)
   if (fixedWords === 'reason') return words.sayReason(cell)
   if (fixedWords === true) return words.sayState(cell)
+  if (!fixedWords) return cell
   const [, count = '', word = cell] = /^(\d+ )(.+)$/.exec(cell) ?? []
-  return fixedWords?.includes(word) ? count + words.say(word) : cell
+  return fixedWords.includes(word) ? count + words.say(word) : cell
 }
 
 function writeCell(type: ColumnType, cell: Cell, currency: string | null, locale: string): string {
