@@ -109,7 +109,8 @@ function getBrowser() {
 
 async function runTests(environment: Record<string, string>) {
   if (stopping.signal.aborted) return 1
-  const args = ['--test', '--test-concurrency=2', '--test-timeout=900000', ...flags, ...wanted()]
+  // One more than a small machine has cores: some tests wait for a lease, a server or a browser.
+  const args = ['--test', '--test-concurrency=3', '--test-timeout=900000', ...flags, ...wanted()]
   const child = (tests = spawn(process.execPath, args, {
     cwd: files.length > 0 ? process.cwd() : root,
     stdio: 'inherit',

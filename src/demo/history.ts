@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { REASONS } from '../contract/reasons.ts'
+import { OBJECT_NAMES, REASONS } from '../contract/reasons.ts'
 import type { Db } from '../database/database.ts'
 import {
   drawTriggerIds,
@@ -146,7 +146,7 @@ function triggerOf(message: Message, businessId: number, eventTriggerId: number)
     anchorTime,
     scheduledTime,
     status: isSent ? 'COMPLETED' : fate,
-    statusReason: reasonOf(fate, object),
+    statusReason: reasonOf(message),
     completedTime: isSent ? endedTime : null,
     createdDate: isBefore(since, object.bookedTime) ? object.bookedTime : since,
     modifiedDate: fate === 'CANCELLED' ? object.modifiedDate : endedTime,
@@ -157,10 +157,10 @@ function triggerOf(message: Message, businessId: number, eventTriggerId: number)
 const idOf = ({ id }: PastObject) =>
   typeof id === 'number' ? { objectId: id, objectUuid: null } : { objectId: null, objectUuid: id }
 
-function reasonOf(fate: Fate, { status }: PastObject): string | null {
+function reasonOf({ fate, object, definition }: Message): string | null {
   switch (fate) {
     case 'CANCELLED':
-      return `the appointment’s status is ${status}`
+      return `the ${OBJECT_NAMES[definition.objectType]}'s status is ${object.status}`
     case 'SKIPPED':
       return REASONS.noAddress
     case 'FAILED':

@@ -15,7 +15,7 @@ type Part = { label: string; meaninglessWith?: readonly FilterName[] }
 
 /**
  * Leaves out what the filters make meaningless, such as a no-show rate of no-shows, and says so. What
- * is booked ahead is left out of a range that has ended.
+ * is booked ahead is left out of a range that has ended, and columns of the past out of one that has not begun.
  */
 export function leaveOutMeaningless(
   report: Report,
@@ -24,6 +24,7 @@ export function leaveOutMeaningless(
   { say }: Words,
 ) {
   const hasEnded = Temporal.Instant.compare(scope.until, scope.now) <= 0
+  const hasBegun = Temporal.Instant.compare(scope.from, scope.now) <= 0
   const deciding = ({ meaninglessWith = [] }: Pick<Part, 'meaninglessWith'>) =>
     meaninglessWith.filter((name) => filters[name] !== undefined)
   const isShown = (part: Part & { tense?: 'past' | 'future' }) =>
@@ -51,7 +52,9 @@ export function leaveOutMeaningless(
     report: {
       ...report,
       kpis: report.kpis.filter(isShown),
-      columns: report.columns.filter(isShown),
+      columns: report.columns.filter(
+        (column) => isShown(column) && (hasBegun || column.tense !== 'past'),
+      ),
       charts: report.charts.filter((chart) => deciding(chart).length === 0),
     },
   }

@@ -198,9 +198,9 @@ export type Column = {
   width: number
   /**
    * Its cells are words of the service, not data: they are printed in the language of the report. With a list
-   * only these are; `status` are the labels of statuses.
+   * only these are, also after a number; `status` are the labels of statuses, `reason` why triggers ended.
    */
-  fixedWords?: true | 'status' | readonly string[]
+  fixedWords?: true | 'status' | 'reason' | readonly string[]
   /** Its texts are months or local times of ISO form: they are printed as the language writes them. */
   isDate?: true
   /** Left out if the report is for one location, which its head names. */

@@ -1,6 +1,7 @@
 import { fillWords } from '../email/words.ts'
 import { DEFINITIONS } from './words/definitions.ts'
 import { LABELS } from './words/labels.ts'
+import { REASON_WORDS } from './words/reasons.ts'
 import { SENTENCES } from './words/sentences.ts'
 import { STATES } from './words/statuses.ts'
 import { dateWriter, type WriteDate } from './write-date.ts'
@@ -21,6 +22,19 @@ const STATE_WORDS: Record<string, ReadonlyMap<string, string>> = {
   fr: new Map(STATES.map(([english, , french]) => [english, french])),
 }
 
+type Replacement = [pattern: RegExp, by: string]
+
+/** Replaces a reason; `{status}` in it stands for a word that stays. */
+const replaceReason = (english: string, other: string): Replacement => [
+  new RegExp(english.replace(/\{(\w+)\}/, '(?<$1>\\w+)'), 'g'),
+  other.replace(/\{(\w+)\}/, '$<$1>'),
+]
+
+const REASONS_IN: Record<string, Replacement[]> = {
+  de: REASON_WORDS.map(([english, german]) => replaceReason(english, german)),
+  fr: REASON_WORDS.map(([english, , french]) => replaceReason(english, french)),
+}
+
 export const REPORT_LANGUAGES = ['en', 'de', 'fr'] as const
 
 export type Words = {
@@ -32,6 +46,8 @@ export type Words = {
   sayStatus(label: string): string
   /** A state of one object. */
   sayState(english: string): string
+  /** Why a trigger ended as it did. What a mail server answered stays as it is. */
+  sayReason(english: string): string
   writeDate: WriteDate
 }
 
@@ -45,6 +61,7 @@ export function wordsOf(locale: string): Words {
   const isKnown = language in DICTIONARIES
   const dictionary = DICTIONARIES[language]
   const states = STATE_WORDS[language]
+  const reasons = REASONS_IN[language] ?? []
   const words: Words = {
     // One form of English numbers, whatever the region.
     locale: isKnown ? locale : 'en',
@@ -52,6 +69,7 @@ export function wordsOf(locale: string): Words {
     say: (english, values = {}) => fillWords(dictionary?.get(english) ?? english, values),
     sayStatus: (label) => states?.get(label) ?? label,
     sayState: (english) => states?.get(english) ?? dictionary?.get(english) ?? english,
+    sayReason: (english) => reasons.reduce((text, [from, to]) => text.replace(from, to), english),
     writeDate: dateWriter(locale, isKnown ? language : 'en'),
   }
   known.set(locale, words)

@@ -1,20 +1,14 @@
 import assert from 'node:assert/strict'
-import { after, test, type TestContext } from 'node:test'
+import { test } from 'node:test'
 import { reconcileAll } from '../../src/automation/reconcile.ts'
 import { saveLastReconciliation } from '../../src/store/reconciliation.ts'
 import { assertAccessible, startConsole } from '../support/console.ts'
-import { cloneDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 
-const lifetime = { after } as Pick<TestContext, 'after'>
-const { url, database } = await cloneDatabase(lifetime)
-const { service, businessId, openAs, call } = await startConsole(
-  [
-    { username: 'sofia', role: 'OWNER' },
-    { username: 'stella', role: 'USER' },
-  ],
-  { DATABASE_URL: url },
-)
+const { service, businessId, openAs, call, database } = await startConsole([
+  { username: 'sofia', role: 'OWNER' },
+  { username: 'stella', role: 'USER' },
+])
 
 const DAY_MS = 86_400_000
 

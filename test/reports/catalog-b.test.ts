@@ -112,6 +112,8 @@ test('the reports agree with plain calculations over exported rows', async (t) =
     const french = await print(business, october2026, NOW, 'fr')
     assert.match(french.sentences[0]!, /^Octobre 2026 a compté /)
     assert.match(french.sentences[2]!, /^Novembre 2026 compte déjà /)
+    const freed = /([01] créneau s’est libéré|\d{1,3} créneaux se sont libérés) après un rappel/
+    assert.match(french.sentences[2]!, freed)
     // October was booked to its end, November is not: the two cannot be compared.
     assert.equal(printed.kpis.find(({ name }) => name === 'nextMonth')!.previous, null)
   })
@@ -212,11 +214,15 @@ test('the reports agree with plain calculations over exported rows', async (t) =
     const printed = await print(business, { reportId: 206, ...YEAR })
     const unclosed = rows.filter((row) => outcomeOf(row) === 'UNCLOSED' && isWithin(row, YEAR))
     assert.deepEqual(
-      sorted(records(printed).map(({ date, days }) => [date, days])),
+      sorted(
+        records(printed).map(({ date, days, price, currency }) => [date, days, price, currency]),
+      ),
       sorted(
         unclosed.map((row) => [
           dayOf(row, business),
           Math.floor((NOW_MS - row.startTime) / DAY_MS),
+          row.price,
+          row.currency,
         ]),
       ),
     )
@@ -274,8 +280,22 @@ test('the reports agree with plain calculations over exported rows', async (t) =
         ),
     )
     assert.deepEqual(
-      sorted(records(printed).map(({ date, minutes }) => [date, minutes])),
-      sorted(empty.map((row) => [dayOf(row, business), (row.endTime - row.startTime) / 60_000])),
+      sorted(
+        records(printed).map(({ date, minutes, price, currency }) => [
+          date,
+          minutes,
+          price,
+          currency,
+        ]),
+      ),
+      sorted(
+        empty.map((row) => [
+          dayOf(row, business),
+          (row.endTime - row.startTime) / 60_000,
+          row.price,
+          row.currency,
+        ]),
+      ),
     )
     const past = empty.filter(({ startTime }) => startTime <= NOW_MS)
     assert.equal(kpi(printed, 'stayedEmpty'), past.length)
@@ -289,11 +309,20 @@ test('the reports agree with plain calculations over exported rows', async (t) =
     const groups = Map.groupBy(own, (row) => `${row.locationId} ${row.reasonId}`)
     assert.equal(printed.rows.length, groups.size)
     assert.deepEqual(
-      sorted(records(printed).map((line) => [line.appointments, line.completed, line.minutes])),
+      sorted(
+        records(printed).map((line) => [
+          line.appointments,
+          line.completed,
+          line.minutes,
+          line.revenueCHF,
+          line.revenueEUR,
+        ]),
+      ),
       sorted(
         [...groups.values()].map((group) => {
-          const { appointments, kept, bookedMinutes } = calculate(group)
-          return [appointments, kept, bookedMinutes]
+          const { appointments, kept, bookedMinutes, money } = calculate(group)
+          const { CHF = 0, EUR = 0 } = money.revenue ?? {}
+          return [appointments, kept, bookedMinutes, CHF, EUR]
         }),
       ),
     )

@@ -48,3 +48,16 @@ test('docs/reports.md lists all reports with their picture and security function
   ])
   assert.deepEqual(listed, real)
 })
+
+test('every report is printed by a test that calculates its rows itself', () => {
+  const sources = ['a', 'b', 'c', 'd'].map((letter) =>
+    readFileSync(path.join(import.meta.dirname, `catalog-${letter}.test.ts`), 'utf8'),
+  )
+  const printed = sources.flatMap((source) =>
+    [...source.matchAll(/(?:reportId: |printed\((?:exported, )?)(\d{3})\b/g)].map(([, id]) =>
+      Number(id),
+    ),
+  )
+  const ids = new Set(REPORTS.map(({ reportId }) => reportId))
+  assert.deepEqual([...ids.difference(new Set(printed))], [])
+})

@@ -2,8 +2,13 @@ import assert from 'node:assert/strict'
 import { buffer } from 'node:stream/consumers'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
+import { STUDENT_WORDS } from '../../src/reports/catalog/conditions.ts'
 import type { SeriesChart } from '../../src/reports/chart.ts'
-import { isLandscape, layOutColumns } from '../../src/reports/formats/column-widths.ts'
+import {
+  isLandscape,
+  layOutColumns,
+  maxTextWidth,
+} from '../../src/reports/formats/column-widths.ts'
 import { drawChart, drawCharts } from '../../src/reports/formats/draw-chart.ts'
 import { cellWriters, describeScope } from '../../src/reports/formats/format-values.ts'
 import { dropEmptySeries } from '../../src/reports/formats/xlsx-charts.ts'
@@ -207,6 +212,10 @@ test('the names of data stay as they are in a German report, and the words of th
   const write = cellWriters({ ...sampleResult(0), columns, locale: 'de' })
   const cells = ['Class', 'None', 'Massage'].map((cell) => write[0]!(cell, []))
   assert.deepEqual(cells, ['Class', 'Ohne', 'Massage'])
+  const students: Column = { ...columns[0]!, fixedWords: STUDENT_WORDS }
+  const countOf = cellWriters({ ...sampleResult(0), columns: [students], locale: 'de' })[0]!
+  const counts = ['1 student', '12 students', '2 Brothers'].map((cell) => countOf(cell, []))
+  assert.deepEqual(counts, ['1 Teilnehmer/in', '12 Teilnehmende', '2 Brothers'])
   const status: Column = {
     name: 'status',
     label: 'Status',
@@ -230,7 +239,25 @@ test('a table of figures only has the width of the page', () => {
   }
 })
 
-test('a month with two currencies fits a portrait page in every language', () => {
+test('a text column has room for its label, and for the only long state of a short list', () => {
+  const widthOf = (label: string, cells: string[]) => {
+    const texts: Column[] = [10, 30, 30].map((width, i) => ({
+      ...COLUMNS[1]!,
+      label: 'Client',
+      width,
+      name: `${i}`,
+    }))
+    const columns = texts.with(0, { ...texts[0]!, label, width: 5 })
+    const rows = cells.map((cell) => [cell, ...Array(2).fill('Maximiliane von Hohenstein-Ettal')])
+    const laidOut = layOutColumns(columns, rows, { paper: 'a4', flipped: false })
+    return laidOut.columns[0]!.points - 8
+  }
+  assert.ok(widthOf('Première visite', ['', '']) >= 8 * 4.6)
+  const states = [...Array(7).fill('Fait'), 'Réservé']
+  assert.ok(widthOf('État', states) >= 0.8 * maxTextWidth('Réservé'), 'in one line')
+})
+
+test('a month with two currencies fits a portrait page in every language, and one with millions a landscape page', () => {
   const counts = ['appointments', 'kept', 'missed', 'cancelled', 'unclosed', 'ahead'] as const
   const amounts = ['revenue', 'aheadValue'] as const
   for (const locale of ['en', 'de', 'fr']) {
@@ -243,12 +270,17 @@ test('a month with two currencies fits a portrait page in every language', () =>
       const currency = column.type === 'money' ? ' (CHF)' : ''
       return { ...column, label: `${say(column.label)}${currency}` }
     })
-    assert.equal(isLandscape(columns), false, locale)
-    const cells: Record<string, string> = { text: 'Mo', date: '01.11.2026', money: '3.326,00' }
-    const row = columns.map(({ type }) => cells[type] ?? '1.200')
-    const laidOut = layOutColumns(columns, [row], { paper: 'a4', flipped: false })
-    const width = laidOut.columns.reduce((sum, { points }) => sum + points, 0)
-    assert.ok(width < 516, `${locale}: ${width}`)
+    const widthWith = (money: string, flipped: boolean) => {
+      const cells: Record<string, string> = { text: 'Mo', date: '01.11.2026', money }
+      const row = columns.map(({ type }) => cells[type] ?? '1.200')
+      assert.equal(isLandscape(columns, [row]), flipped, `${locale} ${money}`)
+      const laidOut = layOutColumns(columns, [row], { paper: 'a4', flipped })
+      return laidOut.columns.reduce((sum, { points }) => sum + points, 0)
+    }
+    assert.ok(widthWith('3.326,00', false) < 516, locale)
+    assert.ok(widthWith('12.345.678,00', true) < 763, locale)
+    // Very small letters, but no column is beyond the edge of the page.
+    assert.ok(widthWith('1.234.567.890.123.456.789.012,00', true) < 763, locale)
   }
 })
 

@@ -193,7 +193,7 @@ export const calculateClasses = (classes: Class[]) => {
 }
 
 /** Calculates the measures with plain loops. Money is by currency. */
-export function calculate(rows: Row[], nowMs = NOW.epochMilliseconds) {
+export function calculate(rows: Row[], nowMs = NOW.epochMilliseconds, outcomes = OUTCOMES) {
   const counts = { appointments: 0, kept: 0, missed: 0, cancelled: 0, unclosed: 0, ahead: 0 }
   const money: Record<string, Record<string, number>> = {}
   let bookedMinutes = 0
@@ -205,7 +205,7 @@ export function calculate(rows: Row[], nowMs = NOW.epochMilliseconds) {
   for (const row of rows) {
     counts.appointments += 1
     add('value', row)
-    const outcome = OUTCOMES[row.status]
+    const outcome = outcomes[row.status]
     if (outcome === 'CANCELLED') {
       counts.cancelled += 1
       add('cancelledValue', row)

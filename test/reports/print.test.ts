@@ -346,6 +346,28 @@ test('captured mail is not sent, and a bounce is not delivery', async (t) => {
   assert.deepEqual(await figures(), { mails: 1, delivered: 0, bounced: 0, failed: 1, notSent: 0 })
 })
 
+test('mails of a template in two languages are two lines, each with its language', async (t) => {
+  const { book, db, businessId, ...business } = await openBusiness(t)
+  await book({ at: '2026-10-05T09:00+02:00' })
+  await addMail(db, businessId)
+  await db.query(sql`update email_template set language = 'de' where business_id = ${businessId}`)
+  await db.query(sql`
+    insert into email_template (business_id, template_name, language, subject, email_body, created_date, created_user, modified_date, modified_user)
+    values (${businessId}, 'Reminder', 'fr', 's', 'b', ${NOW}, 'TEST', ${NOW}, 'TEST')`)
+  await db.query(sql`
+    insert into email (business_id, email_template_id, to_address, from_address, subject, message_id, status, created_date)
+    select ${businessId}, email_template_id, 'a@example.org', 'b@example.org', 's', 'm2', 'SENT', '2026-10-05T07:00Z'
+    from email_template where business_id = ${businessId} and language = 'fr'`)
+  const { rows } = await print({ businessId, ...business }, { reportId: 902, ...OCTOBER })
+  assert.deepEqual(
+    rows.map(([template, mails]) => [template, mails]),
+    [
+      ['Reminder (de)', 1],
+      ['Reminder (fr)', 1],
+    ],
+  )
+})
+
 test('a LOCATION_SUPER_USER prints the own locations, a USER the own appointments', async (t) => {
   const { book, zurich, newYork, elena, tom, ...business } = await openBusiness(t)
   await book({ at: '2026-10-05T09:00+02:00', locationId: zurich, professionalId: elena })

@@ -103,6 +103,27 @@ test('days off and special hours replace the usual hours of their days', async (
   assert.equal(total, 2 * 480 + 120 + 90)
 })
 
+test('a day off at one location leaves the hours at another', async (t) => {
+  const business = await openBusiness(t)
+  const { zurich, newYork, elena } = business
+  await setHours(business, elena, {
+    locations: [zurich, newYork],
+    hours: [
+      { weekday: 'MONDAY', from: '09:00', to: '12:00', locationId: zurich },
+      { weekday: 'MONDAY', from: '16:00', to: '18:00', locationId: newYork },
+    ],
+    exceptions: [
+      { startDate: '2026-10-05', locationId: zurich },
+      { startDate: '2026-10-12', from: '10:00', to: '11:00', locationId: newYork },
+      { startDate: '2026-10-19' },
+    ],
+  })
+  const totalOn = async (day: string) => (await utilisation(business, day, day)).total
+  assert.equal(await totalOn('2026-10-05'), 120)
+  assert.equal(await totalOn('2026-10-12'), 180 + 60)
+  assert.equal(await totalOn('2026-10-19'), 0)
+})
+
 test('overlapping hours and overlapping bookings count once', async (t) => {
   const business = await openBusiness(t)
   const { db, businessId, zurich, elena, anna, book } = business
@@ -139,6 +160,17 @@ test('hours across a clock change count with their elapsed time', async (t) => {
   assert.deepEqual(await minutes('2026-03-29'), [7 * 60, 30])
   assert.deepEqual(await minutes('2026-10-25'), [9 * 60, 30])
   assert.deepEqual(await minutes('2026-03-08'), [8 * 60, 0])
+  // Both clock changes of the next year, as time that is still free.
+  for (const [day, hours] of [
+    ['2027-03-28', 7],
+    ['2027-10-31', 9],
+  ] as const) {
+    const lines = linesOf(
+      await print(business, { reportId: 106, startDate: day, endDate: day, locationId: zurich }),
+    )
+    const { openMinutes, freeMinutes } = lines.find(({ staff }) => staff === 'Elena García')!
+    assert.deepEqual([openMinutes, freeMinutes], [hours * 60, hours * 60], day)
+  }
 })
 
 test('a day that has begun in one zone only is compared up to now, and prints', async (t) => {

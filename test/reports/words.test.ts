@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { REASONS, SUPPRESSED_REASONS } from '../../src/contract/reasons.ts'
 import { DIMENSIONS } from '../../src/contract/report.ts'
 import { REPORTS } from '../../src/reports/catalog/catalog.ts'
 import { REMINDER_GROUPS } from '../../src/reports/catalog/reminder-rows.ts'
@@ -30,6 +31,7 @@ test('every name, label and definition of the reports is in German and French', 
       reportName,
       description,
       ...columns.map(({ label }) => label),
+      ...columns.flatMap(({ fixedWords }) => (Array.isArray(fixedWords) ? fixedWords : [])),
       ...kpis.flatMap(({ label, definition }) => [label, definition]),
     ]),
     ...Object.values(MEASURES).flatMap(({ label, definition }) => [label, definition]),
@@ -44,6 +46,16 @@ test('every name, label and definition of the reports is in German and French', 
     [...new Set(words)].filter((word) => !isTranslated(word)),
     [],
   )
+})
+
+test('no two columns of a report have the same label, in any language', () => {
+  for (const { reportId, columns } of REPORTS) {
+    for (const locale of ['de', 'fr']) {
+      const labels = columns.map(({ label }) => wordsOf(locale).say(label))
+      const repeated = labels.filter((label, i) => labels.indexOf(label) !== i)
+      assert.deepEqual(repeated, [], `${reportId} ${locale}`)
+    }
+  }
 })
 
 test('every word that the layout and the sentences say is in German and French', () => {
@@ -70,7 +82,10 @@ test('every title and series of a chart is in German and French', () => {
 })
 
 test('every state that a report writes into its cells is in German and French', () => {
-  const cells = textsLike(/\b(?:then|else) '([A-Z][a-z][^']*)'/g)
+  const cells = [
+    ...textsLike(/\b(?:then|else) '([A-Z][a-z][^']*)'/g),
+    ...textsLike(/\bthen '([a-z]+)' end as/g),
+  ]
   const states = [
     ...textsLike(/\b[A-Z_]{4,}: '([A-Z][a-z][^']*)'/g),
     ...textsLike(/\blabel: '([^']+)',?\s*outcome/g),
@@ -82,6 +97,24 @@ test('every state that a report writes into its cells is in German and French', 
     [...words].filter((word) => !isTranslated(word)),
     [],
   )
+})
+
+test('the reasons of triggers are in German and French, and answers of mail servers stay', () => {
+  const reasons = [...Object.values(REASONS), ...Object.values(SUPPRESSED_REASONS)]
+  const sayReason = (locale: string, text: string) => wordsOf(locale).sayReason(text)
+  for (const locale of ['de', 'fr']) {
+    const english = reasons.filter((reason) => sayReason(locale, reason) === reason)
+    assert.deepEqual(english, [], locale)
+  }
+  assert.equal(
+    sayReason('de-CH', "the appointment's status is NO_SHOW; it was deleted"),
+    'der Status des Termins ist NO_SHOW; wurde gelöscht',
+  )
+  assert.equal(
+    sayReason('fr', 'gave up after 3 attempts: 421 try later'),
+    'abandonné après 3 tentatives: 421 try later',
+  )
+  assert.equal(sayReason('en', reasons[0]!), reasons[0])
 })
 
 test('dates are written as in German and French, and stay ISO dates in English', () => {

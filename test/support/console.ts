@@ -18,7 +18,7 @@ type Person = { username: string; role: string; locationIdList?: number[] }
 
 /** The real service with the demo business and users who can sign in. */
 export async function startConsole(people: Person[], settings: Record<string, string> = {}) {
-  const { url } = await cloneDemo(lifetime)
+  const { url, database } = await cloneDemo(lifetime)
   const service = await startService(lifetime, {
     DATABASE_URL: url,
     ADMIN_API_KEY: OPERATOR,
@@ -46,7 +46,7 @@ export async function startConsole(people: Person[], settings: Record<string, st
   /** Calls the service with a key of the business. */
   const { key } = await asOperator('POST', `/business/${businessId}/apiKey`, { name: 'test' })
   const call = callWith(service.base, key)
-  return { service, businessId, openAs, call, url, password: PASSWORD }
+  return { service, businessId, openAs, call, url, database, password: PASSWORD }
 }
 
 const callWith =

@@ -7,7 +7,7 @@ import {
   appointmentsOverTime,
   drillToAppointments,
 } from './appointments.ts'
-import { appointmentRows, inOrder } from './conditions.ts'
+import { appointmentRows, currencyOfPrice, inOrder } from './conditions.ts'
 
 export const appointmentList: Report = {
   reportId: 101,
@@ -47,7 +47,7 @@ export const appointmentList: Report = {
            coalesce(s.label, a.status) as status,
            a.minutes,
            a.price,
-           a.currency,
+           ${currencyOfPrice},
            a.calendar_id as "key_objectId"
     from (${appointmentRows(scope)}) a
     join client cl on (cl.business_id, cl.client_id) = (${scope.businessId}, a.client_id)

@@ -1,7 +1,7 @@
 import { TRIGGER_STATUSES } from '../../contract/event-trigger.ts'
 import { raw, sql } from '../../database/sql.ts'
 import type { Scope } from '../report.ts'
-import { anyOf, inRange, local, objectsOf } from './conditions.ts'
+import { anyOf, inRange, local, objectsOf, studentsInWords } from './conditions.ts'
 
 /** `t`: the location of the object that a trigger or an email is about; null if it has none. */
 const LOCATION = `coalesce(
@@ -44,6 +44,9 @@ export const mailOutcome = (email: string) =>
 const NAME = raw(`(select l.first_name || ' ' || l.last_name from client l
       where (l.business_id, l.client_id) = (x.business_id, x.client_id))`)
 
+/** What a recall without a service is called. */
+export const RECALL = 'Recall'
+
 /** `t`: joins what the object of a trigger is called: `o.client`, `o.subject`, `o.time`, `o.location_id`. */
 export const objectNames = (scope: Scope) => sql`
   left join lateral (
@@ -51,15 +54,15 @@ export const objectNames = (scope: Scope) => sql`
     from calendar x join reason r on (r.business_id, r.reason_id) = (x.business_id, x.reason_id)
     where t.object_type = 'CALENDAR' and (x.business_id, x.calendar_id) = (${scope.businessId}, t.object_id)
     union all
-    select cardinality(x.client_id_list) || ' students', x.name, x.start_time, x.location_id
+    select ${studentsInWords('cardinality(x.client_id_list)')}, x.name, x.start_time, x.location_id
     from class_schedule x
     where t.object_type = 'CLASS_SCHEDULE' and (x.business_id, x.class_schedule_id) = (${scope.businessId}, t.object_id)
     union all
-    select ${NAME}, coalesce(r.name, 'Recall'), x.due_time, x.location_id
+    select ${NAME}, coalesce(r.name, ${RECALL}), x.due_time, x.location_id
     from recall x left join reason r on (r.business_id, r.reason_id) = (x.business_id, x.reason_id)
     where t.object_type = 'RECALL' and (x.business_id, x.recall_id) = (${scope.businessId}, t.object_id)
     union all
-    select ${NAME}, g.name, x.expires_time, null
+    select ${NAME}, g.name, null, null
     from invitation x
     join invitation_campaign g on (g.business_id, g.invitation_campaign_id) = (x.business_id, x.invitation_campaign_id)
     where t.object_type = 'INVITATION' and (x.business_id, x.invitation_uuid) = (${scope.businessId}, t.object_uuid)

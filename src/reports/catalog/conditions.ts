@@ -19,6 +19,9 @@ export const appointmentRows = (scope: Scope) => sql`
 /** The code of ISO 4217 for a price without a currency. */
 export const NO_CURRENCY = 'XXX'
 
+/** `a`: the currency of a price in a list; an appointment without a price has none. */
+export const currencyOfPrice = raw('case when a.price is not null then a.currency end as currency')
+
 /** `c`: the appointments of the scope that begin in its range. Prefer `appointmentRows`. */
 export const appointmentsIn = (scope: Scope) => sql`
   c.business_id = ${scope.businessId} and c.active
@@ -62,6 +65,12 @@ const classesIn = (scope: Scope) => sql`
   and ${inRange('k.start_time', 'k.location_id', scope)}
   ${ofScope('k', scope)} ${anyOf('k.status', scope.statuses, 'text')} ${tagged('k', scope)}
   ${scope.clientIds ? sql`and k.client_id_list && ${scope.clientIds}::bigint[]` : empty}`
+
+/** Stands for the client of a class: `1 student`, `12 students`. */
+export const studentsInWords = (count: string) =>
+  raw(`${count} || case when ${count} = 1 then ' student' else ' students' end`)
+
+export const STUDENT_WORDS = ['student', 'students']
 
 /** `a`: rows in the order of their days; the days of several zones overlap. */
 export const inOrder = (table: string, id: string, { zones }: Scope) =>

@@ -2,7 +2,14 @@ import { sql } from '../../database/sql.ts'
 import { measureKpi } from '../measures.ts'
 import type { Report, Scope } from '../report.ts'
 import { APPOINTMENT_MEASURES, appointmentFigures, NOT_CANCELLED } from './appointments.ts'
-import { appointmentRows, classRows, local, statusesOf } from './conditions.ts'
+import {
+  appointmentRows,
+  classRows,
+  local,
+  statusesOf,
+  STUDENT_WORDS,
+  studentsInWords,
+} from './conditions.ts'
 import { appointmentAndClassObjects } from './objects.ts'
 
 /** Appointments and classes that were not cancelled, as one list. */
@@ -24,7 +31,7 @@ const entries = (scope: Scope) => sql`
   where a.outcome <> 'CANCELLED'
   union all
   select 'CLASS_SCHEDULE', k.professional_id, k.local_start, ${local('k.end_time', 'k.location_id', scope)}, k.start_time, k.minutes, k.location_id, k.class_schedule_id,
-         k.enrolled || case when k.enrolled = 1 then ' student' else ' students' end, k.name,
+         ${studentsInWords('k.enrolled')}, k.name,
          coalesce(s.label, k.status), null, false
   from (${classRows(scope)}) k
   left join status s on s.business_id = ${scope.businessId} and s.object_type = 'CLASS_SCHEDULE' and s.status = k.status
@@ -45,8 +52,8 @@ export const dailySchedule: Report = {
     { name: 'date', label: 'Date', type: 'date', width: 10 },
     { name: 'time', label: 'From', type: 'time', width: 5 },
     { name: 'endTime', label: 'To', type: 'time', width: 5 },
-    { name: 'client', label: 'Client', type: 'text', width: 17 },
-    { name: 'firstVisit', label: 'First visit', type: 'text', width: 5 },
+    { name: 'client', label: 'Client', type: 'text', width: 17, fixedWords: STUDENT_WORDS },
+    { name: 'firstVisit', label: 'First visit', type: 'text', width: 5, fixedWords: true },
     { name: 'service', label: 'Service', type: 'text', width: 16 },
     { name: 'location', label: 'Location', type: 'text', width: 12, unlessOneLocation: true },
     { name: 'status', label: 'Status', type: 'text', width: 10, fixedWords: 'status' },

@@ -3,7 +3,7 @@ import { measureKpi } from '../measures.ts'
 import { percent, type Report, type Scope } from '../report.ts'
 import { chartOverTime, stepOf } from '../time-steps.ts'
 import { APPOINTMENT_MEASURES, appointmentFigures, drillToAppointments } from './appointments.ts'
-import { appointmentRows, inOrder, statusesOf } from './conditions.ts'
+import { appointmentRows, currencyOfPrice, inOrder, statusesOf } from './conditions.ts'
 import { appointmentObjects } from './objects.ts'
 
 /** Cancelled appointments, with whether another booking of the person overlaps the slot. */
@@ -59,7 +59,7 @@ export const emptySlots: Report = {
            l.name as location,
            case when a.start_time > ${scope.now} then 'Still free' else 'Stayed empty' end as state,
            a.price,
-           a.currency,
+           ${currencyOfPrice},
            a.calendar_id as "key_objectId"
     from (${slots(scope)}) a
     join client cl on (cl.business_id, cl.client_id) = (${scope.businessId}, a.client_id)

@@ -2,7 +2,7 @@ import { join, raw, sql, type Sql } from '../../database/sql.ts'
 import type { Tone } from '../chart.ts'
 import type { ChartSource, Column, Scope } from '../report.ts'
 import { chartOverTime, stepOf } from '../time-steps.ts'
-import { appointmentRows, inOrder } from './conditions.ts'
+import { appointmentRows, currencyOfPrice, inOrder } from './conditions.ts'
 
 /** What reports that list appointments of one outcome share: columns, SQL and a chart. */
 
@@ -71,7 +71,7 @@ export const listAppointments = (
   select ${join(
     names.map((name) => raw(`${CELLS[name].cell} as ${name}`)),
     ', ',
-  )}, ${others}, a.price, a.currency, a.calendar_id as "key_objectId"
+  )}, ${others}, a.price, ${currencyOfPrice}, a.calendar_id as "key_objectId"
   from (${from}) a
   join client cl on (cl.business_id, cl.client_id) = (${scope.businessId}, a.client_id)
   join reason r on (r.business_id, r.reason_id) = (${scope.businessId}, a.reason_id)

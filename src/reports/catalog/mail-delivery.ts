@@ -71,6 +71,13 @@ const kpiOf = (name: string, better?: 'less') => {
   }
 }
 
+const NO_TEMPLATE = 'No template'
+
+/** Templates in several languages have the same name. */
+const TEMPLATE = raw(`
+  case when count(*) over (partition by template) > 1 and language is not null
+       then template || ' (' || language || ')' else template end`)
+
 /** Of the emails that a mail server was asked to take and answered for. */
 const RATE = { meaninglessWith: ['statusList'] } as const
 
@@ -83,7 +90,7 @@ export const mailDelivery: Report = {
   securityFunctions: ['PRINT_REPORTS', 'VIEW_EMAIL_REPORTS'],
   about: 'emails',
   columns: [
-    { name: 'template', label: 'Template', type: 'text', width: 28 },
+    { name: 'template', label: 'Template', type: 'text', width: 28, fixedWords: [NO_TEMPLATE] },
     countColumn({ name: 'mails', label: 'Mails' }),
     ...RESULTS.map(countColumn),
     {
@@ -96,13 +103,14 @@ export const mailDelivery: Report = {
     },
   ],
   rows: (scope: Scope) => sql`
-    select template, mails, ${join(
+    select ${TEMPLATE} as template, mails, ${join(
       RESULTS.map(({ name }) => raw(name)),
       ', ',
     )},
            round(100.0 * delivered / nullif(delivered + bounced + failed, 0), 1) as rate,
            coalesce(id::text, '') as key_line
-    from (select coalesce(max(e.template_name), 'No template') as template, m.email_template_id as id,
+    from (select coalesce(max(e.template_name), ${NO_TEMPLATE}) as template, max(e.language) as language,
+                 m.email_template_id as id,
                  count(*) as mails, ${counts}
           from (${mailRows(scope)}) m
           left join email_template e

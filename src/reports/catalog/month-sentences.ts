@@ -108,7 +108,7 @@ function writeChange(facts: Fact[], scope: Scope, words: Words): string {
     [
       say(beginning, {
         month: nameMonth(scope.startDate, words),
-        count: countOf(month.one, 'appointment', words),
+        count: countAppointments(month.one, words),
       }),
       ...compared,
       ...(where.length > 0
@@ -174,7 +174,7 @@ function writeAhead(facts: Fact[], scope: Scope, words: Words): string {
     : '{month} already has {count}, without cancelled ones.'
   return words.say(sentence, {
     month: nameMonth(next.startDate, words),
-    count: countOf(one, 'appointment', words),
+    count: countAppointments(one, words),
   })
 }
 
@@ -195,10 +195,10 @@ function writeReminders(facts: Fact[], words: Words): string {
     .filter(({ reminded }) => reminded === 'REACHED')
     .reduce((sum, { total }) => sum + total, 0)
   const freed = counts.reduce((sum, one) => sum + one.freed, 0)
-  const sentence = words.say(
-    'Reminders reached the clients of {count}, and {slots} became free after one.',
-    { count: countOf(reached, 'appointment', words), slots: countOf(freed, 'slot', words) },
-  )
+  const sentence = words.say('Reminders reached the clients of {count}, and {freed} after one.', {
+    count: countAppointments(reached, words),
+    freed: writeFreed(freed, words),
+  })
   return `${sentence} ${writeDifference(counts, words)}`
 }
 
@@ -211,8 +211,15 @@ function nameDay({ name }: Fact, { say, locale }: Words) {
   return say('{weekday} {day}', { weekday, day: date.day })
 }
 
-const countOf = (count: number, word: 'appointment' | 'slot', { say, locale }: Words) =>
-  count === 1 ? say(`1 ${word}`) : say(`{n} ${word}s`, { n: count.toLocaleString(locale) })
+const countAppointments = (count: number, { say, locale }: Words) =>
+  count === 1 ? say('1 appointment') : say('{n} appointments', { n: count.toLocaleString(locale) })
+
+/** With its verb, which has another form for one slot; in French also for none. */
+function writeFreed(count: number, { say, locale }: Words) {
+  const n = count.toLocaleString(locale)
+  const isSingular = new Intl.PluralRules(locale).select(count) === 'one'
+  return isSingular ? say('{n} slot became free', { n }) : say('{n} slots became free', { n })
+}
 
 const writeDelta = (delta: number, when: string, { say, locale }: Words) =>
   delta === 0

@@ -5,7 +5,7 @@ import { appointmentFigures, countedAppointments } from './appointments.ts'
 import { anyOf, appointmentRows, byZone, classRows } from './conditions.ts'
 import { appointmentAndClassObjects } from './objects.ts'
 
-/** Hours that a day off or special hours replace. An entry without hours is a day off. */
+/** Whether a day off or special hours apply to the `day`. An entry without hours is a day off. */
 const isOn = (entry: string) =>
   raw(
     `(${entry} ->> 'startDate')::date <= day and day <= coalesce(${entry} ->> 'endDate', ${entry} ->> 'startDate')::date`,
@@ -29,12 +29,15 @@ export const shifts = (scope: Scope) => sql`
                       case when cardinality(p.location_id_list) = 1 then p.location_id_list[1] end) as location_id
       from professional p
       cross join generate_series(${scope.startDate}::date::timestamp, ${scope.endDate}::date::timestamp, '1 day') day
-      cross join lateral jsonb_array_elements(
-        case when exists (select from jsonb_array_elements(p.working_exceptions) x where ${isOn('x')})
-             then p.working_exceptions else p.working_hours end) e
+      cross join lateral (
+        select x from jsonb_array_elements(p.working_exceptions) x where ${isOn('x')} and x ->> 'from' is not null
+        union all
+        select w from jsonb_array_elements(p.working_hours) w
+        where w ->> 'weekday' = trim(to_char(day, 'DAY'))
+          and not exists (select from jsonb_array_elements(p.working_exceptions) x
+                          where ${isOn('x')} and coalesce(x ->> 'locationId' = w ->> 'locationId', true))
+      ) o (e)
       where p.business_id = ${scope.businessId} ${anyOf('p.professional_id', scope.professionalIds)}
-        and case when e ? 'startDate' then e ->> 'from' is not null and ${isOn('e')}
-                 else e ->> 'weekday' = trim(to_char(day, 'DAY')) end
     ) h
     where true ${scope.locationIds ? sql`and (h.location_id is null or h.location_id = any (${scope.locationIds}::bigint[]))` : sql``}
   ) d`

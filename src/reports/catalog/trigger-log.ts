@@ -1,8 +1,8 @@
-import { sql } from '../../database/sql.ts'
+import { raw, sql } from '../../database/sql.ts'
 import type { Report, Scope } from '../report.ts'
 import { chartOverTime, stepOf } from '../time-steps.ts'
-import { mailOutcome, objectNames, triggerRows } from './automation-rows.ts'
-import { localAtAnyTime } from './conditions.ts'
+import { mailOutcome, objectNames, RECALL, triggerRows } from './automation-rows.ts'
+import { localAtAnyTime, STUDENT_WORDS } from './conditions.ts'
 import { triggerObjects } from './objects.ts'
 
 /** The result of the emails of a trigger: the first of these that one of them has. */
@@ -49,12 +49,12 @@ export const triggerLog: Report = {
     { name: 'date', label: 'Due', type: 'date', width: 10 },
     { name: 'time', label: 'At', type: 'time', width: 5 },
     { name: 'definition', label: 'Automation', type: 'text', width: 22 },
-    { name: 'client', label: 'Client', type: 'text', width: 18 },
-    { name: 'subject', label: 'For', type: 'text', width: 18 },
-    { name: 'appointmentTime', label: 'Appointment', type: 'text', width: 16, isDate: true },
+    { name: 'client', label: 'Client', type: 'text', width: 18, fixedWords: STUDENT_WORDS },
+    { name: 'subject', label: 'For', type: 'text', width: 18, fixedWords: [RECALL] },
+    { name: 'appointmentTime', label: 'When', type: 'text', width: 16, isDate: true },
     { name: 'status', label: 'Trigger', type: 'text', width: 9, fixedWords: true },
     { name: 'mail', label: 'Mail', type: 'text', width: 18, fixedWords: true },
-    { name: 'reason', label: 'Reason', type: 'text', width: 22 },
+    { name: 'reason', label: 'Reason', type: 'text', width: 22, fixedWords: 'reason' },
   ],
   rows: (scope) => sql`
     select to_char(t.local_time, 'YYYY-MM-DD') as date,
@@ -72,7 +72,7 @@ export const triggerLog: Report = {
     from (${triggersWithMails(scope)}) t
     join event_definition d on (d.business_id, d.event_defn_id) = (${scope.businessId}, t.event_defn_id)
     ${objectNames(scope)}
-    order by t.scheduled_time, t.event_trigger_id`,
+    order by ${raw(scope.zones.length > 1 ? 't.local_time, ' : '')}t.scheduled_time, t.event_trigger_id`,
   figures: (scope) => sql`
     select count(*) as triggers,
            count(*) filter (where t.scheduled_time <= ${scope.now} and t.status <> 'CANCELLED') as due,

@@ -14,13 +14,18 @@ const PAGE_WIDTH = {
 const POINTS = { digit: 4.7, letter: 4.3, label: 5.2, padding: 8 }
 
 /**
- * Whether the table is too wide for a portrait page. It depends on the columns, not on the rows. Figures
- * can be read in smaller letters, and a month of them fits a portrait page.
+ * Whether the table is too wide for a portrait page: by its columns, or because of long figures in the
+ * first rows. Figures can be read in smaller letters, and a month of them fits a portrait page.
  */
-export function isLandscape(columns: Column[]) {
+export function isLandscape(columns: Column[], sample: string[][]) {
   const hasFewTexts = columns.filter(({ type }) => type === 'text').length <= 2
-  const wanted = columns.reduce((sum, column) => sum + usualPoints(column) + POINTS.padding, 0)
-  return wanted * (hasFewTexts ? MIN_SCALE : 1) > PAGE_WIDTH.a4.portrait
+  const usual = sum(columns.map((column) => usualPoints(column) + POINTS.padding))
+  const { wanted, fixed } = measureColumns(columns, sample)
+  const texts = columns.map((column, i) =>
+    column.type === 'text' ? Math.min(wanted[i]!, usualPoints(column), MIN_TEXT_POINTS) : 0,
+  )
+  const room = PAGE_WIDTH.a4.portrait
+  return usual * (hasFewTexts ? MIN_SCALE : 1) > room || (fixed + sum(texts)) * MIN_SCALE > room
 }
 
 /**
@@ -32,25 +37,19 @@ export function layOutColumns(
   sample: string[][],
   page: { paper: Paper; flipped: boolean },
 ): { columns: PrintedColumn[]; scale: number } {
-  const wanted = columns.map((column, i) =>
-    pointsWanted(
-      column,
-      sample.map((row) => row[i]!),
-    ),
-  )
-  const isText = (i: number) => columns[i]!.type === 'text'
   const room = PAGE_WIDTH[page.paper][page.flipped ? 'landscape' : 'portrait']
-  const sum = (points: number[]) => points.reduce((all, one) => all + one, 0)
-  const texts = wanted.filter((_, i) => isText(i))
-  const fixed = sum(wanted) - sum(texts) + columns.length * POINTS.padding
-  const least = sum(texts.map((points) => Math.min(points, MIN_TEXT_POINTS)))
+  const { wanted, texts, fixed, least } = measureColumns(columns, sample)
+  const isText = (i: number) => columns[i]!.type === 'text'
   // Smaller letters if texts would wrap, and still smaller ones if the figures do not fit.
   const toFitTexts = Math.max(MIN_TEXT_SCALE, Math.min(1, room / (fixed + sum(texts))))
-  const scale = Math.max(MIN_SCALE, Math.min(toFitTexts, room / (fixed + least)))
+  const readable = Math.max(MIN_SCALE, Math.min(toFitTexts, room / (fixed + least)))
+  // A column beyond the edge of the page would be lost, which is worse than very small letters.
+  const narrowest = sum(texts.map((points) => Math.min(points, NARROW_TEXT_POINTS)))
+  const scale = Math.min(readable, room / (fixed + narrowest))
   const left = room - fixed * scale
   const given = share(
     texts.map((points) => points * scale),
-    Math.max(left, Math.min(sum(texts) * scale, texts.length * 20)),
+    Math.max(left, narrowest * scale),
   )
   // Without texts the figures share what is left, so that every table has the width of the page.
   const more = texts.length > 0 ? 0 : Math.max(0, left) / columns.length
@@ -64,9 +63,29 @@ export function layOutColumns(
   }
 }
 
-/** A text column gets at least this much, if it needs it. */
+/** The points that the columns want: all, those of texts, those of the others with all padding, and the least for texts. */
+function measureColumns(columns: Column[], sample: string[][]) {
+  const wanted = columns.map((column, i) =>
+    pointsWanted(
+      column,
+      sample.map((row) => row[i]!),
+    ),
+  )
+  const texts = wanted.filter((_, i) => columns[i]!.type === 'text')
+  return {
+    wanted,
+    texts,
+    fixed: sum(wanted) - sum(texts) + columns.length * POINTS.padding,
+    least: sum(texts.map((points) => Math.min(points, MIN_TEXT_POINTS))),
+  }
+}
+
+const sum = (points: number[]) => points.reduce((all, one) => all + one, 0)
+
+/** A text column gets at least this much, if it needs it; and this if the figures leave no more. */
 const MIN_TEXT_POINTS = 70
-/** Smaller letters than 6 points cannot be read. */
+const NARROW_TEXT_POINTS = 27
+/** Smaller letters than 6 points can hardly be read. */
 const MIN_SCALE = 0.732
 const MIN_TEXT_SCALE = 0.82
 
@@ -95,17 +114,16 @@ function pointsWanted(column: Column, cells: string[]) {
   }
   // Later rows may have values even if the first ones have none.
   const lengths = cells.flatMap((cell) => (cell === '' ? [] : [maxTextWidth(cell)]))
-  if (lengths.length === 0) return usual
   lengths.sort((a, b) => a - b)
-  // One text in a hundred may need two lines.
-  const nearlyLongest = lengths[Math.floor((lengths.length - 1) * 0.99)]!
+  // One text in a hundred may need two lines, but not the only long one of a short list.
+  const nearlyLongest = lengths[Math.ceil((lengths.length - 1) * 0.99)] ?? usual
   return Math.max(labelLength(column.label) * POINTS.label, Math.min(nearlyLongest, usual * 2.2))
 }
 
 /** Distributes the points: all get what they want plus a share of the rest, or are cut at a common maximum. */
 function share(wanted: number[], points: number): number[] {
-  const sum = wanted.reduce((sum, one) => sum + one, 0)
-  if (sum <= points) return wanted.map((one) => (one * points) / sum)
+  const all = sum(wanted)
+  if (all <= points) return wanted.map((one) => (one * points) / all)
   let max = 0
   let left = points
   const ascending = wanted.toSorted((a, b) => a - b)

@@ -33,8 +33,10 @@ export function cellWriters({
 /** A text of a column with these `fixedWords`. */
 export function sayCell(cell: string, fixedWords: Column['fixedWords'], words: Words) {
   if (fixedWords === 'status') return words.sayStatus(cell)
+  if (fixedWords === 'reason') return words.sayReason(cell)
   if (fixedWords === true) return words.sayState(cell)
-  return fixedWords?.includes(cell) ? words.say(cell) : cell
+  const [, count = '', word = cell] = /^(\d+ )(.+)$/.exec(cell) ?? []
+  return fixedWords?.includes(word) ? count + words.say(word) : cell
 }
 
 function writeCell(type: ColumnType, cell: Cell, currency: string | null, locale: string): string {

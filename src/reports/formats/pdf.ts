@@ -190,7 +190,7 @@ async function feed(input: NodeJS.WritableStream, result: ReportResult, pageSize
 function makeOpening(result: ReportResult, pageSize: PageSize, sample: string[][]): Opening {
   const { report, parameters, comparison } = result
   const paper = pageSize === 'Letter' ? 'us-letter' : 'a4'
-  const flipped = isLandscape(result.columns)
+  const flipped = isLandscape(result.columns, sample)
   const words = wordsOf(result.locale)
   const period = writePeriod(parameters, words)
   const { say } = words

@@ -9,8 +9,8 @@ export const SENTENCES: [en: string, de: string, fr: string][] = [
   ],
   ['1 appointment', '1 Termin', '1 rendez-vous'],
   ['{n} appointments', '{n} Termine', '{n} rendez-vous'],
-  ['1 slot', '1 Zeit', '1 créneau'],
-  ['{n} slots', '{n} Zeiten', '{n} créneaux'],
+  ['{n} slot became free', 'wurde {n} Zeit frei', '{n} créneau s’est libéré'],
+  ['{n} slots became free', 'wurden {n} Zeiten frei', '{n} créneaux se sont libérés'],
   [
     '{n} more than the month before',
     '{n} mehr als im Monat davor',
@@ -44,13 +44,13 @@ export const SENTENCES: [en: string, de: string, fr: string][] = [
   ],
   [
     'The best day was {best} with {most} kept, the worst {worst} with {least}.',
-    'Der beste Tag war {best} mit {most} wahrgenommenen Terminen, der schlechteste {worst} mit {least}.',
-    'Le meilleur jour a été {best} avec {most} rendez-vous honorés, le pire {worst} avec {least}.',
+    'Der beste Tag war {best} (wahrgenommene Termine: {most}), der schlechteste {worst} ({least}).',
+    'Le meilleur jour a été {best} (rendez-vous honorés : {most}), le pire {worst} ({least}).',
   ],
   [
     'All {days} days with appointments were alike: {most} kept on each.',
     'Alle {days} Tage mit Terminen waren gleich: je {most} wahrgenommen.',
-    'Les {days} jours avec des rendez-vous se valent : {most} honorés chacun.',
+    'Les {days} jours avec des rendez-vous se valent (honorés chaque jour : {most}).',
   ],
   [
     '{month} had {count}, without cancelled ones.',
@@ -63,9 +63,9 @@ export const SENTENCES: [en: string, de: string, fr: string][] = [
     '{month} compte déjà {count}, sans les annulations.',
   ],
   [
-    'Reminders reached the clients of {count}, and {slots} became free after one.',
-    'Erinnerungen erreichten die Kunden für {count}, und {slots} wurden nach einer frei.',
-    'Les rappels ont joint les clients pour {count}, et {slots} se sont libérés après un rappel.',
+    'Reminders reached the clients of {count}, and {freed} after one.',
+    'Erinnerungen erreichten die Kunden für {count}, und nach einer {freed}.',
+    'Les rappels ont joint les clients pour {count}, et {freed} après un rappel.',
   ],
   [
     'Whether reminders make a difference cannot be told yet: about {needed} more appointments are needed, {group} with a reminder and {group} without, booked as early by new or by returning clients.',
