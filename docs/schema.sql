@@ -401,7 +401,9 @@ CASE
     ELSE status
 END) stored,
   attachments jsonb,
+  repeats_email_id bigint,
   constraint email_pkey PRIMARY KEY (business_id, email_id),
+  constraint email_repeats FOREIGN KEY (business_id, repeats_email_id) REFERENCES email(business_id, email_id),
   constraint email_next_attempt CHECK ((status = ANY (ARRAY['QUEUED'::text, 'RETRYING'::text, 'UNCERTAIN'::text])) = (next_attempt_time IS NOT NULL)),
   constraint email_status_check CHECK (status = ANY (ARRAY['QUEUED'::text, 'SENT'::text, 'CAPTURED'::text, 'RETRYING'::text, 'FAILED'::text, 'SUPPRESSED'::text, 'UNCERTAIN'::text, 'CANCELLED'::text]))
 ) with (fillfactor=60, toast_tuple_target=256);
@@ -410,6 +412,7 @@ CREATE INDEX email_by_template ON email USING btree (business_id, email_template
 CREATE INDEX email_of_client ON email USING btree (business_id, client_id);
 CREATE INDEX email_of_object ON email USING btree (business_id, object_id, object_uuid) WHERE event_trigger_id IS NULL;
 CREATE UNIQUE INDEX email_once ON email USING btree (business_id, event_trigger_id, event_action_id, recipient_key) WHERE event_trigger_id IS NOT NULL;
+CREATE INDEX email_repeated ON email USING btree (business_id, repeats_email_id) WHERE repeats_email_id IS NOT NULL;
 CREATE INDEX email_with_body ON email USING btree (created_date) WHERE html IS NOT NULL OR message IS NOT NULL;
 create policy bellwether_app on email to bellwether_app using ((business_id = app_business()));
 create policy bellwether_engine on email to bellwether_engine using (true);

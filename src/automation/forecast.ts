@@ -178,9 +178,11 @@ async function forecastPending(work: Work) {
 }
 
 /** Pending triggers of another kind of event or object, which the saved definition would cancel. */
-async function tallyOtherKinds({ db, businessId, definition, tally, limit, offset }: Work) {
+async function tallyOtherKinds(work: Work) {
+  const { db, businessId, definition, tally, visibility } = work
   const kind = { objectType: objectTypeOf(definition), isReminder: isReminder(definition) }
-  const others = await countOtherKinds(db, definition, kind, offset + limit)
+  const limit = work.offset + work.limit
+  const others = await countOtherKinds(db, definition, kind, { visibility, limit })
   tally.counts.cancel = others.count
   for (const { subject, scheduledTime: from } of await withSubjects(db, businessId, others.first)) {
     tally.addSample('cancel', { subject, from, to: null, reason: REASONS.otherEventType })

@@ -10,17 +10,11 @@ import {
   type MessageAttachment,
 } from '../email/message.ts'
 import { dateText, mailboxHeader } from '../email/headers.ts'
+import { replaceLinks, type MailLinks } from '../email/mail-links.ts'
 import { compileTemplate, mergeAddresses } from '../email/merge.ts'
-import type { UnsubscribedMail } from '../email/unsubscribe.ts'
 import { getBusiness } from '../store/businesses.ts'
 import { lockTemplatesWithVariants } from '../store/email-templates.ts'
-import {
-  drawEmailIds,
-  insertEmails,
-  keyOfRepeated,
-  type NewEmail,
-  type WholeEmail,
-} from '../store/emails.ts'
+import { drawEmailIds, insertEmails, type NewEmail, type WholeEmail } from '../store/emails.ts'
 import { listMailContexts, type ContextRow } from '../store/mail-contexts.ts'
 import { calendarEntry, withoutClient, senderOf, type SendingBusiness } from './compose.ts'
 import { findLogo, withLogo } from './logo.ts'
@@ -32,41 +26,61 @@ export type Sending = {
   mailFrom: Mailbox
   /** The name of this installation in Message-IDs. */
   host: string
-  unsubscribeLink(mail: UnsubscribedMail): string
+  links: MailLinks
 }
 
 /** Queues a new mail with the content of an earlier one, whose trigger stays as it is. */
 export async function sendAgain(
   tx: Db,
   email: WholeEmail & { html: string; text: string },
+  to: string,
   sending: Sending,
 ): Promise<number> {
   const { now, host } = sending
-  const newAddress = newAddressOf(email)
   const business = await getBusiness(tx, email.businessId)
   const [emailId] = (await drawEmailIds(tx, 1)) as [number]
   const messageId = makeMessageId(email.businessId, emailId, host)
-  const resending = { messageId, business, sending, newAddress }
+  const resending = { messageId, business, sending }
+  const isToSame = to === email.to
+  const repeated = isToSame ? email : readdress(email, { emailId, messageId, to }, sending)
   insertEmails(tx, [
     {
-      ...email,
+      ...repeated,
       ...queuedEmail(now),
-      recipientKey: keyOfRepeated(email.emailId),
       emailId,
+      repeatsEmailId: email.repeatsEmailId ?? email.emailId,
       eventTriggerId: null,
-      toAddress: newAddress ?? email.to,
+      toAddress: to,
       messageId,
-      ...(email.message
+      ...(email.message && isToSame
         ? replaceHeaders(email.message, email.fromAddress, resending)
-        : await buildCaptured(tx, { ...email, to: newAddress ?? email.to }, resending)),
+        : await buildCaptured(tx, repeated, resending)),
     },
   ])
   return emailId
 }
 
-/** The address of the client, if the mail went to another one that has been corrected since. */
-export const newAddressOf = ({ to, clientAddress }: WholeEmail) =>
-  clientAddress !== null && clientAddress !== to ? clientAddress : undefined
+/** Where the mail would go now: to the present address of the client, if it went to the client. */
+export async function findPresentAddress(tx: Db, email: WholeEmail): Promise<string> {
+  const row =
+    email.isToClient && email.objectType && (await findContext(tx, email.objectType, email))
+  const merged = row && (await mergeAgain(tx, email, row))
+  const address = merged && merged.to?.address
+  return address && address === row.context.client?.emailAddress ? address : email.to
+}
+
+/** The content for another address. Links are bound to a mail and its recipient, so they are made anew. */
+function readdress<Mail extends WholeEmail & { html: string; text: string }>(
+  email: Mail,
+  own: { emailId: number; messageId: string; to: string },
+  { links }: Sending,
+): Mail {
+  const { businessId, objectId } = email
+  // Only mails about an appointment have answer links.
+  const mail = { businessId, ...own, toAddress: own.to, calendarId: objectId ?? 0 }
+  const relink = (text: string) => replaceLinks(text, mail, links)
+  return { ...email, ...own, html: relink(email.html), text: relink(email.text) }
+}
 
 /** Queues a preview to these addresses, marked as a test. */
 export async function sendTests(
@@ -150,25 +164,18 @@ const queuedEmail = (now: Temporal.Instant) => ({
 /** The sender's address and the bytes of a mail. */
 type WireForm = Pick<NewEmail, 'fromAddress' | 'message'>
 
-type Resending = {
-  messageId: string
-  business: SendingBusiness
-  sending: Sending
-  /** If the client has another address by now. */
-  newAddress: string | undefined
-}
+type Resending = { messageId: string; business: SendingBusiness; sending: Sending }
 
 /** The same message with a new Message-ID and date, from an address that is allowed now. */
 function replaceHeaders(
   bytes: Buffer,
   fromAddress: string,
-  { messageId, business, newAddress, sending: { now, mailFrom } }: Resending,
+  { messageId, business, sending: { now, mailFrom } }: Resending,
 ): WireForm {
   const before = readMessage(bytes.toString('latin1'))
   const headers = before.headers
     .replace(/^Message-ID: .*$/m, `Message-ID: ${messageId}`)
     .replace(/^Date: .*$/m, `Date: ${dateText(now)}`)
-    .replace(TO, (line) => (newAddress ? mailboxHeader('To', addressOnly(newAddress)) : line))
   const isAllowed = business.senderDomains.includes(domainOf(fromAddress))
   if (isAllowed || fromAddress === mailFrom.address) {
     return { fromAddress, message: messageText({ ...before, headers, messageId }) }
@@ -186,18 +193,15 @@ function replaceHeaders(
 
 /** A From header with its folded lines. */
 const FROM = /^From:((?:.*\r\n[ \t])*.*\r\n)/m
-const TO = /^To:(?:.*\r\n[ \t])*.*\r\n/m
-
-const addressOnly = (address: string): Mailbox => ({ name: '', address })
 
 /**
- * The message of a mail that was captured, so that none was built yet. The names in its headers and
+ * The message of a mail that was captured, so that none was built yet, or that has another recipient. The names in its headers and
  * the calendar entry come from template and object as they are now.
  */
 async function buildCaptured(
   tx: Db,
   email: WholeEmail & { html: string; text: string },
-  { messageId, business, sending: { now, mailFrom, host, unsubscribeLink } }: Resending,
+  { messageId, business, sending: { now, mailFrom, host, links } }: Resending,
 ): Promise<WireForm> {
   const { objectType } = email
   const row = objectType ? await findContext(tx, objectType, email) : undefined
@@ -229,7 +233,7 @@ async function buildCaptured(
         : null,
     files: withLogo(email.attachments, email.html, logo),
     // The same link as in its body.
-    unsubscribeLink: email.transactional ? null : unsubscribeLink(email),
+    unsubscribeLink: email.transactional ? null : links.unsubscribe(email),
   })
   return { fromAddress: from.address, message: messageText(message) }
 }

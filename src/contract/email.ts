@@ -31,6 +31,9 @@ export const Email = Type.Object(
     objectId: OrNull(Type.Integer()),
     objectUUId: OrNull(Type.String()),
     clientId: OrNull(Type.Integer()),
+    repeatsEmailId: OrNull(
+      Type.Integer({ description: 'The first email that this one repeats, if it was sent again.' }),
+    ),
     to: Type.String(),
     subject: Type.String(),
     status: Type.Enum([...EMAIL_STATUSES], { title: 'EmailStatus' }),

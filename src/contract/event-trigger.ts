@@ -130,7 +130,10 @@ export const TriggerDetails = Type.Object(
     ...NamedTrigger.properties,
     emails: OrNull(Type.Array(Email, { description: 'Null if the caller may not read emails.' })),
     sentAgain: OrNull(
-      Type.Array(Email, { description: 'New emails that repeat one of these, oldest first.' }),
+      Type.Array(Email, {
+        description:
+          'New emails that repeat one of these, oldest first. Null if the caller may not read emails.',
+      }),
     ),
     history: Type.Array(HistoryEntry, { description: 'Oldest first.' }),
     checks: Type.Array(Check, { description: 'The checks as of `checkedTime`.' }),

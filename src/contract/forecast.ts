@@ -31,7 +31,7 @@ const ByDayAndHour = {
 }
 
 const MAX_SAMPLES = 200
-const MAX_SKIPPED_SAMPLES = 100_000
+const MAX_SKIPPED_SAMPLES = 10_000
 
 /** `unit` completes the description, such as ' for each kind of change'. */
 export const SampleQuery = (defaultLimit: number, unit: string) =>

@@ -33,6 +33,8 @@ export type NewEmail = {
   messageId: string
   /** Files of the library that the message names; null for none. */
   attachments?: Attachment[] | null
+  /** The first mail that this one repeats. */
+  repeatsEmailId?: number | null
   test: boolean
   status: 'QUEUED' | 'CAPTURED' | 'SUPPRESSED'
   statusReason: string | null
@@ -60,6 +62,7 @@ const COLUMNS = columnsFor<NewEmail>({
   message: 'text',
   messageId: 'text',
   attachments: 'jsonb',
+  repeatsEmailId: 'bigint',
   test: 'boolean',
   status: 'text',
   statusReason: 'text',
@@ -133,6 +136,7 @@ export type StoredEmail = {
   objectId: number | null
   objectUUId: string | null
   clientId: number | null
+  repeatsEmailId: number | null
   to: string
   subject: string
   status: EmailStatus
@@ -158,7 +162,8 @@ const columns = sql`
   email_id as "emailId", business_id as "businessId", event_trigger_id as "eventTriggerId",
   event_action_id as "eventActionId", email_template_id as "emailTemplateId",
   object_type as "objectType", object_id as "objectId", object_uuid as "objectUUId",
-  client_id as "clientId", to_address as "to", subject, ${shownStatus} as status, status_reason as "statusReason",
+  client_id as "clientId", repeats_email_id as "repeatsEmailId", to_address as "to", subject,
+  ${shownStatus} as status, status_reason as "statusReason",
   test, message_id as "messageId", created_date as "createdDate", sent_time as "sentTime", attempts`
 
 export type EmailFilters = {
@@ -314,21 +319,11 @@ export function listEmailsOfTrigger(db: Db, businessId: number, eventTriggerId: 
     where business_id = ${businessId} and event_trigger_id = ${eventTriggerId} order by email_id`)
 }
 
-/** The recipient key of a mail that repeats another one. */
-export const keyOfRepeated = (emailId: number) => `again ${emailId}`
-
-/** The mails that were sent again by hand, of a trigger's mails. */
-export function listEmailsSentAgain(db: Db, businessId: number, emails: StoredEmail[]) {
-  const [first] = emails
-  if (!first) return []
-  const ofObject =
-    first.objectId === null
-      ? sql`object_id is null and object_uuid = ${first.objectUUId}`
-      : sql`object_id = ${first.objectId}`
+/** The mails that repeat one of these, oldest first. */
+export function listEmailsSentAgain(db: Db, businessId: number, emailIds: number[]) {
   return db.query<StoredEmail>(sql`
     select ${columns} from email
-    where business_id = ${businessId} and event_trigger_id is null and ${ofObject}
-      and recipient_key = any (${emails.map(({ emailId }) => keyOfRepeated(emailId))}::text[])
+    where business_id = ${businessId} and repeats_email_id = any (${emailIds}::bigint[])
     order by email_id`)
 }
 
@@ -348,8 +343,8 @@ export type WholeEmail = StoredEmail & {
   fromAddress: string
   message: Buffer | null
   attachments: Attachment[] | null
-  /** The present address of the client, if the client is the recipient. */
-  clientAddress: string | null
+  /** Whether it went to one client, and is not a copy; of a repeated mail, whether the first one did. */
+  isToClient: boolean
 }
 
 export async function findEmail(
@@ -364,9 +359,10 @@ export async function findEmail(
                      where (g.business_id, g.email_category_id)
                          = (email.business_id, email.email_category_id)), true) as transactional,
            from_address as "fromAddress", message, attachments,
-           (select c.email_address from client c
-            where (c.business_id, c.client_id) = (email.business_id, email.client_id)
-              and email.recipient_key = 'client ' || c.client_id) as "clientAddress"
+           exists (select from email first
+                   where first.business_id = email.business_id
+                     and first.email_id = coalesce(email.repeats_email_id, email.email_id)
+                     and first.recipient_key = 'client ' || email.client_id) as "isToClient"
     from email
     where business_id = ${businessId} and email_id = ${emailId} ${aboutVisibleObject('email', visibility)}`)
   return email

@@ -122,13 +122,11 @@ type FailedTrigger = {
 
 const MAX_FAILURES = 20
 
-/** Whether a mail was sent again by hand, and that was not refused too. */
+/** Whether a mail was sent again, and that was not refused too. */
 const isSentAgain = sql`exists (
-  select from email a
-  where a.business_id = e.business_id and a.event_trigger_id is null
-    and (a.object_id = e.object_id or e.object_id is null and a.object_uuid = e.object_uuid)
-    and a.recipient_key = 'again ' || e.email_id
-    and a.status not in ('FAILED', 'SUPPRESSED', 'CANCELLED'))`
+  select from email again
+  where again.business_id = e.business_id and again.repeats_email_id = e.email_id
+    and again.status not in ('FAILED', 'SUPPRESSED', 'CANCELLED'))`
 
 /** The newest triggers that failed, with the first mail of each that was refused and not sent again. */
 export async function listFailures(db: Db, businessId: number, { from, to, visibility }: Span) {

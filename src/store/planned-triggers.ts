@@ -5,6 +5,7 @@ import { empty, sql, type Sql } from '../database/sql.ts'
 import { HELD_UNTIL } from './approvals.ts'
 import type { StoredTrigger } from './event-triggers.ts'
 import { columnsFor, insertRows, rowTable } from './rows.ts'
+import { aboutVisibleObject, type Visibility } from './visibility.ts'
 import { recordEnded } from './trigger-queue.ts'
 
 /** A reminder's row, as planning sees it. */
@@ -169,20 +170,24 @@ export function listOtherKinds(
 
 type OtherKind = Pick<StoredTrigger, 'objectType' | 'objectId' | 'objectUUId' | 'scheduledTime'>
 
-/** How many there are, and the first of them. */
+/** How many there are, and the first of those that the caller may see. */
 export async function countOtherKinds(
   db: Db,
   definition: DefinitionKey,
   kind: Kind,
-  limit: number,
+  { visibility, limit }: { visibility: Visibility; limit: number },
 ) {
-  const rows = await db.query<OtherKind & { all: number }>(sql`
-    select count(*) over () as all, object_type as "objectType", object_id as "objectId",
-           object_uuid as "objectUUId", scheduled_time as "scheduledTime"
-    from pending_trigger w
-    where ${ofOtherKinds(definition, kind)}
-    order by event_trigger_id limit ${limit}`)
-  return { count: rows[0]?.all ?? 0, first: rows }
+  const [[counted], first] = await Promise.all([
+    db.query<{ count: number }>(sql`
+      select count(*) as count from pending_trigger w where ${ofOtherKinds(definition, kind)}`),
+    db.query<OtherKind>(sql`
+      select object_type as "objectType", object_id as "objectId", object_uuid as "objectUUId",
+             scheduled_time as "scheduledTime"
+      from pending_trigger w
+      where ${ofOtherKinds(definition, kind)} ${aboutVisibleObject('w', visibility)}
+      order by event_trigger_id limit ${limit}`),
+  ])
+  return { count: counted!.count, first }
 }
 
 const ofOtherKinds = (

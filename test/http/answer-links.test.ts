@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { eraseClient } from '../../src/scheduling/erase-client.ts'
-import { formTokenIn, startAsking } from '../support/asking-mails.ts'
+import { formTokenIn, linksIn, startAsking } from '../support/asking-mails.ts'
 
 test('a client confirms by the link in a mail, and definitions fire as on any change', async (t) => {
   const world = await startAsking(t)
@@ -50,6 +50,21 @@ test('a client confirms by the link in a mail, and definitions fire as on any ch
     assert.equal((await open(confirm)).body, done.body)
   }
   assert.equal((await call('GET', `/calendar/${calendarId}`)).body.version, version)
+})
+
+test('a mail that is sent again to a corrected address has links of its own', async (t) => {
+  const world = await startAsking(t)
+  const { ask, answer, call, ids, open, save, statusOf } = world
+  const { calendarId, confirm, mail } = await ask()
+  await save('/client', { clientId: ids.clientId, emailAddress: 'right@example.org' })
+  const { emailId } = (await call('POST', `/emails/${mail.emailId}/resend`)).body
+  const again = linksIn((await call('GET', `/emails/${emailId}`)).body.html)
+  assert.match(again.confirm, new RegExp(`^/answer/confirm\\.\\d+\\.${emailId}\\.`))
+
+  // Who reads the mails of the wrong address cannot answer.
+  assert.equal((await open(confirm)).statusCode, 404)
+  assert.equal((await answer(again.confirm)).statusCode, 200)
+  assert.equal(await statusOf(calendarId), 'CONFIRMED')
 })
 
 test('a client cancels until the business wants a call, and then books elsewhere', async (t) => {

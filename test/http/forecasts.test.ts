@@ -322,4 +322,13 @@ test('samples of a plan and a backtest show a location manager the own locations
     const asLea = await seenOf(callAsLea, path, body)
     assert.deepEqual(asLea, { count: 2, named: ['Altstadt'] }, path)
   }
+
+  // Objects of other locations do not take places of a page.
+  const { eventDefnId } = await save('/eventDefinition', definition)
+  await book(clock.in({ hours: 74 }), { locationId: other.locationId })
+  await book(clock.in({ hours: 75 }))
+  const turned = { eventDefnId, objectType: 'CLASS_SCHEDULE', eventType: { eventTypeId: 6 } }
+  const path = '/eventDefinition/plan?limit=1&offset=1'
+  const { named } = await seenOf(callAsLea, path, reminder(businessId, -2, turned))
+  assert.deepEqual(named, ['Altstadt'])
 })

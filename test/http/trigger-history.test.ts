@@ -26,7 +26,7 @@ async function define({ businessId, save }: World, hours: number, more: object =
   const action = { actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }
   const description = 'Remind a day before'
   const body = reminder(businessId, hours, { description, eventActions: [action], ...more })
-  return save('/eventDefinition', body)
+  return { ...(await save('/eventDefinition', body)), emailTemplateId }
 }
 
 async function onlyTrigger({ call }: World) {
@@ -261,7 +261,7 @@ test('a refused mail that is sent again goes to the corrected address, and its f
   await book(clock.in({ hours: 25 }))
   clock.advance({ hours: 1 })
   const refusal = { kind: 'failed', phase: 'rcpt', reply: '550 5.1.1 unknown' } as const
-  const { mailer, taken } = scripted(refusal, refusal)
+  const { mailer, taken } = scripted(refusal, refusal, refusal)
   const { runEngine } = startEngine(world, { mailer, captures: false })
   await runEngine()
   const id = await onlyTrigger(world)
@@ -276,12 +276,16 @@ test('a refused mail that is sent again goes to the corrected address, and its f
   await runEngine()
   assert.equal((await failuresOf()).length, 1, 'it was refused again')
 
+  await save('/client', { clientId: ids.clientId, emailAddress: 'still-gone@example.org' })
+  const { body: third } = await call('POST', `/emails/${emailId}/resend`)
+  await runEngine()
   await save('/client', { clientId: ids.clientId, emailAddress: 'right@example.org' })
-  await call('POST', `/emails/${emailId}/resend`)
+  const { body: last } = await call('POST', `/emails/${third.emailId}/resend`)
+  assert.equal(last.repeatsEmailId, emailId)
   await runEngine()
   assert.deepEqual(await failuresOf(), [])
   assert.equal(taken[0]!.to, 'right@example.org')
-  assert.match(taken[0]!.message.headers, /^To: <right@example\.org>\r$/m)
+  assert.match(taken[0]!.message.headers, /^To: .*\r\n <right@example\.org>\r$/m)
   assert.doesNotMatch(taken[0]!.message.headers, /anna@example/)
   const { body } = await call('GET', `/eventTriggers/${id}`)
   assert.equal(body.status, 'FAILED')
@@ -292,9 +296,28 @@ test('a refused mail that is sent again goes to the corrected address, and its f
     again.map(({ to, status }) => [to, status]),
     [
       ['gone-too@example.org', 'FAILED'],
+      ['still-gone@example.org', 'FAILED'],
       ['right@example.org', 'SENT'],
     ],
   )
+})
+
+test('a mail that is sent again goes to the same address if its template names another one', async (t) => {
+  const world = await startWorld(t)
+  const { book, call, clock, ids, save } = world
+  const { emailTemplateId } = await define(world, -24)
+  await save('/client', { clientId: ids.clientId, externalId: 'c7' })
+  await save('/emailTemplate', {
+    emailTemplateId,
+    toAddress: 'archive+%CLIENT_EXTERNALID%@crm.example',
+  })
+  await book(clock.in({ hours: 25 }))
+  clock.advance({ hours: 1 })
+  await startEngine(world).runEngine()
+  const [{ emailId, to }] = (await call('GET', '/emails')).body.items
+  assert.equal(to, 'archive+c7@crm.example')
+  await save('/client', { clientId: ids.clientId, emailAddress: 'new@example.org' })
+  assert.equal((await call('POST', `/emails/${emailId}/resend`)).body.to, to)
 })
 
 test('a key that may not read emails gets none with a trigger', async (t) => {

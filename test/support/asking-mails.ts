@@ -59,7 +59,7 @@ export async function startAsking(t: TestContext, template: object = {}) {
 
 export const formTokenIn = (html: string) => /name="formToken" value="([^"]+)"/.exec(html)?.[1]
 
-const linksIn = (html: string) => {
+export const linksIn = (html: string) => {
   const links = html.matchAll(/<a [^>]*?href="([^"]*)"[^>]*>([^<]*)/g)
   const byText = new Map([...links].map(([, link, text]) => [text, link!]))
   const pathOf = (text: string) => URL.parse(byText.get(text) ?? '')?.pathname ?? ''

@@ -4,7 +4,7 @@ import type { Caller } from '../../auth/caller.ts'
 import { mayManage } from '../../auth/users.ts'
 import { findExceededLimit, holdResend } from '../../automation/approvals.ts'
 import { showLogo } from '../../automation/logo.ts'
-import { newAddressOf, sendAgain, type Sending } from '../../automation/send-again.ts'
+import { findPresentAddress, sendAgain, type Sending } from '../../automation/send-again.ts'
 import { Email, NamedEmail, WholeEmail, type EmailStatus } from '../../contract/email.ts'
 import { objectKind } from '../../contract/objects.ts'
 import { PageOf } from '../../contract/page.ts'
@@ -15,9 +15,9 @@ import {
   MAX_EMAILS_ABOUT,
 } from '../../contract/queries.ts'
 import { BulkIds, BulkResult } from '../../contract/schema.ts'
-import { withoutAnswers } from '../../email/answer-links.ts'
+import { answerLinks, withoutAnswers } from '../../email/answer-links.ts'
 import { contentOf } from '../../email/message.ts'
-import { unsubscribeLink } from '../../email/unsubscribe.ts'
+import { calendarLink, unsubscribeLink } from '../../email/unsubscribe.ts'
 import { conflict, forbidden, notFound, RequestError } from '../../errors.ts'
 import { nameEmails } from '../../store/email-names.ts'
 import {
@@ -321,7 +321,11 @@ function filtersOf(
 /** The settings with which emails are sent that no trigger caused. */
 export const sendingOf = ({ config, linkSeal }: Services, now: Temporal.Instant): Sending => ({
   now,
-  unsubscribeLink: (mail) => unsubscribeLink(config.publicUrl, linkSeal, mail),
+  links: {
+    unsubscribe: (mail) => unsubscribeLink(config.publicUrl, linkSeal, mail),
+    addToCalendar: (mail) => calendarLink(config.publicUrl, linkSeal, mail),
+    answer: (mail) => answerLinks(config.publicUrl, linkSeal, mail),
+  },
   mailFrom: config.mailFrom,
   host: new URL(config.publicUrl).hostname,
 })
@@ -389,14 +393,14 @@ async function resend(
   if (files.length > 0 && (await countContents(tx, businessId, files)) < files.length) {
     throw conflict('A file that this email attaches was deleted, so it cannot be sent again.')
   }
-  const to = newAddressOf(email) ?? email.to
+  const to = await findPresentAddress(tx, email)
   const suppressed = await listSuppressed(tx, [{ businessId, emailAddress: to }])
   const final = suppressed.find(({ reason }) => reason !== 'UNSUBSCRIBED')
   if (final) {
     const why = final.reason === 'BOUNCED' ? 'bounced before' : 'reported an earlier mail as spam'
     throw conflict(`${to} ${why}. Remove it with DELETE /suppression first.`)
   }
-  const newId = await sendAgain(tx, { ...(email as StoredWholeEmail), html, text }, sending)
+  const newId = await sendAgain(tx, { ...email, html, text }, to, sending)
   return withoutContent((await findEmail(tx, businessId, newId, null))!)
 }
 
@@ -408,7 +412,7 @@ function withoutContent({
   emailCategoryId: _category,
   transactional: _transactional,
   attachments: _attachments,
-  clientAddress: _clientAddress,
+  isToClient: _isToClient,
   ...email
 }: StoredWholeEmail): StoredEmail {
   return email

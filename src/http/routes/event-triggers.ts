@@ -168,12 +168,16 @@ const getTrigger: Routes = async (app, { clock }) => {
         nameTriggers(db, businessId, [trigger]),
         listEmailsOfTrigger(db, businessId, eventTriggerId),
       ])
-      const [history, sentAgain] = await Promise.all([
-        readTriggerHistory(db, trigger, emails, clock.now()),
-        listEmailsSentAgain(db, businessId, emails),
-      ])
+      const history = await readTriggerHistory(db, trigger, emails, clock.now())
       const shown = functions.has('VIEW_EMAILS')
-        ? { emails, sentAgain }
+        ? {
+            emails,
+            sentAgain: await listEmailsSentAgain(
+              db,
+              businessId,
+              emails.map(({ emailId }) => emailId),
+            ),
+          }
         : { emails: null, sentAgain: null }
       return toWire({ ...trigger, ...named, ...shown, ...history })
     },

@@ -266,6 +266,7 @@ export const PROPERTY_TEXTS: Readonly<Record<string, Text>> = {
   html: ['The HTML part; null if it is no longer stored.', '<p>Dear Anna Müller …</p>'],
   text: ['The text part; null if it is no longer stored.', 'Dear Anna Müller …'],
   test: ['Whether it was sent as a test.', false],
+  repeatsEmailId: ['The first email that this one repeats, if it was sent again.', null],
   messageId: ['The `Message-ID` of the email.', '<1f0c@bellwether.example>'],
   sentTime: ['When the mail server accepted it, in ms.', 1_789_000_000_000],
   attempts: ['The delivery attempts, oldest first.'],
