@@ -178,7 +178,7 @@ test('an appointment is cancelled after the panel showed which messages it cance
   await panel.getByText('sofia').first().waitFor()
   await panel.getByText('Open → Cancelled').waitFor()
   await panel.getByRole('tab', { name: 'Why and why not' }).click()
-  await panel.getByText('It does not fire').first().waitFor()
+  await panel.getByText("the appointment's status is CANCELLED").first().waitFor()
   assert.deepEqual(complaints, [])
 })
 
