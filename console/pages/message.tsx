@@ -127,10 +127,15 @@ function Neighbours({ id, search }: { id: number; search: ActivitySearch }) {
   )
 }
 
-/** If there are several mails, only the failed ones are sent again. */
-function emailsToSendAgain({ emails }: TriggerDetails) {
+/** If there are several mails, only those are sent again that failed, and were not sent again since. */
+function emailsToSendAgain({ emails, sentAgain }: TriggerDetails) {
   const all = emails ?? []
-  const failed = all.filter(({ status }) => status === 'FAILED')
+  const settled = (sentAgain ?? [])
+    .filter(({ status }) => !['FAILED', 'SUPPRESSED', 'CANCELLED'].includes(status))
+    .map(({ repeatsEmailId }) => repeatsEmailId)
+  const failed = all.filter(
+    ({ emailId, status }) => status === 'FAILED' && !settled.includes(emailId),
+  )
   return (failed.length > 0 ? failed : all).map(({ emailId }) => emailId)
 }
 

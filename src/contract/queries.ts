@@ -83,6 +83,7 @@ export const EmailQuery = Type.Object({
   ),
   eventTriggerId: id('Created by this trigger.'),
   clientId: id('To this client.'),
+  locationId: id('About objects at this location.'),
   text: Type.Optional(
     Type.String({
       maxLength: 200,

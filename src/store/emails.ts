@@ -6,7 +6,7 @@ import { empty, join, raw, sql, type Sql } from '../database/sql.ts'
 import { columnsFor, rowTable } from './rows.ts'
 import { endedOfObjects } from './event-triggers.ts'
 import { clientsNamed } from './client-words.ts'
-import { aboutVisibleObject, type Visibility } from './visibility.ts'
+import { aboutObjectAt, aboutVisibleObject, type Visibility } from './visibility.ts'
 
 export type Attempt = { time: number; phase: string; reply: string }
 
@@ -172,6 +172,7 @@ export type EmailFilters = {
   emailTemplateId?: number | undefined
   eventTriggerId?: number | undefined
   clientId?: number | undefined
+  locationId?: number | undefined
   /** Words with which the client's name or address begins. */
   text?: string | undefined
   from?: Temporal.Instant | undefined
@@ -253,11 +254,12 @@ function pageOf(
 
 /** The conditions that do not depend on where the mails are read from. */
 function narrowed(businessId: number, filters: EmailFilters) {
-  const { emailTemplateId, eventTriggerId, clientId, text, visibility } = filters
+  const { emailTemplateId, eventTriggerId, clientId, locationId, text, visibility } = filters
   return sql`
     ${emailTemplateId ? sql`and email_template_id = ${emailTemplateId}` : empty}
     ${eventTriggerId ? sql`and event_trigger_id = ${eventTriggerId}` : empty}
     ${clientId ? sql`and client_id = ${clientId}` : empty}
+    ${locationId ? aboutObjectAt('email', locationId) : empty}
     ${text === undefined ? empty : sql`and client_id in (${clientsNamed(businessId, text)})`}
     ${aboutVisibleObject('email', visibility)}`
 }

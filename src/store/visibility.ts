@@ -2,6 +2,9 @@ import type { ObjectKind } from '../contract/objects.ts'
 import { empty, join, raw, sql, type Sql } from '../database/sql.ts'
 import { OBJECT_TABLES } from './object-tables.ts'
 
+/** The name or alias of a table whose rows are about an object. */
+type Table = 'event_trigger' | 'email' | 't' | 'e' | 'w'
+
 /** The part of a business that a caller sees: all of it (null), some locations, or their own work. */
 export type Visibility = { locationIds: number[] } | { professionalId: number | null } | null
 
@@ -21,21 +24,27 @@ export function atVisiblePlace(visibility: Visibility, prefix: '' | 't.' | 'o.' 
  * Limits rows about an object, such as triggers and emails, to those whose object the caller sees.
  * Rows about no object are visible only to callers who see everything.
  */
-export function aboutVisibleObject(
-  table: 'event_trigger' | 'email' | 't' | 'e' | 'w',
-  visibility: Visibility,
-): Sql {
+export function aboutVisibleObject(table: Table, visibility: Visibility): Sql {
   if (visibility === null) return empty
   // Objects without a location have no staff either: everyone sees them.
+  const isOther = sql`${raw(table)}.object_type is not null`
+  return sql`and ${whereObject(table, atVisiblePlace(visibility, 'o.'), isOther)}`
+}
+
+/** Limits rows about an object to those whose object is at this location. */
+export const aboutObjectAt = (table: Table, locationId: number): Sql =>
+  sql`and ${whereObject(table, sql`and o.location_id = ${locationId}`, sql`false`)}`
+
+/** Whether the object of a row meets the condition; `other` is for objects that have no location. */
+function whereObject(table: Table, condition: Sql, other: Sql) {
   const cases = OBJECT_TABLES.filter(({ hasLocation }) => hasLocation).map(
     ({ objectType, table: objects, id }) => sql`
       when ${raw(`'${objectType}'`)} then exists (
         select from ${objects} o
         where o.business_id = ${raw(table)}.business_id and o.${id} = ${raw(table)}.object_id
-          ${atVisiblePlace(visibility, 'o.')})`,
+          ${condition})`,
   )
-  return sql`and case ${raw(table)}.object_type ${join(cases, ' ')}
-                 else ${raw(table)}.object_type is not null end`
+  return sql`case ${raw(table)}.object_type ${join(cases, ' ')} else ${other} end`
 }
 
 /** The property that puts an object outside the caller's visibility; undefined if the caller sees it. */

@@ -69,7 +69,7 @@ test('mails are listed, read as rendered, and found by object and client', async
   assert.equal((await call('GET', '/emails/999999')).status, 404)
 })
 
-test('mails are filtered by statuses, trigger, client, words and template, and counted', async (t) => {
+test('mails are filtered by statuses, trigger, client, location, words and template, and counted', async (t) => {
   const world = await startWorld(t)
   const { emailTemplateId, booked, runEngine } = await sent(world)
   const { book, call, clock, ids, save } = world
@@ -78,7 +78,8 @@ test('mails are filtered by statuses, trigger, client, words and template, and c
     lastName: '<b>Weber</b>',
     emailAddress: 'bruno@example.org',
   })
-  await book(clock.in({ hours: 25 }), { clientId: bruno.clientId })
+  const { locationId } = await save('/location', { name: 'London' })
+  await book(clock.in({ hours: 25 }), { clientId: bruno.clientId, locationId })
   clock.advance({ hours: 1 })
   await runEngine()
   const list = async (query: string) =>
@@ -90,6 +91,8 @@ test('mails are filtered by statuses, trigger, client, words and template, and c
   assert.deepEqual(await list('status=FAILED,RETRYING,SENDING'), [])
   assert.deepEqual(await list(`eventTriggerId=${trigger.eventTriggerId}`), [anna])
   assert.deepEqual(await list(`clientId=${bruno.clientId}&status=CAPTURED`), [brunos])
+  assert.deepEqual(await list(`locationId=${locationId}`), [brunos])
+  assert.deepEqual(await list(`locationId=${ids.locationId}&status=CAPTURED`), [anna])
   assert.deepEqual(await list('text=brun'), [brunos])
   assert.deepEqual(await list('text=zoe'), [])
   assert.deepEqual(await list(`emailTemplateId=${emailTemplateId}`), [brunos, anna])
@@ -113,7 +116,7 @@ test('mails are filtered by statuses, trigger, client, words and template, and c
   assert.equal(named.clientName, 'Bruno <b>Weber</b>')
   assert.equal(named.clientId, bruno.clientId)
   assert.equal(named.templateName, 'Reminder')
-  assert.equal(named.locationName, 'Altstadt')
+  assert.equal(named.locationName, 'London')
 })
 
 test('a mail is sent again as a new one, and its trigger stays as it is', async (t) => {
