@@ -23,7 +23,7 @@ import { listTemplates } from './templates.ts'
 import { TimeSlice } from './time-slice.ts'
 import { eventTypeOf } from './explain.ts'
 import { asIfStored, isOnPage, isShown, type ForecastOptions } from './forecast.ts'
-import { SendTimes, type SendTimesResult } from './send-times.ts'
+import { SendTimes, type SendTime, type SendTimesResult } from './send-times.ts'
 import { checkStatusAtFiring, refusals } from './match.ts'
 import { earliestAnchor, objectTypeOf, subjectsFrom } from './plan.ts'
 import { objectIdOf, type Subject } from '../store/subject.ts'
@@ -46,8 +46,15 @@ type Found = {
   clientId: number | null
   to: string | null
   subject: string | null
+  sendTime: SendTime
+  emptyTokens: string[]
 }
-type Sample = DescribedObject & Omit<Found, 'firing'> & { scheduledTime: Temporal.Instant }
+type Sample = DescribedObject &
+  Pick<Found, 'clientId' | 'to' | 'subject'> & {
+    scheduledTime: Temporal.Instant
+    /** What is wrong with it, if anything. */
+    reason: string | null
+  }
 
 export type Days = { startDate: Temporal.PlainDate; endDate: Temporal.PlainDate }
 
@@ -88,7 +95,7 @@ export async function backtest(
   }
   return {
     ...tally.result(),
-    samples: await describeMails(db, businessId, tally.samples),
+    samples: await describeMails(db, businessId, tally),
     ...(isComplete ? {} : { partial: true }),
   }
 }
@@ -292,20 +299,29 @@ class MailTally {
     this.#mails += 1
     if (clientId !== null) this.#clients.add(clientId)
     const timeZone = location?.timeZone ?? business.timeZone
-    this.#times.add({
+    const sendTime = {
       time: firing.time,
       timeZone,
       readerTimeZone: client?.timeZone ?? timeZone,
       reader: to ?? `client ${clientId}`,
-    })
-    for (const token of mail?.emptyTokens ?? []) {
+    }
+    this.#times.add(sendTime)
+    const { subject = null, emptyTokens = [] } = mail ?? {}
+    for (const token of emptyTokens) {
       this.#empty.set(token, (this.#empty.get(token) ?? 0) + 1)
     }
     if (!isShown(firing.subject, this.#options.visibility)) return
     if (isOnPage(this.#visible, this.#options)) {
-      this.samples.push({ firing, clientId, to, subject: mail?.subject ?? null })
+      this.samples.push({ firing, clientId, to, subject, sendTime, emptyTokens })
     }
     this.#visible += 1
+  }
+
+  /** What is wrong with a mail, when all were added. */
+  reasonOf({ sendTime, emptyTokens }: Found) {
+    const warnings = this.#times.warningsOf(sendTime)
+    if (emptyTokens.length > 0) warnings.push(`no value for ${emptyTokens.join(', ')}`)
+    return warnings.length > 0 ? warnings.join('; ') : null
   }
 
   /** A definition without actions is counted as if it mailed the client. */
@@ -324,12 +340,12 @@ class MailTally {
 }
 
 /** Samples with the names of their objects. A mail about a class goes to one student. */
-async function describeMails(db: Db, businessId: number, found: Found[]): Promise<Sample[]> {
-  const subjects = found.map(({ firing }) => firing.subject)
+async function describeMails(db: Db, businessId: number, tally: MailTally): Promise<Sample[]> {
+  const subjects = tally.samples.map(({ firing }) => firing.subject)
   const objects = await describeObjects(db, businessId, subjects)
-  return found.map(({ firing, ...mail }, i) => ({
-    ...objects[i]!,
-    ...mail,
-    scheduledTime: firing.time,
-  }))
+  return tally.samples.map((found, i) => {
+    const { firing, clientId, to, subject } = found
+    const reason = tally.reasonOf(found)
+    return { ...objects[i]!, clientId, to, subject, scheduledTime: firing.time, reason }
+  })
 }

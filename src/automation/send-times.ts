@@ -7,7 +7,7 @@ export type SendTimesResult = {
   withinAnHour: number
 }
 
-type SendTime = {
+export type SendTime = {
   time: Temporal.Instant
   /** The clock by which days and hours are counted: the location's, else the business's. */
   timeZone: string
@@ -33,11 +33,25 @@ export class SendTimes {
     this.#days.set(day, (this.#days.get(day) ?? 0) + 1)
     this.#hours[local.hour]! += 1
     const { hour } = readerTimeZone === timeZone ? local : time.toZonedDateTimeISO(readerTimeZone)
-    if (hour < NIGHT_ENDS || hour >= NIGHT_STARTS) this.#atNight += 1
+    if (isNight(hour)) this.#atNight += 1
     if (reader === null) return
     const times = this.#timesOfReader.get(reader)
     if (times) times.push(time.epochMilliseconds)
     else this.#timesOfReader.set(reader, [time.epochMilliseconds])
+  }
+
+  /** What is bad about the moment of a message, when all were added. */
+  warningsOf({ time, readerTimeZone, reader }: SendTime): string[] {
+    const at = time.epochMilliseconds
+    const others = reader === null ? [] : (this.#timesOfReader.get(reader) ?? [])
+    // A second one at the same moment is as close as an earlier one.
+    const isClose =
+      others.some((other) => other < at && at - other < HOUR_MS) ||
+      others.filter((other) => other === at).length > 1
+    return [
+      ...(isNight(time.toZonedDateTimeISO(readerTimeZone).hour) ? ['it is night'] : []),
+      ...(isClose ? ['less than an hour after another one'] : []),
+    ]
   }
 
   result(): SendTimesResult {
@@ -50,6 +64,8 @@ export class SendTimes {
     }
   }
 }
+
+const isNight = (hour: number) => hour < NIGHT_ENDS || hour >= NIGHT_STARTS
 
 /** How many follow another one in less than an hour. */
 function close(times: number[]) {

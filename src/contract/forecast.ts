@@ -120,6 +120,12 @@ export const Backtest = Type.Object(
         to: OrNull(Type.String()),
         subject: OrNull(Type.String()),
         scheduledTime: Moment,
+        reason: OrNull(
+          Type.String({
+            description:
+              'Why to look at it: sent at night, soon after another one, or tokens without a value.',
+          }),
+        ),
       }),
     ),
     ...ByDayAndHour,

@@ -173,6 +173,14 @@ test('a backtest counts emails, clients, emails at night and empty tokens', asyn
   assert.equal(samples[0].to, 'anna@example.org')
   assert.equal(samples[0].subject, 'Until 10:00 AM')
   assert.equal(samples[0].scheduledTime, start.add({ hours: 24 }).epochMilliseconds)
+  assert.deepEqual(
+    samples.map(({ reason }: { reason: string }) => reason),
+    [
+      'no value for CLIENT_PHONE',
+      'less than an hour after another one; no value for CLIENT_PHONE',
+      'it is night; no value for CLIENT_PHONE',
+    ],
+  )
   assert.deepEqual(await rowsOf(world), before, 'a backtest writes nothing')
 
   assert.equal((await run('2026-03-03', '2026-03-03')).body.mails, 2, 'days are the business’s')
