@@ -1,5 +1,5 @@
 import { ActionIcon, Select } from '@mantine/core'
-import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react'
+import { IconChevronLeft, IconChevronRight, IconPaperclip } from '@tabler/icons-react'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -92,13 +92,20 @@ function Mail({ emailTemplateId, about: { objectType, objectId } }: MailProps) {
   })
   if (error && !data) return <Failure error={error} onRetry={() => void refetch()} />
   if (!data) return <Loading lines={5} />
+  const isVisit = objectType === 'CALENDAR' || objectType === 'CLASS_SCHEDULE'
+  const files = [
+    ...(isVisit ? [t('editor.mail.calendarFile')] : []),
+    ...data.attachments.map(({ name }) => name),
+  ]
   return (
     <div className={`card ${classes.mail}`}>
       <header className={classes.mailLines}>
         <div className="strong" dir="auto">
           {data.subject}
         </div>
-        <div className={classes.mailTo}>
+        <div className={classes.mailTo} dir="auto">
+          {data.fromName && <span className="strong">{data.fromName} </span>}
+          {data.from && `<${data.from}> `}
           {t('editor.mail.to', { to: data.to ?? t('editor.mail.noAddress') })}
         </div>
         {data.emptyTokens.length > 0 && (
@@ -112,6 +119,12 @@ function Mail({ emailTemplateId, about: { objectType, objectId } }: MailProps) {
         address={previewAddress(emailTemplateId, about)}
         className={classes.frame}
       />
+      {files.length > 0 && (
+        <footer className={classes.mailFiles} aria-label={t('editor.mail.files')}>
+          <IconPaperclip size={15} aria-hidden />
+          {files.join(', ')}
+        </footer>
+      )}
     </div>
   )
 }

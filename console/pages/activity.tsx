@@ -38,6 +38,7 @@ import classes from '../messages/activity.module.css'
 import { createListKeeper, type LoadedList } from '../messages/loaded-list.ts'
 import { MessageRows } from '../messages/message-rows.tsx'
 import { saveFile } from '../messages/save-file.ts'
+import { SavedViews } from '../messages/saved-views.tsx'
 import { usePageKeys } from '../shell/keys.ts'
 import { PageHead } from '../shell/page-head.tsx'
 
@@ -144,6 +145,12 @@ function Filters({ search }: { search: ActivitySearch }) {
   const navigate = useNavigate()
   const { data: automations = [] } = useQuery(automationsQuery)
   const { data: setup } = useQuery(setupQuery)
+  // The text field begins anew with each view that is opened.
+  const [views, setViews] = useState(0)
+  const openView = async (view: ActivitySearch) => {
+    await navigate({ to: '/activity', search: view })
+    setViews((opened) => opened + 1)
+  }
   const change = (more: Partial<Record<keyof ActivitySearch, unknown>>) =>
     void navigate({
       to: '/activity',
@@ -154,7 +161,7 @@ function Filters({ search }: { search: ActivitySearch }) {
     })
   return (
     <div className={classes.filters}>
-      <TextFilter text={search.text ?? ''} onChange={(text) => change({ text })} />
+      <TextFilter key={views} text={search.text ?? ''} onChange={(text) => change({ text })} />
       <Select
         aria-label={t('activity.automation')}
         placeholder={t('activity.anyAutomation')}
@@ -186,6 +193,8 @@ function Filters({ search }: { search: ActivitySearch }) {
         onChange={(from) => change({ from })}
       />
       <DayFilter label={t('activity.to')} day={search.to} onChange={(to) => change({ to })} />
+      <span className="grow" />
+      <SavedViews search={search} onOpen={openView} />
     </div>
   )
 }

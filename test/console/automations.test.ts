@@ -108,6 +108,8 @@ test('the mail is shown for a real appointment, in a frame in which nothing runs
   await frame.waitFor()
   assert.equal(await frame.getAttribute('sandbox'), '')
   await frame.contentFrame().getByText('thank you for booking with us.').waitFor()
+  await page.getByText(/^Lindenhof Physiotherapy <\S+@\S+> to \S+@\S+$/).waitFor()
+  await page.getByText('calendar file', { exact: true }).waitFor()
   await page.getByText(/^It would have sent \d+ mails? to/).waitFor()
   assert.deepEqual(complaints, [])
 })

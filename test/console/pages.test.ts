@@ -111,6 +111,30 @@ test('Activity is filtered by outcome and by text, and its URL keeps the filters
   assert.deepEqual(complaints, [])
 })
 
+test('the filters of Activity are saved as a view, opened and removed', async (t) => {
+  const { page, complaints } = await openAs(t, 'sofia', '/activity?outcome=waiting&location=1')
+  const views = page.getByRole('button', { name: 'Views' })
+  await views.click()
+  await page.getByLabel('Name of this view').fill('To come in Zürich')
+  await page.getByRole('button', { name: 'Save view' }).click()
+  const view = page.getByRole('button', { name: 'To come in Zürich', exact: true })
+  await view.waitFor()
+  await assertAccessible(page, 'light')
+  await keepScreenshot(page, 'views')
+
+  await page.goto(`${service.base}/console/activity`)
+  await page.getByLabel('Client or address').fill('nobody')
+  await page.waitForURL(/text=nobody/)
+  await views.click()
+  await view.click()
+  await page.waitForURL(/outcome=waiting&location=1$/)
+  assert.equal(await page.getByLabel('Client or address').inputValue(), '')
+  await views.click()
+  await page.getByRole('button', { name: 'Remove To come in Zürich' }).click()
+  await view.waitFor({ state: 'detached' })
+  assert.deepEqual(complaints, [])
+})
+
 test('a user sees only the pages of their role', async (t) => {
   const { page, complaints } = await openAs(t, 'rita')
   await heading(page, 'Business')
