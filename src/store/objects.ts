@@ -304,13 +304,11 @@ function condition(kind: ObjectKind, { field, match }: Filter, value: unknown): 
     case 'equal':
       return sql`and ${column} = ${value}`
     case 'among': {
+      const text = String(value)
+      // The index of a status has its rows in the order of the list.
+      if (!text.includes(',')) return sql`and ${column} = ${text}`
       // A name may itself contain a comma.
-      const all = [
-        String(value),
-        ...String(value)
-          .split(',')
-          .map((one) => one.trim()),
-      ]
+      const all = [text, ...text.split(',').map((one) => one.trim())]
       return sql`and ${column} = any (${all}::text[])`
     }
     case 'from':
