@@ -54,7 +54,7 @@ export async function sendAgain(
       messageId,
       ...(email.message && isToSame
         ? replaceHeaders(email.message, email.fromAddress, resending)
-        : await buildCaptured(tx, repeated, resending)),
+        : await buildAnew(tx, repeated, resending)),
     },
   ])
   return emailId
@@ -195,10 +195,10 @@ function replaceHeaders(
 const FROM = /^From:((?:.*\r\n[ \t])*.*\r\n)/m
 
 /**
- * The message of a mail that was captured, so that none was built yet, or that has another recipient. The names in its headers and
- * the calendar entry come from template and object as they are now.
+ * Builds the message of a mail that was captured, or that goes to another address than before. The
+ * names in its headers and the calendar entry come from template and object as they are now.
  */
-async function buildCaptured(
+async function buildAnew(
   tx: Db,
   email: WholeEmail & { html: string; text: string },
   { messageId, business, sending: { now, mailFrom, host, links } }: Resending,

@@ -123,8 +123,8 @@ test('the filters of Activity are saved as a view, opened and removed', async (t
   await keepScreenshot(page, 'views')
 
   await page.goto(`${service.base}/console/activity`)
-  await page.getByLabel('Client or address').fill('nobody')
-  await page.waitForURL(/text=nobody/)
+  await page.getByLabel('Client or address').fill('unknown')
+  await page.waitForURL(/text=unknown/)
   await views.click()
   await view.click()
   await page.waitForURL(/outcome=waiting&location=1$/)

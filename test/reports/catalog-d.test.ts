@@ -678,7 +678,7 @@ const resultOf = ({ status, reason }: Mail) => {
   return ['QUEUED', 'RETRYING', 'UNCERTAIN'].includes(status) ? 'WAITING' : status
 }
 
-/** The location of what a trigger or a mail is about; that of the business if it has none. */
+/** The location of the object of a trigger or a mail; undefined if the object has none. */
 function placeOf({ objectType, objectId }: Trigger | Mail, exported: Exported) {
   if (objectType === 'CALENDAR') {
     return exported.rows.find(({ calendarId }) => calendarId === objectId)?.locationId
@@ -726,7 +726,7 @@ const RESULTS = [
   ['CAPTURED', 'Captured, not sent'],
 ] as const
 
-test('901 says of each trigger for whom it was due, and what became of its mails: the demo data', async () => {
+test('901 lists each trigger with its client and the result of its mails: the demo data', async () => {
   const exported = businesses.get('the demo data')!
   const shown = new Set<unknown>()
   for (const range of RANGES) {

@@ -59,9 +59,7 @@ export async function openPage(t: Lifetime): Promise<{ page: Page; complaints: s
     complaints.push(`failed: ${request.url()}`)
   })
   page.on('response', (response) => {
-    // A busy machine may answer 503; the console tries again.
-    if (response.status() >= 400 && response.status() !== 503)
-      complaints.push(`${response.status()}: ${response.url()}`)
+    if (response.status() >= 400) complaints.push(`${response.status()}: ${response.url()}`)
   })
   page.on('request', (request) => {
     const { hostname, protocol } = new URL(request.url())

@@ -169,15 +169,9 @@ const getTrigger: Routes = async (app, { clock }) => {
         listEmailsOfTrigger(db, businessId, eventTriggerId),
       ])
       const history = await readTriggerHistory(db, trigger, emails, clock.now())
+      const emailIds = emails.map(({ emailId }) => emailId)
       const shown = functions.has('VIEW_EMAILS')
-        ? {
-            emails,
-            sentAgain: await listEmailsSentAgain(
-              db,
-              businessId,
-              emails.map(({ emailId }) => emailId),
-            ),
-          }
+        ? { emails, sentAgain: await listEmailsSentAgain(db, businessId, emailIds) }
         : { emails: null, sentAgain: null }
       return toWire({ ...trigger, ...named, ...shown, ...history })
     },
