@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { App } from '../../src/http/server/app.ts'
 import { buildApp } from '../../src/http/server/app.ts'
+import { ChangeFeed, type ChangeBatch } from '../../src/http/routes/change-feed.ts'
 import { readConfig } from '../../src/config.ts'
+import type { Database } from '../../src/database/database.ts'
 import { openDatabase } from '../../src/database/postgres.ts'
 import { SettingsCache } from '../../src/store/settings.ts'
 import { openLog } from '../../src/log.ts'
@@ -81,6 +83,34 @@ test('a change is streamed with its kind and id only, and only to its own busine
     told.filter((one) => foreign.includes(one)),
     [],
   )
+})
+
+test('a hint before a stream has started sends no older changes', async (t) => {
+  const { businessId, database, save } = await startWorld(t)
+  let hint = (_payload: string) => {}
+  const handHinted: Database = Object.assign(Object.create(database), {
+    listen: (_channel: string, onHint: (payload: string) => void) => {
+      hint = onHint
+      return async () => {}
+    },
+  })
+  const feed = new ChangeFeed(handHinted, (error) => assert.fail(error as Error))
+  const batches: ChangeBatch[] = []
+  const { promise: heard, resolve } = Promise.withResolvers<void>()
+  const starting = feed.listen(businessId, (batch) => {
+    batches.push(batch)
+    if (batch.audited.length > 0) resolve()
+  })
+  hint(String(businessId))
+  await starting
+  await save('/reason', { name: 'Massage' })
+  hint(String(businessId))
+  await heard
+  await feed.close()
+  const kinds = batches.flatMap(({ audited }): string[] =>
+    audited === 'many' ? ['many'] : audited.map((change) => change.kind),
+  )
+  assert.deepEqual(kinds, ['reason'])
 })
 
 test('the stream contains triggers that fired', async (t) => {

@@ -109,10 +109,13 @@ class BusinessFeed {
   #lastSent = 0
   /** Changes up to `id` were sent. `position` moves there when no transaction can commit late any more. */
   #settling: { id: number; since: number } | undefined
+  /** Something was heard that is not read yet. */
+  #hasHint = false
   #heardIds = new Set<number>()
   #heardMany = false
   #timer: NodeJS.Timeout | undefined
   #nextReadAt = 0
+  #hasStarted = false
   #isReading = false
   #isStopped = false
 
@@ -127,15 +130,18 @@ class BusinessFeed {
 
   async #start() {
     this.#skipTo(await findLastChangeId(this.#db, this.#businessId))
-    this.#readIn(POLL_MS)
+    this.#hasStarted = true
+    this.#readIn(this.#hasHint ? 0 : POLL_MS)
   }
 
   hear({ triggerIds }: ChangeHint) {
+    this.#hasHint = true
     if (triggerIds === 'many') this.#heardMany = true
     else for (const id of triggerIds) this.#heardIds.add(id)
     if (this.#heardIds.size > MAX_NAMED_CHANGES) this.#heardMany = true
     if (this.#heardMany) this.#heardIds.clear()
-    this.#readIn(Math.max(0, this.#nextReadAt - monotonicMs()))
+    // Until it has a position, a read would send all changes that the business ever had.
+    if (this.#hasStarted) this.#readIn(Math.max(0, this.#nextReadAt - monotonicMs()))
   }
 
   stop() {
@@ -159,12 +165,12 @@ class BusinessFeed {
     } finally {
       this.#isReading = false
       this.#nextReadAt = monotonicMs() + READ_EVERY_MS
-      const hasHeard = this.#heardMany || this.#heardIds.size > 0
-      this.#readIn(hasHeard ? READ_EVERY_MS : POLL_MS)
+      this.#readIn(this.#hasHint ? READ_EVERY_MS : POLL_MS)
     }
   }
 
   async #notifyListeners() {
+    this.#hasHint = false
     const rows = await listChanges(this.#db, this.#businessId, {
       after: this.position,
       limit: MAX_NAMED_CHANGES + 1,
