@@ -98,10 +98,10 @@ function getBrowser() {
   const playwright = path.join(root, 'node_modules/playwright-core/cli.js')
   installForTests({
     missing: isDebian
-      ? "a browser, Debian's package chromium, for the tests of the console"
+      ? "a browser, Debian's package chromium-headless-shell, for the tests of the console"
       : "a browser, Playwright's chromium-headless-shell, for the tests of the console",
     command: isDebian
-      ? 'apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium'
+      ? 'apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium-headless-shell'
       : `"${process.execPath}" "${playwright}" install chromium-headless-shell`,
     instead: 'Set CHROMIUM_PATH to a browser; without one the tests of the console fail.',
   })
