@@ -153,9 +153,7 @@ function ownEntries(
 
   const entries: HistoryEntry[] = []
   if (plan.fireNow) {
-    // The user is recorded only until the engine fires the trigger.
-    const user = isFinal(status) || firedTime ? null : modifiedUser
-    const byHand = entry(scheduledTime, 'FIRED_BY_HAND', 'a user fired it now', user)
+    const byHand = entry(scheduledTime, 'FIRED_BY_HAND', 'a user fired it now', plan.firedBy)
     entries.push({ ...byHand, scheduledTime })
   }
   if (firedTime) entries.push(entry(firedTime, 'FIRED', 'it was due and every check passed'))

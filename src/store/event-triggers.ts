@@ -140,12 +140,14 @@ export type TriggerPlan = {
   anchorTime: Temporal.Instant
   oldStatus: string | null
   fireNow: boolean
+  /** The user who fired it by hand; null if nobody did or it was not recorded. */
+  firedBy: string | null
 }
 
 export async function findTriggerPlan(db: Db, businessId: number, eventTriggerId: number) {
   const planIn = (table: Sql) => sql`
     select occurrence, anchor_time as "anchorTime", old_status as "oldStatus",
-           fire_now as "fireNow"
+           fire_now as "fireNow", fired_by as "firedBy"
     from ${table} where business_id = ${businessId} and event_trigger_id = ${eventTriggerId}`
   const [plan] = await db.query<TriggerPlan>(
     sql`${planIn(sql`pending_trigger`)} union all ${planIn(sql`event_trigger`)}`,
@@ -326,7 +328,7 @@ export async function fireTriggersNow(
   return tx.query<StoredTrigger>(sql`
     with asked as (
       update pending_trigger
-      set fire_now = true, approval_id = null, scheduled_time = ${now}, next_attempt_time = ${now},
+      set fire_now = true, fired_by = ${user}, approval_id = null, scheduled_time = ${now}, next_attempt_time = ${now},
           modified_date = ${now}, modified_user = ${user}
       where business_id = ${businessId} and event_trigger_id = any (${ids}::bigint[])
         and worker is null

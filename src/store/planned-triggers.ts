@@ -339,7 +339,7 @@ const moving = (businessId: number, update: MovedUpdate[], now: Temporal.Instant
         then ${HELD_UNTIL} else r.scheduled_time end,
       approval_id = case when ${staysHeld} then w.approval_id else r.approval_id end,
       defn_version = r.defn_version,
-      fire_now = false, worker = null, attempts = 0, last_error = null, modified_date = ${now}, modified_user = 'SYSTEM'
+      fire_now = false, fired_by = null, worker = null, attempts = 0, last_error = null, modified_date = ${now}, modified_user = 'SYSTEM'
   from ${rowTable(MOVED_COLUMNS, update)}
   where w.business_id = ${businessId} and w.event_trigger_id = r.event_trigger_id`
 

@@ -180,11 +180,11 @@ export const recordEnded = (
 ) => sql`
   insert into event_trigger (business_id, event_trigger_id, event_defn_id, defn_version, object_type,
     object_id, object_uuid, occurrence, old_status, new_status, anchor_time, scheduled_time, fire_now,
-    released_time, status, status_reason, completed_time, created_date, created_user, modified_date, modified_user)
+    fired_by, released_time, status, status_reason, completed_time, created_date, created_user, modified_date, modified_user)
   select business_id, event_trigger_id, event_defn_id, coalesce(planned_version, defn_version),
          object_type, object_id, object_uuid, occurrence, old_status, new_status,
          coalesce(planned_anchor, anchor_time), coalesce(planned_time, scheduled_time), fire_now,
-         released_time, status, status_reason, case status when 'COMPLETED' then ${now}::timestamptz end,
+         fired_by, released_time, status, status_reason, case status when 'COMPLETED' then ${now}::timestamptz end,
          created_date, created_user, ${now}, ${user}
   from ${gone} gone`
 

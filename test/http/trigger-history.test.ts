@@ -186,6 +186,7 @@ test('the history names the user who cancelled or fired a trigger', async (t) =>
   await startEngine(world).runEngine()
   const { history } = (await call('GET', `/eventTriggers/${second}`)).body
   assert.deepEqual(changes(history).slice(-2), ['FIRED_BY_HAND', 'FIRED'])
+  assert.equal(history.at(-2).user, 'key:test')
 })
 
 test('a trigger of a change is checked as the object was when it changed', async (t) => {
