@@ -15,8 +15,8 @@ import {
   IconUser,
 } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
-import { useEffect, useState, type ReactNode } from 'react'
+import { useRouter } from '@tanstack/react-router'
+import { useEffect, useRef, useState, type MouseEvent, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import '@mantine/spotlight/styles.css'
 import { searchQuery, type Found } from '../api/search.ts'
@@ -24,6 +24,7 @@ import { useSession } from '../api/session.ts'
 import { useTimeFormat } from '../components/time.ts'
 import type { NavigationItem } from './navigation.ts'
 import classes from './palette-window.module.css'
+import { commandKey } from './platform.ts'
 import { addressOf, NEW_APPOINTMENT, NEW_AUTOMATION } from './places.ts'
 import { addRecent, readRecent } from './recent.ts'
 
@@ -42,8 +43,9 @@ type Item = {
   keys?: string[]
   /** The text direction follows the name. */
   isName?: boolean
-  act: () => void
+  act: (open: (href: string) => void) => void
 }
+type Modifiers = { metaKey: boolean; ctrlKey: boolean }
 type Group = { name: string; items: Item[] }
 
 const ICON = { size: 17, stroke: 1.7, 'aria-hidden': true } as const
@@ -79,6 +81,11 @@ export function PaletteWindow(props: PaletteProps) {
   const isSearching = query.trim() !== '' && functions.includes('VIEW_SCHEDULE')
   const { data: found } = useQuery(searchQuery(isSearching ? text : ''))
   const groups = useGroups(props, query, isSearching ? (found ?? []) : [])
+  const open = useOpen()
+  // Enter clicks the selected line, without the modifiers that were held.
+  const held = useRef<Modifiers>({ metaKey: false, ctrlKey: false })
+  const choose = (item: Item, event: MouseEvent) =>
+    item.act(open(event.detail === 0 ? held.current : event))
   useEffect(() => palette.open(), [])
   // Search results come first, so the first line has changed.
   useEffect(() => void (query && selectFirst()), [found, query])
@@ -99,6 +106,7 @@ export function PaletteWindow(props: PaletteProps) {
     >
       <Spotlight.Search
         classNames={{ input: classes.search! }}
+        onKeyDown={({ metaKey, ctrlKey }) => (held.current = { metaKey, ctrlKey })}
         leftSection={<IconSearch size={19} aria-hidden />}
         rightSection={<kbd>Esc</kbd>}
         rightSectionWidth={58}
@@ -109,7 +117,7 @@ export function PaletteWindow(props: PaletteProps) {
         {groups.map(({ name, items }) => (
           <Spotlight.ActionsGroup key={name} label={name} className={classes.group!}>
             {items.map((item) => (
-              <Line key={item.key} item={item} />
+              <Line key={item.key} item={item} onChosen={choose} />
             ))}
           </Spotlight.ActionsGroup>
         ))}
@@ -121,6 +129,9 @@ export function PaletteWindow(props: PaletteProps) {
         </span>
         <span>
           <kbd>↵</kbd> {t('palette.open')}
+        </span>
+        <span className={classes.beside}>
+          <kbd>{commandKey()}</kbd> <kbd>↵</kbd> {t('palette.openBeside')}
         </span>
         <span className="grow" />
         <button type="button" className={classes.help} onClick={openHelp(props)}>
@@ -138,9 +149,11 @@ const openHelp =
     onHelp()
   }
 
-function Line({ item }: { item: Item }) {
+type LineProps = { item: Item; onChosen: (item: Item, event: MouseEvent) => void }
+
+function Line({ item, onChosen }: LineProps) {
   return (
-    <Spotlight.Action className={classes.line!} onClick={item.act}>
+    <Spotlight.Action className={classes.line!} onClick={(event) => onChosen(item, event)}>
       <span className={classes.icon}>{item.icon}</span>
       <span className={`ellipsis ${classes.label}`} dir={item.isName ? 'auto' : undefined}>
         {item.label}
@@ -158,7 +171,6 @@ function Line({ item }: { item: Item }) {
 function useGroups(props: PaletteProps, query: string, found: Found[]): Group[] {
   const { t } = useTranslation()
   const { userId, functions } = useSession()
-  const open = useOpen()
   const describe = useDescription()
   const matches = ({ label }: Item) => label.toLowerCase().includes(query.trim().toLowerCase())
   const itemOf = (one: Pick<Found, 'kind' | 'id' | 'title'>, detail?: string): Item => {
@@ -169,18 +181,18 @@ function useGroups(props: PaletteProps, query: string, found: Found[]): Group[] 
       label: one.title,
       detail,
       isName: true,
-      act: () => {
+      act: (open) => {
         addRecent(userId, one)
         open(addressOf(one))
       },
     }
   }
-  const pages = props.pages.map((page) => ({
+  const pages = props.pages.map((page): Item => ({
     key: page.name,
     icon: <page.icon {...ICON} />,
     label: t(`navigation.${page.name}`),
     keys: ['G', page.key.toUpperCase()],
-    act: () => open(page.path),
+    act: (open) => open(page.path),
   }))
   /** "Book an appointment for Olivia O’Neill" */
   const bookingsFor = (first: Found | undefined): Item[] =>
@@ -191,7 +203,7 @@ function useGroups(props: PaletteProps, query: string, found: Found[]): Group[] 
             icon: <IconPlus {...ICON} />,
             label: t('palette.bookFor', { name: first.title }),
             isName: true,
-            act: () => open(`${NEW_APPOINTMENT}&client=${first.id}`),
+            act: (open) => open(`${NEW_APPOINTMENT}&client=${first.id}`),
           },
         ]
       : []
@@ -213,9 +225,13 @@ function useGroups(props: PaletteProps, query: string, found: Found[]): Group[] 
   ].filter(({ items }) => items.length > 0)
 }
 
+/** Opens what an event chose: in this tab, or in a new one with the modifier key of commands. */
 function useOpen() {
-  const navigate = useNavigate()
-  return (href: string) => void navigate({ href })
+  const { basepath, navigate } = useRouter()
+  return ({ metaKey, ctrlKey }: Modifiers) =>
+    metaKey || ctrlKey
+      ? (href: string) => void window.open(basepath + href, '_blank', 'noopener')
+      : (href: string) => void navigate({ href })
 }
 
 function useDescription() {
@@ -234,21 +250,20 @@ function useActions({ onHelp, onSignOut }: PaletteProps): Item[] {
   const { functions } = useSession()
   const { setColorScheme } = useMantineColorScheme()
   const isDark = useComputedColorScheme('light') === 'dark'
-  const open = useOpen()
-  return [
+  const actions: (Item | false)[] = [
     functions.includes('EDIT_SCHEDULE') && {
       key: 'book',
       icon: <IconPlus {...ICON} />,
       label: t('palette.book'),
       keys: ['B'],
-      act: () => open(NEW_APPOINTMENT),
+      act: (open) => open(NEW_APPOINTMENT),
     },
     functions.includes('EDIT_DEFINITIONS') && {
       key: 'new-automation',
       icon: <IconBolt {...ICON} />,
       label: t('palette.newAutomation'),
       keys: ['N'],
-      act: () => open(NEW_AUTOMATION),
+      act: (open) => open(NEW_AUTOMATION),
     },
     {
       key: 'scheme',
@@ -269,5 +284,6 @@ function useActions({ onHelp, onSignOut }: PaletteProps): Item[] {
       label: t('account.signOut'),
       act: onSignOut,
     },
-  ].filter((item) => item !== false)
+  ]
+  return actions.filter((item) => item !== false)
 }

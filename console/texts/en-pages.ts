@@ -1229,6 +1229,7 @@ export const enPages = {
     nothing: 'Nothing found.',
     choose: 'choose',
     open: 'open',
+    openBeside: 'open in a new tab',
   },
   keys: {
     title: 'All keys',
