@@ -10,6 +10,8 @@ const isTransient = (error: unknown) =>
 
 export const queryClient = new QueryClient({
   defaultOptions: {
+    // What a person saves while offline fails at once: a form keeps its text and says so.
+    mutations: { networkMode: 'always' },
     queries: {
       staleTime: 10_000,
       retry: (failures, error) => isTransient(error) && failures < MAX_RETRIES,

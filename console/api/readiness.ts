@@ -1,15 +1,22 @@
 import { queryOptions } from '@tanstack/react-query'
 
-/** Polled every 15 s: is the service ready? */
+const POLL_MS = 15_000
+/** How often a service that cannot be reached is asked again. */
+export const RETRY_MS = 10_000
+
+/** Is the service ready? Also asked if the browser says that it is offline. */
 export const readinessQuery = queryOptions({
   queryKey: ['readiness'],
-  refetchInterval: 15_000,
+  networkMode: 'always',
+  refetchInterval: ({ state }) => (state.data === 'unreachable' ? RETRY_MS : POLL_MS),
   retry: false,
   queryFn: async ({ signal }): Promise<'well' | 'unwell' | 'unreachable'> => {
     try {
       const response = await fetch('/readyz', { signal })
       return response.ok ? 'well' : 'unwell'
-    } catch {
+    } catch (error) {
+      // A page that is left cancels the request.
+      if (signal.aborted) throw error
       return 'unreachable'
     }
   },

@@ -1,7 +1,5 @@
-import { useTranslation } from 'react-i18next'
 import type { Appointment } from '../api/calendar.ts'
 import type { Setup } from '../api/setup.ts'
-import { Empty } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
 import classes from './calendar.module.css'
 import { addDays, momentAt } from './days.ts'
@@ -59,10 +57,8 @@ export function WeekView({ day, visits, setup, chosen, onChoose }: Props) {
 
 /** Seven days one after the other, each appointment a row. */
 export function ListView({ day, visits, setup, chosen, onChoose }: Props) {
-  const { t } = useTranslation()
   const format = useTimeFormat()
   const byDay = Map.groupBy(visits, ({ startTime }) => format.isoDay(startTime))
-  if (visits.length === 0) return <Empty title={t('calendar.none')}>{t('calendar.noneHint')}</Empty>
   return daysFrom(day)
     .filter((one) => byDay.has(one))
     .map((one) => (

@@ -8,6 +8,9 @@ export function Bell({ size = 28 }: { size?: number }) {
   )
 }
 
+export const BELL_BODY =
+  'M12.3 9.6h7.4c1.2 0 2.2.8 2.5 1.9 1 3.9 1.5 7.3 3.3 10.1.5.8 0 1.9-1 1.9H7.5c-1 0-1.5-1.1-1-1.9 1.8-2.8 2.3-6.2 3.3-10.1.3-1.1 1.3-1.9 2.5-1.9z'
+
 /** Only the bell, 32 by 32. Belongs inside an SVG. */
 export function BellShape({ body, strap }: { body: string; strap: string }) {
   return (
@@ -19,10 +22,7 @@ export function BellShape({ body, strap }: { body: string; strap: string }) {
         strokeWidth="1.8"
         strokeLinecap="round"
       />
-      <path
-        d="M12.3 9.6h7.4c1.2 0 2.2.8 2.5 1.9 1 3.9 1.5 7.3 3.3 10.1.5.8 0 1.9-1 1.9H7.5c-1 0-1.5-1.1-1-1.9 1.8-2.8 2.3-6.2 3.3-10.1.3-1.1 1.3-1.9 2.5-1.9z"
-        fill={body}
-      />
+      <path d={BELL_BODY} fill={body} />
       <path d="M13.5 24.6a2.55 2.55 0 0 0 5 0z" fill={body} />
     </g>
   )

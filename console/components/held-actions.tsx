@@ -1,3 +1,4 @@
+import { IconArrowBackUp } from '@tabler/icons-react'
 import { useEffect, useSyncExternalStore } from 'react'
 import { useTranslation } from 'react-i18next'
 import { usePageKeys } from '../shell/keys.ts'
@@ -79,9 +80,13 @@ export function HeldActions() {
         <div key={toast.id} className={classes.toast}>
           <span className="grow">{toast.text}</span>
           {toast.action ? (
-            <button type="button" className={classes.undo} onClick={() => undo(toast)}>
-              {t('held.undo')} <kbd>Z</kbd>
-            </button>
+            <>
+              <button type="button" className={classes.undo} onClick={() => undo(toast)}>
+                <IconArrowBackUp size={15} aria-hidden />
+                {t('held.undo')}
+              </button>
+              {toast === newest && <kbd aria-hidden>Z</kbd>}
+            </>
           ) : (
             <button type="button" className={classes.undo} onClick={() => remove(toast.id)}>
               {t('held.dismiss')}

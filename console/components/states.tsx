@@ -1,17 +1,23 @@
-import { IconRefresh } from '@tabler/icons-react'
+import { IconAlertTriangle, IconRefresh } from '@tabler/icons-react'
 import { useEffect, useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { ConnectionError, ProblemError } from '../../src/client/client.ts'
-import { BellShape } from './bell.tsx'
+import { BELL_BODY } from './bell.tsx'
 
-/** Grey bars as a placeholder. Shown after 150 ms, so that a fast answer does not flicker. */
-export function Loading({ lines = 6, height = 20 }: { lines?: number; height?: number }) {
-  const [isShown, setShown] = useState(false)
+/** After 150 ms, so that a fast answer does not flicker. */
+export function useIsSlow() {
+  const [isSlow, setSlow] = useState(false)
   useEffect(() => {
-    const timer = setTimeout(() => setShown(true), 150)
+    const timer = setTimeout(() => setSlow(true), 150)
     return () => clearTimeout(timer)
   }, [])
-  if (!isShown) return <div aria-busy style={{ minHeight: lines * (height + 12) }} />
+  return isSlow
+}
+
+/** Grey bars as a placeholder. */
+export function Loading({ lines = 6, height = 20 }: { lines?: number; height?: number }) {
+  const isSlow = useIsSlow()
+  if (!isSlow) return <div aria-busy style={{ minHeight: lines * (height + 12) }} />
   return (
     <div aria-busy className="column" style={{ gap: 12 }}>
       {Array.from({ length: lines }, (_, line) => (
@@ -25,51 +31,70 @@ export function Loading({ lines = 6, height = 20 }: { lines?: number; height?: n
   )
 }
 
+type EmptyProps = { title: string; children?: ReactNode; actions?: ReactNode }
+
 /** Says why a list is empty, and what to do. */
-export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+export function Empty({ title, children, actions }: EmptyProps) {
   return (
-    <div className="column" style={{ alignItems: 'center', padding: '36px 16px', gap: 6 }}>
-      <svg width="44" height="44" viewBox="0 0 32 32" aria-hidden>
-        <BellShape body="var(--line)" strap="var(--line-strong)" />
+    <div className="card empty">
+      <svg width="150" height="58" viewBox="0 4 150 58" aria-hidden>
+        <g fill="none" stroke="var(--line-strong)" strokeLinecap="round">
+          <path d="M4 10C50 10 60 14 75 14S100 10 146 10" strokeWidth="1.6" strokeDasharray="1 5" />
+          <g transform="translate(48 5) scale(1.7)">
+            <path d="M13.1 10.2V8.1a2.9 2.9 0 0 1 5.8 0v2.1" strokeWidth="1.8" />
+            <path d={BELL_BODY} fill="var(--sunken)" strokeWidth=".9" />
+          </g>
+        </g>
       </svg>
-      <div className="serif" style={{ fontSize: 17, fontWeight: 580 }}>
-        {title}
-      </div>
-      <div className="soft small" style={{ textAlign: 'center', maxWidth: 440 }}>
-        {children}
-      </div>
+      <div className="serif">{title}</div>
+      {children && <div className="soft">{children}</div>}
+      {actions && <div className="row">{actions}</div>}
     </div>
   )
 }
+
+type FailureProps = { error: unknown; title?: string; onRetry?: () => void }
 
 /** Says what went wrong, what it means and what to do next. */
-export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+export function Failure({ error, title, onRetry }: FailureProps) {
   const { t } = useTranslation()
   return (
-    <div role="alert" className="column" style={{ alignItems: 'flex-start', padding: '20px 0' }}>
-      <div className="strong">{t('errors.title')}</div>
-      <div className="soft small">{meaningOf(error, t)}</div>
-      {error instanceof ProblemError && (
-        <div className="faint tiny mono">
-          {error.status} {error.instance}
+    <div role="alert" className="card failure">
+      <IconAlertTriangle size={18} className="clay" aria-hidden />
+      <div className="grow">
+        <div className="strong">{title ?? t('errors.title')}</div>
+        <div className="soft">{meaningOf(error, t)}</div>
+        <div className="row">
+          {onRetry && (
+            <button type="button" className="button" onClick={onRetry}>
+              <IconRefresh size={14} aria-hidden />
+              {t('errors.again')}
+            </button>
+          )}
+          {error instanceof ProblemError && (
+            <span className="faint tiny mono" title={error.requestId}>
+              {[error.status, requestOf(error, t)].filter(Boolean).join(' · ')}
+            </span>
+          )}
         </div>
-      )}
-      {onRetry && (
-        <button type="button" className="button" onClick={onRetry}>
-          <IconRefresh size={15} aria-hidden />
-          {t('errors.again')}
-        </button>
-      )}
+      </div>
     </div>
   )
 }
 
-function meaningOf(error: unknown, t: ReturnType<typeof useTranslation>['t']): string {
+type Translate = ReturnType<typeof useTranslation>['t']
+
+/** The first part of the id is enough to find the request in the log. */
+const requestOf = ({ requestId }: ProblemError, t: Translate) =>
+  requestId && t('errors.request', { id: requestId.slice(0, 8) })
+
+function meaningOf(error: unknown, t: Translate): string {
   if (error instanceof ConnectionError) return t('errors.offline')
   if (error instanceof ProblemError) {
     if (error.status === 403) return t('errors.forbidden')
     if (error.status === 404) return t('errors.notFound')
     if (error.status === 429) return t('errors.tooMany')
+    if (error.status >= 502) return t('errors.unavailable')
   }
   return error instanceof Error ? error.message : String(error)
 }

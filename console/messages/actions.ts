@@ -1,3 +1,4 @@
+import type { TFunction } from 'i18next'
 import { useTranslation } from 'react-i18next'
 import { decideApproval, type Approval, type Decision } from '../api/approvals.ts'
 import {
@@ -13,11 +14,13 @@ import { holdAction } from '../components/held-actions.tsx'
 export type ActionName = 'sendAgain' | 'cancel' | 'fire'
 
 /** The properties of a message that an action needs. */
-export type Actionable = Pick<Message, 'eventTriggerId' | 'status'> & { emailIds: number[] }
+export type Actionable = Pick<
+  Message,
+  'eventTriggerId' | 'status' | 'clientName' | 'templateName' | 'description'
+> & { emailIds: number[] }
 
 export const actionableOf = (message: Message): Actionable => ({
-  eventTriggerId: message.eventTriggerId,
-  status: message.status,
+  ...message,
   emailIds: message.email ? [message.email.emailId] : [],
 })
 
@@ -42,12 +45,21 @@ export function useAllowedActions(): ActionName[] {
   return allowed
 }
 
+/** One message is named: "Cancelling “How was it?” for Jack Smith". */
+function textOf(name: ActionName, messages: Actionable[], t: TFunction) {
+  const [message] = messages
+  const who = message?.clientName
+  const what = message?.templateName ?? message?.description
+  if (messages.length !== 1 || !who || !what) return t(`held.${name}`, { count: messages.length })
+  return t(`held.one.${name}`, { who, what })
+}
+
 /** Runs an action on messages after a few seconds in which the user can undo it. */
 export function useHeldAction() {
   const { t } = useTranslation()
   return (name: ActionName, messages: Actionable[]) =>
     holdAction({
-      text: t(`held.${name}`, { count: messages.length }),
+      text: textOf(name, messages, t),
       run: async () => {
         try {
           const { done, refused, approvalId } = await CALLS[name](messages)

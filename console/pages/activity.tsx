@@ -13,10 +13,12 @@ import {
   type Message,
   type MessageFilters,
 } from '../api/messages.ts'
+import { useSession } from '../api/session.ts'
 import { setupQuery } from '../api/setup.ts'
 import { LiveDot } from '../components/live-dot.tsx'
 import { Mark, MARK_OF_STATUS, markOf, type MarkName } from '../components/mark.tsx'
-import { Empty, Failure, Loading } from '../components/states.tsx'
+import { LoadingRows } from '../components/skeletons.tsx'
+import { Empty, Failure } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
 import {
   actionableBy,
@@ -288,17 +290,15 @@ function Messages({ filters, search, counts }: MessagesProps) {
   const format = useTimeFormat()
   const [keepList] = useState(createListKeeper)
   const list = useMemo(() => keepList(data?.pages ?? [], format), [keepList, data, format])
-  if (error && !data) return <Failure error={error} onRetry={() => void refetch()} />
-  if (!data) return <Loading lines={12} height={24} />
+  if (error && !data) {
+    return <Failure title={t('errors.list')} error={error} onRetry={() => void refetch()} />
+  }
+  if (!data) return <LoadingRows />
   if (list.messages.length === 0) {
-    return (
-      <div className="card">
-        {Object.keys(search).length > 0 ? (
-          <NothingFound search={search} counts={counts} />
-        ) : (
-          <Empty title={t('activity.none')}>{t('activity.noneHint')}</Empty>
-        )}
-      </div>
+    return Object.keys(search).length > 0 ? (
+      <NothingFound search={search} counts={counts} />
+    ) : (
+      <NoMessageYet />
     )
   }
   return (
@@ -314,31 +314,71 @@ function Messages({ filters, search, counts }: MessagesProps) {
   )
 }
 
-/** Offers the outcomes that have messages with the same filters, and the list without filters. */
+function NoMessageYet() {
+  const { t } = useTranslation()
+  const { functions } = useSession()
+  return (
+    <Empty
+      title={t('activity.none')}
+      actions={
+        <>
+          {functions.includes('VIEW_DEFINITIONS') && (
+            <Link to="/automations" className="button">
+              {t('activity.toAutomations')}
+            </Link>
+          )}
+          {functions.includes('EDIT_SCHEDULE') && (
+            <Link to="/calendar" search={{ book: true }} className="button quiet">
+              {t('palette.book')}
+            </Link>
+          )}
+        </>
+      }
+    >
+      {t('activity.noneHint')}
+    </Empty>
+  )
+}
+
+/** Offers all days, the outcomes that have messages with the same filters, and no filters. */
 function NothingFound({ search, counts }: Pick<TabsProps, 'counts' | 'search'>) {
   const { t } = useTranslation()
+  const { from: _from, to: _to, ...onAllDays } = search
+  const { outcome } = search
   const others = TABS.map((mark) => ({ mark, count: countOf(mark, counts) })).filter(
     ({ count }) => count > 0,
   )
+  const isOutcomeOnly = outcome && Object.keys(onAllDays).length === 1
+  const title = isOutcomeOnly ? t(`activity.noneOf.${outcome}`) : t('activity.noneFound')
   return (
-    <Empty title={t('activity.noneFound')}>
-      {t(others.length > 0 ? 'activity.noneFoundHint' : 'activity.noneFoundAtAll')}
-      <div className={classes.nearest}>
-        {others.map(({ mark, count }) => (
-          <Link
-            key={mark}
-            to="/activity"
-            search={{ ...search, outcome: mark }}
-            className="button numbers"
-          >
-            <Mark mark={mark} size={10} />
-            {mark === 'sent' ? t('activity.completed') : t(`status.${mark}`)} {count}
+    <Empty
+      title={isOutcomeOnly && hasDays(search) ? t('activity.inTheseDays', { title }) : title}
+      actions={
+        <>
+          {hasDays(search) && (
+            <Link to="/activity" search={onAllDays} className="button">
+              {t('activity.allDays')}
+            </Link>
+          )}
+          {others.map(({ mark, count }) => (
+            <Link
+              key={mark}
+              to="/activity"
+              search={{ ...search, outcome: mark }}
+              className="button numbers"
+            >
+              <Mark mark={mark} size={10} />
+              {mark === 'sent' ? t('activity.completed') : t(`status.${mark}`)}{' '}
+              {count.toLocaleString()}
+            </Link>
+          ))}
+          <Link to="/activity" search={{}} className="button quiet">
+            {t('activity.withoutFilters')}
           </Link>
-        ))}
-        <Link to="/activity" search={{}} className={classes.withoutFilters}>
-          {t('activity.withoutFilters')}
-        </Link>
-      </div>
+        </>
+      }
+    >
+      {t(others.length > 0 ? 'activity.noneFoundHint' : 'activity.noneFoundAtAll')}
     </Empty>
   )
 }

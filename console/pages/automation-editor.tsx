@@ -34,7 +34,8 @@ import type { Word } from '../automations/sentence.ts'
 import { Conflict } from '../components/conflict.tsx'
 import { LeaveWindow } from '../components/leave-window.tsx'
 import { SaveKeys } from '../components/save-keys.tsx'
-import { Failure, Loading } from '../components/states.tsx'
+import { LoadingColumns } from '../components/skeletons.tsx'
+import { Failure } from '../components/states.tsx'
 import { Clock } from '../shell/page-head.tsx'
 
 /** `on`: a recipe created it paused; the editor opens with the switch on, ready to save. */
@@ -71,7 +72,7 @@ function EditorPage({ eventDefnId }: { eventDefnId?: number }) {
           }}
         />
       ) : (
-        <Loading lines={12} height={28} />
+        <LoadingColumns />
       )}
     </>
   )
@@ -182,7 +183,9 @@ function Editor({ setup, opened }: EditorProps) {
           {theirs && base && (
             <Conflict
               theirs={theirs.definition}
-              differences={differences(
+              theirChanges={differences(base, draftOf(theirs), setup)}
+              myChanges={changes}
+              replaced={differences(
                 draftOf(theirs),
                 mergeDrafts(base, draft, draftOf(theirs)),
                 setup,

@@ -13,7 +13,8 @@ import { Sentence } from '../automations/sentence-view.tsx'
 import { sentenceOf, sentenceText } from '../automations/sentence.ts'
 import { MarkShape } from '../components/mark.tsx'
 import { useRowKeys } from '../components/row-keys.ts'
-import { Empty, Failure, Loading } from '../components/states.tsx'
+import { LoadingRows } from '../components/skeletons.tsx'
+import { Empty, Failure } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
 import { PageHead } from '../shell/page-head.tsx'
 import classes from './automations.module.css'
@@ -25,6 +26,8 @@ export function AutomationsPage() {
   const { data: setup, error: setupError } = useQuery(setupQuery)
   const { functions } = useSession()
   const [filters, setFilters] = useState<Filters>({ text: '' })
+  // The fields begin anew when the filters are removed.
+  const [clearings, setClearings] = useState(0)
   const failure = error ?? setupError
   const total = (key: 'sent' | 'waiting') =>
     automations?.reduce((sum, { activity }) => sum + (activity?.[key] ?? 0), 0) ?? 0
@@ -45,17 +48,26 @@ export function AutomationsPage() {
         {functions.includes('EDIT_DEFINITIONS') && <NewAutomation />}
       </PageHead>
       {failure && !(automations && setup) ? (
-        <Failure error={failure} onRetry={() => void refetch()} />
+        <Failure title={t('errors.list')} error={failure} onRetry={() => void refetch()} />
       ) : !automations || !setup ? (
-        <Loading lines={10} height={28} />
+        <LoadingRows rows={10} height={46} />
       ) : (
         <>
           <FilterBar
+            key={clearings}
             setup={setup}
             filters={filters}
             onChange={(more) => setFilters({ ...filters, ...more })}
           />
-          <List automations={automations} setup={setup} filters={filters} />
+          <List
+            automations={automations}
+            setup={setup}
+            filters={filters}
+            onClear={() => {
+              setFilters({ text: '' })
+              setClearings(clearings + 1)
+            }}
+          />
         </>
       )}
     </>
@@ -166,16 +178,16 @@ function groupOf({ eventType, triggerHours, triggerMonths, triggerMinutes }: Aut
   return triggerMonths < 0 || triggerHours < 0 || triggerMinutes < 0 ? 'before' : 'after'
 }
 
-function List({
-  automations,
-  setup,
-  filters,
-}: {
+type ListProps = {
   automations: Automation[]
   setup: Setup
   filters: Filters
-}) {
+  onClear: () => void
+}
+
+function List({ automations, setup, filters, onClear }: ListProps) {
   const { t } = useTranslation()
+  const canEdit = useSession().functions.includes('EDIT_DEFINITIONS')
   const rows = automations
     .map((automation) => ({
       automation,
@@ -189,10 +201,25 @@ function List({
           .includes(filters.text.toLowerCase()),
     )
   if (automations.length === 0) {
-    return <Empty title={t('automations.none')}>{t('automations.noneHint')}</Empty>
+    return (
+      <Empty title={t('automations.none')} actions={canEdit && <NewAutomation />}>
+        {t('automations.noneHint')}
+      </Empty>
+    )
   }
   if (rows.length === 0) {
-    return <Empty title={t('automations.notFound')}>{t('automations.notFoundHint')}</Empty>
+    return (
+      <Empty
+        title={t('automations.notFound')}
+        actions={
+          <button type="button" className="button" onClick={onClear}>
+            {t('activity.withoutFilters')}
+          </button>
+        }
+      >
+        {t('automations.notFoundHint')}
+      </Empty>
+    )
   }
   const byGroup = Map.groupBy(rows, ({ automation }) => groupOf(automation))
   return (

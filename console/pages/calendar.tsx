@@ -21,9 +21,11 @@ import classes from '../calendar/calendar.module.css'
 import { columnsOf, staffName } from '../calendar/columns.ts'
 import { DayGrid, type Slot } from '../calendar/day-grid.tsx'
 import { addDays, isDay, momentAt, mondayOf } from '../calendar/days.ts'
+import { NoAppointment } from '../calendar/no-appointment.tsx'
 import { ListView, WeekView } from '../calendar/week-and-list.tsx'
 import { usePageKeys } from '../shell/keys.ts'
-import { Empty, Failure, Loading } from '../components/states.tsx'
+import { LoadingDay, LoadingRows } from '../components/skeletons.tsx'
+import { Failure } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
 import { PageHead } from '../shell/page-head.tsx'
 
@@ -203,17 +205,27 @@ export function CalendarPage() {
           <DayLinks day={day} today={today} location={search.location} />
           {error && !(list.data && setup) ? (
             <Failure
+              title={t('errors.list')}
               error={error}
               onRetry={() => void Promise.all([list.refetch(), refetchSetup()])}
             />
           ) : !list.data || !setup ? (
-            <Loading lines={12} height={36} />
+            view === 'list' ? (
+              <LoadingRows />
+            ) : (
+              <LoadingDay />
+            )
           ) : view === 'week' ? (
             <WeekView {...shown} day={first} onChoose={(visit) => choose(visit.calendarId)} />
+          ) : (view === 'list' ? visits : columns).length === 0 ? (
+            <NoAppointment
+              hasNoStaff={view === 'day'}
+              hasLocation={search.location !== undefined}
+              isToday={day === today}
+              onBook={canEdit ? () => book() : undefined}
+            />
           ) : view === 'list' ? (
             <ListView {...shown} day={first} onChoose={(visit) => choose(visit.calendarId)} />
-          ) : columns.length === 0 ? (
-            <Empty title={t('calendar.none')}>{t('calendar.noneHint')}</Empty>
           ) : (
             <DayGrid
               {...shown}

@@ -19,6 +19,7 @@ import { ClientForm } from '../clients/client-form.tsx'
 import classes from '../clients/clients.module.css'
 import { writeTags } from '../clients/tags.ts'
 import { markOf, Status } from '../components/mark.tsx'
+import { LoadingColumns } from '../components/skeletons.tsx'
 import { Empty, Failure, Loading } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
 import { PageHead } from '../shell/page-head.tsx'
@@ -38,7 +39,7 @@ export function ClientPage() {
       </>
     )
   }
-  if (!client) return <Loading lines={8} />
+  if (!client) return <LoadingColumns hasHeading />
   const visits = appointments?.items ?? []
   const next = visits.find(
     (visit) => visit.startTime > Date.now() && setup && lookOf(visit, setup) !== 'off',
@@ -102,7 +103,9 @@ function Appointments({ clientId }: { clientId: number }) {
       ) : !data || !setup ? (
         <Loading lines={4} />
       ) : data.items.length === 0 ? (
-        <Empty title={t('client.noAppointments')} />
+        <Empty title={t('client.noAppointments')} actions={<BookLink clientId={clientId} />}>
+          {t('client.noAppointmentsHint')}
+        </Empty>
       ) : (
         <div className={classes.scroll}>
           {data.items.toReversed().map((visit) => (
@@ -124,9 +127,21 @@ function Appointments({ clientId }: { clientId: number }) {
   )
 }
 
+function BookLink({ clientId }: { clientId: number }) {
+  const { t } = useTranslation()
+  const { functions } = useSession()
+  if (!functions.includes('EDIT_SCHEDULE')) return null
+  return (
+    <Link to="/calendar" search={{ book: true, client: clientId }} className="button">
+      {t('palette.book')}
+    </Link>
+  )
+}
+
 /** Every message to the client, waiting ones first. */
 function Messages({ clientId }: { clientId: number }) {
   const { t } = useTranslation()
+  const { functions } = useSession()
   const format = useTimeFormat()
   const { data, error, refetch, hasNextPage, isFetching, fetchNextPage } = useInfiniteQuery(
     messagesQuery({ clientId }),
@@ -142,7 +157,21 @@ function Messages({ clientId }: { clientId: number }) {
       ) : !messages ? (
         <Loading lines={4} />
       ) : messages.length === 0 ? (
-        <Empty title={t('client.noMessages')} />
+        <Empty
+          title={t('client.noMessages')}
+          actions={
+            <>
+              <BookLink clientId={clientId} />
+              {functions.includes('VIEW_DEFINITIONS') && (
+                <Link to="/automations" className="button quiet">
+                  {t('activity.toAutomations')}
+                </Link>
+              )}
+            </>
+          }
+        >
+          {t('client.noMessagesHint')}
+        </Empty>
       ) : (
         <div className={classes.scroll}>
           {messages.map((message) => (
@@ -265,7 +294,7 @@ function Consent({ client }: { client: Client }) {
               {t('client.clear')}
             </Button>
           )}
-          {clear.error && <Failure error={clear.error} />}
+          {clear.error && <Failure title={t('errors.notDone')} error={clear.error} />}
         </>
       )}
     </section>

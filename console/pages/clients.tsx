@@ -9,7 +9,8 @@ import { clientsQuery, nameOf, type Client } from '../api/clients.ts'
 import { useSession } from '../api/session.ts'
 import { ClientForm } from '../clients/client-form.tsx'
 import { useRowKeys } from '../components/row-keys.ts'
-import { Empty, Failure, Loading } from '../components/states.tsx'
+import { LoadingRows } from '../components/skeletons.tsx'
+import { Empty, Failure } from '../components/states.tsx'
 import { PageHead } from '../shell/page-head.tsx'
 import classes from '../clients/clients.module.css'
 
@@ -21,6 +22,7 @@ export function ClientsPage() {
   const { t } = useTranslation()
   const navigate = useNavigate()
   const { functions } = useSession()
+  const canAdd = functions.includes('EDIT_SCHEDULE')
   const { text = '' } = useSearch({ from: '/shell/clients' })
   const [typed, setTyped] = useState(text)
   const [isAdding, setAdding] = useState(false)
@@ -30,7 +32,7 @@ export function ClientsPage() {
   return (
     <>
       <PageHead title={t('clients.title')} lede={t('clients.lede')}>
-        {functions.includes('EDIT_SCHEDULE') && (
+        {canAdd && (
           <Button
             leftSection={<IconPlus size={15} aria-hidden />}
             onClick={() => setAdding(!isAdding)}
@@ -64,12 +66,21 @@ export function ClientsPage() {
           search(event.currentTarget.value)
         }}
       />
-      <List text={text} />
+      <List
+        text={text}
+        onAdd={canAdd ? () => setAdding(true) : undefined}
+        onAll={() => {
+          setTyped('')
+          search('')
+        }}
+      />
     </>
   )
 }
 
-function List({ text }: { text: string }) {
+type ListProps = { text: string; onAdd: (() => void) | undefined; onAll: () => void }
+
+function List({ text, onAdd, onAll }: ListProps) {
   const { t } = useTranslation()
   const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(
     { ...clientsQuery(text), placeholderData: keepPreviousData },
@@ -77,15 +88,13 @@ function List({ text }: { text: string }) {
   useRowKeys(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage()
   })
-  if (error && !data) return <Failure error={error} onRetry={() => void refetch()} />
-  if (!data) return <Loading lines={12} height={24} />
+  if (error && !data) {
+    return <Failure title={t('errors.list')} error={error} onRetry={() => void refetch()} />
+  }
+  if (!data) return <LoadingRows />
   const clients = data.pages.flatMap((page) => page.items)
   if (clients.length === 0) {
-    return text ? (
-      <Empty title={t('clients.noneFound')}>{t('clients.noneFoundHint')}</Empty>
-    ) : (
-      <Empty title={t('clients.none')}>{t('clients.noneHint')}</Empty>
-    )
+    return <NoClient isSearch={text !== ''} onAdd={onAdd} onAll={onAll} />
   }
   return (
     <>
@@ -115,6 +124,39 @@ function List({ text }: { text: string }) {
         </Button>
       )}
     </>
+  )
+}
+
+type NoClientProps = Omit<ListProps, 'text'> & { isSearch: boolean }
+
+function NoClient({ isSearch, onAdd, onAll }: NoClientProps) {
+  const { t } = useTranslation()
+  return (
+    <Empty
+      title={t(isSearch ? 'clients.noneFound' : 'clients.none')}
+      actions={
+        <>
+          {isSearch ? (
+            <button type="button" className="button" onClick={onAll}>
+              {t('client.all')}
+            </button>
+          ) : (
+            onAdd && (
+              <Link to="/import" className="button">
+                {t('import.title')}
+              </Link>
+            )
+          )}
+          {onAdd && (
+            <button type="button" className="button quiet" onClick={onAdd}>
+              {t('clients.new')}
+            </button>
+          )}
+        </>
+      }
+    >
+      {t(isSearch ? 'clients.noneFoundHint' : 'clients.noneHint')}
+    </Empty>
   )
 }
 

@@ -21,6 +21,7 @@ import {
 } from '../api/messages.ts'
 import { useSession } from '../api/session.ts'
 import { Mark, markOf, Status, type MarkName } from '../components/mark.tsx'
+import { LoadingColumns } from '../components/skeletons.tsx'
 import { Failure, Loading } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
 import {
@@ -52,7 +53,7 @@ export function MessagePage() {
       ) : error ? (
         <Failure error={error} onRetry={() => void refetch()} />
       ) : (
-        <Loading lines={10} height={28} />
+        <LoadingColumns hasHeading />
       )}
     </>
   )

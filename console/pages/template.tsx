@@ -27,7 +27,8 @@ import { Filled, part } from '../components/filled.tsx'
 import { messageOf } from '../components/form.ts'
 import { LeaveWindow } from '../components/leave-window.tsx'
 import { SaveKeys } from '../components/save-keys.tsx'
-import { Failure, Loading } from '../components/states.tsx'
+import { LoadingColumns } from '../components/skeletons.tsx'
+import { Failure } from '../components/states.tsx'
 import { Clock } from '../shell/page-head.tsx'
 import { AddressFields } from '../templates/address-fields.tsx'
 import { BodySection, MODES, type Insert, type Mode } from '../templates/body-section.tsx'
@@ -83,7 +84,7 @@ export function TemplatePage() {
           }}
         />
       ) : (
-        <Loading lines={12} height={28} />
+        <LoadingColumns />
       )}
     </>
   )
@@ -452,7 +453,9 @@ function TemplateConflict({ editing, theirs }: { editing: Editing; theirs: Store
     <div className={classes.note}>
       <Conflict
         theirs={theirs.template}
-        differences={differences(draftOf(theirs.template), mine, categories ?? [])}
+        theirChanges={differences(base, draftOf(theirs.template), categories ?? [])}
+        myChanges={differences(base, draft, categories ?? [])}
+        replaced={differences(draftOf(theirs.template), mine, categories ?? [])}
         onTakeTheirs={() => {
           show(theirs)
           save.reset()

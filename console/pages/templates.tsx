@@ -11,7 +11,8 @@ import { freeName, saveTemplate, templatesQuery } from '../api/templates.ts'
 import { faultAt } from '../components/faults.ts'
 import { messageOf } from '../components/form.ts'
 import { useRowKeys } from '../components/row-keys.ts'
-import { Empty, Failure, Loading } from '../components/states.tsx'
+import { LoadingRows } from '../components/skeletons.tsx'
+import { Empty, Failure } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
 import { PageHead } from '../shell/page-head.tsx'
 import { automationsOf } from '../templates/draft.ts'
@@ -52,9 +53,13 @@ export function TemplatesPage() {
         )}
       </PageHead>
       {templates.error && !templates.data ? (
-        <Failure error={templates.error} onRetry={() => void templates.refetch()} />
+        <Failure
+          title={t('errors.list')}
+          error={templates.error}
+          onRetry={() => void templates.refetch()}
+        />
       ) : !templates.data || automations.isLoading ? (
-        <Loading lines={10} height={28} />
+        <LoadingRows rows={10} />
       ) : (
         <>
           <TextInput
@@ -71,6 +76,8 @@ export function TemplatesPage() {
             automations={automations.data}
             text={text}
             canEdit={canEdit}
+            onCreate={() => setCreating(true)}
+            onClear={() => setText('')}
           />
         </>
       )}
@@ -92,12 +99,32 @@ type ListProps = {
   automations: Automation[] | undefined
   text: string
   canEdit: boolean
+  onCreate: () => void
+  onClear: () => void
 }
 
-function List({ templates, automations, text, canEdit }: ListProps) {
+function List({ templates, automations, text, canEdit, onCreate, onClear }: ListProps) {
   const { t } = useTranslation()
   if (templates.length === 0) {
-    return <Empty title={t('templates.none')}>{t('templates.noneHint')}</Empty>
+    return (
+      <Empty
+        title={t('templates.none')}
+        actions={
+          canEdit && (
+            <>
+              <button type="button" className="button" onClick={onCreate}>
+                {t('templates.new')}
+              </button>
+              <Link to="/automations" className="button quiet">
+                {t('templates.toRecipes')}
+              </Link>
+            </>
+          )
+        }
+      >
+        {t('templates.noneHint')}
+      </Empty>
+    )
   }
   const sought = text.trim().toLowerCase()
   const rows = templates
@@ -106,7 +133,18 @@ function List({ templates, automations, text, canEdit }: ListProps) {
     )
     .toSorted((a, b) => a.templateName.localeCompare(b.templateName))
   if (rows.length === 0) {
-    return <Empty title={t('templates.notFound')}>{t('templates.notFoundHint')}</Empty>
+    return (
+      <Empty
+        title={t('templates.notFound')}
+        actions={
+          <button type="button" className="button" onClick={onClear}>
+            {t('templates.all')}
+          </button>
+        }
+      >
+        {t('templates.notFoundHint')}
+      </Empty>
+    )
   }
   return (
     <div className="card" style={{ overflow: 'hidden' }}>

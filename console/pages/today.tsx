@@ -10,6 +10,7 @@ import { nextMessagesQuery, type Message } from '../api/messages.ts'
 import { overviewQuery } from '../api/overview.ts'
 import { useSession } from '../api/session.ts'
 import { Mark, MARK_OF_STATUS, type MarkName } from '../components/mark.tsx'
+import { LoadingColumns } from '../components/skeletons.tsx'
 import { Empty, Failure, Loading } from '../components/states.tsx'
 import { useBusinessTimeFormat, useTimeFormat } from '../components/time.ts'
 import { PageHead, useNow } from '../shell/page-head.tsx'
@@ -79,7 +80,7 @@ export function TodayPage() {
           </div>
         </>
       ) : (
-        <Loading lines={8} height={28} />
+        <LoadingColumns hasStrip />
       )}
     </>
   )

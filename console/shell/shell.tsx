@@ -8,9 +8,9 @@ import {
   IconSearch,
   IconSun,
 } from '@tabler/icons-react'
-import { onlineManager, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useNavigate } from '@tanstack/react-router'
-import { lazy, Suspense, useCallback, useEffect, useMemo, useState, type MouseEvent } from 'react'
+import { lazy, Suspense, useCallback, useMemo, useState, type MouseEvent } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useLiveUpdates } from '../api/live.ts'
 import { readinessQuery } from '../api/readiness.ts'
@@ -19,7 +19,6 @@ import { Bell } from '../components/bell.tsx'
 import { chooseTimeZone } from '../components/chosen-time-zone.ts'
 import { HeldActions } from '../components/held-actions.tsx'
 import { Loading } from '../components/states.tsx'
-import { useTimeFormat } from '../components/time.ts'
 import { FailureBadge } from './failure-badge.tsx'
 import { useShellKeys, useSingleKeySwitch } from './keys.ts'
 import { NAVIGATION, type NavigationItem } from './navigation.ts'
@@ -30,6 +29,12 @@ import { forgetRecent } from './recent.ts'
 const KeysWindow = lazy(async () => {
   const { KeysWindow } = await import('./keys-window.tsx')
   return { default: KeysWindow }
+})
+
+// Loaded at once, because it could not be loaded when it is needed.
+const OfflineBar = lazy(async () => {
+  const { OfflineBar } = await import('./offline-bar.tsx')
+  return { default: OfflineBar }
 })
 
 /** The navigation of all pages that need a session. */
@@ -56,7 +61,9 @@ export function Shell() {
       <div className="shell">
         <Navbar pages={pages} onFind={openPalette} onHelp={openHelp} />
         <div style={{ minWidth: 0 }}>
-          <OfflineBar />
+          <Suspense>
+            <OfflineBar />
+          </Suspense>
           {isPhone && <PhoneBar onFind={openPalette} />}
           <main id="page" className="page">
             <Suspense fallback={<Loading />}>
@@ -280,21 +287,4 @@ function SignOutButton() {
 /** Closes a popover when the user follows a link in it. */
 function closePopover({ currentTarget }: MouseEvent<HTMLElement>) {
   currentTarget.closest<HTMLElement>('[popover]')?.hidePopover()
-}
-
-function OfflineBar() {
-  const { t } = useTranslation()
-  const format = useTimeFormat()
-  const [since, setSince] = useState<number>()
-  useEffect(() => {
-    const show = (isOnline: boolean) => setSince(isOnline ? undefined : Date.now())
-    if (!onlineManager.isOnline()) show(false)
-    return onlineManager.subscribe(show)
-  }, [])
-  if (since === undefined) return null
-  return (
-    <div className="notice" role="status">
-      {t('offline.bar', { time: format.time(since) })}
-    </div>
-  )
 }

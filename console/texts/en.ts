@@ -34,7 +34,10 @@ export const en = {
     ready: 'Service ready',
   },
   offline: {
-    bar: 'Offline since {{time}}. What you see may be old; changes cannot be saved.',
+    since: 'No connection since {{time}}.',
+    meaning: 'What you see is from then; changes cannot be saved until the connection is back.',
+    nextTry: 'next try in {{count}} s',
+    trying: 'trying …',
   },
   signIn: {
     title: 'Sign in',
@@ -55,6 +58,11 @@ export const en = {
   },
   errors: {
     title: 'This could not be loaded',
+    list: 'This list could not be loaded',
+    notDone: 'This could not be done',
+    request: 'request {{id}}',
+    unavailable:
+      'The service or its database did not answer in time. Nothing is lost: messages are sent when it answers again.',
     offline: 'The service cannot be reached. Check your connection.',
     forbidden: 'Your role may not see this.',
     notFound: 'It does not exist, or you may not see it.',

@@ -175,7 +175,10 @@ type AnyOptions = CallOptions & { query?: Record<string, unknown> }
 async function problemOf(response: Response) {
   const problem = (await response.json().catch(() => ({}))) as Problem
   const seconds = Number(response.headers.get('retry-after'))
-  return new ProblemError(response.status, problem, seconds > 0 ? seconds : undefined)
+  return new ProblemError(response.status, problem, {
+    retryAfterSeconds: seconds > 0 ? seconds : undefined,
+    requestId: response.headers.get('x-request-id') ?? undefined,
+  })
 }
 
 function readBody(name: string, response: Response): Promise<unknown> {

@@ -10,6 +10,11 @@ export type Problem = {
   errors?: { pointer: string; detail: string }[]
 }
 
+type ProblemHeaders = {
+  retryAfterSeconds?: number | undefined
+  requestId?: string | undefined
+}
+
 /** The service refused the request. Each kind of problem has a page at `type`. */
 export class ProblemError extends Error {
   override readonly name = 'ProblemError'
@@ -22,8 +27,10 @@ export class ProblemError extends Error {
   readonly errors: { pointer: string; detail: string }[]
   /** For 429 and 503: when to try again. */
   readonly retryAfterSeconds: number | undefined
+  /** The id under which the log of the service has this request. */
+  readonly requestId: string | undefined
 
-  constructor(status: number, problem: Problem, retryAfterSeconds?: number) {
+  constructor(status: number, problem: Problem, headers: ProblemHeaders = {}) {
     const { type, code, title, detail, instance, errors = [] } = problem
     super(detail ?? title ?? `HTTP ${status}`)
     this.status = status
@@ -32,7 +39,8 @@ export class ProblemError extends Error {
     this.detail = detail
     this.instance = instance
     this.errors = errors
-    this.retryAfterSeconds = retryAfterSeconds
+    this.retryAfterSeconds = headers.retryAfterSeconds
+    this.requestId = headers.requestId
   }
 }
 

@@ -141,10 +141,16 @@ test('a concurrent change by another user is shown side by side, and either vers
 
   await page.keyboard.press('Escape')
   await page.getByRole('button', { name: /^Save/ }).click()
-  const conflict = page.getByRole('alert').filter({ hasText: 'Another user changed this' })
+  const conflict = page.getByRole('alert').filter({ hasText: 'You saved this in another window' })
+  await conflict
+    .getByText('The other version changes “Name”, yours changes “When”. Both can be kept.')
+    .waitFor()
+  assert.equal(await conflict.getByRole('cell').count(), 0)
+  await conflict.getByRole('button', { name: 'Compare the two' }).click()
+  await conflict.getByRole('cell', { name: 'Their name' }).waitFor()
   await conflict.getByRole('cell', { name: '2 hours before' }).waitFor()
   await conflict.getByRole('cell', { name: '5 hours before' }).waitFor()
-  await conflict.getByRole('button', { name: 'Keep mine' }).click()
+  await conflict.getByRole('button', { name: 'Keep both' }).click()
   await page.getByRole('heading', { name: 'Their name', level: 1 }).waitFor()
   await page.getByRole('button', { name: /^Save: / }).click()
   await page.getByRole('button', { name: 'Saved' }).waitFor()

@@ -156,14 +156,37 @@ test('? shows all keys, / goes to the search field, and single keys can be switc
   assert.deepEqual(complaints, [])
 })
 
-test('an offline bar is shown, and loaded data stays', async (t) => {
-  const { page } = await openAs(t, 'sofia', '/automations')
-  await page.getByRole('switch').first().waitFor()
+test('an offline bar says when the next try is, and an unsaved change stays', async (t) => {
+  const { page } = await openAs(t, 'sofia', '/settings/account')
+  let isUp = true
+  await page.route('**/readyz', (route) => (isUp ? route.continue() : route.abort()))
+  await page.clock.install()
+  await page.goto(new URL('/console/automations/1', page.url()).href)
+  const switched = page.getByRole('switch', { name: 'On' })
+  await switched.click({ force: true })
+  await page.getByRole('button', { name: /^Save/ }).waitFor()
   await page.context().setOffline(true)
-  await page.getByText(/^Offline since \d\d:\d\d/).waitFor()
-  assert.ok((await page.getByRole('switch').count()) > 0)
+  await page.getByText(/^No connection since \d\d:\d\d\. What you see is from then/).waitFor()
+  await page.getByText(/^next try in \d+ s$/).waitFor()
+  await page.getByText('Service cannot be reached').waitFor()
+  for (const scheme of ['light', 'dark'] as const) await assertAccessible(page, scheme)
+  await keepScreenshot(page, 'offline')
+  await page.getByRole('button', { name: /^Save/ }).click()
+  await page.getByText('Not saved: The service cannot be reached.').waitFor()
+  assert.equal(await switched.isChecked(), false)
+
+  // The device is connected again, and the service is not: it is tried every ten seconds.
+  isUp = false
   await page.context().setOffline(false)
-  await page.getByText(/^Offline since/).waitFor({ state: 'detached' })
+  const retry = page.waitForRequest('**/readyz')
+  await page.clock.fastForward(10_000)
+  await retry
+  await page.getByText('No connection since').waitFor()
+  isUp = true
+  await until(async () => {
+    await page.clock.fastForward(10_000)
+    return (await page.getByText('No connection since').count()) === 0
+  })
 })
 
 test('a 429 is retried after Retry-After', async (t) => {

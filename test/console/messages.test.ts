@@ -98,6 +98,8 @@ test('a refused message shows the reply of the server and its meaning, and HTML 
   assert.deepEqual(complaints, [])
 })
 
+const HELD = 'Sending “Booking confirmed” again, for Zoe Full'
+
 test('sending again can be undone for six seconds', async (t) => {
   const [failed] = bounced.ofStatus('FAILED')
   const before = await countEmails(full)
@@ -105,14 +107,14 @@ test('sending again can be undone for six seconds', async (t) => {
   await page.clock.install()
   await page.goto(`${service.base}/console/activity/${failed!.eventTriggerId}`)
   await page.getByRole('button', { name: 'Send again' }).click()
-  await page.getByText('Sending the message again').waitFor()
+  await page.getByText(HELD).waitFor()
   await page.getByRole('button', { name: 'Undo' }).click()
-  await page.getByText('Sending the message again').waitFor({ state: 'detached' })
+  await page.getByText(HELD).waitFor({ state: 'detached' })
   await page.clock.fastForward(10_000)
   assert.equal(await countEmails(full), before)
 
   await page.keyboard.press('r')
-  await page.getByText('Sending the message again').waitFor()
+  await page.getByText(HELD).waitFor()
   await page.clock.fastForward(6_500)
   await page.getByText('The message is sent again').waitFor()
   assert.equal(await countEmails(full), before + 1)

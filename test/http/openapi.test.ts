@@ -316,6 +316,7 @@ test('answers declare their headers, errors and streams', () => {
   for (const { name, operation } of operations) {
     assert.ok(answerOf(name, '4XX').includes('Retry-After'), name)
     for (const status of ['4XX', '5XX']) {
+      assert.ok(answerOf(name, status).includes('X-Request-Id'), name)
       assert.ok(operation.responses[status]?.content?.['application/problem+json'], name)
     }
   }

@@ -141,6 +141,7 @@ test('a bug is 500 without details; the log has the stack', async () => {
 test('without a database connection answers are 503 with Retry-After', async () => {
   const answer = await app.inject('/probe/away')
   assertProblem(answer, 503)
+  assert.match(String(answer.headers['x-request-id']), /^[0-9a-f-]{36}$/)
   assert.equal(answer.headers['retry-after'], '1')
 })
 

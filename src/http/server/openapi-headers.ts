@@ -21,6 +21,10 @@ export const ANSWER_HEADERS = {
   RateLimit: header('How many requests remain, and for how many seconds.', '"default";r=999;t=1'),
   'RateLimit-Policy': header('The rate limit of the credential.', '"default";q=1000;w=10'),
   'Retry-After': header('With 429 and 503: try again after so many seconds.', '2'),
+  'X-Request-Id': header(
+    'With an error: the id under which the log has this request.',
+    '0b2f5c1e-8d7a-4c3b-9e6f-1a2b3c4d5e6f',
+  ),
   'WWW-Authenticate': header('With 401: the scheme to use.', 'Bearer'),
   'Set-Cookie': header(
     'The session cookie.',
@@ -49,8 +53,8 @@ function headersOf(operation: Operation, status: string): HeaderName[] {
   const { operationId = '', security = [], parameters = [] } = operation
   const takes = (name: string) => parameters.some((one) => one.in === 'header' && one.name === name)
   const limited: HeaderName[] = security.length > 0 ? ['RateLimit', 'RateLimit-Policy'] : []
-  if (status === '5XX') return ['Retry-After']
-  if (status === '4XX') return ['Retry-After', 'WWW-Authenticate', ...limited]
+  if (status === '5XX') return ['Retry-After', 'X-Request-Id']
+  if (status === '4XX') return ['Retry-After', 'X-Request-Id', 'WWW-Authenticate', ...limited]
   const isFile = /^(printReport|getReportRunFile)$/.test(operationId) && status === '200'
   return [
     ...(takes('If-Match') || takes('If-None-Match') ? (['ETag'] as const) : []),

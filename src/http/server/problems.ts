@@ -53,6 +53,7 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   return reply
     .code(known.status)
     .headers(known.headers)
+    .header('x-request-id', request.id)
     .header('x-content-type-options', 'nosniff') // framework errors are sent before any hook runs
     .type(PROBLEM_JSON)
     .send(problemOf(known, request.url))

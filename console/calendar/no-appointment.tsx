@@ -1,0 +1,56 @@
+import { Link } from '@tanstack/react-router'
+import { useTranslation } from 'react-i18next'
+import { Empty } from '../components/states.tsx'
+
+type Props = {
+  /** A day without a column of staff, rather than a time without an appointment. */
+  hasNoStaff: boolean
+  hasLocation: boolean
+  isToday: boolean
+  onBook: (() => void) | undefined
+}
+
+/** Offers to book, the other locations, and today. */
+export function NoAppointment({ hasNoStaff, hasLocation, isToday, onBook }: Props) {
+  const { t } = useTranslation()
+  const hint = hasLocation ? 'calendar.noneAtLocation' : 'calendar.noneHint'
+  return (
+    <Empty
+      title={t(hasNoStaff ? 'calendar.noStaff' : 'calendar.none')}
+      actions={
+        <>
+          {onBook && !hasNoStaff && (
+            <button type="button" className="button" onClick={onBook}>
+              {t('palette.book')}
+            </button>
+          )}
+          {onBook && hasNoStaff && (
+            <Link to="/import" className="button">
+              {t('import.title')}
+            </Link>
+          )}
+          {hasLocation && (
+            <Link
+              to="/calendar"
+              search={({ location: _location, ...others }: { location?: number }) => others}
+              className="button quiet"
+            >
+              {t('calendar.anyLocation')}
+            </Link>
+          )}
+          {!isToday && (
+            <Link
+              to="/calendar"
+              search={({ day: _day, ...others }: { day?: string }) => others}
+              className="button quiet"
+            >
+              {t('calendar.toToday')}
+            </Link>
+          )}
+        </>
+      }
+    >
+      {t(hasNoStaff ? 'calendar.noStaffHint' : hint)}
+    </Empty>
+  )
+}
