@@ -1,5 +1,6 @@
 import type { TFunction } from 'i18next'
 import { useTranslation } from 'react-i18next'
+import type { EmailStatus } from '../../src/contract/email.ts'
 import type { NamedTrigger, TriggerStatus } from '../../src/contract/event-trigger.ts'
 
 /** The state of a message, as the console calls it. */
@@ -20,6 +21,18 @@ export const MARK_OF_STATUS: Record<TriggerStatus, MarkName> = {
   FAILED: 'failed',
   SKIPPED: 'skipped',
   EXPIRED: 'late',
+  CANCELLED: 'cancelled',
+}
+
+const MARK_OF_MAIL: Record<EmailStatus, MarkName> = {
+  QUEUED: 'waiting',
+  SENDING: 'sending',
+  SENT: 'sent',
+  CAPTURED: 'captured',
+  RETRYING: 'sending',
+  FAILED: 'failed',
+  SUPPRESSED: 'skipped',
+  UNCERTAIN: 'sending',
   CANCELLED: 'cancelled',
 }
 
@@ -133,17 +146,29 @@ export function Status(props: { mark: MarkName; pill?: boolean }) {
   return <StatusOfRow {...props} t={useTranslation().t} />
 }
 
-type StatusOfRowProps = { mark: MarkName; pill?: boolean; t: TFunction }
+/** The status of one mail: a message can have several. */
+export function MailStatus({ status, reason }: { status: EmailStatus; reason: string | null }) {
+  const { t } = useTranslation()
+  const mark = MARK_OF_MAIL[status]
+  return (
+    <span className={`status ${mark}`} title={reason ?? undefined}>
+      <Mark mark={mark} />
+      {t(`mailStatus.${status}`)}
+    </span>
+  )
+}
+
+type StatusOfRowProps = { mark: MarkName; pill?: boolean; isRetried?: boolean; t: TFunction }
 
 /** The same in a long list, which looks up `t` once for all rows. */
-export function StatusOfRow({ mark, pill = false, t }: StatusOfRowProps) {
+export function StatusOfRow({ mark, pill = false, isRetried, t }: StatusOfRowProps) {
   return (
     <span
       className={`status ${mark}${pill ? ' pill' : ''}`}
       title={mark === 'captured' ? t('status.capturedHint') : undefined}
     >
       <Mark mark={mark} />
-      {t(`status.${mark}`)}
+      {isRetried ? t('mailStatus.RETRYING') : t(`status.${mark}`)}
     </span>
   )
 }

@@ -101,6 +101,6 @@ type BarProps = { width: number; height?: number; isRound?: boolean }
 const Bar = ({ width, height = 11, isRound = false }: BarProps) => (
   <div
     className="skeleton"
-    style={{ width, height, borderRadius: isRound ? '50%' : 5, flex: `0 1 ${width}px` }}
+    style={{ width, height, maxWidth: '100%', borderRadius: isRound ? '50%' : 5 }}
   />
 )

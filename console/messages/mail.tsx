@@ -6,6 +6,7 @@ import { previewAddress } from '../api/automation.ts'
 import { emailQuery } from '../api/messages.ts'
 import { useSession } from '../api/session.ts'
 import { MailFrame } from '../components/mail-frame.tsx'
+import { MailStatus } from '../components/mark.tsx'
 import { Failure, Loading } from '../components/states.tsx'
 import classes from './message.module.css'
 
@@ -26,8 +27,11 @@ export function Mail({ message, email }: MailProps) {
         {email ? (
           <>
             <div className={classes.mailHead}>
-              <div className="strong" dir="auto">
-                {email.subject}
+              <div className="row">
+                <div className="strong grow" dir="auto">
+                  {email.subject}
+                </div>
+                <MailStatus status={email.status} reason={email.statusReason} />
               </div>
               <div className="soft small" dir="auto">
                 {email.to}

@@ -348,6 +348,7 @@ function NothingFound({ search, counts }: Pick<TabsProps, 'counts' | 'search'>) 
   const others = TABS.map((mark) => ({ mark, count: countOf(mark, counts) })).filter(
     ({ count }) => count > 0,
   )
+  const otherCount = others.reduce((sum, { count }) => sum + count, 0)
   const isOutcomeOnly = outcome && Object.keys(onAllDays).length === 1
   const title = isOutcomeOnly ? t(`activity.noneOf.${outcome}`) : t('activity.noneFound')
   return (
@@ -378,7 +379,9 @@ function NothingFound({ search, counts }: Pick<TabsProps, 'counts' | 'search'>) 
         </>
       }
     >
-      {t(others.length > 0 ? 'activity.noneFoundHint' : 'activity.noneFoundAtAll')}
+      {otherCount > 0
+        ? t('activity.noneFoundHint', { count: otherCount })
+        : t('activity.noneFoundAtAll')}
     </Empty>
   )
 }

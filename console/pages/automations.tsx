@@ -47,28 +47,26 @@ export function AutomationsPage() {
       >
         {functions.includes('EDIT_DEFINITIONS') && <NewAutomation />}
       </PageHead>
+      <FilterBar
+        key={clearings}
+        setup={setup}
+        filters={filters}
+        onChange={(more) => setFilters({ ...filters, ...more })}
+      />
       {failure && !(automations && setup) ? (
         <Failure title={t('errors.list')} error={failure} onRetry={() => void refetch()} />
       ) : !automations || !setup ? (
         <LoadingRows rows={10} height={46} />
       ) : (
-        <>
-          <FilterBar
-            key={clearings}
-            setup={setup}
-            filters={filters}
-            onChange={(more) => setFilters({ ...filters, ...more })}
-          />
-          <List
-            automations={automations}
-            setup={setup}
-            filters={filters}
-            onClear={() => {
-              setFilters({ text: '' })
-              setClearings(clearings + 1)
-            }}
-          />
-        </>
+        <List
+          automations={automations}
+          setup={setup}
+          filters={filters}
+          onClear={() => {
+            setFilters({ text: '' })
+            setClearings(clearings + 1)
+          }}
+        />
       )}
     </>
   )
@@ -83,7 +81,7 @@ type Filters = {
 }
 
 type FilterBarProps = {
-  setup: Setup
+  setup: Setup | undefined
   filters: Filters
   onChange: (more: Partial<Filters>) => void
 }
@@ -103,12 +101,12 @@ function FilterBar({ setup, filters, onChange }: FilterBarProps) {
       />
       <IdFilter
         label={t('sentence.anyLocation')}
-        options={setup.locations.map(({ locationId, name }) => [locationId, name])}
+        options={setup?.locations.map(({ locationId, name }) => [locationId, name])}
         onChange={(locationId) => onChange({ locationId })}
       />
       <IdFilter
         label={t('sentence.anyStaff')}
-        options={setup.professionals.map(({ professionalId, firstName, lastName }) => [
+        options={setup?.professionals.map(({ professionalId, firstName, lastName }) => [
           professionalId,
           `${firstName} ${lastName}`,
         ])}
@@ -116,7 +114,7 @@ function FilterBar({ setup, filters, onChange }: FilterBarProps) {
       />
       <IdFilter
         label={t('sentence.anyService')}
-        options={setup.services.map(({ reasonId, name }) => [reasonId, name])}
+        options={setup?.services.map(({ reasonId, name }) => [reasonId, name])}
         onChange={(reasonId) => onChange({ reasonId })}
       />
       <Select
@@ -136,11 +134,11 @@ function FilterBar({ setup, filters, onChange }: FilterBarProps) {
 
 type IdFilterProps = {
   label: string
-  options: [number, string][]
+  options: [number, string][] | undefined
   onChange: (id: number | undefined) => void
 }
 
-function IdFilter({ label, options, onChange }: IdFilterProps) {
+function IdFilter({ label, options = [], onChange }: IdFilterProps) {
   const name = `${label[0]!.toUpperCase()}${label.slice(1)}`
   return (
     <Select

@@ -52,6 +52,15 @@ export function TemplatesPage() {
           </Button>
         )}
       </PageHead>
+      <TextInput
+        leftSection={<IconSearch size={15} aria-hidden />}
+        placeholder={t('templates.find')}
+        aria-label={t('templates.find')}
+        w={260}
+        mb={14}
+        value={text}
+        onChange={(event) => setText(event.currentTarget.value)}
+      />
       {templates.error && !templates.data ? (
         <Failure
           title={t('errors.list')}
@@ -61,25 +70,14 @@ export function TemplatesPage() {
       ) : !templates.data || automations.isLoading ? (
         <LoadingRows rows={10} />
       ) : (
-        <>
-          <TextInput
-            leftSection={<IconSearch size={15} aria-hidden />}
-            placeholder={t('templates.find')}
-            aria-label={t('templates.find')}
-            w={260}
-            mb={14}
-            value={text}
-            onChange={(event) => setText(event.currentTarget.value)}
-          />
-          <List
-            templates={templates.data}
-            automations={automations.data}
-            text={text}
-            canEdit={canEdit}
-            onCreate={() => setCreating(true)}
-            onClear={() => setText('')}
-          />
-        </>
+        <List
+          templates={templates.data}
+          automations={automations.data}
+          text={text}
+          canEdit={canEdit}
+          onCreate={() => setCreating(true)}
+          onClear={() => setText('')}
+        />
       )}
       {isCreating && (
         <NewTemplate templates={templates.data ?? []} onClose={() => setCreating(false)} />

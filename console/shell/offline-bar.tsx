@@ -40,7 +40,8 @@ export function OfflineBar() {
 function Notice({ since, nextTry }: { since: number; nextTry: number }) {
   const { t } = useTranslation()
   const format = useTimeFormat()
-  const seconds = Math.ceil((nextTry - useNow(1_000)) / 1_000)
+  const restMs = Math.min(nextTry - useNow(1_000), RETRY_MS)
+  const seconds = Math.ceil(restMs / 1_000)
   return (
     <div className="notice">
       <IconCloudOff size={18} aria-hidden />

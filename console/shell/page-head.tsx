@@ -11,19 +11,20 @@ const ClockMenu = lazy(async () => {
 
 type Props = {
   title: ReactNode
-  /** A sentence that summarises the page. */
+  /** A sentence that summarises the page. Its line is kept free while it is undefined. */
   lede?: ReactNode
   /** The main button of the page. */
   children?: ReactNode
 } & ClockProps
 
 /** Title, sentence, clock and main button: the top of every page. */
-export function PageHead({ title, lede, clientId, children }: Props) {
+export function PageHead(props: Props) {
+  const { title, lede, clientId, children } = props
   return (
     <header className="page-head">
       <div className="grow">
         <h1>{title}</h1>
-        {lede && <p className="lede numbers">{lede}</p>}
+        {'lede' in props && <p className="lede numbers">{lede || '\u00a0'}</p>}
       </div>
       <div className="row" style={{ gap: 10, paddingTop: 2, flexWrap: 'wrap' }}>
         <Clock clientId={clientId} />

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { assertAccessible, keepScreenshot, startConsole } from '../support/console.ts'
 import { until } from '../support/until.ts'
 
@@ -42,11 +42,31 @@ test('a change by the API appears on an open page without a reload', async (t) =
   await rows.first().waitFor()
 })
 
-test('without the stream the page says that it polls every minute', async (t) => {
+test('without the stream a page polls, and a list that cannot be loaded says why', async (t) => {
   const { page } = await openAs(t, 'sofia', '/settings/account')
   await page.route('**/changes', (route) => route.fulfill({ status: 503, body: '{}' }))
   await page.goto(new URL('/console/activity', page.url()).href)
   await page.getByText('Every minute').waitFor()
+
+  const rows = page.getByRole('rowgroup').getByRole('row')
+  let isDown = true
+  await page.route('**/eventTriggers?*', (route) => {
+    const headers = {
+      'retry-after': '0.001',
+      'x-request-id': 'c1115f68-0000-4000-8000-0123456789ab',
+    }
+    return isDown ? route.fulfill({ status: 503, headers, json: {} }) : route.continue()
+  })
+  await page.reload()
+  const failure = page.getByRole('alert')
+  await failure.getByText('This list could not be loaded').waitFor()
+  await failure.getByText(/^The service or its database did not answer in time\./).waitFor()
+  await failure.getByText('503 · request c1115f68').waitFor()
+  for (const scheme of ['light', 'dark'] as const) await assertAccessible(page, scheme)
+  isDown = false
+  await failure.getByRole('button', { name: 'Try again' }).click()
+  await rows.first().waitFor()
+  await failure.waitFor({ state: 'detached' })
 })
 
 test('the palette finds O’Brien by obrien and remembers the last result', async (t) => {
@@ -220,15 +240,22 @@ test('a slow answer shows grey bars after 150 ms, and old data stays while new d
     await slow.promise
     await route.continue()
   })
+  // Wide enough for the sentence below the title, whose length is not known yet.
+  await page.setViewportSize({ width: 1440, height: 860 })
   await page.clock.install()
   await page.goto(new URL('/console/automations', page.url()).href)
   await page.locator('[aria-busy]').first().waitFor({ state: 'attached' })
   const bars = page.locator('.skeleton')
   await page.clock.runFor(160)
   await bars.first().waitFor()
+  const topOf = (locator: Locator) =>
+    locator.evaluate((element) => Math.round(element.getBoundingClientRect().top))
+  const top = await topOf(page.locator('[aria-busy]'))
   slow.resolve()
-  await page.getByRole('switch').first().waitFor()
+  const list = page.locator('.card', { has: page.getByRole('switch') }).first()
+  await list.waitFor()
   assert.equal(await bars.count(), 0)
+  assert.equal(await topOf(list), top, 'the list begins where its placeholder did')
 
   const again = Promise.withResolvers<void>()
   let isAskedAgain = false

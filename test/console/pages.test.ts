@@ -81,6 +81,10 @@ test('Automations are sentences, and can be found and switched off and on', asyn
   const sentence = /^2 days before an appointment starts, mail the client/
   const onOff = page.getByRole('switch', { name: sentence })
   assert.equal(await onOff.isChecked(), true)
+  await page.getByLabel('Find a sentence').fill('zzzz')
+  await page.getByText('No automation found').waitFor()
+  await page.getByRole('button', { name: 'Remove all filters' }).click()
+  await page.getByRole('switch').nth(1).waitFor()
   await page.getByLabel('Find a sentence').fill('two days')
   await page.getByRole('switch').nth(1).waitFor({ state: 'detached' })
 
