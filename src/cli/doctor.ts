@@ -1,9 +1,11 @@
 import fs from 'node:fs'
+import path from 'node:path'
 import { Command } from 'commander'
 import { Reconciliation, type Findings } from '../automation/reconcile.ts'
 import { DatabaseClock, monotonicMs, type Clock } from '../clock.ts'
 import { configWarnings, readConfig, type Config } from '../config.ts'
 import { parseAddress } from '../contract/addresses.ts'
+import { hasDatabase } from '../database/embedded-server.ts'
 import { inspectDatabase, type Inspection } from '../database/inspect.ts'
 import { openDatabase } from '../database/postgres.ts'
 import { StartError } from '../errors.ts'
@@ -78,6 +80,7 @@ const CHECKS: ((facts: Facts) => Finding | undefined)[] = [
 async function examine(config: Config, mailTo: string | undefined): Promise<Finding[]> {
   const clock = new DatabaseClock()
   const zones = zonesAhead(clock.now())
+  refuseMissingDatabase(config)
   const { url, leave } = await findServer(config, 'command')
   try {
     const database = await inspectDatabase(url, zones.moments)
@@ -94,6 +97,14 @@ async function examine(config: Config, mailTo: string | undefined): Promise<Find
   } finally {
     await leave()
   }
+}
+
+/** Opening it would create one. */
+function refuseMissingDatabase({ databaseUrl, dataDir }: Config) {
+  if (databaseUrl || hasDatabase(dataDir)) return
+  throw new StartError(
+    `There is no database in ${path.resolve(dataDir)}. Set DATA_DIR to the folder of the service, or start the service first, which creates one.`,
+  )
 }
 
 /** A full reconciliation of a large database takes longer; the service runs it in the background. */

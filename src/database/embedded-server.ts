@@ -31,13 +31,18 @@ const SETTINGS = {
 
 export type Settings = Record<string, string>
 
+/** Where the database is in DATA_DIR. */
+const FOLDER = 'postgres'
+
+export const hasDatabase = (dataDir: string) => fs.existsSync(path.join(dataDir, FOLDER))
+
 /** The folder of the database, in DATA_DIR. */
 export function prepareFolder(dataDir: string) {
   try {
     // Other users can enter, to reach the database's own folder, but cannot list the files.
     if (makeFolder(dataDir)) fs.chmodSync(dataDir, 0o711)
     fs.accessSync(dataDir, fs.constants.R_OK | fs.constants.W_OK | fs.constants.X_OK)
-    return path.join(fs.realpathSync(dataDir), 'postgres')
+    return path.join(fs.realpathSync(dataDir), FOLDER)
   } catch (error) {
     throw new StartError(
       `DATA_DIR ${dataDir} cannot be used: ${describeError(error)}. Give this user the folder, or name another in DATA_DIR.`,

@@ -15,12 +15,21 @@ export const PIECE =
 /** More faults do not help the author, and each costs a search for its line. */
 export const MAX_FAULTS = 20
 
+/** Each token costs time in every mail. */
+const MAX_TOKENS = 5_000
+
 /** The faults of a text with tokens, in the order of their places. */
 export function findTokenFaults(text: string): TextFault[] {
   const faults: { index: number; detail: string }[] = []
   let open: { index: number; mark: string } | undefined
+  let count = 0
   for (const match of text.matchAll(PIECE)) {
     if (faults.length >= MAX_FAULTS) break
+    if (++count > MAX_TOKENS) {
+      faults.push({ index: match.index, detail: `there are more than ${MAX_TOKENS} tokens` })
+      open = undefined
+      break
+    }
     const [mark, condition, end, name] = match
     const { index } = match
     const token = condition ?? name
@@ -62,14 +71,13 @@ function findUnfinished(text: string) {
 }
 
 /** The names of the known tokens in a text, each once. */
-export const tokensIn = (text: string): TokenName[] => [
-  ...new Set(
-    text
-      .matchAll(PIECE)
-      .map(([, condition, , name]) => (condition ?? name) as TokenName)
-      .filter((name) => name !== undefined && findToken(name) !== undefined),
-  ),
-]
+export function tokensIn(text: string): TokenName[] {
+  const names = new Set(text.matchAll(PIECE).map(([, condition, , name]) => condition ?? name))
+  return [...names].filter(isTokenName)
+}
+
+const isTokenName = (name: string | undefined): name is TokenName =>
+  name !== undefined && findToken(name) !== undefined
 
 /** The line and column of a position in a text, both from 1. */
 export function placeAt(text: string, index: number) {

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
+import fs from 'node:fs'
+import path from 'node:path'
 import { test } from 'node:test'
 import pg from 'pg'
 import { runCommand } from '../support/command.ts'
 import { saveMailOutage } from '../../src/store/mail-servers.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { cloneDatabase, createEmptyDatabase } from '../support/database.ts'
+import { temporaryFolder } from '../support/folder.ts'
 import { urlOf } from '../support/owner.ts'
 import { reminder, startWorld } from '../support/world.ts'
 
@@ -27,6 +30,16 @@ test('doctor advises bellwether migrate for an empty database, and changes nothi
   const migrated = await runCommand(['migrate'], { DATABASE_URL: url })
   assert.match(migrated.stdout, /^applied 0001_\w+\n(.*\n)*The schema is up to date/)
   assert.equal(migrated.code, 0)
+})
+
+test('doctor says that a folder has no database, and creates none', async (t) => {
+  const folder = temporaryFolder(t)
+  for (const dataDir of [folder, path.join(folder, 'missing')]) {
+    const { code, stderr } = await runCommand(['doctor'], { DATA_DIR: dataDir })
+    assert.equal(code, 2)
+    assert.match(stderr, /^There is no database in .*\. Set DATA_DIR .*\n$/)
+  }
+  assert.deepEqual(fs.readdirSync(folder), [])
 })
 
 test('doctor and migrate refuse a schema newer than they know', async (t) => {

@@ -98,7 +98,8 @@ export const hostileTemplates: Hostile[] = [
   html('unknown tokens in a style', `<p style="${'%ABC%'.repeat(90_000)}">x</p>`, /no token/),
   html('tokens in styles', `<p style="${'%CLIENT_PHONE%'.repeat(30_000)}">x</p>`, /in a style/),
   html('percent signs', '%A'.repeat(240_000)),
-  html('known tokens', '%CLIENT_FULLNAME%'.repeat(28_000)),
+  html('as many tokens as are allowed', '%CLIENT_FULLNAME%'.repeat(5_000)),
+  html('too many tokens', '%CLIENT_FULLNAME%'.repeat(28_000), /there are more than 5000 tokens/),
   html('an unfinished token', `%${'A'.repeat(200_000)}`),
   {
     name: 'unknown tokens in the text part',
