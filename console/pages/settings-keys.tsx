@@ -56,7 +56,16 @@ export function SettingsKeysPage() {
         ) : !keys ? (
           <Loading />
         ) : keys.length === 0 ? (
-          <Empty title={t('settings.keys.none')}>{t('settings.keys.noneHint')}</Empty>
+          <Empty
+            title={t('settings.keys.none')}
+            actions={
+              <button type="button" className="button" onClick={() => setMaking(true)}>
+                {t('settings.keys.make')}
+              </button>
+            }
+          >
+            {t('settings.keys.noneHint')}
+          </Empty>
         ) : (
           <KeyTable keys={keys} />
         )}

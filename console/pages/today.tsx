@@ -214,6 +214,7 @@ function Week({ overview, now }: { overview: Overview; now: number }) {
 
 function Next({ now, waiting }: { now: number; waiting: number }) {
   const { t } = useTranslation()
+  const { functions } = useSession()
   const { data, error, refetch } = useQuery(nextMessagesQuery)
   const messages = data?.items ?? []
   const first = messages[0]
@@ -229,7 +230,18 @@ function Next({ now, waiting }: { now: number; waiting: number }) {
       ) : !data ? (
         <Loading />
       ) : messages.length === 0 ? (
-        <Empty title={t('today.nothingAhead')}>{t('today.nothingAheadHint')}</Empty>
+        <Empty
+          title={t('today.nothingAhead')}
+          actions={
+            functions.includes('VIEW_DEFINITIONS') && (
+              <Link to="/automations" className="button">
+                {t('activity.toAutomations')}
+              </Link>
+            )
+          }
+        >
+          {t('today.nothingAheadHint')}
+        </Empty>
       ) : (
         <NextRows messages={messages} />
       )}

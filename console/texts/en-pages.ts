@@ -80,7 +80,8 @@ export const enPages = {
     firstInHours_other: 'the first in {{count}} hours',
     firstInDays_other: 'the first in {{count}} days',
     nothingAhead: 'Nothing is scheduled',
-    nothingAheadHint: 'Messages appear here when an appointment and an automation ask for one.',
+    nothingAheadHint:
+      'A message is scheduled when an appointment is saved that an automation matches.',
     allOfToday_one: '{{count}} message is scheduled for today',
     allOfToday_other: '{{count}} messages are scheduled for today',
     lastDays: 'Last 30 days',
