@@ -164,7 +164,7 @@ test('a pending message is sent now or cancelled, and keys open the next and pre
   })
   await page.reload()
   await page.getByRole('heading', { level: 1, name: /^Zoe Novak got/ }).waitFor()
-  await page.getByText('Sent before its time by a user').waitFor()
+  await page.getByText('Sent before its time by sofia').waitFor()
   await page.getByText('250 2.0.0 taken').waitFor()
   assert.deepEqual(complaints, [])
 })
