@@ -1,10 +1,15 @@
+import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { useLiveState } from '../api/live.ts'
+import { readinessQuery } from '../api/readiness.ts'
 
 /** Shows whether the page receives changes live. */
 export function LiveDot() {
   const { t } = useTranslation()
   const state = useLiveState()
+  const { data: readiness } = useQuery(readinessQuery)
+  // A stream may not notice for a while that its connection is gone.
+  if (readiness === 'unreachable') return null
   return (
     <span className="chip tiny" title={t(`live.${state}Hint`)} data-live={state}>
       <svg width="8" height="8" aria-hidden>
