@@ -101,7 +101,7 @@ function getBrowser() {
       ? "a browser, Debian's package chromium-headless-shell, for the tests of the console"
       : "a browser, Playwright's chromium-headless-shell, for the tests of the console",
     command: isDebian
-      ? 'apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium-headless-shell'
+      ? 'apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium-headless-shell || apt-get install -y -qq --no-install-recommends chromium'
       : `"${process.execPath}" "${playwright}" install chromium-headless-shell`,
     instead: 'Set CHROMIUM_PATH to a browser; without one the tests of the console fail.',
   })

@@ -1,6 +1,8 @@
 import { queryOptions } from '@tanstack/react-query'
 
 const POLL_MS = 15_000
+/** A connection that is gone may never answer. */
+const ANSWER_MS = 8_000
 /** How often a service that cannot be reached is asked again. */
 export const RETRY_MS = 10_000
 
@@ -12,7 +14,8 @@ export const readinessQuery = queryOptions({
   retry: false,
   queryFn: async ({ signal }): Promise<'well' | 'unwell' | 'unreachable'> => {
     try {
-      const response = await fetch('/readyz', { signal })
+      const patience = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)])
+      const response = await fetch('/readyz', { signal: patience })
       return response.ok ? 'well' : 'unwell'
     } catch (error) {
       // A page that is left cancels the request.

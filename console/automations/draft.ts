@@ -5,7 +5,7 @@ import type { Change, EventType } from '../../src/contract/event-type.ts'
 import type { AutomationBody, StoredAutomation } from '../api/automation.ts'
 import type { Setup } from '../api/setup.ts'
 import { readTags, sentenceOf, statusLabel, type Told, type Word } from './sentence.ts'
-import type { Difference } from '../components/conflict.tsx'
+import type { Difference } from '../components/difference.ts'
 
 export type DraftMail = {
   eventActionId?: number
@@ -178,11 +178,20 @@ export function withOccasion(
 
 const isEqual = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
 
+/** Each of these is one setting: a mixture of two versions would be a third one. */
+const SETTINGS: (keyof Draft)[][] = [
+  ['triggerMonths', 'triggerHours', 'triggerMinutes'],
+  ['eventType', 'objectType', 'triggerAnchor', 'changes', 'oldStatus', 'newStatus'],
+]
+
 /** Keeps my changes; everything else is as the other user saved it. */
 export function mergeDrafts(base: Draft, mine: Draft, theirs: Draft): Draft {
+  const isMine = (key: keyof Draft) =>
+    (SETTINGS.find((keys) => keys.includes(key)) ?? [key]).some(
+      (part) => !isEqual(mine[part], base[part]),
+    )
   const keys = Object.keys({ ...theirs, ...mine }) as (keyof Draft)[]
-  const merged = keys.map((key) => [key, isEqual(mine[key], base[key]) ? theirs[key] : mine[key]])
-  return Object.fromEntries(merged) as Draft
+  return Object.fromEntries(keys.map((key) => [key, (isMine(key) ? mine : theirs)[key]])) as Draft
 }
 
 const t = i18next.t.bind(i18next)

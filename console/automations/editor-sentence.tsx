@@ -1,7 +1,7 @@
 import { useEffect, useId, useRef, type KeyboardEvent } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Setup } from '../api/setup.ts'
-import type { Difference } from '../components/conflict.tsx'
+import type { Difference } from '../components/difference.ts'
 import { wordKey, type Draft } from './draft.ts'
 import { WordDrawer } from './drawers.tsx'
 import classes from './editor.module.css'

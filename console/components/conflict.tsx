@@ -5,10 +5,8 @@ import { useTranslation } from 'react-i18next'
 import { useSession } from '../api/session.ts'
 import { nameOfUser } from '../messages/user-name.ts'
 import classes from './conflict.module.css'
+import type { Difference } from './difference.ts'
 import { useTimeFormat } from './time.ts'
-
-/** One difference between two versions, in words. */
-export type Difference = { key: string; label: string; from: string; to: string }
 
 type Props = {
   /** Who saved the other version, and when. */
@@ -34,8 +32,8 @@ export function Conflict({ onTakeTheirs, onKeepMine, ...props }: Props) {
   const isMe = modifiedUser === username
   const user = nameOfUser(modifiedUser, t)
   const time = modifiedDate === null ? '' : format.moment(modifiedDate)
-  const names = { user, theirs: labelsOf(theirChanges), mine: labelsOf(myChanges) }
-  const meaning = lost.length > 0 ? 'editor.conflict.same' : 'editor.conflict.apart'
+  const names = { theirs: labelsOf(theirChanges), mine: labelsOf(myChanges) }
+  const meaning = lost.length > 0 ? 'same' : theirChanges.length > 0 ? 'apart' : 'unseen'
   return (
     <section role="alert" className={`card ${classes.conflict}`}>
       <IconAlertTriangle size={18} className="amber" aria-hidden />
@@ -44,7 +42,7 @@ export function Conflict({ onTakeTheirs, onKeepMine, ...props }: Props) {
           {t(isMe ? 'editor.conflict.byMe' : 'editor.conflict.by', { user, time })}
         </h2>
         <p className={`soft ${classes.meaning}`}>
-          {t(meaning, { ...names, both: labelsOf(lost) })}
+          {t(`editor.conflict.${meaning}`, { ...names, both: labelsOf(lost) })}
         </p>
         {isOpen && <Versions {...props} lost={lost} />}
         <div className={`row ${classes.actions}`}>

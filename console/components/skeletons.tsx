@@ -1,30 +1,30 @@
-import { useIsSlow } from './states.tsx'
+import { Placeholder } from './states.tsx'
 
 const WIDTHS = [150, 190, 130, 170]
 
 /** A list before its rows are there: as high as the rows, so that nothing jumps. */
 export function LoadingRows({ rows = 12, height = 38 }: { rows?: number; height?: number }) {
-  const isSlow = useIsSlow()
-  if (!isSlow) return <div aria-busy style={{ minHeight: (rows + 1) * height }} />
   return (
-    <div aria-busy className="card loading-rows">
-      <div className="row" style={{ height }}>
-        <Bar width={120} height={14} />
-        <span className="grow" />
-        <Bar width={90} height={12} />
+    <Placeholder minHeight={(rows + 1) * height}>
+      <div className="card loading-rows">
+        <div className="row" style={{ height }}>
+          <Bar width={120} height={14} />
+          <span className="grow" />
+          <Bar width={90} height={12} />
+        </div>
+        {Array.from({ length: rows }, (_, row) => {
+          const width = WIDTHS[row % WIDTHS.length]!
+          return (
+            <div key={row} className="row" style={{ height }}>
+              <Bar width={36} />
+              <Bar width={11} isRound />
+              <Bar width={width} />
+              <Bar width={width + 60} />
+            </div>
+          )
+        })}
       </div>
-      {Array.from({ length: rows }, (_, row) => {
-        const width = WIDTHS[row % WIDTHS.length]!
-        return (
-          <div key={row} className="row" style={{ height }}>
-            <Bar width={36} />
-            <Bar width={11} isRound />
-            <Bar width={width} />
-            <Bar width={width + 60} />
-          </div>
-        )
-      })}
-    </div>
+    </Placeholder>
   )
 }
 
@@ -32,10 +32,8 @@ type ColumnsProps = { hasHeading?: boolean; hasStrip?: boolean }
 
 /** A page of two columns before its object is there, below a heading or a wide card. */
 export function LoadingColumns({ hasHeading = false, hasStrip = false }: ColumnsProps) {
-  const isSlow = useIsSlow()
-  if (!isSlow) return <div aria-busy style={{ minHeight: 600 }} />
   return (
-    <div aria-busy>
+    <Placeholder minHeight={600}>
       {hasHeading && (
         <div className="column" style={{ gap: 14, margin: '4px 0 22px' }}>
           <Bar width={320} height={26} />
@@ -54,7 +52,7 @@ export function LoadingColumns({ hasHeading = false, hasStrip = false }: Columns
           <LoadingCard lines={3} />
         </div>
       </div>
-    </div>
+    </Placeholder>
   )
 }
 
@@ -76,23 +74,23 @@ function LoadingCard({ lines }: { lines: number }) {
 
 /** The columns of a day in the calendar. */
 export function LoadingDay() {
-  const isSlow = useIsSlow()
-  if (!isSlow) return <div aria-busy style={{ minHeight: 600 }} />
   return (
-    <div aria-busy className="card loading-day">
-      {[0, 1, 2, 3, 4, 5].map((column) => (
-        <div key={column} className="column">
-          <Bar width={90} height={12} />
-          {[0, 1, 2, 3, 4].map((visit) => (
-            <div
-              key={visit}
-              className="skeleton"
-              style={{ height: 44, marginTop: 12 + ((visit * 3 + column * 2) % 4) * 14 }}
-            />
-          ))}
-        </div>
-      ))}
-    </div>
+    <Placeholder minHeight={600}>
+      <div className="card loading-day">
+        {[0, 1, 2, 3, 4, 5].map((column) => (
+          <div key={column} className="column">
+            <Bar width={90} height={12} />
+            {[0, 1, 2, 3, 4].map((visit) => (
+              <div
+                key={visit}
+                className="skeleton"
+                style={{ height: 44, marginTop: 12 + ((visit * 3 + column * 2) % 4) * 14 }}
+              />
+            ))}
+          </div>
+        ))}
+      </div>
+    </Placeholder>
   )
 }
 

@@ -4,30 +4,32 @@ import { useTranslation } from 'react-i18next'
 import { ConnectionError, ProblemError } from '../../src/client/client.ts'
 import { BELL_BODY } from './bell.tsx'
 
-/** After 150 ms, so that a fast answer does not flicker. */
-export function useIsSlow() {
+type PlaceholderProps = { minHeight: number; children: ReactNode }
+
+/** Keeps the place, and is filled after 150 ms, so that a fast answer does not flicker. */
+export function Placeholder({ minHeight, children }: PlaceholderProps) {
   const [isSlow, setSlow] = useState(false)
   useEffect(() => {
     const timer = setTimeout(() => setSlow(true), 150)
     return () => clearTimeout(timer)
   }, [])
-  return isSlow
+  return isSlow ? <div aria-busy>{children}</div> : <div aria-busy style={{ minHeight }} />
 }
 
 /** Grey bars as a placeholder. */
 export function Loading({ lines = 6, height = 20 }: { lines?: number; height?: number }) {
-  const isSlow = useIsSlow()
-  if (!isSlow) return <div aria-busy style={{ minHeight: lines * (height + 12) }} />
   return (
-    <div aria-busy className="column" style={{ gap: 12 }}>
-      {Array.from({ length: lines }, (_, line) => (
-        <div
-          key={line}
-          className="skeleton"
-          style={{ height, width: `${92 - ((line * 17) % 40)}%` }}
-        />
-      ))}
-    </div>
+    <Placeholder minHeight={lines * (height + 12)}>
+      <div className="column" style={{ gap: 12 }}>
+        {Array.from({ length: lines }, (_, line) => (
+          <div
+            key={line}
+            className="skeleton"
+            style={{ height, width: `${92 - ((line * 17) % 40)}%` }}
+          />
+        ))}
+      </div>
+    </Placeholder>
   )
 }
 
@@ -63,7 +65,7 @@ export function Failure({ error, title, onRetry }: FailureProps) {
       <IconAlertTriangle size={18} className="clay" aria-hidden />
       <div className="grow">
         <div className="strong">{title ?? t('errors.title')}</div>
-        <div className="soft">{meaningOf(error, t)}</div>
+        <div className="soft">{meaningOf(error, t, onRetry !== undefined)}</div>
         <div className="row">
           {onRetry && (
             <button type="button" className="button" onClick={onRetry}>
@@ -88,13 +90,13 @@ type Translate = ReturnType<typeof useTranslation>['t']
 const requestOf = ({ requestId }: ProblemError, t: Translate) =>
   requestId && t('errors.request', { id: requestId.slice(0, 8) })
 
-function meaningOf(error: unknown, t: Translate): string {
+function meaningOf(error: unknown, t: Translate, isRead: boolean): string {
   if (error instanceof ConnectionError) return t('errors.offline')
   if (error instanceof ProblemError) {
     if (error.status === 403) return t('errors.forbidden')
     if (error.status === 404) return t('errors.notFound')
     if (error.status === 429) return t('errors.tooMany')
-    if (error.status >= 502) return t('errors.unavailable')
+    if (error.status >= 502 && isRead) return t('errors.unavailable')
   }
   return error instanceof Error ? error.message : String(error)
 }

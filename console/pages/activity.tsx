@@ -295,7 +295,8 @@ function Messages({ filters, search, counts }: MessagesProps) {
   }
   if (!data) return <LoadingRows />
   if (list.messages.length === 0) {
-    return Object.keys(search).length > 0 ? (
+    const isAnywhere = Object.values(counts).some((count) => count > 0)
+    return isAnywhere || Object.keys(search).length > 0 ? (
       <NothingFound search={search} counts={counts} />
     ) : (
       <NoMessageYet />
@@ -350,7 +351,10 @@ function NothingFound({ search, counts }: Pick<TabsProps, 'counts' | 'search'>) 
   )
   const otherCount = others.reduce((sum, { count }) => sum + count, 0)
   const isOutcomeOnly = outcome && Object.keys(onAllDays).length === 1
-  const title = isOutcomeOnly ? t(`activity.noneOf.${outcome}`) : t('activity.noneFound')
+  const hasFilters = Object.keys(search).length > 0
+  const title = isOutcomeOnly
+    ? t(`activity.noneOf.${outcome}`)
+    : t(hasFilters ? 'activity.noneFound' : 'activity.noneUntilToday')
   return (
     <Empty
       title={isOutcomeOnly && hasDays(search) ? t('activity.inTheseDays', { title }) : title}
@@ -373,9 +377,11 @@ function NothingFound({ search, counts }: Pick<TabsProps, 'counts' | 'search'>) 
               {count.toLocaleString()}
             </Link>
           ))}
-          <Link to="/activity" search={{}} className="button quiet">
-            {t('activity.withoutFilters')}
-          </Link>
+          {hasFilters && (
+            <Link to="/activity" search={{}} className="button quiet">
+              {t('activity.withoutFilters')}
+            </Link>
+          )}
         </>
       }
     >

@@ -134,7 +134,13 @@ function Editor({ setup, opened }: EditorProps) {
       const eventDefnId = stored?.definition.eventDefnId
       if (!isStatus(error, 412) || !eventDefnId) return
       try {
-        setTheirs(await readAutomation(eventDefnId))
+        const other = await readAutomation(eventDefnId)
+        const theirDraft = draftOf(other)
+        const isSaved =
+          base && differences(theirDraft, mergeDrafts(base, draft, theirDraft), setup).length === 0
+        // It was saved before, and the answer was lost.
+        if (isSaved) return show(other)
+        setTheirs(other)
       } catch (reading) {
         // It was deleted in the meantime: saving without a version restores it.
         if (isStatus(reading, 404)) setStored((known) => known && { ...known, etag: null })
@@ -190,7 +196,10 @@ function Editor({ setup, opened }: EditorProps) {
                 mergeDrafts(base, draft, draftOf(theirs)),
                 setup,
               )}
-              onTakeTheirs={() => show(theirs)}
+              onTakeTheirs={() => {
+                show(theirs)
+                save.reset()
+              }}
               onKeepMine={() => {
                 const merged = mergeDrafts(base, draft, draftOf(theirs))
                 show(theirs)

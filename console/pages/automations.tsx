@@ -23,7 +23,7 @@ export function AutomationsPage() {
   const { t } = useTranslation()
   useRowKeys()
   const { data: automations, error, refetch } = useQuery(automationsQuery)
-  const { data: setup, error: setupError } = useQuery(setupQuery)
+  const { data: setup, error: setupError, refetch: refetchSetup } = useQuery(setupQuery)
   const { functions } = useSession()
   const [filters, setFilters] = useState<Filters>({ text: '' })
   // The fields begin anew when the filters are removed.
@@ -54,7 +54,11 @@ export function AutomationsPage() {
         onChange={(more) => setFilters({ ...filters, ...more })}
       />
       {failure && !(automations && setup) ? (
-        <Failure title={t('errors.list')} error={failure} onRetry={() => void refetch()} />
+        <Failure
+          title={t('errors.list')}
+          error={failure}
+          onRetry={() => void Promise.all([refetch(), refetchSetup()])}
+        />
       ) : !automations || !setup ? (
         <LoadingRows rows={10} height={46} />
       ) : (

@@ -219,7 +219,7 @@ export function CalendarPage() {
             <WeekView {...shown} day={first} onChoose={(visit) => choose(visit.calendarId)} />
           ) : (view === 'list' ? visits : columns).length === 0 ? (
             <NoAppointment
-              hasNoStaff={view === 'day'}
+              hasNoStaff={view === 'day' && setup.professionals.length === 0}
               hasLocation={search.location !== undefined}
               isToday={day === today}
               onBook={canEdit ? () => book() : undefined}

@@ -280,9 +280,13 @@ function useEditing(opened: StoredTemplate, templates: Template[]) {
       setDraft((now) => mergeDrafts(sent, now, draftOf(saved.template)))
     },
     onError: async (error) => {
-      if (error instanceof ProblemError && error.status === 412) {
-        setTheirs(await readTemplate(emailTemplateId))
-      }
+      if (!(error instanceof ProblemError && error.status === 412)) return
+      const other = await readTemplate(emailTemplateId)
+      const theirDraft = draftOf(other.template)
+      const left = changesOf(theirDraft, mergeDrafts(base, draft, theirDraft))
+      // It was saved before, and the answer was lost.
+      if (Object.keys(left).length === 0) return show(other)
+      setTheirs(other)
     },
   })
   return {

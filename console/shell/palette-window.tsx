@@ -84,6 +84,7 @@ export function PaletteWindow(props: PaletteProps) {
   const open = useOpen()
   // Enter clicks the selected line, without the modifiers that were held.
   const held = useRef<Modifiers>({ metaKey: false, ctrlKey: false })
+  const hold = ({ metaKey, ctrlKey }: Modifiers) => (held.current = { metaKey, ctrlKey })
   const choose = (item: Item, event: MouseEvent) =>
     item.act(open(event.detail === 0 ? held.current : event))
   useEffect(() => palette.open(), [])
@@ -106,7 +107,8 @@ export function PaletteWindow(props: PaletteProps) {
     >
       <Spotlight.Search
         classNames={{ input: classes.search! }}
-        onKeyDown={({ metaKey, ctrlKey }) => (held.current = { metaKey, ctrlKey })}
+        onKeyDown={hold}
+        onKeyUp={hold}
         leftSection={<IconSearch size={19} aria-hidden />}
         rightSection={<kbd>Esc</kbd>}
         rightSectionWidth={58}
@@ -130,8 +132,8 @@ export function PaletteWindow(props: PaletteProps) {
         <span>
           <kbd>↵</kbd> {t('palette.open')}
         </span>
-        <span className={classes.beside}>
-          <kbd>{commandKey()}</kbd> <kbd>↵</kbd> {t('palette.openBeside')}
+        <span className={classes.newTab}>
+          <kbd>{commandKey()}</kbd> <kbd>↵</kbd> {t('palette.openInNewTab')}
         </span>
         <span className="grow" />
         <button type="button" className={classes.help} onClick={openHelp(props)}>

@@ -3,7 +3,7 @@ import type { ObjectType } from '../../src/contract/event-type.ts'
 import type { Automation } from '../api/automations.ts'
 import type { Template } from '../api/setup.ts'
 import type { TemplateBody } from '../api/templates.ts'
-import type { Difference } from '../components/conflict.tsx'
+import type { Difference } from '../components/difference.ts'
 import { languageName } from './languages.ts'
 
 /** The fields of a template that the page edits, in its order. */

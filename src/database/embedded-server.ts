@@ -34,7 +34,14 @@ export type Settings = Record<string, string>
 /** Where the database is in DATA_DIR. */
 const FOLDER = 'postgres'
 
-export const hasDatabase = (dataDir: string) => fs.existsSync(path.join(dataDir, FOLDER))
+/** Also true if this user may not look. */
+export function hasDatabase(dataDir: string) {
+  try {
+    return fs.readdirSync(path.join(dataDir, FOLDER)).length > 0
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ENOENT'
+  }
+}
 
 /** The folder of the database, in DATA_DIR. */
 export function prepareFolder(dataDir: string) {

@@ -81,9 +81,9 @@ test('the palette finds O’Brien by obrien and remembers the last result', asyn
   for (const scheme of ['light', 'dark'] as const) await assertAccessible(page, scheme)
   const opened = page.context().waitForEvent('page')
   await page.keyboard.press('Control+Enter')
-  const beside = await opened
-  await beside.waitForURL(`**/console/clients/${clientId}`)
-  await beside.close()
+  const newTab = await opened
+  await newTab.waitForURL(`**/console/clients/${clientId}`)
+  await newTab.close()
   await heading(page, /\d+ \w+$/)
   await page.keyboard.press('Control+k')
   await field.fill('obrien')
@@ -254,8 +254,7 @@ test('a slow answer shows grey bars after 150 ms, and old data stays while new d
   const bars = page.locator('.skeleton')
   await page.clock.runFor(160)
   await bars.first().waitFor()
-  const topOf = (locator: Locator) =>
-    locator.evaluate((element) => Math.round(element.getBoundingClientRect().top))
+  const topOf = async (locator: Locator) => Math.round((await locator.boundingBox())!.y)
   const top = await topOf(page.locator('[aria-busy]'))
   slow.resolve()
   const list = page.locator('.card', { has: page.getByRole('switch') }).first()

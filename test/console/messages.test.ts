@@ -198,7 +198,7 @@ test('messages are selected by key and cancelled in bulk after a confirmation', 
   await page.clock.fastForward(6_500)
   await page.getByText(`${pending.length} messages are cancelled`).waitFor()
   await page.getByText('No message fits these filters').waitFor()
-  await page.getByText(/^\d+ messages with the same filters have another outcome\.$/).waitFor()
+  await page.getByText(/^\d+ messages are on other tabs\.$/).waitFor()
   await page
     .getByRole('link', { name: `Cancelled ${pending.length}` })
     .last()

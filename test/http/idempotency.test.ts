@@ -82,6 +82,9 @@ test('a refusal is remembered with its text, and nothing is written', async (t) 
   assert.equal(again.statusCode, 409)
   assert.equal(again.body, first.body)
   assert.match(String(again.headers['content-type']), /^application\/problem\+json/)
+  // Each answer names its own request, which is in the log.
+  assert.match(String(first.headers['x-request-id']), /^[0-9a-f-]{36}$/)
+  assert.notEqual(again.headers['x-request-id'], first.headers['x-request-id'])
   assert.equal(done.length, 0)
   const audits = await database
     .forBusiness(1, 'test')

@@ -109,7 +109,7 @@ class BusinessFeed {
   #lastSent = 0
   /** Changes up to `id` were sent. `position` moves there when no transaction can commit late any more. */
   #settling: { id: number; since: number } | undefined
-  /** Something was heard that is not read yet. */
+  /** Something was heard since the last read began. */
   #hasHint = false
   #heardIds = new Set<number>()
   #heardMany = false

@@ -39,6 +39,9 @@ export function answerProblems(app: FastifyInstance) {
     }
     if (request.is404) throw noRoute(app, request)
   })
+  app.addHook('onSend', async (request, reply) => {
+    if (reply.statusCode >= 400) reply.header('x-request-id', request.id)
+  })
 }
 
 export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply) {
@@ -50,13 +53,16 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
     request.log[level]({ ...cause, route: routeOf(request) }, 'request failed')
   }
   if (known.status === 401) reply.header('www-authenticate', 'Bearer')
-  return reply
-    .code(known.status)
-    .headers(known.headers)
-    .header('x-request-id', request.id)
-    .header('x-content-type-options', 'nosniff') // framework errors are sent before any hook runs
-    .type(PROBLEM_JSON)
-    .send(problemOf(known, request.url))
+  return (
+    reply
+      .code(known.status)
+      .headers(known.headers)
+      // Hooks set these too, but framework errors are sent before any hook runs.
+      .header('x-request-id', request.id)
+      .header('x-content-type-options', 'nosniff')
+      .type(PROBLEM_JSON)
+      .send(problemOf(known, request.url))
+  )
 }
 
 export function problemOf(error: RequestError, url: string): Problem {
