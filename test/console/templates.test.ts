@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { assertAccessible, startConsole } from '../support/console.ts'
+import { until } from '../support/until.ts'
 
 const { openAs, call } = await startConsole([
   { username: 'sofia', role: 'OWNER' },
@@ -16,6 +17,22 @@ const subjectOf = (page: Page) => page.getByRole('textbox', { name: 'Subject' })
 const mailOf = (page: Page) => page.locator('iframe[title="The mail as the reader sees it"]')
 const save = (page: Page) => page.getByRole('button', { name: /^Save/ })
 const readTemplate = (id: number) => call('GET', `/emailTemplate/${id}`)
+
+/** Saves until nothing is left: letters that arrive while a busy machine saves stay unsaved. */
+async function saveAll(page: Page) {
+  const saved = page.getByRole('button', { name: 'Saved' })
+  await saved.waitFor({ state: 'detached' })
+  const click = () => save(page).click({ timeout: 5_000 })
+  await until(() =>
+    click()
+      .catch(() => {}) // still saving
+      .then(() => saved.waitFor({ timeout: 5_000 }))
+      .then(
+        () => true,
+        () => false,
+      ),
+  )
+}
 
 /** Puts the cursor at the end of the text. */
 async function goToEnd(page: Page) {
@@ -93,13 +110,11 @@ test('the editor keeps the HTML of a template, and HTML that it cannot keep is e
   await textOf(page).waitFor()
   await subjectOf(page).focus()
   await page.keyboard.type('ubject ')
-  await save(page).click()
-  await page.getByRole('button', { name: 'Saved' }).waitFor()
+  await saveAll(page)
   assert.equal((await readTemplate(kept)).emailBody, KEPT, 'an untouched text stays as it was')
   await goToEnd(page)
   await page.keyboard.type('!')
-  await save(page).click()
-  await page.getByRole('button', { name: 'Saved' }).waitFor()
+  await saveAll(page)
   const written = KEPT.replace(/<b>(.*?)<\/b>/, '<strong>$1</strong>')
     .replace(/<i>(.*?)<\/i>/, '<em>$1</em>')
     .replace('<br>\n', '<br>')
@@ -146,8 +161,7 @@ test('a concurrent change by another user is shown side by side', async (t) => {
   await conflict.getByRole('cell', { name: 'Theirs' }).waitFor()
   await conflict.getByRole('cell', { name: 'Mine %APPT_DATE%' }).waitFor()
   await conflict.getByRole('button', { name: 'Keep mine' }).click()
-  await save(page).click()
-  await page.getByRole('button', { name: 'Saved' }).waitFor()
+  await saveAll(page)
   const saved = await readTemplate(2)
   assert.deepEqual([saved.subject, saved.fromName], ['Mine %APPT_DATE%', 'They'])
 })
@@ -173,8 +187,7 @@ test('a template is created, tested, translated, copied and deactivated', async 
     items.map(({ subject, test }: { subject: string; test: boolean }) => [subject, test]),
     [1, 2].map(() => ['[Test] Where to park', true]),
   )
-  await save(page).click()
-  await page.getByRole('button', { name: 'Saved' }).waitFor()
+  await saveAll(page)
 
   await page.getByText(/^\d+ of 400 clients read German\.$/).waitFor()
   await page.getByRole('button', { name: 'Add a version in German' }).click()
