@@ -10,7 +10,7 @@ const isTransient = (error: unknown) =>
 
 export const queryClient = new QueryClient({
   defaultOptions: {
-    // What a person saves while offline fails at once: a form keeps its text and says so.
+    // Saving while offline fails at once; the form keeps its text and shows the error.
     mutations: { networkMode: 'always' },
     queries: {
       staleTime: 10_000,

@@ -8,7 +8,7 @@ import { useTimeFormat, type TimeFormat } from '../components/time.ts'
 import { Timeline, type TimelineItem } from '../components/timeline.tsx'
 import { meaningOf, resultOf, type AttemptResult } from './meaning.ts'
 import classes from './message.module.css'
-import { nameOfUser } from './user-name.ts'
+import { nameOfUser } from '../components/user-name.ts'
 
 type Translate = ReturnType<typeof useTranslation>['t']
 

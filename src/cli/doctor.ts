@@ -103,7 +103,7 @@ async function examine(config: Config, mailTo: string | undefined): Promise<Find
 function refuseMissingDatabase({ databaseUrl, dataDir }: Config) {
   if (databaseUrl || hasDatabase(dataDir)) return
   throw new StartError(
-    `There is no database in ${path.resolve(dataDir)}. Set DATA_DIR to the folder of the service, or start the service first, which creates one.`,
+    `${path.resolve(dataDir)} does not contain a database. Set DATA_DIR to the folder of the service, or start the service first: it creates one.`,
   )
 }
 

@@ -37,7 +37,7 @@ test('doctor says that a folder has no database, and creates none', async (t) =>
   for (const dataDir of [folder, path.join(folder, 'missing')]) {
     const { code, stderr } = await runCommand(['doctor'], { DATA_DIR: dataDir })
     assert.equal(code, 2)
-    assert.match(stderr, /^There is no database in .*\. Set DATA_DIR .*\n$/)
+    assert.match(stderr, /^\/.* does not contain a database\. Set DATA_DIR .*\n$/)
   }
   assert.deepEqual(fs.readdirSync(folder), [])
 })
