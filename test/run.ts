@@ -78,11 +78,13 @@ async function makeTemplate(server: string, from: string, fill: (url: string) =>
   const url = new URL(server)
   url.pathname = `/${template}`
   await fill(url.href)
+  // A clone has the statistics of its template, but not the counts of rows that the service looks at.
+  await onServer(url.href, 'analyze')
   return template
 }
 
-async function onServer(server: string, statement: string) {
-  const client = new pg.Client({ connectionString: server })
+async function onServer(url: string, statement: string) {
+  const client = new pg.Client({ connectionString: url })
   await client.connect()
   await client.query(statement).finally(() => client.end())
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
-import { assertAccessible, keepScreenshot, startConsole } from '../support/console.ts'
+import { assertAccessible, isLeftOut, keepScreenshot, startConsole } from '../support/console.ts'
 import { until } from '../support/until.ts'
 
 const { openAs } = await startConsole([{ username: 'sofia', role: 'OWNER' }])
@@ -62,7 +62,7 @@ test('without the stream a page polls, and a list that cannot be loaded says why
   await failure.getByText('This list could not be loaded').waitFor()
   await failure.getByText(/^The service or its database did not answer in time\./).waitFor()
   await failure.getByText('503 · request c1115f68').waitFor()
-  for (const scheme of ['light', 'dark'] as const) await assertAccessible(page, scheme)
+  await assertAccessible(page)
   isDown = false
   await failure.getByRole('button', { name: 'Try again' }).click()
   await rows.first().waitFor()
@@ -78,7 +78,7 @@ test('the palette finds O’Brien by obrien and remembers the last result', asyn
   await field.fill('obrien')
   await page.getByRole('button', { name: "Olivia O'Brien", exact: true }).waitFor()
   await page.getByRole('button', { name: "Book an appointment for Olivia O'Brien" }).waitFor()
-  for (const scheme of ['light', 'dark'] as const) await assertAccessible(page, scheme)
+  await assertAccessible(page)
   const opened = page.context().waitForEvent('page')
   await page.keyboard.press('Control+Enter')
   const newTab = await opened
@@ -103,6 +103,7 @@ test('the palette finds O’Brien by obrien and remembers the last result', asyn
 })
 
 test('the palette finds the messages of a client and opens one', async (t) => {
+  if (isLeftOut(t)) return
   const { page, complaints } = await openAs(t, 'sofia')
   await heading(page, /\d+ \w+$/)
   const person = { firstName: 'Quirin', lastName: 'Xaver', emailAddress: 'quirin@example.org' }
@@ -121,13 +122,14 @@ test('the palette finds the messages of a client and opens one', async (t) => {
   const line = page.getByRole('button', { name: `${subject} Quirin Xaver` })
   await line.waitFor()
   await keepScreenshot(page, 'palette-messages')
-  for (const scheme of ['light', 'dark'] as const) await assertAccessible(page, scheme)
+  await assertAccessible(page)
   await line.click()
   await page.waitForURL(`**/activity/${eventTriggerId}`)
   assert.deepEqual(complaints, [])
 })
 
 test('the palette fits a phone', async (t) => {
+  if (isLeftOut(t)) return
   const { page } = await openAs(t, 'sofia')
   await heading(page, /\d+ \w+$/)
   await page.setViewportSize({ width: 360, height: 740 })
@@ -139,6 +141,7 @@ test('the palette fits a phone', async (t) => {
 })
 
 test('? shows all keys, / goes to the search field, and single keys can be switched off', async (t) => {
+  if (isLeftOut(t)) return
   const { page, complaints } = await openAs(t, 'sofia', '/automations')
   await heading(page, 'Automations')
   await page.getByLabel('Find a sentence').waitFor()
@@ -154,7 +157,7 @@ test('? shows all keys, / goes to the search field, and single keys can be switc
   await page.keyboard.press('?')
   const help = page.getByRole('dialog', { name: 'All keys' })
   await help.getByText('find on the page').waitFor()
-  for (const scheme of ['light', 'dark'] as const) await assertAccessible(page, scheme)
+  await assertAccessible(page)
   await help.getByRole('switch', { name: 'Single keys' }).click({ force: true })
   await page.keyboard.press('Escape')
   await help.waitFor({ state: 'detached' })
@@ -193,7 +196,7 @@ test('an offline bar says when the next try is, and an unsaved change stays', as
   await page.getByText(/^No connection since \d\d:\d\d\. What you see is from then/).waitFor()
   await page.getByText(/^next try in \d+ s$/).waitFor()
   await page.getByText('Service cannot be reached').waitFor()
-  for (const scheme of ['light', 'dark'] as const) await assertAccessible(page, scheme)
+  await assertAccessible(page)
   await keepScreenshot(page, 'offline')
   await page.getByRole('button', { name: /^Save/ }).click()
   await page.getByText('Not saved: The service cannot be reached.').waitFor()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { openPage } from '../support/browser.ts'
-import { assertAccessible, startConsole } from '../support/console.ts'
+import { assertAccessible, isLeftOut, startConsole } from '../support/console.ts'
 import { until } from '../support/until.ts'
 
 const { service, openAs, password } = await startConsole([
@@ -48,7 +48,7 @@ test('an invited colleague chooses a password with the mailed link and signs in'
   await dialog.getByLabel('Email address').fill('elena@lindenhof.example')
   await dialog.getByRole('button', { name: 'Send the invitation' }).click()
   await dialog.getByText('The username is taken.').waitFor()
-  await assertAccessible(page, 'light')
+  await assertAccessible(page, ['light'])
   complaints.length = 0
   await dialog.getByLabel('Username').fill('elena')
   await dialog.getByRole('combobox', { name: 'Role' }).click()
@@ -63,7 +63,7 @@ test('an invited colleague chooses a password with the mailed link and signs in'
   await elena.page.goto(link)
   await heading(elena.page, 'Choose a password')
   await elena.page.getByText('Your username is elena.').waitFor()
-  for (const scheme of ['light', 'dark'] as const) await assertAccessible(elena.page, scheme)
+  await assertAccessible(elena.page)
   await elena.page.getByLabel('New password').first().fill('a long one of mine')
   await elena.page.getByRole('button', { name: 'Set it and sign in' }).click()
   await elena.page.getByRole('button', { name: /elena.*Administrator/ }).waitFor()
@@ -74,6 +74,7 @@ test('an invited colleague chooses a password with the mailed link and signs in'
 })
 
 test('a forgotten password is reset by a mailed link; an unknown address gets the same answer', async (t) => {
+  if (isLeftOut(t)) return
   const owner = await openAs(t, 'sofia', '/settings/people')
   await owner.page.getByRole('button', { name: 'Actions for sofia' }).click()
   await owner.page.getByRole('menuitem', { name: 'Change' }).click()
@@ -86,7 +87,7 @@ test('a forgotten password is reset by a mailed link; an unknown address gets th
   await page.goto(`${service.base}/console/sign-in`)
   await page.getByRole('link', { name: 'Forgotten your password?' }).click()
   await heading(page, 'Forgotten password')
-  await assertAccessible(page, 'light')
+  await assertAccessible(page, ['light'])
   complaints.length = 0
   for (const address of ['nobody@lindenhof.example', 'sofia@lindenhof.example']) {
     await page.getByLabel('Email address').fill(address)
@@ -108,6 +109,7 @@ test('a forgotten password is reset by a mailed link; an unknown address gets th
 })
 
 test('a key is shown once, can be copied and is revoked', async (t) => {
+  if (isLeftOut(t)) return
   const { page, complaints } = await openAs(t, 'sofia', '/settings/keys')
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   await heading(page, 'API keys')
@@ -122,7 +124,7 @@ test('a key is shown once, can be copied and is revoked', async (t) => {
   await page.getByRole('button', { name: 'Copy the key' }).click()
   await page.getByRole('button', { name: 'Copied' }).waitFor()
   assert.equal(await page.evaluate('navigator.clipboard.readText()'), key)
-  for (const scheme of ['light', 'dark'] as const) await assertAccessible(page, scheme)
+  await assertAccessible(page)
   const headers = { authorization: `Bearer ${key}` }
   assert.equal(await service.status('/calendar?limit=1', { headers }), 200)
   assert.equal(await service.status('/emails?limit=1', { headers }), 403)
@@ -140,6 +142,7 @@ test('a key is shown once, can be copied and is revoked', async (t) => {
 })
 
 test('people change their own password and keep this session', async (t) => {
+  if (isLeftOut(t)) return
   const { page, complaints } = await openAs(t, 'marc', '/settings/account')
   await heading(page, 'Your account')
   await page.getByLabel('Current password').first().fill('a guess')
@@ -156,6 +159,7 @@ test('people change their own password and keep this session', async (t) => {
 })
 
 test('an administrator cannot change an owner, and a deactivated user is no longer listed', async (t) => {
+  if (isLeftOut(t)) return
   const { page } = await openAs(t, 'marc', '/settings/people')
   await page.getByRole('cell', { name: /sofia/ }).waitFor()
   assert.equal(await page.getByRole('button', { name: 'Actions for sofia' }).count(), 0)
@@ -173,6 +177,7 @@ test('an administrator cannot change an owner, and a deactivated user is no long
 })
 
 test('an owner renames the business, and the navigation shows the new name', async (t) => {
+  if (isLeftOut(t)) return
   const administrator = await openAs(t, 'marc', '/settings/business')
   await administrator.page.getByLabel('Name').waitFor()
   assert.equal(await administrator.page.getByRole('button', { name: 'Save' }).count(), 0)
@@ -212,7 +217,7 @@ test('a CSV file is mapped, tried and imported, and its bad line is reported', a
   await page.getByRole('button', { name: 'Try it: nothing is saved' }).click()
   await page.getByText('2 rows would be imported, 1 would be refused.').waitFor()
   await page.getByRole('cell', { name: '/emailAddress: must be one plain address' }).waitFor()
-  for (const scheme of ['light', 'dark'] as const) await assertAccessible(page, scheme)
+  await assertAccessible(page)
   assert.equal(await countTestPeople(page), 0)
 
   await page.getByRole('button', { name: 'Import 2 rows' }).click()

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { assertAccessible, startConsole } from '../support/console.ts'
+import { watchDialogs } from '../support/browser.ts'
+import { assertAccessible, isLeftOut, settled, startConsole } from '../support/console.ts'
+import { htmlAttacks } from '../support/html-attacks.ts'
 import { until } from '../support/until.ts'
 
-const { openAs, call } = await startConsole([
+const { service, openAs, call } = await startConsole([
   { username: 'sofia', role: 'OWNER' },
   { username: 'lea', role: 'LOCATION_SUPER_USER', locationIdList: [1] },
 ])
@@ -99,6 +101,7 @@ const KEPT = `<h2 style="color: #2f5d50">Dear %CLIENT_FULLNAME%</h2>
 const TABLE = '<table><tbody><tr><td>%APPT_DATE%</td></tr></tbody></table>'
 
 test('the editor keeps the HTML of a template, and HTML that it cannot keep is edited as HTML', async (t) => {
+  if (isLeftOut(t)) return
   const create = async (templateName: string, emailBody: string) => {
     const body = { templateName, subject: 'S', emailBody }
     const saved = await call('POST', '/emailTemplate', body)
@@ -132,6 +135,7 @@ test('the editor keeps the HTML of a template, and HTML that it cannot keep is e
 })
 
 test('faults are shown at their fields, and leaving with unsaved changes asks first', async (t) => {
+  if (isLeftOut(t)) return
   const { page } = await openAs(t, 'sofia', '/templates/1')
   await page.getByRole('button', { name: 'Cc', exact: true }).click()
   await page.getByRole('textbox', { name: 'Cc' }).fill('nobody')
@@ -167,6 +171,7 @@ test('a concurrent change by another user is shown side by side', async (t) => {
 })
 
 test('a template is created, tested, translated, copied and deactivated', async (t) => {
+  if (isLeftOut(t)) return
   const { page, complaints } = await openAs(t, 'sofia', '/templates')
   await page.getByRole('button', { name: 'New template' }).click()
   await page.getByLabel('Name').fill('Parking')
@@ -211,10 +216,48 @@ test('a template is created, tested, translated, copied and deactivated', async 
 })
 
 test('users who may only read see the template and its mail', async (t) => {
+  if (isLeftOut(t)) return
   const { page } = await openAs(t, 'lea', '/templates/4')
   await page.getByText('Your role may read this, not change it.').waitFor()
   await mailOf(page).waitFor()
   assert.equal(await textOf(page).getAttribute('contenteditable'), 'false')
   assert.equal(await save(page).count(), 0)
-  for (const scheme of ['light', 'dark'] as const) await assertAccessible(page, scheme)
+  await assertAccessible(page)
+})
+
+type Stored = { emailTemplateId: number; attacks: number }
+
+/** Stores attacks in as few templates as possible; those that the service refuses are left out. */
+async function storeTemplates(attacks: string[]): Promise<Stored[]> {
+  const template = { templateName: 'Hostile', subject: 'Hello', emailBody: attacks.join('<hr>') }
+  try {
+    const { emailTemplateId } = await call('POST', '/emailTemplate', template)
+    return [{ emailTemplateId, attacks: attacks.length }]
+  } catch {
+    if (attacks.length === 1) return []
+    const half = Math.ceil(attacks.length / 2)
+    return [
+      ...(await storeTemplates(attacks.slice(0, half))),
+      ...(await storeTemplates(attacks.slice(half))),
+    ]
+  }
+}
+
+test('templates that contain attacks run nothing in the editor and in the preview', async (t) => {
+  if (isLeftOut(t)) return
+  const stored = (await storeTemplates(htmlAttacks)).toSorted((a, b) => b.attacks - a.attacks)
+  const largest = stored.slice(0, 4)
+  t.diagnostic(`${largest.reduce((sum, { attacks }) => sum + attacks, 0)} attacks`)
+  assert.ok(largest.reduce((sum, { attacks }) => sum + attacks, 0) >= 50)
+  const { page, complaints } = await openAs(t, 'sofia')
+  watchDialogs(page, complaints)
+  for (const { emailTemplateId } of largest) {
+    await page.goto(`${service.base}/console/templates/${emailTemplateId}`)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await settled(page)
+    const frame = page.locator('iframe').first()
+    await frame.waitFor()
+    assert.equal(await frame.getAttribute('sandbox'), '')
+  }
+  assert.deepEqual(complaints, [])
 })

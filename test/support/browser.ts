@@ -70,3 +70,11 @@ export async function openPage(t: Lifetime): Promise<{ page: Page; complaints: s
   })
   return { page, complaints }
 }
+
+/** Makes every dialog that a script opens a complaint. */
+export function watchDialogs(page: Page, complaints: string[]) {
+  page.on('dialog', (dialog) => {
+    complaints.push(`dialog: ${dialog.message()}`)
+    void dialog.dismiss()
+  })
+}
