@@ -21,7 +21,7 @@ export async function* readNdjson(pieces: AsyncIterable<Buffer>): AsyncIterable<
   const take = (end: Buffer): Line | undefined => {
     number += 1
     const total = length + end.length
-    const isTooLong = total > MAX_LINE_LENGTH && total > maxLength([...kept, end])
+    const isTooLong = total > MAX_LINE_LENGTH && total > maxLength(kept, end)
     const bytes = kept.length === 0 ? end : Buffer.concat([...kept, end])
     kept = []
     length = 0
@@ -40,7 +40,7 @@ export async function* readNdjson(pieces: AsyncIterable<Buffer>): AsyncIterable<
     }
     const rest = piece.subarray(start)
     length += rest.length
-    if (length > MAX_LINE_LENGTH && length > maxLength([...kept, rest])) kept = []
+    if (length > MAX_LINE_LENGTH && length > maxLength(kept, rest)) kept = []
     else if (rest.length > 0) kept.push(rest)
     if (lines.length > 0) yield lines
   }
@@ -48,9 +48,10 @@ export async function* readNdjson(pieces: AsyncIterable<Buffer>): AsyncIterable<
   if (last) yield [last]
 }
 
-/** How long the line may be that begins with these pieces. */
-function maxLength(pieces: Buffer[]) {
-  const start = Buffer.concat(pieces.slice(0, FILE_LINE.length), FILE_LINE.length)
+/** How long the line may be that begins with these pieces, none of which is empty. */
+function maxLength(kept: Buffer[], next: Buffer) {
+  const first = [...kept.slice(0, FILE_LINE.length), next]
+  const start = Buffer.concat(first, FILE_LINE.length)
   return start.equals(FILE_LINE) ? MAX_FILE_LINE_LENGTH : MAX_LINE_LENGTH
 }
 

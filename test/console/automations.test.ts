@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { assertAccessible, isLeftOut, startConsole } from '../support/console.ts'
+import { assertAccessible, skipInShortRun, startConsole } from '../support/console.ts'
 
 const { service, openAs } = await startConsole([
   { username: 'sofia', role: 'OWNER' },
@@ -66,7 +66,7 @@ test('the timing is changed and saved by keyboard alone', async (t) => {
 })
 
 test('an automation is switched off and on by keyboard, and the focus stays', async (t) => {
-  if (isLeftOut(t)) return
+  if (skipInShortRun(t)) return
   const { page, complaints } = await openAs(t, 'sofia', '/automations')
   const onOff = page.getByRole('switch').nth(1)
   await onOff.focus()
@@ -79,7 +79,7 @@ test('an automation is switched off and on by keyboard, and the focus stays', as
 })
 
 test('the sentence says which changes an automation waits for', async (t) => {
-  if (isLeftOut(t)) return
+  if (skipInShortRun(t)) return
   const { page, complaints } = await openAs(t, 'sofia', '/automations')
   const sentence = 'an appointment changes its staff, mail the client Another therapist'
   await page.getByRole('link', { name: sentence }).click()
@@ -94,7 +94,7 @@ test('the sentence says which changes an automation waits for', async (t) => {
 })
 
 test('all messages that saving schedules are shown page by page', async (t) => {
-  if (isLeftOut(t)) return
+  if (skipInShortRun(t)) return
   const { page, complaints } = await openAs(t, 'sofia', '/automations/new')
   await page.getByRole('button', { name: /^See all \d+$/ }).click()
   const lines = page.locator('#plan li')
@@ -106,7 +106,7 @@ test('all messages that saving schedules are shown page by page', async (t) => {
 })
 
 test('the mail is shown for a real appointment, in a frame in which nothing runs', async (t) => {
-  if (isLeftOut(t)) return
+  if (skipInShortRun(t)) return
   const { page, complaints } = await openAs(t, 'sofia', '/automations/1')
   const frame = page.locator('iframe[title="The mail as the reader sees it"]')
   await frame.waitFor()
@@ -119,7 +119,7 @@ test('the mail is shown for a real appointment, in a frame in which nothing runs
 })
 
 test('leaving the page with unsaved changes asks first', async (t) => {
-  if (isLeftOut(t)) return
+  if (skipInShortRun(t)) return
   const { page } = await openAs(t, 'sofia', REMINDER)
   await word(page, /days before$/)
     .first()
@@ -165,7 +165,7 @@ test('a concurrent change by another user is shown side by side, and either vers
 })
 
 test('deleting an automation first shows how many messages it cancels', async (t) => {
-  if (isLeftOut(t)) return
+  if (skipInShortRun(t)) return
   const { page, complaints } = await openAs(t, 'sofia', '/automations')
   const menu = page.getByRole('button', { name: /^Actions for: 3 days before an invitation/ })
   await menu.click()
@@ -185,7 +185,7 @@ test('users who may only read see the sentence without buttons', async (t) => {
 })
 
 test('the drawers follow WCAG 2.2 AA, light and dark', async (t) => {
-  if (isLeftOut(t)) return
+  if (skipInShortRun(t)) return
   const { page } = await openAs(t, 'sofia', '/automations/6')
   for (const name of ['As soon as', 'an appointment', 'No-show', 'any location', 'We missed you']) {
     await word(page, name).click()
@@ -194,7 +194,7 @@ test('the drawers follow WCAG 2.2 AA, light and dark', async (t) => {
 })
 
 test('saving an automation that another user deleted restores it', async (t) => {
-  if (isLeftOut(t)) return
+  if (skipInShortRun(t)) return
   const { page } = await openAs(t, 'sofia', '/automations/5')
   await page.getByRole('button', { name: /^Name/ }).click()
   await page.getByRole('textbox', { name: 'Name' }).fill('Still wanted')

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { assertAccessible, isLeftOut, startConsole } from '../support/console.ts'
+import {
+  assertAccessible,
+  skipInShortRun,
+  startConsole,
+  waitUntilLoaded,
+} from '../support/console.ts'
 
 const { service, openAs } = await startConsole([{ username: 'sofia', role: 'OWNER' }])
 
@@ -106,7 +111,7 @@ test('the booking form shows which messages follow before it saves the appointme
 })
 
 test('moving an appointment in the form shows the plan, and saving does the same', async (t) => {
-  if (isLeftOut(t)) return
+  if (skipInShortRun(t)) return
   const { page, complaints } = await openAs(t, 'sofia', '/calendar')
   const day = workday(21)
   const { calendarId, name, startTime } = await book(page, day)
@@ -161,7 +166,7 @@ test('a drag shows the plan; discarding it changes nothing, saving moves the app
 })
 
 test('an appointment is cancelled after the panel showed which messages it cancels', async (t) => {
-  if (isLeftOut(t)) return
+  if (skipInShortRun(t)) return
   const { page, complaints } = await openAs(t, 'sofia', '/calendar')
   const day = workday(23)
   const { calendarId, name } = await book(page, day)
@@ -185,7 +190,7 @@ test('an appointment is cancelled after the panel showed which messages it cance
 })
 
 test('status and note are changed in the panel', async (t) => {
-  if (isLeftOut(t)) return
+  if (skipInShortRun(t)) return
   const { page, complaints } = await openAs(t, 'sofia', '/calendar')
   const day = workday(24)
   const { calendarId, name } = await book(page, day)
@@ -203,7 +208,7 @@ test('status and note are changed in the panel', async (t) => {
 })
 
 test('keys open the previous day, the next day and today', async (t) => {
-  if (isLeftOut(t)) return
+  if (skipInShortRun(t)) return
   const { page } = await openAs(t, 'sofia', `/calendar?day=${dayIn(10)}`)
   const days = page.getByRole('navigation', { name: 'Days of the week' })
   await days.locator('[aria-current]').waitFor()
@@ -220,7 +225,7 @@ test('keys open the previous day, the next day and today', async (t) => {
 })
 
 test('a time that cannot be saved is refused at its field, and the button is disabled', async (t) => {
-  if (isLeftOut(t)) return
+  if (skipInShortRun(t)) return
   const { page } = await openAs(t, 'sofia', '/calendar')
   const day = workday(25)
   const { calendarId, name } = await book(page, day)
@@ -232,7 +237,6 @@ test('a time that cannot be saved is refused at its field, and the button is dis
 })
 
 test('clients are found while typing, regardless of accents; errors are shown at their fields', async (t) => {
-  if (isLeftOut(t)) return
   const { page, complaints } = await openAs(t, 'sofia', '/clients')
   const { name, clientId } = await book(page, workday(26))
   await page.getByLabel('Find a client').fill('zzzz')
@@ -267,7 +271,7 @@ test('clients are found while typing, regardless of accents; errors are shown at
 })
 
 test('a suppressed address is shown with its reason and can be cleared', async (t) => {
-  if (isLeftOut(t)) return
+  if (skipInShortRun(t)) return
   const { page, complaints } = await openAs(t, 'sofia', '/clients')
   const { clientId, name } = await book(page, workday(27))
   const emailAddress = `${name.split(' ')[1]!}@example.org`
@@ -306,7 +310,7 @@ test('on a phone the day is a list, and an appointment opens over it', async (t)
 })
 
 test('every view and panel of the calendar follows WCAG 2.2 AA', async (t) => {
-  if (isLeftOut(t)) return
+  if (skipInShortRun(t)) return
   const { page } = await openAs(t, 'sofia', '/calendar')
   const day = workday(29)
   const { calendarId, clientId, name } = await book(page, day)
@@ -318,7 +322,7 @@ test('every view and panel of the calendar follows WCAG 2.2 AA', async (t) => {
   for (const view of views) {
     await page.goto(`${service.base}/console${view}`)
     await page.getByText(name).first().waitFor()
-    await page.locator('[aria-busy]').first().waitFor({ state: 'detached' })
+    await waitUntilLoaded(page)
     await assertAccessible(page)
   }
 })

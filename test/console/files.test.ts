@@ -6,7 +6,7 @@ import path from 'node:path'
 import { after, test, type TestContext } from 'node:test'
 import { CONSOLE_FOLDER } from '../../src/http/routes/console.ts'
 import { openPage } from '../support/browser.ts'
-import { isLeftOut } from '../support/console.ts'
+import { skipInShortRun } from '../support/console.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { startService } from '../support/service.ts'
 
@@ -32,7 +32,7 @@ test('an unknown URL shows that the page was not found', async (t) => {
 })
 
 test('the API description works offline, under our own policy', async (t) => {
-  if (isLeftOut(t)) return
+  if (skipInShortRun(t)) return
   const { page, complaints } = await openPage(t)
   await page.goto(`${service.base}/docs`)
   await page.locator('#outline').waitFor({ state: 'detached' })

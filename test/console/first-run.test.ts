@@ -2,15 +2,18 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { until } from '../support/until.ts'
 import { openPage } from '../support/browser.ts'
-import { assertAccessible, isLeftOut } from '../support/console.ts'
+import { assertAccessible, isCompleteRun, skipInShortRun } from '../support/console.ts'
 import { cloneDatabase } from '../support/database.ts'
+import { temporaryFolder } from '../support/folder.ts'
 import { startService } from '../support/service.ts'
 
 const KEY = 'operator-key-of-this-test'
 
 test('an empty installation gets a business, an owner and the first planned reminder', async (t) => {
   const service = await startService(t, {
-    DATABASE_URL: (await cloneDatabase(t)).url,
+    ...(isCompleteRun
+      ? { DATA_DIR: temporaryFolder(t) }
+      : { DATABASE_URL: (await cloneDatabase(t)).url }),
     ADMIN_API_KEY: KEY,
     RATE_LIMIT: '100000/s,100000',
   })
@@ -61,7 +64,7 @@ test('an empty installation gets a business, an owner and the first planned remi
 })
 
 test('without the demo the five steps stay until they are skipped, and show what is missing', async (t) => {
-  if (isLeftOut(t)) return
+  if (skipInShortRun(t)) return
   const service = await startService(t, {
     DATABASE_URL: (await cloneDatabase(t)).url,
     ADMIN_API_KEY: KEY,

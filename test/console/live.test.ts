@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
-import { assertAccessible, isLeftOut, keepScreenshot, startConsole } from '../support/console.ts'
+import {
+  assertAccessible,
+  keepScreenshot,
+  skipInShortRun,
+  startConsole,
+} from '../support/console.ts'
 import { until } from '../support/until.ts'
 
 const { openAs } = await startConsole([{ username: 'sofia', role: 'OWNER' }])
@@ -103,7 +108,7 @@ test('the palette finds O’Brien by obrien and remembers the last result', asyn
 })
 
 test('the palette finds the messages of a client and opens one', async (t) => {
-  if (isLeftOut(t)) return
+  if (skipInShortRun(t)) return
   const { page, complaints } = await openAs(t, 'sofia')
   await heading(page, /\d+ \w+$/)
   const person = { firstName: 'Quirin', lastName: 'Xaver', emailAddress: 'quirin@example.org' }
@@ -129,7 +134,7 @@ test('the palette finds the messages of a client and opens one', async (t) => {
 })
 
 test('the palette fits a phone', async (t) => {
-  if (isLeftOut(t)) return
+  if (skipInShortRun(t)) return
   const { page } = await openAs(t, 'sofia')
   await heading(page, /\d+ \w+$/)
   await page.setViewportSize({ width: 360, height: 740 })
@@ -141,7 +146,7 @@ test('the palette fits a phone', async (t) => {
 })
 
 test('? shows all keys, / goes to the search field, and single keys can be switched off', async (t) => {
-  if (isLeftOut(t)) return
+  if (skipInShortRun(t)) return
   const { page, complaints } = await openAs(t, 'sofia', '/automations')
   await heading(page, 'Automations')
   await page.getByLabel('Find a sentence').waitFor()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { openPage } from '../support/browser.ts'
-import { assertAccessible, isLeftOut, startConsole } from '../support/console.ts'
+import { assertAccessible, skipInShortRun, startConsole } from '../support/console.ts'
 import { until } from '../support/until.ts'
 
 const { service, openAs, password } = await startConsole([
@@ -74,7 +74,7 @@ test('an invited colleague chooses a password with the mailed link and signs in'
 })
 
 test('a forgotten password is reset by a mailed link; an unknown address gets the same answer', async (t) => {
-  if (isLeftOut(t)) return
+  if (skipInShortRun(t)) return
   const owner = await openAs(t, 'sofia', '/settings/people')
   await owner.page.getByRole('button', { name: 'Actions for sofia' }).click()
   await owner.page.getByRole('menuitem', { name: 'Change' }).click()
@@ -109,7 +109,7 @@ test('a forgotten password is reset by a mailed link; an unknown address gets th
 })
 
 test('a key is shown once, can be copied and is revoked', async (t) => {
-  if (isLeftOut(t)) return
+  if (skipInShortRun(t)) return
   const { page, complaints } = await openAs(t, 'sofia', '/settings/keys')
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   await heading(page, 'API keys')
@@ -142,7 +142,7 @@ test('a key is shown once, can be copied and is revoked', async (t) => {
 })
 
 test('people change their own password and keep this session', async (t) => {
-  if (isLeftOut(t)) return
+  if (skipInShortRun(t)) return
   const { page, complaints } = await openAs(t, 'marc', '/settings/account')
   await heading(page, 'Your account')
   await page.getByLabel('Current password').first().fill('a guess')
@@ -159,7 +159,7 @@ test('people change their own password and keep this session', async (t) => {
 })
 
 test('an administrator cannot change an owner, and a deactivated user is no longer listed', async (t) => {
-  if (isLeftOut(t)) return
+  if (skipInShortRun(t)) return
   const { page } = await openAs(t, 'marc', '/settings/people')
   await page.getByRole('cell', { name: /sofia/ }).waitFor()
   assert.equal(await page.getByRole('button', { name: 'Actions for sofia' }).count(), 0)
@@ -177,7 +177,7 @@ test('an administrator cannot change an owner, and a deactivated user is no long
 })
 
 test('an owner renames the business, and the navigation shows the new name', async (t) => {
-  if (isLeftOut(t)) return
+  if (skipInShortRun(t)) return
   const administrator = await openAs(t, 'marc', '/settings/business')
   await administrator.page.getByLabel('Name').waitFor()
   assert.equal(await administrator.page.getByRole('button', { name: 'Save' }).count(), 0)

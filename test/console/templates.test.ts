@@ -2,7 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { watchDialogs } from '../support/browser.ts'
-import { assertAccessible, isLeftOut, settled, startConsole } from '../support/console.ts'
+import {
+  assertAccessible,
+  skipInShortRun,
+  startConsole,
+  waitUntilLoaded,
+} from '../support/console.ts'
 import { htmlAttacks } from '../support/html-attacks.ts'
 import { until } from '../support/until.ts'
 
@@ -101,7 +106,7 @@ const KEPT = `<h2 style="color: #2f5d50">Dear %CLIENT_FULLNAME%</h2>
 const TABLE = '<table><tbody><tr><td>%APPT_DATE%</td></tr></tbody></table>'
 
 test('the editor keeps the HTML of a template, and HTML that it cannot keep is edited as HTML', async (t) => {
-  if (isLeftOut(t)) return
+  if (skipInShortRun(t)) return
   const create = async (templateName: string, emailBody: string) => {
     const body = { templateName, subject: 'S', emailBody }
     const saved = await call('POST', '/emailTemplate', body)
@@ -135,7 +140,7 @@ test('the editor keeps the HTML of a template, and HTML that it cannot keep is e
 })
 
 test('faults are shown at their fields, and leaving with unsaved changes asks first', async (t) => {
-  if (isLeftOut(t)) return
+  if (skipInShortRun(t)) return
   const { page } = await openAs(t, 'sofia', '/templates/1')
   await page.getByRole('button', { name: 'Cc', exact: true }).click()
   await page.getByRole('textbox', { name: 'Cc' }).fill('nobody')
@@ -171,7 +176,7 @@ test('a concurrent change by another user is shown side by side', async (t) => {
 })
 
 test('a template is created, tested, translated, copied and deactivated', async (t) => {
-  if (isLeftOut(t)) return
+  if (skipInShortRun(t)) return
   const { page, complaints } = await openAs(t, 'sofia', '/templates')
   await page.getByRole('button', { name: 'New template' }).click()
   await page.getByLabel('Name').fill('Parking')
@@ -216,7 +221,7 @@ test('a template is created, tested, translated, copied and deactivated', async 
 })
 
 test('users who may only read see the template and its mail', async (t) => {
-  if (isLeftOut(t)) return
+  if (skipInShortRun(t)) return
   const { page } = await openAs(t, 'lea', '/templates/4')
   await page.getByText('Your role may read this, not change it.').waitFor()
   await mailOf(page).waitFor()
@@ -244,7 +249,7 @@ async function storeTemplates(attacks: string[]): Promise<Stored[]> {
 }
 
 test('templates that contain attacks run nothing in the editor and in the preview', async (t) => {
-  if (isLeftOut(t)) return
+  if (skipInShortRun(t)) return
   const stored = (await storeTemplates(htmlAttacks)).toSorted((a, b) => b.attacks - a.attacks)
   const largest = stored.slice(0, 4)
   t.diagnostic(`${largest.reduce((sum, { attacks }) => sum + attacks, 0)} attacks`)
@@ -253,8 +258,8 @@ test('templates that contain attacks run nothing in the editor and in the previe
   watchDialogs(page, complaints)
   for (const { emailTemplateId } of largest) {
     await page.goto(`${service.base}/console/templates/${emailTemplateId}`)
-    await page.getByRole('heading', { level: 1 }).waitFor()
-    await settled(page)
+    await page.getByRole('heading', { level: 1 }).first().waitFor()
+    await waitUntilLoaded(page)
     const frame = page.locator('iframe').first()
     await frame.waitFor()
     assert.equal(await frame.getAttribute('sandbox'), '')

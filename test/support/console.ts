@@ -4,7 +4,6 @@ import path from 'node:path'
 import assert from 'node:assert/strict'
 import { after, type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
-import { isFull } from '../proofs/random.ts'
 import { openPage } from './browser.ts'
 import { cloneDemo } from './database.ts'
 import { startService } from './service.ts'
@@ -15,10 +14,13 @@ const OPERATOR = 'operator-key-of-this-test'
 const PASSWORD = 'ring-the-bell-2026'
 const businessId = 1
 
-/** `npm test` runs the main path of each page; `npm run test:console`, and so CI, runs all tests. */
-export function isLeftOut(t: TestContext) {
-  if (!isFull) t.skip('only in npm run test:console')
-  return !isFull
+/** `npm run test:console`, and so CI, runs all tests of the console, light and dark. */
+export const isCompleteRun = process.env.CONSOLE_TESTS === 'all'
+
+/** Leaves the test out of `npm test`, which runs the main path of the most used pages. */
+export function skipInShortRun(t: TestContext) {
+  if (!isCompleteRun) t.skip('only in npm run test:console, or with CONSOLE_TESTS=all')
+  return !isCompleteRun
 }
 
 type Person = { username: string; role: string; locationIdList?: number[] }
@@ -74,8 +76,8 @@ const callWith =
     return (await answer.json()) as any
   }
 
-/** Until nothing is loading any more. */
-export const settled = (page: Page) =>
+/** Waits until nothing on the page is loading any more. */
+export const waitUntilLoaded = (page: Page) =>
   page.locator('[aria-busy]').first().waitFor({ state: 'detached' })
 
 const AXE_SOURCE = readFileSync(
@@ -88,7 +90,7 @@ const ALL_RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 const COLOUR_RULES = ['color-contrast', 'link-in-text-block']
 
 type Scheme = 'light' | 'dark'
-export const SCHEMES: Scheme[] = isFull ? ['light', 'dark'] : ['light']
+export const SCHEMES: Scheme[] = isCompleteRun ? ['light', 'dark'] : ['light']
 
 /** Fails with every WCAG 2.2 AA rule that the page violates; in dark only those about colours. */
 export async function assertAccessible(page: Page, schemes = SCHEMES) {
