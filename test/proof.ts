@@ -3,12 +3,14 @@ import path from 'node:path'
 
 /** Tests whose promised durations hold on an idle machine only; see `assertWithin`. */
 const WITH_DURATIONS = [
+  'automation/stored-templates.test.ts',
   'automation/timing.test.ts',
   'cli/serve-embedded.test.ts',
   'cli/serve.test.ts',
   'database/failover.test.ts',
   'database/losing.test.ts',
   'http/body.test.ts',
+  'http/hostile-templates.test.ts',
   'reports/lateness.test.ts',
 ]
 

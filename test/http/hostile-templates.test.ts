@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { hostileTemplates } from '../support/hostile-templates.ts'
-import { longestBlockMs } from '../support/event-loop.ts'
+import { assertNeverBlocks } from '../support/event-loop.ts'
 import { addBusiness, startWorld } from '../support/world.ts'
-
-const MAX_TURN_MS = 100
 
 const template = (fields: object) => ({
   templateName: 'Hostile',
@@ -24,7 +22,7 @@ test('no template blocks the event loop, neither when it is saved nor when it is
 
   const wrong: string[] = []
   for (const { name, fields, refused } of hostileTemplates) {
-    const { result: answer, longest } = await longestBlockMs(async () => {
+    const answer = await assertNeverBlocks(t, name, async () => {
       const saved = await call('POST', '/emailTemplate', template(fields))
       if (saved.status !== 201) return saved
       return call('POST', `/emailTemplate/${saved.body.emailTemplateId}/preview`, about)
@@ -33,7 +31,6 @@ test('no template blocks the event loop, neither when it is saved nor when it is
     if (answer.status !== (refused ? 422 : 200)) wrong.push(`${name}: ${answered}`)
     else if (refused && !refused.test(JSON.stringify(answer.body)))
       wrong.push(`${name}: ${answered}`)
-    if (longest > MAX_TURN_MS) wrong.push(`${name}: blocked for ${longest} ms`)
   }
   assert.deepEqual(wrong, [])
 })

@@ -1,11 +1,28 @@
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
+import { assertWithin } from './within.ts'
+
+/** No request may wait longer for another one. */
+const MAX_BLOCK_MS = 100
+/** Work that belongs in another thread takes longer even on a fast machine. */
+const MAX_BLOCK_ON_A_BUSY_MACHINE_MS = 1_000
+
+/** Fails if `work` blocks the event loop: for longer than promised on an idle machine. */
+export async function assertNeverBlocks<T>(t: TestContext, what: string, work: () => Promise<T>) {
+  const { result, longest } = await measureBlocks(work)
+  assert.ok(longest < MAX_BLOCK_ON_A_BUSY_MACHINE_MS, `${what}: blocked for ${longest} ms`)
+  assertWithin(t, { what: `${what}: longest block`, tookMs: longest, limitMs: MAX_BLOCK_MS })
+  return result
+}
 
 /**
  * The most CPU time, in milliseconds, that this thread used between two timers of one millisecond
  * while `work` ran: how long any other request would have waited for the event loop. CPU time does
- * not count the time that a busy machine gives to other processes.
+ * not count the time that a busy machine gives to other processes, but caches that they share make
+ * it longer.
  */
-export async function longestBlockMs<T>(work: () => Promise<T>) {
+async function measureBlocks<T>(work: () => Promise<T>) {
   let isDone = false
   let longest = 0
   const look = async () => {
