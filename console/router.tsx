@@ -14,6 +14,7 @@ import type { ActivitySearch } from './messages/filters.ts'
 import type { EditorSearch } from './pages/automation-editor.tsx'
 import type { CalendarSearch } from './pages/calendar.tsx'
 import type { ClientsSearch } from './pages/clients.tsx'
+import { PageFailed } from './pages/page-failed.tsx'
 import { PageMissing } from './pages/page-missing.tsx'
 import { NAVIGATION } from './shell/navigation.ts'
 import { Shell } from './shell/shell.tsx'
@@ -233,6 +234,7 @@ export const router = createRouter({
     ]),
   ]),
   basepath: '/console',
+  defaultErrorComponent: PageFailed,
   defaultPreload: 'intent',
   scrollRestoration: true,
 })

@@ -98,5 +98,9 @@ function meaningOf(error: unknown, t: Translate, isRead: boolean): string {
     if (error.status === 429) return t('errors.tooMany')
     if (error.status >= 502 && isRead) return t('errors.unavailable')
   }
-  return error instanceof Error ? error.message : String(error)
+  const message = error instanceof Error ? error.message : String(error)
+  return FILE_FAILURE.test(message) ? t('errors.files') : message
 }
+
+/** In the words of Chrome and Firefox, and of Safari. */
+const FILE_FAILURE = /dynamically imported module|importing a module script failed/i

@@ -59,11 +59,13 @@ export const en = {
   errors: {
     title: 'This could not be loaded',
     list: 'This list could not be loaded',
+    page: 'This page could not be loaded',
     notDone: 'This could not be done',
     request: 'request {{id}}',
     unavailable:
       'The service or its database did not answer in time. Nothing is lost: messages are sent when it answers again.',
     offline: 'The service cannot be reached. Check your connection.',
+    files: 'Its files could not be loaded. Check your connection, and try again.',
     forbidden: 'Your role may not see this.',
     notFound: 'It does not exist, or you may not see it.',
     tooMany: 'Too many requests. The page retries automatically.',

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { chmodSync, globSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, globSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { CONSOLE_FOLDER } from '../http/routes/console.ts'
@@ -14,14 +14,21 @@ export async function buildConsole(log: Log, built = join(CONSOLE_FOLDER, 'dist'
     await runVite(fresh)
     // mkdtemp gives access only to its own user, but the service may run as another one.
     chmodSync(fresh, 0o755)
-    // Built in another folder and renamed, so that a service that starts meanwhile sees no partial build.
-    rmSync(built, { recursive: true, force: true })
-    renameSync(fresh, built)
+    // Another service that started at the same time may have built it, and its pages may be open.
+    if (!isFresh(built)) replaceFolder(built, fresh)
   } catch (err) {
     log.warn({ err }, 'building the console failed')
   } finally {
     if (fresh) rmSync(fresh, { recursive: true, force: true })
   }
+}
+
+/** By renaming: a service that starts meanwhile sees no partial build. */
+function replaceFolder(built: string, fresh: string) {
+  const old = `${fresh}-old`
+  if (existsSync(built)) renameSync(built, old)
+  renameSync(fresh, built)
+  rmSync(old, { recursive: true, force: true })
 }
 
 function isFresh(built: string) {

@@ -14,3 +14,27 @@ test('the console that one user built can be read by another', async (t) => {
     assert.equal(mode & 0o004, 0o004, `${name} can be read by others`)
   }
 })
+
+test('services that start together use the build that is ready first, and keep its files', async (t) => {
+  const folder = temporaryFolder(t)
+  const dist = path.join(folder, 'dist')
+  const inodes: number[] = []
+  const build = async () => {
+    await buildConsole(openLog('silent'), dist)
+    inodes.push(fs.statSync(dist).ino)
+  }
+  await Promise.all([build(), build()])
+  assert.equal(inodes[0], inodes[1])
+  assert.deepEqual(fs.readdirSync(folder), ['dist'])
+})
+
+test('an old build is replaced', async (t) => {
+  const folder = temporaryFolder(t)
+  const dist = path.join(folder, 'dist')
+  fs.mkdirSync(dist)
+  fs.writeFileSync(path.join(dist, 'index.html'), 'old')
+  fs.utimesSync(path.join(dist, 'index.html'), 0, 0)
+  await buildConsole(openLog('silent'), dist)
+  assert.notEqual(fs.readFileSync(path.join(dist, 'index.html'), 'utf8'), 'old')
+  assert.deepEqual(fs.readdirSync(folder), ['dist'])
+})

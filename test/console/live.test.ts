@@ -287,3 +287,29 @@ test('a slow answer shows grey bars after 150 ms, and old data stays while new d
   assert.equal(await bars.count(), 0)
   again.resolve()
 })
+
+test('a page whose files cannot be loaded says so, and can be tried again', async (t) => {
+  if (skipInShortRun(t)) return
+  const openAutomations = (page: Page) =>
+    page.getByRole('link', { name: 'Automations' }).first().click()
+  const { page: other } = await openAs(t, 'sofia', '/settings/account')
+  const files = new Set<string>()
+  other.on('request', (request) => {
+    if (request.url().endsWith('.js')) files.add(request.url())
+  })
+  await openAutomations(other)
+  await heading(other, 'Automations')
+
+  const { page } = await openAs(t, 'sofia', '/settings/account')
+  const isOfThatPage = (url: URL) => files.has(url.href)
+  await page.route(isOfThatPage, (route) => route.abort())
+  await openAutomations(page)
+  const failure = page.getByRole('alert')
+  await failure.getByText('This page could not be loaded').waitFor()
+  await failure.getByText('Its files could not be loaded.').waitFor()
+  await assertAccessible(page)
+  await keepScreenshot(page, 'page-failed')
+  await page.unroute(isOfThatPage)
+  await failure.getByRole('button', { name: 'Try again' }).click()
+  await heading(page, 'Automations')
+})
