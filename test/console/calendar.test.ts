@@ -293,6 +293,7 @@ test('a suppressed address is shown with its reason and can be cleared', async (
 })
 
 test('on a phone the day is a list, and an appointment opens over it', async (t) => {
+  if (skipInShortRun(t)) return
   const { page, complaints } = await openAs(t, 'sofia', '/calendar')
   const day = workday(28)
   const { calendarId, name } = await book(page, day)

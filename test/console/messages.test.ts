@@ -194,6 +194,7 @@ test('a pending message is sent now or cancelled, and keys open the next and pre
 })
 
 test('messages are selected by key and cancelled in bulk after a confirmation', async (t) => {
+  if (skipInShortRun(t)) return
   const client = await addClient('zora@example.org', 'Kovac')
   const { ofStatus } = await book(client, 22)
   const pending = ofStatus('SCHEDULED')
