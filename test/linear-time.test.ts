@@ -13,7 +13,7 @@ import { readNdjson } from '../src/scheduling/ndjson.ts'
  */
 const SIZES = { small: 1 / 4, large: 1 }
 const MAX_RATIO = 10
-/** Below it the ratio says nothing. */
+/** Shorter times are too inexact for a ratio. */
 const MIN_MEASURABLE_MS = 200
 
 const cases: { name: string; work: (size: number) => unknown }[] = [

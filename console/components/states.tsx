@@ -102,5 +102,5 @@ function meaningOf(error: unknown, t: Translate, isRead: boolean): string {
   return FILE_FAILURE.test(message) ? t('errors.files') : message
 }
 
-/** In the words of Chrome and Firefox, and of Safari. */
+/** The message of a file that cannot be fetched: in Chrome and Firefox, and in Safari. */
 const FILE_FAILURE = /dynamically imported module|importing a module script failed/i

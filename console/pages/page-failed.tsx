@@ -1,7 +1,7 @@
 import { useTranslation } from 'react-i18next'
 import { Failure } from '../components/states.tsx'
 
-/** Instead of a page whose files or first data cannot be loaded. */
+/** Shown instead of a page whose files or first data cannot be loaded. */
 export function PageFailed({ error }: { error: unknown }) {
   const { t } = useTranslation()
   return (

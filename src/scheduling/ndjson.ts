@@ -48,7 +48,7 @@ export async function* readNdjson(pieces: AsyncIterable<Buffer>): AsyncIterable<
   if (last) yield [last]
 }
 
-/** How long the line may be that begins with these pieces, none of which is empty. */
+/** How long the line may be. No kept piece is empty, so the first ones contain its beginning. */
 function maxLength(kept: Buffer[], next: Buffer) {
   const first = [...kept.slice(0, FILE_LINE.length), next]
   const start = Buffer.concat(first, FILE_LINE.length)

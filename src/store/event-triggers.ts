@@ -140,7 +140,7 @@ export type TriggerPlan = {
   anchorTime: Temporal.Instant
   oldStatus: string | null
   fireNow: boolean
-  /** The user who fired it by hand; null if it fired by itself, or before this was recorded. */
+  /** The user who fired it by hand; null if it fired at its time, or before this was recorded. */
   firedBy: string | null
 }
 

@@ -288,7 +288,7 @@ test('a slow answer shows grey bars after 150 ms, and old data stays while new d
   again.resolve()
 })
 
-test('a page whose files cannot be loaded says so, and can be tried again', async (t) => {
+test('a page whose files cannot be loaded shows an error and a button to load it again', async (t) => {
   if (skipInShortRun(t)) return
   const openAutomations = (page: Page) =>
     page.getByRole('link', { name: 'Automations' }).first().click()

@@ -5,10 +5,10 @@ import { assertWithin } from './within.ts'
 
 /** No request may wait longer for another one. */
 const MAX_BLOCK_MS = 100
-/** Work that belongs in another thread takes longer even on a fast machine. */
+/** A busy machine stays below it; work that belongs in another thread takes several seconds. */
 const MAX_BLOCK_ON_A_BUSY_MACHINE_MS = 1_000
 
-/** Fails if `work` blocks the event loop: for longer than promised on an idle machine. */
+/** Fails if `work` blocks the event loop for a second; `npm run proof:durations` allows 100 ms. */
 export async function assertNeverBlocks<T>(t: TestContext, what: string, work: () => Promise<T>) {
   const { result, longest } = await measureBlocks(work)
   assert.ok(longest < MAX_BLOCK_ON_A_BUSY_MACHINE_MS, `${what}: blocked for ${longest} ms`)
