@@ -403,7 +403,7 @@ END) stored,
   attachments jsonb,
   repeats_email_id bigint,
   constraint email_pkey PRIMARY KEY (business_id, email_id),
-  constraint email_repeats FOREIGN KEY (business_id, repeats_email_id) REFERENCES email(business_id, email_id),
+  constraint email_repeats FOREIGN KEY (business_id, repeats_email_id) REFERENCES email(business_id, email_id) ON DELETE SET NULL (repeats_email_id),
   constraint email_next_attempt CHECK ((status = ANY (ARRAY['QUEUED'::text, 'RETRYING'::text, 'UNCERTAIN'::text])) = (next_attempt_time IS NOT NULL)),
   constraint email_status_check CHECK (status = ANY (ARRAY['QUEUED'::text, 'SENT'::text, 'CAPTURED'::text, 'RETRYING'::text, 'FAILED'::text, 'SUPPRESSED'::text, 'UNCERTAIN'::text, 'CANCELLED'::text]))
 ) with (fillfactor=60, toast_tuple_target=256);
@@ -419,7 +419,7 @@ create policy bellwether_engine on email to bellwether_engine using (true);
 create policy bellwether_operator on email to bellwether_operator using (true);
 create policy owner on email to current_user using (true);
 grant insert, select, update on email to bellwether_app;
-grant insert, select, update on email to bellwether_engine;
+grant delete, insert, select, update on email to bellwether_engine;
 grant select on email (business_id) to bellwether_operator;
 grant select on email (client_id) to bellwether_operator;
 grant select on email (email_id) to bellwether_operator;
@@ -679,12 +679,12 @@ create policy bellwether_app on event_trigger to bellwether_app using ((business
 create policy bellwether_engine on event_trigger to bellwether_engine using (true);
 create policy owner on event_trigger to current_user using (true);
 grant insert, select, update on event_trigger to bellwether_app;
-grant insert, select, update on event_trigger to bellwether_engine;
+grant delete, insert, select, update on event_trigger to bellwether_engine;
 grant usage on sequence event_trigger_event_trigger_id_seq to bellwether_app;
 grant usage on sequence event_trigger_event_trigger_id_seq to bellwether_engine;
 CREATE TRIGGER check_references AFTER INSERT ON event_trigger REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION check_definition_references('event_defn_id', 'event_definition');
 CREATE TRIGGER final_states BEFORE UPDATE ON event_trigger FOR EACH ROW WHEN (old.status <> 'RUNNING'::text) EXECUTE FUNCTION refuse_final_change();
-CREATE TRIGGER never_deleted BEFORE DELETE ON event_trigger FOR EACH ROW EXECUTE FUNCTION refuse_final_change();
+CREATE TRIGGER not_deleted_while_running BEFORE DELETE ON event_trigger FOR EACH ROW WHEN (old.status = 'RUNNING'::text) EXECUTE FUNCTION refuse_running_deletion();
 CREATE TRIGGER same_definition BEFORE UPDATE OF event_defn_id ON event_trigger FOR EACH ROW WHEN (old.event_defn_id <> new.event_defn_id) EXECUTE FUNCTION refuse_definition_change();
 
 -- Which failures the people of a business have been told of.
@@ -912,7 +912,7 @@ create table password_link (
   expires_time timestamp with time zone not null,
   constraint password_link_pkey PRIMARY KEY (business_id, password_link_id),
   constraint password_link_token_hash_key UNIQUE (token_hash),
-  constraint password_link_business_id_email_id_fkey FOREIGN KEY (business_id, email_id) REFERENCES email(business_id, email_id),
+  constraint password_link_business_id_email_id_fkey FOREIGN KEY (business_id, email_id) REFERENCES email(business_id, email_id) ON DELETE CASCADE,
   constraint password_link_business_id_user_id_fkey FOREIGN KEY (business_id, user_id) REFERENCES user_account(business_id, user_id),
   constraint password_link_purpose_check CHECK (purpose = ANY (ARRAY['INVITATION'::text, 'FORGOTTEN'::text]))
 ) with ();
@@ -1378,7 +1378,7 @@ create table soft_bounce (
   email_id bigint not null,
   bounced_time timestamp with time zone not null,
   constraint soft_bounce_pkey PRIMARY KEY (business_id, email_id),
-  constraint soft_bounce_business_id_email_id_fkey FOREIGN KEY (business_id, email_id) REFERENCES email(business_id, email_id)
+  constraint soft_bounce_business_id_email_id_fkey FOREIGN KEY (business_id, email_id) REFERENCES email(business_id, email_id) ON DELETE CASCADE
 ) with ();
 CREATE INDEX soft_bounce_by_time ON soft_bounce USING btree (business_id, bounced_time);
 create policy bellwether_app on soft_bounce to bellwether_app using ((business_id = app_business()));
@@ -2263,6 +2263,14 @@ begin
     return new;
   end if;
   raise exception 'event trigger % is %, which is final', old.event_trigger_id, old.status;
+end $function$;
+
+CREATE OR REPLACE FUNCTION refuse_running_deletion()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'event trigger % is running', old.event_trigger_id;
 end $function$;
 
 CREATE OR REPLACE FUNCTION resume_mail()

@@ -36,6 +36,8 @@ export type Config = {
   /** The domain of the envelope sender; undefined: that of MAIL_FROM. */
   bounceDomain: string | undefined
   bodyRetentionDays: number
+  /** Undefined: triggers and mails are kept for ever. */
+  retentionMonths: number | undefined
   pageSize: 'A4' | 'Letter'
   metricsToken: string | undefined
   /** Origins whose pages may call the API with a key; `*` allows all. */
@@ -93,6 +95,7 @@ export function readConfig(env: Environment): Config {
     bounceListen: setting('BOUNCE_LISTEN', undefined, bounceListen),
     bounceDomain: setting('BOUNCE_DOMAIN', undefined, mailDomain),
     bodyRetentionDays: setting('BODY_RETENTION_DAYS', 45, wholeNumber(1, 36_500)),
+    retentionMonths: setting('RETENTION_MONTHS', undefined, wholeNumber(1, 1_200)),
     pageSize: setting('PAGE_SIZE', 'A4', pageSize),
     metricsToken: secretSetting('METRICS_TOKEN', credential),
     corsOrigins: setting('CORS_ORIGINS', [], origins),

@@ -7,7 +7,7 @@ import { createEngine, type Engine } from '../automation/engine.ts'
 import { followTimeZones } from '../automation/time-zones.ts'
 import { DatabaseClock } from '../clock.ts'
 import { addressOf, configWarnings, readConfig, type Config } from '../config.ts'
-import type { Database, Db } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
 import { openDatabase } from '../database/postgres.ts'
 import { warmUp } from '../email/html-pool.ts'
 import { mailRouteOf } from '../email/mail-route.ts'
@@ -22,16 +22,13 @@ import {
   measureEmailsEnded,
   measureEndings,
 } from '../http/routes/engine-metrics.ts'
-import { deleteOldAnswers } from '../http/server/idempotency.ts'
 import { openLog, type Log } from '../log.ts'
 import { createReportScheduleLoops } from '../report-delivery/schedule-loops.ts'
-import { forgetBodies } from '../store/emails.ts'
-import { deleteOldSoftBounces } from '../store/soft-bounces.ts'
-import { forgetContents } from '../store/files.ts'
 import { findOrSaveLinkSecret } from '../store/unsubscribe-links.ts'
 import { SettingsCache } from '../store/settings.ts'
 import { reachDatabase } from './reach-database.ts'
 import { buildConsole } from './build-console.ts'
+import { cleanUp } from './clean-up.ts'
 import { logMailServer } from './log-mail-server.ts'
 import { makeMailer } from './make-mailer.ts'
 import { bounceAddressesOf, receiveBounces } from './receive-bounces.ts'
@@ -164,26 +161,15 @@ async function synchroniseClock(clock: DatabaseClock, database: Database, log: L
 }
 
 function cleanUpPeriodically({ config, database, clock, log }: Parts) {
-  const cleanUp = async () => {
-    const now = clock.now()
-    await deleteOldAnswers(database.engine, now)
-    await deleteOldSoftBounces(database.engine, now)
-    const before = now.subtract({ hours: 24 * config.bodyRetentionDays })
-    await deleteOldBodies(database.engine, before)
-    while ((await forgetContents(database.engine, before, BODY_BATCH)) === BODY_BATCH);
+  const run = async () => {
+    const deleted = await cleanUp(database, config, clock.now())
+    if (deleted.triggers + deleted.mails > 0) log.info(deleted, 'deleted after RETENTION_MONTHS')
   }
   const timer = setInterval(() => {
-    cleanUp().catch((err) => log.warn({ err }, 'cleanup failed'))
+    run().catch((err) => log.warn({ err }, 'cleanup failed'))
   }, 600_000)
   return () => clearInterval(timer)
 }
-
-/** In batches, so that no lock is held for long. */
-async function deleteOldBodies(engine: Db, before: Temporal.Instant) {
-  while ((await forgetBodies(engine, before, BODY_BATCH)) === BODY_BATCH);
-}
-
-const BODY_BATCH = 500
 
 async function listen(app: App, { host, port }: Config) {
   try {

@@ -9,6 +9,7 @@ import {
   postponePausedEmails,
   type ClaimedEmail,
 } from '../../src/store/email-queue.ts'
+import { deleteEndedMails, deleteEndedTriggers } from '../../src/store/retention.ts'
 import { isLockAwaited } from '../support/locks.ts'
 import { asOwner } from '../support/owner.ts'
 import { scripted } from '../support/scripted-mailer.ts'
@@ -235,6 +236,11 @@ async function prepareOperations(world: World) {
     reconcile: () => engine.reconcile(),
     'erase a client': () =>
       eraseClient(database, { businessId, clientId: second.clientId }, clock.now()),
+    'delete what has ended': async () => {
+      const before = clock.in({ hours: 10_000 })
+      await deleteEndedTriggers(database.engine, before, 100)
+      await deleteEndedMails(database.engine, before, 100)
+    },
     'save a client that is erased': () =>
       ask('POST', '/client', { clientId: second.clientId, tags: { vip: ['yes'] } }),
   }

@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import { cleanUp } from '../../src/cli/clean-up.ts'
+import { sql } from '../../src/database/sql.ts'
+import { deleteEndedTriggers } from '../../src/store/retention.ts'
+import { scripted } from '../support/scripted-mailer.ts'
+import { reminder, startEngine, startWorld } from '../support/world.ts'
+
+/** A business that reminds a day before; its engine captures the mails. */
+async function startReminding(t: TestContext) {
+  const world = await startWorld(t)
+  const { businessId, clock, database, save } = world
+  const template = { templateName: 'Reminder', subject: 'See you', emailBody: '<p>Tomorrow</p>' }
+  const { emailTemplateId } = await save('/emailTemplate', template)
+  const action = { actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }
+  const definition = await save(
+    '/eventDefinition',
+    reminder(businessId, -24, { eventActions: [action] }),
+  )
+  const { runEngine } = startEngine(world)
+  return {
+    ...world,
+    definition,
+    runEngine,
+    /** No month has more than 31 days. */
+    advanceMonths: (months: number) => clock.advance({ hours: 24 * 31 * months }),
+    /** Books an appointment in two days and sends its reminder. */
+    remind: async () => {
+      const booked = await world.book(clock.in({ hours: 48 }))
+      clock.advance({ hours: 24 })
+      await runEngine()
+      return booked
+    },
+    cleanUp: (retentionMonths?: number) =>
+      cleanUp(database, { bodyRetentionDays: 45, retentionMonths }, clock.now()),
+    list: async (path: string) => (await world.call('GET', path)).body.items,
+  }
+}
+
+test('triggers and mails that ended are deleted after RETENTION_MONTHS', async (t) => {
+  const { remind, advanceMonths, cleanUp, list, call } = await startReminding(t)
+  await remind()
+  const [{ eventTriggerId }] = await list('/eventTriggers')
+  const [{ emailId }] = await list('/emails')
+
+  advanceMonths(11)
+  await remind()
+  assert.deepEqual(await cleanUp(12), { triggers: 0, mails: 0 })
+  advanceMonths(1)
+  assert.deepEqual(await cleanUp(12), { triggers: 1, mails: 1 })
+
+  assert.equal((await call('GET', `/eventTriggers/${eventTriggerId}`)).status, 404)
+  assert.equal((await call('GET', `/emails/${emailId}`)).status, 404)
+  assert.equal((await list('/eventTriggers')).length, 1)
+  assert.equal((await list('/emails')).length, 1)
+})
+
+test('without RETENTION_MONTHS no trigger and no mail is deleted', async (t) => {
+  const { remind, advanceMonths, cleanUp, list } = await startReminding(t)
+  await remind()
+  advanceMonths(1_200)
+  assert.deepEqual(await cleanUp(), { triggers: 0, mails: 0 })
+  assert.equal((await list('/eventTriggers')).length, 1)
+  assert.equal((await list('/emails')).length, 1)
+})
+
+test('mails without a trigger, and the first of a mail that was sent again, are deleted too', async (t) => {
+  const { remind, advanceMonths, cleanUp, list, call, runEngine } = await startReminding(t)
+  await remind()
+  const [first] = await list('/emails')
+  advanceMonths(2)
+  const again = (await call('POST', `/emails/${first.emailId}/resend`)).body
+  await runEngine()
+  assert.deepEqual(await cleanUp(1), { triggers: 1, mails: 1 })
+  const [kept] = await list('/emails')
+  assert.deepEqual([kept.emailId, kept.repeatsEmailId], [again.emailId, null])
+
+  advanceMonths(2)
+  assert.deepEqual(await cleanUp(1), { triggers: 0, mails: 1 })
+  assert.deepEqual(await list('/emails'), [])
+})
+
+test('what waits or is being sent is never deleted', async (t) => {
+  const world = await startReminding(t)
+  const { book, clock, database, cleanUp, list, advanceMonths } = world
+  const { runEngine } = startEngine(world, {
+    ...scripted({ kind: 'retry', phase: 'rcpt', reply: '451 busy' }),
+    captures: false,
+  })
+  await book(clock.in({ hours: 48 }))
+  await book(clock.in({ hours: 24 * 31 * 20 }))
+  clock.advance({ hours: 24 })
+  await runEngine()
+  advanceMonths(24)
+
+  assert.deepEqual(await cleanUp(1), { triggers: 0, mails: 0 })
+  assert.deepEqual(
+    (await list('/eventTriggers')).map(({ status }: { status: string }) => status).toSorted(),
+    ['RUNNING', 'SCHEDULED'],
+  )
+  assert.equal((await list('/emails?status=RETRYING')).length, 1)
+  await assert.rejects(database.engine.query(sql`delete from event_trigger`), /is running/)
+})
+
+test('a batch is no larger than its limit, over all businesses', async (t) => {
+  const { remind, clock, database, advanceMonths, list } = await startReminding(t)
+  for (let n = 0; n < 3; n += 1) await remind()
+  advanceMonths(2)
+  const deleteTwo = () => deleteEndedTriggers(database.engine, clock.now(), 2)
+  assert.deepEqual(await deleteTwo(), { triggers: 2, mails: 2 })
+  assert.deepEqual(await deleteTwo(), { triggers: 1, mails: 1 })
+  assert.deepEqual(await list('/eventTriggers'), [])
+})
+
+test('only the engine can delete triggers and mails', async (t) => {
+  const { remind, db } = await startReminding(t)
+  await remind()
+  await assert.rejects(db.query(sql`delete from event_trigger`), /permission denied/)
+  await assert.rejects(db.query(sql`delete from email`), /permission denied/)
+})
+
+test('a reminder of an appointment that lies ahead stays, so that it is not sent twice', async (t) => {
+  const { save, book, clock, cleanUp, list, advanceMonths, runEngine, definition } =
+    await startReminding(t)
+  const early = { ...definition, triggerHours: -24 * 31 * 18 }
+  await save('/eventDefinition', early)
+  const booked = await book(clock.in({ hours: 24 * 31 * 19 }))
+  advanceMonths(1)
+  await runEngine()
+  assert.equal((await list('/emails')).length, 1)
+
+  advanceMonths(12)
+  assert.deepEqual(await cleanUp(6), { triggers: 0, mails: 0 })
+  await save('/eventDefinition', { ...early, triggerHours: -24 })
+  await save('/calendar', { ...booked, note: 'Brings her X-rays' })
+  advanceMonths(5)
+  await runEngine()
+  assert.equal((await list('/emails')).length, 1)
+})
+
+test('an object whose triggers were deleted is not reminded again when it is saved', async (t) => {
+  const { remind, save, cleanUp, list, advanceMonths, runEngine, definition } =
+    await startReminding(t)
+  const booked = await remind()
+  advanceMonths(3)
+  assert.deepEqual(await cleanUp(1), { triggers: 1, mails: 1 })
+  await save('/calendar', { ...booked, note: 'Came late' })
+  await save('/eventDefinition', { ...definition, triggerHours: -12 })
+  await runEngine()
+  assert.deepEqual(await list('/eventTriggers'), [])
+  assert.deepEqual(await list('/emails'), [])
+})
