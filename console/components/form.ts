@@ -2,7 +2,7 @@ import { useState, type FormEvent } from 'react'
 import { useTranslation } from 'react-i18next'
 import { ConnectionError, ProblemError } from '../../src/client/client.ts'
 
-type Translate = ReturnType<typeof useTranslation>['t']
+export type Translate = ReturnType<typeof useTranslation>['t']
 
 /** The message for an error of a form. */
 export function messageOf(error: unknown, t: Translate): string {

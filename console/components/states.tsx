@@ -3,6 +3,7 @@ import { useEffect, useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { ConnectionError, ProblemError } from '../../src/client/client.ts'
 import { BELL_BODY } from './bell.tsx'
+import type { Translate } from './form.ts'
 
 type PlaceholderProps = { minHeight: number; children: ReactNode }
 
@@ -83,8 +84,6 @@ export function Failure({ error, title, onRetry }: FailureProps) {
     </div>
   )
 }
-
-type Translate = ReturnType<typeof useTranslation>['t']
 
 /** The first part of the id is enough to find the request in the log. */
 const requestOf = ({ requestId }: ProblemError, t: Translate) =>

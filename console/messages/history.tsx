@@ -3,14 +3,13 @@ import { useTranslation } from 'react-i18next'
 import type { Email } from '../../src/contract/email.ts'
 import type { HistoryEntry, TriggerDetails } from '../../src/contract/event-trigger.ts'
 import type { Check } from '../../src/contract/explanation.ts'
+import type { Translate } from '../components/form.ts'
 import { Mark, type MarkName } from '../components/mark.tsx'
 import { useTimeFormat, type TimeFormat } from '../components/time.ts'
 import { Timeline, type TimelineItem } from '../components/timeline.tsx'
 import { meaningOf, resultOf, type AttemptResult } from './meaning.ts'
 import classes from './message.module.css'
 import { nameOfUser } from '../components/user-name.ts'
-
-type Translate = ReturnType<typeof useTranslation>['t']
 
 type HistoryProps = { message: TriggerDetails; isNarrow?: boolean }
 

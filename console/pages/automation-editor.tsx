@@ -32,6 +32,7 @@ import { MailPreview } from '../automations/mail-preview.tsx'
 import { PlanCard, PlanFigures } from '../automations/plan-card.tsx'
 import type { Word } from '../automations/sentence.ts'
 import { Conflict } from '../components/conflict.tsx'
+import { messageOf, type Translate } from '../components/form.ts'
 import { LeaveWindow } from '../components/leave-window.tsx'
 import { SaveKeys } from '../components/save-keys.tsx'
 import { LoadingColumns } from '../components/skeletons.tsx'
@@ -97,6 +98,7 @@ function Editor({ setup, opened }: EditorProps) {
   }))
   const [word, setWord] = useState<Word>()
   const [theirs, setTheirs] = useState<StoredAutomation>()
+  const [isTheirsUnread, setTheirsUnread] = useState(false)
 
   const start = useMemo(() => base ?? newDraft(), [base])
   const changes = useMemo(() => differences(start, draft, setup), [start, draft, setup])
@@ -117,6 +119,7 @@ function Editor({ setup, opened }: EditorProps) {
   }
   const save = useMutation({
     mutationFn: () => saveAutomation(body, stored?.etag ?? null),
+    onMutate: () => setTheirsUnread(false),
     onSuccess: (saved) => {
       show(saved)
       setWord(undefined)
@@ -144,6 +147,7 @@ function Editor({ setup, opened }: EditorProps) {
       } catch (reading) {
         // It was deleted in the meantime: saving without a version restores it.
         if (isStatus(reading, 404)) setStored((known) => known && { ...known, etag: null })
+        else setTheirsUnread(true)
       }
     },
   })
@@ -237,11 +241,11 @@ function Editor({ setup, opened }: EditorProps) {
           {canEdit && (
             <div className={`card ${classes.saveBar}`}>
               {plan.data && <PlanFigures plan={plan.data} />}
-              {save.error && (!isConflict || isDeleted) && (
+              {save.error && (!isConflict || isDeleted || isTheirsUnread) && (
                 <div role="alert" className={`clay small ${classes.saveError}`}>
                   {isDeleted
                     ? t('editor.conflict.gone')
-                    : t('editor.notSaved', { reason: reasonOf(save.error) })}
+                    : t('editor.notSaved', { reason: reasonOf(save.error, t) })}
                 </div>
               )}
               <Button
@@ -282,10 +286,11 @@ function Editor({ setup, opened }: EditorProps) {
 const isStatus = (error: unknown, status: number) =>
   error instanceof ProblemError && error.status === status
 
-const reasonOf = (error: unknown) => {
-  if (!(error instanceof ProblemError)) return error instanceof Error ? error.message : ''
-  const faults = error.errors.map(({ pointer, detail }) => `${pointer} ${detail}`)
-  return faults?.join('; ') ?? error.message
+const reasonOf = (error: unknown, t: Translate) => {
+  const faults = error instanceof ProblemError ? error.errors : []
+  return (
+    faults.map(({ pointer, detail }) => `${pointer} ${detail}`).join('; ') || messageOf(error, t)
+  )
 }
 
 /** The label of the button: "Save: move 442, cancel 168". */

@@ -20,6 +20,7 @@ import {
   recentMailCountQuery,
 } from '../api/messages.ts'
 import { useSession } from '../api/session.ts'
+import type { Translate } from '../components/form.ts'
 import { Mark, markOf, Status, type MarkName } from '../components/mark.tsx'
 import { LoadingColumns } from '../components/skeletons.tsx'
 import { Failure, Loading } from '../components/states.tsx'
@@ -230,8 +231,6 @@ function outcomeOf({ status, statusReason, emails }: TriggerDetails, t: Translat
   // The reply of the server is shown below, with its meaning.
   return status === 'FAILED' ? '' : (statusReason ?? '')
 }
-
-type Translate = ReturnType<typeof useTranslation>['t']
 
 /** The final reply of the server and its meaning. */
 function WhatFailed({ message }: { message: TriggerDetails }) {
