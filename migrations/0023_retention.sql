@@ -10,7 +10,7 @@ create trigger not_deleted_while_running before delete on event_trigger for each
   when (old.status = 'RUNNING') execute function refuse_running_deletion();
 grant delete on event_trigger, email to bellwether_engine;
 
--- What names a mail does not keep it.
+-- Rows that refer to a mail do not prevent its deletion.
 alter table email drop constraint email_repeats,
   add constraint email_repeats foreign key (business_id, repeats_email_id)
     references email (business_id, email_id) on delete set null (repeats_email_id);

@@ -58,3 +58,7 @@ export const monotonicMs = () => performance.now()
 
 /** Before every time that is stored. */
 export const LONG_AGO = Temporal.Instant.fromEpochMilliseconds(0)
+
+/** That many calendar months before, in UTC. */
+export const monthsBefore = (now: Temporal.Instant, months: number) =>
+  now.toZonedDateTimeISO('UTC').subtract({ months }).toInstant()

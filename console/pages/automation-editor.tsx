@@ -98,7 +98,7 @@ function Editor({ setup, opened }: EditorProps) {
   }))
   const [word, setWord] = useState<Word>()
   const [theirs, setTheirs] = useState<StoredAutomation>()
-  const [isTheirsUnread, setTheirsUnread] = useState(false)
+  const [hasTheirsFailed, setTheirsFailed] = useState(false)
 
   const start = useMemo(() => base ?? newDraft(), [base])
   const changes = useMemo(() => differences(start, draft, setup), [start, draft, setup])
@@ -119,7 +119,7 @@ function Editor({ setup, opened }: EditorProps) {
   }
   const save = useMutation({
     mutationFn: () => saveAutomation(body, stored?.etag ?? null),
-    onMutate: () => setTheirsUnread(false),
+    onMutate: () => setTheirsFailed(false),
     onSuccess: (saved) => {
       show(saved)
       setWord(undefined)
@@ -147,7 +147,7 @@ function Editor({ setup, opened }: EditorProps) {
       } catch (reading) {
         // It was deleted in the meantime: saving without a version restores it.
         if (isStatus(reading, 404)) setStored((known) => known && { ...known, etag: null })
-        else setTheirsUnread(true)
+        else setTheirsFailed(true)
       }
     },
   })
@@ -241,11 +241,13 @@ function Editor({ setup, opened }: EditorProps) {
           {canEdit && (
             <div className={`card ${classes.saveBar}`}>
               {plan.data && <PlanFigures plan={plan.data} />}
-              {save.error && (!isConflict || isDeleted || isTheirsUnread) && (
+              {save.error && (!isConflict || isDeleted || hasTheirsFailed) && (
                 <div role="alert" className={`clay small ${classes.saveError}`}>
                   {isDeleted
                     ? t('editor.conflict.gone')
-                    : t('editor.notSaved', { reason: reasonOf(save.error, t) })}
+                    : isConflict
+                      ? t('editor.conflict.unread')
+                      : t('editor.notSaved', { reason: reasonOf(save.error, t) })}
                 </div>
               )}
               <Button

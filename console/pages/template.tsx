@@ -254,7 +254,7 @@ function useEditing(opened: StoredTemplate, templates: Template[]) {
   /** Fields are shown anew when it changes: they keep their own text while the user types. */
   const [revision, setRevision] = useState(0)
   const [theirs, setTheirs] = useState<StoredTemplate>()
-  const [isTheirsUnread, setTheirsUnread] = useState(false)
+  const [hasTheirsFailed, setTheirsFailed] = useState(false)
   const changes = useMemo(() => changesOf(base, draft), [base, draft])
   const { emailTemplateId } = stored.template
   const replace = (change: Partial<Draft>) => {
@@ -273,7 +273,7 @@ function useEditing(opened: StoredTemplate, templates: Template[]) {
       await renameVariants(base.templateName, saved.template, templates)
       return saved
     },
-    onMutate: () => setTheirsUnread(false),
+    onMutate: () => setTheirsFailed(false),
     onSuccess: (saved, sent) => {
       // The fields show what was saved already, unless the service stored other HTML.
       if (saved.template.emailBody !== sent.emailBody) return show(saved)
@@ -284,7 +284,7 @@ function useEditing(opened: StoredTemplate, templates: Template[]) {
     onError: async (error) => {
       if (!(error instanceof ProblemError && error.status === 412)) return
       const other = await readTemplate(emailTemplateId).catch(() => undefined)
-      if (!other) return setTheirsUnread(true)
+      if (!other) return setTheirsFailed(true)
       const theirDraft = draftOf(other.template)
       const left = changesOf(theirDraft, mergeDrafts(base, draft, theirDraft))
       // It was saved before, and the answer was lost.
@@ -299,7 +299,7 @@ function useEditing(opened: StoredTemplate, templates: Template[]) {
     changes,
     revision,
     theirs,
-    isTheirsUnread,
+    hasTheirsFailed,
     save,
     replace,
     show,
@@ -331,7 +331,7 @@ type HeadProps = {
 
 function Head({ editing, automations, objectType, canEdit, count }: HeadProps) {
   const { t } = useTranslation()
-  const { draft, save, isTheirsUnread } = editing
+  const { draft, save, hasTheirsFailed } = editing
   const isConflict = save.error instanceof ProblemError && save.error.status === 412
   const isFaulty = save.error instanceof ProblemError && save.error.errors.length > 0
   return (
@@ -356,11 +356,13 @@ function Head({ editing, automations, objectType, canEdit, count }: HeadProps) {
         <Clock />
       </span>
       {canEdit && <HeadActions editing={editing} automations={automations.length} count={count} />}
-      {save.error && (!isConflict || isTheirsUnread) && (
+      {save.error && (!isConflict || hasTheirsFailed) && (
         <div role="alert" className={`clay small ${classes.saveError}`}>
           {isFaulty
             ? t('template.refused')
-            : t('editor.notSaved', { reason: messageOf(save.error, t) })}
+            : isConflict
+              ? t('editor.conflict.unread')
+              : t('editor.notSaved', { reason: messageOf(save.error, t) })}
         </div>
       )}
     </header>

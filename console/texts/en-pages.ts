@@ -385,6 +385,8 @@ export const enPages = {
       unseen: 'The other version changes nothing that is shown here. Both can be kept.',
       apart: 'The other version changes {{theirs}}, yours changes {{mine}}. Both can be kept.',
       same: 'The other version changes {{theirs}}, yours changes {{mine}}. Keeping yours replaces {{both}}.',
+      unread:
+        'Another user saved this in the meantime, and that version could not be loaded. Save again to compare the two.',
       gone: 'Another user deleted this automation. Saving restores it.',
       what: 'What',
       theirs: 'Other version',

@@ -40,7 +40,7 @@ export async function explain(
   businessId: number,
   objectType: ObjectType,
   id: number | string,
-  now: Temporal.Instant,
+  { now, deletedBefore }: { now: Temporal.Instant; deletedBefore?: Temporal.Instant | undefined },
 ): Promise<Explanation[] | undefined> {
   const [[subject], definitions, triggers, changes] = await Promise.all([
     listSubjects(db, businessId, objectType, [id]),
@@ -67,7 +67,7 @@ export async function explain(
 
   return found.map(({ definition, rows, outcome, row }) => {
     const { eventDefnId, description } = definition
-    const facts = { definition, subject, rows, row, changes, nameOf, now }
+    const facts = { definition, subject, rows, row, changes, nameOf, now, deletedBefore }
     const hasAction = checkAction(withAction.has(eventDefnId))
     return {
       eventDefnId,
@@ -122,6 +122,8 @@ type Facts = {
   changes: Change[]
   nameOf: NameOf
   now: Temporal.Instant
+  /** Triggers from before this time are deleted; undefined: none are. */
+  deletedBefore: Temporal.Instant | undefined
 }
 
 const MAX_CHANGES = 100
@@ -192,7 +194,8 @@ export const passed = ({ check, ok, reason }: Check, when: string): Check =>
 const isOfAnchor = ({ anchorTime, status }: TriggerState, time: Temporal.Instant) =>
   anchorTime.equals(time) && status !== 'CANCELLED'
 
-function explainReminder({ definition, subject, rows, nameOf, now }: Facts): Check[] {
+function explainReminder(facts: Facts): Check[] {
+  const { definition, subject, rows, nameOf, now } = facts
   const rules = checks(definition, subject, nameOf)
   const firing = firingTime(definition, subject)
   if (!firing) return [...rules, no('time', NO_END_TIME)]
@@ -211,8 +214,10 @@ function explainReminder({ definition, subject, rows, nameOf, now }: Facts): Che
   if (Temporal.Instant.compare(firing.scheduledTime, now) < 0) {
     const ended = rows.find(({ anchorTime }) => anchorTime.equals(firing.anchorTime))
     if (ended) return [...rules, describeTrigger(ended, subject)]
-    const early = `it was due on ${moment}, before the definition was created or changed`
-    return [...rules, no('time', early)]
+    const why = isDeleted(firing.scheduledTime, facts)
+      ? DELETED
+      : ', before the definition was created or changed'
+    return [...rules, no('time', `it was due on ${moment}${why}`)]
   }
   const cancelled = rows.find(({ status }) => status === 'CANCELLED')
   return [...rules, no('time', cancelled?.statusReason ?? `it would be due on ${moment}`)]
@@ -221,18 +226,19 @@ function explainReminder({ definition, subject, rows, nameOf, now }: Facts): Che
 /** Only invitations can lack the time that a reminder counts from. */
 const NO_END_TIME = 'neither the invitation nor its campaign has an expiresTime; set one of them'
 
-function explainEvent({ definition, subject, row, changes, nameOf }: Facts): Check[] {
+function explainEvent(facts: Facts): Check[] {
+  const { definition, subject, row, changes, nameOf } = facts
   const eventType = eventTypeOf(definition)
   const firing = row && firingTime(definition, subject, row.anchorTime)
   const outcome =
     row && firing && withQuietHours(describeTrigger(row, subject), row, firing, subject)
   if (eventType.endsWith('_CREATED')) {
-    return [...checks(definition, subject, nameOf), outcome ?? checkCreated(definition, subject)]
+    return [...checks(definition, subject, nameOf), outcome ?? checkCreated(facts)]
   }
   if (eventType === 'INVITE_COMPLETED') {
     const happenedAt = subject.createdDate
     const event = { eventType, subject, oldStatus: null, changes: [], ended: false, happenedAt }
-    const completed = outcome ?? checkCompleted(definition, subject, changes)
+    const completed = outcome ?? checkCompleted(facts)
     return [...checks(definition, event, nameOf), completed]
   }
   const change = row ? findChange(row, definition, changes) : lastChangeFor(definition, changes)
@@ -243,7 +249,7 @@ function explainEvent({ definition, subject, row, changes, nameOf }: Facts): Che
   const rules = checks(definition, eventOf(definition, subject, change), nameOf)
   // A change is matched when it happens, and not again when it fires.
   if (outcome) return [...rules.map((check) => passed(check, 'when it happened')), outcome]
-  return [...rules, checkChanged(definition, subject, change)]
+  return [...rules, checkChanged(facts, change)]
 }
 
 /** The change that a trigger reports. If it is older than those that are read, the newest one. */
@@ -276,24 +282,35 @@ function lastChangeFor(definition: StoredDefinition, changes: Change[]) {
   return changes.find(isWanted) ?? changes[0]
 }
 
-function checkCreated(definition: StoredDefinition, subject: Subject): Check {
+/** Nothing is known of what happened then. */
+const isDeleted = (time: Temporal.Instant, { deletedBefore }: Facts) =>
+  deletedBefore !== undefined && Temporal.Instant.compare(time, deletedBefore) < 0
+
+const DELETED = '; the triggers of that time are deleted (RETENTION_MONTHS)'
+
+function checkCreated(facts: Facts): Check {
+  const { definition, subject } = facts
   const created = `it was created on ${momentInWords(subject.createdDate, subject)}`
+  if (isDeleted(subject.createdDate, facts)) return no('created', created + DELETED)
   return isOlder(subject.createdDate, definition)
     ? no('created', `${created}, before the definition was last saved`)
     : no('created', `${created}; it was imported as history, or did not match then`)
 }
 
-function checkCompleted(definition: StoredDefinition, subject: Subject, changes: Change[]): Check {
+function checkCompleted(facts: Facts): Check {
+  const { subject, changes } = facts
   if (subject.status !== 'COMPLETED') {
     return no('completed', `the invitation's status is ${subject.status}, not COMPLETED`)
   }
   const change = changes.find(({ newStatus }) => newStatus === 'COMPLETED')
   if (!change) return no('completed', 'it was created with the status COMPLETED')
-  return checkChanged(definition, subject, change)
+  return checkChanged(facts, change)
 }
 
-function checkChanged(definition: StoredDefinition, subject: Subject, { time }: Change): Check {
+function checkChanged(facts: Facts, { time }: Change): Check {
+  const { definition, subject } = facts
   const changed = `it was last changed on ${momentInWords(time, subject)}`
+  if (isDeleted(time, facts)) return no('change', changed + DELETED)
   return isOlder(time, definition)
     ? no('change', `${changed}, before the definition was last saved`)
     : yes('change', changed)

@@ -47,6 +47,7 @@ export async function sendAgain(
     {
       ...repeated,
       ...queuedEmail(now),
+      recipientKey: email.recipientKey,
       emailId,
       repeatsEmailId: email.repeatsEmailId ?? email.emailId,
       eventTriggerId: null,

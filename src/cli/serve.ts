@@ -161,12 +161,19 @@ async function synchroniseClock(clock: DatabaseClock, database: Database, log: L
 }
 
 function cleanUpPeriodically({ config, database, clock, log }: Parts) {
-  const run = async () => {
-    const deleted = await cleanUp(database, config, clock.now())
-    if (deleted.triggers + deleted.mails > 0) log.info(deleted, 'deleted after RETENTION_MONTHS')
-  }
-  const timer = setInterval(() => {
-    run().catch((err) => log.warn({ err }, 'cleanup failed'))
+  let isRunning = false
+  const timer = setInterval(async () => {
+    // The first one after RETENTION_MONTHS was set may take longer than the interval.
+    if (isRunning) return
+    isRunning = true
+    try {
+      const deleted = await cleanUp(database, config, clock.now())
+      if (deleted.triggers + deleted.mails > 0) log.info(deleted, 'deleted after RETENTION_MONTHS')
+    } catch (err) {
+      log.warn({ err }, 'cleanup failed')
+    } finally {
+      isRunning = false
+    }
   }, 600_000)
   return () => clearInterval(timer)
 }

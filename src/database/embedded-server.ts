@@ -112,7 +112,7 @@ function refuseOtherVersion(folder: string, program: PostgresProgram) {
   if (version === String(program.majorVersion)) return
   throw new StartError(
     version
-      ? `${folder} holds a database of PostgreSQL ${version}, this Bellwether comes with ${program.majorVersion}: export with the Bellwether that made it, and import into a new DATA_DIR.`
+      ? `${folder} holds a database of PostgreSQL ${version}, this Bellwether comes with ${program.majorVersion}: "Stop and upgrade" in docs/operate.md says how to move it.`
       : `${folder} holds something that is not a database: move it away, or name another folder in DATA_DIR.`,
   )
 }

@@ -222,7 +222,7 @@ export async function countEmails(db: Db, businessId: number, filters: EmailFilt
 }
 
 /** The final states of mails. */
-const OUTCOMES = ['SENT', 'CAPTURED', 'FAILED', 'SUPPRESSED', 'CANCELLED']
+export const OUTCOMES = ['SENT', 'CAPTURED', 'FAILED', 'SUPPRESSED', 'CANCELLED']
 
 /** Always true. With it, a search by time can use the index that begins with the outcome. */
 export const ofAnyOutcome = raw(`outcome in ('${OUTCOMES.join("', '")}')`)
@@ -343,6 +343,7 @@ export type WholeEmail = StoredEmail & {
   /** Of its category; mail without one is transactional. */
   transactional: boolean
   fromAddress: string
+  recipientKey: string
   message: Buffer | null
   attachments: Attachment[] | null
   /** Whether it went to one client, and is not a copy; of a repeated mail, whether the first one did. */
@@ -360,7 +361,7 @@ export async function findEmail(
            coalesce((select g.transactional from email_category g
                      where (g.business_id, g.email_category_id)
                          = (email.business_id, email.email_category_id)), true) as transactional,
-           from_address as "fromAddress", message, attachments,
+           from_address as "fromAddress", recipient_key as "recipientKey", message, attachments,
            exists (select from email first
                    where first.business_id = email.business_id
                      and first.email_id = coalesce(email.repeats_email_id, email.email_id)

@@ -1,13 +1,16 @@
-import { sql } from '../database/sql.ts'
 import type { Db } from '../database/database.ts'
+import { sql, type Sql } from '../database/sql.ts'
+import { OUTCOMES } from './emails.ts'
 
 const ENDED = ['COMPLETED', 'FAILED', 'CANCELLED', 'SKIPPED', 'EXPIRED']
-const ENDED_MAILS = ['SENT', 'CAPTURED', 'FAILED', 'SUPPRESSED', 'CANCELLED']
 
 /**
- * Deletes at most `limit` triggers that ended before this time, with their mails. One whose
- * appointment lies ahead stays: it shows the planner that this reminder was already sent. Returns how
- * many triggers and mails.
+ * Deletes triggers that ended before this time, and first their mails: at most `limit` of each, so that
+ * a trigger with mails goes with a later call. Returns how many. What stays:
+ * - triggers whose anchor, appointment or class is not before this time. They show the planner that a
+ *   reminder was sent, and clients still use the links in their mails;
+ * - reminders of definitions that send late: without its trigger, a reminder could be planned again
+ *   when its object is corrected years later.
  */
 export async function deleteEndedTriggers(engine: Db, before: Temporal.Instant, limit: number) {
   const [deleted] = await engine.query<{ triggers: number; mails: number }>(sql`
@@ -18,33 +21,56 @@ export async function deleteEndedTriggers(engine: Db, before: Temporal.Instant, 
         where t.business_id = b.business_id and t.status = any (${ENDED}::text[])
           and t.scheduled_time < ${before} and t.anchor_time < ${before}
           and coalesce(t.modified_date, t.created_date) < ${before}
+          and not exists (select from event_definition d
+                          where d.business_id = t.business_id and d.event_defn_id = t.event_defn_id
+                            and d.active and d.late_policy = 'SEND' and t.occurrence is null)
+          ${isOfPast(before)}
         limit ${limit} for update skip locked) t
       limit ${limit}),
     mails as (
-      delete from email e using old
-      where e.business_id = old.business_id and e.event_trigger_id = old.event_trigger_id
+      delete from email e
+      using (select e.business_id, e.email_id from old join email e using (business_id, event_trigger_id)
+             limit ${limit}) m
+      where e.business_id = m.business_id and e.email_id = m.email_id
       returning e.email_id),
     triggers as (
       delete from event_trigger t using old
       where t.business_id = old.business_id and t.event_trigger_id = old.event_trigger_id
+        and not exists (select from email e where e.business_id = t.business_id
+                          and e.event_trigger_id = t.event_trigger_id)
       returning t.event_trigger_id)
     select (select count(*) from triggers) as triggers, (select count(*) from mails) as mails`)
   return deleted!
 }
 
-/** Deletes at most `limit` mails without a trigger that ended before this time. Returns how many. */
+/**
+ * Deletes at most `limit` mails without a trigger that ended before this time. Those that repeat a mail
+ * stay as long as that one does. Returns how many.
+ */
 export async function deleteEndedMails(engine: Db, before: Temporal.Instant, limit: number) {
+  // The outcome of a mail that is not sent yet is SENT too, so that it is in the index.
   const rows = await engine.query(sql`
     delete from email e
     using (select m.business_id, m.email_id
            from business b cross join lateral (
-             select business_id, email_id from email
-             where business_id = b.business_id and outcome = any (${ENDED_MAILS}::text[])
-               and created_date < ${before} and coalesce(sent_time, created_date) < ${before}
-               and event_trigger_id is null and next_attempt_time is null
+             select t.business_id, t.email_id from email t
+             where t.business_id = b.business_id and t.outcome = any (${OUTCOMES}::text[])
+               and t.next_attempt_time is null
+               and t.created_date < ${before} and coalesce(t.sent_time, t.created_date) < ${before}
+               and t.event_trigger_id is null and t.repeats_email_id is null
+               ${isOfPast(before)}
              limit ${limit} for update skip locked) m
            limit ${limit}) old
     where e.business_id = old.business_id and e.email_id = old.email_id
     returning e.email_id`)
   return rows.length
 }
+
+/** The appointment or class that a row `t` is about began before this time. */
+const isOfPast = (before: Temporal.Instant): Sql => sql`
+  and not exists (select from calendar c
+                  where t.object_type = 'CALENDAR' and c.business_id = t.business_id
+                    and c.calendar_id = t.object_id and c.start_time >= ${before})
+  and not exists (select from class_schedule c
+                  where t.object_type = 'CLASS_SCHEDULE' and c.business_id = t.business_id
+                    and c.class_schedule_id = t.object_id and c.start_time >= ${before})`

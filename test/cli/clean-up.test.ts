@@ -7,8 +7,8 @@ import { scripted } from '../support/scripted-mailer.ts'
 import { reminder, startEngine, startWorld } from '../support/world.ts'
 
 /** A business that reminds a day before; its engine captures the mails. */
-async function startReminding(t: TestContext) {
-  const world = await startWorld(t)
+async function startReminding(t: TestContext, env: Record<string, string> = {}) {
+  const world = await startWorld(t, env)
   const { businessId, clock, database, save } = world
   const template = { templateName: 'Reminder', subject: 'See you', emailBody: '<p>Tomorrow</p>' }
   const { emailTemplateId } = await save('/emailTemplate', template)
@@ -20,6 +20,7 @@ async function startReminding(t: TestContext) {
   const { runEngine } = startEngine(world)
   return {
     ...world,
+    action,
     definition,
     runEngine,
     /** No month has more than 31 days. */
@@ -102,14 +103,40 @@ test('what waits or is being sent is never deleted', async (t) => {
   await assert.rejects(database.engine.query(sql`delete from event_trigger`), /is running/)
 })
 
-test('a batch is no larger than its limit, over all businesses', async (t) => {
+test('a batch is no larger than its limit', async (t) => {
   const { remind, clock, database, advanceMonths, list } = await startReminding(t)
   for (let n = 0; n < 3; n += 1) await remind()
   advanceMonths(2)
-  const deleteTwo = () => deleteEndedTriggers(database.engine, clock.now(), 2)
-  assert.deepEqual(await deleteTwo(), { triggers: 2, mails: 2 })
-  assert.deepEqual(await deleteTwo(), { triggers: 1, mails: 1 })
-  assert.deepEqual(await list('/eventTriggers'), [])
+  const batches = []
+  for (let left = 1; left > 0; left = (await list('/eventTriggers')).length) {
+    batches.push(await deleteEndedTriggers(database.engine, clock.now(), 2))
+  }
+  // Mails first, then the triggers that have none left.
+  assert.deepEqual(batches, [
+    { triggers: 0, mails: 2 },
+    { triggers: 2, mails: 0 },
+    { triggers: 0, mails: 1 },
+    { triggers: 1, mails: 0 },
+  ])
+})
+
+test('what was sent about an appointment that lies ahead stays, with the links in its mails', async (t) => {
+  const { save, book, clock, cleanUp, list, advanceMonths, runEngine, action, call, businessId } =
+    await startReminding(t)
+  const created = { eventType: { eventTypeId: 1 }, eventActions: [action] }
+  await save('/eventDefinition', reminder(businessId, 0, created))
+  await book(clock.in({ hours: 24 * 31 * 6 }))
+  await runEngine()
+  const [confirmation] = await list('/emails')
+  advanceMonths(2)
+  const again = (await call('POST', `/emails/${confirmation.emailId}/resend`)).body
+  await runEngine()
+  advanceMonths(2)
+
+  assert.deepEqual(await cleanUp(1), { triggers: 0, mails: 0 })
+  assert.equal((await call('GET', `/emails/${again.emailId}`)).status, 200)
+  advanceMonths(4)
+  assert.deepEqual(await cleanUp(1), { triggers: 1, mails: 2 })
 })
 
 test('only the engine can delete triggers and mails', async (t) => {
@@ -149,4 +176,34 @@ test('an object whose triggers were deleted is not reminded again when it is sav
   await runEngine()
   assert.deepEqual(await list('/eventTriggers'), [])
   assert.deepEqual(await list('/emails'), [])
+})
+
+test('a follow-up that is sent late is not sent again when its old appointment is corrected', async (t) => {
+  const { save, book, clock, cleanUp, list, advanceMonths, runEngine, definition } =
+    await startReminding(t)
+  await save('/eventDefinition', { ...definition, triggerHours: 24, latePolicy: 'SEND' })
+  const { calendarId } = await book(clock.in({ hours: 1 }))
+  clock.advance({ hours: 26 })
+  await runEngine()
+  const sent = await list('/emails')
+  assert.equal(sent.length, 1)
+  await save('/calendar', { calendarId, status: 'NO_SHOW' })
+
+  advanceMonths(3)
+  await cleanUp(1)
+  await save('/calendar', { calendarId, status: 'COMPLETED' })
+  await runEngine()
+  assert.deepEqual(await list('/emails'), sent)
+})
+
+test('explain says that the triggers of an old time are deleted', async (t) => {
+  const { remind, advanceMonths, cleanUp, call } = await startReminding(t, {
+    RETENTION_MONTHS: '12',
+  })
+  const { calendarId } = await remind()
+  advanceMonths(13)
+  await cleanUp(12)
+  const [explanation] = (await call('GET', `/explain/CALENDAR/${calendarId}`)).body
+  const { reason } = explanation.checks.find(({ check }: { check: string }) => check === 'time')
+  assert.match(reason, /the triggers of that time are deleted/)
 })

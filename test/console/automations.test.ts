@@ -145,11 +145,11 @@ test('a concurrent change by another user is shown side by side, and either vers
   await call(page, 'POST', '/eventDefinition', { ...definition, description: 'Their name' })
 
   await page.keyboard.press('Escape')
-  // Their version cannot be read: it is said why nothing was saved, and saving again reads it.
+  // Their version cannot be loaded: saving again tries once more.
   const failing = { status: 500, body: '{}' }
   await page.route('**/eventDefinition/4?*', (route) => route.fulfill(failing), { times: 1 })
   await page.getByRole('button', { name: /^Save/ }).click()
-  await page.getByText(/^Not saved: \S/).waitFor()
+  await page.getByText('that version could not be loaded').waitFor()
   await page.getByRole('button', { name: /^Save/ }).click()
   const conflict = page.getByRole('alert').filter({ hasText: 'You saved this in another window' })
   await conflict

@@ -164,12 +164,12 @@ test('a concurrent change by another user is shown side by side', async (t) => {
   const { page } = await openAs(t, 'sofia', '/templates/2')
   await subjectOf(page).fill('Mine %APPT_DATE%')
   await call('POST', '/emailTemplate', { emailTemplateId: 2, subject: 'Theirs', fromName: 'They' })
-  // Their version cannot be read: it is said why nothing was saved, and saving again reads it.
+  // Their version cannot be loaded: saving again tries once more.
   await page.route('**/emailTemplate/2', (route) => route.fulfill({ status: 500, body: '{}' }), {
     times: 1,
   })
   await save(page).click()
-  await page.getByText(/^Not saved: \S/).waitFor()
+  await page.getByText('that version could not be loaded').waitFor()
   await save(page).click()
   const conflict = page.getByRole('alert').filter({ hasText: 'Saved before you by the key test' })
   await conflict.getByText(/Keeping yours replaces “Subject”\.$/).waitFor()

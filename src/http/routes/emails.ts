@@ -413,6 +413,7 @@ function withoutContent({
   transactional: _transactional,
   attachments: _attachments,
   isToClient: _isToClient,
+  recipientKey: _recipientKey,
   ...email
 }: StoredWholeEmail): StoredEmail {
   return email

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { explain as explainObject } from '../../automation/explain.ts'
+import { monthsBefore } from '../../clock.ts'
 import { OBJECT_TYPES } from '../../contract/event-type.ts'
 import { Explanation } from '../../contract/explanation.ts'
 import { kindOfObjectType } from '../../contract/objects.ts'
@@ -8,7 +9,7 @@ import { findObject } from '../../store/objects.ts'
 import { toWire } from '../server/serialize.ts'
 import type { Routes } from '../server/services.ts'
 
-export const explain: Routes = async (app, { clock }) => {
+export const explain: Routes = async (app, { clock, config }) => {
   app.get(
     '/explain/:objectType/:objectId',
     {
@@ -34,10 +35,13 @@ export const explain: Routes = async (app, { clock }) => {
       }
       const kind = kindOfObjectType(objectType)
       const id = readId(params.objectId, objectType)
+      const now = clock.now()
+      const deletedBefore = config.retentionMonths && monthsBefore(now, config.retentionMonths)
+      const moments = { now, ...(deletedBefore && { deletedBefore }) }
       const found =
         id !== undefined &&
         (await findObject(db, businessId, kind, id, scope)) &&
-        (await explainObject(db, businessId, objectType, id, clock.now()))
+        (await explainObject(db, businessId, objectType, id, moments))
       if (!found) throw notFound(kind.title, params.objectId)
       return toWire(found)
     },
