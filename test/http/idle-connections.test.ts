@@ -1,27 +1,44 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type AddressInfo } from 'node:net'
-import { test, type TestContext } from 'node:test'
+import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { text } from 'node:stream/consumers'
 import { keepAliveUntilAnswer } from '../../src/http/server/connections.ts'
 import { startProbe } from '../support/probe.ts'
 
 test('a request that takes longer than a connection may be idle is answered', async (t) => {
-  const port = await listen(t)
+  const { app } = await startProbe(t)
+  app.route({
+    method: ['GET', 'POST'],
+    url: '/probe/idle',
+    config: { open: true, emptyBody: true },
+    handler: async ({ raw: { socket } }) => {
+      // From here on, so that a busy machine does not close the connection before the request.
+      socket.setTimeout(IDLE_MS)
+      await once(socket, 'timeout')
+      socket.setTimeout(0)
+      return { done: true }
+    },
+  })
+  const port = await listenOn(app)
   for (const method of ['GET', 'POST']) {
-    const answer = await fetch(`http://127.0.0.1:${port}/probe/slow`, { method })
+    const answer = await fetch(`http://127.0.0.1:${port}/probe/idle`, { method })
     assert.deepEqual([answer.status, await answer.json()], [200, { done: true }])
   }
 })
 
 test('a connection without a request is closed when it has been idle', async (t) => {
-  const socket = connect(await listen(t))
+  const { app } = await startProbe(t)
+  app.server.timeout = IDLE_MS
+  const socket = connect(await listenOn(app))
   await once(socket, 'close')
 })
 
 test('a connection that stops in the middle of a body is closed when it has been idle', async (t) => {
-  const socket = connect(await listen(t)).on('error', () => {})
+  const { app } = await startProbe(t)
+  app.server.timeout = IDLE_MS
+  const socket = connect(await listenOn(app)).on('error', () => {})
   socket.write('POST /probe HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n')
   socket.write('Content-Length: 50\r\n\r\n{')
   await once(socket, 'close')
@@ -29,7 +46,10 @@ test('a connection that stops in the middle of a body is closed when it has been
 
 test('a connection whose client does not read its answer is closed when it has been idle', async (t) => {
   const { app } = await startProbe(t)
-  app.get('/probe/long', { config: { open: true } }, async () => 'x'.repeat(50_000_000))
+  app.get('/probe/long', { config: { open: true } }, async ({ raw }) => {
+    raw.socket.setTimeout(IDLE_MS)
+    return 'x'.repeat(50_000_000)
+  })
   const closed = new Promise((resolve) => {
     app.server.once('request', (_request, response) => response.once('close', resolve))
   })
@@ -59,10 +79,9 @@ test('a long answer begins with interim ones, which clients skip', async (t) => 
   assert.match(await received('1.0'), /^HTTP\/1\.1 200 OK/)
 })
 
-const listen = async (t: TestContext) => listenOn((await startProbe(t)).app)
+const IDLE_MS = 100
 
 async function listenOn(app: Awaited<ReturnType<typeof startProbe>>['app']) {
-  app.server.timeout = 100 // the probe's slow route takes 300 ms
   await app.listen({ port: 0, host: '127.0.0.1' })
   return (app.server.address() as AddressInfo).port
 }
