@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { sql } from '../../src/database/sql.ts'
 import { importLines } from '../../src/scheduling/import.ts'
 import { readNdjson } from '../../src/scheduling/ndjson.ts'
+import { startApp } from '../support/app.ts'
 import { asOwner } from '../support/owner.ts'
 import { until } from '../support/until.ts'
 import { addBusiness, reminder, startWorld } from '../support/world.ts'
@@ -526,8 +527,9 @@ test('slow imports hold no database connection, and a business may run four', as
 })
 
 test('an import that stops sending is 408, and its Idempotency-Key is free again', async (t) => {
-  const world = await startWorld(t, {}, { bodySeconds: 0.2 })
-  const port = await listenOn(world)
+  const world = await startWorld(t)
+  const { database, clock } = world
+  const port = await listenOn(await startApp(t, { database, clock, bodySeconds: 0.2 }))
   const headers = { 'idempotency-key': 'stalled' }
   const stalled = trickle(port, world.key, headers)
   stalled.write(CLIENT_LINE)

@@ -3,6 +3,7 @@ import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { sql } from '../../src/database/sql.ts'
+import { startApp } from '../support/app.ts'
 import { reminder, startEngine, startWorld } from '../support/world.ts'
 
 const FORM = 'application/x-www-form-urlencoded'
@@ -42,7 +43,7 @@ test('no body is read without a valid token', async (t) => {
 })
 
 test('a form that is not sent to its end is 408', async (t) => {
-  const { link, post, suppressed } = await start(t)
+  const { link, post, suppressed } = await start(t, { bodySeconds: 0.2 })
   for (const type of [FORM, 'multipart/form-data; boundary=x']) {
     assert.equal(await post(link, type, (sending) => sending.write('x')), 408, type)
   }
@@ -52,9 +53,9 @@ test('a form that is not sent to its end is 408', async (t) => {
 type Sending = ReturnType<typeof request>
 
 /** A mail that can be unsubscribed from, and a way to post to its link. */
-async function start(t: TestContext) {
-  const world = await startWorld(t, {}, { bodySeconds: 0.5 })
-  const { app, businessId, call, clock, db, save } = world
+async function start(t: TestContext, limits: { bodySeconds?: number } = {}) {
+  const world = await startWorld(t)
+  const { businessId, call, clock, database, db, save } = world
   const { emailCategoryId } = await save('/emailCategory', { name: 'News', transactional: false })
   const { emailTemplateId } = await save('/emailTemplate', {
     templateName: 'News',
@@ -74,6 +75,8 @@ async function start(t: TestContext) {
     where email_id = ${resent.emailId}`)
   const [link] = /\/unsubscribe\/\d[\w.-]+/.exec(row!.message)!
 
+  // The limits apply to the forms, not to the calls above.
+  const { app } = await startApp(t, { database, clock, ...limits })
   await app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = app.server.address() as AddressInfo
   const post = (path: string, type: string, send: (sending: Sending) => void) =>
