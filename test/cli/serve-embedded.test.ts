@@ -89,7 +89,7 @@ test('a second service on the same data folder is refused in one line; commands 
 
   const command = await runCommand(['doctor'], { DATA_DIR })
   assert.equal(command.code, 0, command.stderr)
-  assert.equal(await service.status('/readyz'), 200)
+  await until(async () => (await service.status('/readyz')) === 200)
 })
 
 const postmaster = (dataDir: string) =>

@@ -9,6 +9,7 @@ import { cloneDatabase } from '../support/database.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { startService } from '../support/service.ts'
 import { assertWithin } from '../support/within.ts'
+import { until } from '../support/until.ts'
 
 const KEY = 'operator-key-of-this-test'
 
@@ -31,7 +32,7 @@ test('only the first successful start shows the operator’s key', async (t) => 
     assert.ok(first.output().includes(first.base + place), place)
     assert.equal(await first.status(place), 200, place)
   }
-  assert.equal(await first.status('/readyz'), 200)
+  await until(async () => (await first.status('/readyz')) === 200)
   const asOperator = { headers: { authorization: `Bearer ${key}` } }
   assert.equal(await first.status('/business', asOperator), 200)
   assert.equal(await first.status('/metrics', asOperator), 200)

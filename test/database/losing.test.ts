@@ -20,7 +20,8 @@ test('503 while the database is down; the service is ready again by itself when 
   const url = await startLonelyServer(dataDir)
   cleanUpLater(t, () => endServer(dataDir, 'SIGINT'))
   const service = await startService(t, { DATABASE_URL: url, ADMIN_API_KEY: KEY })
-  assert.deepEqual(await statuses(service), [200, 200, 200])
+  // It is ready after the first iteration of its engine.
+  await until(async () => (await statuses(service)).join() === '200,200,200')
 
   for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
     await endServer(dataDir, signal)
