@@ -27,7 +27,7 @@ test('of 100 backtests at once 22 run or wait, 78 are 429, and another business 
     if (answer.status === 429) refused += 1
     return answer
   })
-  await until(() => refused === 78)
+  await until(() => refused === 78 && held() >= 2)
   assert.equal(held(), 2)
 
   const plan = reminder(other.businessId, -24)
@@ -67,12 +67,14 @@ test('previews and plans wait in the same queue as backtests', async (t) => {
   const answers = requests.map(async ([path, body]) => {
     statuses.push((await world.call('POST', path, body, headers)).status)
   })
-  await until(() => statuses.length > 0)
+  await until(() => statuses.length > 0 && held() >= 2)
   assert.equal(held(), 2)
+  assert.deepEqual(statuses, [429])
   open()
   await Promise.all(answers)
-  const counts = [200, 422, 429].map((one) => statuses.filter((status) => status === one).length)
-  assert.deepEqual(counts, [2, 20, 1])
+  // Which of them is refused depends on the order in which their credential is found.
+  const served = statuses.filter((status) => status === 200 || status === 422)
+  assert.equal(served.length, 22)
 })
 
 test('reports beyond their queue are 429 at once, also those printed in the background', async (t) => {
