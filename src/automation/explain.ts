@@ -40,7 +40,7 @@ export async function explain(
   businessId: number,
   objectType: ObjectType,
   id: number | string,
-  { now, deletedBefore }: { now: Temporal.Instant; deletedBefore?: Temporal.Instant | undefined },
+  { now, deletedBefore }: Pick<Facts, 'now' | 'deletedBefore'>,
 ): Promise<Explanation[] | undefined> {
   const [[subject], definitions, triggers, changes] = await Promise.all([
     listSubjects(db, businessId, objectType, [id]),
@@ -122,7 +122,7 @@ type Facts = {
   changes: Change[]
   nameOf: NameOf
   now: Temporal.Instant
-  /** Triggers from before this time are deleted; undefined: none are. */
+  /** Triggers that ended before this time are deleted (RETENTION_MONTHS); undefined: none are. */
   deletedBefore: Temporal.Instant | undefined
 }
 
@@ -282,11 +282,11 @@ function lastChangeFor(definition: StoredDefinition, changes: Change[]) {
   return changes.find(isWanted) ?? changes[0]
 }
 
-/** Nothing is known of what happened then. */
+/** Whether a trigger of this time would be deleted by now. */
 const isDeleted = (time: Temporal.Instant, { deletedBefore }: Facts) =>
   deletedBefore !== undefined && Temporal.Instant.compare(time, deletedBefore) < 0
 
-const DELETED = '; the triggers of that time are deleted (RETENTION_MONTHS)'
+const DELETED = '; the triggers of that time are deleted'
 
 function checkCreated(facts: Facts): Check {
   const { definition, subject } = facts

@@ -81,7 +81,7 @@ test('mails without a trigger, and the first of a mail that was sent again, are 
   assert.deepEqual(await list('/emails'), [])
 })
 
-test('what waits or is being sent is never deleted', async (t) => {
+test('pending triggers, and mails that are being sent, are never deleted', async (t) => {
   const world = await startReminding(t)
   const { book, clock, database, cleanUp, list, advanceMonths } = world
   const { runEngine } = startEngine(world, {
@@ -103,7 +103,7 @@ test('what waits or is being sent is never deleted', async (t) => {
   await assert.rejects(database.engine.query(sql`delete from event_trigger`), /is running/)
 })
 
-test('a batch is no larger than its limit', async (t) => {
+test('a batch deletes at most as many triggers and mails as its limit', async (t) => {
   const { remind, clock, database, advanceMonths, list } = await startReminding(t)
   for (let n = 0; n < 3; n += 1) await remind()
   advanceMonths(2)
@@ -120,7 +120,7 @@ test('a batch is no larger than its limit', async (t) => {
   ])
 })
 
-test('what was sent about an appointment that lies ahead stays, with the links in its mails', async (t) => {
+test('triggers and mails about an appointment that lies ahead are not deleted', async (t) => {
   const { save, book, clock, cleanUp, list, advanceMonths, runEngine, action, call, businessId } =
     await startReminding(t)
   const created = { eventType: { eventTypeId: 1 }, eventActions: [action] }
@@ -146,7 +146,7 @@ test('only the engine can delete triggers and mails', async (t) => {
   await assert.rejects(db.query(sql`delete from email`), /permission denied/)
 })
 
-test('a reminder of an appointment that lies ahead stays, so that it is not sent twice', async (t) => {
+test('a reminder of an appointment that lies ahead is not deleted, so it is not sent twice', async (t) => {
   const { save, book, clock, cleanUp, list, advanceMonths, runEngine, definition } =
     await startReminding(t)
   const early = { ...definition, triggerHours: -24 * 31 * 18 }

@@ -14,7 +14,7 @@ async function start(t: Parameters<typeof startWorld>[0]) {
   return { ...world, booked }
 }
 
-test('what became of a trigger is changed by nobody, and only the engine can delete it', async (t) => {
+test('the outcome of a trigger cannot be changed, and only the engine can delete it', async (t) => {
   const { database, db } = await start(t)
   for (const role of [db, database.engine]) {
     const changes = [

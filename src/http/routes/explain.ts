@@ -36,12 +36,12 @@ export const explain: Routes = async (app, { clock, config }) => {
       const kind = kindOfObjectType(objectType)
       const id = readId(params.objectId, objectType)
       const now = clock.now()
-      const deletedBefore = config.retentionMonths && monthsBefore(now, config.retentionMonths)
-      const moments = { now, ...(deletedBefore && { deletedBefore }) }
+      const { retentionMonths } = config
+      const deletedBefore = retentionMonths ? monthsBefore(now, retentionMonths) : undefined
       const found =
         id !== undefined &&
         (await findObject(db, businessId, kind, id, scope)) &&
-        (await explainObject(db, businessId, objectType, id, moments))
+        (await explainObject(db, businessId, objectType, id, { now, deletedBefore }))
       if (!found) throw notFound(kind.title, params.objectId)
       return toWire(found)
     },
