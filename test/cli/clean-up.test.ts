@@ -103,6 +103,18 @@ test('pending triggers, and mails that are being sent, are never deleted', async
   await assert.rejects(database.engine.query(sql`delete from event_trigger`), /is running/)
 })
 
+test('a queued mail without a trigger is deleted only after it has ended', async (t) => {
+  const { remind, advanceMonths, cleanUp, list, call, runEngine } = await startReminding(t)
+  await remind()
+  const [first] = await list('/emails')
+  await call('POST', `/emails/${first.emailId}/resend`)
+  advanceMonths(2)
+  assert.deepEqual(await cleanUp(1), { triggers: 1, mails: 1 })
+  assert.equal((await list('/emails?status=QUEUED')).length, 1)
+  await runEngine()
+  assert.deepEqual(await cleanUp(1), { triggers: 0, mails: 1 })
+})
+
 test('a batch deletes at most as many triggers and mails as its limit', async (t) => {
   const { remind, clock, database, advanceMonths, list } = await startReminding(t)
   for (let n = 0; n < 3; n += 1) await remind()
@@ -178,15 +190,18 @@ test('an object whose triggers were deleted is not reminded again when it is sav
   assert.deepEqual(await list('/emails'), [])
 })
 
-test('a follow-up that is sent late is not sent again when its old appointment is corrected', async (t) => {
-  const { save, book, clock, cleanUp, list, advanceMonths, runEngine, definition } =
+test('a follow-up with latePolicy SEND stays with its repetition, so correcting an old appointment sends nothing', async (t) => {
+  const { save, book, call, clock, cleanUp, list, advanceMonths, runEngine, definition } =
     await startReminding(t)
   await save('/eventDefinition', { ...definition, triggerHours: 24, latePolicy: 'SEND' })
   const { calendarId } = await book(clock.in({ hours: 1 }))
   clock.advance({ hours: 26 })
   await runEngine()
+  const [first] = await list('/emails')
+  await call('POST', `/emails/${first.emailId}/resend`)
+  await runEngine()
   const sent = await list('/emails')
-  assert.equal(sent.length, 1)
+  assert.equal(sent.length, 2)
   await save('/calendar', { calendarId, status: 'NO_SHOW' })
 
   advanceMonths(3)
