@@ -77,10 +77,13 @@ export async function saveUser(tx: Db, input: UserInput, saving: UserSave) {
 
   const shape = { schema: input.schema, fields: USER_FIELDS }
   const { values, faults } = readFields<UserFields>(shape, input.body, current)
-  faults.push(...input.faults, ...foreignBusiness(input.body, businessId))
-  if (faults.length > 0) throw invalid(faults)
   values.locationIdList = [...new Set(values.locationIdList)]
-  await refuseForeignReferences(tx, businessId, values, current)
+  faults.push(
+    ...input.faults,
+    ...foreignBusiness(input.body, businessId),
+    ...(await foreignReferences(tx, businessId, values, current)),
+  )
+  if (faults.length > 0) throw invalid(faults)
   refuseAboveOwnRole(saving.role, values.role, current?.role)
   if (!current) {
     const user = { ...values, passwordHash: input.passwordHash! }
@@ -100,16 +103,16 @@ export async function saveUser(tx: Db, input: UserInput, saving: UserSave) {
   return { user, before: current }
 }
 
-async function refuseForeignReferences(
+async function foreignReferences(
   tx: Db,
   businessId: number,
   fields: UserFields,
   current: UserRow | undefined,
-) {
+): Promise<Fault[]> {
   const same =
     current?.professionalId === fields.professionalId &&
     String(current.locationIdList) === String(fields.locationIdList)
-  if (same || (fields.professionalId === null && fields.locationIdList.length === 0)) return
+  if (same || (fields.professionalId === null && fields.locationIdList.length === 0)) return []
   const foreign = await findForeignReferences(tx, businessId, fields)
   const faults = foreign.locations.map((id) => ({
     pointer: `/locationIdList/${fields.locationIdList.indexOf(id)}`,
@@ -118,7 +121,7 @@ async function refuseForeignReferences(
   if (foreign.professional) {
     faults.push({ pointer: '/professionalId', detail: 'is not a member of staff of the business' })
   }
-  if (faults.length > 0) throw invalid(faults)
+  return faults
 }
 
 /** Password links that were sent to the old address, or for the old role, must stop working. */

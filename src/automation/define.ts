@@ -149,13 +149,19 @@ function writeAction(
     active: input.active ?? before!.active,
     emailTemplateId: input.emailTemplateId ?? before!.emailTemplateId,
     emailCategoryId: keepUnlessGiven(input.emailCategoryId, before?.emailCategoryId),
-    recipient: keepUnlessGiven(input.recipient, before?.recipient),
+    recipient: recipientOf(input, before),
   }
   if (!before) return insertAction(tx, wanted, defining)
   const isSame = Object.entries(wanted).every(([key, value]) => before[key as 'active'] === value)
   if (isSame) return before
   return updateAction(tx, { ...wanted, eventActionId: before.eventActionId }, defining)
 }
+
+/** An answer shows the recipient that the template names; sent back, it is not a choice of the action. */
+const recipientOf = ({ recipient }: ActionInput, before: ShownAction | undefined) =>
+  before?.recipient === null && recipient === before.writesTo
+    ? null
+    : keepUnlessGiven(recipient, before?.recipient)
 
 /** An absent value stays as it was; null clears it. */
 const keepUnlessGiven = <T>(value: T | null | undefined, before: T | null | undefined): T | null =>

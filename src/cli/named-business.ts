@@ -18,7 +18,7 @@ export async function findNamedBusiness(database: Database, businessId: number) 
 /** The named business, or the only one. */
 export async function chooseBusiness(database: Database, named: number | undefined) {
   if (named !== undefined) return findNamedBusiness(database, named)
-  const [only, another] = await listBusinesses(database.operator, { after: 0, limit: 2 })
+  const [only, another] = await listBusinesses(database.operator, {}, { after: 0, limit: 2 })
   if (only && !another) return only.businessId
   throw new StartError(
     only

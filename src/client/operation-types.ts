@@ -48,6 +48,7 @@ import type { Overview } from '../contract/overview.ts'
 import type { Page, PageQuery } from '../contract/page.ts'
 import type {
   AuditQuery,
+  BusinessesQuery,
   DefinitionQuery,
   DefinitionsQuery,
   EmailQuery,
@@ -282,7 +283,7 @@ type OtherOperations = {
     query: Static<typeof AuditQuery>
     answer: Page<Static<typeof AuditEntry>>
   }
-  listBusinesses: { query: PageParameters; answer: Page<Business> }
+  listBusinesses: { query: Static<typeof BusinessesQuery>; answer: Page<Business> }
   getBusiness: { path: { businessId: number }; answer: Business }
   createBusiness: { body: Writable<Static<typeof BusinessWrite>>; answer: Business }
   deleteBusiness: { path: { businessId: number }; answer: Business }

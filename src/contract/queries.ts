@@ -8,6 +8,10 @@ import { MomentFilter, SeveralOf } from './schema.ts'
 
 /** The query parameters of all lists, except those of contract/objects.ts. */
 
+/** The moment of a parameter that may be absent. */
+export const moment = (ms: number | undefined) =>
+  ms === undefined ? undefined : Temporal.Instant.fromEpochMilliseconds(ms)
+
 const id = (description: string) => Type.Optional(Type.Integer({ minimum: 1, description }))
 
 export const DefinitionQuery = Type.Object({
@@ -18,6 +22,12 @@ export const DefinitionQuery = Type.Object({
       description: '`all`: also inactive definitions, which are 404 by default.',
     }),
   ),
+})
+
+export const BusinessesQuery = Type.Object({
+  ...PageQuery,
+  externalId: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+  modifiedSince: MomentFilter('Created or changed at or after this time, in ms.'),
 })
 
 export const DefinitionsQuery = Type.Object({

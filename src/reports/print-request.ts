@@ -277,7 +277,7 @@ function findLocation(
   reader: Reader,
   addFault: AddFault,
 ): Location | undefined {
-  if (wanted === undefined || wanted === null || wanted === '') return undefined
+  if (wanted === undefined || wanted === null) return undefined
   const locationId = Number(wanted)
   if (!/^\d{1,16}$/.test(String(wanted)) || !isId(locationId)) {
     addFault('?locationId', 'must be the id of a location')

@@ -20,7 +20,7 @@ export async function changeBusiness(tx: Db, body: unknown, { businessId, user, 
   if (!before) throw notFound('business', businessId)
   const { values, faults } = readFields<BusinessFields>(BUSINESS_BODY, body, before)
   faults.push(...operatorFieldFaults(values, before), ...mailPauseFaults(values, before))
-  if (faults.length === 0) faults.push(...(await referenceFaults(tx, values, before)))
+  faults.push(...(await referenceFaults(tx, values, before)))
   if (faults.length > 0) throw invalid(faults)
   if (isUnchanged(values, before)) return before
   const wanted = { ...before, ...values }

@@ -1,7 +1,7 @@
 import { parseDomain } from '../contract/addresses.ts'
 import type { Business } from '../contract/business.ts'
 import type { Db } from '../database/database.ts'
-import { raw, sql } from '../database/sql.ts'
+import { empty, raw, sql } from '../database/sql.ts'
 import { lockSettings } from './event-definitions.ts'
 import { columnsFor, rowTable } from './rows.ts'
 
@@ -79,10 +79,17 @@ export async function lockBusinessByExternalId(tx: Db, externalId: string) {
 }
 
 /** All active businesses for the operator; for a business only itself. */
-export function listBusinesses(db: Db, { after, limit }: { after: number; limit: number }) {
+export function listBusinesses(
+  db: Db,
+  filters: { externalId?: string | undefined; modifiedSince?: Temporal.Instant | undefined },
+  { after, limit }: { after: number; limit: number },
+) {
+  const { externalId, modifiedSince } = filters
   return db.query<BusinessRow>(sql`
     select ${columns} from business t
     where active and business_id > ${after}
+      ${externalId === undefined ? empty : sql`and external_id = ${externalId}`}
+      ${modifiedSince === undefined ? empty : sql`and modified_date >= ${modifiedSince}`}
     order by business_id
     limit ${limit}`)
 }

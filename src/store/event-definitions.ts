@@ -1,4 +1,4 @@
-import type { Definition } from '../contract/event-definition.ts'
+import { kindNamed, type Definition } from '../contract/event-definition.ts'
 import type { Db } from '../database/database.ts'
 import { empty, raw, sql, type Sql } from '../database/sql.ts'
 import { recordedColumns, recordedEntries, type Recorded } from './audit.ts'
@@ -93,12 +93,14 @@ export function listDefinitionsOfTypes(db: Db, businessId: number, eventTypeIds:
 export const listActiveDefinitions = (db: Db, businessId: number) =>
   listActiveWhere(db, businessId, sql`true`)
 
-export function listDefinitionsOfCampaign(db: Db, businessId: number, campaignId: number) {
-  return listActiveWhere(
+/** Definitions about disclaimers may have the same type and id; theirs names a disclaimer. */
+export async function listDefinitionsOfCampaign(db: Db, businessId: number, campaignId: number) {
+  const named = await listActiveWhere(
     db,
     businessId,
     sql`object_type = 'INVITATION_CAMPAIGN' and object_id = ${campaignId}`,
   )
+  return named.filter((definition) => kindNamed(definition) === 'invitationCampaign')
 }
 
 function listActiveWhere(db: Db, businessId: number, condition: Sql) {

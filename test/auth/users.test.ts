@@ -84,6 +84,11 @@ test('the staff member and locations of a person must belong to the business', a
     '/locationIdList/1',
     '/professionalId',
   ])
+  assert.deepEqual(pointers(await call('POST', '/user', { ...foreign, role: 'KING' })), [
+    '/role',
+    '/locationIdList/1',
+    '/professionalId',
+  ])
   const made = await call('POST', '/user', { ...NEW, locationIdList: [locationId, locationId] })
   assert.deepEqual([made.status, made.body.locationIdList], [201, [locationId]])
   const cleared = await call('POST', '/user', { userId: made.body.userId, locationIdList: null })

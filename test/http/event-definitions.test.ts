@@ -56,6 +56,29 @@ test('inactive definitions are listed on request, deleted ones never; a POST res
   assert.ok((await listed('')).includes(deleted.eventDefnId))
 })
 
+test('a definition that names a disclaimer is not listed for the campaign of the same id', async (t) => {
+  const { businessId, call, ids, save } = await startWorld(t)
+  const { disclaimerFormId } = await save('/disclaimerForm', { name: 'Consent' })
+  const sign = async () =>
+    (await save('/disclaimer', { disclaimerFormId, clientId: ids.clientId })).disclaimerId
+  const invite = async () =>
+    (await save('/invitationCampaign', { name: 'Spring' })).invitationCampaignId
+  let [disclaimerId, campaignId] = [await sign(), await invite()]
+  while (disclaimerId < campaignId) disclaimerId = await sign()
+  while (campaignId < disclaimerId) campaignId = await invite()
+
+  const about = { objectType: 'INVITATION_CAMPAIGN', objectId: campaignId, triggerHours: 0 }
+  const define = (eventTypeId: number) =>
+    save('/eventDefinition', { ...reminder(businessId, 0), ...about, eventType: { eventTypeId } })
+  await define(12)
+  const own = await define(7)
+  const { body: listed } = await call('GET', `/eventDefinition/INVITATION_CAMPAIGN/${campaignId}`)
+  assert.deepEqual(
+    listed.map((definition: { eventDefnId: number }) => definition.eventDefnId),
+    [own.eventDefnId],
+  )
+})
+
 test('expand=actions,activity adds actions and activity to a list of definitions', async (t) => {
   const world = await startWorld(t)
   const { book, businessId, call, clock, save } = world

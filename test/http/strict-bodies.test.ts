@@ -98,11 +98,13 @@ const withoutPlanning = ({ planning: _planning, ...definition }: Record<string, 
   definition
 
 test('every answer can be POSTed back without changing anything', async (t) => {
-  const { call, saved, businessId } = await startFilledWorld(t)
+  const { call, clock, saved, businessId } = await startFilledWorld(t)
   const back = async (path: string, body: Record<string, unknown>) => {
+    clock.advance({ seconds: 1 })
     const answer = await call('POST', path, body)
     assert.equal(answer.status, 200, `${path}: ${JSON.stringify(answer.body)}`)
     assert.equal(answer.body.version, body.version, path)
+    assert.equal(answer.body.modifiedDate, body.modifiedDate, path)
     return answer.body
   }
   for (const kind of OBJECT_KINDS) assert.ok(saved[kind.path], kind.kind)
@@ -466,6 +468,27 @@ test('lists of objects filter by externalId and by modifiedSince', async (t) => 
   await call('POST', '/client', { externalId: 'two', lastName: 'changed' })
   assert.deepEqual(await names(`modifiedSince=${since}`), ['changed'])
   assert.deepEqual(await names(`modifiedSince=${since + 1}`), [])
+})
+
+test('businesses are listed by externalId and by modifiedSince', async (t) => {
+  const { call, clock } = await startWorld(t, { ADMIN_API_KEY: OPERATOR })
+  const headers = { authorization: `Bearer ${OPERATOR}` }
+  for (const name of ['one', 'two']) {
+    const business = { name, externalId: name, timeZone: 'Europe/Zurich' }
+    assert.equal((await call('POST', '/business', business, headers)).status, 201)
+  }
+  const names = async (query: string) => {
+    const { items } = (await call('GET', `/business?${query}`, undefined, headers)).body
+    return items.map(({ name }: { name: string }) => name)
+  }
+  assert.deepEqual(await names('externalId=two'), ['two'])
+  assert.deepEqual(await names('externalId=three'), [])
+  clock.advance({ minutes: 5 })
+  const since = clock.now().epochMilliseconds
+  assert.deepEqual(await names(`modifiedSince=${since}`), [])
+  await call('POST', '/business', { externalId: 'one', name: 'changed' }, headers)
+  assert.deepEqual(await names(`modifiedSince=${since}`), ['changed'])
+  assert.deepEqual(await names(`modifiedSince=${since}&externalId=two`), [])
 })
 
 test('changes are listed in their order, page by page, none twice and none missing', async (t) => {

@@ -588,6 +588,11 @@ const refused: { name: string; request: PrintRequest; at: string[] }[] = [
     at: ['?locationId'],
   },
   {
+    name: 'an empty location',
+    request: { reportId: 101, ...OCTOBER, locationId: '' },
+    at: ['?locationId'],
+  },
+  {
     name: 'a location beyond all numbers',
     request: { reportId: 101, ...OCTOBER, locationId: '9'.repeat(30) },
     at: ['?locationId'],

@@ -1,6 +1,6 @@
 import { AuditEntry } from '../../contract/audit.ts'
 import { PageOf } from '../../contract/page.ts'
-import { AuditQuery } from '../../contract/queries.ts'
+import { AuditQuery, moment } from '../../contract/queries.ts'
 import { listAudit, type AuditRow } from '../../store/audit.ts'
 import { pageOf, readPage } from '../server/cursor.ts'
 import { toWire } from '../server/serialize.ts'
@@ -27,7 +27,7 @@ export const audit: Routes = async (app) => {
       const rows = await listAudit(
         caller.db,
         caller.businessId,
-        { object, id, user, from: instant(from), to: instant(to) },
+        { object, id, user, from: moment(from), to: moment(to) },
         { after: after?.[0], limit: limit + 1 },
       )
       const { items, nextCursor } = pageOf(rows, limit, list, (row) => [row.auditId])
@@ -35,9 +35,6 @@ export const audit: Routes = async (app) => {
     },
   )
 }
-
-const instant = (ms: number | undefined) =>
-  ms === undefined ? undefined : Temporal.Instant.fromEpochMilliseconds(ms)
 
 const describeEntry = ({ time, user, object, id, change, before, after }: AuditRow) => ({
   time,

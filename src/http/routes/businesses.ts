@@ -6,7 +6,8 @@ import { Business, BUSINESS_BODY, BusinessWrite } from '../../contract/business.
 import { ApiKeyWrite, NewApiKey, ApiKey, User, UserWrite } from '../../contract/credentials.ts'
 import { isId, isPlainObject } from '../../contract/json.ts'
 import { isUnchanged, readFields } from '../../contract/read-fields.ts'
-import { PageOf, PageQuery } from '../../contract/page.ts'
+import { PageOf } from '../../contract/page.ts'
+import { BusinessesQuery, moment } from '../../contract/queries.ts'
 import type { Database, Db } from '../../database/database.ts'
 import { forbidden, invalid, notFound } from '../../errors.ts'
 import type { Log } from '../../log.ts'
@@ -55,17 +56,20 @@ const getBusinesses: Routes = async (app, { database }) => {
       schema: {
         tags,
         summary: 'List businesses: all for the operator, your own for others',
-        querystring: Type.Object(PageQuery),
+        querystring: BusinessesQuery,
         response: {
           200: PageOf(Business, 'BusinessPage'),
         },
       },
     },
     async (request) => {
-      const { limit, after } = readPage(request.query, 'business')
+      const { externalId, modifiedSince } = request.query
+      const list = JSON.stringify(['business', externalId, modifiedSince])
+      const { limit, after } = readPage(request.query, list)
       const page = { after: Number(after?.[0] ?? 0), limit: limit + 1 }
-      const rows = await listBusinesses(dbFor(request, database), page)
-      return toWire(pageOf(rows, limit, 'business', (row) => [row.businessId]))
+      const filters = { externalId, modifiedSince: moment(modifiedSince) }
+      const rows = await listBusinesses(dbFor(request, database), filters, page)
+      return toWire(pageOf(rows, limit, list, (row) => [row.businessId]))
     },
   )
 }
@@ -238,7 +242,7 @@ async function saveBusiness(tx: Db, request: FastifyRequest, by: By): Promise<An
   const { values, faults } = readFields<BusinessFields>(BUSINESS_BODY, body, current)
   faults.push(...mailPauseFaults(values, current))
   if (!isOperator && current) faults.push(...operatorFieldFaults(values, current))
-  if (current && faults.length === 0) faults.push(...(await referenceFaults(tx, values, current)))
+  if (current) faults.push(...(await referenceFaults(tx, values, current)))
   if (faults.length > 0) throw invalid(faults)
   if (current && isUnchanged(values, current)) return ok(current)
   if (current) {

@@ -13,6 +13,7 @@ import {
   EmailsAboutQuery,
   EmailsQuery,
   MAX_EMAILS_ABOUT,
+  moment,
 } from '../../contract/queries.ts'
 import { BulkIds, BulkResult } from '../../contract/schema.ts'
 import { answerLinks, withoutAnswers } from '../../email/answer-links.ts'
@@ -437,6 +438,3 @@ const FRAME_POLICY =
   "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
 
 const positionOf = ({ createdDate, emailId }: StoredEmail) => [String(createdDate), emailId]
-
-const moment = (ms: number | undefined) =>
-  ms === undefined ? undefined : Temporal.Instant.fromEpochMilliseconds(ms)

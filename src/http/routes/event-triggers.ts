@@ -10,7 +10,12 @@ import {
 import type { ObjectType } from '../../contract/event-type.ts'
 import { kindOfObjectType } from '../../contract/objects.ts'
 import { PageOf } from '../../contract/page.ts'
-import { TriggerQuery, TriggersOfObjectQuery, TriggersQuery } from '../../contract/queries.ts'
+import {
+  moment,
+  TriggerQuery,
+  TriggersOfObjectQuery,
+  TriggersQuery,
+} from '../../contract/queries.ts'
 import { BulkIds, BulkResult } from '../../contract/schema.ts'
 import { conflict, notFound } from '../../errors.ts'
 import { listEmailsOfTrigger, listEmailsSentAgain } from '../../store/emails.ts'
@@ -286,8 +291,5 @@ function refusalsOf(ids: number[], triggers: StoredTrigger[]) {
     return { id, status: 409, detail }
   })
 }
-
-const moment = (ms: number | undefined) =>
-  ms === undefined ? undefined : Temporal.Instant.fromEpochMilliseconds(ms)
 
 const withArticle = (title: string) => `${/^[aeiou]/i.test(title) ? 'an' : 'a'} ${title}`

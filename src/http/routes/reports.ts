@@ -10,6 +10,7 @@ import {
   ReportRun,
   type ReportFormat,
 } from '../../contract/report.ts'
+import { foreignBusiness } from '../../contract/read-fields.ts'
 import { unknownParameters, unknownProperties } from '../../contract/unknown-properties.ts'
 import { untilAborted } from '../../database/until-aborted.ts'
 import { invalid, notFound, RequestError, type Fault } from '../../errors.ts'
@@ -232,6 +233,7 @@ async function readRequest(
   if (typeof body !== 'object' || Array.isArray(body)) {
     faults.push({ pointer: '', detail: 'must be an object' })
   }
+  faults.push(...foreignBusiness(body, request.caller.businessId))
   const { startDate, endDate, locationId } = query
   const view = await findViewOf(request.caller, body, faults)
   const wanted = { ...view, ...withoutNulls({ ...body, locationId }), startDate, endDate }
