@@ -50,7 +50,7 @@ export async function findReportFaults(
 }
 
 /** Throws all faults, of each place the first ones only. */
-export function throwFaults(own: Fault[], more: Fault[] = []) {
+export function throwFaults(own: Fault[], more: Fault[]) {
   const places = new Set(own.map(({ pointer }) => pointer))
   const faults = [...own, ...more.filter(({ pointer }) => !places.has(pointer))]
   if (faults.length > 0) throw invalid(faults)

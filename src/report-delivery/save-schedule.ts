@@ -80,12 +80,12 @@ async function readSchedule(
   const add = (pointer: string, detail: string) => void more.push({ pointer, detail })
   if (frequency === 'WEEKLY' && weekday === null) add('/weekday', 'is required for WEEKLY')
   if (frequency === 'MONTHLY' && dayOfMonth === null) add('/dayOfMonth', 'is required for MONTHLY')
-  if (Array.isArray(userIdList) && userIdList.length === 0) {
-    add('/userIdList', 'must name at least one person')
+  if (Array.isArray(userIdList)) {
+    if (userIdList.length === 0) add('/userIdList', 'must name at least one person')
+    more.push(...(await findRecipientFaults(tx, values, current, businessId)))
   }
   more.push(...(await findReportFaults(tx, businessId, values, now)))
   throwFaults(faults, more)
-  throwFaults(await findRecipientFaults(tx, values, current, businessId))
   return { ...values, userIdList: [...new Set(userIdList)] }
 }
 

@@ -377,6 +377,7 @@ test('bad schedules are refused with all faults, and nothing is written', async 
     [{ ...good, reportId: 201 }, ['/userIdList/0']],
     [{ ...good, userIdList: [mute.userId] }, ['/userIdList/0']],
     [{ ...good, userIdList: [lea.userId], locationId: zurich }, ['/userIdList/0']],
+    [{ ...good, userIdList: [999_999], locationId: 999_999 }, ['/userIdList/0', '/locationId']],
     [{ ...good, recipients: ['a@b.c'] }, ['/recipients']],
     [{ ...good, businessId: 999 }, ['/businessId']],
   ]
