@@ -81,7 +81,7 @@ export async function saveUser(tx: Db, input: UserInput, saving: UserSave) {
   faults.push(
     ...input.faults,
     ...foreignBusiness(input.body, businessId),
-    ...(await foreignReferences(tx, businessId, values, current)),
+    ...(await referenceFaults(tx, businessId, values, current)),
   )
   if (faults.length > 0) throw invalid(faults)
   refuseAboveOwnRole(saving.role, values.role, current?.role)
@@ -103,7 +103,7 @@ export async function saveUser(tx: Db, input: UserInput, saving: UserSave) {
   return { user, before: current }
 }
 
-async function foreignReferences(
+async function referenceFaults(
   tx: Db,
   businessId: number,
   fields: UserFields,

@@ -157,11 +157,17 @@ function writeAction(
   return updateAction(tx, { ...wanted, eventActionId: before.eventActionId }, defining)
 }
 
-/** An answer shows the recipient that the template names; sent back, it is not a choice of the action. */
-const recipientOf = ({ recipient }: ActionInput, before: ShownAction | undefined) =>
-  before?.recipient === null && recipient === before.writesTo
-    ? null
-    : keepUnlessGiven(recipient, before?.recipient)
+/**
+ * An action that names no recipient is answered with the one that its template gives. Sent back with the
+ * same template, that is no choice; with another template it is.
+ */
+function recipientOf({ recipient, emailTemplateId }: ActionInput, before: ShownAction | undefined) {
+  const isSentBack =
+    before?.recipient === null &&
+    recipient === before.writesTo &&
+    (emailTemplateId ?? before.emailTemplateId) === before.emailTemplateId
+  return isSentBack ? null : keepUnlessGiven(recipient, before?.recipient)
+}
 
 /** An absent value stays as it was; null clears it. */
 const keepUnlessGiven = <T>(value: T | null | undefined, before: T | null | undefined): T | null =>

@@ -8,10 +8,6 @@ import { MomentFilter, SeveralOf } from './schema.ts'
 
 /** The query parameters of all lists, except those of contract/objects.ts. */
 
-/** The moment of a parameter that may be absent. */
-export const moment = (ms: number | undefined) =>
-  ms === undefined ? undefined : Temporal.Instant.fromEpochMilliseconds(ms)
-
 const id = (description: string) => Type.Optional(Type.Integer({ minimum: 1, description }))
 
 export const DefinitionQuery = Type.Object({

@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox'
-import type { Fault } from '../errors.ts'
+import { MAX_FAULTS, type Fault } from '../errors.ts'
 import { type Field } from './fields.ts'
 import { findFaults } from './find-faults.ts'
 import { isId, isPlainObject, isSame } from './json.ts'
@@ -16,7 +16,8 @@ export type BodyShape = { schema: TSchema; fields: Fields }
 export function readGiven({ schema, fields }: BodyShape, body: unknown) {
   const faults = findFaults(schema, body)
   const given: Record<string, unknown> = {}
-  if (!isPlainObject(body)) return { given, faults }
+  // After so many faults the rest of the body is not checked.
+  if (!isPlainObject(body) || faults.length >= MAX_FAULTS) return { given, faults }
   const faulty = new Set(faults.map(({ pointer }) => pointer.split('/')[1]))
   for (const property in fields) {
     const value = Object.hasOwn(body, property) ? body[property] : undefined

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { Ignored, Maybe, Moment, Named, OrNull } from './schema.ts'
+import { Id, Ignored, Maybe, Moment, Named, OrNull } from './schema.ts'
 
 export const REPORT_FORMATS = ['pdf', 'xlsx', 'csv', 'html', 'json'] as const
 export type ReportFormat = (typeof REPORT_FORMATS)[number]
@@ -135,6 +135,7 @@ export const GroupBy = Type.Array(Type.Enum([...DIMENSIONS], { title: 'ReportDim
 export const PrintBody = Type.Object(
   {
     ...Object.fromEntries(Object.keys(Report.properties).map((name) => [name, Ignored])),
+    businessId: Maybe(Id),
     reportId: Maybe(Type.Integer({ description: 'Send this or reportFileName.' })),
     reportFileName: Maybe(Type.String()),
     reportViewId: Maybe(

@@ -128,6 +128,12 @@ const refused: { name: string; query: string; body?: unknown; at: string[] }[] =
     body: { reportId: 101, businessId: 999 },
     at: ['/businessId'],
   },
+  {
+    name: 'a business that is no id',
+    query: OCTOBER,
+    body: { reportId: 101, businessId: 'x' },
+    at: ['/businessId'],
+  },
   { name: 'no range', query: '', body: { reportId: 101 }, at: ['?startDate', '?endDate'] },
   {
     name: 'an impossible day',

@@ -135,6 +135,31 @@ test('every answer can be POSTed back without changing anything', async (t) => {
   assert.equal((await call('POST', `/report/print/file?${range}`, report)).status, 200)
 })
 
+test('an action that names no recipient names none after its answer was POSTed back', async (t) => {
+  const { call, saved } = await startFilledWorld(t)
+  const { eventDefnId } = saved['/eventDefinition']!
+  const { emailTemplateId } = saved['/emailTemplate']!
+  const [action] = (await call('GET', '/eventAction')).body.items
+  const recipientOf = async () =>
+    (await call('GET', `/eventAction/${action.eventActionId}`)).body.recipient.value
+  const write = (toAddress: string | null) =>
+    call('POST', '/emailTemplate', { emailTemplateId, toAddress })
+  assert.equal(await recipientOf(), 'client')
+
+  await call('POST', '/eventAction', action)
+  await call('POST', '/eventDefinition', { eventDefnId, eventActions: [action] })
+  await write('desk@praxis.example')
+  assert.equal(await recipientOf(), 'template')
+
+  const { emailTemplateId: _id, templateName, ...copy } = saved['/emailTemplate']!
+  const other = await call('POST', '/emailTemplate', { ...copy, templateName: `${templateName} 2` })
+  assert.equal(other.status, 201)
+  const shown = (await call('GET', `/eventAction/${action.eventActionId}`)).body
+  // Together with another template the recipient is a choice: the mail keeps its reader.
+  await call('POST', '/eventAction', { ...shown, emailTemplateId: other.body.emailTemplateId })
+  assert.equal(await recipientOf(), 'template')
+})
+
 test('a deleted definition can be POSTed back as it was answered', async (t) => {
   const { call, saved } = await startFilledWorld(t)
   const { eventDefnId } = saved['/eventDefinition']!

@@ -387,6 +387,12 @@ test('bad schedules are refused with all faults, and nothing is written', async 
     const found = answer.body.errors.map(({ pointer }: { pointer: string }) => pointer)
     assert.deepEqual(found, pointers, JSON.stringify(answer.body))
   }
+  // After a hundred faults the rest of a body is not checked, and not used either.
+  const filters = { locationIdList: Array.from({ length: 100 }, () => 'x') }
+  for (const userIdList of [['x'], 5]) {
+    const answer = await call('POST', '/reportSchedule', { ...good, filters, userIdList })
+    assert.deepEqual([answer.status, answer.body.errors.length], [422, 100])
+  }
   assert.deepEqual((await call('GET', '/reportSchedule')).body.items, [])
   assert.equal((await call('POST', '/reportSchedule', { reportScheduleId: 999 })).status, 404)
 })

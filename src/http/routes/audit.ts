@@ -1,9 +1,9 @@
 import { AuditEntry } from '../../contract/audit.ts'
 import { PageOf } from '../../contract/page.ts'
-import { AuditQuery, moment } from '../../contract/queries.ts'
+import { AuditQuery } from '../../contract/queries.ts'
 import { listAudit, type AuditRow } from '../../store/audit.ts'
 import { pageOf, readPage } from '../server/cursor.ts'
-import { toWire } from '../server/serialize.ts'
+import { toInstant, toWire } from '../server/serialize.ts'
 import type { Routes } from '../server/services.ts'
 
 export const audit: Routes = async (app) => {
@@ -27,7 +27,7 @@ export const audit: Routes = async (app) => {
       const rows = await listAudit(
         caller.db,
         caller.businessId,
-        { object, id, user, from: moment(from), to: moment(to) },
+        { object, id, user, from: toInstant(from), to: toInstant(to) },
         { after: after?.[0], limit: limit + 1 },
       )
       const { items, nextCursor } = pageOf(rows, limit, list, (row) => [row.auditId])

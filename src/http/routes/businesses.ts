@@ -7,7 +7,7 @@ import { ApiKeyWrite, NewApiKey, ApiKey, User, UserWrite } from '../../contract/
 import { isId, isPlainObject } from '../../contract/json.ts'
 import { isUnchanged, readFields } from '../../contract/read-fields.ts'
 import { PageOf } from '../../contract/page.ts'
-import { BusinessesQuery, moment } from '../../contract/queries.ts'
+import { BusinessesQuery } from '../../contract/queries.ts'
 import type { Database, Db } from '../../database/database.ts'
 import { forbidden, invalid, notFound } from '../../errors.ts'
 import type { Log } from '../../log.ts'
@@ -27,7 +27,7 @@ import { answerSavedKey } from './api-keys.ts'
 import { pageOf, readPage } from '../server/cursor.ts'
 import { requireMatch } from '../server/etag.ts'
 import { answerOnce, created, ok, type Answer } from '../server/idempotency.ts'
-import { toWire } from '../server/serialize.ts'
+import { toInstant, toWire } from '../server/serialize.ts'
 import type { Routes } from '../server/services.ts'
 import { answerSavedUser } from './users.ts'
 
@@ -56,6 +56,7 @@ const getBusinesses: Routes = async (app, { database }) => {
       schema: {
         tags,
         summary: 'List businesses: all for the operator, your own for others',
+        description: 'Ordered by `businessId`.',
         querystring: BusinessesQuery,
         response: {
           200: PageOf(Business, 'BusinessPage'),
@@ -67,7 +68,7 @@ const getBusinesses: Routes = async (app, { database }) => {
       const list = JSON.stringify(['business', externalId, modifiedSince])
       const { limit, after } = readPage(request.query, list)
       const page = { after: Number(after?.[0] ?? 0), limit: limit + 1 }
-      const filters = { externalId, modifiedSince: moment(modifiedSince) }
+      const filters = { externalId, modifiedSince: toInstant(modifiedSince) }
       const rows = await listBusinesses(dbFor(request, database), filters, page)
       return toWire(pageOf(rows, limit, list, (row) => [row.businessId]))
     },

@@ -13,7 +13,6 @@ import {
   EmailsAboutQuery,
   EmailsQuery,
   MAX_EMAILS_ABOUT,
-  moment,
 } from '../../contract/queries.ts'
 import { BulkIds, BulkResult } from '../../contract/schema.ts'
 import { answerLinks, withoutAnswers } from '../../email/answer-links.ts'
@@ -40,7 +39,7 @@ import { listSuppressed } from '../../store/suppressions.ts'
 import type { Db } from '../../database/database.ts'
 import { pageOf, readPage } from '../server/cursor.ts'
 import { answerOnce, created, ok } from '../server/idempotency.ts'
-import { toWire } from '../server/serialize.ts'
+import { toInstant, toWire } from '../server/serialize.ts'
 import { explainWaiting } from './waiting-emails.ts'
 import type { Routes, Services } from '../server/services.ts'
 
@@ -313,8 +312,8 @@ function filtersOf(
     ...same,
     emailTemplateId,
     statuses: status?.split(',') as EmailStatus[] | undefined,
-    from: moment(from),
-    to: moment(to),
+    from: toInstant(from),
+    to: toInstant(to),
     visibility,
   }
 }

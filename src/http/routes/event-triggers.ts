@@ -10,12 +10,7 @@ import {
 import type { ObjectType } from '../../contract/event-type.ts'
 import { kindOfObjectType } from '../../contract/objects.ts'
 import { PageOf } from '../../contract/page.ts'
-import {
-  moment,
-  TriggerQuery,
-  TriggersOfObjectQuery,
-  TriggersQuery,
-} from '../../contract/queries.ts'
+import { TriggerQuery, TriggersOfObjectQuery, TriggersQuery } from '../../contract/queries.ts'
 import { BulkIds, BulkResult } from '../../contract/schema.ts'
 import { conflict, notFound } from '../../errors.ts'
 import { listEmailsOfTrigger, listEmailsSentAgain } from '../../store/emails.ts'
@@ -35,7 +30,7 @@ import type { Visibility } from '../../store/visibility.ts'
 import { nameTriggers } from '../../store/trigger-names.ts'
 import { pageOf, readPage } from '../server/cursor.ts'
 import { answerOnce, ok } from '../server/idempotency.ts'
-import { toWire } from '../server/serialize.ts'
+import { toInstant, toWire } from '../server/serialize.ts'
 import type { Routes } from '../server/services.ts'
 
 const tags = ['event trigger']
@@ -192,8 +187,8 @@ function filtersOf(
   return {
     ...same,
     statuses: status?.split(',') as TriggerStatus[] | undefined,
-    from: moment(from),
-    to: moment(to),
+    from: toInstant(from),
+    to: toInstant(to),
     visibility,
     now,
   }

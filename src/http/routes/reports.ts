@@ -10,7 +10,6 @@ import {
   ReportRun,
   type ReportFormat,
 } from '../../contract/report.ts'
-import { foreignBusiness } from '../../contract/read-fields.ts'
 import { unknownParameters, unknownProperties } from '../../contract/unknown-properties.ts'
 import { untilAborted } from '../../database/until-aborted.ts'
 import { invalid, notFound, RequestError, type Fault } from '../../errors.ts'
@@ -233,7 +232,10 @@ async function readRequest(
   if (typeof body !== 'object' || Array.isArray(body)) {
     faults.push({ pointer: '', detail: 'must be an object' })
   }
-  faults.push(...foreignBusiness(body, request.caller.businessId))
+  const { businessId } = body as { businessId?: unknown }
+  if (businessId != null && businessId !== request.caller.businessId) {
+    faults.push({ pointer: '/businessId', detail: 'must be your own business' })
+  }
   const { startDate, endDate, locationId } = query
   const view = await findViewOf(request.caller, body, faults)
   const wanted = { ...view, ...withoutNulls({ ...body, locationId }), startDate, endDate }

@@ -71,3 +71,7 @@ function refuseDifference(schema: TSchema, value: unknown, whatHappened: string)
   if (faults.length === 0) return
   throw new Error(`${whatHappened} what it does not describe: ${faults.join('; ')}`)
 }
+
+/** The moment of a query parameter that may be absent. */
+export const toInstant = (ms: number | undefined) =>
+  ms === undefined ? undefined : Temporal.Instant.fromEpochMilliseconds(ms)
