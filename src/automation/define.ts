@@ -158,8 +158,9 @@ function writeAction(
 }
 
 /**
- * An action that names no recipient is answered with the one that its template gives. Sent back with the
- * same template, that is no choice; with another template it is.
+ * The recipient to store. An answer shows the recipient of every action: if the action names none, the
+ * one that its template gives. A caller who sends such an answer back does not choose that recipient,
+ * unless the template changes in the same request.
  */
 function recipientOf({ recipient, emailTemplateId }: ActionInput, before: ShownAction | undefined) {
   const isSentBack =

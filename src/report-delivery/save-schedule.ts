@@ -80,9 +80,9 @@ async function readSchedule(
   const add = (pointer: string, detail: string) => void more.push({ pointer, detail })
   if (frequency === 'WEEKLY' && weekday === null) add('/weekday', 'is required for WEEKLY')
   if (frequency === 'MONTHLY' && dayOfMonth === null) add('/dayOfMonth', 'is required for MONTHLY')
-  const isListed = !faults.some(({ pointer }) => pointer.startsWith('/userIdList'))
-  if (isListed && userIdList.length === 0) add('/userIdList', 'must name at least one person')
-  if (isListed) more.push(...(await findRecipientFaults(tx, values, current, businessId)))
+  const isListValid = !faults.some(({ pointer }) => pointer.startsWith('/userIdList'))
+  if (isListValid && userIdList.length === 0) add('/userIdList', 'must name at least one person')
+  if (isListValid) more.push(...(await findRecipientFaults(tx, values, current, businessId)))
   more.push(...(await findReportFaults(tx, businessId, values, now)))
   throwFaults(faults, more)
   return { ...values, userIdList: [...new Set(userIdList)] }

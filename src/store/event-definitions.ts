@@ -93,7 +93,7 @@ export function listDefinitionsOfTypes(db: Db, businessId: number, eventTypeIds:
 export const listActiveDefinitions = (db: Db, businessId: number) =>
   listActiveWhere(db, businessId, sql`true`)
 
-/** Definitions about disclaimers may have the same type and id; theirs names a disclaimer. */
+/** The `objectId` of a definition about disclaimers is the id of a disclaimer, also with this objectType. */
 export async function listDefinitionsOfCampaign(db: Db, businessId: number, campaignId: number) {
   const named = await listActiveWhere(
     db,

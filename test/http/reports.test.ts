@@ -129,7 +129,7 @@ const refused: { name: string; query: string; body?: unknown; at: string[] }[] =
     at: ['/businessId'],
   },
   {
-    name: 'a business that is no id',
+    name: 'a businessId that is not an id',
     query: OCTOBER,
     body: { reportId: 101, businessId: 'x' },
     at: ['/businessId'],

@@ -142,20 +142,18 @@ test('an action that names no recipient names none after its answer was POSTed b
   const [action] = (await call('GET', '/eventAction')).body.items
   const recipientOf = async () =>
     (await call('GET', `/eventAction/${action.eventActionId}`)).body.recipient.value
-  const write = (toAddress: string | null) =>
-    call('POST', '/emailTemplate', { emailTemplateId, toAddress })
   assert.equal(await recipientOf(), 'client')
 
   await call('POST', '/eventAction', action)
   await call('POST', '/eventDefinition', { eventDefnId, eventActions: [action] })
-  await write('desk@praxis.example')
+  await call('POST', '/emailTemplate', { emailTemplateId, toAddress: 'desk@praxis.example' })
   assert.equal(await recipientOf(), 'template')
 
   const { emailTemplateId: _id, templateName, ...copy } = saved['/emailTemplate']!
   const other = await call('POST', '/emailTemplate', { ...copy, templateName: `${templateName} 2` })
   assert.equal(other.status, 201)
   const shown = (await call('GET', `/eventAction/${action.eventActionId}`)).body
-  // Together with another template the recipient is a choice: the mail keeps its reader.
+  // The recipient that is sent together with another template is stored: the reader stays the same.
   await call('POST', '/eventAction', { ...shown, emailTemplateId: other.body.emailTemplateId })
   assert.equal(await recipientOf(), 'template')
 })

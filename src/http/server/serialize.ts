@@ -22,6 +22,10 @@ export function serializeAnswers(app: FastifyInstance, { checked }: { checked: b
 /** The text of an answer. */
 export const toJson = (value: unknown) => JSON.stringify(toWire(value)) ?? 'null'
 
+/** Reads a moment of a query parameter, which may be absent. */
+export const toInstant = (ms: number | undefined) =>
+  ms === undefined ? undefined : Temporal.Instant.fromEpochMilliseconds(ms)
+
 /** The one conversion between our rows and the answers that the API describes. Copies, as rows may be shared. */
 export function toWire<T>(value: T): OnWire<T>
 export function toWire(value: unknown): unknown {
@@ -71,7 +75,3 @@ function refuseDifference(schema: TSchema, value: unknown, whatHappened: string)
   if (faults.length === 0) return
   throw new Error(`${whatHappened} what it does not describe: ${faults.join('; ')}`)
 }
-
-/** The moment of a query parameter that may be absent. */
-export const toInstant = (ms: number | undefined) =>
-  ms === undefined ? undefined : Temporal.Instant.fromEpochMilliseconds(ms)
