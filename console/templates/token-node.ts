@@ -98,5 +98,11 @@ export const TokenNode = Node.create<TokenOptions>({
 /** Inserts a token at the cursor, or in place of a range. */
 export function insertPiece(editor: Editor, piece: string, range?: { from: number; to: number }) {
   const { from, to } = range ?? editor.state.selection
-  editor.chain().focus().insertContentAt({ from, to }, { type: 'token', attrs: { piece } }).run()
+  // The command of the editor would focus with the next frame: by then the user may be elsewhere.
+  editor.view.focus()
+  editor
+    .chain()
+    .insertContentAt({ from, to }, { type: 'token', attrs: { piece } })
+    .scrollIntoView()
+    .run()
 }
