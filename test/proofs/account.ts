@@ -1,14 +1,14 @@
 import type { Db } from '../../src/database/database.ts'
 import { sql } from '../../src/database/sql.ts'
 
-/** How many have not ended yet: asked often, so it looks at nothing else. */
+/** How many triggers have not ended. Proofs ask often, so it reads nothing else. */
 export async function countOpen(db: Db) {
   const [row] = await db.query<{ open: number }>(sql`
     select count(*) as open from any_trigger where status in ('SCHEDULED', 'RUNNING')`)
   return row!.open
 }
 
-/** What became of all triggers, as a bookkeeper sees it who knows nothing of the engine. */
+/** Counts triggers and mails, and finds lost, doubled and early ones. Shares no code with the engine. */
 export async function account(db: Db) {
   const [sums] = await db.query<{
     triggers: number

@@ -12,12 +12,12 @@ import { isFull } from './random.ts'
 
 /**
  * Two real nodes reach the database through a proxy that delays every new connection. A mail server
- * notes when each mail arrives, by the clock of the machine that the database runs on too.
+ * records when each mail arrives. It uses the same clock as the database.
  */
 const NODES = 2
 const SHORT = 320
 const MAILS = isFull ? 100_000 : SHORT
-/** Few enough for a busy machine: a mail that waits for its turn cannot be early. */
+/** Few enough for a busy machine: a mail that waits in a queue cannot be early. */
 const MAILS_PER_SECOND = isFull ? 250 : 40
 const CONNECTION_DELAY_MS = 1_500
 /** Longer than it takes to write the appointments of a business. */
@@ -29,11 +29,11 @@ test('no reminder is sent before its time, however long opening a connection tak
   assert.equal(early, 0)
 })
 
-/** On a busy machine mails are later than the mutated clock is early. `test/clock.test.ts` has the rule itself. */
+/** On a busy machine mails are late by more than the faulty clock is early. See also `test/clock.test.ts`. */
 const needsIdleMachine = { skip: !isFull && 'only in the full proof, on an idle machine' }
 
 test(
-  'a clock that takes the middle between question and answer sends reminders early',
+  'a clock that assumes the middle of the round trip sends reminders early',
   needsIdleMachine,
   async (t) => {
     const { early } = await measure(t, SHORT, {
@@ -80,7 +80,7 @@ async function measure(t: TestContext, mails: number, environment: Record<string
   const at = (share: number) => late[Math.floor((late.length - 1) * share)]
   t.diagnostic(
     `${NODES} nodes, new connections delayed by ${CONNECTION_DELAY_MS} ms: ${arrivedAt.size} mails, ` +
-      `${early} early; ms after their time: least ${at(0)}, p50 ${at(0.5)}, p99 ${at(0.99)}`,
+      `${early} early; ms after their time: min ${at(0)}, p50 ${at(0.5)}, p99 ${at(0.99)}`,
   )
   return { arrived: arrivedAt.size, early }
 }

@@ -1,11 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Database, Db } from '../../src/database/database.ts'
 import { isDatabaseAway } from '../../src/database/postgres-errors.ts'
 import { sql, type Sql } from '../../src/database/sql.ts'
 import type { Random } from './random.ts'
 
-/** Looks like a lost connection, which is all that a dead process is to the others. */
+/** A crashed process looks like a lost connection to the code that runs in it. */
 export class Crash extends Error {
   constructor() {
     super('Connection terminated: this process is dead')
@@ -13,10 +13,10 @@ export class Crash extends Error {
 }
 
 /**
- * The machine was so busy that the server lost patience with a statement or a silent transaction,
- * which goes by real time: such a simulated run is not the seed's, and is played again.
+ * The machine was so busy that a statement or an idle transaction reached a timeout of the server, which
+ * measures real time. The run then differs from the one that its seed describes, and is repeated.
  */
-export class Disturbed extends Error {
+export class MachineTooSlow extends Error {
   constructor(cause: unknown) {
     super('the machine was too slow', { cause })
   }
@@ -27,166 +27,169 @@ export const isServerTimeout = (error: unknown) =>
   (isDatabaseAway(error) || /57014|25P03/.test((error as { code?: string })?.code ?? ''))
 
 /**
- * A lost connection would be undone by the server in its own time, and until then its locks stand.
- * So the transaction of one who dies is rolled back before anybody else goes on.
+ * Rolls back the transaction of a crashed process before any other process continues. The server would
+ * roll back a lost connection at a time of its own, and keep its locks until then.
  */
-class Undone extends Error {}
+class RollBack extends Error {}
 
-/** One process of the simulation: its statements wait until they are let through, or it is dead. */
+/** A process of the simulation. Each of its statements waits until the simulation resumes it. */
 export type Process = {
   name: string
   isDead: boolean
-  /** At which of its steps it dies, and whether that step still takes effect. */
+  /** The process crashes at this step, counted down; `crashesAfter`: the step still takes effect. */
   crashIn: number
   crashesAfter: boolean
-  /** At which of its steps it stops for as long as it is left so; its leases may run out. */
+  /** The process freezes at this step, counted down, until it is thawed. Its leases may expire. */
   freezeIn: number
   isFrozen: boolean
-  /** How often it died or froze. */
-  mishaps: number
+  /** How often it crashed or froze. */
+  failures: number
 }
 
 /**
- * Which of the works it is that takes a step: a process may be at several. One for all simulated runs: what
- * a simulated run begins goes on in the next one's, and would carry along those of all before.
+ * The task that takes a step: a process may run several. All simulated runs share it: tasks of one run may
+ * continue in the next, and one storage for each run would hold those of all earlier runs.
  */
-const strand = new AsyncLocalStorage<number>()
+const currentTask = new AsyncLocalStorage<number>()
 
-/** How many of the sessions on the database wait for another's lock. */
+/** Counts the sessions of the database that wait for a lock. */
 export type CountBlocked = () => Promise<number>
 
-/** The steps between which a transaction took place; all that it wrote is there from the last. */
+/** The steps at which a transaction began and committed. */
 export type Span = { began: number; committed: number }
 
-type Waiting = { process: Process; strand: number; session: number; letThrough: () => void }
+type PendingStep = { process: Process; task: number; session: number; resume: () => void }
 type Session = {
   number: number
-  underWay: number
-  /** In the middle of a transaction: what it locked is locked. */
-  isOpen: boolean
-  sent: Promise<unknown>[]
+  /** Statements without an answer. */
+  running: number
+  isInTransaction: boolean
+  /** The answers of all statements of the transaction, which must arrive before its commit. */
+  answers: Promise<unknown>[]
 }
 
 /**
- * Lets several processes on one real database take their steps in an order that the seed decides:
- * at every statement, begin and commit another one may go first, and any of them may be the last
- * that a process does, with or without its effect.
+ * Runs several processes on one real database, one statement at a time. The seed decides which process
+ * runs the next statement, begin or commit, and at which of them a process crashes or freezes.
  *
- * Nobody goes on until all that was let through has been answered or waits for a lock, and which
- * of the two the database says itself: so the same seed is the same run, on any machine. And
- * as only one goes at a time, the number of the step at which a transaction is committed says what
- * was before and after what; the clock, which jumps, does not.
+ * The next step starts only when every statement is answered or waits for a lock, according to the
+ * server's own list of locks. So a seed gives the same run on any machine. As steps never overlap, the
+ * step at which a transaction commits says what happened before what. The clock cannot: it jumps.
  */
 export class Interleaving {
   readonly #random: Random
   readonly #countBlocked: CountBlocked
-  readonly #waiting: Waiting[] = []
-  /** With something under way on the server. */
+  readonly #pending: PendingStep[] = []
+  /** Sessions with a statement that is not answered yet. */
   readonly #busy = new Set<Session>()
-  /** Those of them that wait for a lock, as they do until some transaction ends. */
-  readonly #stuck = new Set<Session>()
-  /** With a transaction open: they do not freeze, the server would end it, which is a crash. */
-  readonly #inside = new Map<Process, number>()
-  #strands = 0
+  /** Busy sessions that wait for a lock. They wait until a transaction ends. */
+  readonly #blocked = new Set<Session>()
+  /** Transactions of each process. It freezes outside them only: the server would end an idle one. */
+  readonly #transactions = new Map<Process, number>()
+  #tasks = 0
   #sessions = 0
-  #moves = 0
-  #moved = () => {}
-  #open = 0
+  #changes = 0
+  #onChange = () => {}
+  #unfinished = 0
   steps = 0
   crashes = 0
   frozen = 0
-  /** Who went when, as a number: the same run has the same. */
+  /** A hash of the order of all steps: equal runs have the same. */
   fingerprint = 0
-  /** Transactions that changed something, by their number in the database. */
+  /** Transactions that wrote something, by their transaction id. */
   readonly spans = new Map<string, Span>()
-  /** What happened, for whoever must understand it. */
-  readonly story: string[] = []
+  /** What happened, to explain a broken promise. */
+  readonly log: string[] = []
 
   constructor(random: Random, countBlocked: CountBlocked) {
     this.#random = random
     this.#countBlocked = countBlocked
   }
 
-  tell(line: string) {
-    this.story.push(`${this.steps} ${line}`)
+  note(line: string) {
+    this.log.push(`${this.steps} ${line}`)
   }
 
-  /** Runs these, and what is no longer frozen, until all have ended or are frozen; what they threw. */
-  async run(works: (() => Promise<unknown>)[]) {
+  /** Runs these tasks and thawed ones until all have ended or are frozen. Returns their errors. */
+  async run(tasks: (() => Promise<unknown>)[]) {
     const errors: unknown[] = []
-    for (const work of works) {
-      this.#open += 1
-      const failed = (error: unknown) => void errors.push(error)
-      const closed = () => void (this.#open -= 1)
-      const begun = strand.run((this.#strands += 1), work)
-      void begun.catch(failed).finally(closed)
+    for (const task of tasks) {
+      this.#unfinished += 1
+      const onError = (error: unknown) => void errors.push(error)
+      const onEnd = () => void (this.#unfinished -= 1)
+      const started = currentTask.run((this.#tasks += 1), task)
+      void started.catch(onError).finally(onEnd)
     }
     for (;;) {
-      await this.#quiet()
+      await this.#untilQuiet()
       const next = this.#choose()
       if (next) {
         this.steps += 1
-        next.letThrough()
-      } else if (this.#busy.size === 0 && this.#waiting.length >= this.#open) return errors
-      // Else they wait for one another, and the server will choose whom it refuses.
-      else this.#stuck.clear()
+        next.resume()
+      } else if (this.#busy.size === 0 && this.#pending.length >= this.#unfinished) return errors
+      // Otherwise it is a deadlock, and the server chooses which transaction fails.
+      else this.#blocked.clear()
     }
   }
 
-  isAnyoneAwake() {
-    return this.#waiting.some((one) => !one.process.isFrozen)
+  isAnyProcessAwake() {
+    return this.#pending.some(({ process }) => !process.isFrozen)
   }
 
-  /** Lets all of them die, so that nothing is left of them. */
+  /** Crashes all processes, so that no task is left. */
   async abandon() {
-    while (this.#open > 0) {
-      for (const { process, letThrough } of this.#waiting.splice(0)) {
+    while (this.#unfinished > 0) {
+      for (const { process, resume } of this.#pending.splice(0)) {
         process.isDead = true
-        letThrough()
+        resume()
       }
-      await this.#moveOr(ASK_AFTER_MS)
-      await turn()
+      await this.#changeOrTimeout(ASK_FOR_LOCKS_AFTER_MS)
+      await nextTurn()
     }
   }
 
-  /** A process's own view of the database. `rewrite` takes guards out of statements. */
-  view(database: Database, process: Process, rewrite: (statement: Sql) => Sql = (it) => it) {
-    const of = (db: Db, open?: Session): Db => ({
+  /** The database as a process uses it. `rewrite` removes guards from statements. */
+  view(
+    database: Database,
+    process: Process,
+    rewrite: (statement: Sql) => Sql = (statement) => statement,
+  ) {
+    const viewOf = (db: Db, session?: Session): Db => ({
       query: <Row>(statement: Sql) => {
-        const answer = this.#step(process, open, () =>
-          this.#underWay(open ?? this.#session(), () => db.query<Row>(rewrite(statement))),
+        const answer = this.#step(process, session, () =>
+          this.#track(session ?? this.#newSession(), () => db.query<Row>(rewrite(statement))),
         )
-        if (open) this.#beforeCommit(open, answer)
+        if (session) this.#awaitBeforeCommit(session, answer)
         return answer
       },
-      transaction: open
-        ? (work) => work(of(db, open))
+      transaction: session
+        ? (work) => work(viewOf(db, session))
         : async (work) => {
             await this.#step(process)
             const result = await this.#transaction(db, process, (tx, session) =>
-              work(of(tx, session)),
+              work(viewOf(tx, session)),
             )
-            await this.#step(process) // committed, and nobody knows yet
+            await this.#step(process) // a crash here is after the commit, before the answer
             return result
           },
       attempt: db.attempt,
       snapshot: db.snapshot,
       stream: db.stream,
-      // Under way until it is answered: it may hold a lock, or wait for one.
+      // Tracked until it is answered: it may hold a lock, or wait for one.
       send: (statement) => {
-        this.#beforeCommit(
-          open!,
-          this.#underWay(open!, () => db.query(rewrite(statement))),
+        this.#awaitBeforeCommit(
+          session!,
+          this.#track(session!, () => db.query(rewrite(statement))),
         )
       },
-      // Whoever is simulated looks by itself.
+      // Simulated nodes look for work without notifications.
       hint: () => {},
     })
     const { forBusiness, engine } = database
     return {
       ...database,
-      forBusiness: (id: number, user: string) => of(forBusiness(id, user)),
-      engine: of(engine),
+      forBusiness: (id: number, user: string) => viewOf(forBusiness(id, user)),
+      engine: viewOf(engine),
     } satisfies Database
   }
 
@@ -195,91 +198,92 @@ export class Interleaving {
     process: Process,
     work: (tx: Db, session: Session) => Promise<T>,
   ): Promise<T> {
-    const session = this.#session()
+    const session = this.#newSession()
     const began = this.steps
     let xid: Promise<string | null> | undefined
-    const hold = (by: number) => this.#inside.set(process, (this.#inside.get(process) ?? 0) + by)
+    const count = (by: number) =>
+      this.#transactions.set(process, (this.#transactions.get(process) ?? 0) + by)
     this.#enter(session) // until it has a connection
-    hold(1)
+    count(1)
     try {
       const result = await db.transaction(async (tx) => {
         this.#leave(session)
-        session.isOpen = true
+        session.isInTransaction = true
         try {
-          const done = await work(tx, session)
-          await this.#step(process, session) // all is said, the commit is not
-          await Promise.all(session.sent)
-          // Leaves together with the commit.
+          const result = await work(tx, session)
+          await this.#step(process, session) // a crash here is before the commit
+          await Promise.all(session.answers)
+          // Sent together with the commit.
           xid = tx.query<{ xid: string | null }>(XID).then(([row]) => row!.xid)
           xid.catch(() => {})
-          return done
+          return result
         } catch (error) {
-          throw error instanceof Crash ? new Undone() : error
+          throw error instanceof Crash ? new RollBack() : error
         } finally {
-          session.isOpen = false
-          this.#enter(session) // until it is committed or undone
+          session.isInTransaction = false
+          this.#enter(session) // until the commit or rollback is answered
         }
       })
       const number = await xid
       if (number) this.spans.set(number, { began, committed: this.steps })
-      this.tell(`${process.name} commits ${number ?? 'nothing'}, begun at ${began}`)
+      this.note(`${process.name} commits ${number ?? 'nothing'}, begun at ${began}`)
       return result
     } catch (error) {
-      throw error instanceof Undone ? new Crash() : error
+      throw error instanceof RollBack ? new Crash() : error
     } finally {
-      hold(-1)
+      count(-1)
       this.#leave(session)
     }
   }
 
-  /** Inside the transaction of a session, or outside any. */
-  async #step<T>(process: Process, inside?: Session, work?: () => Promise<T>): Promise<T> {
+  /** Waits until the simulation resumes the process, then does the work. `session`: of its transaction. */
+  async #step<T>(process: Process, session?: Session, work?: () => Promise<T>): Promise<T> {
     if (process.isDead) throw new Crash()
     process.freezeIn -= 1
-    if (process.freezeIn <= 0 && !inside && !this.#inside.get(process)) {
+    if (process.freezeIn <= 0 && !session && !this.#transactions.get(process)) {
       process.freezeIn = Infinity
       process.isFrozen = true
-      process.mishaps += 1
+      process.failures += 1
       this.frozen += 1
-      this.tell(`${process.name} freezes`)
+      this.note(`${process.name} freezes`)
     }
     const { promise, resolve } = Promise.withResolvers<void>()
-    this.#waiting.push({
+    this.#pending.push({
       process,
-      strand: strand.getStore()!,
-      session: inside?.number ?? 0,
-      letThrough: resolve,
+      task: currentTask.getStore()!,
+      session: session?.number ?? 0,
+      resume: resolve,
     })
     await promise
     if (process.isDead) throw new Crash()
     process.crashIn -= 1
-    const dies = process.crashIn === 0
-    if (dies && !process.crashesAfter) return this.#die(process)
+    const crashes = process.crashIn === 0
+    if (crashes && !process.crashesAfter) return this.#crash(process)
     const result = await work?.()
-    if (dies) return this.#die(process)
+    if (crashes) return this.#crash(process)
     return result as T
   }
 
-  #die(process: Process): never {
+  #crash(process: Process): never {
     process.isDead = true
-    process.mishaps += 1
+    process.failures += 1
     this.crashes += 1
-    this.tell(`${process.name} dies`)
+    this.note(`${process.name} crashes`)
     throw new Crash()
   }
 
-  /** Whoever does not wait for an answer still has it by the commit. */
-  #beforeCommit(session: Session, answer: Promise<unknown>) {
+  /** The commit waits for this answer, even if the process does not. */
+  #awaitBeforeCommit(session: Session, answer: Promise<unknown>) {
     answer.catch(() => {})
-    session.sent.push(answer)
+    session.answers.push(answer)
   }
 
-  async #underWay<T>(session: Session, work: () => Promise<T>): Promise<T> {
+  async #track<T>(session: Session, work: () => Promise<T>): Promise<T> {
     this.#enter(session)
     try {
       return await work()
     } catch (error) {
-      this.#stuck.clear() // what is refused lets go of its locks
+      this.#blocked.clear() // a failed statement releases its locks
       throw error
     } finally {
       this.#leave(session)
@@ -287,78 +291,76 @@ export class Interleaving {
   }
 
   #enter(session: Session) {
-    this.#moves += 1
-    session.underWay += 1
+    this.#changes += 1
+    session.running += 1
     this.#busy.add(session)
   }
 
   #leave(session: Session) {
-    this.#moves += 1
-    session.underWay -= 1
-    if (session.underWay === 0) this.#busy.delete(session)
-    this.#stuck.delete(session)
-    if (!session.isOpen) this.#stuck.clear()
-    this.#moved()
+    this.#changes += 1
+    session.running -= 1
+    if (session.running === 0) this.#busy.delete(session)
+    this.#blocked.delete(session)
+    if (!session.isInTransaction) this.#blocked.clear()
+    this.#onChange()
   }
 
-  /** Nothing moves any more by itself: all is answered, or waits for the lock of one who waits. */
-  async #quiet() {
+  /** Waits until every statement is answered, or waits for a lock that only a later step can release. */
+  async #untilQuiet() {
     const startedAt = performance.now()
-    let patience = ASK_AFTER_MS
-    await turn()
-    while (this.#busy.size > this.#stuck.size) {
-      const moves = this.#moves
-      await this.#moveOr(patience)
-      await turn()
-      if (moves !== this.#moves) continue
-      patience *= 2
+    let timeoutMs = ASK_FOR_LOCKS_AFTER_MS
+    await nextTurn()
+    while (this.#busy.size > this.#blocked.size) {
+      const changes = this.#changes
+      await this.#changeOrTimeout(timeoutMs)
+      await nextTurn()
+      if (changes !== this.#changes) continue
+      timeoutMs *= 2
       const blocked = await this.#countBlocked()
-      if (moves === this.#moves && blocked >= this.#busy.size) {
-        for (const session of this.#busy) this.#stuck.add(session)
+      if (changes === this.#changes && blocked >= this.#busy.size) {
+        for (const session of this.#busy) this.#blocked.add(session)
         break
       }
-      // Waits for a connection that one of those has who wait to be let through.
-      if (performance.now() - startedAt > GIVE_UP_MS) break
+      // A session waits for a connection that a process with a pending step holds.
+      if (performance.now() - startedAt > MAX_QUIET_WAIT_MS) break
     }
-    await turn()
+    await nextTurn()
   }
 
-  async #moveOr(ms: number) {
+  async #changeOrTimeout(ms: number) {
     const { promise, resolve } = Promise.withResolvers<void>()
-    this.#moved = resolve
+    this.#onChange = resolve
     const timer = setTimeout(resolve, ms)
     await promise
     clearTimeout(timer)
   }
 
   /**
-   * Any strand, but the statements of each transaction in their order. Who came first does not
-   * matter: where one commit lets several go on who waited for its locks, that is the machine's doing.
+   * Chooses any task, but keeps the order of the statements of a transaction. The order in which the
+   * steps arrived does not matter: after a commit the machine decides which waiting session arrives first.
    */
-  #choose(): Waiting | undefined {
-    const first = new Map<number, Waiting>()
-    for (const one of this.#waiting) {
-      const key = one.strand * MOST_SESSIONS + one.session
-      if (!one.process.isFrozen && !first.has(key)) first.set(key, one)
+  #choose(): PendingStep | undefined {
+    const first = new Map<number, PendingStep>()
+    for (const step of this.#pending) {
+      const key = step.task * MAX_SESSIONS + step.session
+      if (!step.process.isFrozen && !first.has(key)) first.set(key, step)
     }
     if (first.size === 0) return undefined
-    const ready = [...first.values()].toSorted(
-      (a, b) => a.strand - b.strand || a.session - b.session,
-    )
+    const ready = [...first.values()].toSorted((a, b) => a.task - b.task || a.session - b.session)
     const chosen = this.#random.pick(ready)
-    this.#waiting.splice(this.#waiting.indexOf(chosen), 1)
-    this.fingerprint = (Math.imul(this.fingerprint, 31) + chosen.strand) >>> 0
+    this.#pending.splice(this.#pending.indexOf(chosen), 1)
+    this.fingerprint = (Math.imul(this.fingerprint, 31) + chosen.task) >>> 0
     return chosen
   }
 
-  #session(): Session {
-    return { number: (this.#sessions += 1), underWay: 0, isOpen: false, sent: [] }
+  #newSession(): Session {
+    return { number: (this.#sessions += 1), running: 0, isInTransaction: false, answers: [] }
   }
 }
 
 const XID = sql`select pg_current_xact_id_if_assigned()::text as xid`
-/** Most answers come sooner; the list of locks costs more than they do. */
-const ASK_AFTER_MS = 8
-const GIVE_UP_MS = 5_000
+/** Most answers arrive sooner, and reading the list of locks takes longer than they do. */
+const ASK_FOR_LOCKS_AFTER_MS = 8
+const MAX_QUIET_WAIT_MS = 5_000
 /** More than a simulated run has. */
-const MOST_SESSIONS = 1e6
+const MAX_SESSIONS = 1e6

@@ -15,11 +15,11 @@ import { account, countOpen } from './account.ts'
 import { isFull, proofSeed, randomFrom } from './random.ts'
 
 /**
- * The service and its database are killed again and again while clients book. Whatever was
- * answered with 201 is there afterwards, its news and its reminder sent once each.
+ * The service and its database are killed many times while clients book. Every booking that was answered
+ * with 201 exists afterwards, and its confirmation and its reminder were sent once each.
  */
 const KILLS = isFull ? Number(process.env.PROOF_KILLS ?? 200) : 5
-const FEWEST_TRIGGERS = isFull ? 20_000 : 100
+const MIN_TRIGGERS = isFull ? 20_000 : 100
 const CALLERS = 8
 const ADMIN_API_KEY = 'operator-key-of-this-proof-0123456789'
 
@@ -53,7 +53,7 @@ test('kill -9 of the service or its database loses nothing and repeats nothing',
   const callers = Array.from({ length: CALLERS }, (_, caller) => call(caller))
   t.after(() => void (isOver = true))
   const kills = { service: 0, database: 0 }
-  while (kills.service + kills.database < KILLS || acknowledged.length * 2 < FEWEST_TRIGGERS) {
+  while (kills.service + kills.database < KILLS || acknowledged.length * 2 < MIN_TRIGGERS) {
     const seen = acknowledged.length
     await until(() => acknowledged.length > seen + 5)
     await sleep(random.below(400))
@@ -89,11 +89,11 @@ test('kill -9 of the service or its database loses nothing and repeats nothing',
   assert.deepEqual([...lost], [])
   assert.deepEqual(sums.faults, [])
   assert.equal(sums.failed, 0)
-  assert.equal(sums.triggers, 2 * kept.length, 'each with its news and its reminder')
+  assert.equal(sums.triggers, 2 * kept.length, 'a confirmation and a reminder for each booking')
   assert.equal(sums.mails, sums.triggers)
 })
 
-test('the account of these proofs notices what is lost and what is doubled', async (t) => {
+test('these proofs find a mail that is lost and one that is sent twice', async (t) => {
   const { database, url } = await cloneDatabase(t)
   const dueFrom = Temporal.Now.instant().subtract({ hours: 1 })
   await insertDueReminders(url, {
@@ -119,7 +119,7 @@ test('the account of these proofs notices what is lost and what is doubled', asy
   assert.equal(faults.filter((fault) => fault.startsWith('completed without a mail')).length, 2)
 })
 
-/** Answers that were on their way may have come before the one killed last is up again. */
+/** Kills the database; false if it has not started again since the last kill. */
 function killDatabase(dataDir: string) {
   try {
     const postmaster = readFileSync(`${dataDir}/postgres/postmaster.pid`, 'utf8')
@@ -130,7 +130,7 @@ function killDatabase(dataDir: string) {
   }
 }
 
-/** A business with news of every booking and a reminder that is due in a moment. */
+/** A business with a confirmation of every booking and a reminder that is due 1.5 s later. */
 async function openClinic(base: string) {
   const post = async (key: string, path: string, body: object) => {
     const answer = await fetch(new URL(path, base), {

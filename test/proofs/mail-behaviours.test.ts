@@ -7,17 +7,17 @@ import { startMailServer, type Behaviour } from '../support/mail-server.ts'
 import { reminder, startEngine, startWorld } from '../support/world.ts'
 
 /**
- * The engine, the real mailer and a server that misbehaves at every step of the conversation: what
- * becomes of the rows, and what the server was really given.
+ * The engine, the real mailer and a server that misbehaves at every step of the SMTP dialogue. The tests
+ * compare the stored rows with what the server received.
  */
 type Case = {
   name: string
   behaviour: Behaviour
-  /** The mail after its first attempt; where that is not final, the next one sends it. */
+  /** The status after the first attempt. If it is not final, the next attempt sends the mail. */
   becomes: 'QUEUED' | 'RETRYING' | 'UNCERTAIN' | 'FAILED' | 'SENT'
-  /** Of the attempt; a server that fails before MAIL was no attempt of the mail. */
+  /** Of the first attempt. A failure before MAIL is not recorded as an attempt. */
   phase: string
-  /** How often the server took it in the end: twice only where the answer was lost. */
+  /** How often the server accepted the mail: twice only if its answer was lost. */
   taken?: 0 | 1 | 2
 }
 
@@ -27,16 +27,21 @@ const RESET = { next: 'reset' } as const
 const say = (reply: string) => ({ reply: `${reply}\r\n` })
 
 const CASES: Case[] = [
-  { name: 'takes it', behaviour: {}, becomes: 'SENT', phase: 'end' },
+  { name: 'accepts it', behaviour: {}, becomes: 'SENT', phase: 'end' },
   { name: 'answers slowly', behaviour: { delay: 30 }, becomes: 'SENT', phase: 'end' },
   { name: 'answers letter by letter', behaviour: { trickle: true }, becomes: 'SENT', phase: 'end' },
-  { name: 'knows no pipelining', behaviour: { pipelining: false }, becomes: 'SENT', phase: 'end' },
+  {
+    name: 'does not support pipelining',
+    behaviour: { pipelining: false },
+    becomes: 'SENT',
+    phase: 'end',
+  },
   ...(
     [
-      ['hangs up at once', 'connect', CLOSE, 'greeting'],
+      ['closes at once', 'connect', CLOSE, 'greeting'],
       ['says nothing', 'greeting', HANG, 'greeting'],
-      ['has no time', 'greeting', { ...say('421 later'), next: 'close' }, 'greeting'],
-      ['refuses everybody', 'greeting', { ...say('554 no service'), next: 'close' }, 'greeting'],
+      ['is not available', 'greeting', { ...say('421 later'), next: 'close' }, 'greeting'],
+      ['refuses every client', 'greeting', { ...say('554 no service'), next: 'close' }, 'greeting'],
       ['resets at EHLO', 'ehlo', RESET, 'ehlo'],
     ] as const
   ).map(([name, at, act, phase]): Case => {
@@ -47,7 +52,7 @@ const CASES: Case[] = [
       ['defers the sender', 'mail', say('451 4.3.0 busy'), 'mail'],
       ['hangs at the sender', 'mail', HANG, 'mail'],
       ['defers the recipient', 'rcpt', say('450 4.2.1 greylisted'), 'rcpt'],
-      ['drops at the recipient', 'rcpt', CLOSE, 'rcpt'],
+      ['closes at the recipient', 'rcpt', CLOSE, 'rcpt'],
       ['defers the data', 'data', say('452 4.3.1 full'), 'data'],
       ['hangs before the data', 'data', HANG, 'data'],
       ['defers the message', 'end', say('451 4.7.1 try again'), 'end'],
@@ -67,25 +72,25 @@ const CASES: Case[] = [
   }),
   ...(
     [
-      ['hangs up instead of an answer', CLOSE],
-      ['resets instead of an answer', RESET],
+      ['closes before its answer', CLOSE],
+      ['resets before its answer', RESET],
       ['never answers', HANG],
     ] as const
   ).flatMap(([name, act]): Case[] => {
     const at = 'end'
     const lost = { becomes: 'UNCERTAIN', phase: 'end' } as const
     return [
-      { ...lost, name: `${name}, not having taken it`, behaviour: { at, act }, taken: 1 },
+      { ...lost, name: `${name} and has not accepted the mail`, behaviour: { at, act }, taken: 1 },
       {
         ...lost,
-        name: `${name}, having taken it`,
+        name: `${name} and has accepted the mail`,
         behaviour: { at, act: { ...act, takes: true } },
         taken: 2,
       },
     ]
   }),
   {
-    name: 'hangs up after its answer',
+    name: 'closes after its answer',
     behaviour: { at: 'after', act: CLOSE },
     becomes: 'SENT',
     phase: 'end',
@@ -104,7 +109,7 @@ function mailerFor(
   return new SmtpMailer(server, { timeouts })
 }
 
-test('whatever the mail server does, the rows say what it did, and nothing is sent twice in vain', async (t) => {
+test('the rows record what the mail server did, and a mail is sent twice only if an answer was lost', async (t) => {
   const world = await startWorld(t)
   const { clock, save, businessId, call } = world
   const { emailTemplateId } = await save('/emailTemplate', {
@@ -115,7 +120,7 @@ test('whatever the mail server does, the rows say what it did, and nothing is se
   const action = { actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }
   await save('/eventDefinition', reminder(businessId, -24, { eventActions: [action] }))
 
-  for (const [place, { name, behaviour, becomes, phase, taken = 1 }] of CASES.entries()) {
+  for (const [index, { name, behaviour, becomes, phase, taken = 1 }] of CASES.entries()) {
     await t.test(`a server that ${name}`, async (t) => {
       const server = await startMailServer(t, behaviour)
       const mailers = new Set<SmtpMailer>()
@@ -127,7 +132,7 @@ test('whatever the mail server does, the rows say what it did, and nothing is se
       const { clientId } = await save('/client', {
         firstName: 'C',
         lastName: name.slice(0, 50),
-        emailAddress: `client-of-case-${place}@example.org`,
+        emailAddress: `client-of-case-${index}@example.org`,
       })
       const { calendarId } = await world.book(clock.in({ hours: 25 }), { clientId })
       clock.advance({ hours: 1 })
@@ -155,7 +160,7 @@ test('whatever the mail server does, the rows say what it did, and nothing is se
 
       if (becomes === 'RETRYING' || becomes === 'UNCERTAIN') {
         await runEngine()
-        assert.equal((await read()).attempts.length, 1, 'not before its time')
+        assert.equal((await read()).attempts.length, 1, 'no attempt before the next is due')
         clock.advance({ minutes: 1 })
         await runEngine()
         const second = await read()

@@ -9,14 +9,14 @@ import { until } from '../support/until.ts'
 import { isFull, proofSeed, randomFrom } from './random.ts'
 
 /**
- * Real processes that are killed while they send: `npm run proof:mail` kills 50 of them. Every
- * mail of every booking that was acknowledged arrives; one that arrives twice is the same to the
- * byte, and its row says that the answer to the first was never heard.
+ * Real processes are killed while they send; `npm run proof:mail` kills 50 of them. Every mail of every
+ * accepted booking arrives. A mail that arrives twice has the same bytes, and its row records that the
+ * process died before it read the server's answer.
  */
 const KILLS = isFull ? 50 : 3
 const BOOKINGS = 30
 
-test(`mails survive the death of the process that sends them, ${KILLS} times`, async (t) => {
+test(`no mail is lost if the process that sends it is killed, ${KILLS} times`, async (t) => {
   const server = await startMailServer(t, { delay: 15 })
   await killSenders(t, KILLS, {
     port: server.port,
@@ -26,14 +26,14 @@ test(`mails survive the death of the process that sends them, ${KILLS} times`, a
 })
 
 if (isFull) {
-  test(`the same with a mail server as Debian ships it, ${KILLS / 5} times`, async (t) => {
+  test(`no mail is lost with OpenSMTPD if the process that sends it is killed, ${KILLS / 5} times`, async (t) => {
     await killSenders(t, KILLS / 5, await startOpenSmtpd(t))
   })
 }
 
 type Receiver = {
   port: number
-  /** How many messages it has said yes to. */
+  /** How many messages it has accepted. */
   accepted(): number
   arrived(): Promise<string[]>
 }
@@ -58,7 +58,7 @@ async function killSenders(t: TestContext, kills: number, server: Receiver) {
     await business.book(BOOKINGS)
     const wanted = server.accepted() + 1 + random.below(BOOKINGS)
     await until(() => server.accepted() >= wanted)
-    // Somewhere in a conversation, the end of it included.
+    // At any point of the SMTP dialogue, also at its end.
     await new Promise((resolve) => setTimeout(resolve, random.below(30)))
     await worker.stop('SIGKILL')
   }
@@ -71,7 +71,7 @@ async function killSenders(t: TestContext, kills: number, server: Receiver) {
     return row!.count
   }
   await until(async () => {
-    // The full proof waits the minute until a mail of a dead process is sent again.
+    // The full proof waits for the minute until the next attempt.
     if (!isFull)
       await db.query(sql`update email_queue set next_attempt_time = now() where worker is null`)
     return (await unfinished()) === 0
@@ -92,7 +92,7 @@ async function killSenders(t: TestContext, kills: number, server: Receiver) {
   assert.deepEqual(
     [...arrived.keys()].filter((id) => !rows.some((row) => row.messageId === id)),
     [],
-    'nothing arrived that has no row',
+    'every mail that arrived has a row',
   )
   for (const { messageId, status, replies } of rows) {
     const copies = arrived.get(messageId) ?? []
@@ -114,9 +114,9 @@ async function killSenders(t: TestContext, kills: number, server: Receiver) {
 
 const messageIdOf = (bytes: string) => /^Message-ID: (\S+)/m.exec(bytes)![1]!
 
-/** A business that writes to its client at every booking. */
+/** A business that sends its client a mail at every booking. */
 async function prepare(base: string) {
-  const asking =
+  const postAs =
     (key: string) =>
     // oxlint-disable-next-line typescript/no-explicit-any -- answers are asserted on, not typed
     async (path: string, body: object | string): Promise<any> => {
@@ -133,12 +133,12 @@ async function prepare(base: string) {
       assert.ok(answer.ok, `POST ${path}: ${answer.status} ${text}`)
       return JSON.parse(text)
     }
-  const operator = asking('proof-operator-key')
-  // Its imports send many mails at once.
+  const operator = postAs('proof-operator-key')
+  // An import sends many mails at once, which would otherwise need an approval.
   const business = { name: 'Praxis', timeZone: 'Europe/Zurich', bulkLimit: 1_000_000 }
   const { businessId } = await operator('/business', business)
   const { key } = await operator(`/business/${businessId}/apiKey`, { name: 'proof' })
-  const post = asking(key)
+  const post = postAs(key)
   const { locationId } = await post('/location', { name: 'Altstadt' })
   const { professionalId } = await post('/professional', { firstName: 'E', lastName: 'G' })
   const { reasonId } = await post('/reason', { name: 'Consultation' })

@@ -1,7 +1,7 @@
 /**
- * What must and must not be sent, said plainly: no code of the engine, only the facts of the
- * interface. What was before what is told by the steps of the simulation, which only grow; `at` is
- * what the clock said then, in milliseconds, and the clock jumps.
+ * A plain model of which mails must and must not be sent. It shares no code with the engine. The steps of
+ * the simulation order events, as they only grow; `at` is the time of the simulated clock in milliseconds,
+ * which jumps.
  */
 export type Version = {
   /** The steps at which its transaction began and was committed. */
@@ -28,7 +28,7 @@ export type Trigger = {
   reason: string | null
   at: number
   isReminder: boolean
-  /** When it became what it is, where that was in a transaction of several statements. */
+  /** When its row was written; undefined if a single statement wrote it outside a transaction. */
   step: number | undefined
 }
 export type Mail = { trigger: number; action: number; at: number; step: number }
@@ -40,86 +40,92 @@ export type RunRecord = {
   actions: Map<number, number[]>
   triggers: Trigger[]
   mails: Mail[]
-  /** Moments at which a node was well, no dead one's lease ran on and nothing due was left. */
+  /** Moments at which a healthy node had done everything due and no lease of a dead node was left. */
   settled: Settled[]
-  /** How often a node died or froze. */
-  mishaps: number
+  /** How often a node crashed or froze. */
+  failures: number
 }
 
 const HOUR = 3_600_000
 const LIVE = new Set(['OPEN', 'CONFIRMED', 'CHECKED_IN', 'IN_PROGRESS'])
 const LIVE_AFTER = new Set([...LIVE, 'COMPLETED'])
 
-/** Every sentence of the promise that this run breaks. */
-export function brokenPromises(record: RunRecord): string[] {
+/** Checks every promise; returns one line for each time that the run breaks one. */
+export function findBrokenPromises(record: RunRecord): string[] {
   const broken: string[] = []
-  const say = (sentence: string) => broken.push(sentence)
+  const report = (line: string) => broken.push(line)
   const mailsOf = Map.groupBy(record.mails, (mail) => mail.trigger)
-  noTwins(record, say)
+  checkDuplicates(record, report)
   for (const trigger of record.triggers) {
     const mails = mailsOf.get(trigger.id) ?? []
-    rightNumber(record, trigger, mails, say)
-    for (const mail of mails) rightMoment(record, trigger, mail, say)
+    checkNumberOfMails(record, trigger, mails, report)
+    for (const mail of mails) checkMailIsWanted(record, trigger, mail, report)
   }
-  noReminderLost(record, mailsOf, say)
-  changesTold(record, say)
-  noneGivenUpInVain(record, say)
+  checkLostReminders(record, mailsOf, report)
+  checkChangeTriggers(record, report)
+  checkGivenUp(record, report)
   return broken
 }
 
-type Say = (sentence: string) => void
+type Report = (line: string) => void
 
-/** The same occasion is never reminded of twice, nor one mail of it sent twice. */
-function noTwins({ triggers, mails }: RunRecord, say: Say) {
+/** A reminder is never planned twice for the same time, and no mail of it is sent twice. */
+function checkDuplicates({ triggers, mails }: RunRecord, report: Report) {
   const seen = new Set<string>()
-  for (const one of triggers.filter((trigger) => trigger.status !== 'CANCELLED')) {
-    const key = `${one.definition} ${one.object} ${one.anchor}`
-    if (one.isReminder && seen.size === seen.add(key).size) say(`twice planned: ${key}`)
+  for (const { definition, object, anchor, isReminder, status } of triggers) {
+    if (!isReminder || status === 'CANCELLED') continue
+    const key = `${definition} ${object} ${anchor}`
+    if (seen.size === seen.add(key).size) report(`planned twice: ${key}`)
   }
   const sent = new Set<string>()
   for (const { trigger, action } of mails) {
     const key = `trigger ${trigger} action ${action}`
-    if (sent.size === sent.add(key).size) say(`twice sent: ${key}`)
+    if (sent.size === sent.add(key).size) report(`sent twice: ${key}`)
   }
 }
 
-/** A completed trigger has one mail for each action, any other none: never some of them. */
-function rightNumber({ actions }: RunRecord, trigger: Trigger, mails: Mail[], say: Say) {
+/** A completed trigger has one mail for each action; any other trigger has none. */
+function checkNumberOfMails(
+  { actions }: RunRecord,
+  trigger: Trigger,
+  mails: Mail[],
+  report: Report,
+) {
   const wanted = trigger.status === 'COMPLETED' ? actions.get(trigger.definition)!.length : 0
   if (mails.length !== wanted) {
-    say(`${trigger.status} trigger ${trigger.id} has ${mails.length} mails instead of ${wanted}`)
+    report(`${trigger.status} trigger ${trigger.id} has ${mails.length} mails instead of ${wanted}`)
   }
-  if (trigger.status === 'RUNNING') say(`trigger ${trigger.id} is still running`)
+  if (trigger.status === 'RUNNING') report(`trigger ${trigger.id} is still running`)
   if (trigger.status === 'FAILED' && !isGivenUp(trigger))
-    say(`trigger ${trigger.id} failed: ${trigger.reason}`)
+    report(`trigger ${trigger.id} failed: ${trigger.reason}`)
 }
 
 /**
- * One over which node after node dies is given up, and shown. Who is innocent of it cannot be told
- * from outside; but a node must have been lost with it among others, and three with it alone.
+ * A trigger is given up only after it failed four times: once in a batch with others, three times alone.
+ * The record does not say which triggers a lost node had claimed, so the model counts all lost nodes.
  */
-function noneGivenUpInVain({ triggers, mishaps }: RunRecord, say: Say) {
-  const aside = triggers.filter(isGivenUp).length
-  if (aside > 0 && mishaps < 4)
-    say(`${aside} set aside though a node was lost ${mishaps} times only`)
+function checkGivenUp({ triggers, failures }: RunRecord, report: Report) {
+  const givenUp = triggers.filter(isGivenUp).length
+  if (givenUp > 0 && failures < 4)
+    report(`${givenUp} given up although a node was lost only ${failures} times`)
 }
 
 export const isGivenUp = ({ status, reason }: Trigger) =>
   status === 'FAILED' && reason!.startsWith('gave up after 3 failed attempts: ')
 
-/** When a mail was made, what stood at that moment asked for it. */
-function rightMoment(record: RunRecord, trigger: Trigger, mail: Mail, say: Say) {
-  const definition = standingAt(record.definitions.get(trigger.definition)!, mail.step)
-  const appointment = standingAt(record.appointments.get(trigger.object)!, mail.step)
-  if (!definition || !appointment || !asks(definition, appointment, trigger, mail)) {
-    say(`mail of trigger ${trigger.id} was not asked for at step ${mail.step}`)
+/** When a mail was created, its definition and appointment asked for it. */
+function checkMailIsWanted(record: RunRecord, trigger: Trigger, mail: Mail, report: Report) {
+  const definition = versionAt(record.definitions.get(trigger.definition)!, mail.step)
+  const appointment = versionAt(record.appointments.get(trigger.object)!, mail.step)
+  if (!definition || !appointment || !isWanted(definition, appointment, trigger, mail)) {
+    report(`mail of trigger ${trigger.id} was not wanted at step ${mail.step}`)
   }
 }
 
-const standingAt = <V extends Version>(versions: V[], step: number) =>
-  versions.find((one) => one.from <= step && step < one.until)
+const versionAt = <V extends Version>(versions: V[], step: number) =>
+  versions.find((version) => version.from <= step && step < version.until)
 
-function asks(
+function isWanted(
   definition: Definition,
   { start, status, active }: Appointment,
   trigger: Trigger,
@@ -135,39 +141,41 @@ function asks(
   return LIVE_AFTER.has(status) && at <= due + 72 * HOUR
 }
 
-/** Whatever was asked for in time and until somebody was there to send it, was sent. */
-function noReminderLost(record: RunRecord, mailsOf: Map<number, Mail[]>, say: Say) {
+/** Every reminder that was wanted before it was due, and still when a healthy node ran, was sent. */
+function checkLostReminders(record: RunRecord, mailsOf: Map<number, Mail[]>, report: Report) {
   for (const [definitionId, definitions] of record.definitions) {
     if (definitions[0]!.kind !== 'REMINDER') continue
     for (const [object, appointments] of record.appointments) {
-      for (const { start, offset, from, until, at } of stretches(definitions, appointments)) {
+      for (const { start, offset, from, until, at } of wantedPeriods(definitions, appointments)) {
         const due = start + offset
         const last = offset < 0 ? start - 1 : due + 72 * HOUR
-        const hadItsChance = record.settled.some(
+        const couldBeSent = record.settled.some(
           (moment) =>
             from < moment.step && moment.step < until && due <= moment.at && moment.at <= last,
         )
-        // What is asked for after its moment is late, and recorded as such.
-        if (at > due || !hadItsChance) continue
+        // A reminder that is first wanted after it was due is EXPIRED.
+        if (at > due || !couldBeSent) continue
         const own = record.triggers.filter(
           (one) => one.definition === definitionId && one.object === object && one.anchor === start,
         )
         const isSent = own.some((one) => mailsOf.has(one.id))
-        // Booked after its time once, it stays so for this occasion.
+        // A reminder that was EXPIRED once stays so for the same time of the appointment.
         const wasLate = own.some((one) => one.status === 'EXPIRED' && one.step! <= from)
         if (!isSent && !wasLate && !own.some(isGivenUp)) {
-          say(`lost: definition ${definitionId}, object ${object}, due ${due}, from step ${from}`)
+          report(
+            `lost: definition ${definitionId}, object ${object}, due ${due}, from step ${from}`,
+          )
         }
       }
     }
   }
 }
 
-type Stretch = { start: number; offset: number; from: number; until: number; at: number }
+type WantedPeriod = { start: number; offset: number; from: number; until: number; at: number }
 
-/** Stretches in which one definition asked for the same reminder of one appointment. */
-function stretches(definitions: Definition[], appointments: Appointment[]) {
-  const found: Stretch[] = []
+/** The periods in which a definition asked for the same reminder of an appointment. */
+function wantedPeriods(definitions: Definition[], appointments: Appointment[]) {
+  const found: WantedPeriod[] = []
   for (const definition of definitions) {
     for (const appointment of appointments) {
       const { offset } = definition
@@ -176,64 +184,66 @@ function stretches(definitions: Definition[], appointments: Appointment[]) {
       const live = offset < 0 ? LIVE : LIVE_AFTER
       if (later.from >= until || !definition.active || !appointment.active) continue
       if (!live.has(appointment.status)) continue
-      // Who froze in the middle of a save says when it began, hours ago: asked for is what both ask for.
+      // A save that froze has the time at which it began, hours ago: the later time of both counts.
       const at = Math.max(definition.at, appointment.at)
       found.push({ start: appointment.start, offset, from: later.from, until, at })
     }
   }
   return found
     .toSorted((a, b) => a.from - b.from)
-    .reduce<Stretch[]>((joined, next) => {
+    .reduce<WantedPeriod[]>((joined, next) => {
       const last = joined.at(-1)
-      const goesOn =
+      const continuesLast =
         last?.until === next.from && last.start === next.start && last.offset === next.offset
-      if (goesOn) last.until = next.until
+      if (continuesLast) last.until = next.until
       else joined.push({ ...next })
       return joined
     }, [])
 }
 
 /**
- * Each creation and each change is told once by every definition that was active throughout its
- * transaction, by none that was not; one that was saved meanwhile may or may not have been seen.
- * And what was told was sent, where it still stood when somebody was there to send it.
+ * Every creation or change of an appointment has one trigger of each definition that was active throughout
+ * its transaction, and none of the others. A definition saved meanwhile may have one or none. The trigger
+ * is sent if definition and appointment still asked for it when a healthy node ran.
  */
-function changesTold(record: RunRecord, say: Say) {
+function checkChangeTriggers(record: RunRecord, report: Report) {
   for (const [definitionId, definitions] of record.definitions) {
     const { kind } = definitions[0]!
     if (kind === 'REMINDER') continue
     for (const [object, versions] of record.appointments) {
-      // Deleting an appointment, and changing a deleted one, is no news.
-      const happened =
+      // Deleting an appointment, or changing a deleted one, triggers nothing.
+      const changes =
         kind === 'CREATED'
           ? versions.slice(0, 1)
           : versions.filter((one, i) => i > 0 && one.active && !isSame(one, versions[i - 1]!))
-      for (const [at, together] of Map.groupBy(happened, (one) => one.at)) {
-        const seen = together.map(({ began, from }) => during(definitions, began, from))
-        const least = seen.filter((some) => some.every((one) => one?.active)).length
-        const most = seen.filter((some) => some.some((one) => one?.active)).length
-        const told = record.triggers.filter(
+      for (const [at, together] of Map.groupBy(changes, (change) => change.at)) {
+        const seen = together.map(({ began, from }) => versionsDuring(definitions, began, from))
+        const min = seen.filter((versions) => versions.every((one) => one?.active)).length
+        const max = seen.filter((versions) => versions.some((one) => one?.active)).length
+        const triggers = record.triggers.filter(
           (one) => one.definition === definitionId && one.object === object && one.anchor === at,
         )
-        if (told.length < least || told.length > most) {
-          const wanted = least === most ? least : `${least} to ${most}`
-          say(`${kind} of ${object} at ${at} told ${told.length} times instead of ${wanted}`)
+        if (triggers.length < min || triggers.length > max) {
+          const wanted = min === max ? min : `${min} to ${max}`
+          report(
+            `${kind} of ${object} at ${at} has ${triggers.length} triggers instead of ${wanted}`,
+          )
         }
         const [first, last] = [together[0]!, together.at(-1)!]
         const settled = record.settled.find(
           (moment) => moment.step > last.from && at <= moment.at && moment.at <= at + 72 * HOUR,
         )
         if (!settled) continue
-        const stood =
-          during(definitions, first.began, settled.step).every((one) => one?.active) &&
+        const isStillWanted =
+          versionsDuring(definitions, first.began, settled.step).every((one) => one?.active) &&
           (kind === 'CHANGED' ||
-            during(versions, first.from, settled.step).every(
+            versionsDuring(versions, first.from, settled.step).every(
               (one) => one?.active && LIVE_AFTER.has(one.status),
             ))
-        for (const one of stood ? told : []) {
-          const { id, status, reason } = one
-          if (status !== 'COMPLETED' && !isGivenUp(one))
-            say(`news ${id} was not sent: ${status}, ${reason}`)
+        for (const trigger of isStillWanted ? triggers : []) {
+          const { id, status, reason } = trigger
+          if (status !== 'COMPLETED' && !isGivenUp(trigger))
+            report(`trigger ${id} was not sent: ${status}, ${reason}`)
         }
       }
     }
@@ -242,8 +252,8 @@ function changesTold(record: RunRecord, say: Say) {
 
 const isSame = (a: Appointment, b: Appointment) => a.start === b.start && a.status === b.status
 
-/** What stood from one step to another; undefined among them where there was nothing yet. */
-const during = <V extends Version>(versions: V[], from: number, until: number) => [
+/** The versions between two steps, and undefined if there was none yet at the first. */
+const versionsDuring = <V extends Version>(versions: V[], from: number, until: number) => [
   ...(versions[0]!.from > from ? [undefined] : []),
   ...versions.filter((one) => one.from <= until && from < one.until),
 ]

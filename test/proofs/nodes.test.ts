@@ -18,15 +18,15 @@ import { assertWithin } from '../support/within.ts'
 import { account, countOpen } from './account.ts'
 import { isFull } from './random.ts'
 
-/** Real processes on one database; one after the other is frozen past its lease and woken again. */
+/** Real processes on one database. Each in turn is frozen until its lease has expired, then resumed. */
 const NODES = 4
 const DUE = isFull ? 50_000 : 2_000
 const LEASE_SECONDS = 1
 const FREEZES = isFull ? 20 : 2
-const MOST_FREEZES = 20
+const MAX_FREEZES = 20
 const TAKEOVERS = isFull ? 10 : 1
 
-test('four nodes, one frozen past its lease and woken again, fire everything once', async (t) => {
+test('four nodes fire every trigger once while one is frozen past its lease and resumed', async (t) => {
   const sums = await freezeInTurn(t)
   assert.equal(sums.freezes, FREEZES)
   assert.deepEqual(sums.faults, [])
@@ -34,18 +34,18 @@ test('four nodes, one frozen past its lease and woken again, fire everything onc
   assert.equal(sums.mails, sums.triggers)
 })
 
-test('without its lease checked a node that wakes fires again what others have fired', async (t) => {
+test('without the lease check a resumed node fires triggers again that others have fired', async (t) => {
   const sums = await freezeInTurn(t, {
     NODE_OPTIONS: `--import ${path.join(import.meta.dirname, 'without-lease-check.ts')}`,
   })
   assert.notDeepEqual(sums.faults, [])
 })
 
-test('what a killed node had claimed is done by another node', async (t) => {
+test('another node fires the trigger that a killed node had claimed', async (t) => {
   await killInTurn(t, { kills: TAKEOVERS, planned: 0 })
 })
 
-test('what a killed node had claimed is done by another while every node plans', async (t) => {
+test('another node fires the trigger of a killed node while every node plans', async (t) => {
   await killInTurn(t, { kills: isFull ? 3 : 1, planned: isFull ? 100_000 : 100 })
 })
 
@@ -60,7 +60,7 @@ async function killInTurn(t: TestContext, { kills, planned }: { kills: number; p
   }
   const [business, other] = await insertDueReminders(url, {
     businesses: 2,
-    appointments: (place) => (place === 1 ? planned : 0),
+    appointments: (index) => (index === 1 ? planned : 0),
     dueFrom: () => Temporal.Now.instant().add({ hours: 240 }),
     spreadMs: 0,
   })
@@ -73,7 +73,7 @@ async function killInTurn(t: TestContext, { kills, planned }: { kills: number; p
     await until(async () => (await leaseUntil()) !== undefined)
     const next = await startService(t, settings)
     await plans?.untilOnEveryNode()
-    // Its lease has just been renewed, so it lasts for as long as it can.
+    // Kills it just after it renewed its lease, which is the worst case.
     const before = await leaseUntil()
     await until(async () => (await leaseUntil()) !== before)
     process.kill(-holder.pid, 'SIGKILL')
@@ -99,10 +99,10 @@ async function startPlans(
   t: TestContext,
   database: Database,
   url: string,
-  of: BusinessWithReminders,
+  { businessId }: BusinessWithReminders,
 ) {
   const client = new pg.Client({ connectionString: url })
-  // When the test has ended, its database goes before this connection.
+  // The database is dropped before this connection is closed.
   client.on('error', () => {})
   await client.connect()
   cleanUpLater(t, () => client.end())
@@ -111,11 +111,11 @@ async function startPlans(
        version, planned_version, created_date, created_user, modified_date, modified_user)
      select $1, true, 3, 'CALENDAR', -n, 1, 0, now(), 'SYSTEM', now(), 'SYSTEM'
      from generate_series(1, 4) n`,
-    [of.businessId],
+    [businessId],
   )
   if (!isFull) {
     await client.query('begin')
-    await client.query('select from calendar where business_id = $1 for share', [of.businessId])
+    await client.query('select from calendar where business_id = $1 for share', [businessId])
   }
   const untilOnEveryNode = () =>
     until(async () => {
@@ -148,7 +148,7 @@ async function freezeInTurn(t: TestContext, environment: Record<string, string> 
       database,
       'drop trigger final_states on event_trigger',
       'drop index email_once',
-      // Still quick to look up, but no longer unique.
+      // An index for lookups that is not unique.
       'create index email_many on email (business_id, event_trigger_id, event_action_id)',
     )
   }
@@ -169,10 +169,10 @@ async function freezeInTurn(t: TestContext, environment: Record<string, string> 
     spreadMs: isFull ? 200_000 : 8_000,
   })
   let freezes = 0
-  // Without its guard a node doubles a mail only if it wakes before its database session ends.
+  // Without the lease check a node doubles a mail only if it resumes before its database session ends.
   const isEnough = async () =>
     isMutant
-      ? freezes >= MOST_FREEZES || (await account(database.engine)).faults.length > 0
+      ? freezes >= MAX_FREEZES || (await account(database.engine)).faults.length > 0
       : freezes >= FREEZES
   for (; !(await isEnough()); freezes += 1) {
     const held = await holdOne(url, business!)
@@ -219,7 +219,7 @@ async function holdOne(url: string, business: BusinessWithReminders) {
   }
 }
 
-/** Freezes one node after the other, until what the frozen one had claimed belongs to another. */
+/** Freezes the nodes in turn until another worker has taken over the trigger; returns the frozen node. */
 async function freezeUntilTakenOver(database: Database, nodes: Node[], calendarId: number) {
   const claim = () => claimOf(database, calendarId)
   await until(async () => (await claim())?.worker != null, 600_000)
@@ -238,7 +238,7 @@ async function freezeUntilTakenOver(database: Database, nodes: Node[], calendarI
   }
 }
 
-/** Which worker has claimed the appointment's trigger, and until when; nothing if it has ended. */
+/** The worker that claimed the appointment's trigger, and its lease; undefined if the trigger has ended. */
 async function claimOf({ engine }: Database, calendarId: number) {
   const [row] = await engine.query<{ worker: string | null; until: Temporal.Instant | null }>(
     sql`select worker, l.lease_until as until from pending_trigger left join worker_lease l using (worker)

@@ -8,8 +8,8 @@ import { startWorld } from '../support/world.ts'
 import { isFull } from './random.ts'
 
 /*
- * Long prints end, alone and together, over connections like those of any client. Durations are
- * asserted by `npm run proof:prints` only, on an idle machine.
+ * Long reports are printed to their end, alone and concurrently, over ordinary HTTP connections. Only
+ * `npm run proof:prints` asserts durations, on an idle machine.
  */
 
 const LONG_ROWS = isFull ? 50_000 : 1_200
@@ -39,7 +39,7 @@ test(`${AT_ONCE} prints of ${ROWS_EACH} rows at once all end`, async (t) => {
     assert.equal(status, 200)
     assertIsWhole(bytes)
   }
-  // All are the same report, so that a file that was cut would be shorter.
+  // All print the same report: a truncated file would be shorter.
   const sizes = new Set(files.map(({ bytes }) => Math.round(bytes.length / 1_000)))
   assert.ok(sizes.size <= 2, [...sizes].join())
 })

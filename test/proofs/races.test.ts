@@ -15,26 +15,29 @@ import { capturing } from '../support/capturing-engine.ts'
 import { stepsOf } from '../support/engine-steps.ts'
 
 /**
- * Reminders fire while their appointments are moved or cancelled and their definition switched off.
- * A change that has its lock sees every mail that was before it; after it there must be none.
+ * Reminders fire while their appointments are moved or cancelled and their definition is switched off.
+ * A change counts the earlier mails under its lock. There must be no later ones.
  */
 const RACES = isFull ? 10_000 : 300
 const AT_ONCE = 25
-/** About as many as two nodes send in a round. */
-const MOST_STATEMENTS = 60
+/** About as many statements as two nodes send in a round. */
+const MAX_STATEMENTS = 60
 const HOUR = 3_600_000
 
-test('nothing is sent after it was moved, cancelled or switched off', async (t) => {
-  const { races, stale, sent, spared } = await race(t, RACES)
+test('no reminder is sent after its appointment was moved or cancelled, or its definition switched off', async (t) => {
+  const { races, stale, sent, prevented } = await race(t, RACES)
   assert.deepEqual(stale, [])
-  assert.ok(sent > races * 0.02 && spared > races * 0.02, 'both came first, now and then')
+  assert.ok(
+    sent > races * 0.02 && prevented > races * 0.02,
+    'both the mail and the change came first',
+  )
 })
 
 for (const [name, mutation] of [
-  ['is not looked at again', { parts: { decide: () => 'fire' as const } }],
-  ['is looked at without a lock', { rewrite: rewriting(withoutLocks) }],
+  ['without a check', { parts: { decide: () => 'fire' as const } }],
+  ['with a check outside the lock', { rewrite: rewriting(withoutLocks) }],
 ] as [string, Mutation][]) {
-  test(`something is sent too late when it ${name} at firing`, async (t) => {
+  test(`a stale reminder is sent ${name} when it fires`, async (t) => {
     const { stale } = await race(t, 5_000, mutation)
     assert.ok(stale.length > 0)
   })
@@ -42,23 +45,23 @@ for (const [name, mutation] of [
 
 type Mutation = { parts?: Partial<EngineParts>; rewrite?: (statement: Sql) => Sql }
 
-async function race(t: TestContext, most: number, mutation: Mutation = {}) {
+async function race(t: TestContext, maxRaces: number, mutation: Mutation = {}) {
   const random = randomFrom(proofSeed(t))
   const world = await startWorld(t)
-  const told = { races: 0, stale: [] as string[], sent: 0, spared: 0 }
-  // One is enough to know.
-  while (told.races < most && told.stale.length === 0) {
-    await round(world, random, mutation, told)
+  const counts: Counts = { races: 0, stale: [], sent: 0, prevented: 0 }
+  while (counts.races < maxRaces && counts.stale.length === 0) {
+    await round(world, random, mutation, counts)
   }
-  const { races, sent, spared, stale } = told
-  t.diagnostic(`${races} races, ${sent} sent before, ${spared} not sent, ${stale.length} stale`)
-  return told
+  const { races, sent, prevented, stale } = counts
+  t.diagnostic(`${races} races, ${sent} sent before, ${prevented} not sent, ${stale.length} stale`)
+  return counts
 }
 
-type Told = { races: number; stale: string[]; sent: number; spared: number }
+/** `stale`: reminders sent after the change; `sent`: before it. */
+type Counts = { races: number; stale: string[]; sent: number; prevented: number }
 
-async function round(world: World, random: Random, mutation: Mutation, told: Told) {
-  const { db, businessId, clock, move } = world
+async function round(world: World, random: Random, mutation: Mutation, counts: Counts) {
+  const { db, businessId, clock, moveClock } = world
   const eventDefnId = await define(world)
   const startTime = clock.now().epochMilliseconds + 24 * HOUR + 1_000
   const times = { startTime, endTime: startTime + HOUR }
@@ -69,7 +72,7 @@ async function round(world: World, random: Random, mutation: Mutation, told: Tol
   const ids = booked.flatMap((outcome) =>
     outcome.refused ? [] : Number(outcome.object.calendarId),
   )
-  move(2_000)
+  moveClock(2_000)
 
   const seen = new Map<number, number>()
   const errors: unknown[] = []
@@ -87,12 +90,12 @@ async function round(world: World, random: Random, mutation: Mutation, told: Tol
       }),
     ).finally(() => progress.end()),
     ...changes.map(async (work) => {
-      await progress.reach(random.below(MOST_STATEMENTS))
+      await progress.reach(random.below(MAX_STATEMENTS))
       await work()
     }),
   ])
   if (errors.length > 0) throw errors[0]
-  move(11_000)
+  moveClock(11_000)
   for (const { takeOver, fire } of nodes) {
     await takeOver()
     while ((await fire()) > 0);
@@ -100,16 +103,16 @@ async function round(world: World, random: Random, mutation: Mutation, told: Tol
   const mails = await mailsOf(db, ids)
   for (const id of ids) {
     const [before, after] = [seen.get(id) ?? 0, mails.get(id) ?? 0]
-    if (after > before) told.stale.push(`appointment ${id}: mail after its ${change}`)
-    if (before > 0) told.sent += 1
-    else told.spared += 1
+    if (after > before) counts.stale.push(`appointment ${id}: mail after its ${change}`)
+    if (before > 0) counts.sent += 1
+    else counts.prevented += 1
   }
-  told.races += ids.length
+  counts.races += ids.length
   await deactivate(world, eventDefnId, [], seen)
-  move(60 * 24 * HOUR)
+  moveClock(60 * 24 * HOUR)
 }
 
-/** How many statements the nodes have sent. A change begins after some of them, however long they take. */
+/** Counts the statements of the nodes. A change begins after a number of them, not after a time. */
 class Progress {
   #statements = 0
   #hasEnded = false
@@ -127,7 +130,7 @@ class Progress {
     this.#release()
   }
 
-  /** The nodes are done: all other changes come after them. */
+  /** The nodes have ended: the remaining changes begin now. */
   end() {
     this.#hasEnded = true
     this.#release()
@@ -152,7 +155,7 @@ function startNode(
     progress.count()
     return mutation.rewrite ? mutation.rewrite(statement) : statement
   }
-  const of = (db: Db): Db => ({
+  const viewOf = (db: Db): Db => ({
     ...db,
     query: (statement) => db.query(rewrite(statement)),
     transaction: (work) =>
@@ -167,7 +170,7 @@ function startNode(
   const engine = createEngine({
     database: {
       ...database,
-      engine: of(database.engine),
+      engine: viewOf(database.engine),
     } satisfies Database,
     clock,
     ...capturing(),
@@ -195,7 +198,7 @@ async function define({ db, database, businessId, clock, emailTemplateId }: Worl
   return definition.eventDefnId
 }
 
-/** Says inside its own transaction, under its lock, how many mails were before it. */
+/** Changes an appointment. In the same transaction, under its lock, it counts the mails before it. */
 async function changeOne(world: World, calendarId: number, how: string, seen: Map<number, number>) {
   const { db, businessId, clock } = world
   const startTime = clock.now().epochMilliseconds + 30 * 24 * HOUR

@@ -1,36 +1,38 @@
 import { asOwner } from '../support/owner.ts'
-import { Disturbed } from './interleave.ts'
-import { playRun, startWorld, type Mutation, type Told, type World } from './simulation.ts'
+import { MachineTooSlow } from './interleave.ts'
+import { simulateRun, startWorld, type Mutation, type RunResult, type World } from './simulation.ts'
 
-export type Playing = {
-  /** The seed of the next run; none when enough were played. */
-  next(): number | undefined | Promise<number | undefined>
-  tell(seed: number, told: Told): void
-  /** The machine played a part that it should not: it is played again. */
-  disturbed(seed: number): void
+/** The runs to simulate, and what is done with their results. */
+export type Series = {
+  /** The seed of the next run; undefined when there are enough. */
+  nextSeed(): number | undefined | Promise<number | undefined>
+  onResult(seed: number, result: RunResult): void
+  /** The machine was too slow for this run, which is repeated. */
+  onRepeat(seed: number): void
   mutation?: Mutation
+  /** Statements that remove guards from the database. */
   without?: string[]
 }
 
-/** Plays simulated runs concurrently, each in a world of its own. */
-export async function playRuns(playing: Playing) {
-  await Promise.all(Array.from({ length: WORLDS }, () => playOneByOne(playing)))
+/** Simulates runs concurrently, each in a database of its own. */
+export async function simulateRuns(series: Series) {
+  await Promise.all(Array.from({ length: CONCURRENT_RUNS }, () => simulateOneByOne(series)))
 }
 
-/** While one waits for the server another goes on. */
-const WORLDS = 3
+/** While one run waits for the server, the others use the processor. */
+const CONCURRENT_RUNS = 3
 
-async function playOneByOne({ next, tell, disturbed, mutation, without = [] }: Playing) {
-  let seed = await next()
+async function simulateOneByOne({ nextSeed, onResult, onRepeat, mutation, without = [] }: Series) {
+  let seed = await nextSeed()
   let opened = seed === undefined ? undefined : await openWorld(without)
   while (opened && seed !== undefined) {
-    const told = await playUndisturbed(opened.world, seed, mutation)
-    if (told) {
-      tell(seed, told)
-      seed = await next()
+    const result = await simulateUnlessTooSlow(opened.world, seed, mutation)
+    if (result) {
+      onResult(seed, result)
+      seed = await nextSeed()
     } else {
-      disturbed(seed)
-      // Somebody may still be at something there.
+      onRepeat(seed)
+      // A statement may still run in the old database.
       void opened.close().catch(() => {})
       opened = await openWorld(without)
     }
@@ -39,21 +41,20 @@ async function playOneByOne({ next, tell, disturbed, mutation, without = [] }: P
 }
 
 async function openWorld(without: string[]) {
-  const ends: (() => unknown)[] = []
-  const world = await startWorld({ after: (end) => void ends.push(end) })
+  const cleanUps: (() => unknown)[] = []
+  const world = await startWorld({ after: (cleanUp) => void cleanUps.push(cleanUp) })
   await asOwner(world.database, ...without)
   const close = async () => {
-    for (const end of ends.toReversed()) await end()
+    for (const cleanUp of cleanUps.toReversed()) await cleanUp()
   }
   return { world, close }
 }
 
-/** Nothing where the machine played a part that it should not. */
-async function playUndisturbed(world: World, seed: number, mutation?: Mutation) {
+async function simulateUnlessTooSlow(world: World, seed: number, mutation?: Mutation) {
   try {
-    return await playRun(world, seed, mutation)
+    return await simulateRun(world, seed, mutation)
   } catch (error) {
-    if (error instanceof Disturbed) return undefined
+    if (error instanceof MachineTooSlow) return undefined
     throw error
   }
 }

@@ -1,25 +1,25 @@
 import assert from 'node:assert/strict'
 import { availableParallelism } from 'node:os'
 import { test, type TestContext } from 'node:test'
-import { playRuns, type Playing } from './simulated-runs.ts'
-import { Disturbed } from './interleave.ts'
-import { playInProcesses } from './players.ts'
+import { MachineTooSlow } from './interleave.ts'
 import { isFull, proofSeed } from './random.ts'
+import { simulateRuns, type Series } from './simulated-runs.ts'
+import { simulateRun, startWorld, type Mutation, type RunResult } from './simulation.ts'
+import { simulateInProcesses } from './simulation-processes.ts'
 import {
   rewriting,
   withoutLeaseCheck,
+  withoutObjectLocks,
   withoutRetries,
-  withoutTurnsAtObjects,
 } from './without-guards.ts'
-import { playRun, startWorld, type Mutation, type Told } from './simulation.ts'
 
-type Extent = { most: number; seed?: number }
+type Extent = { maxRuns: number; seed?: number }
 
-/** Plays simulated runs until one breaks a promise or enough were played. */
-async function play(
+/** Simulates runs until one breaks a promise or there are enough. */
+async function simulate(
   t: TestContext,
-  { most, seed = proofSeed(t) }: Extent,
-  playAll: (playing: Playing) => Promise<void>,
+  { maxRuns, seed = proofSeed(t) }: Extent,
+  simulateSeries: (series: Series) => Promise<void>,
 ) {
   const startedAt = performance.now()
   const counts = {
@@ -30,124 +30,124 @@ async function play(
     triggers: 0,
     mails: 0,
     givenUp: 0,
-    disturbed: 0,
+    repeated: 0,
   }
-  const found: { at: number; told: Told }[] = []
-  const begun = new Set<number>()
-  let first = seed
-  const isOver = () => found.length > 0 || first - seed >= most
-  const next = () => {
+  const failures: { at: number; result: RunResult }[] = []
+  const running = new Set<number>()
+  let next = seed
+  const isOver = () => failures.length > 0 || next - seed >= maxRuns
+  const nextSeed = () => {
     if (isOver()) return undefined
-    begun.add(first)
-    return first++
+    running.add(next)
+    return next++
   }
-  const tell = (at: number, told: Told) => {
-    begun.delete(at)
+  const onResult = (at: number, result: RunResult) => {
+    running.delete(at)
     counts.runs += 1
-    for (const key of COUNTED) counts[key] += told[key]
-    if (told.broken.length > 0) found.push({ at, told })
-    if (counts.runs % SAID_EVERY > 0) return
-    // A long run says how far it is, and how another goes on where this one is ended.
-    const undone = Math.min(first, ...begun)
-    const rest = `PROOF_SEED=${undone} PROOF_RUNS=${seed + most - undone} plays the rest`
+    for (const key of SUMMED) counts[key] += result[key]
+    if (result.broken.length > 0) failures.push({ at, result })
+    if (counts.runs % PRINT_EVERY > 0) return
+    // Prints how far a long series is, and how to continue it if it is stopped.
+    const firstUndone = Math.min(next, ...running)
+    const rest = `PROOF_SEED=${firstUndone} PROOF_RUNS=${seed + maxRuns - firstUndone} runs the rest`
     const minutes = ((performance.now() - startedAt) / 60_000).toFixed(1)
     console.log(`seed ${seed}, ${minutes} min: ${JSON.stringify(counts)}; ${rest}`)
   }
-  const disturbed = () => void (counts.disturbed += 1)
-  await playAll({ next, tell, disturbed })
+  const onRepeat = () => void (counts.repeated += 1)
+  await simulateSeries({ nextSeed, onResult, onRepeat })
   t.diagnostic(`seed ${seed}: ${JSON.stringify(counts)}`)
-  const [worst] = found.toSorted((a, b) => a.at - b.at)
-  return { broken: worst?.told.broken ?? [], story: worst?.told.story ?? [], at: worst?.at }
+  const [first] = failures.toSorted((a, b) => a.at - b.at)
+  return { broken: first?.result.broken ?? [], log: first?.result.log ?? [], at: first?.at }
 }
 
-const SAID_EVERY = 500
-const COUNTED = ['steps', 'crashes', 'frozen', 'triggers', 'mails', 'givenUp'] as const
+const PRINT_EVERY = 500
+const SUMMED = ['steps', 'crashes', 'frozen', 'triggers', 'mails', 'givenUp'] as const
 
 const RUNS = isFull ? Number(process.env.PROOF_RUNS ?? 100_000) : 60
 
 test('no simulated run of bookings, edits, crashes and clock jumps breaks a promise', async (t) => {
   const processes = isFull ? availableParallelism() : 1
-  const { broken, story, at } = await play(t, { most: RUNS }, (playing) =>
-    playInProcesses(processes, playing),
+  const { broken, log, at } = await simulate(t, { maxRuns: RUNS }, (series) =>
+    simulateInProcesses(processes, series),
   )
-  for (const line of story) t.diagnostic(line)
+  for (const line of log) t.diagnostic(line)
   assert.deepEqual(broken, [], `run of seed ${at}`)
 })
 
-/** One in which the server never has to choose between two who waited for the same row. */
+/** A run in which the server never chooses between two sessions that wait for the same row. */
 const WITHOUT_RACE = 2
 
 test('a seed repeats its simulated run', async (t) => {
   const twice = async () => {
     const world = await startWorld(t)
-    const [{ story: _, ...first }, { story: _again, ...again }] = [
-      await playRun(world, WITHOUT_RACE),
-      await playRun(world, WITHOUT_RACE),
+    const [{ log: _, ...first }, { log: _again, ...again }] = [
+      await simulateRun(world, WITHOUT_RACE),
+      await simulateRun(world, WITHOUT_RACE),
     ]
     return { first, again }
   }
-  let played: Awaited<ReturnType<typeof twice>> | undefined
-  while (!played) {
-    played = await twice().catch((error) => {
-      if (error instanceof Disturbed) return undefined
+  let results: Awaited<ReturnType<typeof twice>> | undefined
+  while (!results) {
+    results = await twice().catch((error) => {
+      if (error instanceof MachineTooSlow) return undefined
       throw error
     })
   }
-  assert.deepEqual(played.again, played.first)
+  assert.deepEqual(results.again, results.first)
 })
 
 /**
- * The proof is worth something if it fails where a guard is missing. The seeds are those of
- * simulated runs that did; where the engine takes other steps since, a later one does.
+ * The simulation must fail if a guard is missing. The seeds are of runs that failed; if the engine has
+ * changed since, a run of a later seed fails.
  */
-type Guard = { name: string; seed: number; without: string[]; mutation: Mutation; sign: RegExp }
+type Guard = { name: string; seed: number; without: string[]; mutation: Mutation; failure: RegExp }
 const GUARDS: Guard[] = [
   {
     name: 'the lease is checked before anything is written',
     seed: 2_123_826_455,
     without: [],
     mutation: { rewrite: rewriting(withoutLeaseCheck), freezing: 0.9, firing: 0.5 },
-    sign: /stumbled|twice|mails instead|not asked for|lost/,
+    failure: /unexpected error|twice|mails instead|not wanted|lost/,
   },
   {
-    name: 'what is done stays as it is',
+    name: 'finished triggers do not change',
     seed: 1_908_245_658,
     without: ['drop trigger check_references on email', 'drop index email_once'],
     mutation: { rewrite: rewriting(withoutLeaseCheck), freezing: 0.9, firing: 0.5 },
-    sign: /twice|mails instead|not asked for|lost/,
+    failure: /twice|mails instead|not wanted|lost/,
   },
   {
-    name: 'an occasion is planned once',
+    name: 'a reminder is planned once',
     seed: 1_447_168_838,
     without: [
       'drop index event_trigger_once_per_anchor',
       'drop index pending_trigger_of_definition',
     ],
-    mutation: { rewrite: rewriting(withoutTurnsAtObjects), planning: 0.9, freezing: 0 },
-    sign: /twice planned|doubled/,
+    mutation: { rewrite: rewriting(withoutObjectLocks), planning: 0.9, freezing: 0 },
+    failure: /planned twice|doubled/,
   },
   {
-    name: 'all is looked at again at firing',
+    name: 'a trigger is checked again when it fires',
     seed: 1_280_920_787,
     without: [],
     mutation: { parts: { decide: () => 'fire' }, freezing: 0.9 },
-    sign: /not asked for/,
+    failure: /not wanted/,
   },
   {
-    name: 'nothing is given up before several died over it alone',
+    name: 'a trigger is given up only after several failed attempts',
     seed: 1,
     without: [],
     mutation: { rewrite: rewriting(withoutRetries) },
-    sign: /^\d set aside though/,
+    failure: /^\d given up although/,
   },
 ]
 
-for (const { name, sign, seed, mutation, without } of GUARDS) {
+for (const { name, failure, seed, mutation, without } of GUARDS) {
   test(`a simulated run breaks a promise without this guard: ${name}`, async (t) => {
-    const { broken, at } = await play(t, { most: 2_000, seed }, (playing) =>
-      playRuns({ ...playing, mutation, without }),
+    const { broken, at } = await simulate(t, { maxRuns: 2_000, seed }, (series) =>
+      simulateRuns({ ...series, mutation, without }),
     )
     t.diagnostic(`broken in the run of seed ${at}`)
-    assert.match(broken.join('\n'), sign)
+    assert.match(broken.join('\n'), failure)
   })
 }

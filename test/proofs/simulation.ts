@@ -18,14 +18,14 @@ import { cloneDatabase } from '../support/database.ts'
 import { stepsOf } from '../support/engine-steps.ts'
 import {
   Crash,
-  Disturbed,
   Interleaving,
   isServerTimeout,
+  MachineTooSlow,
   type Process,
   type Span,
 } from './interleave.ts'
 import {
-  brokenPromises,
+  findBrokenPromises,
   isGivenUp,
   type Appointment,
   type Definition,
@@ -41,21 +41,22 @@ const LEASE_SECONDS = 10
 const MAX_RETRY_SECONDS = 2 * LEASE_SECONDS
 const NODES = 3
 
-/** What may be taken out of the engine, to see that the proof notices. */
+/** What a test changes in the engine, to see that the simulation fails. */
 export type Mutation = {
   rewrite?: (statement: Sql) => Sql
   parts?: Partial<EngineParts>
-  /** Instead of the run's own fault rates, where that is what a guard is for. */
+  /** In place of the run's own fault rates, to cause what a guard is for. */
   freezing?: number
   planning?: number
   firing?: number
 }
 
-export type Told = {
+export type RunResult = {
+  /** One line for each broken promise. */
   broken: string[]
-  /** What happened and what was found, where a promise was broken. */
-  story: string[]
-  /** The same for the same run. */
+  /** What happened and which rows were found, if a promise was broken. */
+  log: string[]
+  /** Equal for equal runs. */
   fingerprint: number
   steps: number
   crashes: number
@@ -69,7 +70,7 @@ export type World = Awaited<ReturnType<typeof startWorld>>
 
 const START = Date.parse('2026-03-02T09:00:00Z')
 
-/** A database with one business, its staff and a template, and a clock of its own. */
+/** A database with one business, its staff, a template and a clock. */
 export async function startWorld(t: Lifetime) {
   const { database, url } = await cloneDatabase(t, 20, SETTINGS)
   const owner = new pg.Client({ connectionString: url })
@@ -81,42 +82,42 @@ export async function startWorld(t: Lifetime) {
     await owner.query(`alter database ${name} set ${setting} = off`)
   await owner.query(`select setval('business_business_id_seq', ${(worlds += 1)})`)
   const business = await openBusiness(database)
-  const clear = await clearing(owner)
-  return { database, ...business, clear, countBlocked: counting(owner) }
+  const clear = await prepareClear(owner)
+  return { database, ...business, clear, countBlocked: blockedCounter(owner) }
 }
 
-/** Nodes remember a business by its number, so no two worlds of one process have the same. */
+/** Nodes cache businesses by id, so each world of a process has another id. */
 let worlds = 0
 
 const SETTINGS = {
-  // The same few statements by the hundred thousand on tables that stay small.
+  // The same few statements run many times, on tables that stay small.
   plan_cache_mode: 'force_generic_plan',
   jit: 'off',
-  // The server should not lose patience on a busy machine, nor with one who is paused for a while.
+  // No timeout may end a statement on a busy machine, or a transaction that the simulation pauses.
   statement_timeout: '1h',
   idle_in_transaction_session_timeout: '1h',
 }
 
 /**
- * Takes away what a simulated run left, also what nobody else could: the next one begins with nothing but
- * the business itself.
+ * Returns a function that deletes the rows of a simulated run, also those that no role of the service can
+ * delete. The next run begins with the business, its staff and its template only.
  */
-async function clearing(owner: pg.Client) {
+async function prepareClear(owner: pg.Client) {
   const { rows } = await owner.query<{ name: string }>(`
     select format('%I', relname) as name from pg_class
     where relkind = 'r' and relnamespace = 'public'::regnamespace`)
   const tables = rows.map((row) => row.name)
-  const grown = tables.filter((name) => !KEPT.has(name))
+  const cleared = tables.filter((name) => !KEPT.has(name))
   await owner.query('set session_replication_role = replica')
   for (const name of tables) await owner.query(`alter table ${name} set (autovacuum_enabled = off)`)
-  // A function keeps the plans of its statements.
-  const statements = grown.map((name) => `delete from ${name};`).join(' ')
+  // The server plans the statements of a function once.
+  const statements = cleared.map((name) => `delete from ${name};`).join(' ')
   await owner.query(`
     create function pg_temp.clear() returns void language plpgsql as $$begin ${statements} end$$`)
-  let cleared = 0
+  let runs = 0
   return async () => {
     await owner.query(CLEAR)
-    if ((cleared += 1) % VACUUM_EVERY === 0) await owner.query(`vacuum ${grown.join(',')}`)
+    if ((runs += 1) % VACUUM_EVERY === 0) await owner.query(`vacuum ${cleared.join(',')}`)
   }
 }
 
@@ -135,41 +136,43 @@ const KEPT = new Set([
 ])
 const VACUUM_EVERY = 50
 
-/** Who goes first of those due in the same moment is the server's choice; here it is the oldest. */
-const inOrder = rewriting((text) =>
+/** Claims triggers of the same time in a fixed order, so that a seed repeats its run. */
+const inFixedOrder = rewriting((text) =>
   text.includes('pending_trigger q')
     ? text.replaceAll(/order by q\.next_attempt_time(?=\s+limit)/g, '$&, q.event_trigger_id')
     : text,
 )
 
-/** The engine's own statements, with nothing taken out. */
-const asWritten = inOrder
-
-/** To ask who is at this database costs more than to ask who waits, and connections last. */
-function counting(owner: pg.Client) {
-  const isHere = new Map<number, boolean>()
-  const ask = async (question: pg.QueryConfig) =>
-    (await owner.query<{ pid: number; here: boolean }>(question)).rows
+/**
+ * Counts the sessions of this database that wait for a lock. Reading pg_stat_activity takes longer than
+ * pg_locks and connections stay open, so it is read only if an unknown session waits.
+ */
+function blockedCounter(owner: pg.Client) {
+  const isOfDatabase = new Map<number, boolean>()
+  const read = async (query: pg.QueryConfig) =>
+    (await owner.query<{ pid: number; isOfDatabase: boolean }>(query)).rows
   return async () => {
-    const waiting = await ask(WAITING)
-    const isAnyoneNew = waiting.some(({ pid }) => !isHere.has(pid))
-    for (const { pid, here } of isAnyoneNew ? await ask(PRESENT) : []) isHere.set(pid, here)
-    return waiting.filter(({ pid }) => isHere.get(pid)).length
+    const blocked = await read(BLOCKED)
+    const isAnyNew = blocked.some(({ pid }) => !isOfDatabase.has(pid))
+    for (const row of isAnyNew ? await read(SESSIONS) : [])
+      isOfDatabase.set(row.pid, row.isOfDatabase)
+    return blocked.filter(({ pid }) => isOfDatabase.get(pid)).length
   }
 }
 
-const WAITING = { name: 'waiting', text: 'select distinct pid from pg_locks where not granted' }
-const PRESENT = {
-  name: 'present',
+const BLOCKED = { name: 'blocked', text: 'select distinct pid from pg_locks where not granted' }
+const SESSIONS = {
+  name: 'sessions',
   text: `
-    select pid, datname is not distinct from current_database() as here from pg_stat_activity`,
+    select pid, datname is not distinct from current_database() as "isOfDatabase"
+    from pg_stat_activity`,
 }
 
 async function openBusiness(database: Database) {
   let ms = START
   const clock: Clock = { now: () => Temporal.Instant.fromEpochMilliseconds(ms) }
-  const move = (by: number) => void (ms += by)
-  const begin = () => void (ms = START)
+  const moveClock = (byMs: number) => void (ms += byMs)
+  const resetClock = () => void (ms = START)
   const now = clock.now()
   const [row] = await database.operator.query<{ id: number }>(sql`
     insert into business (name, time_zone, created_date, created_user, modified_date, modified_user)
@@ -202,24 +205,28 @@ async function openBusiness(database: Database) {
     emailBody: '<p>%APPT_START_TIME%</p>',
   })
   const ids = { locationId, professionalId, reasonId, clientId }
-  return { db, businessId, clock, move, begin, ids, emailTemplateId: emailTemplateId! }
+  return { db, businessId, clock, moveClock, resetClock, ids, emailTemplateId: emailTemplateId! }
 }
 
-/** One simulated run from its seed: what was done, and which promises it broke. */
-export async function playRun(world: World, seed: number, mutation: Mutation = {}): Promise<Told> {
-  world.begin()
-  const play = new Play(world, seed, mutation)
+/** Simulates the run of a seed and checks the promises. */
+export async function simulateRun(
+  world: World,
+  seed: number,
+  mutation: Mutation = {},
+): Promise<RunResult> {
+  world.resetClock()
+  const run = new SimulatedRun(world, seed, mutation)
   try {
-    const told = await play.play()
+    const result = await run.simulate()
     await world.clear()
-    return told
+    return result
   } catch (error) {
-    await play.abandon()
-    throw isServerTimeout(error) ? new Disturbed(error) : error
+    await run.abandon()
+    throw isServerTimeout(error) ? new MachineTooSlow(error) : error
   }
 }
 
-class Play {
+class SimulatedRun {
   readonly #world: World
   readonly #random: Random
   readonly #parts: Partial<EngineParts>
@@ -228,8 +235,8 @@ class Play {
   readonly #steps: Interleaving
   readonly #settings = new SettingsCache()
   readonly #nodes: Node[] = []
-  /** All that ever were a node. */
-  readonly #workers: Process[] = []
+  /** The processes of all nodes, also of replaced ones. */
+  readonly #nodeProcesses: Process[] = []
   readonly #definitions: number[] = []
   readonly #appointments: number[] = []
   readonly #settled: Settled[] = []
@@ -237,60 +244,60 @@ class Play {
   #frozen: Process[] = []
   #processes = 0
   #serverTimeout: unknown
-  /** The latest that the clock ever said: leases may last until a little after it. */
+  /** The latest time of the clock so far: leases may last until a little after it. */
   #latest = START
 
   constructor(world: World, seed: number, mutation: Mutation) {
-    const { rewrite = (it) => it, parts = {} } = mutation
+    const { rewrite = (statement) => statement, parts = {} } = mutation
     this.#world = world
     this.#random = randomFrom(seed)
     this.#parts = parts
     this.#faultRates = faultRatesOf(this.#random, mutation)
-    this.#rewrite = (statement) => asWritten(rewrite(statement))
+    this.#rewrite = (statement) => inFixedOrder(rewrite(statement))
     this.#steps = new Interleaving(this.#random, world.countBlocked)
   }
 
-  async play(): Promise<Told> {
+  async simulate(): Promise<RunResult> {
     const random = this.#random
-    for (let i = 0; i < NODES; i += 1) this.#nodes.push(this.#boot(i))
-    await this.#defineSome()
-    const moments = 4 + random.below(6)
-    for (let moment = 0; moment < moments; moment += 1) {
-      const together = 1 + random.below(4)
-      const works = Array.from({ length: together }, () => this.#something())
-      if (random.chance(this.#faultRates.planning)) works.push(...(await this.#planTogether()))
-      await this.#together(works)
+    for (let i = 0; i < NODES; i += 1) this.#nodes.push(this.#startNode(i))
+    await this.#createDefinitions()
+    const rounds = 4 + random.below(6)
+    for (let round = 0; round < rounds; round += 1) {
+      const count = 1 + random.below(4)
+      const tasks = Array.from({ length: count }, () => this.#randomTask())
+      if (random.chance(this.#faultRates.planning)) tasks.push(...(await this.#planConcurrently()))
+      await this.#runConcurrently(tasks)
       if (random.chance(0.25)) await this.#settle()
       this.#passTime()
       this.#thawSome(0.5)
     }
     this.#thawSome(1)
-    await this.#settle() // beside those who woke
+    await this.#settle() // concurrently with the thawed processes
     await this.#settle()
-    for (let half = 0; half < 4; half += 1) {
-      this.#move(15 * HOUR)
+    for (let i = 0; i < 4; i += 1) {
+      this.#moveClock(15 * HOUR)
       await this.#settle()
     }
-    const record = await this.#read()
-    this.#broken.push(...brokenPromises(record), ...(await this.#reconcile()))
+    const record = await this.#readRecord()
+    this.#broken.push(...findBrokenPromises(record), ...(await this.#reconcile()))
     const { steps, crashes, frozen, fingerprint } = this.#steps
     const [mails, triggers] = [record.mails.length, record.triggers.length]
     const givenUp = record.triggers.filter(isGivenUp).length
     const isBroken = this.#broken.length > 0
-    const story = isBroken ? [...this.#steps.story, ...shown(record)] : []
+    const log = isBroken ? [...this.#steps.log, ...describe(record)] : []
     const counts = { steps, crashes, frozen, mails, triggers, givenUp }
-    return { broken: this.#broken, story, fingerprint, ...counts }
+    return { broken: this.#broken, log, fingerprint, ...counts }
   }
 
   abandon() {
     return this.#steps.abandon()
   }
 
-  /** A node with a name of its own that may die at any of its next statements. */
-  #boot(place: number, batchSize = 1 + this.#random.below(4), isSound = false): Node {
-    const process = this.#process(isSound ? 'the sound node' : `node ${place}`)
-    if (isSound) process.crashIn = process.freezeIn = Infinity
-    this.#workers.push(process)
+  /** Starts a node that may crash at any of its next statements, unless it is healthy. */
+  #startNode(index: number, batchSize = 1 + this.#random.below(4), isHealthy = false): Node {
+    const process = this.#newProcess(isHealthy ? 'the healthy node' : `node ${index}`)
+    if (isHealthy) process.crashIn = process.freezeIn = Infinity
+    this.#nodeProcesses.push(process)
     const { database, clock } = this.#world
     const created = createEngine({
       database: this.#steps.view(database, process, this.#rewrite),
@@ -303,7 +310,7 @@ class Play {
       host: 'localhost',
       calendarLink: () => null,
       unsubscribeLink: () => null,
-      onError: (error) => this.#note(error),
+      onError: (error) => this.#onError(error),
       ...this.#parts,
       settings: this.#settings,
       batchSize,
@@ -311,39 +318,39 @@ class Play {
     return { process, engine: stepsOf(created) }
   }
 
-  #process(what: string): Process {
-    const name = `${what} (process ${(this.#processes += 1)})`
+  #newProcess(role: string): Process {
+    const name = `${role} (process ${(this.#processes += 1)})`
     const { crashing, freezing } = this.#faultRates
     const crashIn = this.#random.chance(crashing) ? 1 + this.#random.below(40) : Infinity
     const freezes = this.#random.chance(freezing)
     const freezeIn = freezes ? 2 + this.#random.below(4) : Infinity
     const crashesAfter = this.#random.chance(0.5)
-    return { name, isDead: false, isFrozen: false, crashIn, crashesAfter, freezeIn, mishaps: 0 }
+    return { name, isDead: false, isFrozen: false, crashIn, crashesAfter, freezeIn, failures: 0 }
   }
 
-  /** Nobody may stumble over anything but a crash. */
-  #note(error: unknown) {
+  /** Any error but a crash breaks a promise. */
+  #onError(error: unknown) {
     if (isServerTimeout(error)) this.#serverTimeout ??= error
     else if (!(error instanceof Crash)) {
       const { detail = '', where = '' } = error as { detail?: string; where?: string }
-      this.#broken.push(`stumbled: ${String(error)} ${detail} ${where}`.trim())
+      this.#broken.push(`unexpected error: ${String(error)} ${detail} ${where}`.trim())
     }
   }
 
-  #move(ms: number) {
-    const { move, clock } = this.#world
-    move(ms)
+  #moveClock(ms: number) {
+    const { moveClock, clock } = this.#world
+    moveClock(ms)
     this.#latest = Math.max(this.#latest, clock.now().epochMilliseconds)
-    this.#steps.tell(`it is ${clock.now()}`)
+    this.#steps.note(`the clock is moved to ${clock.now()}`)
   }
 
-  async #together(works: (() => Promise<unknown>)[]) {
-    for (const error of await this.#steps.run(works)) if (error) this.#note(error)
-    if (this.#serverTimeout) throw new Disturbed(this.#serverTimeout)
-    this.#nodes.forEach((node, place) => {
-      // A frozen node is not missed: another stands in for it, and one day it wakes.
-      if (node.process.isFrozen) this.#frozen.push(node.process)
-      if (node.process.isDead || node.process.isFrozen) this.#nodes[place] = this.#boot(place)
+  async #runConcurrently(tasks: (() => Promise<unknown>)[]) {
+    for (const error of await this.#steps.run(tasks)) if (error) this.#onError(error)
+    if (this.#serverTimeout) throw new MachineTooSlow(this.#serverTimeout)
+    this.#nodes.forEach(({ process }, index) => {
+      // A new node replaces a dead or frozen one. The frozen process may be thawed later.
+      if (process.isFrozen) this.#frozen.push(process)
+      if (process.isDead || process.isFrozen) this.#nodes[index] = this.#startNode(index)
     })
   }
 
@@ -351,11 +358,11 @@ class Play {
     for (const process of this.#frozen) {
       if (!process.isFrozen || !this.#random.chance(probability)) continue
       process.isFrozen = false
-      this.#steps.tell(`${process.name} wakes`)
+      this.#steps.note(`${process.name} is thawed`)
     }
   }
 
-  #something(): () => Promise<unknown> {
+  #randomTask(): () => Promise<unknown> {
     const random = this.#random
     const node = random.pick(this.#nodes)
     if (random.chance(this.#faultRates.firing)) return () => node.engine.fire()
@@ -365,35 +372,35 @@ class Play {
     if (choice < 5) return () => node.engine.plan()
     if (choice < 6) return () => node.engine.heartbeat().then(() => node.engine.sweep())
     if (choice < 8 || this.#appointments.length === 0)
-      return random.chance(0.3) ? () => this.#saveTogether() : () => this.#book()
-    if (choice < 10) return () => this.#change(this.#anAppointment(), this.#newTime())
+      return random.chance(0.3) ? () => this.#saveSeveral() : () => this.#book()
+    if (choice < 10) return () => this.#change(this.#randomAppointment(), this.#newTime())
     if (choice < 12) {
       const status = random.pick(['CANCELLED', 'OPEN', 'CONFIRMED', 'COMPLETED', 'NO_SHOW'])
-      return () => this.#change(this.#anAppointment(), { status })
+      return () => this.#change(this.#randomAppointment(), { status })
     }
-    if (choice < 13) return () => this.#redefine(random.pick(this.#definitions))
+    if (choice < 13) return () => this.#changeDefinition(random.pick(this.#definitions))
     if (choice < 14) {
       const active = random.chance(0.5)
-      return () => this.#change(this.#anAppointment(), { active })
+      return () => this.#change(this.#randomAppointment(), { active })
     }
-    return () => this.#change(this.#anAppointment(), { note: `note ${random.below(100)}` })
+    return () => this.#change(this.#randomAppointment(), { note: `note ${random.below(100)}` })
   }
 
-  #anAppointment() {
-    const { isNarrow } = this.#faultRates
-    return isNarrow ? this.#appointments[0]! : this.#random.pick(this.#appointments)
+  #randomAppointment() {
+    const { usesOneAppointment } = this.#faultRates
+    return usesOneAppointment ? this.#appointments[0]! : this.#random.pick(this.#appointments)
   }
 
-  /** A definition is switched on, and before its plan is done others take it up. */
-  async #planTogether() {
+  /** Switches a definition on while every node plans, so that several find its plan incomplete. */
+  async #planConcurrently() {
     const reminder = this.#random.pick(this.#definitions.slice(0, 2))
     await this.#switchOff(reminder)
-    const keeps = this.#nodes.map(
+    const plans = this.#nodes.map(
       ({ engine }) =>
         () =>
           engine.plan(),
     )
-    return [() => this.#redefine(reminder, 1), ...keeps]
+    return [() => this.#changeDefinition(reminder, 1), ...plans]
   }
 
   #newTime() {
@@ -403,21 +410,21 @@ class Play {
 
   async #book() {
     const body = { ...this.#world.ids, ...this.#newTime() }
-    const saved = await this.#saveCalendar(this.#caller('books'), body)
+    const saved = await this.#saveCalendar(this.#startService('books'), body)
     this.#appointments.push(saved.calendarId as number)
   }
 
-  /** Those who come to a service at the same moment share a transaction. */
-  async #saveTogether() {
+  /** Concurrent saves of one service process share a transaction. */
+  async #saveSeveral() {
     const random = this.#random
     const { businessId, clock, ids } = this.#world
     const bodies: object[] = [{ ...ids, ...this.#newTime() }]
     for (let more = 1 + random.below(2); more > 0 && this.#appointments.length > 0; more -= 1) {
       const status = random.pick(['CANCELLED', 'OPEN', 'COMPLETED'])
       const change = random.chance(0.5) ? this.#newTime() : { status }
-      bodies.push({ calendarId: this.#anAppointment(), ...change })
+      bodies.push({ calendarId: this.#randomAppointment(), ...change })
     }
-    const database = this.#caller(`saves ${bodies.length} together`)
+    const database = this.#startService(`saves ${bodies.length} together`)
     const db = database.forBusiness(businessId, 'key:simulation')
     const shared = new SharedSaves(() => clock.now())
     const kind = objectKind('calendar')!
@@ -429,8 +436,8 @@ class Play {
 
   #change(calendarId: number, body: object) {
     const what = Object.entries(body)[0]!.join(' ')
-    const caller = this.#caller(`changes ${calendarId} to ${what}`)
-    return this.#saveCalendar(caller, { calendarId, ...body })
+    const database = this.#startService(`changes ${calendarId} to ${what}`)
+    return this.#saveCalendar(database, { calendarId, ...body })
   }
 
   async #saveCalendar(database: Database, body: object) {
@@ -449,24 +456,24 @@ class Play {
   }
 
   /** A service process that may die during a request. */
-  #caller(does: string): Database {
-    const process = this.#process(`one who ${does}`)
+  #startService(task: string): Database {
+    const process = this.#newProcess(`a service that ${task}`)
     if (process.freezeIn < Infinity) this.#frozen.push(process)
     return this.#steps.view(this.#world.database, process, this.#rewrite)
   }
 
-  /** One who is alone and to whom nothing happens. */
-  async #undisturbed<T>(does: string, work: (database: Database) => Promise<T>): Promise<T> {
-    const process = this.#process(`one who undisturbed ${does}`)
+  /** Runs a task alone, in a process that never crashes or freezes. */
+  async #runSafely<T>(task: string, work: (database: Database) => Promise<T>): Promise<T> {
+    const process = this.#newProcess(`a safe service that ${task}`)
     process.crashIn = process.freezeIn = Infinity
-    const database = this.#steps.view(this.#world.database, process, asWritten)
-    const done: T[] = []
-    await this.#together([() => work(database).then((result) => done.push(result))])
-    if (done.length === 0) throw new Error(this.#broken.at(-1))
-    return done[0]!
+    const database = this.#steps.view(this.#world.database, process, inFixedOrder)
+    const results: T[] = []
+    await this.#runConcurrently([() => work(database).then((result) => results.push(result))])
+    if (results.length === 0) throw new Error(this.#broken.at(-1))
+    return results[0]!
   }
 
-  async #defineSome() {
+  async #createDefinitions() {
     const random = this.#random
     const forms = [
       { eventTypeId: 3, triggerHours: -random.pick([1, 2, 24]) },
@@ -481,11 +488,11 @@ class Play {
       now: clock.now(),
       settings: this.#settings,
     }
-    await this.#undisturbed('defines', (database) =>
+    await this.#runSafely('creates definitions', (database) =>
       database.forBusiness(businessId, 'key:simulation').transaction(async (tx) => {
         for (const body of bodies) {
           const { definition } = await saveDefinition(tx, body, defining)
-          await markPlanned(tx, definition) // there is nothing yet that could be planned
+          await markPlanned(tx, definition) // there are no appointments yet
           this.#definitions.push(definition.eventDefnId)
         }
       }),
@@ -518,40 +525,43 @@ class Play {
     return definition.eventDefnId
   }
 
-  /** Another offset or text, on or off; the process that saves it may die before its plan is done. */
-  async #redefine(eventDefnId: number, switching = 0.3) {
+  /**
+   * Changes the offset and description of a definition, or switches it. The process may crash before the
+   * plan of the new version is complete.
+   */
+  async #changeDefinition(eventDefnId: number, switching = 0.3) {
     const { businessId } = this.#world
     const random = this.#random
-    // Drawn before anything is waited for, so that the seed alone decides what is drawn.
-    const [switches, place, edit] = [random.chance(switching), random.below(4), random.below(100)]
-    const database = this.#caller(`redefines ${eventDefnId}`)
+    // All random numbers are drawn before the first await, so that they depend on the seed only.
+    const [switches, index, edit] = [random.chance(switching), random.below(4), random.below(100)]
+    const database = this.#startService(`changes definition ${eventDefnId}`)
     const db = database.forBusiness(businessId, 'key:simulation')
     const current = (await findDefinition(db, businessId, eventDefnId))!
     const active = switches ? !current.active : current.active
     const hours = current.triggerHours < 0 ? [-1, -3, -24] : [0, 1, 2]
     const { eventTypeId } = current
-    const triggerHours = eventTypeId === 3 ? (hours[place] ?? current.triggerHours) : 0
+    const triggerHours = eventTypeId === 3 ? (hours[index] ?? current.triggerHours) : 0
     const form = bodyOf(businessId, { eventTypeId, triggerHours, active })
-    // A new version also where it asks for the same.
+    // The description makes a new version, even if nothing else changes.
     await this.#saveDefinition(database, { ...form, eventDefnId, description: `edit ${edit}` })
   }
 
   #passTime() {
     const random = this.#random
     const choice = random.below(10)
-    if (choice < 2) this.#move(LEASE_SECONDS * 1000 + 1_000)
-    else if (choice < 3) this.#move(-60_000)
-    else if (choice < 4) this.#move(random.below(30) * HOUR)
-    else if (choice < 9) this.#move(random.below(180) * 60_000)
+    if (choice < 2) this.#moveClock(LEASE_SECONDS * 1000 + 1_000)
+    else if (choice < 3) this.#moveClock(-60_000)
+    else if (choice < 4) this.#moveClock(random.below(30) * HOUR)
+    else if (choice < 9) this.#moveClock(random.below(180) * 60_000)
   }
 
-  /** One node is well for long enough: dead leases run out, and all that is due is dealt with. */
+  /** A healthy node runs until leases of dead nodes have expired and everything due is done. */
   async #settle() {
     const before = this.#latest
-    const isAlone = !this.#steps.isAnyoneAwake()
-    // It has been up for a lease when it begins, so it also retries failed triggers.
-    const { engine } = this.#boot(NODES, 50, true)
-    this.#move(LEASE_SECONDS * 1000 + 1_000)
+    const isAlone = !this.#steps.isAnyProcessAwake()
+    // The node has been up for one lease when it begins, so it also retries failed triggers.
+    const { engine } = this.#startNode(NODES, 50, true)
+    this.#moveClock(LEASE_SECONDS * 1000 + 1_000)
     const settle = async () => {
       let done = 0
       do {
@@ -561,27 +571,27 @@ class Play {
         }
       } while (done > 0)
     }
-    await this.#together([settle])
+    await this.#runConcurrently([settle])
     // Triggers with failed attempts are attempted again after a while.
-    this.#move(MAX_RETRY_SECONDS * 1000)
-    await this.#together([settle])
+    this.#moveClock(MAX_RETRY_SECONDS * 1000)
+    await this.#runConcurrently([settle])
     const at = this.#world.clock.now().epochMilliseconds
-    this.#steps.tell('all is settled')
-    // Whoever is at work beside it may leave something behind. And while the clock is behind what it
-    // said once, a dead worker's lease may last on.
+    this.#steps.note('everything due is done')
+    // A concurrent process may leave work behind. And while the clock is behind its latest time, the
+    // lease of a dead worker may still last.
     if (isAlone && at > before + LEASE_SECONDS * 1000)
       this.#settled.push({ step: this.#steps.steps, at })
   }
 
-  /** The watchman too must find everything in order. */
+  /** The reconciler must not find a fault either. */
   async #reconcile(): Promise<string[]> {
     const { database, clock } = this.#world
     const found = await reconcileAll(database.engine, () => clock.now())
     const faults = found.missing + found.unfounded + found.doubled
-    return faults === 0 ? [] : [`the watchman found ${JSON.stringify(found)}`]
+    return faults === 0 ? [] : [`the reconciler found ${JSON.stringify(found)}`]
   }
 
-  async #read(): Promise<RunRecord> {
+  async #readRecord(): Promise<RunRecord> {
     const { db, businessId } = this.#world
     const { spans } = this.#steps
     const audit = await db.query<AuditRow & { object: string }>(sql`
@@ -590,7 +600,7 @@ class Play {
       from audit
       where business_id = ${businessId} and object in ('calendar', 'eventDefinition')
       order by audit_id`)
-    const of = (object: string) => audit.filter((row) => row.object === object)
+    const rowsOf = (object: string) => audit.filter((row) => row.object === object)
     const triggers = await db.query<
       Omit<RunRecord['triggers'][number], 'step'> & { xid: string }
     >(sql`
@@ -613,8 +623,8 @@ class Play {
       select event_defn_id as definition, event_action_id as action from event_action
       where business_id = ${businessId} order by event_action_id`)
     return {
-      appointments: versionsOf(of('calendar'), spans, appointmentOf),
-      definitions: versionsOf(of('eventDefinition'), spans, definitionOf),
+      appointments: versionsOf(rowsOf('calendar'), spans, appointmentOf),
+      definitions: versionsOf(rowsOf('eventDefinition'), spans, definitionOf),
       actions: new Map(
         [...Map.groupBy(actions, (row) => row.definition)].map(([id, rows]) => [
           id,
@@ -624,7 +634,7 @@ class Play {
       triggers: triggers.map((row) => ({ ...row, step: spans.get(row.xid)?.committed })),
       mails: mails.map((row) => ({ ...row, step: spans.get(row.xid)!.committed })),
       settled: this.#settled,
-      mishaps: this.#workers.reduce((sum, { mishaps }) => sum + mishaps, 0),
+      failures: this.#nodeProcesses.reduce((sum, { failures }) => sum + failures, 0),
     }
   }
 
@@ -632,7 +642,7 @@ class Play {
     const { db, businessId } = this.#world
     const { eventTypeId, triggerHours } = (await findDefinition(db, businessId, eventDefnId))!
     const form = bodyOf(businessId, { eventTypeId, triggerHours, active: false })
-    await this.#undisturbed(`switches ${eventDefnId} off`, (database) =>
+    await this.#runSafely(`switches ${eventDefnId} off`, (database) =>
       this.#saveDefinition(database, { ...form, eventDefnId }),
     )
   }
@@ -640,14 +650,14 @@ class Play {
 
 type Node = { process: Process; engine: ReturnType<typeof stepsOf> }
 
-/** How often what happens: simulated runs that are alike find the same faults. */
+/** Random rates of faults and events: runs with different rates find different faults. */
 type FaultRates = {
   crashing: number
   freezing: number
   planning: number
   firing: number
-  /** All speak of the same appointment. */
-  isNarrow: boolean
+  /** All changes are of one appointment. */
+  usesOneAppointment: boolean
 }
 
 const faultRatesOf = (random: Random, { freezing, planning, firing }: Mutation): FaultRates => ({
@@ -655,7 +665,7 @@ const faultRatesOf = (random: Random, { freezing, planning, firing }: Mutation):
   freezing: freezing ?? random.pick([0.1, 0.2, 0.6]),
   planning: planning ?? random.pick([0, 0.15, 0.4]),
   firing: firing ?? random.pick([0, 0, 0.3]),
-  isNarrow: random.chance(0.3),
+  usesOneAppointment: random.chance(0.3),
 })
 type Form = { eventTypeId: number; triggerHours: number }
 
@@ -670,7 +680,7 @@ const bodyOf = (businessId: number, { eventTypeId, ...form }: Form & { active: b
 type AuditRow = { id: number; time: number; after: Record<string, unknown>; xid: string }
 type State<V> = Omit<V, keyof Version>
 
-/** What each object was, from when until when; saves that changed nothing that matters are one. */
+/** The versions of each object. A save that changes nothing of the state makes no new version. */
 function versionsOf<V extends Version>(
   rows: AuditRow[],
   spans: Map<string, Span>,
@@ -678,9 +688,9 @@ function versionsOf<V extends Version>(
 ) {
   const versions = new Map<number, V[]>()
   for (const row of rows) {
-    const own = versions.get(row.id) ?? []
-    versions.set(row.id, own)
-    const last = own.at(-1)
+    const ofObject = versions.get(row.id) ?? []
+    versions.set(row.id, ofObject)
+    const last = ofObject.at(-1)
     const state = read(row)
     const { began, committed } = spans.get(row.xid)!
     if (last) {
@@ -688,14 +698,15 @@ function versionsOf<V extends Version>(
       if (JSON.stringify(before) === JSON.stringify(state)) continue
       last.until = committed
     }
-    own.push({ ...state, began, from: committed, until: Infinity, at: row.time } as V)
+    ofObject.push({ ...state, began, from: committed, until: Infinity, at: row.time } as V)
   }
   return versions
 }
 
-/** All that was found, for whoever must understand a disagreement. */
-function shown({ appointments, definitions, triggers, mails, settled }: RunRecord) {
-  const lines = (what: string, all: object[]) => all.map((one) => `${what} ${JSON.stringify(one)}`)
+/** The whole record as lines, to explain a broken promise. */
+function describe({ appointments, definitions, triggers, mails, settled }: RunRecord) {
+  const lines = (name: string, items: object[]) =>
+    items.map((item) => `${name} ${JSON.stringify(item)}`)
   return [
     ...lines('definition', [...definitions.values()].flat()),
     ...lines('appointment', [...appointments.values()].flat()),

@@ -1,8 +1,8 @@
 import { DatabaseClock } from '../../src/clock.ts'
 
 /**
- * Put before the service by a proof: a node that takes the database's time for that of the middle
- * between question and answer, and does not ask again when it fires.
+ * A proof imports this before the service: the node assumes that the database read its clock in the middle
+ * of the round trip, and does not check the time in the database when it fires.
  */
 DatabaseClock.prototype.synchronise = async function (readDatabaseMs) {
   const askedAt = performance.now()

@@ -1,8 +1,9 @@
 import type { Sql } from '../../src/database/sql.ts'
 
-/** The engine's statements with a guard taken out, to see that the proofs notice. */
+// The engine's statements without one guard, to see that the proofs fail.
+
+/** A worker treats every trigger that it ever claimed as its own, also if another worker finished it. */
 export const withoutLeaseCheck = (text: string) =>
-  // Whatever it once took is taken for its own, whoever has it now, and be it long done.
   text.replace(
     /select w\.event_trigger_id as id(\s+from\s+unnest\([^()]*\)\s+as k \([^()]*\))\s+cross join lateral \([^()]*worker = (\$\d+)[^()]*limit 1 for update\) w/,
     'select k.event_trigger_id as id $1 where $2::text is not null',
@@ -15,7 +16,7 @@ export const withoutRetries = (text: string) =>
 export const withoutLocks = (text: string) => text.replaceAll(/for share( of \w)?/g, '')
 
 /** Two workers may plan the same definition, and may plan and fire the same object, at the same time. */
-export const withoutTurnsAtObjects = (text: string) =>
+export const withoutObjectLocks = (text: string) =>
   text
     .replace(/(select from \w+ t where [^;]*)for no key update/, '$1for share')
     .replace(
@@ -36,6 +37,6 @@ export function rewriting(rewrite: (text: string) => string) {
   }
 }
 
-/** A claim that begins at the beginning of time. */
-export const withoutBeginning = (text: string) =>
+/** A claim reads the index from its first entry, not from where the last claim began. */
+export const withoutClaimStart = (text: string) =>
   text.replaceAll(/(q\.)?next_attempt_time >= (\$\d+)/g, '$2::timestamptz is not null')

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { withoutLeaseCheck } from './without-guards.ts'
 
-/** Put before the service by a proof: a node that does not ask whether its work is still its own. */
+/** A proof imports this before the service: the node does not check its leases before it writes. */
 type Query = { text: string; prepare(connection: unknown): void }
 const asked = (pg.Query as unknown as { prototype: Query }).prototype
 const { prepare } = asked
