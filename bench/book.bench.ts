@@ -18,8 +18,8 @@ import { SettingsCache } from '../src/store/settings.ts'
 
 /**
  * Bookings with five definitions that match, compared with the bare statement that writes the same rows
- * into the same tables, turn by turn in one run; then 100,000 appointments planned during bookings.
- * `node bench/book.bench.ts [rounds]`. BENCH_DATABASE_URL: another server than the embedded one.
+ * into the same tables, in turn in one run; then 100,000 appointments planned during bookings.
+ * `node bench/book.bench.ts [rounds]`. BENCH_DATABASE_URL replaces the embedded server.
  */
 const CALLERS = 16
 const SECONDS = 3
@@ -36,7 +36,7 @@ const url = process.env.BENCH_DATABASE_URL ?? embedded!.url
 await migrate(url)
 const database = openDatabase({ url, connections: CALLERS, analyzesGrownTables: true })
 const bare = new pg.Pool({ connectionString: url, max: CALLERS })
-bare.on('error', () => {}) // the server may end before the last connection did
+bare.on('error', () => {}) // the server may stop before the last connection ends
 const clock = new DatabaseClock()
 const now = () => clock.now()
 const settings = new SettingsCache()
@@ -98,7 +98,7 @@ const booking = (db: Db, businessId: number, ids: Ids) => {
   return () => shared.save({ ...who, body: bodyOf(ids) })
 }
 
-/** What a booking comes to, as one statement, with nothing looked up, matched or timed. */
+/** The rows of a booking as one statement, without look-ups, matching or timing. */
 function bareInsert(businessId: number, ids: Ids) {
   let occurrence = 0
   return async () => {
@@ -135,7 +135,7 @@ const BARE = `
 
 type Speed = { rate: number; ownMs: number; serverMs: number }
 
-/** How many a second, with all callers at it, and what CPU each took here and in the server. */
+/** The rate per second of all callers, and the CPU time per call here and in the server. */
 async function during(isOver: () => boolean, work: () => Promise<unknown>): Promise<Speed> {
   const started = performance.now()
   const [own, server] = [process.cpuUsage(), serverCpuMs()]
@@ -166,7 +166,7 @@ function after(seconds: number) {
   return () => performance.now() > until
 }
 
-/** Of the embedded server's processes; another server's are not to be seen from here. */
+/** CPU milliseconds of the embedded server's processes; unknown for another server. */
 function serverCpuMs() {
   if (!embedded) return NaN
   const postmaster = readFileSync(path.join(folder, 'data/postgres/postmaster.pid'), 'utf8')
@@ -178,13 +178,13 @@ function serverCpuMs() {
         const isServer = fields[1] === postmaster.split('\n')[0]
         return isServer ? Number(fields[11]) + Number(fields[12]) : 0
       } catch {
-        return 0 // it has just ended
+        return 0 // the process has just ended
       }
     })
   return ticks.reduce((sum, each) => sum + each, 0) * 10
 }
 
-async function planBesideBookings(
+async function planDuringBookings(
   db: Db,
   businessId: number,
   ids: Ids,
@@ -197,7 +197,7 @@ async function planBesideBookings(
     const bodies = Array.from({ length: 1000 }, () => bodyOf(ids))
     await db.transaction((tx) => saveObjects(tx, calendar, bodies, saving))
   }
-  // As the server does by itself within a minute; the rows came faster than that.
+  // Autovacuum would run ANALYZE within a minute, which is too late for this benchmark.
   await bare.query('analyze')
   const undisturbed = await during(after(SECONDS), book)
 
@@ -244,7 +244,7 @@ try {
   }
   const write = bareInsert(businessId, ids)
 
-  // A service is warm after its first minute: code is compiled, every connection has its plans.
+  // Warm-up: afterwards the code is compiled, and every connection has its prepared statements.
   await during(times(WARM), book)
   await during(times(WARM), write)
   const turns: { bare: Speed; book: Speed }[] = []
@@ -265,7 +265,7 @@ try {
       `${(median((turn) => turn.book.rate / turn.bare.rate) * 100).toFixed(0)} % (wanted 50 %)`,
   )
 
-  await planBesideBookings(db, businessId, ids, book)
+  await planDuringBookings(db, businessId, ids, book)
 } finally {
   await bare.end()
   await database.close()

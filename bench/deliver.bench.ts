@@ -10,9 +10,9 @@ import { SmtpMailer } from '../src/email/smtp.ts'
 import { fullContext, plainTemplate } from '../test/support/mail-context.ts'
 
 /**
- * Our mailer compared with nodemailer's own pool: the same message, the same server in another process,
- * the same number of connections, turn by turn in one run. Ours also merges each mail from its
- * template, nodemailer gets its texts ready. `memory` sends 100,000 mails instead and watches the memory.
+ * Our mailer compared with nodemailer's pool: the same message, the same server in another process,
+ * the same number of connections, in turn in one run. Ours also merges each mail from its template;
+ * nodemailer gets the merged texts. `memory` sends 100,000 mails instead and prints the memory.
  */
 const CONNECTIONS = 5
 const ROUNDS = 9
@@ -71,7 +71,7 @@ await compare(
 )
 slow.stop()
 
-/** Mails per second, and the processor's milliseconds for each where the sender is this process. */
+/** Mails per second, and CPU milliseconds per mail if this process sends them. */
 type Run = { rate: number; cpu?: number }
 
 async function compare(
@@ -173,7 +173,7 @@ async function timed(mails: number, send: (i: number) => Promise<unknown>): Prom
   }
 }
 
-/** Mails per second of so many sender processes together, from the first mail to the last. */
+/** Mails per second of several sender processes together, including their start. */
 async function sendProcesses(port: number, processes: number, mails: number) {
   const started = performance.now()
   const senders = Array.from({ length: processes }, () =>

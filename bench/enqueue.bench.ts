@@ -12,7 +12,7 @@ import { inPieces, median, openStage, rateOf } from './peers/stage.ts'
 /**
  * Appointments with five reminders each, booked one by one by sixteen callers, and moved in bulk,
  * compared with peers that enqueue in the same transaction. A peer's appointment goes into the same table,
- * with the same history and audit; which reminders it wants is known beforehand.
+ * with the same history and audit; its reminders are fixed and need no matching.
  * `node bench/enqueue.bench.ts [rounds] [moved]`
  */
 const ROUNDS = Number(process.argv[2] ?? 5)
@@ -30,7 +30,7 @@ const who = { businessId, user: 'key:bench', settings: new SettingsCache() }
 const saving = () => ({ ...who, now: now() })
 const shared = new SharedSaves(now)
 
-// The stage has one reminder a day before; the others join it.
+// The stage has one reminder a day before; add the others.
 for (const triggerHours of HOURS.filter((hours) => hours !== -24)) {
   const body = { active: true, businessId, objectType: 'CALENDAR', triggerHours, triggerMinutes: 0 }
   const asked = { ...body, eventType: { eventTypeId: 3 } }
@@ -85,7 +85,7 @@ const bellwether: Contender = {
     ),
 }
 
-/** The peers come as the owner of everything, for whom no wall is asked. */
+/** The peers connect as the owner of the schema, without row-level security. */
 const application = new pg.Pool({ connectionString: stage.url, max: CALLERS })
 
 async function inTransaction<T>(work: (query: Query) => Promise<T>) {
@@ -163,7 +163,7 @@ async function measureBooking({ book }: Contender, seconds = SECONDS) {
   return { rate: rateOf(booked.length, startedAt), booked }
 }
 
-// pg-boss cannot move the jobs of many at once: it would cancel each and add another.
+// pg-boss cannot move many jobs at once: it would cancel each and add another.
 const canMove = ({ name }: Contender) => name !== 'pg-boss'
 
 async function measureMoving({ move }: Contender, booked: number[]) {
@@ -179,7 +179,7 @@ const queues: Queue[] = [await openGraphileQueue(stage), await openBossQueue(sta
 const contenders = [bellwether, ...queues.map(peerWith)]
 const figures = new Map(contenders.map(({ name }) => [name, { book: [], move: [] } as Figures]))
 type Figures = { book: number[]; move: number[] }
-// All of them run as they do after their first minute: code compiled, statements planned.
+// Warm-up: afterwards the code is compiled and the statements are prepared.
 for (const contender of [...contenders, ...contenders, ...contenders]) {
   const { booked } = await measureBooking(contender, 2)
   if (canMove(contender)) await measureMoving(contender, booked)

@@ -24,7 +24,7 @@ async function measure({ name, fire }: Contender) {
   await pool.query('truncate bench_delivery')
   const dueFrom = Temporal.Now.instant().subtract({ seconds: 30 })
   const ids = await book(stage, JOBS, { dueFrom, spreadMs: 1_000 })
-  // The peers have queues of their own.
+  // The peers use their own queues.
   if (name !== 'Bellwether' && name !== 'floor') await pool.query('delete from pending_trigger')
   await pool.query('vacuum analyze')
   await pool.query('checkpoint')

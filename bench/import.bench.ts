@@ -11,7 +11,7 @@ import { readNdjson } from '../src/scheduling/ndjson.ts'
 /**
  * How fast a calendar is imported, compared with a plain multi-row insert of the same rows into a table
  * with the same columns, checks and indexes: node bench/import.bench.ts [appointments, 1000000]
- * Both take turns, a tenth of the rows at a time, so that whatever else the machine does meets both.
+ * Both take turns, a tenth of the rows at a time, so that other load on the machine affects both alike.
  */
 const count = Number(process.argv[2] ?? 1_000_000)
 const ROUNDS = 10
@@ -40,7 +40,7 @@ function stopwatch() {
   return { spent, timed }
 }
 
-/** Of every process of our server, where the system tells; 0 elsewhere. */
+/** CPU seconds of all processes of our PostgreSQL server; 0 except on Linux. */
 function serverCpuSeconds() {
   if (process.platform !== 'linux') return 0
   const ticks = readdirSync('/proc')
@@ -83,7 +83,7 @@ async function openImport() {
   return { spent, run, close: () => database.close() }
 }
 
-/** Pieces as a socket or a file brings them: lines end where they end. */
+/** Chunks as a socket or a file delivers them: a line may span two chunks. */
 async function* textOf(start: number, rows: number) {
   for (let i = start; i < start + rows; i += 250) {
     const lines = Array.from({ length: 250 }, (_, k) => JSON.stringify(appointment(i + k)))
@@ -124,7 +124,7 @@ const COLUMNS = `business_id, calendar_id, client_id, professional_id, reason_id
   modified_date, modified_user`
 const WIDTH = 17
 
-/** What one would write by hand: the rows as they are, a thousand at a time. */
+/** The hand-written alternative: plain rows, a thousand per statement. */
 async function openPlain() {
   const client = new pg.Client({ connectionString: server.url })
   await client.connect()

@@ -16,10 +16,10 @@ import {
 import { listObjects } from '../src/store/objects.ts'
 
 /**
- * How long a page of a list takes, from a thousand rows to a million, behind the wall and for every
- * filter: node bench/lists.bench.ts [most rows, 1000000] [pages of each, 200] [objects|mails]
+ * How long a page of a list takes with a thousand and a million rows, with row-level security and for
+ * every filter: node bench/lists.bench.ts [max rows, 1000000] [pages of each, 200] [objects|mails]
  */
-const most = Number(process.argv[2] ?? 1_000_000)
+const maxRows = Number(process.argv[2] ?? 1_000_000)
 const samples = Number(process.argv[3] ?? 200)
 const which = process.argv[4]
 const START = Date.UTC(2024, 0)
@@ -41,7 +41,7 @@ const folder = mkdtempSync(path.join(tmpdir(), 'bellwether-bench-'))
 const server = await openEmbedded(path.join(folder, 'data'), 'command')
 try {
   await migrate(server.url)
-  const sizes = [1_000, 1_000_000].map((size) => Math.min(size, most))
+  const sizes = [1_000, 1_000_000].map((size) => Math.min(size, maxRows))
   const measured = new Map<string, number[]>()
   for (const size of sizes) {
     const businessId = await fill(size)
@@ -69,7 +69,7 @@ function percentile(times: number[], share: number) {
   return times.toSorted((a, b) => a - b)[Math.floor((times.length - 1) * share)]!
 }
 
-/** A business of its own for each size, written past the triggers. */
+/** Creates a business of the given size; triggers are off. */
 async function fill(size: number): Promise<number> {
   const client = new pg.Client({ connectionString: server.url })
   await client.connect()
@@ -99,7 +99,7 @@ async function fill(size: number): Promise<number> {
      select ${id}, ${id} * 10000000::bigint + i, 1, 1, 'CALENDAR', i, to_timestamp(${START / 1000} + i * 60),
             to_timestamp(${START / 1000} + i * 60), 'COMPLETED', now(), now(), 'x'
      from generate_series(1, ${size}) i`,
-    // Nearly all were taken by the server; a few of every other fate, none of them captured.
+    // Nearly all are SENT; a few have each other status, except CAPTURED.
     `insert into email (business_id, email_id, event_trigger_id, email_template_id, object_type, object_id, client_id, to_address,
                         from_address, subject, message_id, html, text, status, next_attempt_time, created_date)
      select ${id}, ${id} * 10000000::bigint + i,
@@ -113,7 +113,7 @@ async function fill(size: number): Promise<number> {
                             when i % 100 = 8 then 'CANCELLED' when i % 500 = 11 then 'RETRYING'
                             when i % 1000 = 12 then 'UNCERTAIN' when i % 500 = 13 then 'QUEUED'
                             else 'SENT' end as status) m`,
-    // The oldest of them are under way.
+    // Workers have claimed the oldest of them.
     `insert into email_queue (business_id, email_id, status, created_date, next_attempt_time, worker)
      select business_id, email_id, status, created_date, next_attempt_time, case when taken then 'bench' end
      from (select *, status = 'QUEUED'
@@ -159,7 +159,7 @@ async function measure(businessId: number, size: number) {
       (i) => ({ locationId: 1 + (i % 3), reasonId: 1 + (i % 12), status: STATUSES[i % 5] }),
     ],
     ['externalId', 'calendar', (i) => ({ externalId: `e${1 + ((i * 37) % size)}` })],
-    ['externalId of none', 'calendar', (i) => ({ externalId: `x${i}` })],
+    ['externalId: no match', 'calendar', (i) => ({ externalId: `x${i}` })],
     ['modifiedSince: the last 100', 'calendar', () => ({ modifiedSince: moment(1 - 100 / size) })],
     ['modifiedSince: a tenth', 'calendar', () => ({ modifiedSince: moment(0.9) })],
     ['modifiedSince: nothing', 'calendar', () => ({ modifiedSince: moment(2) })],
@@ -176,7 +176,7 @@ async function measure(businessId: number, size: number) {
     ['search: one in ten', 'client', (i) => ({ search: ['müll', 'Zolc', 'oka', 'zha'][i % 4] })],
     ['search: everyone', 'client', () => ({ search: 'ann' })],
     ['search: two words', 'client', (i) => ({ search: ['anna smith', 'garc anna'][i % 2] })],
-    ['search: nobody', 'client', (i) => ({ search: `x${i}` })],
+    ['search: no match', 'client', (i) => ({ search: `x${i}` })],
   ]
   const found = new Map<string, number[]>()
   for (const [name, kindName, filtersOf] of lists) {
@@ -198,7 +198,7 @@ async function measure(businessId: number, size: number) {
   return found
 }
 
-/** Every filter of `GET /emails`, each status, and what is asked for one object or one client. */
+/** Every filter of `GET /emails`, each status, and the lists of one object and of one client. */
 async function measureMails(businessId: number, size: number) {
   const database = openDatabase({ url: server.url })
   const db = database.forBusiness(businessId, 'key:bench')
@@ -241,7 +241,7 @@ async function measureMails(businessId: number, size: number) {
       const begin = performance.now()
       await ask(i)
       times.push(performance.now() - begin)
-      // One that takes so long is known well enough.
+      // A slow query needs fewer samples.
       if (times.reduce((sum, ms) => sum + ms, 0) > 5_000) break
     }
     found.set(name, times.length > 20 ? times.slice(10) : times)

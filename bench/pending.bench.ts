@@ -6,8 +6,8 @@ import { fireAll, startEngine } from './peers/bellwether.ts'
 import { at, book, median, openStage } from './peers/stage.ts'
 
 /**
- * With a million reminders pending: how fast those fire that are due, how late, what one look at the
- * queue costs, and how much memory a node takes that does nothing else, in a process of its own.
+ * With a million pending reminders: how fast due ones fire, how late, what one poll of the queue costs,
+ * and how much memory a node needs that does nothing else, in its own process.
  * `node bench/pending.bench.ts [pending] [rounds]`
  */
 const PENDING = Number(process.argv[2] ?? 1_000_000)
@@ -28,7 +28,7 @@ async function addPending(count: number) {
   await pool.query('checkpoint')
 }
 
-async function rateBeside(pending: number) {
+async function measureRate(pending: number) {
   const rates: number[] = []
   for (let round = 0; round < ROUNDS; round += 1) {
     const dueFrom = Temporal.Now.instant().subtract({ seconds: 30 })
@@ -52,27 +52,27 @@ async function timeOf(step: () => Promise<unknown>) {
   return `p50 ${at(times, 0.5).toFixed(2)} ms, p99 ${at(times, 0.99).toFixed(2)} ms`
 }
 
-/** A hundred a second for half a minute, in addition to all pending triggers. */
+/** 100 triggers a second for 30 s, in addition to all pending ones. */
 async function measureLateness() {
   const late: number[] = []
   const memory: number[] = []
   const node = fork(path.join(import.meta.dirname, 'peers/node.ts'), {
     env: { ...process.env, DATABASE_URL: stage.url, NODE_COMPILE_CACHE: COMPILED },
-    // As `npm start` has it; like that, it needs less from its second start on.
+    // The flags of `npm start`; with the compile cache, a second start needs less memory.
     execArgv: ['--max-semi-space-size=8', '--heap-growing-percent=50'],
   })
   const all = Promise.withResolvers<void>()
-  node.on('message', (told: { late?: number[]; memory?: number }) => {
-    late.push(...(told.late ?? []))
-    if (told.memory) memory.push(told.memory / 1e6)
+  node.on('message', (report: { late?: number[]; memory?: number }) => {
+    late.push(...(report.late ?? []))
+    if (report.memory) memory.push(report.memory / 1e6)
     if (late.length === SECONDS * EACH_SECOND) all.resolve()
   })
   const dueFrom = Temporal.Now.instant().add({ seconds: 5 })
   await book(stage, SECONDS * EACH_SECOND, { dueFrom, spreadMs: SECONDS * 1000 })
   await all.promise
   node.kill()
-  const [least, p50, p99, most] = [0, 0.5, 0.99, 1].map((part) => at(late, part))
-  console.log(`late: p50 ${p50} ms, p99 ${p99} ms, most ${most} ms, least ${least} ms`)
+  const [min, p50, p99, max] = [0, 0.5, 0.99, 1].map((part) => at(late, part))
+  console.log(`late: p50 ${p50} ms, p99 ${p99} ms, max ${max} ms, min ${min} ms`)
   const [first, last] = [memory[Math.floor(memory.length / 4)]!, memory.at(-1)!]
   console.log(
     `memory of the node: ${first.toFixed(0)} MB after a quarter, ${last.toFixed(0)} MB at the end, ` +
@@ -81,14 +81,14 @@ async function measureLateness() {
 }
 
 await addPending(FEW)
-const few = await rateBeside(FEW)
+const few = await measureRate(FEW)
 await addPending(PENDING - FEW)
-const many = await rateBeside(PENDING)
+const many = await measureRate(PENDING)
 console.log(`${(many / few).toFixed(2)} of the rate with ${FEW}`)
 const idle = startEngine(database)
 console.log(`an empty claim: ${await timeOf(() => idle.loops.fire[0]!.runOnce())}`)
 console.log(
-  `a look for the next: ${await timeOf(() => findNextDueTime(database.engine, TRIGGER_QUEUE))}`,
+  `finding the next due time: ${await timeOf(() => findNextDueTime(database.engine, TRIGGER_QUEUE))}`,
 )
 await measureLateness()
 await stage.close()

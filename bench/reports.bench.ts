@@ -21,9 +21,9 @@ import { sampleResult, sampleRow } from '../test/reports/sample-result.ts'
 
 /**
  * The reports compared with other libraries that print the same table, in turn in one run.
- * Each turn is a process of its own, so that start, fonts and children count for everybody.
- * `npm install --prefix bench` brings pdfmake; Chromium is the machine's own. `paper` and `data`
- * are the two halves of it.
+ * Each turn is a separate process, so that its start, fonts and child processes count for all.
+ * `npm install --prefix bench` installs pdfmake; Chromium must be installed. `paper` and `data` run
+ * one half each.
  */
 const [, , task = 'all', ...words] = process.argv
 async function all() {
@@ -67,7 +67,7 @@ async function data() {
 type Turn = { ms: number; cpu: number; mb: number; childMb: number; rows: number }
 
 async function turn(words: string[]): Promise<Turn> {
-  // As the service is started.
+  // The same flag as for the service.
   const child = spawn(
     process.execPath,
     ['--max-semi-space-size=8', import.meta.filename, ...words],
@@ -84,7 +84,7 @@ async function medians(tasks: string[], rest: string[]) {
   return tasks.map((task, i) => [task, found[i]!] as const)
 }
 
-/** In turn, so that other load on the machine affects all alike. */
+/** Runs the tasks in turn, so that other load on the machine affects all alike. */
 async function medianOf(rounds: number, wanted: () => string[][]) {
   const turns: Turn[][] = wanted().map(() => [])
   for (let round = 0; round < rounds; round++) {
@@ -94,8 +94,8 @@ async function medianOf(rounds: number, wanted: () => string[][]) {
 }
 
 /**
- * Measures the work in a process that is ready for it, as a service is, and says what it took.
- * A child that the work starts counts from its start.
+ * Measures the work in a warm process, like a running service, and prints what it took.
+ * A child process that the work starts counts from its start.
  */
 async function measured(work: () => Promise<number>) {
   let childMb = 0
@@ -109,7 +109,7 @@ async function measured(work: () => Promise<number>) {
   console.log(JSON.stringify({ ms, cpu: cpuSeconds() - before, mb, childMb, rows }))
 }
 
-/** Of this process and of those it has waited for. Linux counts in hundredths. */
+/** CPU seconds of this process and its ended children. Linux counts in hundredths. */
 function cpuSeconds() {
   const fields = readFileSync('/proc/self/stat', 'utf8').split(') ')[1]!.split(' ')
   return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / 100
@@ -201,11 +201,11 @@ async function printWithChromium(count: number) {
   })
 }
 
-/** Five weeks of the list are about 100,000 rows; the summary is a month's. */
+/** Five weeks of the list are about 100,000 rows; the summary is about one month. */
 const LIST = { reportId: 101, startDate: '2026-03-01', endDate: '2026-04-05' }
 const SUMMARY = { reportId: 102, startDate: '2026-03-01', endDate: '2026-03-31' }
 
-async function orderOf(url: string, businessId: number, request: typeof LIST) {
+async function jobOf(url: string, businessId: number, request: typeof LIST) {
   const database = openDatabase({ url, connections: 2 })
   const db = database.reportsOf(businessId)
   const functions = { has: () => true } as unknown as ReadonlySet<string>
@@ -216,7 +216,7 @@ async function orderOf(url: string, businessId: number, request: typeof LIST) {
 
 async function printFromDatabase(url: string, businessId: number, what: ReportFormat | 'summary') {
   const summary = (what as string) === 'summary'
-  const { database, db, order } = await orderOf(url, businessId, summary ? SUMMARY : LIST)
+  const { database, db, order } = await jobOf(url, businessId, summary ? SUMMARY : LIST)
   const { signal } = new AbortController()
   const format = summary ? 'json' : (what as ReportFormat)
   await db.query({ text: 'select 1', values: [] })
@@ -232,7 +232,7 @@ async function printFromDatabase(url: string, businessId: number, what: ReportFo
 
 /** What `psql -c '\copy (…) to file csv header'` does, without psql. */
 async function copyOut(url: string, businessId: number) {
-  const { database, order } = await orderOf(url, businessId, LIST)
+  const { database, order } = await jobOf(url, businessId, LIST)
   const { text, values } = order.report.rows(order.scope)
   const literal = (i: string) => pg.escapeLiteral(String(values[Number(i) - 1]))
   const statement = text.replace(/\$(\d+)/g, (_, i: string) => literal(i))

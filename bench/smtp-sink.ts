@@ -1,9 +1,9 @@
 import { createServer, type Socket } from 'node:net'
 
 /**
- * A mail server that accepts everything and keeps nothing, in a process of its own:
- * `node bench/smtp-sink.ts [delay in ms]`. Says its port on the first line; each line it reads is
- * answered with the number of mails so far.
+ * A mail server that accepts and drops all mail, in its own process:
+ * `node bench/smtp-sink.ts [delay in ms]`. Prints its port first, and then the number of mails so far
+ * for each line on stdin.
  */
 const delay = Number(process.argv[2] ?? 0)
 let mails = 0
@@ -38,7 +38,7 @@ const server = createServer((socket) => {
   })
 })
 
-/** Answers of one turn leave together, after the delay. */
+/** Replies of one event-loop turn are sent together, after the delay. */
 function answering(socket: Socket) {
   let pending = ''
   return (line: string) => {

@@ -19,19 +19,19 @@ import { SmtpMailer } from '../src/email/smtp.ts'
 import { debianPrograms, startInstalledServer } from '../test/support/installed-server.ts'
 
 /**
- * The whole way: triggers that are due become mails, mails reach the server, its 250 reaches the
- * rows, on a database that syncs every commit. Compared with nodemailer's pool alone, which stores
- * nothing: the same message, the same server in another process, the same connections, turn by turn.
+ * End to end: due triggers become mails, the server accepts them, and its 250 is stored, on a database
+ * that syncs every commit. Compared with nodemailer's pool alone, which stores nothing: the same
+ * message, the same server in another process, the same connections, in turn.
  *
  *   node bench/whole-way.bench.ts            against nodemailer's pool
  *   node bench/whole-way.bench.ts two        two senders against one, the server answers after 20 ms
- *   node bench/whole-way.bench.ts debian     Debian's server as it comes against the embedded one
+ *   node bench/whole-way.bench.ts debian     Debian's PostgreSQL with its defaults against the embedded one
  *   node bench/whole-way.bench.ts memory [n] the memory of one sender over n mails (100,000)
  */
 const CONNECTIONS = 5
 const ROUNDS = Number(process.env.ROUNDS ?? 5)
 const MAILS = Number(process.env.MAILS ?? 4_000)
-/** They are written so long before they are due. */
+/** How long before they are due the triggers are written. */
 const AHEAD_MS = Number(process.env.AHEAD_MS ?? 4_000)
 
 const body =
@@ -59,7 +59,7 @@ if (process.argv[2] === 'sender') {
 
 type World = Awaited<ReturnType<typeof prepare>> & { data: string }
 
-/** The sender runs all the time, as a node does and as the pool's process does. */
+/** The sender keeps running, like a node and like the pool's process. */
 async function comparePool(world: World) {
   const fast = await startSink(0)
   const sender = await startSender(world.url, fast.port)
@@ -100,7 +100,7 @@ async function compareTwo(world: World) {
   slow.stop()
 }
 
-/** Debian's package with its default settings, where JIT is on; it must be installed. */
+/** Debian's package with its default settings, including JIT; it must be installed. */
 async function compareDebian(embedded: World) {
   const debian = await startInstalledServer(debianPrograms()!)
   try {
@@ -186,7 +186,7 @@ async function sendPool(port: number, mails: number, spent: number[] = []) {
   return rate
 }
 
-/** Mails per second, from the moment in which they are due to the last trigger's COMPLETED. */
+/** Mails per second, from the time when they are due until the last trigger is COMPLETED. */
 async function sendWholeWay(
   world: World,
   mails: number,
@@ -194,7 +194,7 @@ async function sendWholeWay(
   spent: [number, number][] = [],
 ) {
   const { last, inMs } = await world.makeDue(mails, AHEAD_MS)
-  if (inMs < 0) throw new Error('they were due before they were all written')
+  if (inMs < 0) throw new Error('the triggers were due before all of them were written')
   await sleep(inMs)
   const [begun, [server, node]] = [performance.now(), cpu()]
   await world.untilDone(last)
@@ -204,7 +204,7 @@ async function sendWholeWay(
   return rate
 }
 
-/** Of the embedded server's processes, and of the sender. */
+/** CPU milliseconds of the PostgreSQL processes, and of the sender. */
 function cpuMs(data: string, sender: number): [number, number] {
   const [postmaster] = readFileSync(path.join(data, 'postmaster.pid'), 'utf8').split('\n')
   let [server, node] = [0, 0]
@@ -215,7 +215,7 @@ function cpuMs(data: string, sender: number): [number, number] {
       if (fields[1] === postmaster) server += ticks
       if (Number(name) === sender) node += ticks
     } catch {
-      // It has just ended.
+      // The process has just ended.
     }
   }
   return [server * 10, node * 10]
@@ -252,7 +252,7 @@ async function startSender(url: string, port: number) {
   return { pid: sender.pid!, go: () => sender.stdin.write('go\n'), memory, stop }
 }
 
-/** An engine as the service runs it, in a process of its own. */
+/** An engine as the service runs it, in its own process. */
 async function runSender(url: string, port: number) {
   const onError = (error: unknown) => console.error(error)
   const database = openDatabase({ url, onError, heartbeat: true, analyzesGrownTables: true })
@@ -332,7 +332,7 @@ async function prepare(url: string) {
                               email_template_id, ${stamps})
     values (${businessId}, 1, 1, true, 'SEND_EMAIL', 1, ${who})`)
 
-  /** Writes triggers, each of an appointment of its own; gives back the last, and when they are due. */
+  /** Writes triggers, each with its own appointment; returns the last id, and when they are due. */
   const makeDue = async (count: number, aheadMs: number) => {
     const due = monotonicMs() + aheadMs
     const [row] = await db.query<{ last: number }>(sql`
@@ -353,11 +353,11 @@ async function prepare(url: string) {
         from booked returning event_trigger_id
       )
       select max(event_trigger_id) as last from planned`)
-    // As the server does by itself within a minute.
+    // As autovacuum does within a minute.
     await owner.query('vacuum analyze')
     return { last: row!.last, inMs: due - monotonicMs() }
   }
-  /** Asks for one row, and for all only when that one is done: this is not what is measured. */
+  /** Polls one row first, and all rows only when it is done, so that polling costs little. */
   const untilDone = async (last: number) => {
     const isLeft = async (some: Sql) => {
       const [row] = await database.engine.query<{ left: boolean }>(sql`

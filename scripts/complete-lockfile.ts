@@ -2,8 +2,8 @@ import fs from 'node:fs'
 import path from 'node:path'
 
 /**
- * Adds to package-lock.json the packages of other platforms that npm leaves out where its registry
- * does not carry them; without them `npm ci` refuses the whole file. Run it after `npm install`.
+ * Adds to package-lock.json the packages of other platforms that npm omits if its registry does not
+ * have them; without them `npm ci` refuses the whole file. Run it after `npm install`.
  */
 type Entry = {
   version?: string
@@ -39,7 +39,7 @@ lock.packages = Object.fromEntries([
 fs.writeFileSync(file, `${JSON.stringify(lock, null, 2)}\n`)
 console.log(added.length === 0 ? 'nothing was missing' : `added ${added.join(', ')}`)
 
-/** Their names say it: binding-linux-arm64-musl, binding-win32-x64-msvc, linux-x64 … */
+/** Derived from the name: binding-linux-arm64-musl, binding-win32-x64-msvc, linux-x64 … */
 function platformOf(name: string) {
   const [, os, cpu, rest = ''] =
     /(android|darwin|freebsd|linux|openharmony|win32)-(arm64|arm|ia32|ppc64|riscv64|s390x|x64)(.*)$/.exec(

@@ -17,10 +17,10 @@ const SHOTS = [
   { name: 'activity', address: '/activity?outcome=sent' },
 ]
 
-/** All pictures together; the README must load quickly. */
+/** The maximum size of all pictures together, so that the README loads quickly. */
 const MAX_BYTES = 600_000
 
-/** So many appointments are booked before the pictures are taken. */
+/** The number of appointments that are booked before the pictures are taken. */
 const BOOKED = 24
 /** A machine that takes pictures may have no font for these scripts. */
 const UNDRAWN = /[\p{sc=Han}\p{sc=Hangul}\p{sc=Hiragana}\p{sc=Katakana}]/u

@@ -15,7 +15,7 @@ const GAP = 16
 const MAX_BYTES = 80_000
 const CLOSE_MS = 5_000
 
-/** For the page, which has a document. */
+/** Scripts that run in the page. */
 const SIZE = '({ width: document.body.offsetWidth, height: document.body.offsetHeight })'
 const FIT_FRAMES = `{
   const frames = [...document.querySelectorAll('iframe')]
@@ -67,7 +67,7 @@ function isKept(externalId: string) {
   return /^demo-template-(?:\d+|0-\w+)$/.test(externalId)
 }
 
-/** The mail in a frame for each width. */
+/** A page that shows the mail in a frame for each width. */
 function sheetOf(html: string) {
   const document = html.replaceAll('&', '&amp;').replaceAll('"', '&quot;')
   const frames = WIDTHS.map(

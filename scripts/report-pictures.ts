@@ -13,7 +13,7 @@ import { startService } from '../test/support/service.ts'
  */
 const FOLDER = path.join(import.meta.dirname, '../docs/reports')
 const KEY = 'operator-key-of-the-pictures'
-/** All pictures together must stay below 3 MB. */
+/** The maximum size of a picture, so that all together stay below 3 MB. */
 const MAX_BYTES = 85_000
 const RESOLUTION = 90
 const CLOSE_MS = 5_000

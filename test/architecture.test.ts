@@ -5,7 +5,7 @@ import { test } from 'node:test'
 
 const root = path.dirname(import.meta.dirname)
 
-/** Which folder may import which. A new arrow is a decision: change ARCHITECTURE.md with it. */
+/** Which folder may import which. A new entry is a decision: change ARCHITECTURE.md with it. */
 const MAY_IMPORT: Record<string, string[]> = {
   contract: [],
   client: [],
@@ -36,11 +36,11 @@ const MAY_IMPORT: Record<string, string[]> = {
   'work-queue.ts': [],
 }
 
-/** Everyone may import these; they import nothing else of ours. */
+/** Every folder may import these; they import no other part of src/. */
 const COMMON = new Set(['contract', 'clock.ts', 'errors.ts', 'work-queue.ts'])
-/** Settings and the log are handed down as types. */
+/** Every folder may import the types of the settings and the log. */
 const TYPES_FOR_ALL = ['config.ts', 'log.ts']
-/** These put the parts together. */
+/** These compose the parts, and may import everything. */
 const FREE = new Set(['cli', 'main.ts'])
 
 test('imports point down, never up or across', () => {
@@ -48,7 +48,7 @@ test('imports point down, never up or across', () => {
     const from = partOf(file)
     if (FREE.has(from)) return []
     const allowed = MAY_IMPORT[from]
-    if (!allowed) return [`${file}: ${from} has no place in the table`]
+    if (!allowed) return [`${file}: ${from} is not in the table`]
     return importsOf(file)
       .filter(({ to }) => to !== from && !COMMON.has(to) && !allowed.includes(to))
       .filter(({ to, typeOnly }) => !(typeOnly && TYPES_FOR_ALL.includes(to)))
@@ -95,7 +95,7 @@ test('only clock.ts reads the machine’s time', () => {
   assert.deepEqual(wrong, [])
 })
 
-test('statements do not ask the database for the time, except the one that firing is confirmed by', () => {
+test('only the statement that confirms firing asks the database for the time', () => {
   const asks = /\b(now\(\)|current_timestamp|clock_timestamp\(\)|localtimestamp)/i
   const wrong = sources('src/store', 'src/reports').filter((file) => {
     const statements = [...read(file).matchAll(/sql`[^`]*`/g)].join('\n')
@@ -104,19 +104,19 @@ test('statements do not ask the database for the time, except the one that firin
   assert.deepEqual(wrong, ['src/store/database-time.ts'])
 })
 
-test('SQL lives in store/ and reports/ alone', () => {
-  const atHome = new Set(['store', 'reports', 'database', 'cli'])
+test('only store/, reports/, database/ and cli/ contain SQL', () => {
+  const mayContainSql = new Set(['store', 'reports', 'database', 'cli'])
   const wrong = sources('src')
-    .filter((file) => !atHome.has(partOf(file)))
+    .filter((file) => !mayContainSql.has(partOf(file)))
     .filter((file) => /\bsql`|database\/sql\.ts/.test(read(file)))
   assert.deepEqual(wrong, [])
 })
 
 test('there are no utils folders, no barrels and no default exports', () => {
-  const drawers = sources('src', 'test', 'console').filter((file) =>
+  const catchAllFiles = sources('src', 'test', 'console').filter((file) =>
     /(^|\/)(utils?|helpers?|common|types|index)(\.tsx?|\/)/.test(file),
   )
-  assert.deepEqual(drawers, [])
+  assert.deepEqual(catchAllFiles, [])
   const defaults = sources('src', 'console')
     .filter((file) => file !== 'console/vite.config.ts')
     .filter((file) => /^export default/m.test(read(file)))
@@ -143,7 +143,7 @@ function sources(...folders: string[]) {
 
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8')
 
-/** The folder below src/, or the file itself where it lies in src/. */
+/** The folder below src/, or the file itself if it is directly in src/. */
 const partOf = (file: string) => file.split('/')[1]!
 
 const importsOf = (file: string) =>

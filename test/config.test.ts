@@ -97,7 +97,7 @@ const GOOD: [Environment, Partial<ReturnType<typeof readConfig>>][] = [
 ]
 
 for (const [env, expected] of GOOD) {
-  test(`${inWords(env)} is understood`, () => {
+  test(`${inWords(env)} is accepted`, () => {
     const config = readConfig(env)
     for (const [name, value] of Object.entries(expected)) {
       assert.deepEqual(trimmed(config[name as keyof typeof config]), trimmed(value))
@@ -166,7 +166,7 @@ test('an invalid secret is refused without showing it', () => {
   }
 })
 
-test('a secret may come from a file, and from one place only', (t) => {
+test('a secret may come from a variable or from a file, but not from both', (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), 'bellwether-config-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const file = path.join(folder, 'key')
@@ -227,11 +227,15 @@ for (const [publicUrl, mailFrom, named] of [
       warnings.map((warning) => warning.split(' ')[0]),
       named,
     )
-    assert.deepEqual(configWarnings(readConfig(env)), [], 'captured mails warn of nothing')
+    assert.deepEqual(
+      configWarnings(readConfig(env)),
+      [],
+      'no warning while mails are only captured',
+    )
   })
 }
 
-test('HELO names the public host, unless only this machine has that name', () => {
+test('HELO names the public host, unless only this machine knows that name', () => {
   const named = (PUBLIC_URL: string) => heloName(readConfig({ PUBLIC_URL }))
   assert.equal(named('https://book.clinic.ch/mail'), 'book.clinic.ch')
   assert.equal(named('http://192.0.2.7:8080'), '[192.0.2.7]')

@@ -4,10 +4,10 @@ import { EVENT_TYPES } from '../src/contract/event-type.ts'
 import { sql } from '../src/database/sql.ts'
 import { addBusiness, reminder, startWorld } from './support/world.ts'
 
-/** The interface's endpoints in its own order, over HTTP, each answer to the letter. */
+/** The endpoints of the interface, in its order, over HTTP. Each response is compared exactly. */
 const world = await startWorld({ after } as unknown as TestContext)
 const { book, businessId, call, clock, db, ids, save } = world
-const stranger = await addBusiness(world)
+const otherBusiness = await addBusiness(world)
 
 const { invitationCampaignId } = await save('/invitationCampaign', {
   name: 'Winter',
@@ -87,7 +87,7 @@ const TRIGGER_FIELDS = [
 const lacking = (object: object, fields: string[]) =>
   fields.filter((field) => !Object.hasOwn(object, field))
 
-test('GET /eventDefinition/eventType/{id}: an array of the active ones of that type, oldest first', async () => {
+test('GET /eventDefinition/eventType/{id}: an array of the active definitions of that type, oldest first', async () => {
   const first = await define()
   const second = await define()
   const gone = await define()
@@ -104,7 +104,7 @@ test('GET /eventDefinition/eventType/{id}: an array of the active ones of that t
   for (const id of [0, 14, 99_999]) {
     assert.equal((await call('GET', `/eventDefinition/eventType/${id}`)).status, 404)
   }
-  assert.deepEqual((await stranger.call('GET', '/eventDefinition/eventType/3')).body, [])
+  assert.deepEqual((await otherBusiness.call('GET', '/eventDefinition/eventType/3')).body, [])
 })
 
 test('GET /eventAction/eventDefinition/{id}: an array of its active actions, oldest first', async () => {
@@ -117,11 +117,11 @@ test('GET /eventAction/eventDefinition/{id}: an array of its active actions, old
   await save('/eventAction', { eventActionId: first.eventActionId, active: false })
   assert.deepEqual(await list(), [second])
   assert.equal((await call('GET', '/eventAction/eventDefinition/999999')).status, 404)
-  const foreign = await stranger.call('GET', `/eventAction/eventDefinition/${eventDefnId}`)
+  const foreign = await otherBusiness.call('GET', `/eventAction/eventDefinition/${eventDefnId}`)
   assert.equal(foreign.status, 404)
 })
 
-test('GET /eventAction: the active ones of all definitions, in pages', async () => {
+test('GET /eventAction: the active actions of all definitions, in pages', async () => {
   const { eventDefnId } = await define()
   const first = await save('/eventAction', action(eventDefnId))
   const second = await save('/eventAction', action(eventDefnId, { recipient: { value: 'staff' } }))
@@ -143,10 +143,10 @@ test('GET /eventAction: the active ones of all definitions, in pages', async () 
     seen,
     left.filter((id: number) => id !== second.eventActionId),
   )
-  assert.deepEqual((await stranger.call('GET', '/eventAction')).body.items, [])
+  assert.deepEqual((await otherBusiness.call('GET', '/eventAction')).body.items, [])
 })
 
-test('GET /eventDefinition/INVITATION_CAMPAIGN/{id}: those that name the campaign', async () => {
+test('GET /eventDefinition/INVITATION_CAMPAIGN/{id}: the definitions that name the campaign', async () => {
   const invited = { objectType: 'INVITATION_CAMPAIGN', eventType: { eventTypeId: 8 } }
   const own = await define({ ...invited, objectId: invitationCampaignId })
   await define(invited)
@@ -163,7 +163,7 @@ test('GET /eventDefinition/INVITATION_CAMPAIGN/{id}: those that name the campaig
   assert.deepEqual(none.body, [])
 })
 
-test('GET /eventTriggers/invitation/{uuid}: what has fired and what is scheduled, by time', async () => {
+test('GET /eventTriggers/invitation/{uuid}: fired and scheduled triggers, by time', async () => {
   const campaign = { objectType: 'INVITATION_CAMPAIGN' }
   const sent = await define({ ...campaign, eventType: { eventTypeId: 7 }, triggerHours: 0 })
   const ends = await define({ ...campaign, eventType: { eventTypeId: 8 }, triggerHours: -24 })
@@ -201,7 +201,7 @@ test('GET /eventTriggers/invitation/{uuid}: what has fired and what is scheduled
     },
   )
   assert.equal((await call('GET', `/eventTriggers/invitation/${'0'.repeat(32)}`)).status, 404)
-  const foreign = await stranger.call('GET', `/eventTriggers/invitation/${invitationUUID}`)
+  const foreign = await otherBusiness.call('GET', `/eventTriggers/invitation/${invitationUUID}`)
   assert.equal(foreign.status, 404)
   for (const each of [sent, ends]) await call('DELETE', `/eventDefinition/${each.eventDefnId}`)
 })
@@ -222,7 +222,10 @@ test('GET /eventTriggers/CALENDAR/{id}: objectId is set, objectUUId is null; the
   for (const kind of ['CALENDAR', 'CLASS_SCHEDULE', 'RECALL', 'DISCLAIMER']) {
     assert.equal((await call('GET', `/eventTriggers/${kind}/999999`)).status, 404, kind)
   }
-  assert.equal((await stranger.call('GET', `/eventTriggers/CALENDAR/${calendarId}`)).status, 404)
+  assert.equal(
+    (await otherBusiness.call('GET', `/eventTriggers/CALENDAR/${calendarId}`)).status,
+    404,
+  )
   await call('DELETE', `/eventDefinition/${definition.eventDefnId}`)
 })
 
@@ -267,7 +270,7 @@ test('GET /eventDefinition/{id}: one object with every field; inactive, missing 
   })
   const path = `/eventDefinition/${saved.eventDefnId}`
   const missing = await call('GET', '/eventDefinition/999999')
-  const foreign = await stranger.call('GET', path)
+  const foreign = await otherBusiness.call('GET', path)
   assert.deepEqual([missing.status, foreign.status], [404, 404])
   assert.equal(foreign.headers['content-type'], missing.headers['content-type'])
   assert.equal(foreign.body.title, missing.body.title)
@@ -276,7 +279,7 @@ test('GET /eventDefinition/{id}: one object with every field; inactive, missing 
   assert.equal((await call('GET', '/eventDefinition/one')).status, 404)
 })
 
-test('POST /eventDefinition: creates with 201 and a place, updates with 200, keeps what is absent', async () => {
+test('POST /eventDefinition: creates with 201 and Location, updates with 200, keeps absent fields', async () => {
   const created = await call('POST', '/eventDefinition', {
     ...reminder(businessId, -24),
     description: 'kept',
@@ -304,11 +307,11 @@ test('POST /eventDefinition: creates with 201 and a place, updates with 200, kee
 
   const wrong = reminder(businessId, -2, { eventDefnId: 999_999 })
   assert.equal((await call('POST', '/eventDefinition', wrong)).status, 404)
-  const foreign = reminder(stranger.businessId, -2, { eventDefnId })
-  assert.equal((await stranger.call('POST', '/eventDefinition', foreign)).status, 404)
+  const foreign = reminder(otherBusiness.businessId, -2, { eventDefnId })
+  assert.equal((await otherBusiness.call('POST', '/eventDefinition', foreign)).status, 404)
 })
 
-test('POST /eventDefinition: the write form is the same definition as the object form', async () => {
+test('POST /eventDefinition: the write form saves the same definition as the object form', async () => {
   const write = {
     active: true,
     allOrNoneSelect: {
@@ -389,7 +392,7 @@ test('POST /eventDefinition: the write form is the same definition as the object
   assert.equal(actions.body.length, 1)
   assert.equal(actions.body[0].recipient.value, 'client')
 
-  // The same again is the same action; another recipient is another; its id updates it.
+  // The same body is the same action, another recipient a new one; an id updates its action.
   const [known] = actions.body
   const { templateActions } = write.eventType
   const { eventDefnId } = body
@@ -403,7 +406,11 @@ test('POST /eventDefinition: the write form is the same definition as the object
     [known.eventActionId],
   )
   const { recipient: _same, ...withoutRecipient } = templateActions[0]!
-  assert.deepEqual(await again([withoutRecipient]), actions.body, 'the client is who it goes to')
+  assert.deepEqual(
+    await again([withoutRecipient]),
+    actions.body,
+    'the default recipient is the client',
+  )
   const both = await again([{ ...templateActions[0], recipient: { value: 'business' } }])
   assert.equal(both.length, 2)
   const left = await again([{ eventActionId: known.eventActionId, active: false }])
@@ -421,7 +428,7 @@ const written = () =>
            (select count(*) from event_action) as actions,
            (select count(*) from any_trigger) as triggers, (select count(*) from audit) as audit`)
 
-test('POST /eventDefinition: definition and actions are one; one bad action and nothing is written', async () => {
+test('POST /eventDefinition: definition and actions are saved together; with one bad action nothing is written', async () => {
   const before = await written()
   const body = reminder(businessId, -24, {
     eventActions: [action(0), action(0, { emailTemplateId: 999_999 })],
@@ -439,10 +446,10 @@ const WRONG_DEFINITIONS: [string, object, string[]][] = [
   ['no active', { active: undefined }, ['/active']],
   ['active as text', { active: 'true' }, ['/active']],
   ['no business', { businessId: null }, ['/businessId']],
-  ['another business', { businessId: stranger.businessId }, ['/businessId']],
+  ['another business', { businessId: otherBusiness.businessId }, ['/businessId']],
   ['no object type', { objectType: undefined }, ['/objectType']],
   ['an unknown object type', { objectType: 'INVOICE' }, ['/objectType']],
-  ['another kind than the event', { objectType: 'RECALL' }, ['/objectType']],
+  ['an object type that does not fit the event type', { objectType: 'RECALL' }, ['/objectType']],
   [
     'no hours and minutes',
     { triggerHours: null, triggerMinutes: null },
@@ -450,7 +457,7 @@ const WRONG_DEFINITIONS: [string, object, string[]][] = [
   ],
   ['hours as text', { triggerHours: '24' }, ['/triggerHours']],
   ['half an hour', { triggerHours: 0.5 }, ['/triggerHours']],
-  ['minutes beyond all bounds', { triggerMinutes: 1e12 }, ['/triggerMinutes']],
+  ['too many minutes', { triggerMinutes: 1e12 }, ['/triggerMinutes']],
   ['more than ten years', { triggerHours: 24 * 366 * 11 }, ['/triggerHours']],
   ['no event type', { eventType: null }, ['/eventType/eventTypeId']],
   ['an event type as text', { eventType: 'APPT_REMINDER' }, ['/eventType']],
@@ -461,23 +468,27 @@ const WRONG_DEFINITIONS: [string, object, string[]][] = [
   ['locations as text', { locationIdList: '1' }, ['/locationIdList']],
   ['a missing location', { locationIdList: [999_999] }, ['/locationIdList/0']],
   [
-    'a location of another',
-    { locationIdList: [ids.locationId, stranger.ids.locationId] },
+    'a location of another business',
+    { locationIdList: [ids.locationId, otherBusiness.ids.locationId] },
     ['/locationIdList/1'],
   ],
   [
-    'staff of another',
-    { professionalIdList: [stranger.ids.professionalId] },
+    'staff of another business',
+    { professionalIdList: [otherBusiness.ids.professionalId] },
     ['/professionalIdList/0'],
   ],
-  ['a service of another', { reasonIdList: [stranger.ids.reasonId] }, ['/reasonIdList/0']],
+  [
+    'a service of another business',
+    { reasonIdList: [otherBusiness.ids.reasonId] },
+    ['/reasonIdList/0'],
+  ],
   ['a missing form', { disclaimerFormIdList: [999_999] }, ['/disclaimerFormIdList/0']],
   ['an id of 0', { reasonIdList: [0] }, ['/reasonIdList/0']],
   ['a missing object', { objectId: 999_999 }, ['/objectId']],
   ['an object id as text', { objectId: '1' }, ['/objectId']],
-  ['tags that are no JSON', { filterTagMapJson: '{' }, ['/filterTagMapJson']],
+  ['tags that are not JSON', { filterTagMapJson: '{' }, ['/filterTagMapJson']],
   ['tags as an object', { filterTagMapJson: { vip: ['yes'] } }, ['/filterTagMapJson']],
-  ['tags that are no lists', { filterTagMapJson: '{"vip":"yes"}' }, ['/filterTagMapJson']],
+  ['tags that are not lists', { filterTagMapJson: '{"vip":"yes"}' }, ['/filterTagMapJson']],
   ['an unknown status', { eventType: { eventTypeId: 2 }, newStatus: 'SENT' }, ['/newStatus']],
   [
     'an unknown status before',
@@ -485,12 +496,12 @@ const WRONG_DEFINITIONS: [string, object, string[]][] = [
     ['/oldStatus'],
   ],
   [
-    'staff selected, but none',
+    'staff selected, but none listed',
     { staff: { value: 'select' }, professionalIdList: [] },
     ['/professionalIdList'],
   ],
   [
-    'services selected, but none',
+    'services selected, but none listed',
     { reasons: { value: 'select' }, reasonIdList: [] },
     ['/reasonIdList'],
   ],
@@ -500,7 +511,7 @@ const WRONG_DEFINITIONS: [string, object, string[]][] = [
     ['/triggerHours'],
   ],
   ['actions as an object', { eventActions: {} }, ['/eventActions']],
-  ['an action that is none', { eventActions: [5] }, ['/eventActions/0']],
+  ['an action that is not an object', { eventActions: [5] }, ['/eventActions/0']],
   ['an unknown mode', { offsetMode: 'LUNAR' }, ['/offsetMode']],
   ['an unknown policy', { latePolicy: 'MAYBE' }, ['/latePolicy']],
   ['an unknown anchor', { triggerAnchor: 'MIDDLE' }, ['/triggerAnchor']],
@@ -534,7 +545,7 @@ test('POST /eventDefinition: every wrong field gets its pointer, and nothing is 
   assert.deepEqual(await written(), before)
 })
 
-test('POST /eventAction: creates, updates, answers every field; both names of the link are taken', async () => {
+test('POST /eventAction: creates, updates, answers every field; both names of the definition id are accepted', async () => {
   const { eventDefnId } = await define()
   const created = await call('POST', '/eventAction', action(eventDefnId))
   assert.equal(created.status, 201)
@@ -557,20 +568,23 @@ test('POST /eventAction: creates, updates, answers every field; both names of th
 
 test('POST /eventAction: every wrong field gets its pointer, and nothing is written', async (t) => {
   const { eventDefnId } = await define()
-  const theirs = await stranger.save('/eventDefinition', reminder(stranger.businessId, -24))
+  const theirs = await otherBusiness.save(
+    '/eventDefinition',
+    reminder(otherBusiness.businessId, -24),
+  )
   const before = await written()
   const wrong: [string, object, string[]][] = [
     ['no type', { actionType: undefined }, ['/actionType']],
     ['another type', { actionType: 'SEND_SMS' }, ['/actionType']],
     ['no active', { active: null }, ['/active']],
     ['no business', { businessId: undefined }, ['/businessId']],
-    ['another business', { businessId: stranger.businessId }, ['/businessId']],
+    ['another business', { businessId: otherBusiness.businessId }, ['/businessId']],
     ['no template', { emailTemplateId: undefined }, ['/emailTemplateId']],
     ['a missing template', { emailTemplateId: 999_999 }, ['/emailTemplateId']],
     ['a missing category', { emailCategoryId: 999_999 }, ['/emailCategoryId']],
     ['no definition', { eventDefnId: undefined }, ['/eventDefnId']],
     ['a missing definition', { eventDefnId: 999_999 }, ['/eventDefnId']],
-    ['a definition of another', { eventDefnId: theirs.eventDefnId }, ['/eventDefnId']],
+    ['a definition of another business', { eventDefnId: theirs.eventDefnId }, ['/eventDefnId']],
     ['an unknown recipient', { recipient: { value: 'everyone' } }, ['/recipient/value']],
     ['another channel', { msgType: { value: 'sms' } }, ['/msgType/value']],
     ['a recipient as text', { recipient: 'client' }, ['/recipient']],
@@ -586,12 +600,12 @@ test('POST /eventAction: every wrong field gets its pointer, and nothing is writ
   assert.deepEqual(await written(), before)
 })
 
-test('DELETE /eventDefinition/{id}: answers it inactive, the second time too; a POST revives it', async () => {
+test('DELETE /eventDefinition/{id}: answers the inactive definition, also the second time; a POST reactivates it', async () => {
   const saved = await define()
   const path = `/eventDefinition/${saved.eventDefnId}`
   const deletion = async () => {
     const { status, body } = await call('DELETE', path)
-    // On a busy machine the plan may take longer than the answer waits for.
+    // On a busy machine the plan may take longer than the response waits for it.
     const { planning: _planning, ...definition } = body
     return { status, body: definition }
   }
@@ -607,10 +621,14 @@ test('DELETE /eventDefinition/{id}: answers it inactive, the second time too; a 
   assert.deepEqual((await deletion()).body, first.body)
   assert.equal((await call('GET', path)).status, 404)
   assert.equal((await call('DELETE', '/eventDefinition/999999')).status, 404)
-  assert.equal((await stranger.call('DELETE', path)).status, 404)
+  assert.equal((await otherBusiness.call('DELETE', path)).status, 404)
   const { eventDefnId } = saved
-  const revived = await call('POST', '/eventDefinition', reminder(businessId, -24, { eventDefnId }))
-  assert.deepEqual([revived.status, revived.body.active], [200, true])
+  const reactivated = await call(
+    'POST',
+    '/eventDefinition',
+    reminder(businessId, -24, { eventDefnId }),
+  )
+  assert.deepEqual([reactivated.status, reactivated.body.active], [200, true])
   assert.equal((await call('GET', path)).status, 200)
 })
 
@@ -626,7 +644,7 @@ test('GET /reports/category and POST /report/print/file answer', async () => {
   assert.equal(printed.status, 200)
 })
 
-test('all 13 event types: each happening makes the trigger of its own type and of no other', async () => {
+test('all 13 event types: each event creates triggers of its own type only', async () => {
   const objectTypes: Record<string, string> = {
     INVITATION: 'INVITATION_CAMPAIGN',
     DISCLAIMER: 'CALENDAR',
@@ -689,7 +707,7 @@ test('all 13 event types: each happening makes the trigger of its own type and o
   const signed = ['DISCLAIMER_CHANGED', 'DISCLAIMER_CREATED']
   assert.deepEqual(await namesOf('DISCLAIMER', disclaimerId), signed)
 
-  // A save that changes nothing, and one of what nobody watches, is no event.
+  // A save without a change, a new note and a deletion are not events.
   await save('/calendar', { calendarId, status: 'CONFIRMED' })
   await save('/calendar', { calendarId, note: 'rings twice' })
   assert.deepEqual(await namesOf('CALENDAR', calendarId), changed)

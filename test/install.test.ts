@@ -5,7 +5,7 @@ import { test, type TestContext } from 'node:test'
 import { temporaryFolder } from './support/folder.ts'
 import { installForTests } from './support/install.ts'
 
-test('what npm test installs is named, with the command, before it is installed', (t) => {
+test('npm test names what it installs, with the command, before it installs it', (t) => {
   const { file, installation } = stage(t)
   const said: string[] = []
   const say = (line: string) => {

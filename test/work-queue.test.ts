@@ -115,7 +115,7 @@ test('work beyond the length of the queue is 429 with Retry-After', async () => 
   )
 })
 
-/** Work that goes on until the test ends it. */
+/** Work that runs until the test ends it. */
 function watched(queue: WorkQueue) {
   const now = new Set<string>()
   const started: string[] = []

@@ -5,7 +5,7 @@ import { capturing } from '../../test/support/capturing-engine.ts'
 
 type Ended = (endings: { scheduledTime: Temporal.Instant }[]) => void
 
-/** The engine as a node runs it, its mails captured. */
+/** The engine as a node runs it, except that it captures mails. */
 export const startEngine = (database: Database, onEnded?: Ended) =>
   createEngine({
     database,
@@ -24,7 +24,7 @@ export const bellwether = ({ database }: Stage): Contender => ({
   },
 })
 
-/** Runs an engine until so many have ended. */
+/** Runs an engine until `count` triggers have ended. */
 export async function fireAll(database: Database, count: number) {
   let fired = 0
   const all = Promise.withResolvers<void>()

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { inPieces, peer, rateOf, type Contender, type Stage } from './stage.ts'
 import { deliver } from './work.ts'
 
-/** On a Redis of its own, which writes its log once a second. */
+/** BullMQ on its own Redis, which syncs its append-only file once a second. */
 export async function bullmq(stage: Stage): Promise<Contender | undefined> {
   if (spawnSync('redis-server', ['--version']).status !== 0) {
     console.log(

@@ -3,7 +3,7 @@ import { deliver } from './work.ts'
 
 const SCHEMA = 'bench_graphile'
 
-/** As its page on performance advises: a local queue, completions in batches. */
+/** Set up as its performance guide advises: a local queue, completions in batches. */
 export async function graphileWorker(stage: Stage): Promise<Contender> {
   const { Logger, makeWorkerUtils, run } = await peer('graphile-worker')
   const logger = new Logger(() => () => {})
@@ -55,7 +55,7 @@ export async function openGraphileQueue(stage: Stage) {
   await utils.release()
   return {
     name: 'graphile-worker',
-    /** A job with the key of one that waits takes its place. */
+    /** A job replaces the pending job with the same key. */
     put: (query: (text: string, values: unknown[]) => Promise<unknown>, jobs: Job[]) =>
       query(
         `select ${SCHEMA}.add_jobs(array(

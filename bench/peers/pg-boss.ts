@@ -17,7 +17,7 @@ async function openBoss({ url }: Stage) {
   return boss
 }
 
-/** Its worker, which hands over a batch: each job of it does its own work, or one hand all of it. */
+/** The worker of pg-boss, which receives jobs in batches; `work` handles one batch. */
 async function pgBoss(
   stage: Stage,
   name: string,
@@ -60,11 +60,11 @@ async function pgBoss(
   }
 }
 
-/** Each job by itself, as with the others; those of a batch run concurrently. */
+/** Each job separately, like the other peers; the jobs of a batch run concurrently. */
 export const pgBossEach = (stage: Stage) =>
   pgBoss(stage, 'pg-boss', (jobs) => Promise.all(jobs.map((job) => deliver(stage, [job.data.id]))))
 
-/** The work of five hundred jobs written by hand as two statements. */
+/** A batch of up to 500 jobs as two hand-written statements. */
 export const pgBossInSets = (stage: Stage) =>
   pgBoss(stage, 'pg-boss, in sets', (jobs) =>
     deliver(
@@ -73,7 +73,7 @@ export const pgBossInSets = (stage: Stage) =>
     ),
   )
 
-/** Enqueues jobs inside the caller's transaction, with its `db` option. */
+/** Enqueues jobs inside the caller's transaction, with the `db` option of pg-boss. */
 export async function openBossQueue(stage: Stage) {
   const boss = await openBoss(stage)
   return {

@@ -11,10 +11,10 @@ import {
   type BusinessWithReminders,
 } from '../../test/support/due-reminders.ts'
 
-/** One server for all who take part, and a business with clients, a template and a reminder. */
+/** One server for all contenders, and a business with clients, a template and a reminder. */
 export type Stage = Awaited<ReturnType<typeof openStage>>
 
-/** BENCH_DATABASE_URL: another server than the embedded one. */
+/** Uses the server at BENCH_DATABASE_URL, else an embedded one. */
 export async function openStage() {
   const folder = mkdtempSync(path.join(tmpdir(), 'bellwether-bench-'))
   const embedded = process.env.BENCH_DATABASE_URL
@@ -23,13 +23,13 @@ export async function openStage() {
   const url = process.env.BENCH_DATABASE_URL ?? embedded!.url
   await migrate(url)
   const database = openDatabase({ url, connections: 16, analyzesGrownTables: true })
-  // The peers' statements profit from the same settings as ours.
+  // The peers get the same planner settings as Bellwether.
   const pool = new pg.Pool({
     connectionString: url,
     max: 20,
     options: '-c random_page_cost=1.1',
   })
-  // The server tells each connection that it takes leave.
+  // When the server stops, each idle connection reports an error.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   const [business] = await insertDueReminders(url, {
@@ -47,7 +47,7 @@ export async function openStage() {
   return { url, folder, database, pool, business: business!, close }
 }
 
-/** Appointments whose reminders are due from a moment on; gives back their ids. */
+/** Inserts appointments whose reminders are due from `dueFrom` on; returns their ids. */
 export async function book(
   { pool, business }: { pool: pg.Pool; business: BusinessWithReminders },
   count: number,
@@ -66,7 +66,7 @@ export async function book(
   return rows.map((row) => Number(row.id))
 }
 
-/** One who fires reminders of appointments by their ids; gives back how many a second. */
+/** Fires the reminders of appointments, given their ids; returns the rate per second. */
 export type Contender = {
   name: string
   fire(ids: number[]): Promise<number>
@@ -81,7 +81,7 @@ export async function peer(name: string) {
   }
 }
 
-/** In pieces that a peer takes in one statement. */
+/** Splits a list into batches of one statement each. */
 export const inPieces = <T>(all: T[], size = 1_000) =>
   Array.from({ length: Math.ceil(all.length / size) }, (_, i) =>
     all.slice(i * size, (i + 1) * size),
@@ -90,7 +90,7 @@ export const inPieces = <T>(all: T[], size = 1_000) =>
 export const rateOf = (count: number, startedAt: number) =>
   (count / (performance.now() - startedAt)) * 1000
 
-/** The value below which this part of all lies. */
+/** The quantile of the values: 0.5 is the median. */
 export const at = (values: number[], part: number) =>
   values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) * part)]!
 

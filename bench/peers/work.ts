@@ -10,7 +10,7 @@ export const DELIVERIES = `create table bench_delivery (
 
 /**
  * What a job of a peer does: read appointment, client and template, merge, hand to a transport that
- * does nothing, record the delivery. One job at a time, or as many as are given.
+ * does nothing, record the delivery. For one job, or for several at once.
  */
 export async function deliver({ pool, business }: Stage, ids: number[]) {
   const { rows } = await pool.query({

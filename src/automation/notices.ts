@@ -126,7 +126,7 @@ function noticeOfApproval(words: NoticeWords, approval: StoredApproval): Notice 
   }
 }
 
-/** Nothing was sent for so long: people are told at once. */
+/** After this time without a sent mail, people are notified at once. */
 const OUTAGE_MINUTES = 60
 
 /**

@@ -4,7 +4,7 @@ import { OBJECT_TYPES } from './event-type.ts'
 import { Attachment } from './file-library.ts'
 import { Named, OrNull } from './schema.ts'
 
-/** What tokens speak of, in the order in which they are listed. */
+/** What tokens are about, in the order in which they are listed. */
 export const TOKEN_KINDS = [
   'business',
   'location',
@@ -126,7 +126,7 @@ export const TokenGroup = Type.Object(
   {
     objectType: Type.Enum([...TOKEN_KINDS], {
       title: 'TokenSubject',
-      description: 'What the tokens speak of.',
+      description: 'What the tokens are about.',
     }),
     tokens: Type.Array(Token, { description: 'Every token about it.' }),
   },

@@ -1,6 +1,6 @@
 /**
- * Everything a mail can speak of, read from the rows at the moment of firing. What an object of
- * this kind does not have is null; nothing here is escaped or formatted yet.
+ * The values that a mail can contain, read when the trigger fires. A value that an object of this kind does
+ * not have is null. Nothing is escaped or formatted yet.
  */
 export type MailContext = {
   business: {

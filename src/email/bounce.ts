@@ -27,8 +27,8 @@ export const isNoSuchMailbox = (status: string) =>
   /^5\.1\.\d{1,3}$/.test(status) && status !== '5.1.7' && status !== '5.1.8'
 
 /**
- * Whether an enhanced status code speaks of a mailbox that is full or disabled, or of a server that
- * could not be reached. Codes about the message, the sender or a policy (5.3.4, 5.6.x, x.7.x) do not.
+ * Whether an enhanced status code means that a mailbox is full or disabled, or that a server could not be
+ * reached. Codes about the message, the sender or a policy (5.3.4, 5.6.x, x.7.x) do not.
  */
 export const isSoft = (status: string) =>
   status !== '5.2.3' && /^(?:5\.[24]|4\.[1-5])\.\d{1,3}$/.test(status)

@@ -391,7 +391,7 @@ function joinTexts(segments: Segment[]): Segment[] {
   return joined
 }
 
-/** The index of the tag that closes a leaf; -1 if another block stands in between. */
+/** The index of the tag that closes a leaf; -1 if there is another block in between. */
 function closeOfLeaf(parts: string[], from: number, name: string) {
   for (let i = from + 2; i < parts.length; i += 2) {
     const tag = parts[i]!

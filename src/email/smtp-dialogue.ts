@@ -150,8 +150,8 @@ export class SmtpDialogue {
   /** Some servers answer DATA with 250 instead of 354. */
   #mayBegin(attempt: Attempt, reply: string) {
     const { refused, envelope } = attempt
-    const goesOn = reply.startsWith('3') || reply.startsWith('2')
-    if (!goesOn) envelope.resolve(refused ?? refusal(reply, 'data'))
+    const isAccepted = reply.startsWith('3') || reply.startsWith('2')
+    if (!isAccepted) envelope.resolve(refused ?? refusal(reply, 'data'))
     else if (!refused) {
       attempt.phase = 'body'
       envelope.resolve(undefined)

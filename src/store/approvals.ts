@@ -133,20 +133,20 @@ export const listUnfinishedApprovals = (engine: Db, brokenOffSince: Temporal.Ins
            or status in ('PASSED', 'RELEASED', 'CANCELLED'))
     order by business_id, approval_id limit 100`)
 
-/** Of which the people of the business were not told. */
+/** Waiting approvals about which the business has not been notified. */
 export const listUntoldApprovals = (engine: Db) =>
   engine.query<ApprovalKey>(sql`
     select business_id as "businessId", approval_id as "approvalId" from approval
     where not is_applied and status = 'WAITING' and told_time is null
     order by business_id, approval_id limit 100`)
 
-/** How much waits. */
+/** How much an approval holds back. */
 export type Held = { triggers: number; mails: number; definitions: HeldDefinition[] }
 
 const heldBy = (key: ApprovalKey) =>
   sql`p.business_id = ${key.businessId} and p.approval_id = ${key.approvalId}`
 
-/** What waits for an approval. */
+/** Counts what an approval holds back. */
 export const countHeldMails = (tx: Db, key: ApprovalKey) => countMails(tx, heldBy(key))
 
 /** What these triggers would send, as far as they are pending. */

@@ -4,7 +4,7 @@ import { sql } from '../database/sql.ts'
 export type FailureNotice = {
   /** Failures before this are reported; null: none was reported yet. */
   dailyUntil: Temporal.Instant | null
-  /** When people were told that nothing can be sent. */
+  /** When people were notified that nothing can be sent. */
   outageTold: Temporal.Instant | null
 }
 
@@ -52,7 +52,7 @@ export const listBusinessesWithWaitingMails = (
     where b.active and not b.mail_paused and w.mails > 0
     order by b.business_id`)
 
-/** Businesses that were told of an outage. */
+/** Businesses that were notified of an outage. */
 export const listToldBusinesses = (engine: Db) =>
   engine.query<{ businessId: number }>(sql`
     select business_id as "businessId" from failure_notice where outage_told is not null`)
@@ -70,7 +70,7 @@ export async function hasSentMail(db: Db, businessId: number, since: Temporal.In
   return rows.length > 0
 }
 
-/** What waits: how many mails, since when, and the last answer of a mail server. */
+/** The queued mails: how many, since when, and the last answer of a mail server. */
 export async function readWaitingMails(db: Db, businessId: number) {
   const [row] = await db.query<{
     mails: number
@@ -83,7 +83,7 @@ export async function readWaitingMails(db: Db, businessId: number) {
   return row!
 }
 
-/** Locks what people were told, so that no two nodes tell them the same. */
+/** Locks the notices of a business, so that no two nodes send the same one. */
 export async function lockFailureNotice(tx: Db, businessId: number): Promise<FailureNotice> {
   await tx.query(sql`
     insert into failure_notice (business_id) values (${businessId}) on conflict do nothing`)

@@ -23,7 +23,7 @@ test('the operator creates a business and its first key, which works for that bu
   assert.deepEqual((await own('GET', '/business')).body.items, [made.body])
 })
 
-test('a new key has the ETag with which it is read, and its change takes it as If-Match', async (t) => {
+test('a POST and a GET of a key return the same ETag, and changes of the key accept it as If-Match', async (t) => {
   const { callAs, key } = await startWithBusiness(t)
   const authorization = `Bearer ${key}`
   const call = callAs({ authorization })
@@ -48,7 +48,7 @@ test('only the hash of a key is stored', async (t) => {
   assert.deepEqual(rows[0]!.hash, digest(key))
 })
 
-test('a bad credential is 401, and the answer says what is missing but not which keys there are', async (t) => {
+test('a bad credential is 401, and the answer says what is missing without revealing which keys exist', async (t) => {
   const { app, database, clock, businessId, call, key } = await startWithBusiness(t)
   const expired = await createKey(database, clock, businessId, undefined, clock.in({ hours: 1 }))
   const revoked = await createKey(database, clock, businessId)
@@ -90,7 +90,7 @@ const codes: Record<string, string> = {
   'two keys': 'wrong-scheme',
 }
 
-test('a revoked key is refused at once here, and within a second on another node', async (t) => {
+test('a revoked key is refused at once on the same node, and within a second on others', async (t) => {
   const here = await startWithBusiness(t)
   const { database, clock, businessId } = here
   const there = await startApp(t, { database, clock, env: { ADMIN_API_KEY: OPERATOR_KEY } })
@@ -105,7 +105,7 @@ test('a revoked key is refused at once here, and within a second on another node
   assert.equal((await ask(there.app, headers)('GET', '/apiKey')).status, 401)
 })
 
-test('a revoked key stays revoked, whatever is saved', async (t) => {
+test('saving a revoked key does not reactivate it', async (t) => {
   const { database, clock, businessId, call, callAs } = await startWithBusiness(t)
   const { key, apiKeyId } = await createKey(database, clock, businessId)
   await call('DELETE', `/apiKey/${apiKeyId}`)

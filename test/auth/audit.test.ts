@@ -38,7 +38,7 @@ test('an audit entry without a before value takes it from the previous entry', a
   const other = (await call('POST', '/location', { name: 'West' })).body
   await call('POST', '/location', { locationId, name: 'Süd' })
   await call('POST', '/location', { locationId: other.locationId, name: 'Mitte' })
-  // An older version wrote into each entry what was.
+  // Older versions stored the previous values in each entry.
   await asOwner(
     database,
     `update audit set before = '{"name": "Norden"}' where object = 'location' and change = 'CHANGED'

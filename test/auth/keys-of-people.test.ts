@@ -6,7 +6,7 @@ import { ask, createPerson, signInAs, startWithBusiness } from '../support/calle
 
 const OWNER = { username: 'new-owner', password: 'long enough', role: 'OWNER' }
 
-/** A business with an owner, an administrator, and an API key that each of them made. */
+/** A business with an owner, an administrator, and an API key that each of them created. */
 async function startWithKeysOfPeople(t: TestContext) {
   const started = await startWithBusiness(t)
   const { app, database, clock, businessId } = started
@@ -25,11 +25,11 @@ async function startWithKeysOfPeople(t: TestContext) {
   return { ...started, owner, admin }
 }
 
-test('the key of an ADMINISTRATOR does not make, change or remove an OWNER', async (t) => {
+test('the key of an ADMINISTRATOR cannot create, change or remove an OWNER', async (t) => {
   const { owner, admin } = await startWithKeysOfPeople(t)
   const { withKey } = admin
   const { userId } = owner
-  assert.equal((await withKey('GET', '/user')).status, 200, 'it does the rest')
+  assert.equal((await withKey('GET', '/user')).status, 200, 'other calls are allowed')
   assert.equal((await withKey('POST', '/user', OWNER)).status, 403)
   assert.equal((await withKey('POST', '/user', { userId, password: 'not yours' })).status, 403)
   assert.equal((await withKey('DELETE', `/user/${userId}`)).status, 403)
@@ -47,7 +47,7 @@ test('a key that was created with the key of an ADMINISTRATOR has the same limit
   assert.equal((await second('GET', '/user')).status, 401)
 })
 
-test('the keys of an OWNER, of the operator and of the business make owners', async (t) => {
+test('the keys of an OWNER, of the operator and of the business can create owners', async (t) => {
   const { app, owner, call, operator, businessId } = await startWithKeysOfPeople(t)
   const path = `/business/${businessId}/apiKey`
   const { key } = (await operator('POST', path, { name: 'first' })).body
@@ -63,7 +63,7 @@ test('the keys of an OWNER, of the operator and of the business make owners', as
   }
 })
 
-test('an ADMINISTRATOR does not change a key that belongs to the business, but may revoke it', async (t) => {
+test('an ADMINISTRATOR cannot change a key that belongs to the business, but may revoke it', async (t) => {
   const { owner, admin, call } = await startWithKeysOfPeople(t)
   const { apiKeyId } = owner
   const narrow = { apiKeyId, scopes: ['scheduling:read'] }
@@ -82,7 +82,7 @@ const ENDINGS: [string, object][] = [
 ]
 
 for (const [what, change] of ENDINGS) {
-  test(`the keys of an ADMINISTRATOR who ${what} end for good, those of the business stay`, async (t) => {
+  test(`the keys of an ADMINISTRATOR who ${what} are revoked for good, those of the business stay valid`, async (t) => {
     const { owner, admin, call } = await startWithKeysOfPeople(t)
     const { userId, apiKeyId } = admin
     const key = (await call('GET', `/apiKey/${apiKeyId}`)).body
@@ -93,7 +93,11 @@ for (const [what, change] of ENDINGS) {
 
     const back = { userId, active: true, role: 'ADMINISTRATOR' }
     assert.equal((await call('POST', '/user', back)).status, 200)
-    assert.equal((await admin.withKey('GET', '/user')).status, 401, 'also when they come back')
+    assert.equal(
+      (await admin.withKey('GET', '/user')).status,
+      401,
+      'also after the ADMINISTRATOR is restored',
+    )
 
     await call('POST', '/user', { ...OWNER, username: 'another' })
     assert.equal((await call('DELETE', `/user/${owner.userId}`)).status, 200)
@@ -107,6 +111,10 @@ test('a person who was just deactivated cannot create a key on another node', as
   const onOtherNode = ask(there.app, { cookie: admin.cookie })
   assert.equal((await onOtherNode('GET', '/apiKey')).status, 200)
   assert.equal((await call('DELETE', `/user/${admin.userId}`)).status, 200)
-  assert.equal((await onOtherNode('GET', '/apiKey')).status, 200, 'that node has not noticed yet')
+  assert.equal(
+    (await onOtherNode('GET', '/apiKey')).status,
+    200,
+    'that node still has the session in its cache',
+  )
   assert.equal((await onOtherNode('POST', '/apiKey', { name: 'late' })).status, 401)
 })

@@ -12,7 +12,7 @@ import {
 
 type Caller = ReturnType<typeof ask>
 
-/** A business with an owner, and a way to read the newest mail to an address. */
+/** A business with an owner, and functions to list mails by address and read their links. */
 async function startWithOwner(t: TestContext) {
   const started = await startWithBusiness(t, { PUBLIC_URL: 'http://bellwether.test' })
   const { app, database, clock, businessId, call } = started
@@ -185,7 +185,11 @@ test('only callers who may set the password can read the email with its link', a
 
   const token = await tokenIn(ownersMail)
   await anybody('POST', '/user/password/set', { token, newPassword: 'quite another one' })
-  assert.equal((await reader('GET', `/emails/${ownersMail}`)).status, 200, 'its link is dead')
+  assert.equal(
+    (await reader('GET', `/emails/${ownersMail}`)).status,
+    200,
+    'its link no longer works',
+  )
 })
 
 test('an ADMINISTRATOR cannot invite an OWNER, and an invitation needs an address', async (t) => {
@@ -193,8 +197,11 @@ test('an ADMINISTRATOR cannot invite an OWNER, and an invitation needs an addres
   await createPerson(database, clock, businessId, { username: 'ada', role: 'ADMINISTRATOR' })
   const ada = ask(app, { cookie: await signInAs(app, 'ada') })
   assert.equal((await ada('POST', '/user/invite', { ...INVITED, role: 'OWNER' })).status, 403)
-  const nowhere = await olga('POST', '/user/invite', { username: 'bela', role: 'USER' })
-  assert.deepEqual([nowhere.status, nowhere.body.errors[0].pointer], [422, '/emailAddress'])
+  const withoutAddress = await olga('POST', '/user/invite', { username: 'bela', role: 'USER' })
+  assert.deepEqual(
+    [withoutAddress.status, withoutAddress.body.errors[0].pointer],
+    [422, '/emailAddress'],
+  )
   const bad = await olga('POST', '/user/invite', { ...INVITED, emailAddress: 'no address' })
   assert.equal(bad.status, 422)
   const taken = await olga('POST', '/user/invite', { ...INVITED, username: 'olga' })
@@ -206,7 +213,7 @@ test('an ADMINISTRATOR cannot invite an OWNER, and an invitation needs an addres
   assert.deepEqual(
     items.map((user: { username: string }) => user.username),
     ['olga', 'ada'],
-    'nobody was made by what was refused',
+    'refused invitations create no user',
   )
 })
 
@@ -223,7 +230,7 @@ test('a client can request ten links in a burst, and an address gets at most thr
   await until(async () => (await mailsTo(emailAddress)).length === 3)
 })
 
-test('an address of people at two businesses gets a link for each', async (t) => {
+test('an address that people at two businesses share gets a link for each of them', async (t) => {
   const started = await startWithOwner(t)
   const { database, clock, app, mailsTo } = started
   const other = await createBusiness(database, clock, 'Praxis am Berg')

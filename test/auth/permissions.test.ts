@@ -33,7 +33,7 @@ test('docs/roles.md matches the permissions in the code', () => {
   }
 })
 
-test('a person who has a scope’s function is not asked for one that no key of the scope has', () => {
+test('the function that a person needs for a scope is one that the scope gives to keys', () => {
   for (const scope of SCOPES) {
     assert.ok(functionsOfScopes([scope]).has(FUNCTION_OF_SCOPE[scope]), scope)
   }

@@ -63,7 +63,7 @@ test('without a valid credential requests are limited by address, an IPv6 /64 as
   assert.equal(await from('2001:db8::5', `Bearer ${key}`), 200)
 })
 
-test('a limiter keeps no more names than it can hold, and never goes above its burst', () => {
+test('a limiter stores a limited number of names, and never allows more than its burst', () => {
   const clock = manualClock()
   const limiter = new Limiter({ perSecond: 1, burst: 2 }, clock)
   limiter.giveBack('a')

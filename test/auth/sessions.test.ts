@@ -52,7 +52,7 @@ test('only the hash of a session token is stored', async (t) => {
   assert.equal(rows[0]!.text.includes(PASSWORD), false)
 })
 
-test('an unknown username and a wrong password get the same answer, and both hash', async (t) => {
+test('an unknown username and a wrong password get the same answer, and both compute a password hash', async (t) => {
   const { app, businessId, operator } = await startWithBusiness(t)
   for (const [username, active] of Object.entries({ anna: true, gone: false })) {
     const body = { username, active, role: 'USER', password: PASSWORD }
@@ -63,14 +63,14 @@ test('an unknown username and a wrong password get the same answer, and both has
     const answer = await ask(app, {})('POST', '/session', { username, password })
     return { ...answer, cpu: process.cpuUsage(before).user }
   }
-  await attempt('anna', 'the first attempt also costs what is done only once')
+  await attempt('anna', 'the first attempt includes one-time costs')
   const wrong = await attempt('anna', 'not this one')
   const unknown = await attempt('nobody', 'not this one')
   const inactive = await attempt('gone', PASSWORD)
   assert.deepEqual([wrong.status, unknown.status, inactive.status], [401, 401, 401])
   assert.deepEqual(unknown.body, wrong.body)
   assert.deepEqual(inactive.body, wrong.body)
-  // The processor's time, which a busy machine does not stretch: without a hash it is a fraction.
+  // CPU time, because a busy machine does not change it. Without a hash it would be far less.
   assert.ok(unknown.cpu > wrong.cpu / 3, `${unknown.cpu} against ${wrong.cpu} µs`)
   assert.ok(inactive.cpu > wrong.cpu / 3, `${inactive.cpu} against ${wrong.cpu} µs`)
 })
@@ -91,11 +91,11 @@ test('a session ends after 8 hours without use, and after a week in any case', a
   clock.advance({ hours: 7 })
   assert.equal((await busy('GET', '/session')).status, 401)
   await signInAs(app, 'anna')
-  const kept = await database.operator.query(sql`select 1 from session`)
-  assert.equal(kept.length, 1, 'what can no longer be used is swept away')
+  const sessions = await database.operator.query(sql`select 1 from session`)
+  assert.equal(sessions.length, 1, 'expired sessions are deleted')
 })
 
-test('a new password ends the other sessions; one set by an administrator ends all of them', async (t) => {
+test('a new password ends the person’s other sessions; one set by an administrator ends all sessions', async (t) => {
   const { app, database, clock, businessId, call } = await startWithBusiness(t)
   const { userId } = await createPerson(database, clock, businessId, {
     username: 'anna',
@@ -184,12 +184,12 @@ test('a page of another site cannot use a person’s cookie', async (t) => {
   const both = { 'sec-fetch-site': 'same-origin', origin: 'http://localhost:8080' }
   assert.equal(await attempt(both), 201)
   assert.equal(await attempt({ origin: 'http://127.0.0.1:8080' }), 201, 'PUBLIC_URL')
-  assert.equal(await attempt({}), 201, 'no browser')
+  assert.equal(await attempt({}), 201, 'not a browser')
   const signIn = ask(app, { origin: 'https://evil.example' })
   const body = { username: 'anna', password: PASSWORD }
   assert.equal((await signIn('POST', '/session', body)).status, 403)
   const read = await anna('GET', '/session', undefined, { 'sec-fetch-site': 'cross-site' })
-  assert.equal(read.status, 200, 'a link from another site leads in')
+  assert.equal(read.status, 200, 'a link from another site may open a page')
 })
 
 test('a request with a key ignores the cross-site headers of browsers', async (t) => {
@@ -199,9 +199,9 @@ test('a request with a key ignores the cross-site headers of browsers', async (t
 })
 
 test('passwords are compared after Unicode normalization', async () => {
-  const kept = await hashPassword('Zu\u0308rich am See')
-  assert.equal(await isPassword('Z\u00fcrich am See', kept), true)
-  assert.equal(await isPassword('Zurich am See', kept), false)
+  const hash = await hashPassword('Zu\u0308rich am See')
+  assert.equal(await isPassword('Z\u00fcrich am See', hash), true)
+  assert.equal(await isPassword('Zurich am See', hash), false)
   assert.equal(await isPassword('Z\u00fcrich am See', undefined), false)
 })
 

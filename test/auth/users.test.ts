@@ -95,7 +95,7 @@ test('the staff member and locations of a person must belong to the business', a
   assert.deepEqual([cleared.body.locationIdList, cleared.body.username], [[], 'anna'])
 })
 
-test('an ADMINISTRATOR does not make, change or remove an OWNER, and does not change the business', async (t) => {
+test('an ADMINISTRATOR cannot create, change or remove an OWNER, and cannot change the business', async (t) => {
   const { app, database, clock, businessId } = await startWithBusiness(t)
   const owner = await createPerson(database, clock, businessId, { username: 'o', role: 'OWNER' })
   await createPerson(database, clock, businessId, { username: 'admin', role: 'ADMINISTRATOR' })
@@ -125,8 +125,8 @@ test('the last OWNER cannot be removed, even by two concurrent requests', async 
   assert.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 409])
 })
 
-/** One route for each function that guards routes. A body without its fields is 422 if allowed. */
-const TRIED = [
+/** One route for each security function. If the call is allowed, the incomplete body is 422. */
+const ROUTES = [
   ['VIEW_BUSINESS', 'GET', '/business'],
   ['EDIT_BUSINESS', 'POST', '/business'],
   ['VIEW_SCHEDULE', 'GET', '/client'],
@@ -144,7 +144,7 @@ test('each role may do what its functions say, and nothing else', async (t) => {
     const username = role.toLowerCase()
     await createPerson(database, clock, businessId, { username, role })
     const person = ask(app, { cookie: await signInAs(app, username) })
-    for (const [name, method, path] of TRIED) {
+    for (const [name, method, path] of ROUTES) {
       const { status } = await person(method, path, method === 'POST' ? { businessId } : undefined)
       const may = FUNCTIONS_OF_ROLE[role as Role].includes(name)
       const allowed = method === 'GET' ? [200] : [200, 201, 422]
@@ -153,7 +153,7 @@ test('each role may do what its functions say, and nothing else', async (t) => {
   }
 })
 
-test('a USER sees and changes the own appointments only, a LOCATION_SUPER_USER those of the own locations', async (t) => {
+test('a USER sees and changes only their own appointments, a LOCATION_SUPER_USER only those at their locations', async (t) => {
   const { app, call, database, clock, businessId } = await startWithBusiness(t)
   const make = async (path: string, body: object) => {
     const answer = await call('POST', path, body)
@@ -201,11 +201,11 @@ test('a USER sees and changes the own appointments only, a LOCATION_SUPER_USER t
   const forOther = await user('POST', '/calendar', { ...visit, professionalId: other })
   assert.deepEqual([forOther.status, pointers(forOther)], [422, ['/professionalId']])
   assert.equal((await user('POST', '/calendar', { ...visit, professionalId })).status, 201)
-  const given = await user('POST', '/calendar', {
+  const reassigned = await user('POST', '/calendar', {
     calendarId: southern.calendarId,
     professionalId: other,
   })
-  assert.deepEqual([given.status, pointers(given)], [422, ['/professionalId']])
+  assert.deepEqual([reassigned.status, pointers(reassigned)], [422, ['/professionalId']])
   const lead = ask(app, { cookie: await signInAs(app, 'l') })
   const elsewhere = await lead('POST', '/calendar', { ...visit, professionalId })
   assert.deepEqual([elsewhere.status, pointers(elsewhere)], [422, ['/locationId']])

@@ -7,7 +7,7 @@ import { countLockWaits, isLockAwaited } from '../support/locks.ts'
 import { until } from '../support/until.ts'
 import { reminder, startEngine, startWorld } from '../support/world.ts'
 
-/** Makes a change that stays uncommitted until those who do this wait for it. */
+/** Makes a change that stays uncommitted until `work` waits for its lock. */
 async function whileWaitingFor<T>(db: Db, change: Sql, work: () => Promise<T>): Promise<T> {
   const done = await db.transaction(async (tx) => {
     await tx.query(change)
@@ -18,20 +18,20 @@ async function whileWaitingFor<T>(db: Db, change: Sql, work: () => Promise<T>): 
   return done()
 }
 
-/** Until it is done, or so many wait for each other. */
-async function untilDoneOr(db: Db, waiting: number, work: Promise<unknown>) {
+/** Waits until `work` is done, or this many transactions wait for locks. */
+async function untilDoneOr(db: Db, lockWaits: number, work: Promise<unknown>) {
   let isDone = false
   void work.finally(() => (isDone = true))
-  await until(async () => isDone || (await countLockWaits(db)) >= waiting)
+  await until(async () => isDone || (await countLockWaits(db)) >= lockWaits)
 }
 
-test('a plan that waits for an appointment goes by its status and client as they are then', async (t) => {
+test('a plan that waits for a locked appointment uses its status and client after the wait', async (t) => {
   const { book, businessId, call, clock, db, ids, save } = await startWorld(t)
   const { clientId } = await save('/client', { firstName: 'Ben', lastName: 'Okafor' })
   const changes = [
     sql`update calendar set status = 'CONFIRMED'`,
     sql`update calendar set client_id = ${clientId}`,
-    // Not even its client was there when the plan began to wait.
+    // The new client did not exist yet when the plan began to wait.
     sql`
       with another as (
         insert into client (business_id, first_name, last_name, created_date, created_user,
@@ -57,7 +57,7 @@ test('a plan that waits for an appointment goes by its status and client as they
 
 type Trigger = { eventDefnId: number; status: string }
 
-test('firing that waits for a template goes by the category it has then', async (t) => {
+test('firing that waits for a locked template uses its category after the wait', async (t) => {
   const world = await startWorld(t)
   const { book, businessId, clock, db, save } = world
   const { runEngine } = startEngine(world)
@@ -80,7 +80,7 @@ test('firing that waits for a template goes by the category it has then', async 
   assert.deepEqual(mails, [{ status: 'SUPPRESSED' }])
 })
 
-test('new tags of a client do not plan once more what a worker plans this moment', async (t) => {
+test('new tags of a client do not plan a reminder again that a worker is planning', async (t) => {
   const { book, businessId, clock, database, db, ids, save } = await startWorld(t)
   const filterTagMapJson = '{"level":["gold"]}'
   const { eventDefnId } = await save(
@@ -89,7 +89,7 @@ test('new tags of a client do not plan once more what a worker plans this moment
   )
   const { calendarId } = await book(clock.in({ hours: 72 }))
   const { tagging } = await database.engine.transaction(async (tx) => {
-    // As where the mails of its last reminder have left, and it moved meanwhile.
+    // As after the mails of its last reminder were sent, if it moved meanwhile.
     await tx.query(sql`select from calendar where calendar_id = ${calendarId} for share`)
     await tx.query(sql`
       insert into pending_trigger (business_id, event_defn_id, defn_version, object_type, object_id,
@@ -106,10 +106,10 @@ test('new tags of a client do not plan once more what a worker plans this moment
   assert.equal(planned.length, 1)
 })
 
-test('what a person cancels while its appointment moves is cancelled for the time it moves to', async (t) => {
+test('a reminder that a user cancels while its appointment moves is cancelled for the new time', async (t) => {
   const { book, businessId, call, clock, database, db, save } = await startWorld(t)
   await save('/eventDefinition', reminder(businessId, -24))
-  const { calendarId } = await book(clock.in({ hours: 2 })) // too late to be reminded of
+  const { calendarId } = await book(clock.in({ hours: 2 })) // its reminder time has passed
   const moveTo = (hours: number) => {
     const startTime = clock.in({ hours }).epochMilliseconds
     return save('/calendar', { calendarId, startTime, endTime: startTime + 1_800_000 })
@@ -117,7 +117,7 @@ test('what a person cancels while its appointment moves is cancelled for the tim
   await moveTo(72)
   const [{ eventTriggerId }] = (await call('GET', '/eventTriggers?status=SCHEDULED')).body.items
   const { both } = await database.engine.transaction(async (tx) => {
-    // The move has seen what waits when it comes upon this.
+    // The move has read the pending triggers when it waits for this lock.
     await tx.query(sql`select from event_trigger where object_id = ${calendarId} for update`)
     const moved = moveTo(96)
     await until(() => isLockAwaited(db))

@@ -22,7 +22,7 @@ async function startMailing(world: World, more: object = {}) {
   clock.advance({ hours: 1 })
 }
 
-/** As the operator does it. */
+/** Sets the limit as the operator does. */
 const setLimit = ({ database, businessId, clock }: World, limit: number | null) =>
   database.operator.query(sql`
     update business set daily_mail_limit = ${limit}, modified_date = ${clock.now()}
@@ -108,19 +108,19 @@ test('people see that the daily limit was reached, and a raised limit sends at o
   assert.equal(taken.length, 3)
   await setLimit(world, 2)
   await runEngine()
-  assert.equal(taken.length, 3, 'a lower limit frees none')
+  assert.equal(taken.length, 3, 'a lower limit sends no more')
   await setLimit(world, null)
   await runEngine()
   assert.equal(taken.length, 5)
 })
 
-test('mails above the limit wait for the end of quiet hours, unless they are of no use then', async (t) => {
+test('mails above the limit wait for the end of quiet hours, unless they are useless then', async (t) => {
   const world = await startWorld(t, SMTP)
   const { businessId, save, book, clock } = world
   await save('/business', { businessId, quietHours: { from: '21:00', to: '06:30' } })
   await setLimit(world, 5)
   await startMailing(world, { latePolicy: 'SEND' })
-  // It is 11:00 in Zurich; the first one begins at 6:00 of the next day.
+  // It is 11:00 in Zurich; the first appointment begins at 6:00 of the next day.
   await book(clock.in({ hours: 19 }))
   await book(clock.in({ hours: 43 }))
   const { mailer, taken } = scripted()
@@ -141,7 +141,7 @@ test('mails above the limit wait for the end of quiet hours, unless they are of 
   assert.equal(taken.length, 7)
 })
 
-test('mails about accounts wait for no daily limit and no pause', async (t) => {
+test('mails about accounts ignore the daily limit and the pause', async (t) => {
   const world = await startWorld(t, SMTP)
   const { businessId, call, db, save } = world
   const person = { role: 'OWNER', password: 'long enough', emailAddress: 'olga@praxis.example' }
@@ -152,7 +152,7 @@ test('mails about accounts wait for no daily limit and no pause', async (t) => {
   const { runEngine } = startEngine(world, { mailer, captures: false })
   await runEngine()
   assert.equal(taken.length, 1)
-  // It is queued after the answer.
+  // The mail is queued after the response.
   const askForPassword = async () => {
     const count = async () => (await db.query(sql`select from password_link`)).length
     await db.query(sql`delete from password_link`)
@@ -165,7 +165,7 @@ test('mails about accounts wait for no daily limit and no pause', async (t) => {
   await save('/business', { businessId, mailPaused: true })
   await setLimit(world, null)
   await askForPassword()
-  // In one claim with mails that wait for the end of the pause.
+  // The same claim takes mails that wait for the end of the pause.
   await runEngine()
   assert.deepEqual(
     taken.slice(1).map(({ to }) => to),

@@ -46,7 +46,7 @@ const triggersOf = async ({ call }: World, { calendarId }: { calendarId: number 
 const triggerOf = async (world: World, booked: { calendarId: number }) =>
   (await triggersOf(world, booked))[0]!
 
-test('a mail that the server takes completes its trigger', async (t) => {
+test('a mail that the server accepts completes its trigger', async (t) => {
   const world = await startWorld(t)
   const { mailer, taken } = scripted()
   const { runEngine, booked } = await due(world, mailer)
@@ -58,7 +58,7 @@ test('a mail that the server takes completes its trigger', async (t) => {
   assert.match(taken[0]!.message.body, /text\/calendar; charset=utf-8; method=PUBLISH/)
 })
 
-test('a mail that is refused for now is tried again after 1, 4, 9 minutes', async (t) => {
+test('a mail that is refused temporarily is retried after 1 and then 4 minutes', async (t) => {
   const world = await startWorld(t)
   const busy: Outcome = { kind: 'retry', phase: 'rcpt', reply: '451 busy' }
   const { mailer, taken } = scripted(busy, busy)
@@ -83,7 +83,7 @@ test('a mail that is refused for now is tried again after 1, 4, 9 minutes', asyn
   assert.equal((await triggerOf(world, booked)).status, 'COMPLETED')
 })
 
-test('a mail that is refused for good fails its trigger in the words of the server', async (t) => {
+test('a permanent refusal fails the trigger with the reply of the server', async (t) => {
   const world = await startWorld(t)
   const gone: Outcome = { kind: 'failed', phase: 'rcpt', reply: '550 5.1.1 no such user' }
   const { runEngine, booked } = await due(world, scripted(gone).mailer)
@@ -135,7 +135,7 @@ test('a reminder cancelled while its mail waits for a retry is not sent', async 
   assert.equal((await triggerOf(world, booked)).status, 'CANCELLED')
 })
 
-test('a reminder moved while its mail waits for a retry comes at its new time', async (t) => {
+test('a reminder moved while its mail waits for a retry is sent at its new time', async (t) => {
   const world = await startWorld(t)
   const { mailer, taken } = scripted({ kind: 'retry', phase: 'connect', reply: 'refused' })
   const { runEngine, booked } = await due(world, mailer)
@@ -155,7 +155,7 @@ test('a reminder moved while its mail waits for a retry comes at its new time', 
   assert.equal(taken.length, 1)
 })
 
-test('an unknown answer is marked so, and sent again with the same bytes', async (t) => {
+test('a mail whose answer is lost is UNCERTAIN, and is sent again with the same bytes', async (t) => {
   const world = await startWorld(t)
   const lost: Outcome = { kind: 'uncertain', phase: 'end', reply: 'connection lost' }
   const { mailer, taken } = scripted(lost)
@@ -188,7 +188,7 @@ test('an uncertain mail that no longer applies fails, and its reminder is not se
   assert.equal(taken.length, 1)
 })
 
-test('an uncertain mail stays uncertain when a later attempt is refused for now', async (t) => {
+test('an uncertain mail stays uncertain when a later attempt is refused temporarily', async (t) => {
   const world = await startWorld(t)
   const { mailer } = scripted(
     { kind: 'uncertain', phase: 'end', reply: 'connection lost' },
@@ -202,7 +202,7 @@ test('an uncertain mail stays uncertain when a later attempt is refused for now'
   assert.deepEqual([status, reason], ['UNCERTAIN', '451 busy'])
 })
 
-test('a worker that dies before the end of a message leaves it safe to send, after it uncertain', async (t) => {
+test('a mail is RETRYING if its worker dies before the end of the message, and UNCERTAIN if after', async (t) => {
   const world = await startWorld(t)
   const { mailer, taken } = scripted()
   const { runEngine } = await due(world, mailer)
@@ -246,11 +246,11 @@ test('a reminder is retried until its appointment begins, and then fails with th
   assert.equal(world.clock.now().epochMilliseconds, booked.startTime)
   const { status, reason, attempts } = await mailOf(world)
   assert.equal(`${status} ${reason}`, 'FAILED gave up after 6 attempts: 451 busy')
-  assert.equal(attempts.length, 6, 'none after the beginning')
+  assert.equal(attempts.length, 6, 'no attempt after the appointment began')
   assert.equal((await triggerOf(world, booked)).status, 'FAILED')
 })
 
-test('a mail over which workers die is given up after ten deaths', async (t) => {
+test('a mail is given up when the eleventh worker that sends it dies', async (t) => {
   const world = await startWorld(t)
   const { mailer, taken } = scripted()
   const { fire, takeOver, runEngine } = await due(world, mailer)
@@ -343,12 +343,12 @@ test('a business that is no longer active sends nothing', async (t) => {
   assert.equal(`${trigger.status} ${trigger.statusReason}`, 'SKIPPED the business is not active')
 })
 
-test('the many mails of one business do not hold up the one of another', async (t) => {
+test('a burst of mails from one business does not delay the mail of another', async (t) => {
   const world = await startWorld(t)
   const { mailer, taken } = scripted()
   const { fire, deliver, settle } = await due(world, mailer)
   await fire()
-  // Its own, a thousand times.
+  // A thousand copies of its own mail.
   await world.database.engine.query(sql`
     with burst as (
       insert into email (business_id, to_address, from_address, subject, message, message_id, status,
@@ -403,19 +403,19 @@ test('only the leases of workers whose mails are being sent are renewed', async 
   assert.equal((await mailOf(world)).status, 'RETRYING')
 })
 
-test('a worker that is stopped leaves to others what it has not ended', async (t) => {
+test('a stopped worker releases the mails that it has not ended', async (t) => {
   const world = await startWorld(t)
   const begun = Promise.withResolvers<void>()
-  const goOn = Promise.withResolvers<void>()
+  const resume = Promise.withResolvers<void>()
   const slow: Mailer = {
     async send(mail) {
       begun.resolve()
-      await goOn.promise
+      await resume.promise
       const ended = await mail.beforeMessageEnd().then(
         () => true,
         () => false,
       )
-      assert.equal(ended, false, 'the end of the message must not leave twice')
+      assert.equal(ended, false, 'the end of the message must not be sent twice')
       return { kind: 'retry', phase: 'body', reply: 'not ended' }
     },
     ...mailerParts,
@@ -431,20 +431,20 @@ test('a worker that is stopped leaves to others what it has not ended', async (t
   const { mailer, taken } = scripted()
   await startEngine(world, { mailer, captures: false }).runEngine()
   assert.equal(taken.length, 1)
-  goOn.resolve()
+  resume.resolve()
   await engine.settle()
   assert.equal((await mailOf(world)).status, 'SENT')
 })
 
-/** A mailer that waits before the end of the message, until it is told to go on. */
+/** A mailer that waits before the end of the message until `resume` is called. */
 function holding() {
   const begun = Promise.withResolvers<void>()
-  const goOn = Promise.withResolvers<void>()
+  const resume = Promise.withResolvers<void>()
   const ended: boolean[] = []
   const mailer: Mailer = {
     async send(mail) {
       begun.resolve()
-      await goOn.promise
+      await resume.promise
       const isEnded = await mail.beforeMessageEnd().then(
         () => true,
         () => false,
@@ -456,12 +456,12 @@ function holding() {
     },
     ...mailerParts,
   }
-  return { mailer, begun: begun.promise, goOn: () => goOn.resolve(), ended }
+  return { mailer, begun: begun.promise, resume: () => resume.resolve(), ended }
 }
 
 test('a mail that a worker has claimed is shown as SENDING everywhere', async (t) => {
   const world = await startWorld(t)
-  const { mailer, begun, goOn } = holding()
+  const { mailer, begun, resume } = holding()
   const engine = await due(world, mailer)
   await engine.fire()
   const listed = async (query: string) =>
@@ -476,27 +476,27 @@ test('a mail that a worker has claimed is shown as SENDING everywhere', async (t
   assert.deepEqual(await listed('status=SENDING'), ['SENDING'])
   assert.deepEqual(await listed('status=QUEUED'), [])
   assert.deepEqual((await world.call('GET', '/overview')).body.emailsOfLastDay, { SENDING: 1 })
-  goOn()
+  resume()
   await engine.settle()
   assert.deepEqual(await listed('status=SENT'), ['SENT'])
 })
 
-test('a mail to a client who is forgotten while it is under way does not leave', async (t) => {
+test('a mail whose client is erased while it is being sent is not sent', async (t) => {
   const world = await startWorld(t)
-  const { mailer, begun, goOn, ended } = holding()
+  const { mailer, begun, resume, ended } = holding()
   const engine = await due(world, mailer)
   await engine.fire()
   await engine.deliver()
   await begun
   const { database, businessId, ids, clock } = world
   await eraseClient(database, { businessId, clientId: ids.clientId }, clock.now())
-  goOn()
+  resume()
   await engine.settle()
   assert.deepEqual(ended, [false])
   assert.equal((await mailOf(world)).status, 'CANCELLED')
 })
 
-test('a mail that is being taken while its client is forgotten does not leave either', async (t) => {
+test('a mail that is being claimed while its client is erased is not sent either', async (t) => {
   const world = await startWorld(t)
   const { mailer } = scripted()
   const { fire } = await due(world, mailer)
@@ -506,7 +506,7 @@ test('a mail that is being taken while its client is forgotten does not leave ei
   const { claimed, erased } = await database.engine.transaction(async (tx) => {
     const claim = { worker: 'w 1', now, leaseUntil: now.add({ seconds: 10 }), limit: 10 }
     const claimed = await claimDueEmails(tx, claim)
-    // As a promise in an object: it is not waited for here.
+    // In an object, so that the promise is not awaited here.
     const erased = { done: eraseClient(database, { businessId, clientId: ids.clientId }, now) }
     await until(() => isLockAwaited(database.engine))
     return { claimed, erased }
@@ -517,7 +517,7 @@ test('a mail that is being taken while its client is forgotten does not leave ei
   assert.equal((await mailOf(world)).status, 'CANCELLED')
 })
 
-test('a trigger whose last waiting mail is erased with its client ends', async (t) => {
+test('a trigger ends when its last queued mail is erased with its client', async (t) => {
   const world = await startWorld(t)
   const { mailer } = scripted({ kind: 'retry', phase: 'rcpt', reply: '451 busy' })
   const { runEngine, booked } = await due(world, mailer)
@@ -574,23 +574,23 @@ test('a mail whose message has ended when its client is erased fails', async (t)
   assert.deepEqual([status, reason], ['FAILED', 'erased'])
 })
 
-test('a worker that takes its own mail back and again ends the message once', async (t) => {
+test('a worker that takes over its own mail ends the message once', async (t) => {
   const world = await startWorld(t)
-  const { mailer, goOn, ended } = holding()
+  const { mailer, resume, ended } = holding()
   const engine = await due(world, mailer)
   await engine.fire()
   await engine.deliver()
-  // Frozen past its lease, or cut off from the database, while the mail server kept it waiting.
+  // The worker was frozen, or cut off from the database, until its lease expired.
   world.clock.advance({ seconds: 60 })
   assert.equal(await engine.takeOver(), 1)
   assert.equal(await engine.deliver(), 1)
-  goOn()
+  resume()
   await engine.settle()
   assert.deepEqual(ended.toSorted(), [false, true])
   assert.equal((await mailOf(world)).status, 'SENT')
 })
 
-test('an answer is not lost with the connection to the database', async (t) => {
+test('the answer of the mail server survives a lost connection to the database', async (t) => {
   const world = await startWorld(t)
   const { mailer, taken } = scripted()
   const { fire, booked } = await due(world, mailer)
@@ -618,7 +618,7 @@ test('an answer is not lost with the connection to the database', async (t) => {
   assert.equal((await triggerOf(world, booked)).status, 'COMPLETED')
 })
 
-test('after a crash of the database what was under way may have been sent', async (t) => {
+test('after a crash of the database a mail that was being sent is UNCERTAIN', async (t) => {
   const world = await startWorld(t)
   const never: Mailer = {
     send: () => new Promise(() => {}),
@@ -640,7 +640,7 @@ test('after a crash of the database what was under way may have been sent', asyn
   assert.equal(taken.length, 1)
 })
 
-test('a worker that is stopped after a crash of the database gives nothing back as unsent', async (t) => {
+test('a worker that is stopped after a crash of the database does not release its mail as unsent', async (t) => {
   const world = await startWorld(t)
   const ended = Promise.withResolvers<void>()
   const answer = Promise.withResolvers<Outcome>()
@@ -730,15 +730,15 @@ test('mails with large files leave room for the mails of another business', asyn
   // A large message takes much memory, so few are made at a time.
   assert.equal(sending.large, 2)
   open.resolve()
-  const countWaiting = async () => {
+  const countQueued = async () => {
     const [row] = await db.query<{ count: number }>(sql`select count(*) as count from email_queue`)
     return row!.count
   }
-  for (let i = 0; i < 20 && (await countWaiting()) > 0; i++) {
+  for (let i = 0; i < 20 && (await countQueued()) > 0; i++) {
     await engine.runEngine()
     clock.advance({ seconds: 1 })
   }
-  assert.equal(await countWaiting(), 0)
+  assert.equal(await countQueued(), 0)
 })
 
 const PLAIN_TEMPLATE = {

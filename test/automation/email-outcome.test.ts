@@ -81,7 +81,7 @@ test('a mail that a user sent is retried for 72 hours from its creation', () => 
   assert.equal(attemptUntilEnded(past, busy).hours, 72)
 })
 
-test('a mail that the server may have already is sent again at most ten times', () => {
+test('a mail that the server may already have is sent again at most ten times', () => {
   const lost: Answer = { kind: 'uncertain', phase: 'end', reply: 'connection lost' }
   const { ending, waits } = attemptUntilEnded({}, lost)
   assert.equal(waits.length, 10)

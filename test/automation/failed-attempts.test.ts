@@ -86,8 +86,8 @@ for (const setting of ['lock_timeout', 'statement_timeout']) {
 }
 
 for (const [what, code] of Object.entries({
-  'a serialization failure': '40001',
-  'a deadlock': '40P01',
+  'a serialization failure occurs': '40001',
+  'a deadlock occurs': '40P01',
   'the administrator ends the connection': '57P01',
   'the server has no memory left': '53200',
 })) {
@@ -108,16 +108,16 @@ for (const [what, code] of Object.entries({
         return decide(trigger, ...rest)
       },
     })
-    // One more failed attempt by itself would be the last.
+    // One more failed attempt in a batch of its own would be the last.
     await world.database.engine.query(sql`update pending_trigger set attempts = 3`)
     world.clock.advance({ seconds: 11 })
     for (let round = 0; round < 5; round += 1) {
-      // If the database is away, the worker tries again long before its lease runs out.
-      const isAway = await engine.fire().then(
+      // If the database is down, the worker tries again long before its lease expires.
+      const isDown = await engine.fire().then(
         () => false,
         () => true,
       )
-      if (isAway) continue
+      if (isDown) continue
       world.clock.advance({ seconds: 11 })
     }
     isFailing = false
@@ -127,23 +127,23 @@ for (const [what, code] of Object.entries({
   })
 }
 
-test('an outage of the database that outlasts the lease is no failed attempt', async (t) => {
+test('an outage of the database that outlasts the lease is not a failed attempt', async (t) => {
   const world = await startWorld(t)
   await remind(world)
   const booked = await world.book(world.clock.in({ hours: 25 }))
   world.clock.advance({ hours: 1 })
-  // One more failed attempt by itself would be the last.
+  // One more failed attempt in a batch of its own would be the last.
   await world.database.engine.query(sql`update pending_trigger set attempts = 3`)
   const { engine } = world.database
-  let isAway = false
+  let isDown = false
   const lost = () => Promise.reject(new Error('Connection terminated'))
   const database = {
     ...world.database,
     engine: {
       ...engine,
-      query: ((statement) => (isAway ? lost() : engine.query(statement))) as Db['query'],
+      query: ((statement) => (isDown ? lost() : engine.query(statement))) as Db['query'],
       transaction: (async () => {
-        isAway = true
+        isDown = true
         return lost()
       }) as Db['transaction'],
     },
@@ -155,7 +155,7 @@ test('an outage of the database that outlasts the lease is no failed attempt', a
   world.clock.advance({ seconds: 11 })
   await assert.rejects(other.loops.takeover.runOnce(), /terminated/)
   await assert.rejects(holder.loops.takeover.runOnce(), /terminated/)
-  isAway = false
+  isDown = false
   database.engine.transaction = engine.transaction
   const startedAfterOutage = startEngine(world)
   for (const { loops } of [other, startedAfterOutage, holder])
@@ -164,7 +164,7 @@ test('an outage of the database that outlasts the lease is no failed attempt', a
   assert.equal((await triggerOf(world, booked)).status, 'COMPLETED')
 })
 
-test('a trigger that fails by itself is given up after three attempts, with the last error', async (t) => {
+test('a trigger that fails in a batch of its own is given up after three attempts, with the last error', async (t) => {
   const world = await startWorld(t)
   await remind(world)
   const bad = await world.book(world.clock.in({ hours: 25 }))
@@ -180,14 +180,14 @@ test('a trigger that fails by itself is given up after three attempts, with the 
   world.clock.advance({ seconds: 11 })
   for (let alone = 1; alone <= 3; alone += 1) {
     assert.ok((await engine.fire()) > 0)
-    // The first attempt was with the other one in its batch.
+    // The first attempt was in one batch with the other trigger.
     assert.equal(attempts, alone + 1)
     if (alone === 3) break
     const { status, statusReason } = await triggerOf(world, bad)
     assert.equal(status, 'SCHEDULED')
     assert.equal(statusReason, `last attempt failed: fault ${attempts}`)
     world.clock.advance({ seconds: 10 * alone - 1 })
-    assert.equal(await engine.fire(), 0, 'it waits longer after each attempt')
+    assert.equal(await engine.fire(), 0, 'the backoff grows after each attempt')
     world.clock.advance({ seconds: 1 })
   }
   const { status, statusReason } = await triggerOf(world, bad)
@@ -229,7 +229,7 @@ test('a reminder that moves while its trigger is given up is planned for its new
   const saved = await database.engine.transaction(async (tx) => {
     await takeOver(world, tx)
     const startTime = clock.in({ hours: 96 }).epochMilliseconds
-    // As a promise in an object: it is not waited for here.
+    // In an object, so that the promise is not awaited here.
     const saved = {
       done: save('/calendar', { calendarId, startTime, endTime: startTime + 60_000 }),
     }
@@ -246,7 +246,7 @@ test('a trigger that is given up is CANCELLED if its reminder has an outcome alr
   await remind(world)
   const booked = await world.book(clock.in({ hours: 25 }))
   clock.advance({ hours: 1 })
-  // As a restore gone wrong would leave it.
+  // The state that a failed restore would leave.
   await asOwner(
     database,
     `insert into event_trigger (business_id, event_defn_id, defn_version, object_type, object_id,

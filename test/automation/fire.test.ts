@@ -62,7 +62,7 @@ test('a reminder fires its offset before the appointment, and only once', async 
   assert.match(mail!.html, /Dear Anna Müller/)
 })
 
-test('actions run in the order of their ids, and their mails are numbered so', async (t) => {
+test('actions run in the order of their ids, and their mails get ids in the same order', async (t) => {
   const world = await startWorld(t)
   const { runEngine } = startEngine(world)
   const { eventDefnId, emailTemplateId } = await remind(world)
@@ -84,7 +84,7 @@ test('actions run in the order of their ids, and their mails are numbered so', a
   )
 })
 
-test('what was cancelled before its time is not sent', async (t) => {
+test('the reminder of a cancelled appointment is not sent', async (t) => {
   const world = await startWorld(t)
   const { runEngine } = startEngine(world)
   await remind(world)
@@ -95,7 +95,7 @@ test('what was cancelled before its time is not sent', async (t) => {
   assert.equal((await mailsOf(world)).length, 0)
 })
 
-test('without action, with an inactive template or without address there is nothing to send', async (t) => {
+test('a trigger without an active action, an active template or an address is skipped', async (t) => {
   const world = await startWorld(t)
   const { runEngine } = startEngine(world)
   const { businessId, clock, save } = world
@@ -124,7 +124,7 @@ test('without action, with an inactive template or without address there is noth
   )
 })
 
-test('after an outage a reminder goes out until its visit begins, then it is expired', async (t) => {
+test('after an outage a reminder is sent until its appointment begins, and then expires', async (t) => {
   const world = await startWorld(t)
   const { runEngine } = startEngine(world)
   await remind(world)
@@ -137,8 +137,8 @@ test('after an outage a reminder goes out until its visit begins, then it is exp
   assert.equal((await mailsOf(world)).length, 1)
 })
 
-/** A worker that dies when it comes upon this object; the next one is another. */
-function startMortal(world: World, calendarId: number) {
+/** An engine with a worker of its own, which dies when it reads this object. */
+function startCrashingEngine(world: World, calendarId: number) {
   const { engine } = world.database
   const isDeadly = ({ text, values }: Sql) =>
     text.includes('from calendar') &&
@@ -162,35 +162,35 @@ function startMortal(world: World, calendarId: number) {
   return startEngine(world, { database })
 }
 
-test('a worker that died is followed by another when its lease is over', async (t) => {
+test('another worker takes over when the lease of a dead one has expired', async (t) => {
   const world = await startWorld(t)
   await remind(world)
   const booked = await world.book(world.clock.in({ hours: 25 }))
   world.clock.advance({ hours: 1 })
-  await assert.rejects(startMortal(world, booked.calendarId).fire(), /terminated/)
+  await assert.rejects(startCrashingEngine(world, booked.calendarId).fire(), /terminated/)
   const { runEngine } = startEngine(world)
-  assert.equal(await runEngine(), 0, 'its lease is still good')
+  assert.equal(await runEngine(), 0, 'the lease has not expired')
   world.clock.advance({ seconds: 11 })
   assert.equal(await runEngine(), 1)
   assert.equal((await triggersOf(world, booked))[0]!.status, 'COMPLETED')
 })
 
-/** An appointment moves, to be reminded of in an hour, while a worker that died has its reminder. */
-async function moveInDeadHands(world: World) {
+/** Moves an appointment whose reminder a dead worker has claimed, so that it is due in an hour. */
+async function moveWhileClaimed(world: World) {
   const { eventDefnId } = await remind(world, { triggerHours: -1 })
   const booked = await world.book(world.clock.in({ hours: 3 }))
   world.clock.advance({ hours: 2 })
-  await assert.rejects(startMortal(world, booked.calendarId).fire(), /terminated/)
+  await assert.rejects(startCrashingEngine(world, booked.calendarId).fire(), /terminated/)
   const { calendarId } = booked
   const startTime = world.clock.in({ hours: 2 }).epochMilliseconds
   await world.save('/calendar', { calendarId, startTime, endTime: startTime + 60_000 })
   return { booked, calendarId, eventDefnId }
 }
 
-test('what moved in the hands of a worker that died counts from the move, however late another comes', async (t) => {
+test('a reminder that moved while a dead worker had claimed it is sent, however late the takeover is', async (t) => {
   const world = await startWorld(t)
-  const { booked, calendarId } = await moveInDeadHands(world)
-  // It is due in an hour; nobody is there then, and meanwhile something else of it is changed.
+  const { booked, calendarId } = await moveWhileClaimed(world)
+  // It is due in an hour, when no worker runs. Then its appointment gets a note.
   world.clock.advance({ minutes: 90 })
   await world.save('/calendar', { calendarId, note: 'by the window' })
   const { sweep, runEngine } = startEngine(world)
@@ -201,7 +201,7 @@ test('what moved in the hands of a worker that died counts from the move, howeve
   assert.deepEqual(statuses, ['COMPLETED'])
 })
 
-test('what its definition moved in the hands of a worker that died counts from the save', async (t) => {
+test('a reminder whose definition changed while a dead worker had claimed it is sent', async (t) => {
   const world = await startWorld(t)
   const { eventDefnId } = await remind(world, { triggerHours: 1 })
   const redefine = (triggerHours: number, description: string) =>
@@ -211,9 +211,9 @@ test('what its definition moved in the hands of a worker that died counts from t
     )
   const booked = await world.book(world.clock.in({ hours: 1 }))
   world.clock.advance({ hours: 2 })
-  await assert.rejects(startMortal(world, booked.calendarId).fire(), /terminated/)
+  await assert.rejects(startCrashingEngine(world, booked.calendarId).fire(), /terminated/)
   await redefine(2, 'Two hours after')
-  // It is due in an hour; nobody is there then, and meanwhile the definition is only renamed.
+  // It is due in an hour, when no worker runs. Then the definition is only renamed.
   world.clock.advance({ minutes: 90 })
   await redefine(2, 'How was it?')
   const { sweep, runEngine } = startEngine(world)
@@ -233,9 +233,9 @@ for (const [what, saveAgain] of Object.entries({
       reminder(world.businessId, -1, { eventDefnId, description: '…' }),
     ),
 })) {
-  test(`what moved in the hands of a worker that died counts from the move, also where ${what} is saved once it is free`, async (t) => {
+  test(`a reminder that moved while a dead worker had claimed it is sent, also if ${what} is saved after the takeover`, async (t) => {
     const world = await startWorld(t)
-    const { booked, calendarId, eventDefnId } = await moveInDeadHands(world)
+    const { booked, calendarId, eventDefnId } = await moveWhileClaimed(world)
     world.clock.advance({ minutes: 90 })
     const { takeOver, runEngine } = startEngine(world)
     await takeOver()
@@ -246,7 +246,7 @@ for (const [what, saveAgain] of Object.entries({
   })
 }
 
-test('a trigger that takes down three workers by itself is given up, those next to it are sent', async (t) => {
+test('a trigger that crashes three workers in a batch of its own is given up, the others are sent', async (t) => {
   const world = await startWorld(t)
   await remind(world)
   const good = await world.book(world.clock.in({ hours: 25 }))
@@ -255,7 +255,7 @@ test('a trigger that takes down three workers by itself is given up, those next 
   world.clock.advance({ hours: 1 })
   let died = 0
   for (let round = 0; round < 8; round += 1) {
-    const { takeOver, fire } = startMortal(world, deadly.calendarId)
+    const { takeOver, fire } = startCrashingEngine(world, deadly.calendarId)
     // A worker retries failed triggers once it has been up for a lease.
     world.clock.advance({ seconds: 11 })
     await takeOver()
@@ -263,7 +263,7 @@ test('a trigger that takes down three workers by itself is given up, those next 
   }
   world.clock.advance({ seconds: 11 })
   await startEngine(world).takeOver()
-  assert.equal(died, 4, 'once with all of them in hand, three times with it alone')
+  assert.equal(died, 4, 'once with all triggers claimed, three times with this one alone')
   for (const { calendarId } of [good, alsoGood]) {
     assert.equal((await triggersOf(world, { calendarId }))[0]!.status, 'COMPLETED')
   }
@@ -272,7 +272,7 @@ test('a trigger that takes down three workers by itself is given up, those next 
   assert.match(trigger!.statusReason!, /^gave up after 3 failed attempts: the worker died/)
 })
 
-test('a trigger that fails by itself is tried again and given up, however busy its worker is', async (t) => {
+test('a trigger that always fails is retried and given up, however busy its worker is', async (t) => {
   const world = await startWorld(t)
   await remind(world)
   const bad = await world.book(world.clock.in({ hours: 25 }))
@@ -282,11 +282,11 @@ test('a trigger that fails by itself is tried again and given up, however busy i
   world.clock.advance({ hours: 1 })
   const busy = startEngine(world, {
     decide: (trigger, ...rest) => {
-      if (trigger.objectId === bad.calendarId) throw new Error('nobody thought of this')
+      if (trigger.objectId === bad.calendarId) throw new Error('a fault')
       return decide(trigger, ...rest)
     },
   })
-  // It has something to do every 5 s, and its lease is 10 s.
+  // The worker has a trigger to fire every 5 s, and its lease is 10 s.
   for (let turn = 0; turn < 14; turn += 1) {
     await busy.takeOver()
     await busy.fire()
@@ -297,7 +297,7 @@ test('a trigger that fails by itself is tried again and given up, however busy i
     assert.equal((await triggersOf(world, { calendarId }))[0]!.status, 'COMPLETED')
   const [trigger] = await triggersOf(world, bad)
   assert.equal(trigger!.status, 'FAILED')
-  assert.match(trigger!.statusReason!, /^gave up after 3 failed attempts: nobody thought of this$/)
+  assert.match(trigger!.statusReason!, /^gave up after 3 failed attempts: a fault$/)
 })
 
 test('workers that die again and again for another reason do not make triggers fail', async (t) => {
@@ -306,7 +306,7 @@ test('workers that die again and again for another reason do not make triggers f
   const booked = []
   for (let i = 0; i < 4; i += 1) booked.push(await world.book(world.clock.in({ hours: 25 })))
   world.clock.advance({ hours: 1 })
-  // Each dies with its first transaction, whatever it holds.
+  // Each worker dies in its first transaction, whatever it has claimed.
   let died = 0
   for (let death = 0; death < 20; death += 1) {
     const { engine } = world.database
@@ -324,21 +324,21 @@ test('workers that die again and again for another reason do not make triggers f
     world.clock.advance({ seconds: 11 })
   }
   assert.equal(died, 1, 'workers that have just started do not retry')
-  const lasting = startEngine(world)
-  assert.equal(await lasting.runEngine(), 0, 'nor does one that may die as soon')
+  const healthy = startEngine(world)
+  assert.equal(await healthy.runEngine(), 0, 'nor does one that has not been up for a lease')
   world.clock.advance({ seconds: 10 })
-  assert.equal(await lasting.runEngine(), 4)
+  assert.equal(await healthy.runEngine(), 4)
   for (const { calendarId } of booked) {
     assert.equal((await triggersOf(world, { calendarId }))[0]!.status, 'COMPLETED')
   }
 })
 
-test('what a worker held when it lost the database is free at once, without a failed attempt', async (t) => {
+test('a worker that loses the database retries its triggers at once, without a failed attempt', async (t) => {
   const world = await startWorld(t)
   await remind(world)
   const booked = await world.book(world.clock.in({ hours: 25 }))
   world.clock.advance({ hours: 1 })
-  let isAway = true
+  let isDown = true
   const { engine } = world.database
   const { fire } = startEngine(world, {
     database: {
@@ -346,19 +346,19 @@ test('what a worker held when it lost the database is free at once, without a fa
       engine: {
         ...engine,
         transaction: (work) => {
-          if (isAway) throw new Error('Connection terminated')
+          if (isDown) throw new Error('Connection terminated')
           return engine.transaction(work)
         },
       },
     },
   })
   for (let i = 0; i < 5; i += 1) await assert.rejects(fire(), /terminated/)
-  isAway = false
+  isDown = false
   assert.equal(await fire(), 1)
   assert.equal((await triggersOf(world, booked))[0]!.status, 'COMPLETED')
 })
 
-test('the burst of one business does not hold up the others', async (t) => {
+test('a burst from one business does not delay the others', async (t) => {
   const world = await startWorld(t)
   const other = await addBusiness(world)
   await remind(world)
@@ -376,7 +376,7 @@ test('the burst of one business does not hold up the others', async (t) => {
   assert.equal(sent!.count, 1)
 })
 
-test('while its mails wait in numbers a business fires no more, others do, and it goes on in order', async (t) => {
+test('a business with a full email queue is throttled, others are not, and it continues in order', async (t) => {
   const world = await startWorld(t)
   const other = await addBusiness(world)
   await remind(world)
@@ -396,13 +396,13 @@ test('while its mails wait in numbers a business fires no more, others do, and i
   }
   const states = () =>
     Promise.all(booked.map(async (one) => (await triggersOf(world, one))[0]!.status))
-  const waiting = ['SCHEDULED', 'SCHEDULED', 'SCHEDULED']
+  const pending = ['SCHEDULED', 'SCHEDULED', 'SCHEDULED']
 
   assert.equal(await next(), 2)
-  assert.deepEqual(await states(), ['RUNNING', 'RUNNING', ...waiting])
+  assert.deepEqual(await states(), ['RUNNING', 'RUNNING', ...pending])
   assert.equal(await next(), 1, 'the other business')
   assert.equal(await next(), 0)
-  assert.deepEqual(await states(), ['RUNNING', 'RUNNING', ...waiting])
+  assert.deepEqual(await states(), ['RUNNING', 'RUNNING', ...pending])
   await deliver()
   await settle()
   assert.equal(await next(), 2)
@@ -410,32 +410,32 @@ test('while its mails wait in numbers a business fires no more, others do, and i
   assert.deepEqual(await states(), [...done, 'RUNNING', 'RUNNING', 'SCHEDULED'])
 })
 
-test('a trigger that came late to the queue is found though later ones were fired before', async (t) => {
+test('a full sweep finds a trigger that was skipped while later ones fired', async (t) => {
   const world = await startWorld(t)
   await remind(world)
   const { fire, sweep, runEngine } = startEngine(world)
   const early = await world.book(world.clock.in({ hours: 25 }))
   await world.book(world.clock.in({ hours: 26 }))
   world.clock.advance({ hours: 2 })
-  // Somebody is busy with the first, so the engine passes over it.
+  // Another transaction locks the first trigger, so the engine skips it.
   await world.db.transaction(async (tx) => {
     await tx.query(
       sql`select from pending_trigger where object_id = ${early.calendarId} for update`,
     )
     assert.equal(await fire(), 1)
   })
-  assert.equal(await fire(), 0, 'what is done is not walked over again')
+  assert.equal(await fire(), 0, 'a claim does not read earlier rows again')
   assert.equal(await sweep(), 1)
   assert.equal(await runEngine(), 1)
 })
 
-test('where one mail of a batch is there already, its trigger ends as well, and nothing is sent twice', async (t) => {
+test('if one mail of a batch exists already, its trigger completes too, and nothing is sent twice', async (t) => {
   const world = await startWorld(t)
   await remind(world)
   const booked = []
   for (let i = 0; i < 5; i += 1) booked.push(await world.book(world.clock.in({ hours: 25 })))
   const third = booked[2]!
-  // No way of ours leads there: its mail is written, and the trigger waits as if it were not.
+  // The service never creates this state: the mail is written, and its trigger is still pending.
   const { eventTriggerId } = (await triggersOf(world, third))[0]!
   await asOwner(
     world.database,
@@ -463,7 +463,7 @@ test('where one mail of a batch is there already, its trigger ends as well, and 
       [calendarId === third.calendarId ? 'Before' : 'See you, Anna'],
     )
   }
-  assert.ok(engine.errors.length > 0, 'it is told')
+  assert.ok(engine.errors.length > 0, 'it is reported')
 })
 
 test('a frozen worker that wakes after its lease writes nothing', async (t) => {
@@ -477,7 +477,7 @@ test('a frozen worker that wakes after its lease writes nothing', async (t) => {
       ...world.database,
       engine: {
         ...world.database.engine,
-        // Between its claim and its work another worker does it all.
+        // After the claim its lease expires, and another worker fires the trigger.
         transaction: async (work) => {
           world.clock.advance({ seconds: 11 })
           assert.equal(await other.runEngine(), 1)
@@ -490,7 +490,7 @@ test('a frozen worker that wakes after its lease writes nothing', async (t) => {
   assert.equal((await mailsOf(world)).length, 1)
 })
 
-test('a clock that goes back between claim and firing makes nothing early', async (t) => {
+test('a clock that is set back between claim and firing sends nothing early', async (t) => {
   const world = await startWorld(t)
   await remind(world)
   const booked = await world.book(world.clock.in({ hours: 25 }))
@@ -516,7 +516,7 @@ test('a clock that goes back between claim and firing makes nothing early', asyn
   assert.equal((await triggersOf(world, booked))[0]!.status, 'COMPLETED')
 })
 
-test('a waiting trigger is fired or cancelled by hand; what is over is a conflict', async (t) => {
+test('a pending trigger can be fired or cancelled manually; a finished one is a conflict', async (t) => {
   const world = await startWorld(t)
   const { runEngine } = startEngine(world)
   await remind(world)
@@ -549,7 +549,7 @@ test('a waiting trigger is fired or cancelled by hand; what is over is a conflic
   )
 })
 
-test('what was to fire at once and then moved is asked again, like all others, when its time comes', async (t) => {
+test('a trigger that was fired manually and then moved is checked again at its new time', async (t) => {
   const world = await startWorld(t)
   await remind(world)
   const booked = await world.book(world.clock.in({ hours: 72 }))
@@ -558,19 +558,19 @@ test('what was to fire at once and then moved is asked again, like all others, w
   const startTime = world.clock.in({ hours: 96 }).epochMilliseconds
   const { calendarId } = booked
   await world.save('/calendar', { calendarId, startTime, endTime: startTime + 60_000 })
-  // Nobody was there before it began.
+  // No worker ran before the appointment began.
   world.clock.advance({ hours: 97 })
   await startEngine(world).runEngine()
   assert.equal((await triggersOf(world, booked))[0]!.status, 'EXPIRED')
 })
 
-test('a reminder in the hands of a worker ends where its definition waits for another event since', async (t) => {
+test('a claimed reminder is cancelled if its definition is now for another event type', async (t) => {
   for (const eventTypeId of [1, 2]) {
     const world = await startWorld(t)
     const { eventDefnId } = await remind(world)
     const booked = await world.book(world.clock.in({ hours: 25 }))
     world.clock.advance({ hours: 1 })
-    await assert.rejects(startMortal(world, booked.calendarId).fire(), /terminated/)
+    await assert.rejects(startCrashingEngine(world, booked.calendarId).fire(), /terminated/)
     const eventType = { eventTypeId }
     await world.save('/eventDefinition', reminder(world.businessId, 0, { eventDefnId, eventType }))
     const { runEngine } = startEngine(world)

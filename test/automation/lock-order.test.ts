@@ -16,7 +16,7 @@ import { scripted } from '../support/scripted-mailer.ts'
 import { until } from '../support/until.ts'
 import { reminder, startEngine, startWorld } from '../support/world.ts'
 
-/** Each of the two operations runs so often at the same moment. */
+/** How many times each of the two operations runs at once. */
 const TIMES = 2
 
 type World = Awaited<ReturnType<typeof startWorld>>
@@ -26,7 +26,7 @@ test('no two operations on the same business deadlock', async (t) => {
   const { operations, queueMails } = await prepareOperations(world)
   await asOwner(
     world.database,
-    // Found soon, and not retried unnoticed.
+    // The server finds deadlocks soon, and counts them even if a retry succeeds.
     `do $$ begin execute format('alter database %I set deadlock_timeout = ''50ms''', current_database()); end $$`,
   )
   const names = Object.keys(operations)
@@ -225,9 +225,9 @@ async function prepareOperations(world: World) {
         '/import',
         [1, 2].map(() => JSON.stringify({ kind: 'calendar', calendarId, ...soon() })).join('\n'),
       ),
-    'fire pending triggers by hand': async () =>
+    'fire pending triggers manually': async () =>
       ask('POST', '/eventTriggers/fire', await pending()),
-    'cancel pending triggers by hand': async () =>
+    'cancel pending triggers manually': async () =>
       ask('POST', '/eventTriggers/cancel', await pending()),
     plan: () => engine.plan(),
     fire: () => engine.fire(),
@@ -236,7 +236,7 @@ async function prepareOperations(world: World) {
     reconcile: () => engine.reconcile(),
     'erase a client': () =>
       eraseClient(database, { businessId, clientId: second.clientId }, clock.now()),
-    'delete what has ended': async () => {
+    'delete finished triggers and mails': async () => {
       const before = clock.in({ hours: 10_000 })
       await deleteEndedTriggers(database.engine, before, 100)
       await deleteEndedMails(database.engine, before, 100)

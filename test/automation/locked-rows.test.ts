@@ -21,35 +21,35 @@ async function makeDue({ businessId, book, clock, save }: World) {
   clock.advance({ hours: 24 })
 }
 
-/** Tells `heard` the text of every statement. */
-function overheard(db: Db, heard: (text: string) => void): Db {
+/** Calls `onStatement` with the text of every statement. */
+function withStatements(db: Db, onStatement: (text: string) => void): Db {
   const query: Db['query'] = (statement: Sql) => {
-    heard(statement.text)
+    onStatement(statement.text)
     return db.query(statement)
   }
   return {
     ...db,
     query,
-    transaction: (work) => db.transaction((tx) => work(overheard(tx, heard))),
+    transaction: (work) => db.transaction((tx) => work(withStatements(tx, onStatement))),
   }
 }
 
 const CLAIMS = 5
-/** Far from what a worker without a rest needs, also on a busy machine. */
-const LEAST_MS = 300
+/** Far more than a worker that does not rest needs, also on a busy machine. */
+const MIN_MS = 300
 
 for (const [what, table, claim] of [
   ['trigger', 'pending_trigger', 'update pending_trigger q'],
   ['mail', 'email_queue', 'update email_queue q'],
 ] as const) {
-  test(`a worker rests while a due ${what} is locked by somebody else, and then takes it`, async (t) => {
+  test(`a worker rests while another transaction locks a due ${what}, and then claims it`, async (t) => {
     const world = await startWorld(t)
     await makeDue(world)
     const { mailer, taken } = scripted()
     if (table === 'email_queue') await startEngine(world, { mailer, captures: false }).fire()
     let statements = 0
     const claimedAt: number[] = []
-    const engine = overheard(world.database.engine, (text) => {
+    const engine = withStatements(world.database.engine, (text) => {
       if (!text.includes(table)) return
       statements += 1
       if (text.includes(claim) && text.includes('due')) claimedAt.push(performance.now())
@@ -67,7 +67,7 @@ for (const [what, table, claim] of [
       stopped = run(stopping.signal)
       await until(() => claimedAt.length > CLAIMS)
       const tookMs = claimedAt[CLAIMS]! - claimedAt[0]!
-      assert.ok(tookMs > LEAST_MS, `${CLAIMS} claims within ${Math.round(tookMs)} ms`)
+      assert.ok(tookMs > MIN_MS, `${CLAIMS} claims within ${Math.round(tookMs)} ms`)
       assert.ok(statements < 10 * CLAIMS, `${statements} statements for ${CLAIMS} claims`)
     })
     await until(() => taken.length === 1)
@@ -77,7 +77,7 @@ for (const [what, table, claim] of [
   })
 }
 
-test('a claim that was under way does not undo that the whole queue is to be looked at', async (t) => {
+test('a claim that was running when a full sweep was requested does not cancel it', async (t) => {
   const world = await startWorld(t)
   await makeDue(world)
   await world.book(world.clock.in({ hours: 26 }))
@@ -96,20 +96,20 @@ test('a claim that was under way does not undo that the whole queue is to be loo
   const { fire, sweep } = startEngine(world, {
     database: { ...world.database, engine: { ...engine, query } },
   })
-  // The first trigger is locked, so the claim passes over it and begins after it from now on.
+  // The first trigger is locked, so the claim skips it, and later claims begin after it.
   await world.db.transaction(async (tx) => {
     await tx.query(
       sql`select from pending_trigger where scheduled_time = (select min(scheduled_time) from pending_trigger) for update`,
     )
     assert.equal(await fire(), 1)
   })
-  const goOn = Promise.withResolvers<void>()
-  hold = goOn.promise
+  const resume = Promise.withResolvers<void>()
+  hold = resume.promise
   const claiming = fire()
   await held.promise
   assert.equal(await sweep(), 1)
   hold = undefined
-  goOn.resolve()
+  resume.resolve()
   assert.equal(await claiming, 0)
   assert.equal(await fire(), 1)
 })

@@ -37,7 +37,7 @@ function fireBatch(name: string, batches: WorkQueue, order: string[]) {
   return makeMails(tx, parts, ready, { actions: new Map(), templates: new Map(), ids: [], now })
 }
 
-test('an engine makes the mails of one large batch after the other', async () => {
+test('an engine makes the mails of large batches one batch at a time', async () => {
   const order: string[] = []
   const batches = new WorkQueue({ total: 1 })
   await Promise.all([fireBatch('a', batches, order), fireBatch('b', batches, order)])

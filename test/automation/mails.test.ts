@@ -70,7 +70,7 @@ test('cc and bcc recipients get their own mail, and the bcc address is not visib
     assert.match(text, /^To: .*<anna@example\.org>/m)
     assert.match(text, /^Cc: .*elena@example\.org/m)
     assert.doesNotMatch(text.split('\r\n\r\n')[0]!, /archive|Bcc/i)
-    // A published calendar entry names nobody who gets it.
+    // A calendar entry with METHOD:PUBLISH names no attendees.
     assert.match(text, /^METHOD:PUBLISH/m)
     assert.doesNotMatch(text, /^ATTENDEE/m)
   }
@@ -124,7 +124,7 @@ test('a class mails each student, or once if the address has no client token', a
     'elena@example.org',
   ])
   const forStaff = textOf(taken.find((mail) => mail.to === 'elena@example.org')!)
-  assert.doesNotMatch(forStaff, /Student/, 'a mail for all of them names none')
+  assert.doesNotMatch(forStaff, /Student/, 'a mail about the whole class names no student')
   const forAya = textOf(taken.find((mail) => mail.to === 'aya@example.org')!)
   assert.doesNotMatch(forAya, /bo@example|Bo Student/, 'students do not see each other')
   assert.match(forAya, new RegExp(`UID:class_schedule-\\d+-${classScheduleId}-[a-z0-9]+@`))
@@ -171,7 +171,7 @@ test('a trigger of a class without students is skipped', async (t) => {
   )
 })
 
-test('the variant for the reader’s language, the service and the location is used', async (t) => {
+test('the template variant for the recipient’s language, the service and the location is used', async (t) => {
   const { clock, book, define, runEngine, taken, save, ids, client } = await mailing(t)
   const { reasonId } = await save('/reason', { name: 'Cleaning' })
   const { locationId } = await save('/location', { name: 'Seaside' })
@@ -206,29 +206,29 @@ test('values cached between mails equal those in the database', async (t) => {
   const tokens =
     '%BUSINESS_NAME%, %LOCATION_NAME%, %STAFF_FIRSTNAME%, %SERVICE_NAME%, %APPT_STATUS%'
   await define(1, { subject: tokens })
-  const asIs = async () => {
+  const mailAndReadTokens = async () => {
     clock.advance({ minutes: 1 })
     await book(clock.in({ hours: 48 }))
     await runEngine()
     return String((await emails())[0]!.subject).split(', ')
   }
-  const before = await asIs()
-  assert.deepEqual(await asIs(), before)
+  const before = await mailAndReadTokens()
+  assert.deepEqual(await mailAndReadTokens(), before)
   await save('/location', { locationId, name: 'Seaside' })
-  assert.equal((await asIs())[1], 'Seaside')
+  assert.equal((await mailAndReadTokens())[1], 'Seaside')
   await save('/professional', { professionalId, firstName: 'Ella' })
-  assert.equal((await asIs())[2], 'Ella')
+  assert.equal((await mailAndReadTokens())[2], 'Ella')
   await save('/reason', { reasonId, name: 'Talk' })
-  assert.equal((await asIs())[3], 'Talk')
+  assert.equal((await mailAndReadTokens())[3], 'Talk')
   await save('/status', { objectType: 'CALENDAR', status: 'OPEN', label: 'Booked', live: true })
-  assert.equal((await asIs())[4], 'Booked')
+  assert.equal((await mailAndReadTokens())[4], 'Booked')
   await database.operator.query(
     sql`update business set name = 'Praxis' where business_id = ${businessId}`,
   )
-  assert.deepEqual(await asIs(), ['Praxis', 'Seaside', 'Ella', 'Talk', 'Booked'])
+  assert.deepEqual(await mailAndReadTokens(), ['Praxis', 'Seaside', 'Ella', 'Talk', 'Booked'])
 })
 
-test('staff read the business’s language, not the client’s', async (t) => {
+test('mails to staff use the language of the business, not of the client', async (t) => {
   const { clock, book, define, runEngine, taken, save, client } = await mailing(t)
   await define(1, { subject: 'Named' }, { action: { recipient: { value: 'staff' } } })
   await save('/emailTemplate', {

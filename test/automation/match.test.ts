@@ -117,15 +117,15 @@ const cases: {
   asked: SchedulingEvent | Subject
   refused: string[]
 }[] = [
-  { name: 'a plain reminder is asked for', asked: appointment(), refused: [] },
+  { name: 'a reminder without selections', asked: appointment(), refused: [] },
   {
-    name: 'an inactive definition asks for nothing',
+    name: 'an inactive definition',
     definition: { active: false },
     asked: appointment(),
     refused: ['the definition is not active'],
   },
   {
-    name: 'another business is never asked for',
+    name: 'an object of another business',
     definition: { businessId: 2 },
     asked: appointment(),
     refused: ['it belongs to another business'],
@@ -137,7 +137,7 @@ const cases: {
     refused: ['the definition is for APPT_CREATED, this is APPT_CHANGED'],
   },
   {
-    name: 'an event does not wake a reminder',
+    name: 'an event, for the definition of a reminder',
     asked: event('APPT_CREATED', appointment()),
     refused: ['the definition is for APPT_REMINDER, this is APPT_CREATED'],
   },
@@ -161,7 +161,7 @@ const cases: {
     refused: ['changed: staff; the definition asks for: time'],
   },
   {
-    name: 'a listed change that also ends it',
+    name: 'a listed change that also ends the appointment',
     definition: { eventTypeId: 2, changes: ['TIME'] },
     asked: moved({ changes: ['TIME', 'STATUS'], ended: true }, 'CANCELLED'),
     refused: [
@@ -169,21 +169,26 @@ const cases: {
     ],
   },
   {
-    name: 'a listed change of status that ends it',
+    name: 'a listed change of status that ends the appointment',
     definition: { eventTypeId: 2, changes: ['TIME', 'STATUS'] },
     asked: moved({ changes: ['TIME', 'STATUS'], ended: true }, 'CANCELLED'),
     refused: [],
   },
   {
-    name: 'a listed change, but not the status that is asked for',
+    name: 'a listed change, but another new status than the definition requires',
     definition: { eventTypeId: 2, changes: ['TIME'], newStatus: 'CONFIRMED' },
     asked: moved({ changes: ['TIME', 'STATUS'] }, 'CHECKED_IN'),
     refused: ['the status is CHECKED_IN now, not CONFIRMED'],
   },
 
-  { name: 'objectId, this one', definition: { objectId: 7 }, asked: appointment(), refused: [] },
   {
-    name: 'objectId, another one',
+    name: 'objectId of this appointment',
+    definition: { objectId: 7 },
+    asked: appointment(),
+    refused: [],
+  },
+  {
+    name: 'objectId of another appointment',
     definition: { objectId: 70 },
     asked: appointment(),
     refused: ['the definition is only for 70'],
@@ -230,7 +235,7 @@ const cases: {
     refused: [],
   },
   {
-    name: "another one than the disclaimer's appointment",
+    name: "an appointment other than the disclaimer's",
     definition: { eventTypeId: 12, objectId: 9 },
     asked: event('DISCLAIMER_CREATED', disclaimer()),
     refused: ['the definition is only for 9'],
@@ -242,20 +247,20 @@ const cases: {
     refused: ['the definition is only for 7'],
   },
   {
-    name: 'a disclaimer itself, where the definition is not about appointments',
+    name: "a disclaimer's own id, if the definition is not about appointments",
     definition: { eventTypeId: 13, objectType: 'RECALL', objectId: 9 },
     asked: event('DISCLAIMER_CHANGED', disclaimer(), 'PENDING'),
     refused: [],
   },
 
   {
-    name: 'all four lists, each with the right one',
+    name: 'three lists, each with the right id',
     definition: { locationIdList: [1, 10], professionalIdList: [20], reasonIdList: [30] },
     asked: appointment(),
     refused: [],
   },
   {
-    name: 'every list that does not contain it is reported',
+    name: 'every list without the right id is reported',
     definition: { locationIdList: [1], professionalIdList: [2], reasonIdList: [3] },
     asked: appointment(),
     refused: [
@@ -283,13 +288,13 @@ const cases: {
     refused: [],
   },
   {
-    name: 'a recall could have staff, this one has none',
+    name: 'a recall without staff, for a definition that selects by staff',
     definition: { eventTypeId: 10, objectType: 'RECALL', professionalIdList: [20] },
     asked: recall(),
     refused: ['it has no staff, and the definition selects by staff'],
   },
   {
-    name: 'groups never matter',
+    name: 'groups are ignored',
     definition: { groupIdList: [1, 'x'] },
     asked: appointment(),
     refused: [],
@@ -314,38 +319,38 @@ const cases: {
     refused: ['it has no tag language with one of these values: fr'],
   },
   {
-    name: 'a tag without values asks for nothing',
+    name: 'a tag without values requires nothing',
     definition: { filterTagMapJson: '{"level":[]}' },
     asked: appointment(),
     refused: [],
   },
   {
-    name: 'a tag named like something every object has',
+    name: 'a tag named like a property that every JavaScript object has',
     definition: { filterTagMapJson: '{"constructor":["name"],"__proto__":["x"]}' },
     asked: appointment(),
     refused: ['it has no tag constructor with one of these values: name'],
   },
 
   {
-    name: 'any change, where no status is named',
+    name: 'any change, if the definition names no status',
     definition: { eventTypeId: 2 },
     asked: changed('OPEN', 'OPEN'),
     refused: [],
   },
   {
-    name: 'any move of status',
+    name: 'any change of status',
     definition: { eventTypeId: 2, oldStatus: '*', newStatus: '*' },
     asked: changed('OPEN', 'CONFIRMED'),
     refused: [],
   },
   {
-    name: 'a move of status that did not happen, though any is asked for',
+    name: 'no change of status, for a definition that requires one',
     definition: { eventTypeId: 2, newStatus: '*' },
     asked: changed('OPEN', 'OPEN'),
     refused: ['the status did not change: it is still OPEN'],
   },
   {
-    name: 'the status is what is asked for, but it was so before',
+    name: 'the required status, but it was the same before',
     definition: { eventTypeId: 2, newStatus: 'CONFIRMED' },
     asked: changed('CONFIRMED', 'CONFIRMED'),
     refused: ['the status did not change: it is still CONFIRMED'],
@@ -357,7 +362,7 @@ const cases: {
     refused: [],
   },
   {
-    name: 'from and to another status',
+    name: 'neither the old nor the new status fits',
     definition: { eventTypeId: 2, oldStatus: 'OPEN', newStatus: 'CANCELLED' },
     asked: changed('CONFIRMED', 'NO_SHOW'),
     refused: [
@@ -366,37 +371,37 @@ const cases: {
     ],
   },
   {
-    name: 'one side unset is any',
+    name: 'an unset newStatus allows any',
     definition: { eventTypeId: 2, oldStatus: 'OPEN' },
     asked: changed('OPEN', 'NO_SHOW'),
     refused: [],
   },
   {
-    name: 'statuses are kept and ignored on other types',
+    name: 'statuses are ignored for other event types',
     definition: { eventTypeId: 1, oldStatus: 'OPEN', newStatus: 'CANCELLED' },
     asked: event('APPT_CREATED', appointment()),
     refused: [],
   },
   {
-    name: 'an event of something no longer live is an event all the same',
+    name: 'an event of an appointment that is no longer live',
     definition: { eventTypeId: 1 },
     asked: event('APPT_CREATED', appointment({ live: false, liveAfter: false })),
     refused: [],
   },
 
   {
-    name: 'a reminder before something that is no longer live',
+    name: 'a reminder before an appointment that is no longer live',
     asked: appointment({ status: 'COMPLETED', live: false }),
     refused: ["the appointment's status is COMPLETED"],
   },
   {
-    name: 'a follow-up survives the completed visit',
+    name: 'a follow-up after a completed visit',
     definition: { triggerHours: 24 },
     asked: appointment({ status: 'COMPLETED', live: false }),
     refused: [],
   },
   {
-    name: 'a follow-up does not survive the cancelled one',
+    name: 'a follow-up after a cancelled visit',
     definition: { triggerHours: 24 },
     asked: appointment({ status: 'CANCELLED', live: false, liveAfter: false }),
     refused: ["the appointment's status is CANCELLED"],
@@ -409,20 +414,20 @@ const cases: {
 ]
 
 for (const { name, definition: changes, asked, refused } of cases) {
-  test(`${refused.length === 0 ? 'asked for' : 'refused'}: ${name}`, () => {
+  test(`${refused.length === 0 ? 'matches' : 'refused'}: ${name}`, () => {
     assert.deepEqual(refusals(definition(changes), asked), refused)
   })
 }
 
-test('each of the 13 event types asks for its own kind of event and no other', () => {
+test('each of the 13 event types matches its own kind of event and no other', () => {
   for (const { eventTypeId, eventType, objectType } of EVENT_TYPES) {
     const subject = { ...appointment(), objectType }
-    const woken = EVENT_TYPES.filter(
+    const matched = EVENT_TYPES.filter(
       (other) =>
         refusals(definition({ eventTypeId }), event(other.eventType, subject)).length === 0,
     )
     assert.deepEqual(
-      woken.map((other) => other.eventType),
+      matched.map((other) => other.eventType),
       [eventType],
     )
   }
@@ -478,8 +483,8 @@ test('checks include passed and failed rules with their reasons', () => {
   )
 })
 
-const few = (most: number) => fc.array(fc.integer({ min: 1, max: most }), { maxLength: 2 })
-const one = (most: number) => fc.integer({ min: 1, max: most })
+const fewIds = (max: number) => fc.array(fc.integer({ min: 1, max }), { maxLength: 2 })
+const oneId = (max: number) => fc.integer({ min: 1, max })
 const orNull = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: null })
 const someTags = fc.dictionary(
   fc.constantFrom('level', 'language'),
@@ -492,13 +497,13 @@ const someDefinition = fc
   .record({
     active: fc.integer({ min: 0, max: 9 }).map((n) => n > 0),
     businessId: fc.integer({ min: 0, max: 9 }).map((n) => (n > 0 ? 1 : 2)),
-    eventTypeId: one(13),
+    eventTypeId: oneId(13),
     objectType: fc.constantFrom('CALENDAR', 'RECALL', 'CLASS_SCHEDULE', 'INVITATION_CAMPAIGN'),
-    objectId: orNull(one(2)),
-    locationIdList: few(2),
-    professionalIdList: few(2),
-    reasonIdList: few(2),
-    disclaimerFormIdList: few(2),
+    objectId: orNull(oneId(2)),
+    locationIdList: fewIds(2),
+    professionalIdList: fewIds(2),
+    reasonIdList: fewIds(2),
+    disclaimerFormIdList: fewIds(2),
     filterTagMapJson: orNull(someTags.map((tags) => JSON.stringify(tags))),
     oldStatus: wantedStatus,
     newStatus: wantedStatus,
@@ -506,17 +511,17 @@ const someDefinition = fc
   })
   .map((changes) => definition(changes))
 
-const maybe = (most: number) => fc.option(orNull(one(most)), { nil: undefined })
+const maybeId = (max: number) => fc.option(orNull(oneId(max)), { nil: undefined })
 const someSubject = fc
   .record({
     objectType: fc.constantFrom('CALENDAR', 'CLASS_SCHEDULE', 'RECALL', 'DISCLAIMER', 'INVITATION'),
-    objectId: one(2),
-    invitationCampaignId: one(2),
-    calendarId: orNull(one(2)),
-    locationId: maybe(2),
-    professionalId: maybe(2),
-    reasonId: maybe(2),
-    disclaimerFormId: maybe(2),
+    objectId: oneId(2),
+    invitationCampaignId: oneId(2),
+    calendarId: orNull(oneId(2)),
+    locationId: maybeId(2),
+    professionalId: maybeId(2),
+    reasonId: maybeId(2),
+    disclaimerFormId: maybeId(2),
     tags: someTags,
     clientTags: someTags,
     status: someStatus,
@@ -536,68 +541,68 @@ function subjectFrom(changes: object) {
 }
 
 /** The matching rules written independently, as a list of early returns. */
-function plainModel(of: Definition, subject: Subject, happened?: SchedulingEvent): boolean {
-  const type = EVENT_TYPES[of.eventTypeId - 1]!
-  if (!of.active || of.businessId !== subject.businessId) return false
+function plainModel(defn: Definition, subject: Subject, happened?: SchedulingEvent): boolean {
+  const type = EVENT_TYPES[defn.eventTypeId - 1]!
+  if (!defn.active || defn.businessId !== subject.businessId) return false
   if (happened ? happened.eventType !== type.eventType : type.objectType !== subject.objectType) {
     return false
   }
-  if (of.objectId !== null) {
+  if (defn.objectId !== null) {
     let about: number | null | undefined = subject.objectId
     if (subject.objectType === 'INVITATION') about = subject.invitationCampaignId
-    else if (subject.objectType === 'DISCLAIMER' && of.objectType === 'CALENDAR') {
+    else if (subject.objectType === 'DISCLAIMER' && defn.objectType === 'CALENDAR') {
       about = subject.calendarId
     }
-    if (about !== of.objectId) return false
+    if (about !== defn.objectId) return false
   }
   const lists: [number[], number | null | undefined][] = [
-    [of.locationIdList, subject.locationId],
-    [of.professionalIdList, subject.professionalId],
-    [of.reasonIdList, subject.reasonId],
-    [of.disclaimerFormIdList, subject.disclaimerFormId],
+    [defn.locationIdList, subject.locationId],
+    [defn.professionalIdList, subject.professionalId],
+    [defn.reasonIdList, subject.reasonId],
+    [defn.disclaimerFormIdList, subject.disclaimerFormId],
   ]
   for (const [list, id] of lists) {
     if (list.length > 0 && id !== undefined && !list.some((each) => each === id)) return false
   }
-  const wanted: Record<string, string[]> = JSON.parse(of.filterTagMapJson ?? '{}')
+  const wanted: Record<string, string[]> = JSON.parse(defn.filterTagMapJson ?? '{}')
   for (const name of Object.keys(wanted)) {
     const has = new Set([...(subject.tags[name] ?? []), ...(subject.clientTags[name] ?? [])])
     if (wanted[name]!.length > 0 && has.isDisjointFrom(new Set(wanted[name]))) return false
   }
   if (happened) {
     if (!type.eventType.endsWith('_CHANGED')) return true
-    if (of.oldStatus === null && of.newStatus === null) return true
+    if (defn.oldStatus === null && defn.newStatus === null) return true
     if (happened.oldStatus === subject.status) return false
-    if (![null, '*', happened.oldStatus].includes(of.oldStatus)) return false
-    return [null, '*', subject.status].includes(of.newStatus)
+    if (![null, '*', happened.oldStatus].includes(defn.oldStatus)) return false
+    return [null, '*', subject.status].includes(defn.newStatus)
   }
   if (!subject.active) return false
-  const before = type.eventCategory === 'REMINDER' && of.triggerHours < 0
+  const before = type.eventCategory === 'REMINDER' && defn.triggerHours < 0
   return before ? subject.live : subject.liveAfter
 }
 
 test('refusals, checks and a plain model agree on any definition and any event or subject', (t) => {
-  let agreed = 0
+  let matched = 0
   fc.assert(
     fc.property(
       someDefinition,
       someSubject,
       orNull(someStatus),
       fc.constantFrom('event', 'subject'),
-      (of, subject, oldStatus, form) => {
-        const { eventType } = EVENT_TYPES[of.eventTypeId - 1]!
+      (defn, subject, oldStatus, form) => {
+        const { eventType } = EVENT_TYPES[defn.eventTypeId - 1]!
         const happened = form === 'event' ? event(eventType, subject, oldStatus) : undefined
         const asked = happened ?? subject
-        const expected = plainModel(of, subject, happened)
-        assert.equal(refusals(of, asked).length === 0, expected)
+        const expected = plainModel(defn, subject, happened)
+        assert.equal(refusals(defn, asked).length === 0, expected)
         assert.deepEqual(
-          checks(of, asked).flatMap((check) => (check.ok ? [] : [check.reason])),
-          refusals(of, asked),
+          checks(defn, asked).flatMap((check) => (check.ok ? [] : [check.reason])),
+          refusals(defn, asked),
         )
-        if (expected) agreed += 1
+        if (expected) matched += 1
       },
     ),
     { numRuns: 5000, seed: proofSeed(t) },
   )
-  assert.ok(agreed > 100, `only ${agreed} were asked for`)
+  assert.ok(matched > 100, `only ${matched} matched`)
 })

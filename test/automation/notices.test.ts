@@ -16,9 +16,9 @@ const REFUSED: Outcome = {
   reply: '550 5.1.1 <anna@example.org> no such user',
 }
 const BUSY: Outcome = { kind: 'retry', phase: 'rcpt', reply: '451 4.3.0 try again later' }
-const AWAY: Outcome = { kind: 'unavailable', phase: 'connect', reply: 'ECONNREFUSED' }
+const UNAVAILABLE: Outcome = { kind: 'unavailable', phase: 'connect', reply: 'ECONNREFUSED' }
 
-/** A business in Zurich whose bookings are confirmed. It is 10:00 there, on 2 March 2026. */
+/** A business in Zurich that mails a confirmation of each booking. It is 10:00 on 2 March 2026. */
 async function startMailing(t: TestContext) {
   const world = await startWorld(t, { SMTP_URL: 'smtp://mail.test:25?tls=never' })
   const { businessId, save, clock } = world
@@ -84,7 +84,7 @@ const textOf = ({ text }: { text: string }) =>
 const toAndSubject = (notices: { to: string; subject: string }[]) =>
   notices.map(({ to, subject }) => `${to}: ${subject}`)
 
-test('one mail in the morning says what was refused, to those who want it', async (t) => {
+test('one mail in the morning reports the refused mails to the users who want it', async (t) => {
   const { book, server, step, notices, person } = await startMailing(t)
   await person('otto', 'OWNER', { failureMails: false })
   await person('adam', 'ADMINISTRATOR')
@@ -125,28 +125,28 @@ test('a day without failures has no mail, and a notice that fails is not reporte
   server.answer = { ...BUSY }
   await step({ hours: 24 })
   assert.equal((await notices()).length, 2)
-  server.answer = AWAY
+  server.answer = UNAVAILABLE
   for (let hour = 0; hour < 3; hour += 1) await step({ hours: 1 })
-  assert.equal((await notices()).length, 2, 'an outage that delays only notices is not told')
+  assert.equal((await notices()).length, 2, 'an outage that delays only notices is not reported')
   server.answer = BUSY
   for (let day = 0; day < 6; day += 1) await step({ hours: 24 })
   assert.equal((await notices()).length, 2)
 })
 
-test('people are told at once if nothing could be sent for an hour, once for each outage', async (t) => {
+test('users are notified when no mail could be sent for an hour, once for each outage', async (t) => {
   const { book, save, server, step, notices } = await startMailing(t)
-  server.answer = AWAY
+  server.answer = UNAVAILABLE
   await book()
   await step({ seconds: 0 })
   await step({ minutes: 59 })
   assert.deepEqual(await notices(), [])
   await step({ minutes: 1 })
-  const told = await notices()
-  assert.deepEqual(toAndSubject(told), [
+  const sent = await notices()
+  assert.deepEqual(toAndSubject(sent), [
     'anna@praxis.example: No mail could be sent for an hour',
     'olga@praxis.example: No mail could be sent for an hour',
   ])
-  assert.match(told[0]!.text, /1 mail waits since/)
+  assert.match(sent[0]!.text, /1 mail waits since/)
   for (let hour = 0; hour < 20; hour += 1) await step({ hours: 1 })
   assert.equal((await notices()).length, 2)
 
@@ -155,7 +155,7 @@ test('people are told at once if nothing could be sent for an hour, once for eac
   assert.deepEqual(
     (await notices()).map(({ status }) => status),
     ['SENT', 'SENT'],
-    'they leave when the server is back',
+    'they are sent when the server is back',
   )
   server.answer = BUSY
   await book()
@@ -171,12 +171,12 @@ test('people are told at once if nothing could be sent for an hour, once for eac
     assert.equal((await notices()).length, 2, 'two domains are not an outage either')
     for (let minute = 0; minute < 70; minute += 10) await step({ minutes: 10 })
   }
-  assert.equal((await notices()).length, 4, 'a second outage is told too')
+  assert.equal((await notices()).length, 4, 'a second outage is reported too')
 })
 
-test('an outage is not told to a business whose mail is paused, until it resumes', async (t) => {
+test('an outage is not reported to a business whose mail is paused, until it resumes', async (t) => {
   const { book, businessId, save, server, step, notices } = await startMailing(t)
-  server.answer = AWAY
+  server.answer = UNAVAILABLE
   await book()
   await step({ seconds: 0 })
   await save('/business', { businessId, mailPaused: true })
@@ -187,7 +187,7 @@ test('an outage is not told to a business whose mail is paused, until it resumes
   assert.equal((await notices()).length, 2)
 })
 
-test('people are told if one provider defers the mails of all clients for an hour', async (t) => {
+test('users are notified if one provider defers the mails of all clients for an hour', async (t) => {
   const { book, save, server, step, notices } = await startMailing(t)
   server.answer = BUSY
   const bookFor = async (name: string) => {
@@ -217,7 +217,7 @@ test('an outage of a mail server that is not used any more is not reported', asy
   assert.deepEqual(await notices(), [])
 })
 
-test('a server that takes some mails is no outage', async (t) => {
+test('a server that accepts some mails is not an outage', async (t) => {
   const { book, save, step, notices } = await startMailing(t)
   for (const domain of ['a.example', 'b.example', 'c.example']) {
     const emailAddress = `busy@${domain}`
@@ -230,10 +230,10 @@ test('a server that takes some mails is no outage', async (t) => {
   }
   assert.deepEqual(await notices(), [])
   for (let minute = 0; minute < 60; minute += 20) await step({ minutes: 20 })
-  assert.equal((await notices()).length, 2, 'none was taken for an hour')
+  assert.equal((await notices()).length, 2, 'none was accepted for an hour')
 })
 
-test('people are told of a bulk call that waits for approval', async (t) => {
+test('users are notified of a bulk call that waits for approval', async (t) => {
   const { call, ids, clock, step, notices, save, businessId } = await startMailing(t)
   await save('/business', { businessId, bulkLimit: 1 })
   const startTime = clock.in({ hours: 50 }).epochMilliseconds
@@ -248,13 +248,13 @@ test('people are told of a bulk call that waits for approval', async (t) => {
   )
   await step({ seconds: 0 })
   await step({ minutes: 1 })
-  const told = await notices()
-  assert.deepEqual(toAndSubject(told), [
+  const sent = await notices()
+  assert.deepEqual(toAndSubject(sent), [
     'anna@praxis.example: 2 mails wait for your approval',
     'olga@praxis.example: 2 mails wait for your approval',
   ])
-  assert.match(told[0]!.text, /An import by key:test would send 2 mails at once/)
-  assert.match(told[0]!.text, new RegExp(`approval/${body.approvalId}/release`))
+  assert.match(sent[0]!.text, /An import by key:test would send 2 mails at once/)
+  assert.match(sent[0]!.text, new RegExp(`approval/${body.approvalId}/release`))
 })
 
 test('notices are written in the language of the business', async (t) => {
@@ -271,19 +271,19 @@ test('notices are written in the language of the business', async (t) => {
   } as const
   for (const [language, [subject, text]] of Object.entries(outages)) {
     await save('/business', { businessId, language })
-    server.answer = AWAY
+    server.answer = UNAVAILABLE
     await book()
     await step({ seconds: 0 })
     await step({ hours: 1 })
-    const told = (await notices()).at(-1)!
-    assert.equal(told.subject, subject)
-    assert.match(textOf(told), text)
+    const notice = (await notices()).at(-1)!
+    assert.equal(notice.subject, subject)
+    assert.match(textOf(notice), text)
     server.answer = SENT
     for (let minute = 0; minute < 20; minute += 5) await step({ minutes: 5 })
   }
 })
 
-test('every language says the same, with the same names in braces', () => {
+test('the notices have the same texts and placeholders in every language', () => {
   const textsOf = (words: object): [string, string][] =>
     Object.entries(words).flatMap(([key, value]) =>
       typeof value === 'string'
@@ -298,7 +298,7 @@ test('every language says the same, with the same names in braces', () => {
   assert.deepEqual(namesIn('fr'), namesIn('en'))
 })
 
-test('advice follows the answer of the server', () => {
+test('the advice depends on the answer of the server', () => {
   for (const [reason, advice] of [
     ['550 5.1.1 no such user', 'address'],
     ['550 5.7.1 listed on a block list', 'policy'],

@@ -20,7 +20,7 @@ type World = Awaited<ReturnType<typeof startWorld>>
 
 const REFUSED: Unavailable = { kind: 'unavailable', phase: 'connect', reply: 'ECONNREFUSED' }
 
-/** A mail server that takes every mail while `trouble` is unset. */
+/** A mail server that accepts every mail while `trouble` is unset. */
 function switchable() {
   const state = {
     trouble: undefined as Unavailable | undefined,
@@ -50,7 +50,7 @@ function switchable() {
   return Object.assign(state, { mailer })
 }
 
-/** Reminders that are due `hours` before each appointment, in a world whose mail server can fail. */
+/** Reminders at `triggerHours` from each appointment, in a world whose mail server can fail. */
 async function startMailing(t: Parameters<typeof startWorld>[0], triggerHours = -24) {
   const world = await startWorld(t, { SMTP_URL })
   const { businessId, save } = world
@@ -79,7 +79,7 @@ async function startMailing(t: Parameters<typeof startWorld>[0], triggerHours = 
   return { ...world, ...start(), server, changes, logged, restart: start }
 }
 
-/** With an owner who wants to hear of failures, and `told`, which says what everybody is told. */
+/** With an owner who gets notices. `observe` reads metrics, doctor, overview, log and notices. */
 async function startWatched(t: Parameters<typeof startWorld>[0]) {
   const world = await startMailing(t)
   await world.save('/user', {
@@ -95,8 +95,8 @@ async function startWatched(t: Parameters<typeof startWorld>[0]) {
     await world.loops.notices.runOnce()
     await world.runEngine()
   }
-  const told = watchMail({ world, mailer, smtpUrl: SMTP_URL, logged: world.logged })
-  return { ...world, step, told }
+  const observe = watchMail({ world, mailer, smtpUrl: SMTP_URL, logged: world.logged })
+  return { ...world, step, observe }
 }
 
 type Mail = { status: string; reason: string | null; attempts: object[]; objectId: number }
@@ -109,7 +109,7 @@ const mailsOf = ({ db }: Pick<World, 'db'>) =>
 const stateOf = ({ database }: Pick<World, 'database'>) =>
   findMailServer(database.engine, 'mail.test:25')
 
-/** What everybody is told while the server takes no mail. */
+/** What `observe` gives while the server accepts no mail. */
 const whileDown = (down: {
   since: string
   trouble: Unavailable
@@ -125,7 +125,7 @@ const whileDown = (down: {
   overview: `not ok, ${down.waiting} waiting: mails are sent when the mail server works again; it has taken none since ${down.since}: ${down.trouble.reply}`,
 })
 
-/** What everybody is told once all mails were taken. */
+/** What `observe` gives once all mails were accepted. */
 const whenBack = (counters: string) => ({
   metrics: `up 1, waiting 0, oldest 0, accepted 0, ${counters}`,
   doctor: [
@@ -143,9 +143,9 @@ const working = ({ phase, reply }: Unavailable, seconds: number) =>
 
 const OUTAGE_NOTICE = 'No mail could be sent for an hour'
 
-test('during an outage of two days nothing of use is lost, and everybody is told in time', async (t) => {
+test('an outage of two days loses no mail that is still useful, and is reported in time', async (t) => {
   const world = await startWatched(t)
-  const { book, clock, server, step, told } = world
+  const { book, clock, server, step, observe } = world
   const bookings = new Map<string, { calendarId: number }>()
   for (const hours of [30, 60, 71, 73]) bookings.set(`${hours}`, await book(clock.in({ hours })))
   const byBooking = async () => {
@@ -165,7 +165,7 @@ test('during an outage of two days nothing of use is lost, and everybody is told
   // It is 10:00 in Zurich. Reminders are due after 6, 36, 47 and 49 hours.
   server.trouble = REFUSED
   await stepHours(6)
-  assert.deepEqual(await told(), {
+  assert.deepEqual(await observe(), {
     ...whileDown({
       ...outage,
       metrics: 'waiting 1, oldest 0, accepted absent, unavailable connect 1',
@@ -176,7 +176,7 @@ test('during an outage of two days nothing of use is lost, and everybody is told
     owner: [],
   })
   await stepHours(1)
-  assert.deepEqual(await told(), {
+  assert.deepEqual(await observe(), {
     ...whileDown({
       ...outage,
       metrics: 'waiting 2, oldest 3600, accepted absent, unavailable connect 2',
@@ -186,9 +186,9 @@ test('during an outage of two days nothing of use is lost, and everybody is told
     log: hourly(1, 1),
     owner: [OUTAGE_NOTICE],
   })
-  // The first appointment has begun after 30 hours. The owner reads of its mail at 8:00 the next day.
+  // The first appointment began after 30 hours. The owner is notified at 8:00 the next day.
   await stepHours(38)
-  assert.deepEqual(await told(), {
+  assert.deepEqual(await observe(), {
     ...whileDown({
       ...outage,
       metrics: 'waiting 2, oldest 136800, accepted absent, unavailable connect 40, FAILED 1',
@@ -199,7 +199,7 @@ test('during an outage of two days nothing of use is lost, and everybody is told
     owner: [],
   })
   await stepHours(1)
-  const { owner } = await told()
+  const { owner } = await observe()
   assert.deepEqual(owner, ['One message could not be sent'])
   assert.match(await lastNoticeOf(world), /What to do: the mail server of this installation/)
   await stepHours(3)
@@ -210,7 +210,7 @@ test('during an outage of two days nothing of use is lost, and everybody is told
     '71: QUEUED null',
     '73: QUEUED null',
   ])
-  const { log: _, ...atTheEnd } = await told()
+  const { log: _, ...atTheEnd } = await observe()
   assert.deepEqual(atTheEnd, {
     ...whileDown({
       ...outage,
@@ -221,7 +221,7 @@ test('during an outage of two days nothing of use is lost, and everybody is told
     owner: [],
   })
   assert.deepEqual(new Set((await mailsOf(world)).flatMap((mail) => mail.attempts)), new Set())
-  assert.equal(server.tried, 1, 'after the first mail it is probed without one')
+  assert.equal(server.tried, 1, 'after the first mail the server is probed without a mail')
   const { todo } = checkEmailQueue(
     await readDelivery(world.database.engine, clock.now(), { smtpUrl: SMTP_URL, leaseSeconds: 10 }),
     clock.now(),
@@ -245,22 +245,22 @@ test('during an outage of two days nothing of use is lost, and everybody is told
     [...Array(3).fill('anna@example.org'), ...Array(2).fill('olga@praxis.example')],
     'each once',
   )
-  assert.deepEqual(await told(), {
+  assert.deepEqual(await observe(), {
     ...whenBack('unavailable connect 44, sent end 5, FAILED 1, SENT 5'),
     log: [working(REFUSED, 43 * 3600 + 300)],
   })
 })
 
-test('a server that refuses everybody is probed with backoff, and everybody is told in time', async (t) => {
+test('a server that refuses every connection is probed with backoff, and the outage is reported in time', async (t) => {
   const world = await startWatched(t)
-  const { book, clock, server, step, told } = world
+  const { book, clock, server, step, observe } = world
   await book(clock.in({ hours: 25 }))
   clock.advance({ hours: 1 })
   const trouble: Unavailable = { kind: 'unavailable', phase: 'greeting', reply: '554 not welcome' }
   const outage = { since: String(clock.now()), trouble }
   server.trouble = trouble
   await step({ seconds: 0 })
-  assert.deepEqual(await told(), {
+  assert.deepEqual(await observe(), {
     ...whileDown({
       ...outage,
       metrics: 'waiting 1, oldest 0, accepted absent, unavailable greeting 1',
@@ -280,7 +280,7 @@ test('a server that refuses everybody is probed with backoff, and everybody is t
   }
   assert.deepEqual(probedAt, [5, 15, 35, 75, 155, 315, 615, 915])
   await step({ seconds: 2_595 })
-  assert.deepEqual(await told(), {
+  assert.deepEqual(await observe(), {
     ...whileDown({
       ...outage,
       metrics: 'waiting 1, oldest 3595, accepted absent, unavailable greeting 10',
@@ -291,10 +291,10 @@ test('a server that refuses everybody is probed with backoff, and everybody is t
     owner: [],
   })
   await step({ seconds: 5 })
-  assert.deepEqual((await told()).owner, [OUTAGE_NOTICE], 'after exactly an hour')
+  assert.deepEqual((await observe()).owner, [OUTAGE_NOTICE], 'after exactly an hour')
   assert.match(await lastNoticeOf(world), /The last answer was: 554 not welcome/)
   await step({ minutes: 5 })
-  assert.deepEqual(await told(), {
+  assert.deepEqual(await observe(), {
     ...whileDown({
       ...outage,
       metrics: 'waiting 2, oldest 3900, accepted absent, unavailable greeting 11',
@@ -306,7 +306,7 @@ test('a server that refuses everybody is probed with backoff, and everybody is t
   })
   server.trouble = undefined
   await step({ minutes: 5 })
-  assert.deepEqual(await told(), {
+  assert.deepEqual(await observe(), {
     ...whenBack('unavailable greeting 11, sent end 2, SENT 2'),
     log: [working(trouble, 4_200)],
   })
@@ -354,16 +354,16 @@ test('a wrong password, a refusing relay and a wrong certificate fail no mail', 
 
 test('a flapping server is reported every five minutes, and each mail is sent once', async (t) => {
   const world = await startWatched(t)
-  const { book, clock, server, step, told } = world
+  const { book, clock, server, step, observe } = world
   const start = clock.now()
-  // A reminder is due at each moment at which the server goes away.
+  // A reminder is due each time the server becomes unavailable.
   for (let i = 0; i < 20; i++) await book(clock.in({ hours: 24, seconds: 20 + 40 * i }))
   const log: string[] = []
   for (let i = 0; i < 40; i++) {
     server.trouble = i % 2 === 0 ? REFUSED : undefined
     await step({ seconds: 20 })
     if (i < 38) continue
-    const { log: lines, ...now } = await told()
+    const { log: lines, ...now } = await observe()
     log.push(...lines)
     const down = whileDown({
       since: String(start.add({ seconds: 780 })),
@@ -378,14 +378,14 @@ test('a flapping server is reported every five minutes, and each mail is sent on
   const pair = [failing(REFUSED, 0), working(REFUSED, 20)]
   assert.deepEqual(log, [...pair, ...pair, ...pair], 'after 20, 340 and 660 seconds')
 
-  // Then it works for a moment in each hour: the owner hears nothing, because mails leave within the hour.
+  // Then it works for a moment in each hour. The owner gets no notice: no mail waits for an hour.
   for (let i = 0; i < 3; i++) await book(clock.in({ hours: 24, minutes: 10 + 60 * i }))
   for (let hour = 0; hour < 3; hour += 1) {
     const since = String(clock.in({ minutes: 10 }))
     const counts = [20 + 5 * (hour + 1), 20 + hour]
     server.trouble = REFUSED
     for (let i = 0; i < 5; i++) await step({ minutes: 10 })
-    assert.deepEqual(await told(), {
+    assert.deepEqual(await observe(), {
       ...whileDown({
         since,
         trouble: REFUSED,
@@ -398,7 +398,7 @@ test('a flapping server is reported every five minutes, and each mail is sent on
     })
     server.trouble = undefined
     await step({ minutes: 10 })
-    assert.deepEqual((await told()).log, [working(REFUSED, 3_000)])
+    assert.deepEqual((await observe()).log, [working(REFUSED, 3_000)])
   }
   assert.equal(server.taken.length, 23)
   assert.deepEqual(new Set((await mailsOf(world)).map((mail) => mail.status)), new Set(['SENT']))
@@ -411,7 +411,7 @@ test('after an outage one mail is tried before all others follow', async (t) => 
   clock.advance({ hours: 1 })
   server.trouble = REFUSED
   await runEngine()
-  // Connections are accepted again, but the server wants another user.
+  // Connections are accepted again, but the server requires another user.
   server.trouble = undefined
   server.answer = { kind: 'unavailable', phase: 'mail', reply: '530 5.7.0 sign in' }
   const { tried } = server
@@ -428,7 +428,7 @@ test('after an outage one mail is tried before all others follow', async (t) => 
   assert.equal(server.taken.length, 20)
 })
 
-test('a sender that is refused for one recipient only delays no other mails', async (t) => {
+test('a sender that is refused only for one recipient does not delay other mails', async (t) => {
   const world = await startMailing(t)
   const { book, clock, runEngine, save, server, changes } = world
   const emailAddress = 'strict@example.net'
@@ -439,7 +439,11 @@ test('a sender that is refused for one recipient only delays no other mails', as
   server.answerTo[emailAddress] = { kind: 'unavailable', phase: 'rcpt', reply }
   clock.advance({ hours: 1 })
   await runEngine()
-  assert.equal((await stateOf(world))!.outage!.reply.slice(0, 9), '553 5.7.1', 'it may be for all')
+  assert.equal(
+    (await stateOf(world))!.outage!.reply.slice(0, 9),
+    '553 5.7.1',
+    'it may concern all recipients',
+  )
   for (let minute = 0; minute < 15; minute += 5) {
     clock.advance({ minutes: 5 })
     await runEngine()
@@ -466,14 +470,14 @@ test('the oldest waiting mail is found in a queue that is too long to count', as
   const first = clock.now()
   clock.advance({ hours: 1 })
   await runEngine()
-  // Its row is now behind the other one.
+  // The update moves its row behind the other one.
   await database.engine.query(sql`
     update email_queue set attempts = attempts where created_date = ${first}`)
   const health = await readQueueHealth(database.engine, clock.now(), 10, 1)
   assert.deepEqual([health.emailsWaiting, String(health.oldestWaitingEmail)], [1, String(first)])
 })
 
-test('an outage ends by its probe if no mail waits, and a restart begins with a probe', async (t) => {
+test('a probe ends an outage if no mail waits, and a restart begins with a probe', async (t) => {
   const world = await startMailing(t)
   const { book, clock, server, changes } = world
   await book(clock.in({ hours: 25 }))
@@ -493,7 +497,7 @@ test('an outage ends by its probe if no mail waits, and a restart begins with a 
   assert.equal(changes.length, 1, 'the node that restarted had reported nothing')
 })
 
-test('a lost connection and a deferred mail are no outage', async (t) => {
+test('a lost connection and a deferred mail are not an outage', async (t) => {
   const world = await startMailing(t)
   const { book, clock, runEngine, server, changes } = world
   await book(clock.in({ hours: 25 }))

@@ -36,7 +36,7 @@ const triggerOf = async ({ call }: World, { calendarId }: { calendarId: number }
 const mailsOf = async ({ call }: World, { calendarId }: { calendarId: number }) =>
   ((await call('GET', `/emails/calendar/${calendarId}`)).body as Shown[]).map(shown)
 
-test('a pause keeps triggers and mails, and the rest goes out when it ends', async (t) => {
+test('a pause holds triggers and mails, and those that are still useful are sent when it ends', async (t) => {
   const world = await startWorld(t)
   const { book, clock } = world
   await define(world)
@@ -91,7 +91,7 @@ test('a pause of one business does not delay the mails of another', async (t) =>
   assert.equal(await triggerOf(world, held), HELD)
 })
 
-test('a pause also holds what is captured, fired by hand or sent as a test', async (t) => {
+test('a pause also holds captured mails and manually fired triggers', async (t) => {
   const world = await startWorld(t)
   const { book, call, clock } = world
   await define(world)
@@ -108,7 +108,7 @@ test('a pause also holds what is captured, fired by hand or sent as a test', asy
   assert.deepEqual(await mailsOf(world, booked), ['CAPTURED null'])
 })
 
-test('a mail that is queued during a pause leaves when it ends', async (t) => {
+test('a mail that is queued during a pause is sent when it ends', async (t) => {
   const world = await startWorld(t, { SMTP_URL: 'smtp://mail.test:25?tls=never' })
   const { call, clock, save } = world
   const { mailer, taken } = scripted()
@@ -128,7 +128,7 @@ test('a mail that is queued during a pause leaves when it ends', async (t) => {
   assert.equal(taken.length, 1)
 })
 
-test('the reason of a pause is refused without a pause, and ends with it', async (t) => {
+test('the reason of a pause is refused without a pause, and cleared when it ends', async (t) => {
   const world = await startWorld(t)
   const { call, businessId } = world
   const refused = await call('POST', '/business', { businessId, mailPausedReason: 'why' })
@@ -136,7 +136,7 @@ test('the reason of a pause is refused without a pause, and ends with it', async
   assert.equal(refused.body.errors[0].pointer, '/mailPausedReason')
   const { body } = await pause(world, 'why')
   assert.deepEqual([body.mailPaused, body.mailPausedReason], [true, 'why'])
-  // What was answered can be sent back, with only the flag changed.
+  // The response can be sent back with only the flag changed.
   const { status, body: resumed } = await call('POST', '/business', { ...body, mailPaused: false })
   assert.equal(status, 200)
   assert.equal(resumed.mailPausedReason, null)

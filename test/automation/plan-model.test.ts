@@ -7,9 +7,9 @@ import { proofSeed } from '../proofs/random.ts'
 import { startWorld } from '../support/world.ts'
 
 /**
- * Random histories of an appointment book and its definitions, against a model that keeps plain
- * objects and knows nothing of the code: after every step the table holds what the model says, row
- * for row. The engine stands still, so that nothing fires and all that is seen is planning.
+ * Compares random runs of bookings and definitions with a model in memory that shares no code with
+ * the service: after every step both have the same triggers. The engine does not run, so nothing
+ * fires, and only planning is tested.
  */
 const HOUR = 3_600_000
 
@@ -37,7 +37,7 @@ type Row = {
   anchor: number
   scheduled: number
   status: 'SCHEDULED' | 'EXPIRED' | 'CANCELLED'
-  /** Of a change: the status before and after. */
+  /** Of an event: the status before and after. */
   moved?: [string | null, string]
 }
 
@@ -49,13 +49,13 @@ class Model {
   readonly definitions: Definition[] = []
   readonly rows: Row[] = []
   now = 0
-  /** The business's own status, which it may call live or not. */
+  /** Whether the business's own status WAITING is live. */
   isWaitingLive = true
 
   saved(after: Appointment, before: Appointment | undefined) {
     for (const definition of this.definitions.filter((each) => each.active)) {
       if (definition.eventTypeId === 3) this.#remind(definition, after, 'object', before)
-      else this.#happen(definition, after, before)
+      else this.#addEvent(definition, after, before)
     }
   }
 
@@ -81,7 +81,7 @@ class Model {
   #pending = (definition: Definition) =>
     this.rows.filter((row) => row.definition === definition.id && row.status === 'SCHEDULED')
 
-  #suits = (definition: Definition, { place, vip }: Appointment) =>
+  #selects = (definition: Definition, { place, vip }: Appointment) =>
     (definition.place === null || definition.place === place) && (!definition.vip || vip)
 
   #isLive(status: string, isAfter: boolean) {
@@ -89,11 +89,11 @@ class Model {
     return LIVE.has(status) || (isAfter && status === 'COMPLETED')
   }
 
-  #asks(definition: Definition, appointment: Appointment) {
+  #matches(definition: Definition, appointment: Appointment) {
     return (
       definition.active &&
       appointment.active &&
-      this.#suits(definition, appointment) &&
+      this.#selects(definition, appointment) &&
       this.#isLive(appointment.status, definition.hours >= 0)
     )
   }
@@ -108,7 +108,7 @@ class Model {
       (row) => row.definition === definition.id && row.object === appointment.id && !row.moved,
     )
     const pending = own.find((row) => row.status === 'SCHEDULED')
-    if (!this.#asks(definition, appointment)) {
+    if (!this.#matches(definition, appointment)) {
       if (pending) pending.status = 'CANCELLED'
       return
     }
@@ -118,7 +118,7 @@ class Model {
       if (pending) pending.status = 'CANCELLED'
       return
     }
-    // What is sent late is due at once, and stays so until the definition says otherwise.
+    // A reminder that is sent late is due at once, and stays so until its definition changes.
     if (pending?.anchor === anchor && pending.scheduled <= this.now && cause !== 'definition')
       return
     if (pending?.anchor === anchor && pending.scheduled === due) return
@@ -127,13 +127,13 @@ class Model {
       this.#put(planned, { anchor, scheduled: due, status: 'SCHEDULED' })
       return
     }
-    const wasAsked = before && this.#asks(definition, before) && before.start === anchor
-    if (cause !== 'object' || wasAsked) {
+    const wasMatching = before && this.#matches(definition, before) && before.start === anchor
+    if (cause !== 'object' || wasMatching) {
       if (pending) pending.status = 'CANCELLED'
       return
     }
-    const isOfUse = definition.hours < 0 ? this.now < anchor : true
-    const sends = definition.late === 'SEND' && isOfUse
+    const isUseful = definition.hours < 0 ? this.now < anchor : true
+    const sends = definition.late === 'SEND' && isUseful
     this.#put(planned, {
       anchor,
       scheduled: sends ? this.now : due,
@@ -147,10 +147,10 @@ class Model {
     if (isNew) this.rows.push(row as Row)
   }
 
-  #happen(definition: Definition, after: Appointment, before: Appointment | undefined) {
+  #addEvent(definition: Definition, after: Appointment, before: Appointment | undefined) {
     const isCreated = definition.eventTypeId === 1
     if (isCreated !== (before === undefined) || !after.active) return
-    if (!this.#suits(definition, after)) return
+    if (!this.#selects(definition, after)) return
     if (before) {
       const isSame =
         before.start === after.start &&
@@ -171,21 +171,21 @@ class Model {
     })
   }
 
-  /** What happened is a fact; when it is told, and whether, the definition says. */
+  /** The event stays; the definition decides whether and when it fires. */
   #retime(definition: Definition) {
     for (const row of this.#pending(definition)) {
       const appointment = this.appointments.find((each) => each.id === row.object)!
       const [from, to] = row.moved!
       const { newStatus } = definition
-      const isAsked =
+      const isMatching =
         definition.active &&
-        this.#suits(definition, appointment) &&
+        this.#selects(definition, appointment) &&
         (definition.eventTypeId === 1 ||
           newStatus === null ||
           (from !== to && ['*', to].includes(newStatus)))
       const scheduled = row.anchor + Math.max(0, definition.hours) * HOUR
       const isPast = scheduled !== row.scheduled && scheduled < this.now
-      if (!isAsked || isPast) row.status = 'CANCELLED'
+      if (!isMatching || isPast) row.status = 'CANCELLED'
       else row.scheduled = scheduled
     }
   }
@@ -203,7 +203,7 @@ const rule = {
   newStatus: fc.constantFrom(null, '*', 'CANCELLED', 'CONFIRMED'),
   late: fc.constantFrom('SKIP', 'SEND') as fc.Arbitrary<'SKIP' | 'SEND'>,
 }
-const step = fc.oneof(
+const anyStep = fc.oneof(
   {
     weight: 5,
     arbitrary: fc.record({ do: fc.constant('book'), startIn, status, place, vip: fc.boolean() }),
@@ -226,12 +226,12 @@ const step = fc.oneof(
 // oxlint-disable-next-line typescript/no-explicit-any -- one of the records above
 type Step = any
 
-test('after every step of any history the triggers are what a plain model says', async (t) => {
+test('after every step of a random run the triggers are those of a plain model', async (t) => {
   const world = await startWorld(t)
   const { businessId, call, clock, database, db, ids, save } = world
   const other = await save('/location', { name: 'Seefeld' })
   const places = [ids.locationId, other.locationId] as number[]
-  const waiting = (isLive: boolean) =>
+  const saveWaitingStatus = (isLive: boolean) =>
     save('/status', {
       objectType: 'CALENDAR',
       status: 'WAITING',
@@ -272,9 +272,9 @@ test('after every step of any history the triggers are what a plain model says',
   const pick = <T>(all: T[], at: number): T | undefined => all[at % Math.max(1, all.length)]
   const tagsOf = (vip: boolean) => ({ tags: vip ? { vip: ['yes'] } : {} })
 
-  const take = async (model: Model, told: Step) => {
+  const applyStep = async (model: Model, step: Step) => {
     const change = async (body: object, changes: Partial<Appointment>) => {
-      const appointment = pick(model.appointments, told.which)
+      const appointment = pick(model.appointments, step.which)
       if (!appointment) return
       const before = { ...appointment }
       await save('/calendar', { calendarId: appointment.id, ...body })
@@ -283,7 +283,7 @@ test('after every step of any history the triggers are what a plain model says',
       if (!isSame) model.saved(appointment, before)
     }
     const redefine = async (changes: Partial<Definition>) => {
-      const definition = pick(model.definitions, told.which)
+      const definition = pick(model.definitions, step.which)
       if (!definition) return
       const before = { ...definition }
       const after = { ...definition, ...changes }
@@ -291,10 +291,10 @@ test('after every step of any history the triggers are what a plain model says',
       Object.assign(definition, changes)
       if (JSON.stringify(before) !== JSON.stringify(definition)) model.defined(definition, before)
     }
-    switch (told.do) {
+    switch (step.do) {
       case 'book': {
-        const { status, place, vip } = told
-        const start = model.now + told.startIn * HOUR
+        const { status, place, vip } = step
+        const start = model.now + step.startIn * HOUR
         const { calendarId: id } = await save('/calendar', {
           ...ids,
           startTime: start,
@@ -308,66 +308,66 @@ test('after every step of any history the triggers are what a plain model says',
         return model.saved(appointment, undefined)
       }
       case 'move': {
-        const start = model.now + told.startIn * HOUR
+        const start = model.now + step.startIn * HOUR
         return change({ startTime: start, endTime: start + VISIT }, { start })
       }
       case 'status':
-        return change({ status: told.status }, { status: told.status })
+        return change({ status: step.status }, { status: step.status })
       case 'relocate':
-        return change({ locationId: places[told.place] }, { place: told.place })
+        return change({ locationId: places[step.place] }, { place: step.place })
       case 'tag':
-        return change(tagsOf(told.vip), { vip: told.vip })
+        return change(tagsOf(step.vip), { vip: step.vip })
       case 'note':
         return change({ note: String(model.rows.length) }, {})
       case 'remove':
-        return change({ active: told.active }, { active: told.active })
+        return change({ active: step.active }, { active: step.active })
       case 'define': {
-        const { do: _do, ...rest } = told
+        const { do: _do, ...rest } = step
         const definition = { ...rest, active: true }
         const saved = await save('/eventDefinition', definitionBody(definition))
         model.definitions.push({ ...definition, id: saved.eventDefnId })
         return model.defined(model.definitions.at(-1)!, undefined)
       }
       case 'redefine': {
-        const { do: _do, which: _which, ...rest } = told
+        const { do: _do, which: _which, ...rest } = step
         return redefine(rest)
       }
       case 'switch': {
-        const definition = pick(model.definitions, told.which)
-        if (!definition || told.active) return redefine({ active: told.active })
+        const definition = pick(model.definitions, step.which)
+        if (!definition || step.active) return redefine({ active: step.active })
         await call('DELETE', `/eventDefinition/${definition.id}`)
         if (!definition.active) return
         definition.active = false
         return model.defined(definition, definition)
       }
       case 'live': {
-        if (told.isLive === model.isWaitingLive) return
-        await waiting(told.isLive)
+        if (step.isLive === model.isWaitingLive) return
+        await saveWaitingStatus(step.isLive)
         await settle()
-        model.isWaitingLive = told.isLive
+        model.isWaitingLive = step.isLive
         return model.livenessChanged()
       }
       case 'wait':
-        clock.advance({ hours: told.hours })
+        clock.advance({ hours: step.hours })
         model.now = clock.now().epochMilliseconds
     }
   }
 
-  let histories = 0
+  let runs = 0
   const property = fc.asyncProperty(
-    fc.array(step, { minLength: 5, maxLength: 25, size: 'max' }),
+    fc.array(anyStep, { minLength: 5, maxLength: 25, size: 'max' }),
     async (steps) => {
-      histories += 1
-      await waiting(true)
+      runs += 1
+      await saveWaitingStatus(true)
       await settle()
       const model = new Model()
       model.now = clock.now().epochMilliseconds
       try {
-        for (const [place, told] of steps.entries()) {
-          await take(model, told)
+        for (const [index, step] of steps.entries()) {
+          await applyStep(model, step)
           const actual = await actualRows(model)
           const expected = inOrder(model.rows)
-          assert.deepEqual(actual, expected, `after step ${place}: ${JSON.stringify(told)}`)
+          assert.deepEqual(actual, expected, `after step ${index}: ${JSON.stringify(step)}`)
         }
       } finally {
         for (const { id } of model.definitions) await call('DELETE', `/eventDefinition/${id}`)
@@ -378,7 +378,7 @@ test('after every step of any history the triggers are what a plain model says',
     numRuns: 200,
     seed: proofSeed(t),
   })
-  t.diagnostic(`${histories} histories`)
+  t.diagnostic(`${runs} runs`)
 })
 
 const inOrder = (rows: Row[]) =>

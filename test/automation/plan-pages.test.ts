@@ -6,21 +6,21 @@ import { isLockAwaited } from '../support/locks.ts'
 import { until } from '../support/until.ts'
 import { reminder, startWorld } from '../support/world.ts'
 
-test('a plan that waits for a trigger which fires holds no other of its appointment, which firing may want', async (t) => {
+test('a plan that waits for a firing trigger locks no other trigger of the appointment', async (t) => {
   const { book, businessId, clock, database, db, save } = await startWorld(t)
   const { eventDefnId } = await save('/eventDefinition', reminder(businessId, -24))
-  const { calendarId } = await book(clock.in({ hours: 2 })) // too late to be reminded of
+  const { calendarId } = await book(clock.in({ hours: 2 })) // its reminder time has passed
   const startTime = clock.in({ hours: 72 }).epochMilliseconds
   await save('/calendar', { calendarId, startTime, endTime: startTime + 1_800_000 })
   const { free, planning } = await database.engine.transaction(async (tx) => {
-    const waiting = sql`select 'SCHEDULED' as status from pending_trigger where object_id = ${calendarId}`
-    const recorded = sql`select status from event_trigger where object_id = ${calendarId}`
+    const pending = sql`select 'SCHEDULED' as status from pending_trigger where object_id = ${calendarId}`
+    const finished = sql`select status from event_trigger where object_id = ${calendarId}`
     await tx.query(sql`select from calendar where calendar_id = ${calendarId} for share`)
-    await tx.query(sql`${waiting} for update`)
+    await tx.query(sql`${pending} for update`)
     const saved = save('/eventDefinition', reminder(businessId, -1, { eventDefnId }))
     await until(() => isLockAwaited(db))
     const rows = await Promise.all(
-      [waiting, recorded].map((all) =>
+      [pending, finished].map((all) =>
         tx.query<{ status: string }>(sql`${all} for update skip locked`),
       ),
     )
@@ -31,7 +31,7 @@ test('a plan that waits for a trigger which fires holds no other of its appointm
   assert.deepEqual(free, ['EXPIRED', 'SCHEDULED'])
 })
 
-test('a plan asks the clock as often for many rows of a page as for one', async (t) => {
+test('a plan reads the clock as often for one row as for a page of rows', async (t) => {
   const { book, businessId, clock, database, db, save } = await startWorld(t)
   const body = reminder(businessId, 1, { eventType: { eventTypeId: 1 } })
   const { eventDefnId } = await save('/eventDefinition', body)

@@ -14,7 +14,7 @@ async function triggersOf({ call }: World, { calendarId }: { calendarId: number 
 
 const statuses = (triggers: { status: string }[]) => triggers.map((trigger) => trigger.status)
 
-test('a reminder is planned with its appointment, and follows it', async (t) => {
+test('a reminder is planned with its appointment, and follows its changes', async (t) => {
   const world = await startWorld(t)
   const { book, businessId, clock, save } = world
   await save('/eventDefinition', reminder(businessId, -24))
@@ -40,7 +40,7 @@ test('a reminder is planned with its appointment, and follows it', async (t) => 
   assert.deepEqual(statuses(await triggersOf(world, booked)), ['CANCELLED', 'CANCELLED'])
 })
 
-test('a saved definition plans what lies ahead and leaves no row for what is past', async (t) => {
+test('saving a definition plans the reminders that are ahead and writes no row for past ones', async (t) => {
   const world = await startWorld(t)
   const { book, businessId, call, clock, save } = world
   const soon = await book(clock.in({ hours: 3 }))
@@ -72,7 +72,7 @@ test('a saved definition plans what lies ahead and leaves no row for what is pas
   assert.equal((await call('GET', `/eventDefinition/${eventDefnId}`)).status, 404)
 })
 
-test('a definition turned from appointments to classes reminds of a class with the number of an appointment', async (t) => {
+test('a definition changed from appointments to classes reminds of a class with the id of an appointment', async (t) => {
   const world = await startWorld(t)
   const { book, businessId, call, clock, ids, save } = world
   const { eventDefnId } = await save('/eventDefinition', reminder(businessId, -24))
@@ -110,7 +110,7 @@ test('a booking after its reminder time is recorded as expired', async (t) => {
   )
 })
 
-test('a change fires the definitions that ask for that move of status, once each', async (t) => {
+test('a change creates one trigger for each definition that matches that change of status', async (t) => {
   const world = await startWorld(t)
   const { book, businessId, clock, save } = world
   const changed = (more: object) =>
@@ -127,10 +127,10 @@ test('a change fires the definitions that ask for that move of status, once each
   await save('/calendar', { calendarId, status: 'CANCELLED' })
   assert.equal((await triggersOf(world, booked)).length, 3)
   await save('/calendar', { calendarId, status: 'CANCELLED' })
-  assert.equal((await triggersOf(world, booked)).length, 3, 'the same status is no change')
+  assert.equal((await triggersOf(world, booked)).length, 3, 'the same status is not a change')
 })
 
-test('a plan that was asked for again while it ran is made again', async (t) => {
+test('a request to plan again is not lost while a plan is running', async (t) => {
   const world = await startWorld(t)
   const { businessId, db, save } = world
   const { eventDefnId } = await save('/eventDefinition', reminder(businessId, -24))
@@ -167,7 +167,7 @@ const MEANWHILE: { name: string; happens: (world: World, id: number) => Promise<
 ]
 
 for (const { name, happens } of MEANWHILE) {
-  test(`an interrupted plan loses nothing that came due before it went on, with ${name} meanwhile`, async (t) => {
+  test(`an interrupted plan loses no reminder that came due before it resumed, with ${name} meanwhile`, async (t) => {
     const world = await startWorld(t)
     const { book, businessId, clock, db } = world
     const soon = await book(clock.in({ hours: 3 }))
@@ -190,7 +190,7 @@ for (const { name, happens } of MEANWHILE) {
   })
 }
 
-test('a plan ends though somebody books at each of its pages', async (t) => {
+test('a plan ends although an appointment is booked during each of its pages', async (t) => {
   const world = await startWorld(t)
   const { book, businessId, clock, save } = world
   const { eventDefnId } = await save('/eventDefinition', reminder(businessId, -24))

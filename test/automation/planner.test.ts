@@ -30,7 +30,7 @@ const whileLocked = <T>({ db }: World, calendarId: number, work: () => Promise<T
     return work()
   })
 
-test('a definition that is retyped while the planner is busy keeps its new triggers', async (t) => {
+test('a definition whose event type changes while the planner is busy keeps its new triggers', async (t) => {
   const world = await startWorld(t)
   const { book, businessId, call, clock, db, save } = world
   const first = await save('/eventDefinition', reminder(businessId, -24))
@@ -61,7 +61,7 @@ test('a definition that is retyped while the planner is busy keeps its new trigg
   )
 })
 
-test('while one node plans a definition another leaves it alone, and takes over when its lease ends', async (t) => {
+test('while one node plans a definition, another skips it, and takes over when the lease ends', async (t) => {
   const world = await startWorld(t)
   const { book, businessId, clock, database, db, save } = world
   const { eventDefnId } = await save('/eventDefinition', reminder(businessId, -24))
@@ -78,7 +78,7 @@ test('while one node plans a definition another leaves it alone, and takes over 
   assert.equal(await planned(), 1)
   assert.equal(await countUnplanned(world), 0)
 
-  // As a node leaves it that dies while it plans.
+  // The state that a node leaves if it dies while planning.
   await markUnplanned(world, eventDefnId)
   const leaseUntil = clock.in({ seconds: 10 })
   const claim = { name: `plan ${businessId} ${eventDefnId}`, worker: 'dead' }
@@ -149,7 +149,7 @@ test('definitions that always fail to plan do not keep the others from being pla
   )
 })
 
-test('one worker of all nodes reconciles, and another takes over when its lease ends', async (t) => {
+test('only one worker of all nodes reconciles, and another takes over when its lease ends', async (t) => {
   const world = await startWorld(t)
   const { businessId, clock, database, save } = world
   for (const hours of [-1, -2]) await save('/eventDefinition', reminder(businessId, hours))
@@ -179,7 +179,7 @@ async function triggersOf({ call }: World, calendarId: number) {
   return body as { eventTriggerId: number; eventDefnId: number; status: string }[]
 }
 
-/** Its lease ends a second later. */
+/** The lease of the dead worker ends a second later. */
 const claimForDeadWorker = ({ clock, database }: World, eventTriggerId: number) =>
   database.engine.query(sql`
     with lease as (

@@ -39,43 +39,43 @@ const CREATED = 1
 
 const cases: { name: string; hours: number; start: string; due: string }[] = [
   {
-    name: 'a reminder in the day stays',
+    name: 'a reminder during the day keeps its time',
     hours: -24,
     start: '2026-06-10T12:00+02:00',
     due: '2026-06-09T12:00+02:00',
   },
   {
-    name: 'one at night is sent when quiet hours end',
+    name: 'a reminder at night is sent when quiet hours end',
     hours: -12,
     start: '2026-06-10T15:00+02:00',
     due: '2026-06-10T08:00+02:00',
   },
   {
-    name: 'one in the late evening is sent the next morning',
+    name: 'a reminder in the late evening is sent the next morning',
     hours: -36,
     start: '2026-06-11T11:00+02:00',
     due: '2026-06-10T08:00+02:00',
   },
   {
-    name: 'the beginning is quiet',
+    name: 'quiet hours include their beginning',
     hours: -24,
     start: '2026-06-10T21:00+02:00',
     due: '2026-06-10T08:00+02:00',
   },
   {
-    name: 'the end is not',
+    name: 'quiet hours do not include their end',
     hours: -24,
     start: '2026-06-10T08:00+02:00',
     due: '2026-06-09T08:00+02:00',
   },
   {
-    name: 'one of no use in the morning is sent before quiet hours begin',
+    name: 'a reminder that is useless in the morning is sent before quiet hours begin',
     hours: -1,
     start: '2026-06-10T07:30+02:00',
     due: '2026-06-09T20:59+02:00',
   },
   {
-    name: 'one for the very end is sent before they begin',
+    name: 'a reminder of an appointment at the end of quiet hours is sent before they begin',
     hours: -1,
     start: '2026-06-10T08:00+02:00',
     due: '2026-06-09T20:59+02:00',
@@ -87,7 +87,7 @@ const cases: { name: string; hours: number; start: string; due: string }[] = [
     due: '2026-06-11T08:00+02:00',
   },
   {
-    name: 'the clock may change in the night',
+    name: 'a reminder in a night with a clock change is sent when quiet hours end',
     hours: -12,
     start: '2026-03-29T12:00+02:00',
     due: '2026-03-29T08:00+02:00',
@@ -111,7 +111,7 @@ test('an event at night waits for the morning, unless its appointment begins bef
   assert.equal(past.scheduledTime.toString(), at('2026-06-10T08:00+02:00').toString())
 })
 
-test('quiet hours end after a moment that they contain, for every hour of clock changes', () => {
+test('quiet hours contain the moment for which they were found, also around clock changes', () => {
   for (const [from, to] of [
     ['21:00', '02:30'],
     ['01:15', '02:45'],
@@ -203,7 +203,7 @@ test('plan, forecast, explain, backtest and reconciliation agree on quiet hours'
   assert.equal(tested.body.samples[0].scheduledTime, ms('2026-06-03T08:00+02:00'))
 })
 
-test('pending reminders follow a change of quiet hours, and bad ones are refused', async (t) => {
+test('pending reminders follow a change of quiet hours, and invalid quiet hours are refused', async (t) => {
   const { define, book, save, call, triggersOf, businessId, engine } = await startQuiet(t, null)
   await define(REMINDER, -12)
   const { calendarId } = await book(at('2026-06-03T15:00+02:00'))
@@ -232,7 +232,7 @@ test('pending reminders follow a change of quiet hours, and bad ones are refused
 })
 
 for (const latePolicy of ['SKIP', 'SEND']) {
-  test(`quiet hours set too late for a reminder leave it at its time, with ${latePolicy}`, async (t) => {
+  test(`a reminder keeps its time if quiet hours are set too late to move it, with ${latePolicy}`, async (t) => {
     const world = await startQuiet(t, null)
     const { define, book, save, clock, database, triggersOf, businessId, engine } = world
     const { eventDefnId } = await define(REMINDER, -1, { latePolicy })
@@ -288,7 +288,7 @@ test('a reminder that waits for the end of quiet hours is sent if they are remov
   assert.equal((await triggersOf(calendarId))[0].status, 'COMPLETED')
 })
 
-test('what an outage delayed into quiet hours is sent at their end', async (t) => {
+test('a reminder that an outage delays into quiet hours is sent when they end', async (t) => {
   const { define, book, clock, triggersOf, engine } = await startQuiet(t)
   await define(REMINDER, -24)
   const hour = await book(at('2026-06-02T20:00+02:00'))
@@ -312,13 +312,13 @@ test('what an outage delayed into quiet hours is sent at their end', async (t) =
   assert.equal(sent.scheduledTime, ms('2026-06-03T12:00+02:00'))
 })
 
-const AWAY: Unavailable = { kind: 'unavailable', phase: 'connect', reply: 'ECONNREFUSED' }
+const UNAVAILABLE: Unavailable = { kind: 'unavailable', phase: 'connect', reply: 'ECONNREFUSED' }
 
-test('mails that the mail server took too late for quiet hours leave at their end', async (t) => {
+test('mails that an outage of the mail server delays into quiet hours are sent when they end', async (t) => {
   const world = await startQuiet(t, NIGHT, { SMTP_URL: 'smtp://mail.test:25?tls=never' })
   const { define, book, call, clock, database } = world
   await define(REMINDER, -24)
-  const server = { trouble: AWAY as Unavailable | undefined, taken: 0 }
+  const server = { trouble: UNAVAILABLE as Unavailable | undefined, taken: 0 }
   const { runEngine } = startEngine(world, {
     captures: false,
     mailer: {
@@ -333,14 +333,14 @@ test('mails that the mail server took too late for quiet hours leave at their en
     },
   })
   await book(at('2026-06-02T18:00+02:00'))
-  // One that is of no use in the morning, and one that a person asks for.
+  // One reminder is useless in the morning, and a user fires one manually.
   const early = await define(REMINDER, -10)
   await book(at('2026-06-02T06:30+02:00'), { status: 'CONFIRMED' })
   const planned = await call('GET', `/eventTriggers?eventDefnId=${early.eventDefnId}`)
-  const asked = planned.body.items.at(-1)
+  const firedManually = planned.body.items.at(-1)
   moveTo(clock, '2026-06-01T20:40+02:00')
   await runEngine()
-  await call('POST', `/eventTriggers/${asked.eventTriggerId}/fire`)
+  await call('POST', `/eventTriggers/${firedManually.eventTriggerId}/fire`)
   await runEngine()
   server.trouble = undefined
   moveTo(clock, '2026-06-01T23:00+02:00')
@@ -375,11 +375,7 @@ test('a late reminder waits for the morning if latePolicy sends it, and stays pl
   assert.deepEqual([found.missing, found.unfounded], [0, 0])
   assert.equal((await triggersOf(calendarId))[0].scheduledTime, morning)
   const early = await book(at('2026-06-02T07:00+02:00'))
-  assert.equal(
-    await engine.runEngine(),
-    1,
-    'one that would be of no use in the morning is sent now',
-  )
+  assert.equal(await engine.runEngine(), 1, 'a reminder that is useless in the morning is sent now')
   assert.equal((await triggersOf(early.calendarId))[0].status, 'COMPLETED')
   moveTo(clock, '2026-06-02T08:00+02:00')
   assert.equal(await engine.runEngine(), 1)
@@ -394,10 +390,10 @@ test('events at night wait for the morning, also if quiet hours were set after t
   await save('/business', { businessId, quietHours: null })
   const second = await book(at('2026-06-05T13:00+02:00'))
   await save('/business', { businessId, quietHours: { from: '21:00', to: '07:00' } })
-  assert.equal(await engine.runEngine(), 1, 'checked, and put off')
+  assert.equal(await engine.runEngine(), 1, 'checked and postponed')
   assert.equal((await triggersOf(second.calendarId))[0].scheduledTime, ms('2026-06-02T07:00+02:00'))
   moveTo(clock, '2026-06-02T07:00+02:00')
   assert.equal(await engine.runEngine(), 1)
   moveTo(clock, '2026-06-02T08:00+02:00')
-  assert.equal(await engine.runEngine(), 1, 'the first keeps the end that it was planned for')
+  assert.equal(await engine.runEngine(), 1, 'the first one keeps its planned time')
 })

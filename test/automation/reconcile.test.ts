@@ -14,7 +14,7 @@ const health = ({ database, clock }: World) => readQueueHealth(database.engine, 
 const change = ({ database }: World, statement: ReturnType<typeof sql>) =>
   database.engine.query(statement)
 
-test('overdue triggers are shown, and since when the oldest is due', async (t) => {
+test('queue health counts overdue triggers and shows since when the oldest is due', async (t) => {
   const world = await startWorld(t)
   await world.save('/eventDefinition', reminder(world.businessId, -24))
   await world.book(world.clock.in({ hours: 25 }))
@@ -32,7 +32,7 @@ test('overdue triggers are shown, and since when the oldest is due', async (t) =
   assert.equal(after.oldestOverdue, null)
 })
 
-test('late and useless triggers after an outage are shown', async (t) => {
+test('queue health counts late and expired triggers after an outage', async (t) => {
   const world = await startWorld(t)
   await world.save('/eventDefinition', reminder(world.businessId, -24))
   await world.book(world.clock.in({ hours: 30 }))
@@ -42,10 +42,10 @@ test('late and useless triggers after an outage are shown', async (t) => {
   const { late, expired, mostLateSeconds } = await health(world)
   assert.deepEqual([late, expired, mostLateSeconds], [1, 1, 26 * 3600])
   world.clock.advance({ hours: 25 })
-  assert.equal((await health(world)).late, 0, 'of the last day only')
+  assert.equal((await health(world)).late, 0, 'only the last day counts')
 })
 
-test('an expired lease and a trigger that was given up are shown', async (t) => {
+test('queue health counts stuck leases and triggers that were given up', async (t) => {
   const world = await startWorld(t)
   await world.save('/eventDefinition', reminder(world.businessId, -24))
   await world.book(world.clock.in({ hours: 25 }))
@@ -66,7 +66,7 @@ test('an expired lease and a trigger that was given up are shown', async (t) => 
   assert.deepEqual([stuckLeases, gaveUp], [0, 1])
 })
 
-test('an expired lease is shown only after other nodes had time to take it over', async (t) => {
+test('an expired lease counts as stuck only after other nodes had time to take it over', async (t) => {
   const world = await startWorld(t)
   const { database, clock } = world
   await world.save('/eventDefinition', reminder(world.businessId, -24))
@@ -86,7 +86,7 @@ test('an expired lease is shown only after other nodes had time to take it over'
   assert.equal(await stuckAfter(1, 1), 1, 'takeover runs every 0.25 s')
 })
 
-test('a trigger whose worker has no lease at all is shown', async (t) => {
+test('a trigger whose worker has no lease at all counts as stuck', async (t) => {
   const world = await startWorld(t)
   await world.save('/eventDefinition', reminder(world.businessId, -24))
   await world.book(world.clock.in({ hours: 25 }))
@@ -96,7 +96,7 @@ test('a trigger whose worker has no lease at all is shown', async (t) => {
   assert.equal((await health(world)).stuckLeases, 1)
 })
 
-test('reconciliation is content with what the service plans', async (t) => {
+test('reconciliation finds no fault in what the service plans', async (t) => {
   const world = await startWorld(t)
   await world.save('/eventDefinition', reminder(world.businessId, -24))
   await world.save('/eventDefinition', reminder(world.businessId, 2))
@@ -129,7 +129,7 @@ test('reconciliation is content with what the service plans', async (t) => {
   assert.ok(found.objects >= 6)
 })
 
-test('reconciliation finds a reminder that is missing, one without reason and one too many', async (t) => {
+test('reconciliation finds missing, unfounded and doubled reminders', async (t) => {
   const world = await startWorld(t)
   await world.save('/eventDefinition', reminder(world.businessId, -24))
   const [lost, gone, twice] = [
@@ -137,7 +137,7 @@ test('reconciliation finds a reminder that is missing, one without reason and on
     await world.book(world.clock.in({ hours: 73 })),
     await world.book(world.clock.in({ hours: 74 })),
   ]
-  // Behind the service's back, as a restore gone wrong would.
+  // Changes the tables directly, as a failed restore would.
   await change(world, sql`delete from pending_trigger where object_id = ${lost.calendarId}`)
   await world.db.query(
     sql`update calendar set status = 'CANCELLED' where calendar_id = ${gone.calendarId}`,
@@ -162,7 +162,7 @@ test('reconciliation finds a reminder that is missing, one without reason and on
   )
 })
 
-test('a reminder that somebody cancelled by hand is neither planned again nor missed', async (t) => {
+test('a manually cancelled reminder is neither planned again nor reported as missing', async (t) => {
   const world = await startWorld(t)
   await world.save('/eventDefinition', reminder(world.businessId, -24))
   const { calendarId } = await world.book(world.clock.in({ hours: 72 }))
@@ -181,7 +181,7 @@ test('a reminder that somebody cancelled by hand is neither planned again nor mi
   assert.equal((await findings(world)).missing, 0)
 })
 
-test('a definition that matched every booking and now matches none has stopped matching, and its list says so', async (t) => {
+test('a definition that matched every booking and now matches none has stopped matching, and the list shows it', async (t) => {
   const world = await startWorld(t)
   const { locationId } = world.ids
   const { eventDefnId } = await world.save(
@@ -196,10 +196,10 @@ test('a definition that matched every booking and now matches none has stopped m
   assert.equal((await findings(world)).stoppedMatching, 0, 'no booking since')
 
   // The practice moved, and the definition still selects the old location.
-  const { locationId: newHouse } = await world.save('/location', { name: 'New house' })
-  await bookMany(19, { locationId: newHouse })
+  const { locationId: newLocationId } = await world.save('/location', { name: 'New house' })
+  await bookMany(19, { locationId: newLocationId })
   assert.equal((await findings(world)).stoppedMatching, 0, 'too few bookings to tell')
-  await bookMany(2, { locationId: newHouse })
+  await bookMany(2, { locationId: newLocationId })
   const found = await findings(world)
   assert.equal(found.stoppedMatching, 1)
   assert.deepEqual(found.stoppedDefinitionIds, [eventDefnId])

@@ -39,7 +39,7 @@ const statusesOf = async ({ call }: World, { calendarId }: { calendarId: number 
     (trigger: { status: string }) => trigger.status,
   )
 
-/** Reminders whose mails are with the mail server while their appointments move. */
+/** Moves appointments while the mails of their reminders are being sent. */
 async function moveWhileSending(t: TestContext, { mails = 1 } = {}) {
   const world = await startWorld(t)
   const booked = await makeDue(world)
@@ -69,7 +69,7 @@ async function moveWhileSending(t: TestContext, { mails = 1 } = {}) {
   return { world, engine, booked, answer: (mail = 0) => answers[mail]!.resolve() }
 }
 
-test('the answer of the mail server is recorded while somebody holds the moved appointment', async (t) => {
+test('the answer of the mail server is recorded while another transaction locks the moved appointment', async (t) => {
   const { world, engine, booked, answer } = await moveWhileSending(t)
   await world.db.transaction(async (tx) => {
     await tx.query(
@@ -85,7 +85,7 @@ test('the answer of the mail server is recorded while somebody holds the moved a
   assert.deepEqual(await statusesOf(world, booked), ['COMPLETED', 'SCHEDULED'])
 })
 
-test('answers are recorded while the reminder of an earlier one waits to be planned again', async (t) => {
+test('answers are recorded while the reminder of an earlier mail waits to be planned again', async (t) => {
   const { world, engine, answer } = await moveWhileSending(t, { mails: 2 })
   const isSent = async (count: number) => {
     const [row] = await world.db.query<{ sent: number }>(
@@ -104,11 +104,11 @@ test('answers are recorded while the reminder of an earlier one waits to be plan
   })
   await engine.settle()
   assert.deepEqual(engine.errors, [])
-  const waiting = await world.db.query(sql`select from pending_trigger`)
-  assert.equal(waiting.length, 2)
+  const pending = await world.db.query(sql`select from pending_trigger`)
+  assert.equal(pending.length, 2)
 })
 
-test('a mail is recorded as sent though its reminder cannot be planned again, which is done later', async (t) => {
+test('a mail is recorded as sent although its reminder cannot be planned again until later', async (t) => {
   const { world, engine, booked, answer } = await moveWhileSending(t)
   await asOwner(
     world.database,
@@ -122,7 +122,7 @@ test('a mail is recorded as sent though its reminder cannot be planned again, wh
   assert.match(String(engine.errors[0]), /no new trigger today/)
   assert.deepEqual(await statusesOf(world, booked), ['RUNNING'])
 
-  // A worker that cannot plan it does not stop over it, and another one takes it on.
+  // A worker that cannot plan it keeps running, and another one takes over.
   world.clock.advance({ seconds: 60 })
   const other = startEngine(world)
   assert.equal(await other.takeOver(), 0, 'the loop rests before it tries again')
@@ -133,7 +133,7 @@ test('a mail is recorded as sent though its reminder cannot be planned again, wh
   assert.deepEqual(await statusesOf(world, booked), ['COMPLETED', 'SCHEDULED'])
 })
 
-test('a mail whose hand-over the lost database ended was not attempted, and goes out at once', async (t) => {
+test('a mail that is aborted because the database is lost was not attempted, and is sent at once', async (t) => {
   const world = await startWorld(t)
   await makeDue(world)
   const server = await startMailServer(t)
@@ -175,7 +175,7 @@ test('a mail whose hand-over the lost database ended was not attempted, and goes
   assert.doesNotMatch(JSON.stringify(await world.call('GET', '/emails')), /PGSQL|secret/)
 })
 
-test('a statement that is too slow five times does not lose the answer of the mail server', async (t) => {
+test('repeated statement timeouts do not lose the answer of the mail server', async (t) => {
   const world = await startWorld(t)
   await makeDue(world)
   const { engine: db } = world.database

@@ -5,12 +5,12 @@ import { sql } from '../../src/database/sql.ts'
 import { scripted } from '../support/scripted-mailer.ts'
 import { reminder, startEngine, startWorld } from '../support/world.ts'
 
-/** Long enough that a busy machine cannot keep the worker silent for so long. */
+/** Longer than a busy machine delays the statements of a worker. */
 const IDLE_SECONDS = 6
 const MS_PER_MAIL = 50
 const MAILS = (1_000 * (IDLE_SECONDS + 1)) / MS_PER_MAIL
 
-test('a batch whose mails take longer than the server waits for a word is made all the same', async (t) => {
+test('a batch whose mails take longer than idle_in_transaction_session_timeout is completed', async (t) => {
   const world = await startWorld(t)
   const { businessId, clock, save, book } = world
   const { emailCategoryId } = await save('/emailCategory', { name: 'News', transactional: false })
@@ -28,19 +28,19 @@ test('a batch whose mails take longer than the server waits for a word is made a
   const [row] = await world.db.query<{ name: string }>(sql`select current_database() as name`)
   const url = new URL(process.env.TEST_SERVER_URL!)
   url.pathname = `/${row!.name}`
-  const impatient = openDatabase({
+  const shortTimeout = openDatabase({
     url: url.href,
     settings: { idle_in_transaction_session_timeout: `${IDLE_SECONDS}s` },
   })
-  t.after(() => impatient.close())
-  const nobody = new Int32Array(new SharedArrayBuffer(4))
+  t.after(() => shortTimeout.close())
+  const neverChanged = new Int32Array(new SharedArrayBuffer(4))
   const engine = startEngine(world, {
-    database: impatient,
+    database: shortTimeout,
     mailer: scripted().mailer,
     captures: false,
     calendarLink: () => null,
     unsubscribeLink: () => {
-      Atomics.wait(nobody, 0, 0, MS_PER_MAIL)
+      Atomics.wait(neverChanged, 0, 0, MS_PER_MAIL)
       return 'https://example.org/unsubscribe'
     },
   })

@@ -80,8 +80,8 @@ test('a trigger whose template renders slowly delays no other, and does not fail
     ['SCHEDULED', 'last attempt failed: its template is not rendered yet'],
     ['COMPLETED', null],
   ])
-  const [waiting] = await db.query<{ attempts: number }>(sql`select attempts from pending_trigger`)
-  assert.equal(waiting!.attempts, 0, 'this was no failed attempt')
+  const [pending] = await db.query<{ attempts: number }>(sql`select attempts from pending_trigger`)
+  assert.equal(pending!.attempts, 0, 'this does not count as a failed attempt')
 
   await until(async () => findRendered(slow) !== undefined)
   clock.advance({ seconds: 60 })

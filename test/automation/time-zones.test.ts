@@ -8,8 +8,8 @@ import { reminder, startWorld } from '../support/world.ts'
 test('new time zone rules plan calendar definitions again, and log it', async (t) => {
   const world = await startWorld(t)
   const { book, businessId, call, clock, database, db, save } = world
-  const said: Record<string, unknown>[] = []
-  const log = { info: (fields: object) => void said.push({ ...fields }) }
+  const logged: Record<string, unknown>[] = []
+  const log = { info: (fields: object) => void logged.push({ ...fields }) }
   const follow = (version: string) => followTimeZones({ database, log }, version)
 
   await save('/eventDefinition', reminder(businessId, -1))
@@ -27,7 +27,7 @@ test('new time zone rules plan calendar definitions again, and log it', async (t
   assert.deepEqual(await timesOf(), right)
 
   assert.equal(await follow('2025b'), 0, 'a new installation has nothing planned by other rules')
-  assert.deepEqual(said, [])
+  assert.deepEqual(logged, [])
 
   // As if planned by a runtime without summer time rules.
   await db.query(sql`
@@ -36,8 +36,8 @@ test('new time zone rules plan calendar definitions again, and log it', async (t
   assert.equal(await follow('2025b'), 0, 'the same rules: nothing is planned again')
   assert.notDeepEqual(await timesOf(), right)
 
-  assert.equal(await follow('2026a'), 1, 'one definition counts on the calendar')
-  assert.deepEqual(said, [{ before: '2025b', version: '2026a', definitions: 1 }])
+  assert.equal(await follow('2026a'), 1, 'one definition has offsetMode CALENDAR')
+  assert.deepEqual(logged, [{ before: '2025b', version: '2026a', definitions: 1 }])
   const planned: object[] = []
   const plan = (timeZoneVersion: string) =>
     planUnplanned({
@@ -47,10 +47,10 @@ test('new time zone rules plan calendar definitions again, and log it', async (t
       onError: assert.ifError,
       onPlanned: (definition, counts) => void planned.push({ ...definition, ...counts }),
     })
-  assert.equal(await plan('2025b'), 0, 'a node with the old rules leaves it to one with the new')
+  assert.equal(await plan('2025b'), 0, 'a node with the old rules does not plan it')
   assert.equal(await plan('2026a'), 1)
   assert.deepEqual(planned, [{ businessId, eventDefnId, created: 0, updated: 1 }])
   assert.deepEqual(await timesOf(), right)
   assert.equal(await follow('2026a'), 0)
-  assert.equal(said.length, 1)
+  assert.equal(logged.length, 1)
 })

@@ -6,21 +6,21 @@ import { proofSeed } from '../proofs/random.ts'
 
 /**
  * Computes the same moments independently: without Temporal, only with the local times that
- * Intl.DateTimeFormat shows, and own day arithmetic.
+ * Intl.DateTimeFormat shows, and its own day arithmetic.
  */
 const ZONES = [
   'America/New_York',
-  'America/St_Johns', // half hours
+  'America/St_Johns', // its offset has half an hour
   'America/Sao_Paulo', // changed at midnight until 2019
   'America/Santiago', // changes at midnight
   'Europe/Berlin',
-  'Europe/Dublin', // summer is standard time there
-  'Africa/Casablanca', // back for a month each year
-  'Africa/Cairo', // begins at midnight
-  'Asia/Kathmandu', // a quarter, and never a change
+  'Europe/Dublin', // summer time is the standard time there
+  'Africa/Casablanca', // sets its clock back for a month each year
+  'Africa/Cairo', // summer time begins at midnight
+  'Asia/Kathmandu', // its offset has a quarter of an hour, and never changes
   'Australia/Lord_Howe', // changes by half an hour
-  'Pacific/Apia', // left out a whole day in 2011
-  'Pacific/Chatham', // three quarters
+  'Pacific/Apia', // skipped a whole day in 2011
+  'Pacific/Chatham', // its offset has three quarters of an hour
 ]
 const CASES = 24_000
 const HOUR = 3_600_000
@@ -31,11 +31,11 @@ test(`${CASES} firing times in ${ZONES.length} zones agree with an independent c
   const met = { gap: 0, overlap: 0 }
   const perZone = CASES / ZONES.length
   for (const zone of ZONES) {
-    const wall = wallOf(zone)
-    const changes = changesOf(wall)
-    const cases = fc.sample(oneCase(changes, wall), { numRuns: perZone, seed })
+    const toLocalTime = localTimeIn(zone)
+    const changes = changesOf(toLocalTime)
+    const cases = fc.sample(oneCase(changes, toLocalTime), { numRuns: perZone, seed })
     for (const [index, { anchor, timing }] of cases.entries()) {
-      const expected = expectedTime(anchor, timing, wall, met)
+      const expected = expectedTime(anchor, timing, toLocalTime, met)
       const actual = firingTime(
         { eventTypeId: 3, triggerAnchor: 'START', ...timing },
         { ...NO_TIMES, timeZone: zone, startTime: Temporal.Instant.fromEpochMilliseconds(anchor) },
@@ -52,7 +52,7 @@ test(`${CASES} firing times in ${ZONES.length} zones agree with an independent c
 })
 
 type Offsets = Omit<Timing, 'eventTypeId' | 'triggerAnchor'>
-type Wall = (moment: number) => number
+type ToLocalTime = (moment: number) => number
 
 const NO_TIMES = {
   objectType: 'CALENDAR',
@@ -63,7 +63,7 @@ const NO_TIMES = {
 } as const
 
 /** Most targets are near a clock change, where errors are likely. */
-function oneCase(changes: number[], wall: Wall) {
+function oneCase(changes: number[], toLocalTime: ToLocalTime) {
   const offsets = fc.record<Offsets>({
     triggerMonths: fc.oneof(fc.constant(0), fc.integer({ min: -14, max: 14 })),
     triggerHours: fc.oneof(
@@ -82,11 +82,11 @@ function oneCase(changes: number[], wall: Wall) {
   const nearChange = fc
     .tuple(fc.constantFrom(...changes), fc.integer({ min: -90, max: 150 }), offsets)
     .map(([change, minutes, timing]) => {
-      const shown = new Date(wall(change - 1000) + 1000 + minutes * 60_000)
+      const shown = new Date(toLocalTime(change - 1000) + 1000 + minutes * 60_000)
       const days = timing.offsetMode === 'CALENDAR' ? Math.trunc(timing.triggerHours / 24) : 0
       shown.setUTCDate(shown.getUTCDate() - days)
       shown.setUTCMonth(shown.getUTCMonth() - timing.triggerMonths)
-      return { anchor: shown.getTime() - away(wall, shown.getTime()), timing }
+      return { anchor: shown.getTime() - utcOffset(toLocalTime, shown.getTime()), timing }
     })
   return fc.oneof(anywhere, nearChange, nearChange)
 }
@@ -94,7 +94,7 @@ function oneCase(changes: number[], wall: Wall) {
 function expectedTime(
   anchor: number,
   timing: Offsets,
-  wall: Wall,
+  toLocalTime: ToLocalTime,
   met: { gap: number; overlap: number },
 ) {
   const { triggerMonths, triggerHours, triggerMinutes, offsetMode } = timing
@@ -105,13 +105,13 @@ function expectedTime(
   const rest = (triggerHours - wholeDays * 24) * HOUR + triggerMinutes * 60_000
   if (triggerMonths === 0 && wholeDays === 0) return anchor + rest
 
-  const shown = new Date(wall(anchor))
+  const shown = new Date(toLocalTime(anchor))
   const monthsSinceZero = shown.getUTCFullYear() * 12 + shown.getUTCMonth() + triggerMonths
   const year = Math.floor(monthsSinceZero / 12)
   const month = monthsSinceZero - year * 12
   const day = Math.min(shown.getUTCDate(), daysIn(year, month))
   const wanted = Date.UTC(year, month, day) + (shown.getTime() % DAY) + wholeDays * DAY
-  return momentShowing(wanted, wall, met) + rest
+  return momentShowing(wanted, toLocalTime, met) + rest
 }
 
 const daysIn = (year: number, month: number) => {
@@ -120,25 +120,29 @@ const daysIn = (year: number, month: number) => {
 }
 
 /** Tries every UTC offset that the zone has around that time. */
-function momentShowing(wanted: number, wall: Wall, met: { gap: number; overlap: number }) {
+function momentShowing(
+  wanted: number,
+  toLocalTime: ToLocalTime,
+  met: { gap: number; overlap: number },
+) {
   const moments: number[] = []
   for (const moment of new Set(
-    [-2, -1, 0, 1, 2].map((days) => wanted - away(wall, wanted + days * DAY)),
+    [-2, -1, 0, 1, 2].map((days) => wanted - utcOffset(toLocalTime, wanted + days * DAY)),
   )) {
-    if (wall(moment) === wanted) moments.push(moment)
+    if (toLocalTime(moment) === wanted) moments.push(moment)
   }
   if (moments.length > 1) met.overlap += 1
   if (moments.length > 0) return Math.min(...moments)
   met.gap += 1
   // The local time does not exist: it moves past the gap by the same distance.
-  return wanted - away(wall, wanted - 2 * DAY)
+  return wanted - utcOffset(toLocalTime, wanted - 2 * DAY)
 }
 
 /** The zone's offset from UTC at a moment. */
-const away = (wall: Wall, moment: number) => wall(moment) - moment
+const utcOffset = (toLocalTime: ToLocalTime, moment: number) => toLocalTime(moment) - moment
 
 /** The local time at a moment, as if it were UTC. */
-function wallOf(zone: string): Wall {
+function localTimeIn(zone: string): ToLocalTime {
   const format = new Intl.DateTimeFormat('en-US', {
     timeZone: zone,
     hourCycle: 'h23',
@@ -159,14 +163,14 @@ function wallOf(zone: string): Wall {
 }
 
 /** Every clock change from 2009 to 2030, found by comparing the offsets of each day. */
-function changesOf(wall: Wall) {
+function changesOf(toLocalTime: ToLocalTime) {
   const changes: number[] = []
   for (let day = Date.UTC(2009, 0); day < Date.UTC(2031, 0); day += DAY) {
     let [before, after] = [day, day + DAY]
-    if (away(wall, before) === away(wall, after)) continue
+    if (utcOffset(toLocalTime, before) === utcOffset(toLocalTime, after)) continue
     while (after - before > 60_000) {
       const middle = before + Math.round((after - before) / 120_000) * 60_000
-      if (away(wall, middle) === away(wall, before)) before = middle
+      if (utcOffset(toLocalTime, middle) === utcOffset(toLocalTime, before)) before = middle
       else after = middle
     }
     changes.push(after)

@@ -51,12 +51,12 @@ const reminders: {
   { name: 'no offset: at the start', of: {}, expected: '2026-06-10T07:00:00Z' },
   { name: 'hours before', of: { triggerHours: -24 }, expected: '2026-06-09T07:00:00Z' },
   {
-    name: 'hours and minutes of one sign',
+    name: 'hours and minutes of the same sign',
     of: { triggerHours: -1, triggerMinutes: -30 },
     expected: '2026-06-10T05:30:00Z',
   },
   {
-    name: 'hours and minutes of two signs',
+    name: 'hours and minutes of opposite signs',
     of: { triggerHours: -1, triggerMinutes: 30 },
     expected: '2026-06-10T06:30:00Z',
   },
@@ -79,7 +79,7 @@ const reminders: {
     expected: '2026-08-30T09:00:00Z',
   },
   {
-    name: 'a recall, whatever the anchor says',
+    name: 'a recall ignores triggerAnchor',
     of: { eventTypeId: 10, triggerAnchor: 'END' },
     subject: recall,
     expected: '2026-08-31T09:00:00Z',
@@ -123,7 +123,7 @@ const reminders: {
     expected: '2026-06-30T00:00:00Z',
   },
   {
-    name: 'an invitation that never expires has no time before that',
+    name: 'an invitation that never expires has no time before its expiry',
     of: { eventTypeId: 8, triggerHours: -24 },
     subject: invitation(null),
     expected: undefined,
@@ -131,7 +131,7 @@ const reminders: {
   {
     name: 'ELAPSED: 24 hours are 24 hours across a clock change',
     of: { triggerHours: -24 },
-    subject: appointment({ startTime: at('2026-03-29T07:00Z') }), // 9:00, clocks went at 2:00
+    subject: appointment({ startTime: at('2026-03-29T07:00Z') }), // 9:00; the clocks changed at 2:00
     expected: '2026-03-28T07:00:00Z',
   },
   {
@@ -147,13 +147,13 @@ const reminders: {
     expected: '2026-03-28T05:30:00Z',
   },
   {
-    name: 'CALENDAR: under a day is elapsed, also on the second side of an overlap',
+    name: 'CALENDAR: under a day is elapsed, also in the second hour of an overlap',
     of: { triggerHours: -2, offsetMode: 'CALENDAR' },
     subject: appointment({ startTime: at('2026-10-25T01:30Z') }),
     expected: '2026-10-24T23:30:00Z',
   },
   {
-    name: 'CALENDAR: minutes never make days',
+    name: 'CALENDAR: 1440 minutes are elapsed, not a day on the calendar',
     of: { triggerMinutes: -1440, offsetMode: 'CALENDAR' },
     subject: appointment({ startTime: at('2026-03-29T07:00Z') }),
     expected: '2026-03-28T07:00:00Z',
@@ -161,7 +161,7 @@ const reminders: {
   {
     name: 'CALENDAR: in a gap the later time',
     of: { triggerHours: -24, offsetMode: 'CALENDAR' },
-    subject: appointment({ startTime: at('2026-03-30T00:30Z') }), // 2:30, which 29 March has not
+    subject: appointment({ startTime: at('2026-03-30T00:30Z') }), // 2:30, which does not exist on 29 March
     expected: '2026-03-29T01:30:00Z', // 3:30
   },
   {
@@ -171,13 +171,13 @@ const reminders: {
     expected: '2026-10-25T00:30:00Z',
   },
   {
-    name: 'ELAPSED: months are counted on the calendar all the same',
+    name: 'ELAPSED: months are counted on the calendar too',
     of: { triggerMonths: -1 },
     subject: appointment({ startTime: at('2026-04-15T07:00Z') }),
     expected: '2026-03-15T08:00:00Z',
   },
   {
-    name: 'CALENDAR: months and days of two signs, looked up in the zone once',
+    name: 'CALENDAR: months and days of opposite signs are resolved in the zone once',
     of: { triggerMonths: -1, triggerHours: 24, offsetMode: 'CALENDAR' },
     // A month before is 29 March, 2:30, which does not exist; only the final day is resolved.
     subject: appointment({ startTime: at('2026-04-29T00:30Z') }),
@@ -229,21 +229,21 @@ const ANCHOR = at('2026-06-10T07:00Z')
 const late: { name: string; of: Partial<Timing>; scheduled: string; now: string; use: boolean }[] =
   [
     {
-      name: 'a reminder before something, until just before it begins',
+      name: 'a reminder just before its appointment begins',
       of: { triggerHours: -24 },
       scheduled: '2026-06-09T07:00Z',
       now: '2026-06-10T06:59:59.999Z',
       use: true,
     },
     {
-      name: 'a reminder before something that begins now',
+      name: 'a reminder whose appointment begins now',
       of: { triggerHours: -24 },
       scheduled: '2026-06-09T07:00Z',
       now: '2026-06-10T07:00Z',
       use: false,
     },
     {
-      name: 'a reminder long before something, though it is weeks late',
+      name: 'a reminder that is weeks late for an appointment that is still ahead',
       of: { triggerMonths: -2 },
       scheduled: '2026-04-10T07:00Z',
       now: '2026-06-01T07:00Z',
@@ -264,7 +264,7 @@ const late: { name: string; of: Partial<Timing>; scheduled: string; now: string;
       use: false,
     },
     {
-      name: 'the news of a change with a negative offset, like any other news',
+      name: 'a change event with a negative offset that is two days late',
       of: { eventTypeId: 2, triggerHours: -24 },
       scheduled: '2026-06-10T07:00Z',
       now: '2026-06-12T07:00Z',
@@ -272,7 +272,7 @@ const late: { name: string; of: Partial<Timing>; scheduled: string; now: string;
     },
   ]
 for (const { name, of, scheduled, now, use } of late) {
-  test(`${name}, ${use ? 'is still useful' : 'is no longer useful'}`, () => {
+  test(`${name} ${use ? 'is still useful' : 'is no longer useful'}`, () => {
     assert.equal(isOfUse(definition(of), ANCHOR, at(scheduled), at(now)), use)
   })
 }
@@ -308,7 +308,7 @@ const send = (now: string, of: Partial<Timing>) =>
     { timeZone: 'UTC' },
   )
 
-test('with latePolicy SEND it fires now, unless its anchor has passed', () => {
+test('with latePolicy SEND a late reminder fires now, unless its anchor has passed', () => {
   const now = send('2026-06-10T06:00Z', { triggerHours: -24 })
   assert.equal(now.status, 'SCHEDULED')
   assert.equal(now.scheduledTime.toString(), '2026-06-10T06:00:00Z')
@@ -316,7 +316,7 @@ test('with latePolicy SEND it fires now, unless its anchor has passed', () => {
   assert.equal(send('2026-07-10T07:00Z', { triggerHours: 24 }).status, 'SCHEDULED')
 })
 
-test('100,000 offsets take well under a second, on the calendar too', (t) => {
+test('100,000 offsets take under a second, in both offset modes', (t) => {
   const subjects = Array.from({ length: 100_000 }, (_, index) =>
     appointment({ startTime: at('2026-01-01T00:00Z').add({ minutes: index * 5 }) }),
   )

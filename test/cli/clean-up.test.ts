@@ -65,7 +65,7 @@ test('without RETENTION_MONTHS no trigger and no mail is deleted', async (t) => 
   assert.equal((await list('/emails')).length, 1)
 })
 
-test('mails without a trigger, and the first of a mail that was sent again, are deleted too', async (t) => {
+test('mails without a trigger, and the original of a mail that was sent again, are deleted too', async (t) => {
   const { remind, advanceMonths, cleanUp, list, call, runEngine } = await startReminding(t)
   await remind()
   const [first] = await list('/emails')
@@ -132,7 +132,7 @@ test('a batch deletes at most as many triggers and mails as its limit', async (t
   ])
 })
 
-test('triggers and mails about an appointment that lies ahead are not deleted', async (t) => {
+test('triggers and mails about a future appointment are not deleted', async (t) => {
   const { save, book, clock, cleanUp, list, advanceMonths, runEngine, action, call, businessId } =
     await startReminding(t)
   const created = { eventType: { eventTypeId: 1 }, eventActions: [action] }
@@ -158,7 +158,7 @@ test('only the engine can delete triggers and mails', async (t) => {
   await assert.rejects(db.query(sql`delete from email`), /permission denied/)
 })
 
-test('a reminder of an appointment that lies ahead is not deleted, so it is not sent twice', async (t) => {
+test('a reminder of a future appointment is not deleted, so it is not sent twice', async (t) => {
   const { save, book, clock, cleanUp, list, advanceMonths, runEngine, definition } =
     await startReminding(t)
   const early = { ...definition, triggerHours: -24 * 31 * 18 }
@@ -190,7 +190,7 @@ test('an object whose triggers were deleted is not reminded again when it is sav
   assert.deepEqual(await list('/emails'), [])
 })
 
-test('a follow-up with latePolicy SEND stays with its repetition, so correcting an old appointment sends nothing', async (t) => {
+test('a follow-up with latePolicy SEND and its resent mail are not deleted, so correcting an old appointment sends nothing', async (t) => {
   const { save, book, call, clock, cleanUp, list, advanceMonths, runEngine, definition } =
     await startReminding(t)
   await save('/eventDefinition', { ...definition, triggerHours: 24, latePolicy: 'SEND' })

@@ -94,7 +94,7 @@ test('doctor reports overdue triggers and the result of the reconciliation', asy
   const world = await startWorld(t)
   const { businessId, clock, database } = world
   const url = await urlOf(database)
-  // The world's clock stands in the past: for the doctor, all of this is long overdue.
+  // The test's clock is in the past, so by the doctor's clock the trigger is long overdue.
   await world.save('/eventDefinition', reminder(businessId, -24))
   await world.book(clock.in({ hours: 48 }))
   const overdue = await runCommand(['doctor'], { DATABASE_URL: url })
@@ -126,7 +126,7 @@ test('doctor --mail sends an email and shows the reply of the server', async (t)
   assert.match(server.taken[0]!.bytes, /^Subject: Bellwether can send email\r$/m)
 })
 
-test('doctor --mail tells what to fix if the server refuses', async (t) => {
+test('doctor --mail says what to fix if the server refuses', async (t) => {
   const { url } = await cloneDatabase(t)
   const act = { reply: '550 5.7.1 relaying denied\r\n' }
   const server = await startMailServer(t, { at: 'rcpt', act })
@@ -137,20 +137,20 @@ test('doctor --mail tells what to fix if the server refuses', async (t) => {
   assert.equal(refused.code, 1)
   assert.match(refused.stdout, /^bad +Mail .*550 5\.7\.1 relaying denied\n +→ check the address/m)
 
-  const away = await runCommand(['doctor', '--mail', 'me@example.org'], {
+  const unreachable = await runCommand(['doctor', '--mail', 'me@example.org'], {
     DATABASE_URL: url,
     SMTP_URL: 'smtp://user:hunter2hunter2@127.0.0.1:1',
   })
-  assert.equal(away.code, 1)
-  assert.match(away.stdout, /^bad +Mail .*ECONNREFUSED.*\n +→ check host and port/m)
-  assert.doesNotMatch(away.stdout + away.stderr, /hunter2/)
+  assert.equal(unreachable.code, 1)
+  assert.match(unreachable.stdout, /^bad +Mail .*ECONNREFUSED.*\n +→ check host and port/m)
+  assert.doesNotMatch(unreachable.stdout + unreachable.stderr, /hunter2/)
 
   const captured = await runCommand(['doctor', '--mail', 'me@example.org'], { DATABASE_URL: url })
   assert.equal(captured.code, 0)
   assert.match(captured.stdout, /^note +Mail +nothing was sent: without SMTP_URL/m)
 })
 
-test('doctor says that the mail server takes no mail, and that mails wait', async (t) => {
+test('doctor reports a mail server that accepts no mail, and paused mail', async (t) => {
   const { url, database } = await cloneDatabase(t)
   const world = await startWorld(t, {}, { database })
   const act = { reply: '554 5.7.1 no service for you\r\n', next: 'close' } as const

@@ -8,7 +8,7 @@ import { runCommand } from '../support/command.ts'
 import { asOwner, urlOf } from '../support/owner.ts'
 import { addBusiness, reminder, startEngine, startWorld } from '../support/world.ts'
 
-/** What must not be found in any row of any table once its client is erased. */
+/** Values that no row of any table may contain after the client is erased. */
 const CANARIES = {
   firstName: 'Canarina',
   lastName: 'Gelbfeder',
@@ -22,8 +22,8 @@ const CANARIES = {
   externalId: 'canary-external-id',
 }
 
-/** As a version of ours wrote the audit that said in each entry what was. */
-const writeAsBefore = (database: Database, calendarId: number) =>
+/** Stores the previous values in the audit entries, as older versions did. */
+const writeOldAudit = (database: Database, calendarId: number) =>
   asOwner(
     database,
     `update audit a set before = e.before from audit_entry e
@@ -31,7 +31,7 @@ const writeAsBefore = (database: Database, calendarId: number) =>
        and a.object = 'calendar' and a.id = '${calendarId}'`,
   )
 
-/** Every text in every column of every table, as a dump would hold it. */
+/** Searches all columns of all tables; returns each table and canary found in it. */
 async function findCanaries(url: string) {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
@@ -102,15 +102,15 @@ test('erase-client overwrites all personal data, and counts stay the same', asyn
     tags,
     externalId,
   })
-  // Once the client's, now somebody else's; of the one an older version wrote the audit.
-  const given = await book(clock.in({ hours: 60 }), { clientId, note })
+  // Two appointments that now belong to another client; an older version wrote the audit of one.
+  const reassigned = await book(clock.in({ hours: 60 }), { clientId, note })
   const older = await book(clock.in({ hours: 70 }), { clientId, note })
-  for (const { calendarId } of [given, older]) {
+  for (const { calendarId } of [reassigned, older]) {
     await save('/calendar', { calendarId, clientId: ids.clientId })
     await save('/calendar', { calendarId, status: 'CONFIRMED' })
     await save('/calendar', { calendarId, note: 'new' })
   }
-  await writeAsBefore(database, older.calendarId)
+  await writeOldAudit(database, older.calendarId)
   const { invitationCampaignId } = await save('/invitationCampaign', { name: 'Spring' })
   const { disclaimerFormId } = await save('/disclaimerForm', { name: 'Form' })
   await save('/invitation', { invitationCampaignId, clientId, tags, externalId })
@@ -130,7 +130,7 @@ test('erase-client overwrites all personal data, and counts stay the same', asyn
     clientIdList: [clientId, ids.clientId],
   })
   await runEngine()
-  // A reminder that waits, and whose last attempt failed.
+  // A pending reminder whose last attempt failed.
   await save('/eventDefinition', reminder(businessId, -24))
   await asOwner(
     database,
@@ -169,8 +169,8 @@ test('erase-client overwrites all personal data, and counts stay the same', asyn
     [appointment.clientId, appointment.note, appointment.status],
     [clientId, null, 'OPEN'],
   )
-  const { body: other } = await call('GET', `/calendar/${given.calendarId}`)
-  assert.equal(other.note, 'new', 'what is somebody else’s stays')
+  const { body: other } = await call('GET', `/calendar/${reassigned.calendarId}`)
+  assert.equal(other.note, 'new', 'data of another client stays')
   const { body: audit } = await call('GET', `/audit?object=client&id=${clientId}`)
   assert.equal(audit.items[0].user, 'OPERATOR')
   assert.ok(audit.items.length >= 3)

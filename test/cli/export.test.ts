@@ -14,7 +14,7 @@ import { reminder, startWorld } from '../support/world.ts'
 
 const OF_THE_OPERATOR = ['active', 'externalId', 'senderDomains', 'dailyMailLimit']
 
-test('an export, imported into another business, is exported the same but for the business itself', async (t) => {
+test('an export that is imported into another business exports the same lines, except the business itself', async (t) => {
   const world = await startWorld(t)
   const { database, clock, businessId, db, save, call, book, ids } = world
   const DATABASE_URL = await urlOf(database)
@@ -22,7 +22,7 @@ test('an export, imported into another business, is exported the same but for th
   t.after(() => rmSync(folder, { recursive: true, force: true }))
 
   await loadDemo(db, { businessId, user: 'SYSTEM', now: clock.now, appointments: 1_500 })
-  // What a demo has not: objects without an externalId, deleted ones, own statuses, every reference.
+  // Not in the demo: objects without an externalId, deleted objects, custom statuses, all references.
   const { calendarId } = await book(clock.in({ hours: 30 }), { tags: { a: ['b'] }, note: 'x\ny' })
   const form = await save('/disclaimerForm', { name: 'Photos' })
   const { disclaimerFormId } = form
@@ -43,7 +43,7 @@ test('an export, imported into another business, is exported the same but for th
   for (const about of watched) {
     await save('/eventDefinition', reminder(businessId, 0, { ...about, description: 'watched' }))
   }
-  // Longer than the lines of other kinds may be, and one that was deleted.
+  // A file whose line is longer than lines of other kinds may be, and a deleted file.
   const content = Buffer.alloc(1_500_000, 'x').toString('base64')
   const { fileUUId } = await save('/fileLibrary', { name: 'Prices.txt', content })
   const deletedFile = await save('/fileLibrary', { name: 'Old.txt', content: 'eA==' })
@@ -109,7 +109,7 @@ test('an export, imported into another business, is exported the same but for th
   const [theirBusiness, ...theirLines] = again.stdout.split('\n')
   const [ourBusiness, ...ourLines] = readFileSync(file, 'utf8').split('\n')
   assert.deepEqual(theirLines, ourLines)
-  // It keeps its own name, clock and addresses.
+  // The other business keeps its own name, time zone and addresses.
   assert.deepEqual(JSON.parse(theirBusiness!), {
     kind: 'business',
     name: 'Empty',
@@ -133,13 +133,13 @@ test('an export, imported into another business, is exported the same but for th
   assert.deepEqual(
     Object.keys(JSON.parse(ourBusiness!)),
     ['kind', ...Object.keys(BUSINESS_FIELDS).filter((field) => !OF_THE_OPERATOR.includes(field))],
-    'everything that a business can save',
+    'every field that a business can save',
   )
 
   assert.match(again.stdout, /"description":"paused"/)
   assert.doesNotMatch(again.stdout, /"description":"deleted"/)
 
-  // The ids are others, and the definitions name the same objects by them.
+  // The ids differ, but the definitions refer to the same objects.
   const theirs = database.forBusiness(other.businessId, 'SYSTEM')
   const [named] = await theirs.query<{ disclaimers: number; invitations: number }>(sql`
     select (select count(*) from disclaimer d join event_definition e on e.object_id = d.disclaimer_id

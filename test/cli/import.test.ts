@@ -99,7 +99,7 @@ test('a CSV file is imported by its header, with columns mapped and times in a z
   assert.equal(new Date(winter.startTime).toISOString(), '2026-12-01T08:00:00.000Z')
 })
 
-test('a CSV row with broken quotes is refused alone, also one that is never closed', async (t) => {
+test('only the CSV row with broken quotes is refused, also if a quote is never closed', async (t) => {
   const world = await startImports(t)
   const text = [
     'externalId,firstName,lastName',

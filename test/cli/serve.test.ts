@@ -38,12 +38,12 @@ test('only the first successful start shows the operator’s key', async (t) => 
   assert.equal(await first.status('/metrics', asOperator), 200)
   assert.equal(await first.stop(), 0)
   const logged = first.stdout().trimEnd().split('\n')
-  for (const line of logged) assert.ok(JSON.parse(line), 'stdout is the log, and only that')
-  assert.ok(!first.stdout().includes(key), 'a secret is in no log')
+  for (const line of logged) assert.ok(JSON.parse(line), 'stdout contains only log lines')
+  assert.ok(!first.stdout().includes(key), 'the log contains no secret')
 
   const second = await startService(t, { DATA_DIR })
   assert.doesNotMatch(second.output(), /Operator's key/)
-  assert.equal(await second.status('/business', asOperator), 200, 'it is still good')
+  assert.equal(await second.status('/business', asOperator), 200, 'the key is still valid')
 })
 
 test('after SIGTERM the service finishes running requests, refuses new ones and exits with 0', async (t) => {
@@ -52,12 +52,12 @@ test('after SIGTERM the service finishes running requests, refuses new ones and 
   const body = JSON.stringify({ name: 'Riverside', timeZone: 'Europe/Paris' })
   const slow = await openRequest(service.base, body.length)
   slow.socket.write(body.slice(0, 5))
-  // A connection that is open and unused, and one that will ask too late.
-  const idle = await openRequest(service.base, body.length, { ask: false })
+  // A connection that is open but sends no request.
+  const idle = await openRequest(service.base, body.length, { sendHeaders: false })
 
   process.kill(service.pid, 'SIGTERM')
   await untilRefused(service.base)
-  assert.ok(service.isRunning(), 'it waits for the one in flight')
+  assert.ok(service.isRunning(), 'it waits for the request in flight')
   slow.socket.write(body.slice(5))
   assert.match(await slow.answer, /^HTTP\/1\.1 201 /)
   await idle.answer
@@ -68,11 +68,11 @@ test('after SIGTERM a request that never ends is aborted, and the service exits 
   const { url } = await cloneDatabase(t)
   const service = await startService(t, { DATABASE_URL: url, ADMIN_API_KEY: KEY })
   const endless = await openRequest(service.base, 100)
-  const toldAt = performance.now()
+  const signalledAt = performance.now()
   process.kill(service.pid, 'SIGTERM')
   await endless.answer
   assert.equal(await service.ended, 0)
-  assertWithin(t, { what: 'exit', tookMs: performance.now() - toldAt, limitMs: 10_000 })
+  assertWithin(t, { what: 'exit', tookMs: performance.now() - signalledAt, limitMs: 10_000 })
 })
 
 test('a worker serves only health and metrics', async (t) => {
@@ -112,7 +112,7 @@ for (const [name, words, settings, line] of REFUSED) {
   })
 }
 
-test('a database without the TLS that is asked for is one clear line and exit 2', async (t) => {
+test('a database without the required TLS is one clear line and exit 2', async (t) => {
   const server = net.createServer((socket) => {
     socket.on('error', () => {}).once('data', () => socket.end('N')) // no TLS here
   })
@@ -139,20 +139,20 @@ test('every command says what it does', async () => {
   }
 })
 
-/** A request by hand, its body still to be sent. */
-async function openRequest(base: string, length: number, { ask = true } = {}) {
+/** Opens a connection and sends the headers of a request; the caller sends the body. */
+async function openRequest(base: string, length: number, { sendHeaders = true } = {}) {
   const { hostname, port } = new URL(base)
   const socket = net.connect(Number(port), hostname)
   let text = ''
   socket.on('data', (more) => (text += more)).on('error', () => {})
   const answer = once(socket, 'close').then(() => text)
   await once(socket, 'connect')
-  if (ask) {
+  if (sendHeaders) {
     socket.write(
       `POST /business HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEY}\r\nExpect: 100-continue\r\n` +
         `Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`,
     )
-    // Told to go on: the request has been taken.
+    // After 100 Continue the server is handling the request.
     while (!text.includes('100 Continue')) await once(socket, 'data')
     text = ''
   }

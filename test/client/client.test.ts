@@ -29,7 +29,7 @@ test('every operation of the client is in the API description, at the same addre
   const missing = [...described.keys()].filter((name) => !names.has(name))
   assert.deepEqual(missing.toSorted(), NOT_IN_CLIENT)
 
-  // A POST that is tried again must not be done twice.
+  // A POST that the client retries must not take effect twice.
   const unsafe = [...described.values()].filter(
     ({ operationId, route, parameters = [] }) =>
       route.startsWith('POST') &&
@@ -43,7 +43,7 @@ test('every operation of the client is in the API description, at the same addre
   )
 })
 
-/** Pages, streams, and what only operators or mail servers call. */
+/** Pages, streams, and operations that only operators or mail servers call. */
 const NOT_IN_CLIENT = [
   'addToCalendar',
   'getDescription',
@@ -62,7 +62,7 @@ const NOT_IN_CLIENT = [
   'unsubscribe',
 ]
 
-/** They write nothing, or doing them twice is the same as once. */
+/** They write nothing, or are idempotent. */
 const READ_ONLY =
   /^(plan|backtest|preview|checkEmailTemplate|readPasswordLink|requestPasswordLink|printReport)/
 
@@ -196,7 +196,7 @@ test('a refusal is an error that says what is wrong, and where', async (t) => {
   assert.match(error.message, /did you mean emailAddress/)
 })
 
-test('a call whose connection is lost is tried again with the same key, and done once', async (t) => {
+test('a call whose connection is lost is retried with the same Idempotency-Key, and takes effect once', async (t) => {
   const { app, key } = await startWorld(t)
   const inner = fetchFrom(app)
   const keys: string[] = []
@@ -220,7 +220,7 @@ test('a call whose connection is lost is tried again with the same key, and done
   )
 })
 
-test('too many requests are tried again after the time that the service names', async (t) => {
+test('a 429 or 503 is retried after the time in Retry-After', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const answers = [
     new Response('{"detail":"Too many."}', { status: 429, headers: { 'retry-after': '2' } }),
@@ -246,18 +246,21 @@ test('too many requests are tried again after the time that the service names', 
   assert.deepEqual(await list, { items: [], nextCursor: null })
 })
 
-test('tries are bounded, other refusals are final, and a sign-in is not repeated', async () => {
+test('retries are limited, other errors are final, and a sign-in is not retried', async () => {
   let asked = 0
   const failing = (answer: () => Response) => async () => {
     asked += 1
     return answer()
   }
   const base = { baseUrl: 'http://service.test' }
-  const away = () => new Response('{}', { status: 503, headers: { 'retry-after': '0.01' } })
-  await assert.rejects(createClient({ ...base, retries: 2, fetch: failing(away) }).listClients(), {
-    name: 'ProblemError',
-    status: 503,
-  })
+  const unavailable = () => new Response('{}', { status: 503, headers: { 'retry-after': '0.01' } })
+  await assert.rejects(
+    createClient({ ...base, retries: 2, fetch: failing(unavailable) }).listClients(),
+    {
+      name: 'ProblemError',
+      status: 503,
+    },
+  )
   assert.equal(asked, 3)
 
   asked = 0
@@ -278,7 +281,7 @@ test('tries are bounded, other refusals are final, and a sign-in is not repeated
   assert.equal(asked, 1)
 })
 
-test('a call that is given up ends at once, also while it waits', async () => {
+test('an aborted call ends at once, also while it waits for its next attempt', async () => {
   const controller = new AbortController()
   const client = createClient({
     baseUrl: 'http://service.test',

@@ -10,7 +10,7 @@ import { startWorld } from '../support/world.ts'
 const run = promisify(execFile)
 const modules = path.join(import.meta.dirname, '../../node_modules')
 
-/** Uses the generated client as a person would who knows only the API description. */
+/** Uses the generated client like a developer who knows only the API description. */
 const CALLS = `
 import * as api from './client.ts'
 
@@ -114,7 +114,7 @@ console.log(
 )
 `
 
-test('orval makes a client of the description that compiles and calls the service', async (t) => {
+test('the client that orval generates from the description compiles and calls the service', async (t) => {
   const { app, key, businessId, clock } = await startWorld(t)
   const address = await app.listen({ host: '127.0.0.1', port: 0 })
   const folder = temporaryFolder(t)

@@ -145,7 +145,7 @@ test('a concurrent change by another user is shown side by side, and either vers
   await call(page, 'POST', '/eventDefinition', { ...definition, description: 'Their name' })
 
   await page.keyboard.press('Escape')
-  // Their version cannot be loaded: saving again tries once more.
+  // The other version cannot be loaded; saving again retries.
   const failing = { status: 500, body: '{}' }
   await page.route('**/eventDefinition/4?*', (route) => route.fulfill(failing), { times: 1 })
   await page.getByRole('button', { name: /^Save/ }).click()

@@ -11,7 +11,7 @@ const MAX_FIRST_LOAD = 160_000
 const MAX_PAGE = 500_000
 const built = path.join(CONSOLE_FOLDER, 'dist')
 
-// Only if no other test has built it yet.
+// Does nothing if another test has built it.
 before(() => buildConsole(openLog('silent')))
 
 const read = (file: string) => readFileSync(path.join(built, file), 'utf8')

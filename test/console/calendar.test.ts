@@ -73,7 +73,7 @@ async function book(page: Page, day: string) {
   return { ...appointment, clientId, name: `Ágnes ${lastName}` }
 }
 
-/** Of reminders. What goes out at once may still wait on a busy machine. */
+/** Times of future reminders only, because immediate messages may still be pending on a busy machine. */
 const pendingTimes = async (page: Page, calendarId: number) =>
   (await ask<Triggers>(page, `/eventTriggers/CALENDAR/${calendarId}`))
     .filter(({ status, scheduledTime }) => status === 'SCHEDULED' && scheduledTime > Date.now())

@@ -31,7 +31,7 @@ test('an unknown URL shows that the page was not found', async (t) => {
   await page.getByText('Page not found').waitFor()
 })
 
-test('the API description works offline, under our own policy', async (t) => {
+test('the API description works offline, under the service’s own content security policy', async (t) => {
   if (skipInShortRun(t)) return
   const { page, complaints } = await openPage(t)
   await page.goto(`${service.base}/docs`)
@@ -110,7 +110,7 @@ test('no file outside the console is served', async () => {
     '/console/../../package.json',
     '/console/..\\..\\package.json',
   ]) {
-    // Written directly, because fetch resolves the dots.
+    // Sent without fetch, which would resolve the dots.
     const { status, text } = await getRaw(place)
     assert.ok([400, 403, 404].includes(status), `${place}: ${status}`)
     assert.doesNotMatch(text, /"dependencies"/, place)

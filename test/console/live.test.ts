@@ -207,7 +207,7 @@ test('an offline bar says when the next try is, and an unsaved change stays', as
   await page.getByText('Not saved: The service cannot be reached.').waitFor()
   assert.equal(await switched.isChecked(), false)
 
-  // The device is connected again, and the service is not: it is tried every ten seconds.
+  // The device is online again, but the service is down: the page retries every ten seconds.
   isUp = false
   await page.context().setOffline(false)
   const before = tries
@@ -254,7 +254,7 @@ test('a slow answer shows grey bars after 150 ms, and old data stays while new d
     await slow.promise
     await route.continue()
   })
-  // Wide enough for the sentence below the title, whose length is not known yet.
+  // Wide enough for any length of the sentence below the title.
   await page.setViewportSize({ width: 1440, height: 860 })
   await page.clock.install()
   await page.goto(new URL('/console/automations', page.url()).href)
@@ -278,7 +278,7 @@ test('a slow answer shows grey bars after 150 ms, and old data stays while new d
     await again.promise
     await route.continue()
   })
-  // The page polls every minute, from the moment at which it has drawn the answer.
+  // The page polls one minute after it has drawn the answer.
   await until(async () => {
     await page.clock.fastForward(61_000)
     return isAskedAgain

@@ -23,7 +23,7 @@ const FULL = '552 5.2.2 <full@example.org>: Mailbox full, over quota'
 const MAX_NAME = 100
 /** Attacks that can be a name or a reply: one short line. */
 const LINES = htmlAttacks.filter((text) => /^[\x20-\x7e]+$/.test(text) && text.length <= MAX_NAME)
-/** Some of each kind, because each one costs requests. */
+/** A sample, because each attack costs requests. */
 const ATTACKS = LINES.filter((_, i) => i % Math.ceil(LINES.length / 12) === 0)
 const addressOf = (i: number) => `hostile${i}@example.org`
 const hostileRefusals = ATTACKS.map((attack, i) => [
@@ -340,7 +340,7 @@ test('the address of a refused message is corrected next to the refusal', async 
   assert.equal(await page.getByRole('button', { name: 'Correct the address' }).count(), 0)
 })
 
-/** As the page Today counts them. */
+/** Counts failures as the page Today does. */
 async function countFailuresOfToday() {
   const { quarterHours } = await call('GET', '/overview')
   return (quarterHours as { status: string; count: number }[])
@@ -373,7 +373,7 @@ test('the navigation shows the number of failures of today and updates it live',
   assert.deepEqual(complaints, [])
 })
 
-/** Shows the page with its data. */
+/** Opens the page and waits for its data. */
 async function visit(page: Page, path: string) {
   await page.goto(`${service.base}/console${path}`)
   await page.getByRole('heading', { level: 1 }).first().waitFor()

@@ -262,7 +262,7 @@ test('the clock shows all times in the time zone of a location, of the client, o
   await clock.click()
   assert.match(await page.locator('button:focus').innerText(), /^Lindenhof Physiotherapy/)
   const zones = (await menu.getByRole('button').allInnerTexts()).map((text) => text.split('\n')[1])
-  // The next one is that of the device.
+  // The next one is the time zone of the device.
   assert.deepEqual(zones.slice(0, 3), ['Zurich', 'London', 'New York'])
   await menu.getByRole('button', { name: /New York/ }).click()
   await menu.waitFor({ state: 'detached' })
@@ -293,7 +293,7 @@ test('J and K move in the lists of clients, automations and templates, and Enter
   await page.keyboard.press('j')
   await page.keyboard.press('k')
   assert.equal(await focusedLink(page), clients[1])
-  // Clicking elsewhere keeps the place.
+  // Clicking elsewhere keeps the position in the list.
   await page.getByRole('heading', { level: 1 }).click()
   await page.keyboard.press('j')
   assert.equal(await focusedLink(page), clients[2])
@@ -316,7 +316,7 @@ test('J and K move in the lists of clients, automations and templates, and Enter
   assert.deepEqual(complaints, [])
 })
 
-/** Fires so many pending messages with one call, which must wait for approval. */
+/** Fires `count` pending messages with one call, which must wait for approval. */
 async function fireTooMany(count: number): Promise<number> {
   let items: { eventTriggerId: number }[] = []
   await until(async () => {

@@ -13,7 +13,7 @@ const { service, openAs, password } = await startConsole([
 const heading = (page: Page, name: string | RegExp) =>
   page.getByRole('heading', { name, level: 1 }).waitFor()
 
-/** The owner, over the API. */
+/** Calls the API as the owner. */
 async function signedInOwner() {
   const answer = await fetch(`${service.base}/session`, {
     method: 'POST',
@@ -99,7 +99,7 @@ test('a forgotten password is reset by a mailed link; an unknown address gets th
   assert.deepEqual(complaints, [])
   await page.goto(await linkMailedTo('sofia@lindenhof.example'))
   await page.getByText('A new password for sofia at Lindenhof Physiotherapy.').waitFor()
-  // The same as before, so that the other tests can sign in.
+  // The same password as before, so that the other tests can sign in.
   await page.getByLabel('New password').first().fill(password)
   await page.getByRole('button', { name: 'Set it and sign in' }).click()
   await page.getByRole('navigation', { name: 'Main' }).first().waitFor()

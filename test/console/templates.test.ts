@@ -25,7 +25,7 @@ const mailOf = (page: Page) => page.locator('iframe[title="The mail as the reade
 const save = (page: Page) => page.getByRole('button', { name: /^Save/ })
 const readTemplate = (id: number) => call('GET', `/emailTemplate/${id}`)
 
-/** Saves until nothing is left: letters that arrive while a busy machine saves stay unsaved. */
+/** Saves until nothing is unsaved, because letters typed during a save need another save. */
 async function saveAll(page: Page) {
   const saved = page.getByRole('button', { name: 'Saved' })
   await saved.waitFor({ state: 'detached' })
@@ -41,7 +41,7 @@ async function saveAll(page: Page) {
   )
 }
 
-/** As on a busy machine. Nothing that waits for a frame may take the focus from a later field. */
+/** Delays frames, as on a busy machine. Code that waits for a frame must not move the focus. */
 const drawLate = (page: Page) =>
   page.addInitScript(`{
     const draw = requestAnimationFrame
@@ -127,7 +127,7 @@ test('the editor keeps the HTML of a template, and HTML that it cannot keep is e
   await subjectOf(page).focus()
   await page.keyboard.type('ubject ')
   await saveAll(page)
-  assert.equal((await readTemplate(kept)).emailBody, KEPT, 'an untouched text stays as it was')
+  assert.equal((await readTemplate(kept)).emailBody, KEPT, 'an untouched text is unchanged')
   await goToEnd(page)
   await page.keyboard.type('!')
   await saveAll(page)
@@ -172,7 +172,7 @@ test('a concurrent change by another user is shown side by side', async (t) => {
   const { page } = await openAs(t, 'sofia', '/templates/2')
   await subjectOf(page).fill('Mine %APPT_DATE%')
   await call('POST', '/emailTemplate', { emailTemplateId: 2, subject: 'Theirs', fromName: 'They' })
-  // Their version cannot be loaded: saving again tries once more.
+  // The other version cannot be loaded; saving again retries.
   await page.route('**/emailTemplate/2', (route) => route.fulfill({ status: 500, body: '{}' }), {
     times: 1,
   })

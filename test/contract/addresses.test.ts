@@ -62,7 +62,7 @@ const bad = [
 ]
 
 for (const text of bad)
-  test(`${JSON.stringify(text).slice(0, 60)} is no address`, () => {
+  test(`${JSON.stringify(text).slice(0, 60)} is not an address`, () => {
     assert.equal(parseAddress(text), undefined)
   })
 

@@ -28,7 +28,7 @@ const action = fc.record({
   active: fc.boolean(),
 })
 
-/** What somebody wants, before it is put into words. */
+/** A definition from which both forms are made. */
 const wantedForm = fc.record({
   type: fc.constantFrom(...EVENT_TYPES),
   disclaimersOf: fc.constantFrom('CALENDAR', 'RECALL', 'CLASS_SCHEDULE', 'INVITATION_CAMPAIGN'),
@@ -80,7 +80,7 @@ function objectForm(wanted: Wanted): Body {
 
 const choice = (list: number[]) => ({ label: 'x', value: list.length === 0 ? 'all' : 'select' })
 
-/** Each property of 2.5 on the level that the coins say, with all that its screens send along. */
+/** Each property of 2.5 on the level that `coins` choose, with all that its screens send too. */
 function writeForm(wanted: Wanted, coins: boolean[]): Body {
   const { type, offset, actions, newStatus, oldStatus } = wanted
   const flip = (index: number) => coins[index % coins.length]!
@@ -88,7 +88,7 @@ function writeForm(wanted: Wanted, coins: boolean[]): Body {
     active: wanted.active,
     businessId: wanted.businessId,
     description: wanted.description,
-    // A list of one place is what `all` empties, so what stands in it may be anything that reads.
+    // The choice `all` empties this list, so it may hold any valid ids.
     locationIdList: wanted.locationIdList.length === 0 ? [1, 2] : wanted.locationIdList,
     disclaimerFormIdList: wanted.disclaimerFormIdList,
     professionalIdList: wanted.professionalIdList.length === 0 ? [3] : wanted.professionalIdList,
@@ -157,9 +157,9 @@ test('5,000 definitions read the same from the object form and from the write fo
         const one = readDefinition(wire(objectForm(wanted)))
         const other = readDefinition(wire(writeForm(wanted, coins)))
         assert.deepEqual([one.faults, other.faults], [[], []])
-        const { pointers: _places, ...said } = one.definition
-        const { pointers: _others, ...alsoSaid } = other.definition
-        assert.deepEqual(alsoSaid, said)
+        const { pointers: _places, ...fromObjectForm } = one.definition
+        const { pointers: _others, ...fromWriteForm } = other.definition
+        assert.deepEqual(fromWriteForm, fromObjectForm)
 
         const { definition } = mergeDefinition(one.definition)
         assert.deepEqual(definition.locationIdList, wanted.locationIdList)
@@ -216,7 +216,7 @@ test('5,000 bodies of any kind are read or refused with pointers into them, and 
         const before = JSON.stringify(body)
         const { definition, faults, references } = readDefinition(body)
 
-        assert.equal(JSON.stringify(body), before, 'a body is only read')
+        assert.equal(JSON.stringify(body), before, 'the body is not changed')
         for (const { pointer, detail } of faults) {
           assert.match(pointer, /^(\/[^/]*)*$/)
           assert.ok(detail.length > 0)
@@ -225,8 +225,8 @@ test('5,000 bodies of any kind are read or refused with pointers into them, and 
           }
         }
         for (const { id, pointer } of references) assert.equal(valueAt(body, pointer), id)
-        const said = faults.map(({ pointer, detail }) => `${pointer} ${detail}`)
-        assert.equal(new Set(said).size, said.length, 'each is said once')
+        const texts = faults.map(({ pointer, detail }) => `${pointer} ${detail}`)
+        assert.equal(new Set(texts).size, texts.length, 'no fault is repeated')
         if (faults.length === 0) {
           const { definition: merged } = mergeDefinition(definition)
           assert.deepEqual(
@@ -240,7 +240,7 @@ test('5,000 bodies of any kind are read or refused with pointers into them, and 
   )
 })
 
-/** As it comes over the wire. */
+/** The body as parsed from JSON. */
 const wire = (body: Body): Body => JSON.parse(JSON.stringify(body))
 
 function valueAt(body: unknown, pointer: string) {

@@ -92,7 +92,7 @@ const fields: {
 for (const { name, reads = [], into, refuses = [], at, required, cleared } of fields) {
   const field = (into ?? name) as keyof ActionInput
 
-  test(`${name} of an action is read, or refused where it stands`, () => {
+  test(`${name} of an action is read, or refused at its own pointer`, () => {
     for (const [value, as] of reads) {
       const { action, faults } = readAction(body({ [name]: value }))
       assert.deepEqual(faults, [])
@@ -107,7 +107,7 @@ for (const { name, reads = [], into, refuses = [], at, required, cleared } of fi
         assert.deepEqual([fault?.pointer, others], [`/${name}`, []])
         assert.match(fault!.detail, /^is required: \S/)
       }
-      // An update leaves it as it is.
+      // An update may leave it out.
       assert.deepEqual(readAction(without(body({ eventActionId: 3 }), name)).faults, [])
     } else if (refuses.length > 0) {
       assert.equal(readAction(body()).action[field], undefined)
@@ -120,7 +120,7 @@ for (const { name, reads = [], into, refuses = [], at, required, cleared } of fi
 
 const linked = (changes: Body) => readAction({ ...without(body(), 'eventDefnId'), ...changes })
 
-test('the link has two names; the shorter wins', () => {
+test('the definition id has two names, of which eventDefnId wins', () => {
   assert.equal(linked({ eventDefinitionId: 6 }).action.eventDefnId, 6)
   assert.equal(linked({ eventDefnId: null, eventDefinitionId: 6 }).action.eventDefnId, 6)
   assert.equal(linked({ eventDefnId: 5, eventDefinitionId: 6 }).action.eventDefnId, 5)
@@ -130,7 +130,7 @@ test('the link has two names; the shorter wins', () => {
   )
 })
 
-test('the template may come whole: only its id counts, and only without the plain one', () => {
+test('a whole template is accepted: only its id counts, and only without emailTemplateId', () => {
   const template = { emailTemplateId: 7, subject: 5, emailCategory: 'x', anything: [] }
   const plain = without(body(), 'emailTemplateId')
   assert.equal(readAction({ ...plain, template }).action.emailTemplateId, 7)
@@ -145,7 +145,7 @@ test('the template may come whole: only its id counts, and only without the plai
   )
 })
 
-test('an update of an action may say one thing only', () => {
+test('an update of an action may contain a single field', () => {
   assert.deepEqual(readAction({ eventActionId: 3, active: false }).faults, [])
   assert.deepEqual(pointers({ eventActionId: 3, active: true }), [])
   assert.equal(pointers({ active: false }).length, 4)
@@ -167,11 +167,11 @@ test('an action refers to its business, definition, template and category', () =
   )
 })
 
-test('a body that is no object is one fault', () => {
+test('a body that is not an object is one fault', () => {
   for (const wrong of [undefined, null, 5, 'x', []]) assert.deepEqual(pointers(wrong), [''])
 })
 
-test('what is answered suits its schema, for each recipient', () => {
+test('a response conforms to its schema, for each recipient', () => {
   for (const recipient of RECIPIENTS.map(labelled)) {
     const answered = {
       ...body(),

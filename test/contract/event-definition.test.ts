@@ -26,7 +26,7 @@ function read(body: unknown) {
   }
 }
 
-/** The least that the object form needs. */
+/** The object form with its required fields only. */
 const object = (changes: Body = {}): Body => ({
   active: true,
   businessId: 1,
@@ -37,7 +37,7 @@ const object = (changes: Body = {}): Body => ({
   ...changes,
 })
 
-/** The same in the write form: everything that may stand inside `eventType` does. */
+/** The same in the write form: everything that may be inside `eventType` is. */
 const write = (eventType: Body = {}, changes: Body = {}): Body => ({
   active: true,
   businessId: 1,
@@ -250,7 +250,7 @@ const fields: {
     refuses: [...notIntegers, 5_259_601],
   },
 
-  // Ours.
+  // Our own fields.
   {
     name: 'triggerMonths',
     cleared: 0,
@@ -310,7 +310,7 @@ for (const { name, into, reads = [], refuses = [], required, cleared, body = obj
   })
 
   if (refuses.length > 0) {
-    test(`${name} of the wrong kind is refused where it stands`, () => {
+    test(`${name} of the wrong type is refused at its own pointer`, () => {
       for (const value of refuses) {
         assert.deepEqual(pointers({ ...body, [name]: value }), [`/${name}`], String(value))
         if (name === 'objectType' && (value === 'INVITATION' || value === 'DISCLAIMER')) continue
@@ -321,7 +321,7 @@ for (const { name, into, reads = [], refuses = [], required, cleared, body = obj
   }
 
   if (required) {
-    test(`${name} is required to create one, and an update may leave it out`, () => {
+    test(`${name} is required to create a definition, and an update may leave it out`, () => {
       for (const missing of [without(body, name), { ...body, [name]: null }]) {
         const [fault, ...others] = read(missing).faults
         assert.deepEqual([fault?.pointer, others], [`/${name}`, []])
@@ -332,7 +332,7 @@ for (const { name, into, reads = [], refuses = [], required, cleared, body = obj
       }
     })
   } else if (refuses.length > 0) {
-    test(`${name}: absent leaves it alone, null clears it`, () => {
+    test(`${name}: an absent value keeps it, null clears it`, () => {
       assert.equal(read(body).definition[field], undefined)
       const { definition, faults } = read({ ...body, [name]: null })
       assert.deepEqual(faults, [])
@@ -386,16 +386,16 @@ test('eventType is an object that names one of the 13 types', () => {
   ])
 })
 
-test('objectType must suit the event type; disclaimers take any of the four', () => {
+test('objectType must fit the event type; disclaimers accept any of the four', () => {
   const kinds = ['CALENDAR', 'INVITATION_CAMPAIGN', 'RECALL', 'CLASS_SCHEDULE']
-  const suits = (eventTypeId: number) =>
+  const fitting = (eventTypeId: number) =>
     kinds.filter((kind) => pointers(of(eventTypeId, kind)).length === 0)
 
-  for (const id of [1, 2, 3]) assert.deepEqual(suits(id), ['CALENDAR'])
-  for (const id of [4, 5, 6]) assert.deepEqual(suits(id), ['CLASS_SCHEDULE'])
-  for (const id of [7, 8, 9, 11]) assert.deepEqual(suits(id), ['INVITATION_CAMPAIGN'])
-  assert.deepEqual(suits(10), ['RECALL'])
-  for (const id of [12, 13]) assert.deepEqual(suits(id), kinds)
+  for (const id of [1, 2, 3]) assert.deepEqual(fitting(id), ['CALENDAR'])
+  for (const id of [4, 5, 6]) assert.deepEqual(fitting(id), ['CLASS_SCHEDULE'])
+  for (const id of [7, 8, 9, 11]) assert.deepEqual(fitting(id), ['INVITATION_CAMPAIGN'])
+  assert.deepEqual(fitting(10), ['RECALL'])
+  for (const id of [12, 13]) assert.deepEqual(fitting(id), kinds)
   assert.deepEqual(read(of(1, 'RECALL')).faults, [
     { pointer: '/objectType', detail: 'must be CALENDAR for event type 1, APPT_CREATED' },
   ])
@@ -408,7 +408,7 @@ const nested = (eventTypeId: number, objectType: string | null, top: Body = {}) 
     eventType: { eventTypeId, objectType, eventType: null, eventCategory: null },
   })
 
-test("the event type's own objectType reads as the definition's, where there is one", () => {
+test("an objectType inside eventType is read as the definition's, except DISCLAIMER", () => {
   assert.equal(nested(8, 'INVITATION').definition.objectType, 'INVITATION_CAMPAIGN')
   assert.deepEqual(nested(8, 'INVITATION').faults, [])
   assert.deepEqual(nested(3, 'CALENDAR').faults, [])
@@ -421,7 +421,7 @@ test("the event type's own objectType reads as the definition's, where there is 
   assert.equal(nested(3, 'CLASS_SCHEDULE').faults[0]?.pointer, '/eventType/objectType')
 })
 
-test('what the write form carries for its own screens is accepted and ignored', () => {
+test('fields that the write form carries for its own screens are accepted and ignored', () => {
   for (const junk of ['APPT', 7, null, [1, 'x'], { any: { thing: [] } }]) {
     const ignored = {
       eventTypeCode: junk,
@@ -434,7 +434,7 @@ test('what the write form carries for its own screens is accepted and ignored', 
   }
 })
 
-test('an unknown property is refused where it is, with the name that was probably meant', () => {
+test('an unknown property is refused at its own pointer, with the name that was probably meant', () => {
   const action = { actionType: 'SEND_EMAIL', active: true, businessId: 1, emailTemplateId: 9 }
   const body = object({
     desciption: 'x',
@@ -487,7 +487,7 @@ test('changes is a list of known changes that the event type can report', () => 
   assert.deepEqual(pointers(object({ changes: [] })), [])
 })
 
-test('an update may say one thing only', () => {
+test('an update may contain a single field', () => {
   const { definition, faults } = readDefinition({ eventDefnId: 5, active: false })
   assert.deepEqual(faults, [])
   const merged = mergeDefinition(definition, stored())
@@ -514,15 +514,23 @@ const offsets: { name: string; given: Body; reads?: (number | undefined)[]; refu
     { name: 'hours alone', given: { triggerHours: -24 }, refuses: ['/triggerMinutes'] },
     { name: 'minutes alone', given: { triggerMinutes: 0 }, refuses: ['/triggerHours'] },
     { name: 'nothing', given: {}, refuses: ['/triggerHours', '/triggerMinutes'] },
-    { name: 'only when', given: { ...before }, refuses: ['/triggerHours', '/triggerMinutes'] },
-    { name: 'a unit of 0 stands for both', given: { triggerDays: 0 }, reads: [undefined, 0, 0] },
+    {
+      name: 'only triggerWhen',
+      given: { ...before },
+      refuses: ['/triggerHours', '/triggerMinutes'],
+    },
+    {
+      name: 'a unit of 0 replaces both plain fields',
+      given: { triggerDays: 0 },
+      reads: [undefined, 0, 0],
+    },
     {
       name: 'hours and a unit of 0',
       given: { triggerHours: -2, triggerWeeks: 0 },
       reads: [undefined, -2, 0],
     },
     {
-      name: 'a unit of null does not',
+      name: 'a unit of null does not replace them',
       given: { triggerDays: null },
       refuses: ['/triggerHours', '/triggerMinutes'],
     },
@@ -539,7 +547,7 @@ const offsets: { name: string; given: Body; reads?: (number | undefined)[]; refu
       reads: [-1, -(2 * 168 + 3 * 24 + 4), -5],
     },
     {
-      name: 'all units after, beside plain zeros',
+      name: 'all units after, with plain fields of 0',
       given: {
         triggerHours: 0,
         triggerMinutes: 0,
@@ -561,17 +569,17 @@ const offsets: { name: string; given: Body; reads?: (number | undefined)[]; refu
       reads: [0, -24, 0],
     },
     {
-      name: 'a plain field against when',
+      name: 'a plain field that contradicts triggerWhen',
       given: { triggerHours: 24, triggerMinutes: 5, ...before },
       refuses: ['/triggerHours', '/triggerMinutes'],
     },
     {
-      name: 'a negative plain field after',
+      name: 'a negative plain field with after',
       given: { triggerHours: -24, triggerMinutes: 0, ...after },
       refuses: ['/triggerHours'],
     },
     {
-      name: 'negative units beside when',
+      name: 'negative units with triggerWhen',
       given: {
         triggerMonths: -1,
         triggerWeeks: -1,
@@ -589,7 +597,7 @@ const offsets: { name: string; given: Body; reads?: (number | undefined)[]; refu
       ],
     },
     {
-      name: 'units without when: only months count, signed',
+      name: 'units without triggerWhen: only months count, signed',
       given: {
         triggerMonths: -6,
         triggerWeeks: 1,
@@ -600,32 +608,32 @@ const offsets: { name: string; given: Body; reads?: (number | undefined)[]; refu
       reads: [-6, 0, 0],
     },
     {
-      name: 'months beside plain hours, as they are answered',
+      name: 'months with plain hours, as in responses',
       given: { triggerMonths: -1, triggerHours: -48, triggerMinutes: 0 },
       reads: [-1, -48, 0],
     },
     {
-      name: 'when without a value is no when',
+      name: 'triggerWhen without a value counts as absent',
       given: { triggerMonths: -1, triggerWhen: { label: 'x' } },
       reads: [-1, 0, 0],
     },
     {
-      name: 'when null is no when',
+      name: 'triggerWhen of null counts as absent',
       given: { triggerMonths: -1, triggerWhen: null },
       reads: [-1, 0, 0],
     },
     {
-      name: 'when of another word',
+      name: 'an unknown triggerWhen',
       given: { triggerDays: 1, triggerWhen: { value: 'during' } },
       refuses: ['/triggerWhen/value'],
     },
     {
-      name: 'when that is no object',
+      name: 'a triggerWhen that is not an object',
       given: { triggerDays: 1, triggerWhen: 'before' },
       refuses: ['/triggerWhen'],
     },
     {
-      name: 'units that are no integers',
+      name: 'units that are not integers',
       given: {
         triggerMonths: '1',
         triggerWeeks: 0.5,
@@ -658,7 +666,7 @@ const offsets: { name: string; given: Body; reads?: (number | undefined)[]; refu
       refuses: ['/triggerWeeks'],
     },
     {
-      name: 'absurd parts do not make up for each other',
+      name: 'huge hours and minutes do not cancel each other out',
       given: { triggerHours: 900_000, triggerMinutes: -900_000 * 60 },
       refuses: ['/triggerHours'],
     },
@@ -680,38 +688,38 @@ for (const { name, given, reads, refuses = [] } of offsets) {
 
 const statuses: { name: string; given: Body; reads?: unknown; refuses?: string[] }[] = [
   {
-    name: 'the object serves where the plain one is absent',
+    name: 'the object is used if the plain field is absent',
     given: { newStatusObject: { label: 'Any', value: '*' } },
     reads: '*',
   },
   {
-    name: 'the object serves where the plain one is null',
+    name: 'the object is used if the plain field is null',
     given: { newStatus: null, newStatusObject: { value: 'OPEN' } },
     reads: 'OPEN',
   },
   {
-    name: 'the plain one wins',
+    name: 'the plain field wins',
     given: { newStatus: 'OPEN', newStatusObject: { value: 'CONFIRMED' } },
     reads: 'OPEN',
   },
   {
-    name: 'an object without a value says nothing',
+    name: 'an object without a value counts as absent',
     given: { newStatusObject: { label: 'Any' } },
     reads: undefined,
   },
-  { name: 'an object of null clears', given: { newStatusObject: null }, reads: null },
+  { name: 'an object of null clears the status', given: { newStatusObject: null }, reads: null },
   {
-    name: 'an object with a value of null clears',
+    name: 'an object with a value of null clears the status',
     given: { newStatusObject: { value: null } },
     reads: null,
   },
   {
-    name: 'an object that is none',
+    name: 'a value in place of the object',
     given: { newStatusObject: 'OPEN' },
     refuses: ['/newStatusObject'],
   },
   {
-    name: 'a value that is no string',
+    name: 'a value that is not a string',
     given: { newStatusObject: { value: 5 } },
     refuses: ['/newStatusObject/value'],
   },
@@ -742,12 +750,12 @@ const ids = {
 const selections: { name: string; given: Body; empties: string[]; refuses?: string[] }[] = [
   { name: 'no choice empties nothing', given: {}, empties: [] },
   {
-    name: 'all of the first kind',
+    name: 'all locations',
     given: { allOrNoneSelect: { value: 'all' } },
     empties: ['locationIdList'],
   },
   {
-    name: 'other words empty nothing',
+    name: 'other values empty nothing',
     given: {
       allOrNoneSelect: { value: 'none', locations: { label: 'all' } },
       staff: { value: 'some' },
@@ -762,7 +770,7 @@ const selections: { name: string; given: Body; empties: string[]; refuses?: stri
   { name: 'all staff', given: { staff: all }, empties: ['professionalIdList'] },
   { name: 'all services', given: { reasons: all }, empties: ['reasonIdList'] },
   {
-    name: 'all staff and services, one level down',
+    name: 'all staff and services, inside allOrNoneSelect',
     given: { allOrNoneSelect: { staff: all, reasons: all } },
     empties: ['professionalIdList', 'reasonIdList'],
   },
@@ -808,7 +816,7 @@ for (const { name, given, empties, refuses = [] } of selections) {
   })
 }
 
-test('a selection without a list: refused when new, looked up in the stored one on update', () => {
+test('a selection without a list is refused on create, and uses the stored list on update', () => {
   assert.deepEqual(pointers(object({ staff: select })), ['/professionalIdList'])
   const { definition, faults } = readDefinition(object({ eventDefnId: 5, staff: select }))
   assert.deepEqual(faults, [])
@@ -821,7 +829,7 @@ test('a selection without a list: refused when new, looked up in the stored one 
 
 const action = { actionType: 'SEND_EMAIL', active: true, businessId: 1, emailTemplateId: 9 }
 
-test('actions come with either name, in either place, without a link', () => {
+test('actions are read under either name, on either level, without a definition id', () => {
   for (const body of [
     object({ eventActions: [action] }),
     object({ templateActions: [action] }),
@@ -865,13 +873,13 @@ test('every fault of every action has its pointer', () => {
   ])
 })
 
-test('a body that is no object is one fault', () => {
+test('a body that is not an object is one fault', () => {
   for (const body of [undefined, null, 5, 'x', true, []]) {
     assert.deepEqual(read(body).faults, [{ pointer: '', detail: 'must be a JSON object' }])
   }
 })
 
-test('all faults come at once', () => {
+test('all faults are reported at once', () => {
   assert.deepEqual(
     pointers({
       active: 1,
@@ -896,7 +904,7 @@ test('all faults come at once', () => {
   )
 })
 
-test('everything that the body refers to is named with its place', () => {
+test('every reference of a body is listed with its pointer', () => {
   const { references } = read(
     of(2, 'CALENDAR', {
       objectId: 7,
@@ -941,7 +949,7 @@ const kindOf = (eventTypeId: number, objectType: string) =>
     ({ pointer }) => pointer === '/objectId',
   )?.kind
 
-test('objectId names what the kind of definition is about', () => {
+test('objectId refers to the kind of object that the definition is about', () => {
   assert.equal(kindOf(1, 'CALENDAR'), 'calendar')
   assert.equal(kindOf(6, 'CLASS_SCHEDULE'), 'classSchedule')
   assert.equal(kindOf(8, 'INVITATION_CAMPAIGN'), 'invitationCampaign')
@@ -955,7 +963,7 @@ const found = (eventTypeId: number, objectType: string, newStatus: string) =>
     ({ kind }) => kind === 'status',
   )
 
-test('a status is looked up only where a change of status is asked for, and in its own kind', () => {
+test('a status is looked up only for change events, among those of its object type', () => {
   assert.deepEqual(found(1, 'CALENDAR', 'WHATEVER'), [])
   assert.deepEqual(found(2, 'CALENDAR', '*'), [])
   assert.deepEqual(found(11, 'INVITATION_CAMPAIGN', 'SENT'), [
@@ -966,7 +974,7 @@ test('a status is looked up only where a change of status is asked for, and in i
   ])
 })
 
-test('what a choice of all empties is not looked up', () => {
+test('the ids of a list that the choice all empties are not looked up', () => {
   const { references } = read(object({ staff: all, professionalIdList: [999] }))
   assert.deepEqual(
     references.map(({ kind }) => kind),
@@ -1001,7 +1009,7 @@ const stored = (changes: Partial<Definition> = {}): Definition => ({
   ...changes,
 })
 
-test('a new definition has an empty value wherever the body says nothing', () => {
+test('a new definition has an empty value for every absent field', () => {
   const { definition, faults, references } = mergeDefinition(readDefinition(object()).definition)
   assert.deepEqual([faults, references], [[], []])
   assert.deepEqual(definition, {
@@ -1031,7 +1039,7 @@ test('a new definition has an empty value wherever the body says nothing', () =>
   })
 })
 
-test('an update changes what it says, clears what it says null of, and leaves the rest', () => {
+test('an update writes its fields, clears those that are null, and keeps the rest', () => {
   const update = of(2, 'CALENDAR', {
     eventDefnId: 5,
     active: false,
@@ -1059,7 +1067,7 @@ test('an update changes what it says, clears what it says null of, and leaves th
 const referencesOf = (body: Body) =>
   mergeDefinition(readDefinition(body).definition, stored()).references
 
-test('what an update leaves alone is looked up again where it turns to another kind', () => {
+test('stored references are looked up again if an update changes the object type', () => {
   assert.deepEqual(referencesOf(of(2, 'CALENDAR')), [])
   assert.deepEqual(referencesOf(of(5, 'CLASS_SCHEDULE')), [
     { kind: 'classSchedule', id: 7, pointer: '/objectId' },
@@ -1068,7 +1076,7 @@ test('what an update leaves alone is looked up again where it turns to another k
   assert.deepEqual(referencesOf(of(5, 'CLASS_SCHEDULE', { objectId: null, newStatus: null })), [])
 })
 
-test('stored months and new hours together keep to the limit', () => {
+test('the limit applies to stored months and new hours together', () => {
   const { definition } = read(object({ eventDefnId: 5, triggerHours: -86_900 }))
   assert.deepEqual(
     mergeDefinition(definition, stored()).faults.map((fault) => fault.pointer),
@@ -1082,7 +1090,7 @@ test('stored months and new hours together keep to the limit', () => {
   )
 })
 
-test('the schemas hold the fields of the interface, and both forms suit the documented body', () => {
+test('the schemas hold the fields of the interface, and both forms conform to the documented body', () => {
   const { definition } = mergeDefinition(readDefinition(object()).definition)
   const { eventTypeId: _, ...rest } = definition
   const answered = {

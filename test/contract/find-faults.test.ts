@@ -45,7 +45,7 @@ type Shape = {
   items?: Shape
 }
 
-/** Values at the limits of a schema, without those of which a pattern or a format decides. */
+/** Values at the limits of a schema, except strings with a pattern or a format. */
 function limitsOf(shape: Shape): unknown[] {
   if (shape.anyOf) return shape.anyOf.flatMap(limitsOf)
   if (shape.enum) return shape.enum
@@ -58,7 +58,7 @@ function limitsOf(shape: Shape): unknown[] {
     case 'number':
       return [shape.minimum ?? 1, shape.maximum ?? 2]
     case 'string': {
-      // What these mean is said by an example and a description.
+      // Their examples and descriptions say what is valid.
       const isSpecial = shape.pattern ?? shape.format ?? shape.examples
       const lengths = [Math.max(1, shape.minLength ?? 1), Math.min(shape.maxLength ?? 5, 5_000)]
       return isSpecial ? [] : lengths.map((length) => 'x'.repeat(length))
@@ -70,8 +70,8 @@ function limitsOf(shape: Shape): unknown[] {
   }
 }
 
-/** Texts whose meaning goes beyond what a schema expresses. */
-const MEANT = new Set(['filterTagMapJson', 'timeZone', 'content', 'name'])
+/** Texts with rules that a schema cannot express. */
+const WITH_OTHER_RULES = new Set(['filterTagMapJson', 'timeZone', 'content', 'name'])
 
 test('values at the limits of every published property are accepted', () => {
   const refused: string[] = []
@@ -79,7 +79,7 @@ test('values at the limits of every published property are accepted', () => {
   for (const [name, schema] of BODIES) {
     const { properties } = schema as unknown as { properties: Record<string, Shape> }
     for (const [property, shape] of Object.entries(properties)) {
-      if (MEANT.has(property)) continue
+      if (WITH_OTHER_RULES.has(property)) continue
       for (const value of limitsOf(shape)) {
         tried += 1
         const faults = findFaults(schema, { [property]: value }).filter(
@@ -101,7 +101,7 @@ test('every published property that is not ignored refuses a value of another ty
     const { properties } = schema as unknown as { properties: Record<string, Shape> }
     for (const [property, shape] of Object.entries(properties)) {
       if (shape.type === undefined && !shape.anyOf && !shape.enum) continue
-      // A list of lists of numbers is never right.
+      // No property accepts lists of lists of lists.
       if (findFaults(schema, { [property]: [[[1]]] }).length === 0) {
         accepted.push(`${name}.${property}`)
       }
@@ -110,7 +110,7 @@ test('every published property that is not ignored refuses a value of another ty
   assert.deepEqual(accepted, [])
 })
 
-test('faults of rules, types, choices and unknown names come at once, in plain words', () => {
+test('faults of rules, types, choices and unknown names are reported at once, in plain words', () => {
   const schema = Type.Object({
     text: schemaOf(line(3)),
     list: Type.Array(Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]), { maxItems: 3 }),

@@ -48,7 +48,7 @@ test('an adopted database has the schema of a new one', async (t) => {
 test('an adopted database keeps every row of every table, and all ids', async () => {
   const now = await readRows(client)
   for (const [table, rows] of Object.entries(before)) {
-    assert.ok(rows.length > 0, `${table} has rows to lose`)
+    assert.ok(rows.length > 0, `${table} has rows`)
     if (DROPPED_TABLES.includes(table)) continue
     const converted = rows.map((row) => CONVERSIONS[table]?.(row) ?? row)
     const expected = [...converted, ...(ADDED_ROWS[table] ?? [])]
@@ -96,7 +96,7 @@ type Row = Record<string, unknown>
 const only = (row: Row, like: Row): Row =>
   Object.fromEntries(Object.entries(row).filter(([column]) => column in like))
 
-/** What becomes of a former row; the rows of other tables stay as they are. */
+/** How the adoption converts a former row; it does not change the rows of other tables. */
 const CONVERSIONS: Record<string, (row: Row) => Row> = {
   waiting: ({ claims, worker, ...row }) => ({
     ...row,

@@ -21,7 +21,7 @@ function commands(name: string) {
 
 const KEY = 'operator-key-of-this-test'
 
-test('the embedded database comes back from a copy made as documented', async (t) => {
+test('the embedded database can be restored as documented', async (t) => {
   const folder = temporaryFolder(t)
   const DATA_DIR = path.join(folder, 'data')
   const before = await startService(t, { DATA_DIR, ADMIN_API_KEY: KEY })
@@ -39,7 +39,7 @@ test('the embedded database comes back from a copy made as documented', async (t
 const skip = debianPrograms() ? false : 'PostgreSQL’s own programs are not installed'
 
 test(
-  'a database of your own comes back on a new server as documented, without a superuser',
+  'your own database can be restored on a new server as documented, without a superuser',
   { skip },
   async (t) => {
     const folder = temporaryFolder(t)
@@ -59,7 +59,7 @@ test(
   },
 )
 
-/** As docs/database.md has the administrator make it. */
+/** The database is created as docs/database.md tells the administrator. */
 async function startServerWithDatabase(t: TestContext) {
   const server = await startInstalledServer(debianPrograms()!)
   cleanUpLater(t, () => server.stop())

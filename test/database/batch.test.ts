@@ -5,34 +5,36 @@ import { openDatabase } from '../../src/database/postgres.ts'
 import { cloneDatabase } from '../support/database.ts'
 
 /** One connection for all, so that a setting that leaks reaches the next transaction. */
-async function openNarrow(t: Parameters<typeof cloneDatabase>[0]) {
+async function openWithOneConnection(t: Parameters<typeof cloneDatabase>[0]) {
   const { url } = await cloneDatabase(t)
   const database = openDatabase({ url, connections: 1 })
   t.after(() => database.close())
   return database
 }
 
-const whoAmI = sql`select current_setting('app.business_id', true) as business`
+const readBusiness = sql`select current_setting('app.business_id', true) as business`
 
 test('a single statement and a transaction have the settings of their own business only', async (t) => {
-  const database = await openNarrow(t)
-  assert.deepEqual(await database.forBusiness(7, 'anna').query(whoAmI), [{ business: '7' }])
+  const database = await openWithOneConnection(t)
+  assert.deepEqual(await database.forBusiness(7, 'anna').query(readBusiness), [{ business: '7' }])
   const both = await database
     .forBusiness(8, 'ben')
-    .transaction((tx) => Promise.all([tx.query(whoAmI), tx.query(sql`select app_user() as name`)]))
+    .transaction((tx) =>
+      Promise.all([tx.query(readBusiness), tx.query(sql`select app_user() as name`)]),
+    )
   assert.deepEqual(both, [[{ business: '8' }], [{ name: 'ben' }]])
-  assert.deepEqual(await database.forBusiness(9, 'cleo').query(whoAmI), [{ business: '9' }])
+  assert.deepEqual(await database.forBusiness(9, 'cleo').query(readBusiness), [{ business: '9' }])
 })
 
 test('statements of one batch have their results in order', async (t) => {
-  const database = await openNarrow(t)
+  const database = await openWithOneConnection(t)
   const answers = await database.engine.transaction((tx) =>
     Promise.all([1, 2, 3].map((n) => tx.query(sql`select ${n}::int as n where ${n}::int <> 2`))),
   )
   assert.deepEqual(answers, [[{ n: 1 }], [], [{ n: 3 }]])
 })
 
-test('a result is there while the server still runs a later, longer statement of the batch', async (t) => {
+test('a result is available while the server still runs a later, longer statement of the batch', async (t) => {
   const { url } = await cloneDatabase(t)
   const database = openDatabase({ url, connections: 2 })
   t.after(() => database.close())
@@ -61,7 +63,7 @@ test('a result is there while the server still runs a later, longer statement of
 })
 
 test('a sent statement that fails rolls back its transaction, which reports the error', async (t) => {
-  const database = await openNarrow(t)
+  const database = await openWithOneConnection(t)
   const failing = database.engine.transaction(async (tx) => {
     tx.send(sql`create temporary table kept (n int)`)
     tx.send(sql`select 1 / ${0}::int`)
@@ -75,7 +77,7 @@ test('a sent statement that fails rolls back its transaction, which reports the 
 })
 
 test('a failed attempt is rolled back and the transaction continues', async (t) => {
-  const database = await openNarrow(t)
+  const database = await openWithOneConnection(t)
   const kept = sql`select to_regclass('tried') is not null as tried, to_regclass('kept') is not null as kept`
   const found = await database.engine.transaction(async (tx) => {
     tx.send(sql`create temporary table kept (n int)`)
@@ -93,7 +95,7 @@ test('a failed attempt is rolled back and the transaction continues', async (t) 
 })
 
 test('a statement that was skipped after an error can run again on the same connection', async (t) => {
-  const database = await openNarrow(t)
+  const database = await openWithOneConnection(t)
   const neverParsed = sql`select 'asked again' as answer`
   const failing = database.engine.transaction((tx) =>
     Promise.all([tx.query(sql`select 1 / ${0}::int`), tx.query(neverParsed)]),
@@ -103,7 +105,7 @@ test('a statement that was skipped after an error can run again on the same conn
 })
 
 test('work that throws before its first statement leaves no transaction open', async (t) => {
-  const database = await openNarrow(t)
+  const database = await openWithOneConnection(t)
   const failing = database.engine.transaction(async () => {
     throw new Error('never mind')
   })
@@ -114,7 +116,7 @@ test('work that throws before its first statement leaves no transaction open', a
 })
 
 test('a stream in a transaction reads the rows of statements that were sent before it', async (t) => {
-  const database = await openNarrow(t)
+  const database = await openWithOneConnection(t)
   const rows = await database.engine.transaction(async (tx) => {
     tx.send(sql`create temporary table sent on commit drop as select generate_series(1, 5) as n`)
     const read: number[] = []
@@ -127,7 +129,7 @@ test('a stream in a transaction reads the rows of statements that were sent befo
 })
 
 test('timestamps of all years are read as they were written', async (t) => {
-  const database = await openNarrow(t)
+  const database = await openWithOneConnection(t)
   for (const text of [
     '0001-01-01T00:00:00Z',
     '0099-12-31T23:59:59.999Z',

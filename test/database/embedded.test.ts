@@ -12,7 +12,7 @@ import { temporaryFolder } from '../support/folder.ts'
 import { until } from '../support/until.ts'
 
 const isRoot = process.getuid?.() === 0
-const STRANGER = { uid: 65533, gid: 65533 }
+const OTHER_USER = { uid: 65533, gid: 65533 }
 
 test('an empty folder becomes a durable database that only its owner can reach', async (t) => {
   const dataDir = temporaryFolder(t)
@@ -31,16 +31,16 @@ test('another user of the machine cannot connect', async (t) => {
   for (const dataDir of [temporaryFolder(t), longPath(t)]) {
     const { url, stop } = await opened(t, dataDir, 'command')
     const socket = `${new URL(url).searchParams.get('host')}/.s.PGSQL.5432`
-    const knock = `require('node:net').connect(process.argv[1])
+    const connectScript = `require('node:net').connect(process.argv[1])
       .on('error', (error) => console.log(error.code)).on('connect', () => console.log('open'))
       .on('connect', () => process.exit())`
-    const { stdout } = spawnSync(process.execPath, ['-e', knock, socket], STRANGER)
+    const { stdout } = spawnSync(process.execPath, ['-e', connectScript, socket], OTHER_USER)
     await stop()
     assert.equal(stdout.toString().trim(), 'EACCES')
   }
 })
 
-test('the server knows none of our secrets and keeps no value of a statement', async (t) => {
+test('the server process does not have our environment, and its log has no values of statements', async (t) => {
   process.env.CANARY = 'canary in the environment'
   const dataDir = await readyFolder(t)
   const { url, stop } = await opened(t, dataDir, 'service')
@@ -52,7 +52,7 @@ test('the server knows none of our secrets and keeps no value of a statement', a
   assert.doesNotMatch(fs.readFileSync(`${dataDir}/postgres.log`, 'utf8'), /canary/)
 })
 
-test('a kill during the first start leaves nothing half made', async (t) => {
+test('a kill during the first start leaves no incomplete database', async (t) => {
   const dataDir = temporaryFolder(t)
   const child = holder(t, dataDir, 'service')
   await until(() => list(dataDir).some((name) => name.startsWith('postgres.new-')))
@@ -89,7 +89,7 @@ test('a server left behind by a killed service is adopted, and stopped by its ne
   assert.ok(!isAlive(server))
 })
 
-test('a number left by a server long dead, now another process, is not believed', async (t) => {
+test('a stale postmaster.pid whose pid now belongs to another process is ignored', async (t) => {
   const dataDir = await readyFolder(t)
   await (await openEmbedded(dataDir, 'command')).stop()
   for (const file of ['postmaster.pid', '.s.PGSQL.5432.lock']) {
@@ -111,14 +111,14 @@ test('an empty postmaster.pid of a killed server does not prevent a start', asyn
   assert.equal(await ask(url, 'select 1'), 1)
 })
 
-test('stopping ends the server cleanly and keeps what was written', async (t) => {
+test('stopping shuts the server down cleanly and keeps what was written', async (t) => {
   const dataDir = await readyFolder(t)
   const first = await opened(t, dataDir, 'service')
   await ask(first.url, 'create table kept as select 42 as answer')
   await first.stop()
   const readLog = () => fs.readFileSync(`${dataDir}/postgres.log`, 'utf8')
   assert.match(readLog(), /received fast shutdown request/)
-  // A server that needs more than eight seconds for it, on a busy machine, is stopped at once.
+  // If a fast shutdown takes more than eight seconds, on a busy machine, an immediate one follows.
   const isTooSlow = /received immediate shutdown request/.test(readLog())
   if (!isTooSlow) assert.match(readLog(), /database system is shut down/)
 
@@ -127,7 +127,7 @@ test('stopping ends the server cleanly and keeps what was written', async (t) =>
   if (!isTooSlow) assert.doesNotMatch(readLog(), /not properly shut down/)
 })
 
-test('a second service on the folder is refused in one line, the first goes on', async (t) => {
+test('a second service on the folder is refused in one line, and the first keeps running', async (t) => {
   const dataDir = await readyFolder(t)
   const { url } = await opened(t, dataDir, 'service')
   assert.match(await refusal(t, dataDir, 'service'), /^Another service already runs on .+: stop it/)
@@ -166,7 +166,7 @@ test('a command alone starts a server and stops it', async (t) => {
   assert.ok(!isAlive(server))
 })
 
-test('the last process that leaves stops the server, whatever the order', async (t) => {
+test('the last process that closes the database stops the server, whatever the order', async (t) => {
   const dataDir = await readyFolder(t)
   const command = await opened(t, dataDir, 'command')
   const service = await opened(t, dataDir, 'service')
@@ -181,7 +181,7 @@ test('the last process that leaves stops the server, whatever the order', async 
   assert.ok(!isAlive(server))
 })
 
-test('a server that dies under its service comes back at the same address', async (t) => {
+test('a service restarts a server that crashed, at the same address', async (t) => {
   for (const dataDir of [await readyFolder(t), longPath(t)]) {
     const { url, stop } = await opened(t, dataDir, 'service')
     await ask(url, 'create table kept as select 42 as answer')
@@ -196,7 +196,7 @@ test('a server that dies under its service comes back at the same address', asyn
 test('a folder that the user may not enter is refused in one line', async (t) => {
   if (!isRoot) return cannotStage(t, 'acting as another user needs root')
   const dataDir = temporaryFolder(t, 0o700)
-  const line = await refusal(t, dataDir, 'service', STRANGER)
+  const line = await refusal(t, dataDir, 'service', OTHER_USER)
   assert.match(line, /^DATA_DIR .+ cannot be used: permission denied\. Give this user the folder/)
 })
 
@@ -204,7 +204,7 @@ test('a database of another user is refused in one line', async (t) => {
   if (!isRoot) return cannotStage(t, 'acting as another user needs root')
   const dataDir = await readyFolder(t, 0o777)
   await (await openEmbedded(dataDir, 'command')).stop()
-  const line = await refusal(t, dataDir, 'service', STRANGER)
+  const line = await refusal(t, dataDir, 'service', OTHER_USER)
   assert.match(line, /belongs to another user \(uid \d+\): start as that user or as root/)
 })
 
@@ -214,13 +214,13 @@ test('a file in the place of the folder is refused in one line', async (t) => {
   assert.match(await refusal(t, file, 'service'), /^DATA_DIR .+ cannot be used: it is not a folder/)
 })
 
-test('a place where no folder can be made is refused in one line', async (t) => {
+test('a path where no folder can be created is refused in one line', async (t) => {
   if (!fs.existsSync('/proc/self')) return cannotStage(t, 'this machine has no /proc')
   const line = await refusal(t, '/proc/none/data', 'service')
   assert.match(line, /^DATA_DIR .+ cannot be used: it cannot be made there/)
 })
 
-test('a database of another PostgreSQL is refused in one line, and left as it is', async (t) => {
+test('a database of another PostgreSQL version is refused in one line, and left as it is', async (t) => {
   const dataDir = await readyFolder(t)
   await (await openEmbedded(dataDir, 'command')).stop()
   fs.writeFileSync(`${dataDir}/postgres/PG_VERSION`, '17\n')
@@ -230,7 +230,7 @@ test('a database of another PostgreSQL is refused in one line, and left as it is
   assert.equal(await ask(url, 'select 1'), 1)
 })
 
-test('a folder with other things in the place of the database is refused and left alone', async (t) => {
+test('a folder with other files in place of the database is refused and not changed', async (t) => {
   const dataDir = temporaryFolder(t)
   fs.mkdirSync(`${dataDir}/postgres`)
   fs.writeFileSync(`${dataDir}/postgres/diary.txt`, 'dear diary')
@@ -248,14 +248,14 @@ test('a path too long for a socket works', async (t) => {
   assert.ok(!fs.existsSync(new URL(service.url).searchParams.get('host')!))
 })
 
-test('a user without a name, as containers have them, can have a database', async (t) => {
+test('a user id without a name, as in containers, can have a database', async (t) => {
   if (!isRoot) return cannotStage(t, 'acting as another user needs root')
-  if (spawnSync('unshare', ['--user', 'true'], STRANGER).status !== 0) {
+  if (spawnSync('unshare', ['--user', 'true'], OTHER_USER).status !== 0) {
     return cannotStage(t, 'this machine allows no user namespaces')
   }
   const dataDir = temporaryFolder(t)
-  fs.chownSync(dataDir, STRANGER.uid, STRANGER.gid)
-  const child = holder(t, dataDir, 'service', STRANGER)
+  fs.chownSync(dataDir, OTHER_USER.uid, OTHER_USER.gid)
+  const child = holder(t, dataDir, 'service', OTHER_USER)
   assert.equal(await ask(await firstLine(child), 'select 1'), 1)
 })
 
@@ -279,7 +279,7 @@ test('as root, a folder that only root may enter works', async (t) => {
   assert.equal(await ask(third.url, 'select answer from kept'), 42)
 })
 
-test('a full disk is told in one line, at the first start and at a later one', async (t) => {
+test('a full disk is reported in one line, at the first start and at a later one', async (t) => {
   const disk = temporaryFolder(t)
   const mounted = isRoot && spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=20m', 'none', disk])
   if (!mounted || mounted.status !== 0) return cannotStage(t, 'a small disk cannot be mounted here')
@@ -306,7 +306,7 @@ test('a full disk is told in one line, at the first start and at a later one', a
 
 let ready: string | undefined
 
-/** A folder with a database that was made before: making one is most of the time of a test. */
+/** A folder with a copy of a database: creating one takes most of the time of a test. */
 async function readyFolder(t: TestContext, mode?: number) {
   if (!ready) {
     ready = fs.mkdtempSync(path.join(tmpdir(), 'bellwether-ready-'))
@@ -340,20 +340,20 @@ function holder(t: TestContext, dataDir: string, purpose: Purpose, user = {}) {
 
 async function openedByProcess(t: TestContext, dataDir: string, purpose: Purpose) {
   const child = holder(t, dataDir, purpose)
-  const said = textOf(child.stderr)
+  const printed = textOf(child.stderr)
   const url = await Promise.race([firstLine(child), once(child, 'exit').then(() => undefined)])
-  if (!url) throw new Error(await said)
+  if (!url) throw new Error(await printed)
   return url
 }
 
-/** The only line that a process says which cannot have the folder; it must end with code 2. */
+/** The only line that a refused process prints; it must exit with code 2. */
 async function refusal(t: TestContext, dataDir: string, purpose: Purpose, user = {}) {
   const child = holder(t, dataDir, purpose, user)
-  const said = textOf(child.stderr)
+  const printed = textOf(child.stderr)
   const [code] = await once(child, 'exit')
-  const lines = (await said).trim().split('\n')
-  assert.equal(code, 2, await said)
-  assert.equal(lines.length, 1, await said)
+  const lines = (await printed).trim().split('\n')
+  assert.equal(code, 2, await printed)
+  assert.equal(lines.length, 1, await printed)
   return lines[0]!
 }
 

@@ -28,7 +28,7 @@ const statuses = (service: Service) =>
 
 const isBack = async (service: Service) => (await statuses(service)).join() === '200,200,201'
 
-test('while the server is read-only everything answers 503; 5 s after its address leads to the new primary all is back', async (t) => {
+test('the service answers 503 while the server is read-only, and recovers within 5 s after the address leads to the new primary', async (t) => {
   const old = await startPrimary(t)
   const next = await startStandby(t, old)
   const address = await openAddress(t, old)
@@ -53,7 +53,7 @@ test('while the server is read-only everything answers 503; 5 s after its addres
   assert.ok(service.isRunning())
 })
 
-test('a start on a standby is one clear line and exit 2', async (t) => {
+test('a start on a standby prints one clear line and exits with 2', async (t) => {
   const standby = await startStandby(t, await startPrimary(t))
   for (const word of ['serve', 'migrate', 'doctor']) {
     const { code, stderr } = await runCommand([word], { DATABASE_URL: standby.url })
@@ -62,7 +62,7 @@ test('a start on a standby is one clear line and exit 2', async (t) => {
   }
 })
 
-test('of several hosts in DATABASE_URL the primary is found, also after it has changed', async (t) => {
+test('the primary is found among several hosts in DATABASE_URL, also after a failover', async (t) => {
   const old = await startPrimary(t)
   const standby = await startStandby(t, old)
   const [first, second] = [await openAddress(t, standby), await openAddress(t, old)]
@@ -78,7 +78,7 @@ test('of several hosts in DATABASE_URL the primary is found, also after it has c
   assertWithin(t, { what: 'recovery', tookMs, limitMs: 5_000 })
 })
 
-test('several hosts of which none accepts writes are one clear line and exit 2', async (t) => {
+test('a start on hosts of which none accepts writes prints one clear line and exits with 2', async (t) => {
   const standby = await startStandby(t, await startPrimary(t))
   const { host } = await openAddress(t, standby)
   const DATABASE_URL = `postgres://bellwether@${host},127.0.0.1:1/postgres`

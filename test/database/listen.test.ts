@@ -8,32 +8,32 @@ import { until } from '../support/until.ts'
 
 test('a notification reaches every listener, and none that has stopped', async (t) => {
   const { database } = await cloneDatabase(t)
-  const heard: string[][] = [[], []]
-  const [stopFirst, stopSecond] = heard.map((own) =>
+  const received: string[][] = [[], []]
+  const [stopFirst, stopSecond] = received.map((own) =>
     database.listen('bellwether_due', (text) => void own.push(text)),
   )
-  /** Sends it until both, or the second alone, have heard it. */
-  const sendUntilHeard = (text: string, listeners: string[][]) =>
+  /** Sends `text` until all these listeners have received it. */
+  const sendUntilReceived = (text: string, listeners: string[][]) =>
     until(async () => {
       await database.engine.query(sql`select pg_notify('bellwether_due', ${text})`)
       return listeners.every((own) => own.includes(text))
     })
-  await sendUntilHeard('first', heard)
+  await sendUntilReceived('first', received)
   await stopFirst!()
-  await sendUntilHeard('second', [heard[1]!])
+  await sendUntilReceived('second', [received[1]!])
   await stopSecond!()
-  assert.deepEqual(new Set(heard[0]), new Set(['first']))
+  assert.deepEqual(new Set(received[0]), new Set(['first']))
 })
 
-test('while the database is away there is one attempt at a time to listen again', async (t) => {
+test('while the database is down, only one attempt at a time is made to listen again', async (t) => {
   let attempts = 0
-  let most = 0
+  let maxOpen = 0
   const open = new Set<net.Socket>()
-  // A server that hangs up on everybody, and counts.
+  // A server that closes every connection, and counts them.
   const server = net.createServer((socket) => {
     attempts += 1
     open.add(socket)
-    most = Math.max(most, open.size)
+    maxOpen = Math.max(maxOpen, open.size)
     socket.on('close', () => open.delete(socket)).on('error', () => {})
     socket.resume().end()
   })
@@ -45,7 +45,7 @@ test('while the database is away there is one attempt at a time to listen again'
   const third = Promise.withResolvers<void>()
   server.on('connection', () => attempts >= 3 && third.resolve())
   await third.promise
-  assert.equal(most, 1)
+  assert.equal(maxOpen, 1)
   assert.equal(attempts, 3)
   await stopListening()
   await database.close()

@@ -15,12 +15,12 @@ import { assertWithin } from '../support/within.ts'
 const KEY = 'operator-key-of-this-test'
 const asOperator = { headers: { authorization: `Bearer ${KEY}` } }
 
-test('503 while the database is down; the service is ready again by itself when it is back', async (t) => {
+test('the service answers 503 while the database is down, and recovers when it is back', async (t) => {
   const dataDir = temporaryFolder(t)
-  const url = await startLonelyServer(dataDir)
+  const url = await startUnsupervisedServer(dataDir)
   cleanUpLater(t, () => endServer(dataDir, 'SIGINT'))
   const service = await startService(t, { DATABASE_URL: url, ADMIN_API_KEY: KEY })
-  // It is ready after the first iteration of its engine.
+  // The service is ready after the first iteration of its engine.
   await until(async () => (await statuses(service)).join() === '200,200,200')
 
   for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
@@ -29,29 +29,29 @@ test('503 while the database is down; the service is ready again by itself when 
     await until(async () => (await statuses(service)).join() === '200,503,503')
     assert.deepEqual(await statuses(service), [200, 503, 503])
     assert.ok(service.isRunning())
-    await startLonelyServer(dataDir)
+    await startUnsupervisedServer(dataDir)
     const tookMs = await until(async () => (await statuses(service)).join() === '200,200,200')
     assertWithin(t, { what: `ready again after ${signal}`, tookMs, limitMs: 3_000 })
   }
 })
 
-test('a connection that falls silent is noticed, and replaced as soon as a new one works', async (t) => {
+test('a connection that stops responding is noticed, and replaced as soon as a new one works', async (t) => {
   const embedded = await openEmbedded(temporaryFolder(t), 'command')
   cleanUpLater(t, () => embedded.stop())
-  const line = await openLine(t, embedded.url)
-  const service = await startService(t, { DATABASE_URL: line.url, ADMIN_API_KEY: KEY })
+  const proxy = await openProxy(t, embedded.url)
+  const service = await startService(t, { DATABASE_URL: proxy.url, ADMIN_API_KEY: KEY })
   // Several connections, so that more than one is dead afterwards.
   await Promise.all(Array.from({ length: 20 }, () => statuses(service)))
 
-  line.fallSilent()
+  proxy.stopForwarding()
   const startedAt = performance.now()
   assert.deepEqual(await statuses(service), [200, 503, 503])
   const noticedMs = performance.now() - startedAt
-  assertWithin(t, { what: 'silence noticed', tookMs: noticedMs, limitMs: 15_000 })
+  assertWithin(t, { what: 'outage noticed', tookMs: noticedMs, limitMs: 15_000 })
   assert.ok(service.isRunning())
 
-  // Old connections stay silent for ever; only new ones are carried.
-  line.carryNewOnes()
+  // Old connections stay dead; only new ones are forwarded.
+  proxy.forwardNewConnections()
   const tookMs = await until(async () => (await statuses(service)).join() === '200,200,200')
   assertWithin(t, { what: 'ready again', tookMs, limitMs: 3_000 })
   const all = await Promise.all(Array.from({ length: 20 }, () => statuses(service)))
@@ -69,8 +69,8 @@ const statuses = (service: Service) =>
     service.status('/business', asOperator),
   ])
 
-/** A server that nobody holds: whoever would start it again is killed. */
-async function startLonelyServer(dataDir: string) {
+/** A server that is not restarted, because the process that would restart it is killed. */
+async function startUnsupervisedServer(dataDir: string) {
   const script = path.join(import.meta.dirname, '../support/open-embedded.ts')
   const holder = spawn(process.execPath, [script, dataDir, 'service'], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -90,17 +90,17 @@ async function endServer(dataDir: string, signal: NodeJS.Signals) {
   await until(() => /^Z?$/.test(state().trim().slice(0, 1)))
 }
 
-/** A line over TCP to the server's socket, which can be cut without either end hearing of it. */
-async function openLine(t: TestContext, url: string) {
+/** A TCP proxy to the server's socket that can stop forwarding without closing a connection. */
+async function openProxy(t: TestContext, url: string) {
   const target = `${new URL(url).searchParams.get('host')}/.s.PGSQL.5432`
   const pairs = new Set<[net.Socket, net.Socket]>()
-  let carries = true
+  let isForwarding = true
   const server = net.createServer((near) => {
     const far = net.connect(target)
     pairs.add([near, far])
     near.on('error', () => {})
     far.on('error', () => {})
-    if (carries) near.pipe(far).pipe(near)
+    if (isForwarding) near.pipe(far).pipe(near)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   cleanUpLater(t, () => {
@@ -110,8 +110,8 @@ async function openLine(t: TestContext, url: string) {
   const { port } = server.address() as net.AddressInfo
   return {
     url: `postgres://bellwether@127.0.0.1:${port}/bellwether`,
-    fallSilent: () => {
-      carries = false
+    stopForwarding: () => {
+      isForwarding = false
       for (const [near, far] of pairs) {
         near.unpipe(far)
         far.unpipe(near)
@@ -119,6 +119,6 @@ async function openLine(t: TestContext, url: string) {
         far.pause()
       }
     },
-    carryNewOnes: () => (carries = true),
+    forwardNewConnections: () => (isForwarding = true),
   }
 }

@@ -6,7 +6,7 @@ import { cloneDatabase } from '../support/database.ts'
 
 const instant = (ms: number) => Temporal.Instant.fromEpochMilliseconds(ms)
 
-test('a moment is sent as Date would write it, and to the nanosecond where it has any', () => {
+test('an instant is sent as Date would write it, and with its nanoseconds if it has any', () => {
   const text = (moment: Temporal.Instant) => toQuery(sql`select ${moment}`).values![0]
   const days = [0, 1, 59, 60, 1_000, 20_454.5, 20_455, 2_932_896].map((day) => day * 86_400_000)
   const all = days.flatMap((ms) => [ms, ms + 1, ms + 43_200_999, ms + 86_399_999])
@@ -30,7 +30,7 @@ test('the server reads a list as it reads its elements one by one', async (t) =>
     ['bigint', [0, 1, -1, null, 2 ** 31, -(2 ** 31), 2 ** 32, 2 ** 53 - 1, -(2 ** 53 - 1)]],
     ['int', [0, -1, null, 2 ** 31 - 1, -(2 ** 31)]],
     ['timestamptz', [...MOMENTS.map((text) => Temporal.Instant.from(text)), null]],
-    // Not what it says, or nothing special: the server reads it as it is written.
+    // Elements of other JavaScript types than the list, and other types of lists.
     ['text', [1, true, 'one']],
     ['bigint', ['12', 13, 2 ** 53]],
     ['int', ['12', 13]],

@@ -26,9 +26,9 @@ test(
   },
 )
 
-test('whatever hands out a process number that is not the server’s is taken for a pooler', async (t) => {
+test('a proxy that reports another process id than the server’s is treated as a pooler', async (t) => {
   const { url } = await cloneDatabase(t)
-  await assertRefused(await withOtherProcessNumber(t, url))
+  await assertRefused(await withOtherProcessId(t, url))
 })
 
 /** PgBouncer runs as a user of its own, who may not enter the folder with the server's socket. */
@@ -49,8 +49,8 @@ async function assertRefused(url: string) {
   }
 }
 
-/** Passes everything on, and changes the number in the server's BackendKeyData message. */
-async function withOtherProcessNumber(t: TestContext, url: string) {
+/** Forwards everything, and changes the process id in the server's BackendKeyData message. */
+async function withOtherProcessId(t: TestContext, url: string) {
   const address = new URL(await overTcp(t, url))
   const target = { host: address.hostname, port: Number(address.port || 5432) }
   const server = net.createServer((near) => {

@@ -8,17 +8,17 @@ import { cloneDatabase } from '../support/database.ts'
 
 const OPTIONS = '-c role=none -c jit=on -c timezone=Asia/Tokyo -c geqo=off'
 
-const asked = sql`
+const readSettings = sql`
   select current_user::text as "user", current_setting('jit') as jit,
          current_setting('timezone') as zone, current_setting('statement_timeout') as timeout,
          current_setting('geqo') as geqo`
 
 for (const [name, read] of Object.entries({
-  'a single statement': (db: Db) => db.query(asked),
-  'a transaction': (db: Db) => db.transaction((tx) => tx.query(asked)),
-  'an attempt': (db: Db) => db.attempt((tx) => tx.query(asked)),
-  'a snapshot': (db: Db) => db.snapshot((tx) => tx.query(asked)),
-  'a stream': async (db: Db) => (await Array.fromAsync(db.stream(asked, 10))).flat(),
+  'a single statement': (db: Db) => db.query(readSettings),
+  'a transaction': (db: Db) => db.transaction((tx) => tx.query(readSettings)),
+  'an attempt': (db: Db) => db.attempt((tx) => tx.query(readSettings)),
+  'a snapshot': (db: Db) => db.snapshot((tx) => tx.query(readSettings)),
+  'a stream': async (db: Db) => (await Array.fromAsync(db.stream(readSettings, 10))).flat(),
 })) {
   test(`${name} has its own role and settings, whatever the server and the URL say`, async (t) => {
     const { url } = await cloneDatabase(t)
@@ -38,7 +38,7 @@ for (const [name, read] of Object.entries({
   })
 }
 
-test('requests and the engine use indexes, and the engine plans generically', async (t) => {
+test('requests and the engine use indexes, and the engine uses generic plans', async (t) => {
   const { database } = await cloneDatabase(t)
   const planner = sql`
     select current_setting('plan_cache_mode') as mode, current_setting('enable_seqscan') as seqscan,

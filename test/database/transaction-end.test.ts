@@ -31,7 +31,7 @@ test('a handle kept after a snapshot throws', async (t) => {
   await inOtherBusiness(() => assertEnded(late))
 })
 
-test('the handle of a failed attempt throws, and the transaction around it goes on', async (t) => {
+test('the handle of a failed attempt throws, and the transaction around it continues', async (t) => {
   const { database } = await cloneDatabase(t, 1)
   const rows = await database.forBusiness(1, 'test').transaction(async (tx) => {
     let late!: Db
@@ -59,7 +59,7 @@ test('a stream begun in a transaction ends with it', async (t) => {
   await inOtherBusiness(() => assert.rejects(Promise.resolve(rows.next()), ENDED))
 })
 
-/** With one connection the next transaction is sure to get the one that the last has left. */
+/** With one connection, the next transaction always reuses the connection of the last one. */
 async function startWithOneConnection(t: TestContext) {
   const { database } = await cloneDatabase(t, 1)
   return {

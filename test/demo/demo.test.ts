@@ -57,7 +57,7 @@ test('the demo data has plausible shares and dates, and loading it again adds no
   assert.ok(scripts.length >= 10)
 
   const { body: triggers } = await call('GET', '/eventTriggers?status=SCHEDULED&limit=1')
-  assert.deepEqual(triggers.items, [], 'history fires nothing')
+  assert.deepEqual(triggers.items, [], 'loading the demo schedules no triggers')
   await assertHistory(world)
 
   const counts = () =>
@@ -70,7 +70,7 @@ test('the demo data has plausible shares and dates, and loading it again adds no
   assert.deepEqual(await counts(), before)
 })
 
-/** What the reports show of the past year. */
+/** Checks what the reports show about the past year. */
 async function assertHistory({ db, clock }: World) {
   const [facts] = await db.query<Record<string, number>>(sql`
     select (select count(*) from event_trigger where status = 'COMPLETED') as sent,

@@ -28,7 +28,7 @@ async function startListener(t: TestContext, given: Given = {}) {
   return { port, received, errors }
 }
 
-/** Sends each line when the reply to the one before has come; returns the codes of the replies. */
+/** Sends each line after the reply to the previous one; returns the reply codes. */
 async function talk(port: number, lines: string[]) {
   const socket = connect(port, '127.0.0.1')
   socket.setEncoding('utf8')
@@ -63,7 +63,7 @@ const mailTo = (address: string, message = 'Subject: x\r\n\r\nhello') => [
   `${message}\r\n.`,
 ]
 
-test('a message for a known bounce address is taken over SMTP and LMTP', async (t) => {
+test('a message for a known bounce address is accepted over SMTP and LMTP', async (t) => {
   for (const protocol of ['smtp', 'lmtp'] as const) {
     const { port, received } = await startListener(t, { protocol })
     const lines = mailTo('bounce+1@b.example')
@@ -73,7 +73,7 @@ test('a message for a known bounce address is taken over SMTP and LMTP', async (
   }
 })
 
-test('every other recipient is refused: the listener relays nothing and takes no credentials', async (t) => {
+test('every other recipient is refused: the listener relays nothing and accepts no credentials', async (t) => {
   const { port, received } = await startListener(t)
   for (const address of [
     'bounce+2@b.example',
@@ -102,12 +102,12 @@ test('a message has one recipient, and the feedback address names no mail', asyn
 test('if a message cannot be recorded now, the sender is told to try again', async (t) => {
   const early = await startListener(t, { receive: async () => false })
   assert.equal(await talk(early.port, mailTo('bounce+1@b.example')), '220 250 250 250 354 451')
-  const away = async () => {
+  const failing = async () => {
     throw new Error('the database is away')
   }
-  const unsaved = await startListener(t, { receive: away })
+  const unsaved = await startListener(t, { receive: failing })
   assert.equal(await talk(unsaved.port, mailTo('bounce+1@b.example')), '220 250 250 250 354 451')
-  const unknown = await startListener(t, { findMail: away })
+  const unknown = await startListener(t, { findMail: failing })
   assert.equal(
     await talk(unknown.port, mailTo('bounce+1@b.example').slice(0, 3)),
     '220 250 250 451',
@@ -115,7 +115,7 @@ test('if a message cannot be recorded now, the sender is told to try again', asy
   assert.equal(unsaved.errors.length + unknown.errors.length, 2)
 })
 
-test('large messages are cut or refused, and many are deferred', async (t) => {
+test('large messages are truncated or refused, and too many are deferred', async (t) => {
   const limits = { messageBytes: 5_000, keptBytes: 100, recipientsPerSecond: 0, recipientBurst: 2 }
   const { port, received } = await startListener(t, { limits })
   const message = (size: number) =>

@@ -66,7 +66,7 @@ test('each recipient of a bounce report is returned separately', async () => {
   )
 })
 
-const of = (status: string, words = '') =>
+const deliveryStatus = (status: string, words = '') =>
   `Reporting-MTA: dns; mx.example\r\n\r\nFinal-Recipient: rfc822; ada@example.org\r\nAction: failed\r\nStatus: ${status}\r\nDiagnostic-Code: smtp; ${words}`
 
 const MAILBOXES: [string, string, boolean][] = [
@@ -86,12 +86,12 @@ const MAILBOXES: [string, string, boolean][] = [
 
 for (const [status, words, isNoSuchMailbox] of MAILBOXES) {
   test(`status "${status}" with "${words}" ${isNoSuchMailbox ? 'means' : 'does not mean'} that the mailbox does not exist`, async () => {
-    const [read] = await readBounces(report(of(status, words)))
+    const [read] = await readBounces(report(deliveryStatus(status, words)))
     assert.deepEqual([read?.permanent, read?.isNoSuchMailbox], [true, isNoSuchMailbox])
   })
 }
 
-test('a NUL in a notification is left out, however it is encoded', async () => {
+test('a NUL in a bounce report is removed, however it is encoded', async () => {
   const withNul = failed.replace('no such user', 'no\0 such user')
   for (const encoding of ['7bit', 'base64']) {
     assert.deepEqual(await readBounces(report(withNul, { encoding })), [bounce], encoding)
@@ -114,7 +114,7 @@ for (const [i, raw] of harmless.entries())
     assert.deepEqual(await readBounces(raw), [])
   })
 
-test('a notification of OpenSMTPD is read, whose reply is in the text for people', async () => {
+test('a bounce report of OpenSMTPD is read, which has the reply in its human-readable part', async () => {
   const raw = [
     'Subject: Delivery status notification: failed',
     'From: Mailer Daemon <MAILER-DAEMON@vm>',
@@ -174,9 +174,9 @@ const SOFT: [string, boolean][] = [
 
 for (const [status, isSoft] of SOFT) {
   test(`status "${status}" ${isSoft ? 'is' : 'is not'} a soft bounce`, async () => {
-    const [read] = await readBounces(report(of(status)))
+    const [read] = await readBounces(report(deliveryStatus(status)))
     assert.deepEqual([read?.permanent, read?.isSoft], [true, isSoft])
-    const [delayed] = await readBounces(report(of(status).replace('failed', 'delayed')))
+    const [delayed] = await readBounces(report(deliveryStatus(status).replace('failed', 'delayed')))
     assert.equal(delayed?.isSoft, false)
   })
 }
@@ -234,7 +234,7 @@ test('a complaint names the mail, the recipient and the envelope sender', async 
 })
 
 for (const type of ['not-spam', 'auth-failure', 'fraud', 'virus', 'other', '']) {
-  test(`feedback of type "${type}" is not a complaint of the reader`, async () => {
+  test(`feedback of type "${type}" is not a complaint of the recipient`, async () => {
     assert.equal((await readMailReport(feedback(type))).complaint, undefined)
   })
 }

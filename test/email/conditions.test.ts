@@ -67,7 +67,7 @@ test('a condition can span lines and elements, and its own lines disappear', () 
   assert.equal(mergeHtml(html, bare), '<p>Hello</p><p>Bye</p>')
 })
 
-test('lines and elements that only held empty tokens disappear', () => {
+test('lines and elements that contain only empty tokens disappear', () => {
   const text =
     'Hello\n\n  %LOCATION_DIRECTIONS% %CLIENT_PHONE%\n\n%LOCATION_ADDRESS%\nBye\n\n\nEnd\n%CLIENT_PHONE%'
   assert.equal(merge({ text }, bare).text, 'Hello\n\nBye\n\n\nEnd')
@@ -78,7 +78,7 @@ test('lines and elements that only held empty tokens disappear', () => {
     ),
     '<p>Hello</p><p>Quay<br />Bristol</p><ul><li>x</li></ul>',
   )
-  // Lines and elements that the author left empty stay, and so does one with a picture.
+  // Elements that the author left empty stay, and so does one with an image.
   assert.equal(
     mergeHtml('<p></p><p>%CLIENT_PHONE%<img src="https://a.example/x.png" alt="" /></p>', bare),
     '<p></p><p><img src="https://a.example/x.png" alt="" /></p>',
@@ -101,7 +101,7 @@ const faults: { text: string; column: number; detail: RegExp }[] = [
 ]
 
 for (const { text, column, detail } of faults)
-  test(`a fault of a condition or fallback is found with its place: ${text}`, () => {
+  test(`a fault of a condition or fallback is reported with its column: ${text}`, () => {
     const [fault] = findTokenFaults(text)
     assert.equal(fault?.column, column)
     assert.match(fault?.detail ?? '', detail)
@@ -119,7 +119,7 @@ for (const { html, detail } of refusedHtml)
     assert.match(HTML_TASKS.check(html).faults[0]?.detail ?? '', detail)
   })
 
-test('a condition stands in no address, and a fallback of an address must be an address', () => {
+test('an address field cannot contain a condition, and its fallback must be an address', () => {
   assert.match(addressFieldFault('%IF:CLIENT_EMAIL%a@b.example%END:IF%') ?? '', /condition/)
   assert.match(addressFieldFault('%CLIENT_EMAIL|the desk%') ?? '', /plain address/)
   assert.equal(addressFieldFault('%CLIENT_EMAIL|desk@example.org%'), undefined)

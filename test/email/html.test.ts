@@ -11,7 +11,7 @@ import { htmlAttacks } from '../support/html-attacks.ts'
 
 type Node = DefaultTreeAdapterMap['node']
 
-/** Everything in HTML, parsed as browsers do, that could run, load or cover something. */
+/** Parses HTML as browsers do; returns everything that could run, load or cover something. */
 function dangers(html: string): string[] {
   const found: string[] = []
   const visit = (node: Node) => {

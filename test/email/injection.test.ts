@@ -31,7 +31,7 @@ const attacks = [
   '%CLIENT_EMAILADDRESS%\r\nBcc: %BUSINESS_EMAIL%',
 ]
 
-/** Every text of the context, except zones and languages, is replaced by the attack. */
+/** A context with the attack as every text, except time zones and languages. */
 function contextOf(attack: string): MailContext {
   const replace = (value: unknown, key = ''): unknown => {
     if (value instanceof Temporal.Instant || key === 'timeZone' || key === 'language') return value
@@ -74,7 +74,7 @@ const HEADERS = [
   'to',
 ]
 
-function assertUnharmed(mail: Email, why: string) {
+function assertIntact(mail: Email, why: string) {
   assert.deepEqual(mail.headers.map(({ key }) => key).toSorted(), HEADERS, why)
   assert.equal(mail.from?.address, 'no-reply@harbour.example', why)
   assert.deepEqual(
@@ -89,7 +89,7 @@ function assertUnharmed(mail: Email, why: string) {
   assert.match(mail.text ?? '', /^begin [^]* end\s*$/, why)
 }
 
-test('no value of any token leaves its header or its part', async () => {
+test('no value of any token escapes from its header or body part', async () => {
   const names = listTokens().flatMap(({ tokens }) => tokens.map(({ token }) => token))
   assert.ok(names.length * attacks.length >= 1000)
   for (const token of names) {
@@ -105,12 +105,12 @@ test('no value of any token leaves its header or its part', async () => {
     )
     for (const attack of attacks) {
       const mail = mergeMail(template, contextOf(attack), 'template')
-      assertUnharmed(await read(mail), `${token} ${JSON.stringify(attack)}`)
+      assertIntact(await read(mail), `${token} ${JSON.stringify(attack)}`)
     }
   }
 })
 
-test('no value of any token in an address field becomes a recipient it should not be', () => {
+test('no value of any token in an address field becomes a recipient', () => {
   const fields = ['fromAddress', 'toAddress', 'ccAddress', 'bccAddress', 'replyToAddress'] as const
   const names = listTokens().flatMap(({ tokens }) => tokens.map(({ token }) => token))
   for (const field of fields)

@@ -50,21 +50,21 @@ test('every mail has the name of the business, the appointment and an address', 
   }
 })
 
-test('a reader in the zone of the location sees one time without its zone', () => {
+test('a reader in the time zone of the location sees one time, without the zone', () => {
   const { client } = fullContext()
   const { text } = merge({}, { client: { ...client, timeZone: null } })
   assert.match(text, /^2:30 – 3:15 PM$/m)
   assert.doesNotMatch(text, /Local time|Greenwich/)
 })
 
-test('the local time has its date if it is another day there', () => {
+test('the local time has its date if the day differs', () => {
   const { client } = fullContext()
   const { text } = merge({}, { client: { ...client, timeZone: 'Pacific/Auckland' } })
   assert.match(text, /^Wednesday, November 4, 2026\n3:30 – 4:15 AM \(New Zealand/m)
   assert.match(text, /^Local time: Tuesday, November 3, 2026, 2:30 – 3:15 PM \(Greenwich/m)
 })
 
-test('the card stands where the author puts it, else below the text', () => {
+test('the card is where the author puts it, else below the text', () => {
   const body = '<p>Before</p><p>%APPT_CARD%</p><p>After</p>'
   const { rendered } = HTML_TASKS.check(body)
   const placed = merge(rendered)
@@ -125,13 +125,13 @@ test('a mail is in one language: dates, labels and links follow the template', (
   for (const text of [german, french]) assert.doesNotMatch(text, /Where|With|Add to|November 3/)
 })
 
-test('noHeader leaves the mail as the author wrote it', () => {
+test('noHeader sends the mail as the author wrote it', () => {
   const { html, text } = mergeMail(compileTemplate(plainTemplate()), fullContext(visit))
   assert.doesNotMatch(html, /<table|<style/)
   assert.doesNotMatch(text, /Add to calendar|-- /)
 })
 
-test('a link to unsubscribe in the body is not repeated in the footer', () => {
+test('an unsubscribe link in the body is not repeated in the footer', () => {
   const { html, text } = merge({
     html: '<a href="%UNSUBSCRIBE_LINK%">stop</a>',
     text: 'stop: %UNSUBSCRIBE_LINK%',
@@ -140,7 +140,7 @@ test('a link to unsubscribe in the body is not repeated in the footer', () => {
   assert.equal(text.split('unsubscribe/7d1f').length, 2)
 })
 
-test('media rules of the author are kept, for their own classes and their own body only', () => {
+test('the author’s media rules are kept, limited to the mail’s body and its classes', () => {
   const html = `<style>p { color: red } .wide { width: 600px }
 @media (max-width: 600px) { .wide { width: 100% } #x { color: red } p { background: url(https://evil.example/) } td { padding: 0; position: fixed } }
 @media print { </style><script>alert(1)</script> }
@@ -154,7 +154,7 @@ test('media rules of the author are kept, for their own classes and their own bo
     '@media (max-width: 600px){\n.bw-body .wide{width:100%!important}\n.bw-body td{padding:0!important}\n}\n',
   )
   assert.equal(rendered.html.trim(), '<p class="wide" style="color:red;width:600px">Hello</p>')
-  // What is stored gives the same mail, and is stored unchanged the next time.
+  // The stored HTML renders the same mail, and saving it again does not change it.
   const again = HTML_TASKS.check(stored)
   assert.deepEqual(again.rendered.styles, rendered.styles)
   assert.equal(again.stored, stored)
@@ -199,7 +199,7 @@ test('mails use nothing that Outlook or Gmail drop', () => {
   }
 })
 
-test('every text names its font within its own cell, because Outlook inherits none from outside', () => {
+test('every text sets its font within its own cell, because Outlook does not inherit it', () => {
   const withoutFont: string[] = []
   const walk = (node: Node, hasFont: boolean) => {
     const attrs = 'attrs' in node ? node.attrs : []
@@ -219,7 +219,7 @@ test('every text names its font within its own cell, because Outlook inherits no
   assert.deepEqual(withoutFont, [])
 })
 
-test('a phone number in the text stays in one line', () => {
+test('a phone number in the text does not wrap', () => {
   const { rendered } = HTML_TASKS.check(
     '<p><a href="tel:+4144">+41 44</a> <a href="https://a.example">a</a></p>',
   )
@@ -228,7 +228,7 @@ test('a phone number in the text stays in one line', () => {
   assert.match(html, /<a class="bw-link" style="color:#[0-9a-f]{6}" href="https:\/\/a\.example/)
 })
 
-/** Gmail drops a longer style sheet: caniemail.com/features/html-style. */
+/** Gmail drops longer style sheets: caniemail.com/features/html-style. */
 const MAX_GMAIL_STYLE = 8_192
 /** Not in Outlook for Windows: caniemail.com/features, CSS, October 2026. */
 const UNSUPPORTED_STYLES =
@@ -249,7 +249,9 @@ test('a hostile value never changes the structure of the layout', () => {
     reason: { ...context.reason!, name: value },
   })
   const isInline = (shape: string) => !/^(?:br|bdi) /.test(shape)
-  const usual = shapeOf(mergeMail(template, withValue('x'), 'client', before).html).filter(isInline)
+  const expected = shapeOf(mergeMail(template, withValue('x'), 'client', before).html).filter(
+    isInline,
+  )
   for (const attack of [
     ...htmlAttacks,
     '"><table><tr>',
@@ -258,7 +260,7 @@ test('a hostile value never changes the structure of the layout', () => {
     '</style>',
   ]) {
     const { html } = mergeMail(template, withValue(attack), 'client', before)
-    assert.deepEqual(shapeOf(html).filter(isInline), usual, attack)
+    assert.deepEqual(shapeOf(html).filter(isInline), expected, attack)
     for (const { attrs } of elementsOf(html))
       for (const { name, value } of attrs)
         if (name === 'href') assert.match(value, /^(?:https?:|mailto:|tel:|[^:]*$)/i, attack)

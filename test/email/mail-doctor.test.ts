@@ -66,12 +66,12 @@ test('a wrong DKIM key and a domain that does not match are reported', async () 
 })
 
 test('without DNS one hint says what to check manually', async () => {
-  const away = async () => {
+  const noNetwork = async () => {
     throw Object.assign(new Error('no network'), { code: 'ECONNREFUSED' })
   }
   const hints = await mailHints('hello@harbour.example', signer, {
-    resolveTxt: away,
-    resolveMx: away,
+    resolveTxt: noNetwork,
+    resolveMx: noNetwork,
   })
   assert.equal(hints.length, 1)
   assert.match(

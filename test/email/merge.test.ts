@@ -29,7 +29,7 @@ test('every token has a description, an example and its own value', () => {
   }
 })
 
-test('the tokens that the interface and its public field use are there', () => {
+test('the tokens that the interface uses exist', () => {
   for (const name of [
     'BUSINESS_NAME',
     'PROFESSIONAL_EMAIL',
@@ -58,7 +58,7 @@ test('an unknown token is found with its line and column', () => {
   )
 })
 
-test('a value is inserted once: a token in it stays as it is', () => {
+test('a token inside a value is not replaced', () => {
   const client = { ...fullContext().client, firstName: '%BUSINESS_NAME%', lastName: '%%' }
   const mail = merge({ subject: '%CLIENT_FULLNAME%', text: '%CLIENT_FULLNAME%' }, { client })
   assert.equal(mail.subject, '%BUSINESS_NAME% %%')
@@ -86,13 +86,13 @@ const escapes: { name: string; html: string; value: string; expected: string }[]
     expected: '<a href="https://a.example/?b=1&amp;c=%22">',
   },
   {
-    name: 'a script for an address',
+    name: 'a script as an address',
     html: '<a href="%REASON%">',
     value: 'javascript:alert(1)',
     expected: '<a href="javascript%3Aalert(1)">',
   },
   {
-    name: 'a script in a part',
+    name: 'a script in part of an address',
     html: '<a href="java%REASON%">',
     value: 'script:alert(1)',
     expected: '<a href="javascript%3Aalert(1)">',
@@ -122,7 +122,7 @@ const escapes: { name: string; html: string; value: string; expected: string }[]
     expected: '<p><bdi>שלום</bdi>!</p>',
   },
   {
-    name: 'an override',
+    name: 'direction override characters',
     html: '<p>%REASON%</p>',
     value: 'a\u202eb\u2067c',
     expected: '<p>abc</p>',
@@ -136,7 +136,7 @@ const escapes: { name: string; html: string; value: string; expected: string }[]
 ]
 
 for (const { name, html, value, expected } of escapes)
-  test(`a value is escaped for its place: ${name}`, () => {
+  test(`a value is escaped for its context: ${name}`, () => {
     const reason = {
       name: value,
       durationMinutes: null,
@@ -194,13 +194,13 @@ const readers: {
     expected: 'Tuesday, 3 November 2026 at 09:30',
   },
   {
-    name: 'an unknown language is passed over',
+    name: 'an unknown language is skipped',
     client: { language: 'English' },
     language: 'pt_BR',
     expected: 'terça-feira, 3 de novembro de 2026 às 09:30',
   },
   {
-    name: 'an unknown zone is passed over',
+    name: 'an unknown time zone is skipped',
     client: { timeZone: 'Mars/Base' },
     expected: 'Tuesday, November 3, 2026 at 2:30 PM',
   },

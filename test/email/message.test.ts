@@ -65,7 +65,7 @@ const read = (changes: Partial<MessageParts> = {}) =>
 
 const allLines = (message: Message) => messageText(message).split('\r\n')
 
-test('another parser reads a mail as it was written', async () => {
+test('an independent parser reads a mail as it was written', async () => {
   const mail = await read({
     cc: { name: '', address: 'desk@harbour.example' },
     replyTo: { name: 'Maya, Dr. "M"', address: 'maya@harbour.example' },
@@ -93,7 +93,7 @@ test('a stored message is read back unchanged', () => {
   assert.deepEqual(readMessage(messageText(message)), message)
 })
 
-const SAID = [
+const TEXTS = [
   '',
   'Hello',
   'Hello \n\n.\nFrom here\t\n',
@@ -104,8 +104,8 @@ const SAID = [
 ]
 
 test('the content of a message is read back unchanged', () => {
-  for (const text of SAID) {
-    for (const html of SAID) {
+  for (const text of TEXTS) {
+    for (const html of TEXTS) {
       for (const calendar of [null, calendarFile(entry({ description: html }))]) {
         const message = buildMessage(parts({ text, html, calendar }))
         assert.deepEqual(contentOf(messageText(message)), { text, html })
@@ -143,7 +143,7 @@ test('a mail that readers can unsubscribe from has one-click headers', async () 
   )
 })
 
-test('the calendar file is attached, published or cancelled under one identity', async () => {
+test('the attached calendar file has the same UID if it is published and if it is cancelled', async () => {
   for (const cancelled of [false, true]) {
     const mail = await read({ calendar: calendarFile(entry({ cancelled })) })
     const [file] = mail.attachments
@@ -161,7 +161,7 @@ test('the calendar file is attached, published or cancelled under one identity',
     assert.ok(lines.includes('DTSTART:20261103T143000Z'))
     assert.ok(lines.includes('DTEND:20261103T151500Z'))
     const attendees = lines.filter((line) => line.startsWith('ATTENDEE'))
-    // RFC 5546: a published entry has no attendee, a cancellation names whom it is for.
+    // RFC 5546: a published entry has no attendee, a cancellation names its attendee.
     assert.equal(attendees.length, cancelled ? 1 : 0)
     if (cancelled) assert.match(attendees[0]!, /ada@example\.org$/)
     assert.equal(lines.filter((line) => line.startsWith('ORGANIZER')).length, 1)
@@ -262,7 +262,7 @@ const signers = [
   dkimSigner('harbour.example', 'two', pem(keys.ed25519.privateKey)),
 ]
 
-test('the signatures hold by the rules of RFC 6376, and signing twice gives the same bytes', async () => {
+test('the signatures are valid by RFC 6376, and signing twice gives the same bytes', async () => {
   const message = buildMessage(
     parts({
       subject: 'Ä   b',
@@ -276,7 +276,7 @@ test('the signatures hold by the rules of RFC 6376, and signing twice gives the 
   assert.equal(messageText(signed), messageText(await signMessage(message, signers)))
 })
 
-test('a signature does not hold for a changed body, subject or a second From', async () => {
+test('a signature is invalid after a change of the body or subject, or with a second From', async () => {
   const signed = await signMessage(buildMessage(parts()), signers)
   const changed: Message[] = [
     { ...signed, body: signed.body.replace('See', 'Sea') },

@@ -4,7 +4,7 @@ import { asksForPause, ProviderLimits, type Left } from '../../src/email/send-li
 
 const MINUTE = 60_000
 
-/** A provider to which mails are sent one after the other. */
+/** The limits of one provider, and a function that sends one mail at a time. */
 function startProvider() {
   const limits = new ProviderLimits({ '*': { concurrent: 20, perSecond: 1_000 } })
   const send = (now: number, left: Left) => {
@@ -27,7 +27,7 @@ test('a burst of deferrals pauses a recipient domain, and no other', () => {
   ])
 })
 
-test('deferrals that are spread over time do not pause it', () => {
+test('deferrals that are spread over time do not pause a domain', () => {
   const { limits, send } = startProvider()
   for (let i = 0; i < 50; i += 1) send(i * 0.4 * MINUTE, 'paused')
   assert.equal(limits.pausedMs('gmail.com', 20 * MINUTE), 0)
@@ -47,7 +47,7 @@ test('each further pause is twice as long, up to an hour, until a mail is accept
   assert.equal(pauses(), 5)
 })
 
-test('a domain that defers no mail for an hour is throttled no longer', () => {
+test('a domain that defers no mail for an hour is no longer throttled', () => {
   const { limits, send } = startProvider()
   for (let i = 0; i < 5; i += 1) send(i, 'deferred')
   for (let i = 0; i < 9; i += 1) send(10 + i, 'accepted')
@@ -67,7 +67,7 @@ test('a domain is remembered for an hour after its pause, so that the next pause
   }
 })
 
-test('the domains that get the fewest mails come first', () => {
+test('the most throttled domains are listed first', () => {
   const limits = new ProviderLimits({ '*': { concurrent: 20, perSecond: 1_000 } })
   const defer = (domain: string, times: number) => {
     for (let i = 0; i < times; i += 1) {
@@ -84,7 +84,7 @@ test('the domains that get the fewest mails come first', () => {
   )
 })
 
-test('replies that ask for a pause are told from others', () => {
+test('replies that ask for a pause are recognised', () => {
   for (const reply of [
     '421 try later',
     '421-4.7.0 slow',

@@ -61,7 +61,7 @@ const send = (
   mail = message(),
 ) => mailer.send({ from: 'hello@harbour.example', to, message: mail, beforeMessageEnd })
 
-/** Large enough that its beginning is sent before its end. */
+/** Large enough to be sent in several chunks. */
 const largeMessage = message(1, 'See you, and here is much more to read.\n'.repeat(2000))
 
 type Case = Behaviour & {
@@ -116,7 +116,7 @@ function at(point: Point, phase: Phase, more: Partial<Case> = {}): Case[] {
       },
     ),
     act(
-      'words without end',
+      'a line without end',
       lost,
       { next: 'mumble' },
       {
@@ -128,7 +128,7 @@ function at(point: Point, phase: Phase, more: Partial<Case> = {}): Case[] {
     act('reset', lost, { next: 'reset' }),
     act('half an answer, then closed', lost, { reply: '25', next: 'close' }),
     act('an unfinished answer of several lines', lost, { reply: '250-go\r\n', next: 'close' }),
-    act('no SMTP at all', lost, { reply: 'HTTP/1.1 400 Bad Request\r\n', next: 'close' }),
+    act('not SMTP', lost, { reply: 'HTTP/1.1 400 Bad Request\r\n', next: 'close' }),
   ]
 }
 
@@ -151,7 +151,7 @@ const cases: Case[] = [
   // If EHLO fails the client tries HELO, which must fail too.
   ...at('ehlo', 'ehlo', { times: 2 }),
   {
-    name: 'ehlo: unknown, but HELO is',
+    name: 'ehlo: unknown, but HELO is known',
     at: 'ehlo',
     act: { reply: '502 what?\r\n' },
     kind: 'sent',
@@ -174,7 +174,7 @@ const cases: Case[] = [
     options: tls,
   },
   ...['250 fine\r\n', '250-evil\r\n250 SIZE 1\r\n', '250-ev'].map((injected): Case => ({
-    name: `starttls: ${JSON.stringify(injected)} slipped in before the handshake`,
+    name: `starttls: ${JSON.stringify(injected)} injected before the handshake`,
     injected,
     kind: 'sent',
     phase: 'end',
@@ -247,7 +247,7 @@ const cases: Case[] = [
   ...at('data', 'data', { pipelining: false }),
   ...at('body', 'body'),
   {
-    name: 'body: accepted before its end',
+    name: 'body: accepted before the end of the message',
     at: 'body',
     act: { reply: '250 fine\r\n' },
     kind: 'retry',
@@ -255,7 +255,7 @@ const cases: Case[] = [
   },
   ...at('end', 'end'),
   {
-    name: 'end: taken, then silence',
+    name: 'end: accepted, then silence',
     at: 'end',
     act: { takes: true, next: 'hang' },
     kind: 'uncertain',
@@ -263,28 +263,28 @@ const cases: Case[] = [
     options: { timeouts: impatient('end') },
   },
   {
-    name: 'end: taken, then closed',
+    name: 'end: accepted, then closed',
     at: 'end',
     act: { takes: true, next: 'close' },
     kind: 'uncertain',
     phase: 'end',
   },
   {
-    name: 'end: taken, then reset',
+    name: 'end: accepted, then reset',
     at: 'end',
     act: { takes: true, next: 'reset' },
     kind: 'uncertain',
     phase: 'end',
   },
   {
-    name: 'end: taken, half an answer',
+    name: 'end: accepted, half an answer',
     at: 'end',
     act: { takes: true, reply: '250 2.0', next: 'close' },
     kind: 'uncertain',
     phase: 'end',
   },
   {
-    name: 'end: taken with another code',
+    name: 'end: accepted with another code',
     at: 'end',
     act: { takes: true, reply: '252 well\r\n' },
     kind: 'sent',
@@ -332,7 +332,7 @@ const cases: Case[] = [
     options: { secure: true, tls: {} },
   },
   {
-    name: 'TLS wanted, none there: silence',
+    name: 'TLS expected, but the server has none: silence',
     kind: 'unavailable',
     phase: 'connect',
     options: { secure: true, timeouts: impatient('connect') },
@@ -350,7 +350,7 @@ const cases: Case[] = [
     options: { ...tls, ...signIn },
   },
   {
-    name: 'a message larger than the server takes',
+    name: 'a message larger than the server accepts',
     size: 100,
     kind: 'failed',
     phase: 'mail',
@@ -368,7 +368,7 @@ for (const { name, kind, phase, reply, options, ...behaviour } of cases) {
     const server = await startMailServer(t, behaviour)
     const mailer = openMailer(t, server, options)
     let commits = 0
-    // In the body the commit must not come before the server's misbehaviour.
+    // If the server misbehaves during the body, delay the commit until it has done so.
     const settled = Promise.withResolvers<void>()
     const commit = async () => {
       commits++
@@ -380,7 +380,7 @@ for (const { name, kind, phase, reply, options, ...behaviour } of cases) {
     settled.resolve()
     server.behave()
     assert.equal(first.kind, kind, JSON.stringify(first))
-    assert.ok(told(phase, first).includes(first.phase), JSON.stringify(first))
+    assert.ok(possiblePhases(phase, first).includes(first.phase), JSON.stringify(first))
     if (reply) assert.match(first.reply, reply)
     assert.ok(first.reply.length > 0)
     if (['sent', 'uncertain'].includes(kind)) assert.equal(commits, 1)
@@ -390,7 +390,7 @@ for (const { name, kind, phase, reply, options, ...behaviour } of cases) {
 
     if (kind === 'retry' || kind === 'uncertain' || kind === 'unavailable') {
       // The server behaves again: the mail is sent, twice only if the first answer was lost.
-      const patient = openMailer(t, server, { ...options, ...repaired(name) })
+      const patient = openMailer(t, server, { ...options, ...timeoutsAfter(name) })
       const second = await send(patient, commit, undefined, mail)
       if (behaviour.at) assert.equal(second.kind, 'sent')
       assert.ok(server.taken.length <= (kind === 'uncertain' ? 2 : 1))
@@ -403,14 +403,14 @@ for (const { name, kind, phase, reply, options, ...behaviour } of cases) {
   })
 }
 
-/** Without a reply, pipelined commands cannot be told from a new connection. */
-const told = (phase: Phase, { reply }: Outcome): Phase[] => {
+/** Without a reply, it is unknown which of the pipelined commands failed. */
+const possiblePhases = (phase: Phase, { reply }: Outcome): Phase[] => {
   if (/^[45]\d\d/.test(reply)) return [phase]
   if (phase === 'greeting') return ['connect', 'greeting']
   return ['mail', 'rcpt', 'data'].includes(phase) ? ['mail', 'rcpt', 'data'] : [phase]
 }
 
-const repaired = (name: string) =>
+const timeoutsAfter = (name: string) =>
   /silence|without end|no TLS/.test(name) ? { timeouts: PATIENT } : {}
 
 test('without a mail server a mail is captured', async () => {
@@ -426,15 +426,15 @@ test('without a mail server a mail is captured', async () => {
   assert.equal(commits, 1)
 })
 
-test('an unreachable server is unavailable, which is no attempt of the mail', async (t) => {
+test('an unreachable server is unavailable, which does not count as an attempt', async (t) => {
   const server = await startMailServer(t)
-  const gone = new SmtpMailer(
+  const unreachable = new SmtpMailer(
     { host: '127.0.0.1', port: 1, secure: false, requireTls: false, user: null, password: null },
     { timeouts: PATIENT },
   )
-  const outcome = await send(gone)
+  const outcome = await send(unreachable)
   assert.deepEqual([outcome.kind, outcome.phase], ['unavailable', 'connect'])
-  assert.deepEqual(await gone.check(), outcome)
+  assert.deepEqual(await unreachable.check(), outcome)
   assert.match(outcome.reply, /ECONNREFUSED/)
   assert.equal(server.connections(), 0)
 })
@@ -450,7 +450,7 @@ test('the end of the message is sent only after its commit', async (t) => {
   assert.equal(server.taken.length, 1)
 })
 
-test('when the commit fails, the message is never ended', async (t) => {
+test('if the commit fails, the end of the message is never sent', async (t) => {
   const server = await startMailServer(t)
   const outcome = await send(openMailer(t, server), async () => {
     throw new Error('the lease went to another')
@@ -481,7 +481,7 @@ test('a connection that was closed while idle costs no attempt', async (t) => {
   assert.equal(server.taken.length, 2)
 })
 
-test('a refused recipient leaves the connection for the next mail', async (t) => {
+test('after a refused recipient the next mail uses the same connection', async (t) => {
   const server = await startMailServer(t, { at: 'rcpt', act: { reply: '550 nobody here\r\n' } })
   const mailer = openMailer(t, server)
   assert.equal((await send(mailer)).kind, 'failed')
@@ -492,8 +492,13 @@ test('a refused recipient leaves the connection for the next mail', async (t) =>
 
 /** What the server does at the end of one mail after the envelope of the next was pipelined. */
 const ends: { name: string; act: Act; kind: Outcome['kind']; connections: number }[] = [
-  { name: 'is taken', act: { reply: '250 fine\r\n', takes: true }, kind: 'sent', connections: 1 },
-  { name: 'may come later', act: { reply: '451 later\r\n' }, kind: 'retry', connections: 1 },
+  {
+    name: 'is accepted',
+    act: { reply: '250 fine\r\n', takes: true },
+    kind: 'sent',
+    connections: 1,
+  },
+  { name: 'is deferred', act: { reply: '451 later\r\n' }, kind: 'retry', connections: 1 },
   { name: 'is refused', act: { reply: '554 never\r\n' }, kind: 'failed', connections: 1 },
   {
     name: 'is answered by nonsense',
@@ -508,13 +513,23 @@ const ends: { name: string; act: Act; kind: Outcome['kind']; connections: number
     connections: 2,
   },
   {
-    name: 'is one too many',
+    name: 'is answered by 421',
     act: { reply: '421 enough\r\n', next: 'close' },
     kind: 'retry',
     connections: 2,
   },
-  { name: 'is lost', act: { next: 'close' }, kind: 'uncertain', connections: 2 },
-  { name: 'is lost with a reset', act: { next: 'reset' }, kind: 'uncertain', connections: 2 },
+  {
+    name: 'is not answered before the connection closes',
+    act: { next: 'close' },
+    kind: 'uncertain',
+    connections: 2,
+  },
+  {
+    name: 'is not answered before a reset',
+    act: { next: 'reset' },
+    kind: 'uncertain',
+    connections: 2,
+  },
 ]
 
 for (const { name, act, kind, connections } of ends) {
@@ -540,7 +555,7 @@ for (const { name, act, kind, connections } of ends) {
   })
 }
 
-test('a mail whose envelope is refused while another is answered has its own answer', async (t) => {
+test('a mail whose envelope is refused while another mail is pending gets its own answer', async (t) => {
   const server = await startMailServer(t, { at: 'rcpt', act: { reply: '550 nobody\r\n' } })
   const mailer = openMailer(t, server, { maxConnections: 1, followingMs: LONG_MS })
   const refused = send(mailer, undefined, 'nobody@example.org')
@@ -564,7 +579,7 @@ test('a server that is slow with one mail does not delay the next one', async (t
   assert.equal(server.taken.length, 2)
 })
 
-test('a server that is slow with every mail keeps its connections', async (t) => {
+test('connections to a server that is slow with every mail are kept', async (t) => {
   const server = await startMailServer(t, { pondering: 600 })
   const mailer = openMailer(t, server, { maxConnections: 2 })
   const outcomes = await Promise.all(Array.from({ length: 8 }, () => send(mailer)))
@@ -590,15 +605,15 @@ test('a provider at its limit does not delay another', async (t) => {
     providerLimits: { 'slow.example': { concurrent: 1, perSecond: Number.POSITIVE_INFINITY } },
   })
   const gate = Promise.withResolvers<void>()
-  let under = 0
-  let most = 0
+  let concurrent = 0
+  let maxConcurrent = 0
   const slow = Array.from({ length: 3 }, () =>
     send(
       mailer,
       async () => {
-        most = Math.max(most, ++under)
+        maxConcurrent = Math.max(maxConcurrent, ++concurrent)
         await gate.promise
-        under--
+        concurrent--
       },
       'ada@slow.example',
     ),
@@ -607,7 +622,7 @@ test('a provider at its limit does not delay another', async (t) => {
   assert.ok(others.every(({ kind }) => kind === 'sent'))
   gate.resolve()
   assert.ok((await Promise.all(slow)).every(({ kind }) => kind === 'sent'))
-  assert.equal(most, 1)
+  assert.equal(maxConcurrent, 1)
 })
 
 test('fewer mails are sent while the server throttles, and more afterwards', async (t) => {
@@ -620,7 +635,7 @@ test('fewer mails are sent while the server throttles, and more afterwards', asy
   assert.equal(mailer.room(), 16)
   assert.equal((await send(mailer)).kind, 'retry')
   assert.equal(mailer.room(), 8)
-  // At least ten good mails per connection; a delay on a busy machine needs more.
+  // At least ten accepted mails per connection; on a busy machine delays require more.
   let sent = 0
   for (; mailer.room() < 16 && sent < 1_000; sent++) await send(mailer)
   assert.equal(mailer.room(), 16)
@@ -635,7 +650,7 @@ test('a mail waits for another connection if the server refuses a further one', 
   assert.equal(server.taken.length, 12)
 })
 
-test('mails that have not begun do not wait for an unavailable server one after the other', async (t) => {
+test('if the server is unavailable, waiting mails fail together and not one after the other', async (t) => {
   const server = await startMailServer(t, {
     at: 'greeting',
     act: { reply: '554 no service here\r\n', next: 'close' },

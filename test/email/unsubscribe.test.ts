@@ -42,7 +42,7 @@ test('a malformed link is ignored', () => {
     assert.equal(readUnsubscribe(forged), undefined, forged)
 })
 
-test('a mail is tried again after 1, 4, 9 … minutes, and then every 30', () => {
+test('a mail is retried after 1, 4, 9 … minutes, and then every 30', () => {
   const waits = Array.from({ length: 8 }, (_, i) => waitAfter(i + 1).total('minutes'))
   assert.deepEqual(waits, [1, 4, 9, 16, 25, 30, 30, 30])
 })

@@ -16,19 +16,19 @@ const own = variant(1)
 const occasion = { language: 'fr-CA', reasonId: 7, locationId: 3 }
 
 const cases: { name: string; variants: Variant[]; expected: number; language?: string | null }[] = [
-  { name: 'nothing else: the action’s own', variants: [], expected: 1 },
+  { name: 'the action’s own if there is no other', variants: [], expected: 1 },
   {
     name: 'the reader’s language',
     variants: [variant(2, { language: 'fr' }), variant(3, { language: 'de' })],
     expected: 2,
   },
   {
-    name: 'the very tag before the language',
+    name: 'the exact language tag before the language',
     variants: [variant(2, { language: 'fr' }), variant(3, { language: 'fr_CA' })],
     expected: 3,
   },
   {
-    name: 'the language and the service before the very tag',
+    name: 'the language and the service before the exact language tag',
     variants: [
       variant(2, { language: 'fr-CA' }),
       variant(3, { language: 'fr', reasonIdList: [7] }),
@@ -47,7 +47,7 @@ const cases: { name: string; variants: Variant[]; expected: number; language?: s
     expected: 3,
   },
   {
-    name: 'both before one',
+    name: 'language and service before language only',
     variants: [variant(2, { language: 'fr' }), variant(3, { language: 'fr', reasonIdList: [7] })],
     expected: 3,
   },
@@ -65,7 +65,7 @@ const cases: { name: string; variants: Variant[]; expected: number; language?: s
     expected: 3,
   },
   {
-    name: 'equals by their order',
+    name: 'equal matches by sortOrder',
     variants: [
       variant(2, { language: 'fr', sortOrder: 9 }),
       variant(3, { language: 'fr', sortOrder: 1 }),
@@ -73,7 +73,7 @@ const cases: { name: string; variants: Variant[]; expected: number; language?: s
     expected: 3,
   },
   {
-    name: 'no language known',
+    name: 'no variant by language if the language is unknown',
     variants: [variant(2, { language: 'fr' })],
     expected: 1,
     language: null,

@@ -27,7 +27,7 @@ test('the longest bounce address is a valid address', () => {
   assert.equal(isBounceSealOf(largest, seal, 'secret'), true)
 })
 
-test('a seal of another mail, another installation or a restored backup is not genuine', () => {
+test('the seal of another mail, another installation or a restored backup is not valid', () => {
   const { seal } = readBounceAddress(address, 'b.example')!
   assert.equal(isBounceSealOf({ ...mail, emailId: 5 }, seal, 'secret'), false)
   assert.equal(isBounceSealOf({ ...mail, businessId: 8 }, seal, 'secret'), false)

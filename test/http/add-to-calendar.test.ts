@@ -52,7 +52,7 @@ async function start(t: TestContext, objectType: 'CALENDAR' | 'CLASS_SCHEDULE', 
   return { ...world, readMails, zoe }
 }
 
-test('the calendar link of a mail is not valid when the appointment is another client’s', async (t) => {
+test('the calendar link of a mail is not valid after the appointment got another client', async (t) => {
   const { book, clock, save, readMails, zoe } = await start(t, 'CALENDAR', {})
   const { calendarId } = await book(clock.in({ hours: 48 }))
   assert.equal((await readMails()).get('anna@example.org')!.file.statusCode, 200)

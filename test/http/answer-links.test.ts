@@ -40,7 +40,7 @@ test('a client confirms by the link in a mail, and definitions fire as on any ch
   const fired = triggers.find((one: { eventDefnId: number }) => one.eventDefnId === eventDefnId)
   assert.equal(fired.status, 'COMPLETED')
 
-  // Again and again: the same page, and nothing changes.
+  // Repeated requests return the same page and change nothing.
   const { version } = (await call('GET', `/calendar/${calendarId}`)).body
   const headers = { 'content-type': 'application/x-www-form-urlencoded' }
   const payload = `formToken=${formTokenIn(page.body)}`
@@ -52,7 +52,7 @@ test('a client confirms by the link in a mail, and definitions fire as on any ch
   assert.equal((await call('GET', `/calendar/${calendarId}`)).body.version, version)
 })
 
-test('a mail that is sent again to a corrected address has links of its own', async (t) => {
+test('a mail that is sent again to a corrected address has new links', async (t) => {
   const world = await startAsking(t)
   const { ask, answer, call, ids, open, save, statusOf } = world
   const { calendarId, confirm, mail } = await ask()
@@ -61,13 +61,13 @@ test('a mail that is sent again to a corrected address has links of its own', as
   const again = linksIn((await call('GET', `/emails/${emailId}`)).body.html)
   assert.match(again.confirm, new RegExp(`^/answer/confirm\\.\\d+\\.${emailId}\\.`))
 
-  // Who reads the mails of the wrong address cannot answer.
+  // The owner of the wrong address cannot answer.
   assert.equal((await open(confirm)).statusCode, 404)
   assert.equal((await answer(again.confirm)).statusCode, 200)
   assert.equal(await statusOf(calendarId), 'CONFIRMED')
 })
 
-test('a client cancels until the business wants a call, and then books elsewhere', async (t) => {
+test('a client can cancel until cancelUntilHours before the start, and is then asked to call', async (t) => {
   const world = await startAsking(t)
   const { ask, answer, businessId, call, clock, open, save, statusOf } = world
   await save('/business', {
@@ -131,7 +131,7 @@ test('a link acts only for its recipient, its appointment and its time', async (
   await save('/calendar', { calendarId, startTime, endTime })
   assert.equal((await answer(moved.confirm)).statusCode, 200)
 
-  // Every part of a link is sealed, and each answer has a link of its own.
+  // Every part of a link is signed, and each answer has its own link.
   const other = await ask()
   const parts = other.confirm.slice('/answer/'.length).split('.')
   const theirs = moved.confirm.slice('/answer/'.length).split('.')
@@ -149,7 +149,7 @@ test('a link acts only for its recipient, its appointment and its time', async (
   }
   assert.equal(await statusOf(other.calendarId), 'OPEN')
 
-  // It now belongs to somebody else, who has another address; then the first client has one.
+  // The appointment gets another client; then the first client gets another address.
   const ben = await save('/client', {
     firstName: 'Ben',
     lastName: 'Other',
@@ -175,7 +175,7 @@ test('a link acts only for its recipient, its appointment and its time', async (
 })
 
 test('after a backup was restored, the link of a mail that it lacks does not act for another client', async (t) => {
-  // Both begin with the same backup: their mails and appointments get the same numbers.
+  // Two worlds with the same ids stand for the time before and after the restore.
   const before = await startAsking(t)
   const restored = await startAsking(t)
   const lost = await before.ask()
@@ -190,7 +190,7 @@ test('after a backup was restored, the link of a mail that it lacks does not act
   assert.equal((await restored.answer(own.confirm)).statusCode, 200)
 })
 
-test('copies, mails to staff and previews have no links that act', async (t) => {
+test('copies, mails to staff and previews have no working answer links', async (t) => {
   const world = await startAsking(t, { bccAddress: 'archive@example.org' })
   const { ask, businessId, call, emailTemplateId, save, statusOf, answer } = world
   const recipient = { value: 'staff' }
@@ -219,7 +219,7 @@ test('copies, mails to staff and previews have no links that act', async (t) => 
   assert.equal(await statusOf(calendarId), 'OPEN')
 })
 
-test('the pages speak the language of the client, and run nothing', async (t) => {
+test('the pages are in the language of the client, and run no scripts', async (t) => {
   const world = await startAsking(t)
   const { ask, answer, open, save, ids } = world
   const hostile = '<img src=x onerror=alert(1)>"\'&'
@@ -245,7 +245,7 @@ test('the pages speak the language of the client, and run nothing', async (t) =>
   assert.match(unknown.body, /Ce lien n’est pas valable/)
 })
 
-test('a business chooses the statuses, and bad choices are refused with their place', async (t) => {
+test('a business chooses the statuses that the links set; invalid choices are refused with their pointer', async (t) => {
   const world = await startAsking(t)
   const { ask, answer, businessId, call, save, statusOf } = world
   const choose = (body: object) => call('POST', '/business', { businessId, ...body })

@@ -51,7 +51,7 @@ const behaviours = (token: string, otherToken: string, link: string): Behaviour[
     ['puts a method into the query', { method: 'GET', add: `?_method=POST&${form}` }],
     ['overrides the method', get({ 'x-http-method-override': 'POST' })],
     [
-      'overrides the method otherwise',
+      'overrides the method with another header',
       get({ 'x-method-override': 'POST', 'x-http-method': 'POST' }),
     ],
     ['adds a slash', { method: 'GET', add: '/' }],
@@ -95,7 +95,7 @@ const behaviours = (token: string, otherToken: string, link: string): Behaviour[
 
 const PREFLIGHT = { origin: CROSS, 'access-control-request-method': 'POST' }
 
-/** An hour later, in the fourth part of the link. */
+/** Changes the start time, which is the fourth part of the link, by an hour. */
 const withOtherStart = (link: string) =>
   link
     .split('.')

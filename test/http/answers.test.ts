@@ -5,7 +5,7 @@ import { OBJECT_KINDS, type ObjectKind } from '../../src/contract/objects.ts'
 import { proofSeed, randomFrom } from '../proofs/random.ts'
 import { startWorld } from '../support/world.ts'
 
-/** Values that a road to the database and back might change; what a property refuses is not sent. */
+/** Values that a round trip through the database might change. Invalid ones are not sent. */
 const TRICKY: Record<string, unknown[]> = {
   text: [
     'a',
@@ -54,8 +54,8 @@ test('the answer to a save equals a later GET, for single and concurrent saves',
   const bodyOf = (kind: ObjectKind, isNew: boolean) => {
     const body: Record<string, unknown> = {}
     for (const [name, field] of Object.entries(kind.fields)) {
-      const isSaid = (isNew && field.required) || random.chance(0.6)
-      if (name === 'status' || !isSaid) continue
+      const isSent = (isNew && field.required) || random.chance(0.6)
+      if (name === 'status' || !isSent) continue
       const value = !field.required && random.chance(0.2) ? null : valueOf(field)
       if (value !== undefined) body[name] = value
     }
@@ -63,7 +63,7 @@ test('the answer to a save equals a later GET, for single and concurrent saves',
       body.startTime = random.pick([951_782_399_999, 1_800_000_000_001])
       body.endTime = (body.startTime as number) + random.pick([1, 1_799_999])
     }
-    // Never the same one twice: a body with a known externalId is an update.
+    // Unique, because a body with a known externalId would be an update.
     if (random.chance(0.3)) {
       body.externalId = `${random.pick(['E 1', '{2}', '"3"'])} ${(externalIds += 1)}`
     }
@@ -74,7 +74,7 @@ test('the answer to a save equals a later GET, for single and concurrent saves',
   for (const kind of OBJECT_KINDS) {
     let refused = 0
     const saved: Record<string, unknown>[] = []
-    /** Several at one moment, which share a statement, or one by itself. */
+    /** Saves one body, or several concurrently, which share a statement. */
     const saveAll = async (bodies: object[]) => {
       const answers = await Promise.all(bodies.map((body) => world.call('POST', kind.path, body)))
       for (const [i, answer] of answers.entries()) {

@@ -76,7 +76,7 @@ test('an import within the limit sends its mails as soon as it has ended', async
   assert.equal(rows.length, 0)
 })
 
-test('an import above the limit waits until it is released, and its reminders do not', async (t) => {
+test('an import above the limit waits for approval, but its reminders do not', async (t) => {
   const world = await startConfirming(t)
   const { call, clock, engine } = world
   const { approvalId } = await importing(world, 4, 30)
@@ -123,7 +123,7 @@ test('a cancelled approval cancels its triggers, and says who did it', async (t)
   assert.equal(triggers[0].approvalId, null)
 })
 
-test('the limit is of the whole call, also if it is saved in many windows', async (t) => {
+test('the limit applies to the whole call, also if it is saved in many windows', async (t) => {
   const world = await startConfirming(t)
   const { businessId, db, clock, engine } = world
   const lines = linesOf(world, 2_003).map((body, i) => ({ number: i + 1, body }))
@@ -139,7 +139,7 @@ test('the limit is of the whole call, also if it is saved in many windows', asyn
     user: 'x',
     now: () => clock.now(),
   })
-  assert.deepEqual(fired, [0, 0, 0, 0], 'nothing leaves while the call runs')
+  assert.deepEqual(fired, [0, 0, 0, 0], 'nothing fires while the call runs')
   const { body } = await world.call('GET', `/approval/${imported.approvalId}`)
   assert.equal(body.triggers, 2_003)
   await world.call('POST', `/approval/${imported.approvalId}/cancel`)
@@ -150,24 +150,24 @@ test('the limit is of the whole call, also if it is saved in many windows', asyn
   assert.deepEqual(counts, { CANCELLED: 2_003 })
 })
 
-test('the mails of an import that broke off are counted and released by the engine', async (t) => {
+test('the engine counts and releases the mails of an aborted import', async (t) => {
   const world = await startConfirming(t)
   const { businessId, db, clock, engine } = world
-  const held = await holdWithoutEnd(world, 2)
+  const held = await importOnDyingNode(world, 2)
   assert.equal(await engine.runEngine(), 0)
   clock.advance({ seconds: 30 })
   await engine.loops.approve.runOnce()
-  assert.equal(await engine.runEngine(), 0, 'the call may go on')
+  assert.equal(await engine.runEngine(), 0, 'the call may still be running')
   clock.advance({ seconds: 31 })
   await engine.loops.approve.runOnce()
   assert.equal(await engine.runEngine(), 2)
   assert.equal((await world.call('GET', `/approval/${held}`)).status, 404)
 
-  const many = await holdWithoutEnd(world, 4)
+  const many = await importOnDyingNode(world, 4)
   clock.advance({ seconds: 61 })
   await engine.loops.approve.runOnce()
   assert.equal((await world.call('GET', `/approval/${many}`)).body.status, 'WAITING')
-  // A node that is killed after the decision leaves the triggers to the others.
+  // If a node is killed after the decision, another node releases the triggers.
   await db.query(sql`
     update approval set status = 'RELEASED', decided_user = 'anna', decided_time = now()
     where business_id = ${businessId} and approval_id = ${many}`)
@@ -192,7 +192,7 @@ test('an import whose client pauses for minutes is counted as a whole', async (t
       await until(isRenewed)
       for (let seconds = 0; seconds < 90; seconds += 15) {
         clock.advance({ seconds: 15 })
-        // Again and again: while a renewal runs, the next one is left out.
+        // Tick repeatedly, because a tick during a running renewal is skipped.
         await until(() => {
           t.mock.timers.tick(15_000)
           return isRenewed()
@@ -207,7 +207,7 @@ test('an import whose client pauses for minutes is counted as a whole', async (t
   assert.deepEqual([body.status, body.triggers], ['WAITING', 4])
 })
 
-test('an import goes on if it cannot say that it goes on', async (t) => {
+test('an import continues if its heartbeat fails', async (t) => {
   const world = await startConfirming(t)
   const { businessId, db, clock } = world
   const lines = linesOf(world, 4).map((body, i) => ({ number: i + 1, body, bytes: 262_144 }))
@@ -225,7 +225,7 @@ test('an import goes on if it cannot say that it goes on', async (t) => {
   assert.ok(imported.approvalId)
 })
 
-test('what waited too long for approval is not blamed on the service', async (t) => {
+test('triggers that expired while waiting for approval do not count as late', async (t) => {
   const world = await startConfirming(t)
   const { call, clock, database, engine } = world
   const first = await importing(world, 4)
@@ -254,8 +254,8 @@ test('what waited too long for approval is not blamed on the service', async (t)
   )
 })
 
-/** As if the node died before the end of the import. */
-async function holdWithoutEnd(world: World, count: number) {
+/** Imports on a node that dies before the import ends. */
+async function importOnDyingNode(world: World, count: number) {
   const { businessId, db, clock } = world
   const lines = linesOf(world, count).map((body, i) => ({ number: i + 1, body }))
   const broken = {
@@ -274,7 +274,7 @@ async function holdWithoutEnd(world: World, count: number) {
   return row!.id
 }
 
-test('without a limit of its own a business may send three times its busiest hour', async (t) => {
+test('without a bulkLimit a business may send three times the mails of its busiest hour', async (t) => {
   const world = await startConfirming(t, {})
   const first = await importing(world, 51)
   assert.ok(first.approvalId, 'the smallest default is 50')
@@ -340,7 +340,7 @@ test('a class counts one mail for each student', async (t) => {
   assert.deepEqual([approval.triggers, approval.mails], [1, 4])
 })
 
-test('a definition that is saved does not release what waits', async (t) => {
+test('saving a definition does not release triggers that wait for approval', async (t) => {
   const world = await startConfirming(t)
   const { approvalId } = await importing(world, 4)
   await world.save('/eventDefinition', {
@@ -358,7 +358,7 @@ test('a definition that is saved does not release what waits', async (t) => {
   assert.equal(await world.engine.runEngine(), 1, 'a trigger that a person fires does not wait')
 })
 
-test('firing many reminders by hand waits, and a cancelled approval leaves them as planned', async (t) => {
+test('firing many reminders at once waits for approval, and cancelling it leaves them as planned', async (t) => {
   const world = await startConfirming(t, { bulkLimit: 100 })
   const { call, clock, engine, businessId, save } = world
   await importing(world, 4)
@@ -421,7 +421,7 @@ test('sending many mails again waits for approval', async (t) => {
   assert.equal((await call('GET', '/emails/counts')).body.CAPTURED, 8)
 })
 
-test('a business neither sees nor decides approvals of another', async (t) => {
+test('a business cannot see or decide approvals of another', async (t) => {
   const world = await startConfirming(t)
   const { approvalId } = await importing(world, 4)
   const other = await addBusiness(world)

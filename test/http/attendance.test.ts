@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startWorld } from '../support/world.ts'
 
-test('a class stores who was present, and forgets a student who leaves', async (t) => {
+test('a class stores who was present, and drops the attendance of a removed student', async (t) => {
   const { call, clock, ids, save } = await startWorld(t)
   const { clientId: ben } = await save('/client', { firstName: 'Ben', lastName: 'Abel' })
   const hour = 3_600_000
@@ -40,7 +40,7 @@ test('a class stores who was present, and forgets a student who leaves', async (
   assert.deepEqual(await pointersOf({ clientId: ben }), ['/attendance'])
 })
 
-test('working hours name one of the own locations, exceptions are days or special hours', async (t) => {
+test('working hours name a location of the person; exceptions are days off or special hours', async (t) => {
   const { call, ids, save } = await startWorld(t)
   const { professionalId, locationId } = ids
   const monday = { weekday: 'MONDAY', from: '09:00', to: '17:00' }

@@ -9,7 +9,7 @@ type World = Awaited<ReturnType<typeof startWorld>>
 const pointersOf = ({ body }: Answer) =>
   body.errors.map((fault: { pointer: string }) => fault.pointer).toSorted()
 
-/** How many rows all objects and their audit have together: a refused request adds none. */
+/** The row counts of all objects, their audit and triggers; a refused request adds none. */
 async function countRows({ db }: Pick<World, 'db'>) {
   const counts = await Promise.all(
     [...OBJECT_KINDS.map(({ table }) => table), 'audit', 'event_trigger', 'pending_trigger'].map(
@@ -46,9 +46,9 @@ test('a value of a wrong type is refused with its pointer, for every property of
       const answer = await world.call('POST', kind.path, body)
       assert.equal(answer.status, 422, JSON.stringify(answer.body))
       assert.equal(answer.headers['content-type'], 'application/problem+json; charset=utf-8')
-      const told = new Set(pointersOf(answer).map((pointer: string) => pointer.split('/')[1]))
-      const wanted = Object.keys(body).filter((property) => body[property] !== undefined)
-      assert.deepEqual([...told].toSorted(), wanted.toSorted(), kind.kind)
+      const refused = new Set(pointersOf(answer).map((pointer: string) => pointer.split('/')[1]))
+      const wrong = Object.keys(body).filter((property) => body[property] !== undefined)
+      assert.deepEqual([...refused].toSorted(), wrong.toSorted(), kind.kind)
     }
   }
   assert.deepEqual(await countRows(world), before)
@@ -122,7 +122,7 @@ test('control characters are refused in single-line texts; line breaks are kept 
   assert.equal(address, 'One\nTwo\tThree')
 })
 
-test('a text of 10 MB is too large, one that fits into a body too long; neither is written', async (t) => {
+test('a text of 10 MB is 413, a shorter one that is still too long 422; neither is written', async (t) => {
   const world = await startWorld(t)
   const before = await countRows(world)
   const huge = await world.call('POST', '/client', {
@@ -137,7 +137,7 @@ test('a text of 10 MB is too large, one that fits into a body too long; neither 
   })
   assert.equal(long.status, 422)
   assert.deepEqual(pointersOf(long), ['/firstName'])
-  assert.ok(long.body.detail.length < 1_000, 'the value is not thrown back')
+  assert.ok(long.body.detail.length < 1_000, 'the answer does not repeat the value')
   assert.deepEqual(await countRows(world), before)
 })
 

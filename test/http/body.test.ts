@@ -22,9 +22,9 @@ const REFUSED: [string, number, Record<string, string>, string | Buffer][] = [
   ['a form', 415, { 'content-type': 'application/x-www-form-urlencoded' }, 'a=1'],
   ['plain text', 415, { 'content-type': 'text/plain' }, '{}'],
   ['no content type', 415, {}, '{}'],
-  ['a content type that is none', 415, { 'content-type': ';;;' }, '{}'],
+  ['a malformed content type', 415, { 'content-type': ';;;' }, '{}'],
   ['another charset', 415, { 'content-type': 'application/json; charset=utf-16' }, '{}'],
-  ['a packed body', 415, { ...JSON_TYPE, 'content-encoding': 'gzip' }, '{}'],
+  ['a compressed body', 415, { ...JSON_TYPE, 'content-encoding': 'gzip' }, '{}'],
   ['more than 64 levels', 422, JSON_TYPE, '['.repeat(65) + ']'.repeat(65)],
   ['more than 10,000 properties', 422, JSON_TYPE, objectOf(10_001)],
   ['more than 50,000 values', 422, JSON_TYPE, `[${'1,'.repeat(50_001)}1]`],
@@ -134,7 +134,7 @@ test('a streamed body may take any time, but a pause above the limit is 408', as
     t.mock.timers.tick(19_000)
     payload.write(piece)
     assert.equal(String((await next).value), piece)
-    t.mock.timers.tick(60_000) // the time that the piece takes to be processed does not count
+    t.mock.timers.tick(60_000) // processing time does not count
   }
   const late = pieces.next()
   t.mock.timers.tick(20_000)
@@ -157,17 +157,17 @@ test('a body that is too large is refused in answer to Expect: 100-continue', as
   const { port } = await listen(t)
   const headers = { ...JSON_TYPE, expect: '100-continue', 'content-length': 5_000_000 }
   const asking = request({ port, path: '/probe', method: 'POST', headers })
-  asking.on('continue', () => assert.fail('was told to go on'))
+  asking.on('continue', () => assert.fail('the server sent 100 Continue'))
   asking.flushHeaders()
   const [answer] = await once(asking, 'response')
   assert.equal(answer.statusCode, 413)
   asking.destroy()
 })
 
-const MONSTERS: [string, string, () => Buffer, number][] = [
+const OVERSIZED: [string, string, () => Buffer, number][] = [
   ['100 MB', '/probe', () => Buffer.alloc(100_000_000, 'x'), 413],
   ['100 MB without a credential', '/location', () => Buffer.alloc(100_000_000, 'x'), 401],
-  ['100 MB to nowhere', '/nowhere', () => Buffer.alloc(100_000_000, 'x'), 404],
+  ['100 MB to an unknown path', '/nowhere', () => Buffer.alloc(100_000_000, 'x'), 404],
   ['a depth of 1,000,000', '/probe', () => Buffer.from('['.repeat(1_000_000)), 422],
   ['a million keys', '/probe', () => Buffer.from(objectOf(1_000_000)), 413],
   ['as many keys as fit', '/probe', () => Buffer.from(objectOf(80_000)), 422],
@@ -175,7 +175,7 @@ const MONSTERS: [string, string, () => Buffer, number][] = [
   ['40,000 NULs', '/probe', () => Buffer.from(JSON.stringify(Array(40_000).fill('\0'))), 422],
 ]
 
-for (const [name, path, make, status] of MONSTERS.filter(([, , , status]) => status !== 422)) {
+for (const [name, path, make, status] of OVERSIZED.filter(([, , , status]) => status !== 422)) {
   test(`${name} is answered ${status} before all of it has arrived`, async (t) => {
     const { port } = await listen(t)
     const body = make()
@@ -188,9 +188,9 @@ for (const [name, path, make, status] of MONSTERS.filter(([, , , status]) => sta
   })
 }
 
-test('oversized or deeply nested JSON costs little more CPU than a good body, and others are served', async (t) => {
+test('oversized or deeply nested JSON costs little more CPU than a valid body, and other requests are served', async (t) => {
   const server = await startProbeProcess(t)
-  /** Sends all of it. The server may close the connection while the client is still sending. */
+  /** Sends the whole body. The server may close the connection while the client is still sending. */
   const post = (path: string, body: Buffer) =>
     new Promise<number | undefined>((resolve, reject) => {
       const to = { port: server.port, path, method: 'POST', headers: headersFor(body) }
@@ -201,7 +201,7 @@ test('oversized or deeply nested JSON costs little more CPU than a good body, an
       asking.end(body)
     })
 
-  // Other processes can only add to the CPU time (cold caches): the least is what a body costs.
+  // Other processes can only add to the CPU time (cold caches), so the minimum is the real cost.
   const leastCost = async (path: string, body: Buffer, status: number, name: string) => {
     const costs: number[] = []
     for (let i = 0; i < 5; i += 1) {
@@ -216,10 +216,10 @@ test('oversized or deeply nested JSON costs little more CPU than a good body, an
     return Math.min(...costs)
   }
   const longest = Buffer.from(JSON.stringify('x'.repeat(MAX_BODY_BYTES - 2)))
-  const harmless = await leastCost('/probe', longest, 422, 'the longest body that is read')
-  for (const [name, path, make, status] of MONSTERS) {
+  const baseline = await leastCost('/probe', longest, 422, 'the longest body that is parsed')
+  for (const [name, path, make, status] of OVERSIZED) {
     const tookMs = await leastCost(path, make(), status, name)
-    assert.ok(tookMs < 20 * harmless, `${name}: ${tookMs} ms, a harmless one ${harmless} ms`)
+    assert.ok(tookMs < 20 * baseline, `${name}: ${tookMs} ms, a valid body ${baseline} ms`)
     assertWithin(t, { what: name, tookMs, limitMs: 50 })
   }
 })

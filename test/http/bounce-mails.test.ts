@@ -68,8 +68,8 @@ async function startWithBounces(t: TestContext, refuses: Record<string, string> 
     lmtp: true,
     ignoreTLS: true,
   })
-  /** Hands a message over as a mail server does; returns the code of its reply. */
-  const handOver = async (to: string, raw: string): Promise<number> => {
+  /** Delivers a message to the listener over LMTP; returns the reply code. */
+  const deliverBounce = async (to: string, raw: string): Promise<number> => {
     try {
       const { rejectedErrors } = await lmtp.sendMail({ envelope: { from: '', to }, raw })
       return rejectedErrors?.[0]?.responseCode ?? 250
@@ -90,7 +90,7 @@ async function startWithBounces(t: TestContext, refuses: Record<string, string> 
     first,
     envelope,
     sendAgain,
-    handOver,
+    deliverBounce,
     suppressions,
     reasonOf,
     runEngine,
@@ -144,63 +144,64 @@ const complaint = (headers: string, fields = '', type = 'abuse') =>
   ].join('\r\n')
 
 test('a bounce finds its mail by the envelope sender, also if the mail is not quoted', async (t) => {
-  const { first, envelope, handOver, suppressions, reasonOf } = await startWithBounces(t)
+  const { first, envelope, deliverBounce, suppressions, reasonOf } = await startWithBounces(t)
   assert.match(envelope, /^bounce\+[0-9a-z]+-[0-9a-z]+-[0-9a-f]{20}@bounces\.example$/)
   const gone = notification('5.1.1', '550 5.1.1 no such user', 'Anna@Example.org')
 
   const forged = envelope.replace(/.@/, (end) => (end === '0@' ? '1@' : '0@'))
-  assert.equal(await handOver(forged, gone), 550)
-  assert.equal(await handOver('anna@example.org', gone), 550)
-  assert.equal(await handOver(envelope, 'Subject: I am on holiday\r\n\r\nBack soon'), 250)
-  assert.equal(await handOver(envelope, gone.replace('failed', 'delayed')), 250)
+  assert.equal(await deliverBounce(forged, gone), 550)
+  assert.equal(await deliverBounce('anna@example.org', gone), 550)
+  assert.equal(await deliverBounce(envelope, 'Subject: I am on holiday\r\n\r\nBack soon'), 250)
+  assert.equal(await deliverBounce(envelope, gone.replace('failed', 'delayed')), 250)
   assert.deepEqual(await suppressions(), [])
   assert.equal(await reasonOf(first.emailId), null)
 
-  assert.equal(await handOver(envelope.toUpperCase(), gone), 250)
+  assert.equal(await deliverBounce(envelope.toUpperCase(), gone), 250)
   assert.deepEqual(await suppressions(), ['anna@example.org BOUNCED'])
   assert.equal(await reasonOf(first.emailId), 'bounced: 5.1.1 550 5.1.1 no such user')
 })
 
 test('a bounce of the address to which a mail was forwarded counts as a soft bounce', async (t) => {
-  const { first, envelope, handOver, sendAgain, suppressions, reasonOf } = await startWithBounces(t)
+  const { first, envelope, deliverBounce, sendAgain, suppressions, reasonOf } =
+    await startWithBounces(t)
   const gone = notification('5.1.1', '550 5.1.1 no such user', 'anna@old.example')
   const original = 'Original-Recipient: rfc822; anna@example.org\r\nFinal-Recipient'
-  assert.equal(await handOver(envelope, gone), 250)
-  assert.equal(await handOver(envelope, gone.replace('Final-Recipient', original)), 250)
-  assert.deepEqual(await suppressions(), [], 'her own mailbox may have a copy')
+  assert.equal(await deliverBounce(envelope, gone), 250)
+  assert.equal(await deliverBounce(envelope, gone.replace('Final-Recipient', original)), 250)
+  assert.deepEqual(await suppressions(), [], 'the original mailbox may have kept a copy')
   assert.equal(await reasonOf(first.emailId), 'bounced: 5.1.1 550 5.1.1 no such user')
   for (let count = 2; count <= 5; count += 1) {
     assert.deepEqual(await suppressions(), [])
-    await handOver((await sendAgain()).envelope, gone.replace('Final-Recipient', original))
+    await deliverBounce((await sendAgain()).envelope, gone.replace('Final-Recipient', original))
   }
   assert.deepEqual(await suppressions(), ['anna@example.org BOUNCED'])
 })
 
-test('five soft bounces within 30 days suppress an address, each mail counting once', async (t) => {
+test('five soft bounces within 30 days suppress an address, and each mail counts once', async (t) => {
   const world = await startWithBounces(t)
-  const { call, clock, envelope, handOver, sendAgain, suppressions } = world
+  const { call, clock, envelope, deliverBounce, sendAgain, suppressions } = world
   const full = notification('5.2.2', '552 5.2.2 mailbox full')
-  assert.equal(await handOver(envelope, full), 250)
+  assert.equal(await deliverBounce(envelope, full), 250)
   clock.advance({ hours: 31 * 24 })
   for (let sent = 0; sent < 4; sent += 1) {
     const again = await sendAgain()
-    assert.equal(await handOver(again.envelope, full), 250)
-    assert.equal(await handOver(again.envelope, full), 250)
+    assert.equal(await deliverBounce(again.envelope, full), 250)
+    assert.equal(await deliverBounce(again.envelope, full), 250)
     const policy = await sendAgain()
-    await handOver(policy.envelope, notification('5.7.1', '550 5.7.1 on a block list'))
+    await deliverBounce(policy.envelope, notification('5.7.1', '550 5.7.1 on a block list'))
   }
   assert.deepEqual(await suppressions(), [], 'four within 30 days')
   const expired = notification('4.4.7', '450 4.4.7 delivery time expired')
-  assert.equal(await handOver((await sendAgain()).envelope, expired), 250)
+  assert.equal(await deliverBounce((await sendAgain()).envelope, expired), 250)
   assert.deepEqual(await suppressions(), ['anna@example.org BOUNCED'])
 
   assert.equal((await call('DELETE', '/suppression/anna@example.org')).status, 200)
   const envelopes: string[] = []
   for (let sent = 0; sent < 5; sent += 1) envelopes.push((await sendAgain()).envelope)
-  assert.equal(await handOver(envelopes.pop()!, full), 250)
-  assert.deepEqual(await suppressions(), [], 'counted anew')
-  await Promise.all(envelopes.map((one) => handOver(one, full)))
-  assert.deepEqual(await suppressions(), ['anna@example.org BOUNCED'], 'arriving at once')
+  assert.equal(await deliverBounce(envelopes.pop()!, full), 250)
+  assert.deepEqual(await suppressions(), [], 'the count starts again')
+  await Promise.all(envelopes.map((one) => deliverBounce(one, full)))
+  assert.deepEqual(await suppressions(), ['anna@example.org BOUNCED'], 'concurrent bounces count')
 })
 
 test('a mailbox that is full when the mail is sent counts as a soft bounce', async (t) => {
@@ -215,18 +216,18 @@ test('a mailbox that is full when the mail is sent counts as a soft bounce', asy
   assert.deepEqual(await suppressions(), ['anna@example.org BOUNCED'])
 })
 
-test('a complaint suppresses the address for every mail, if it names a mail of ours', async (t) => {
+test('a complaint suppresses the address for all mail if it names a mail that the service sent', async (t) => {
   const world = await startWithBounces(t)
-  const { call, envelope, first, handOver, reasonOf, suppressions } = world
+  const { call, envelope, first, deliverBounce, reasonOf, suppressions } = world
   const feedback = 'feedback@bounces.example'
   const named = `Message-ID: ${first.messageId}`
   const guessed = `Message-ID: ${first.messageId.replace(/[0-9a-f]{24}/, '0'.repeat(24))}`
-  assert.equal(await handOver(feedback, complaint(guessed)), 250)
-  assert.equal(await handOver(feedback, complaint(named, '', 'auth-failure')), 250)
-  assert.equal(await handOver(feedback, complaint(named, '', 'not-spam')), 250)
+  assert.equal(await deliverBounce(feedback, complaint(guessed)), 250)
+  assert.equal(await deliverBounce(feedback, complaint(named, '', 'auth-failure')), 250)
+  assert.equal(await deliverBounce(feedback, complaint(named, '', 'not-spam')), 250)
   assert.deepEqual(await suppressions(), [])
 
-  assert.equal(await handOver(feedback, complaint(named)), 250)
+  assert.equal(await deliverBounce(feedback, complaint(named)), 250)
   assert.deepEqual(await suppressions(), ['anna@example.org COMPLAINED'])
   assert.equal(await reasonOf(first.emailId), 'the recipient reported a mail as spam (abuse)')
   const resent = await call('POST', `/emails/${first.emailId}/resend`)
@@ -235,7 +236,7 @@ test('a complaint suppresses the address for every mail, if it names a mail of o
 
   await call('DELETE', '/suppression/anna@example.org')
   const byEnvelope = complaint('Subject: x', `Original-Mail-From: <${envelope}>`)
-  assert.equal(await handOver(feedback, byEnvelope), 250)
+  assert.equal(await deliverBounce(feedback, byEnvelope), 250)
   assert.deepEqual(await suppressions(), ['anna@example.org COMPLAINED'])
 
   await call('DELETE', '/suppression/anna@example.org')
@@ -248,18 +249,18 @@ test('a complaint suppresses the address for every mail, if it names a mail of o
   assert.deepEqual(bounced.body, { suppressed: ['anna@example.org'] })
 })
 
-test('a bounce that arrives before its mail is recorded as sent is taken at a later attempt', async (t) => {
-  const { db, first, envelope, handOver, suppressions } = await startWithBounces(t)
+test('a bounce that arrives before its mail is recorded as sent is accepted at a later attempt', async (t) => {
+  const { db, first, envelope, deliverBounce, suppressions } = await startWithBounces(t)
   const gone = notification('5.1.1', '550 5.1.1 no such user')
   await markAsPending(db, first.emailId, true)
-  assert.equal(await handOver(envelope, gone), 451)
+  assert.equal(await deliverBounce(envelope, gone), 451)
   assert.deepEqual(await suppressions(), [])
   await markAsPending(db, first.emailId, false)
-  assert.equal(await handOver(envelope, gone), 250)
+  assert.equal(await deliverBounce(envelope, gone), 250)
   assert.deepEqual(await suppressions(), ['anna@example.org BOUNCED'])
 })
 
-/** As if its worker had not recorded the answer yet. */
+/** Makes the mail look as if its worker had not recorded the server's reply yet. */
 const markAsPending = (db: Db, emailId: number, isPending: boolean) =>
   db.query(sql`
     update email set status = ${isPending ? 'QUEUED' : 'SENT'},

@@ -19,7 +19,7 @@ test('answers with personal data must not be cached', async (t) => {
     ['triggers', { url: `/eventTriggers/CALENDAR/${calendarId}`, headers: asKey }],
     ['an audit', { url: '/audit', headers: asKey }],
     ['people', { url: '/user', headers: asPerson }],
-    ['who has signed in', { url: '/session', headers: asPerson }],
+    ['the session', { url: '/session', headers: asPerson }],
     ['a save', { method: 'POST', url: '/client', headers: asKey, payload: PERSON }],
     ['a deletion', { method: 'DELETE', url: `/calendar/${calendarId}`, headers: asKey }],
     ['a report', { method: 'POST', url: report, headers: asKey, payload: { reportId: 101 } }],

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { sql } from '../../src/database/sql.ts'
 import { reminder, startWorld } from '../support/world.ts'
 
-test('a list of appointments carries names and counts of messages on request', async (t) => {
+test('a list of appointments contains names and message counts on request', async (t) => {
   const { book, businessId, call, clock, save } = await startWorld(t)
   await save('/eventDefinition', reminder(businessId, -24))
   await save('/eventDefinition', reminder(businessId, -48))
@@ -65,7 +65,7 @@ test('the days of a calendar are counted in the time zone of the business', asyn
   assert.equal((await call('GET', '/calendar/days')).status, 422)
 })
 
-test('the triggers of one appointment carry the name of their definition on request', async (t) => {
+test('the triggers of an appointment contain the name of their definition on request', async (t) => {
   const { book, businessId, call, clock, save } = await startWorld(t)
   await save('/eventDefinition', reminder(businessId, -24, { description: 'A day before' }))
   const { calendarId } = await book(clock.in({ hours: 100 }))
@@ -116,7 +116,7 @@ test('a list filtered by an id that the business does not have is refused', asyn
   }
 })
 
-test('a deleted object can still be the filter of a list', async (t) => {
+test('lists can be filtered by a deleted object', async (t) => {
   const { book, call, clock, ids } = await startWorld(t)
   const { calendarId } = await book(clock.in({ hours: 30 }))
   await call('DELETE', `/client/${ids.clientId}`)

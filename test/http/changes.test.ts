@@ -15,7 +15,7 @@ import { addBusiness, reminder, startEngine, startWorld } from '../support/world
 
 type Event = { id: string; kind?: string; objectId?: number | string | null }
 
-/** A client of server-sent events that hands out what it gets, one event after the other. */
+/** A client of server-sent events that returns them one by one. */
 async function openStream(t: TestContext, app: App, headers: Record<string, string>) {
   const address = app.server.address() ? app.listeningOrigin : await app.listen({ port: 0 })
   const stopping = new AbortController()
@@ -24,14 +24,14 @@ async function openStream(t: TestContext, app: App, headers: Record<string, stri
   cleanUpLater(t, close)
   const events = answer.ok ? readEvents(answer.body!) : undefined
   const next = async (): Promise<Event | undefined> => (await events!.next()).value ?? undefined
-  /** The next change of this kind, with what was told on the way there. */
+  /** The next change of this kind, with all changes received until then. */
   const nextOf = async (kind: string) => {
-    const told: string[] = []
+    const received: string[] = []
     for (;;) {
       const event = await next()
-      if (!event) throw new Error(`the stream ended before a ${kind}: ${told.join()}`)
-      if (event.kind) told.push(`${event.kind} ${event.objectId}`)
-      if (event.kind === kind) return { ...event, told }
+      if (!event) throw new Error(`the stream ended before a ${kind}: ${received.join()}`)
+      if (event.kind) received.push(`${event.kind} ${event.objectId}`)
+      if (event.kind === kind) return { ...event, received }
     }
   }
   const first = events && (await next())
@@ -76,11 +76,11 @@ test('a change is streamed with its kind and id only, and only to its own busine
   const { clientId } = await save('/client', { firstName: 'Olivia', lastName: 'Roth' })
   assert.equal((await stream.nextOf('client')).objectId, clientId)
   await other.save('/reason', { name: 'Massage' })
-  const { told } = await others.nextOf('reason')
-  // It may repeat what its own business changed before, if another transaction is still open.
+  const { received } = await others.nextOf('reason')
+  // The stream may repeat earlier changes of its own business if another transaction is open.
   const foreign = [`calendar ${calendarId}`, `client ${clientId}`]
   assert.deepEqual(
-    told.filter((one) => foreign.includes(one)),
+    received.filter((one) => foreign.includes(one)),
     [],
   )
 })
@@ -88,13 +88,13 @@ test('a change is streamed with its kind and id only, and only to its own busine
 test('a hint before a stream has started sends no older changes', async (t) => {
   const { businessId, database, save } = await startWorld(t)
   let hint = (_payload: string) => {}
-  const handHinted: Database = Object.assign(Object.create(database), {
+  const withManualHints: Database = Object.assign(Object.create(database), {
     listen: (_channel: string, onHint: (payload: string) => void) => {
       hint = onHint
       return async () => {}
     },
   })
-  const feed = new ChangeFeed(handHinted, (error) => assert.fail(error as Error))
+  const feed = new ChangeFeed(withManualHints, (error) => assert.fail(error as Error))
   const batches: ChangeBatch[] = []
   const { promise: heard, resolve } = Promise.withResolvers<void>()
   const starting = feed.listen(businessId, (batch) => {
@@ -121,7 +121,7 @@ test('the stream contains triggers that fired', async (t) => {
   const { body } = await call('GET', '/eventTriggers')
   const { eventTriggerId } = body.items[0]
   const stream = await openStream(t, app, bearer(key))
-  // The node listens from here on; what happened before may be missing.
+  // From here on the node listens; earlier changes may be missing.
   await stream.nextOf('eventTrigger')
   clock.advance({ hours: 2 })
   await startEngine(world).runEngine()
@@ -140,10 +140,10 @@ test('a stream resumes after the last event that its client received', async (t)
 
   const resumed = await openStream(t, app, { ...bearer(key), 'last-event-id': id })
   assert.equal(resumed.first!.id, id)
-  // Nothing records which triggers changed while nobody listened: all of them may have.
-  const { told } = await resumed.nextOf('reason')
+  // Changes of triggers are not recorded, so after a gap the stream reports that any may have changed.
+  const { received } = await resumed.nextOf('reason')
   assert.deepEqual(
-    told.filter((one) => one !== 'eventTrigger null'),
+    received.filter((one) => one !== 'eventTrigger null'),
     [`calendar ${calendarId}`, `reason ${reasonId}`],
   )
   assert.equal((await resumed.nextOf('eventTrigger')).objectId, null)
@@ -165,9 +165,9 @@ test('a client that missed more than a thousand changes is told to read everythi
   assert.equal(status, 200)
   const headers = { ...bearer(key), 'last-event-id': stream.first!.id }
   const resumed = await openStream(t, app, headers)
-  const { told } = await resumed.nextOf('eventAction')
-  assert.ok(told.includes('client null') && told.includes('calendar null'), told.join())
-  assert.ok(told.length < 20, told.join())
+  const { received } = await resumed.nextOf('eventAction')
+  assert.ok(received.includes('client null') && received.includes('calendar null'), received.join())
+  assert.ok(received.length < 20, received.join())
 })
 
 test('people receive the changes that they may read; REPORTS_ONLY receives none', async (t) => {
@@ -182,12 +182,12 @@ test('people receive the changes that they may read; REPORTS_ONLY receives none'
   await book(clock.in({ hours: 3 }), { professionalId })
   await save('/eventDefinition', reminder(businessId, -24))
   const mine = await book(clock.in({ hours: 4 }))
-  const { told } = await stream.nextOf('calendar')
+  const { received } = await stream.nextOf('calendar')
   assert.deepEqual(
-    told.filter((one) => !one.startsWith('eventTrigger null')),
+    received.filter((one) => !one.startsWith('eventTrigger null')),
     [`calendar ${mine.calendarId}`],
   )
-  // Given to a colleague: it must go from the list of the one who saw it.
+  // Moved to a colleague: the client must learn of it to remove the appointment from its list.
   await save('/calendar', { ...mine, professionalId })
   assert.equal((await stream.nextOf('calendar')).objectId, mine.calendarId)
 
@@ -197,7 +197,7 @@ test('people receive the changes that they may read; REPORTS_ONLY receives none'
   const after = await stream.nextOf('calendar')
   assert.equal(after.objectId, last.calendarId)
   assert.deepEqual(
-    after.told.filter((one) => /^eventTrigger \d/.test(one)),
+    after.received.filter((one) => /^eventTrigger \d/.test(one)),
     [],
   )
 

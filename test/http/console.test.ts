@@ -15,7 +15,7 @@ test('a file of the console that does not exist is 404, and another method is 40
   assert.deepEqual([answer.statusCode, answer.headers.allow], [405, 'GET, HEAD'])
 })
 
-test('a path that leads out of the console is refused', async (t) => {
+test('a path that leaves the console folder is refused', async (t) => {
   const { app } = await startApp(t, { database: noDatabase })
   for (const place of ['..%2f..%2fpackage.json', 'assets/..%2f..%2f..%2fpackage.json']) {
     const answer = await app.inject(`/console/${place}`)

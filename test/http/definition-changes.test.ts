@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { startWorld } from '../support/world.ts'
 
-/** Definitions of APPT_CHANGED under names, and which of them an appointment's saves triggered. */
+/** Named definitions of APPT_CHANGED, and a function that lists which of them triggered. */
 async function startWatched(t: TestContext, watched: Record<string, object>) {
   const world = await startWorld(t)
   const { call, save, businessId } = world
@@ -29,7 +29,7 @@ async function startWatched(t: TestContext, watched: Record<string, object>) {
   return { ...world, names, triggersOf }
 }
 
-test('a save triggers the definitions that wait for what it changed, and none that contradict', async (t) => {
+test('a save triggers only definitions that match both what it changed and the new status', async (t) => {
   const { book, clock, save, triggersOf } = await startWatched(t, {
     any: {},
     moved: { changes: ['TIME', 'LOCATION'] },
@@ -55,7 +55,7 @@ test('a save triggers the definitions that wait for what it changed, and none th
   assert.deepEqual(await triggered({ professionalId }), ['any', 'staff'])
   assert.deepEqual(await triggered({ note: 'x' }), [])
   assert.deepEqual(await triggered({ status: 'CANCELLED' }), ['any', 'cancelled', 'moved or ended'])
-  // One save moves it and cancels it: nobody is told of a new time.
+  // One save moves and cancels the appointment: no mail announces the new time.
   assert.deepEqual(await triggered({ ...later(96), professionalId, status: 'CANCELLED' }), [
     'any',
     'cancelled',
@@ -75,7 +75,7 @@ test('a save triggers the definitions that wait for what it changed, and none th
   ])
 })
 
-test('a pending trigger is cancelled if its definition no longer waits for that change', async (t) => {
+test('a pending trigger is cancelled if its definition no longer selects that change', async (t) => {
   const { book, call, clock, save, names, triggersOf } = await startWatched(t, {
     moved: { changes: ['TIME'], triggerHours: 2 },
   })

@@ -165,10 +165,10 @@ test('unsaved changes that could not be saved are refused at their property', as
   const path = `/emailTemplate/${emailTemplateId}/preview`
   const template = { emailTemplateId: theirs.emailTemplateId, subject: 'Mine' }
   const { body } = await call('POST', path, { ...about, template })
-  assert.equal(body.subject, 'Mine', 'the id in the path wins')
+  assert.equal(body.subject, 'Mine', 'the id in the path takes precedence')
 })
 
-test('a check answers the warnings that saving would answer', async (t) => {
+test('a check returns the warnings that saving would return', async (t) => {
   const { book, call, clock, save } = await startWorld(t)
   const { emailTemplateId } = await save('/emailTemplate', WARM)
   const { calendarId } = await book(clock.in({ hours: 48 }))

@@ -9,8 +9,8 @@ import { mailerParts } from '../support/scripted-mailer.ts'
 
 type World = Awaited<ReturnType<typeof startWorld>>
 
-/** One reminder that has gone out, of a category that one may unsubscribe from. */
-async function sent(world: World) {
+/** Sends one reminder of a category that allows unsubscribing. */
+async function sendReminder(world: World) {
   const { businessId, clock, save } = world
   const { emailCategoryId } = await save('/emailCategory', { name: 'News', transactional: false })
   const { emailTemplateId } = await save('/emailTemplate', {
@@ -33,7 +33,7 @@ async function sent(world: World) {
 
 test('mails are listed, read as rendered, and found by object and client', async (t) => {
   const world = await startWorld(t)
-  const { booked, emailTemplateId } = await sent(world)
+  const { booked, emailTemplateId } = await sendReminder(world)
   const { call, ids } = world
   const { items } = (await call('GET', '/emails?status=CAPTURED')).body
   assert.equal(items.length, 1)
@@ -71,7 +71,7 @@ test('mails are listed, read as rendered, and found by object and client', async
 
 test('mails are filtered by statuses, trigger, client, location, words and template, and counted', async (t) => {
   const world = await startWorld(t)
-  const { emailTemplateId, booked, runEngine } = await sent(world)
+  const { emailTemplateId, booked, runEngine } = await sendReminder(world)
   const { book, call, clock, ids, save } = world
   const bruno = await save('/client', {
     firstName: 'Bruno',
@@ -121,7 +121,7 @@ test('mails are filtered by statuses, trigger, client, location, words and templ
 
 test('a mail is sent again as a new one, and its trigger stays as it is', async (t) => {
   const world = await startWorld(t)
-  const { booked, runEngine } = await sent(world)
+  const { booked, runEngine } = await sendReminder(world)
   const { call } = world
   const [first] = (await call('GET', '/emails')).body.items
   const before = (await call('GET', `/eventTriggers/CALENDAR/${booked.calendarId}`)).body
@@ -137,7 +137,7 @@ test('a mail is sent again as a new one, and its trigger stays as it is', async 
   assert.deepEqual(
     about.map((one: { emailId: number }) => one.emailId),
     [first.emailId, mail.emailId],
-    'also without a trigger it is one of the mails about its object',
+    'a mail without a trigger is listed with its object',
   )
   const after = (await call('GET', `/eventTriggers/CALENDAR/${booked.calendarId}`)).body
   assert.deepEqual(after, before)
@@ -148,7 +148,7 @@ test('a mail is sent again as a new one, and its trigger stays as it is', async 
 
 test('a captured email that is sent again has all its headers and attachments', async (t) => {
   const world = await startWorld(t)
-  const { booked, emailTemplateId } = await sent(world)
+  const { booked, emailTemplateId } = await sendReminder(world)
   await world.save('/emailTemplate', {
     emailTemplateId,
     fromName: 'Harbour Clinic',
@@ -181,7 +181,7 @@ test('a captured email that is sent again has all its headers and attachments', 
 
 test('an email that is sent again keeps its client after the appointment got another client', async (t) => {
   const world = await startWorld(t)
-  const { booked, emailTemplateId } = await sent(world)
+  const { booked, emailTemplateId } = await sendReminder(world)
   const { call, save } = world
   await save('/emailTemplate', {
     emailTemplateId,
@@ -201,7 +201,7 @@ test('an email that is sent again keeps its client after the appointment got ano
 
 test('a test email goes to the given addresses and is marked as a test', async (t) => {
   const world = await startWorld(t)
-  const { booked, emailTemplateId, runEngine } = await sent(world)
+  const { booked, emailTemplateId, runEngine } = await sendReminder(world)
   const about = { objectType: 'CALENDAR', objectId: booked.calendarId }
   const path = `/emailTemplate/${emailTemplateId}/test`
   const answer = await world.call('POST', path, {
@@ -224,7 +224,7 @@ test('a test email goes to the given addresses and is marked as a test', async (
 
 test('GET of the unsubscribe link changes nothing; the one-click POST unsubscribes', async (t) => {
   const world = await startWorld(t)
-  const { runEngine } = await sent(world)
+  const { runEngine } = await sendReminder(world)
   const { app, call, clock } = world
   const [mail] = (await call('GET', '/emails')).body.items
   const { html } = (await call('GET', `/emails/${mail.emailId}`)).body
@@ -261,13 +261,17 @@ test('GET of the unsubscribe link changes nothing; the one-click POST unsubscrib
     items.map((entry: { change: string; user: string }) => `${entry.change} by ${entry.user}`),
     ['DELETED by key:test', 'CREATED by SYSTEM'],
   )
-  assert.doesNotMatch(JSON.stringify(items), /anna/, 'the audit names nobody it cannot forget')
+  assert.doesNotMatch(
+    JSON.stringify(items),
+    /anna/,
+    'the audit contains no addresses, because it cannot erase them',
+  )
 })
 
 test('a bounced address gets no email at all until its suppression is deleted', async (t) => {
   const world = await startWorld(t)
   const { app, call, key } = world
-  const { booked } = await sent(world)
+  const { booked } = await sendReminder(world)
   const mails = async () => (await call('GET', `/emails/calendar/${booked.calendarId}`)).body
   const [mail] = await mails()
   const message = [
@@ -313,7 +317,7 @@ test('a bounced address gets no email at all until its suppression is deleted', 
   assert.equal(returned.statusReason, 'bounced: 5.1.1 550 no such user')
 })
 
-/** A notification about Anna's mail, its machine-readable part in base64. */
+/** A bounce of Anna's mail, with the delivery-status part in base64. */
 const notification = (messageId: string, status: string, words: string) => {
   const fields = [
     'Reporting-MTA: dns; mx.example',
@@ -342,7 +346,7 @@ const notification = (messageId: string, status: string, words: string) => {
 
 test('a bounce because of a policy is shown on the mail and does not suppress the address', async (t) => {
   const world = await startWorld(t)
-  await sent(world)
+  await sendReminder(world)
   const { call } = world
   const [{ emailId, messageId }] = (await call('GET', '/emails')).body.items
   const message = notification(messageId, '5.7.1', '550 5.7.1 on a block list')
@@ -353,9 +357,9 @@ test('a bounce because of a policy is shown on the mail and does not suppress th
   assert.equal(statusReason, 'bounced: 5.7.1 550 5.7.1 on a block list')
 })
 
-test('a NUL in the encoded part of a notification does not cause an error', async (t) => {
+test('a NUL in the encoded part of a bounce does not cause an error', async (t) => {
   const world = await startWorld(t)
-  await sent(world)
+  await sendReminder(world)
   const [{ messageId }] = (await world.call('GET', '/emails')).body.items
   const message = notification(messageId, '5.1.1', '550 5.1.1 no\0 such user')
   const answer = await world.call('POST', '/emails/bounce', { message })
@@ -366,7 +370,7 @@ test('a NUL in the encoded part of a notification does not cause an error', asyn
 
 test('the content of an email is stored for the retention time, then only its hash', async (t) => {
   const world = await startWorld(t)
-  await sent(world)
+  await sendReminder(world)
   const { call, clock, database } = world
   const [{ emailId, subject }] = (await call('GET', '/emails')).body.items
   const before = clock.now()
@@ -389,7 +393,7 @@ test('the content of an email is stored for the retention time, then only its ha
 
 test('a queued email keeps its content, however old it is', async (t) => {
   const world = await startWorld(t)
-  const { booked, emailTemplateId } = await sent(world)
+  const { booked, emailTemplateId } = await sendReminder(world)
   const about = { objectType: 'CALENDAR', objectId: booked.calendarId }
   await world.call('POST', `/emailTemplate/${emailTemplateId}/test`, {
     ...about,

@@ -42,5 +42,5 @@ test('a change with an outdated ETag is 412', async () => {
   assert.throws(() => change('"old"', current), stale)
   assert.throws(() => change(etag, { ...current, thingId: 8 }), stale)
   assert.throws(() => change('*', undefined), stale, 'there is nothing to match')
-  assert.throws(() => change(`W/${etag}`, current), stale, 'a weak tag is no strong match')
+  assert.throws(() => change(`W/${etag}`, current), stale, 'a weak ETag never matches If-Match')
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { reminder, startEngine, startWorld } from '../support/world.ts'
 
-/** Anna's reminder was due and had no action; Bruno's, at another place, is pending. */
+/** Anna's reminder was due but had no action; Bruno's, at another location, is pending. */
 async function startWithTwo(t: TestContext) {
   const world = await startWorld(t)
   const { book, businessId, clock, save } = world

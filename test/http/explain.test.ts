@@ -20,7 +20,7 @@ type Explanation = {
 const against = ({ checks }: Explanation) =>
   checks.filter((check) => !check.ok).map(({ check, reason }) => `${check}: ${reason}`)
 
-test('every active definition of the kind is explained, with reasons', async (t) => {
+test('every active definition for the object’s type is explained, with reasons', async (t) => {
   const { book, businessId, call, clock, save } = await startWorld(t)
   const seefeld = await save('/location', { name: 'Seefeld' })
   const define = (description: string, hours: number, more: object = {}) =>
@@ -50,7 +50,7 @@ test('every active definition of the kind is explained, with reasons', async (t)
 
   const [trigger] = (await call('GET', `/eventTriggers?eventDefnId=${dayBefore.eventDefnId}`)).body
     .items
-  const { checks: looked, ...waiting } = by['the day before']!
+  const { checks, ...waiting } = by['the day before']!
   assert.deepEqual(waiting, {
     eventDefnId: dayBefore.eventDefnId,
     description: 'the day before',
@@ -60,7 +60,7 @@ test('every active definition of the kind is explained, with reasons', async (t)
     eventTriggerId: trigger.eventTriggerId,
   })
   assert.deepEqual(
-    looked.filter((check) => check.check === 'time'),
+    checks.filter((check) => check.check === 'time'),
     [
       {
         check: 'time',
@@ -211,7 +211,7 @@ test('a fired trigger is explained by the state when it fired, even if object, d
     'passed when it fired; now: the definition has no active action; add one to send a mail',
   )
 
-  // Moved to a time whose reminder would have been due already: what was sent stays sent.
+  // The reminder for the new time would be overdue; the mail that was sent stays FIRED.
   await save('/eventDefinition', { ...update, locationIdList: [] })
   const startTime = clock.in({ hours: 2 }).epochMilliseconds
   await save('/calendar', { calendarId, ...ids, status: 'OPEN', startTime, endTime: startTime + 1 })
@@ -262,7 +262,7 @@ test('explain tells captured, sent and failed mails apart', async (t) => {
   ])
 })
 
-test('a trigger that a worker has claimed still waits, and one that was given up did not fire', async (t) => {
+test('a trigger that a worker has claimed is WAITING, and one that was given up is NOT fired', async (t) => {
   const world = await startWorld(t)
   const { book, businessId, clock, database, save } = world
   await save(
@@ -312,7 +312,7 @@ test('a fired change event is explained by that change, not by later ones', asyn
   const { locationId } = await save('/location', { name: 'Seefeld' })
   await save('/calendar', { calendarId, status: 'OPEN', locationId })
 
-  // It is pending: what it reports has happened, so it will fire all the same.
+  // The trigger is pending and will fire, because the change that it reports did happen.
   const pending = await explained(world, calendarId)
   assert.equal(pending.outcome, 'WAITING')
   assert.deepEqual(against(pending), [])

@@ -69,7 +69,7 @@ test('a file is uploaded, listed, read, renamed, deleted and restored', async (t
   assert.deepEqual([restored.status, restored.body.active], [200, true])
 })
 
-test('a file can be uploaded as it is, with its name in the query', async (t) => {
+test('a file can be uploaded as raw bytes, with its name in the query', async (t) => {
   const { call } = await startWorld(t)
   const type = { 'content-type': 'image/png' }
   const created = await call('POST', '/fileLibrary?name=Logo.png', PNG, type)
@@ -87,7 +87,7 @@ test('a file can be uploaded as it is, with its name in the query', async (t) =>
   assert.deepEqual([unknown.status, pointersOf(unknown.body)], [422, ['?title']])
 })
 
-test('a file that is too large, of another type or badly named is refused with its place', async (t) => {
+test('a file that is too large, of another type or badly named is refused with its pointer', async (t) => {
   const world = await startWorld(t)
   const large = Buffer.concat([PDF, Buffer.alloc(5 * 1_048_576)])
   const zip = Buffer.from('PK\x03\x04 [Content_Types].xml word/document.xml', 'latin1')
@@ -184,7 +184,7 @@ test('the logo of a business is a PNG or JPEG of at most 200 KB', async (t) => {
   assert.equal((await call('DELETE', `/fileLibrary/${good}`)).status, 200)
 })
 
-/** A world whose reminders leave over SMTP, from a template with these files. */
+/** A world that sends reminders over SMTP, with these files attached. */
 async function startSending(
   t: TestContext,
   { names, bytes, behaviour }: { names: string[]; bytes: Buffer; behaviour?: Behaviour },
@@ -211,7 +211,7 @@ async function startSending(
   return { ...world, ...engine, server, ids, emailTemplateId }
 }
 
-test('a mail carries the files of its template, byte by byte, and is stored without them', async (t) => {
+test('a mail has the files of its template attached, byte for byte, and is stored without them', async (t) => {
   const bytes = Buffer.concat([PDF, Buffer.alloc(300_000, 'ü'), Buffer.from('\n.\n..\n=_file x\n')])
   const names = ['Anfahrt für alle.pdf', 'Prices.pdf']
   const world = await startSending(t, { names, bytes })
@@ -254,7 +254,7 @@ test('a mail carries the files of its template, byte by byte, and is stored with
   assert.deepEqual(preview.body.attachments, whole.attachments)
 })
 
-test('a mail that waits is sent with a file that was deleted meanwhile; later it cannot be sent again', async (t) => {
+test('a queued mail is sent with a file that was deleted meanwhile; later it cannot be sent again', async (t) => {
   const behaviour: Behaviour = { at: 'end', act: { reply: '451 later\r\n' } }
   const world = await startSending(t, { names: ['Prices.pdf'], bytes: PDF, behaviour })
   const { book, call, clock, database, emailTemplateId, ids, server } = world

@@ -14,7 +14,7 @@ const rowsOf = ({ db }: World) =>
            (select coalesce(json_agg(a order by event_action_id), '[]') from event_action a)::text as actions,
            (select count(*) from audit) as audit`)
 
-/** Asks for the plan of a body, sees that nothing was written, saves it and compares. */
+/** Plans a body, checks that nothing was written, then saves it. */
 async function planThenSave(world: World, body: object) {
   const { call } = world
   const before = await rowsOf(world)
@@ -101,7 +101,7 @@ test('a plan predicts exactly what saving does', async (t) => {
   assert.deepEqual(countsOf((await call('POST', '/eventDefinition/plan', off)).body), none)
 })
 
-test('delayed events that are pending move with the delay; new ones come only with changes', async (t) => {
+test('pending triggers of a delayed event move with the delay; a save creates no new ones', async (t) => {
   const world = await startWorld(t)
   const { book, businessId, clock, save } = world
   const created = { eventType: { eventTypeId: 1 } }
@@ -149,7 +149,7 @@ test('a backtest counts emails, clients, emails at night and empty tokens', asyn
   const start = clock.now() // Monday, 10:00 in Zurich
   await book(start.add({ hours: 48 }))
   await book(start.add({ hours: 48, minutes: 40 }))
-  await book(start.add({ hours: 62 })) // its reminder at midnight
+  await book(start.add({ hours: 62 })) // its reminder is due at midnight
   await book(start.add({ hours: 50 }), { clientId: hidden.clientId })
   const cancelled = await book(start.add({ hours: 51 }))
   await save('/calendar', { calendarId: cancelled.calendarId, status: 'CANCELLED' })
@@ -183,19 +183,23 @@ test('a backtest counts emails, clients, emails at night and empty tokens', asyn
   )
   assert.deepEqual(await rowsOf(world), before, 'a backtest writes nothing')
 
-  assert.equal((await run('2026-03-03', '2026-03-03')).body.mails, 2, 'days are the business’s')
+  assert.equal(
+    (await run('2026-03-03', '2026-03-03')).body.mails,
+    2,
+    'days are in the time zone of the business',
+  )
   assert.equal((await run('2026-02-01', '2026-03-02')).body.mails, 0)
-  const silent = await run('2026-03-01', '2026-03-31', reminder(businessId, -24))
-  assert.equal(silent.body.mails, 3, 'without an action yet, one to each client is assumed')
+  const withoutAction = await run('2026-03-01', '2026-03-31', reminder(businessId, -24))
+  assert.equal(withoutAction.body.mails, 3, 'without an action, one mail to each client is assumed')
 
   const { eventDefnId } = await save('/eventDefinition', definition)
-  const [said] = eventActions
-  const named = { ...definition, eventDefnId, eventActions: [{ ...said, recipient: CLIENT }] }
+  const [action] = eventActions
+  const named = { ...definition, eventDefnId, eventActions: [{ ...action, recipient: CLIENT }] }
   const again = await run('2026-03-01', '2026-03-31', named)
-  assert.equal(again.body.mails, 3, 'the action that it has already is not another one')
+  assert.equal(again.body.mails, 3, 'the saved action is not counted twice')
 })
 
-test('a visit that has since taken place counts as it was when its reminder was due', async (t) => {
+test('a past visit counts with the status that it had when its reminder was due', async (t) => {
   const { book, businessId, call, clock, save } = await startWorld(t)
   const { calendarId } = await book(clock.in({ hours: 48 }))
   const dropped = await book(clock.in({ hours: 50 }))
@@ -205,7 +209,7 @@ test('a visit that has since taken place counts as it was when its reminder was 
   await book(late) // booked within the day: too late for a reminder
   clock.advance({ hours: 60 })
   await save('/calendar', { calendarId, status: 'COMPLETED' })
-  await book(clock.now().subtract({ hours: 1 }), { status: 'COMPLETED' }) // entered afterwards
+  await book(clock.now().subtract({ hours: 1 }), { status: 'COMPLETED' }) // entered after the visit
   const days = { startDate: '2026-03-01', endDate: '2026-03-31' }
   const run = async (definition: object) =>
     (await call('POST', '/eventDefinition/backtest', { definition, ...days })).body.mails
@@ -236,7 +240,7 @@ test('a plan names the client, the visit and the reason of a sample, and counts 
       [10, 2],
       [21, 1],
     ],
-    'hours are those of the location',
+    'hours are in the time zone of the location',
   )
   assert.equal(plan.atNight, 1)
   assert.equal(plan.withinAnHour, 1)
@@ -307,7 +311,7 @@ test('samples are read page by page, of each kind of change', async (t) => {
 type Counted = { create?: number; mails?: number; samples: { locationName: string }[] }
 type Call = (method: 'POST', path: string, body: object) => Promise<{ body: Counted }>
 
-test('samples of a plan and a backtest show a location manager the own locations only', async (t) => {
+test('samples of a plan and a backtest show a location manager only their own locations', async (t) => {
   const { app, book, businessId, call, clock, database, ids, save } = await startWorld(t)
   const other = await save('/location', { name: 'London' })
   await book(clock.in({ hours: 72 }))
@@ -331,7 +335,7 @@ test('samples of a plan and a backtest show a location manager the own locations
     assert.deepEqual(asLea, { count: 2, named: ['Altstadt'] }, path)
   }
 
-  // Objects of other locations do not take places of a page.
+  // Hidden objects of other locations do not count towards a page.
   const { eventDefnId } = await save('/eventDefinition', definition)
   await book(clock.in({ hours: 74 }), { locationId: other.locationId })
   await book(clock.in({ hours: 75 }))

@@ -8,7 +8,7 @@ type World = Awaited<ReturnType<typeof startWorld>>
 
 const OPERATOR = { authorization: `Bearer ${OPERATOR_KEY}` }
 
-/** Of no list's position: neither an id, nor a moment, nor a text that PostgreSQL can store. */
+/** Invalid in every cursor: not an id, a time, or a text that PostgreSQL can store. */
 const NEVER = [null, true, {}, [], 1.5, -1, 0, 1e300, 2 ** 53, 'a\0b', '\ud800']
 const MOMENTS = [
   'x',
@@ -23,7 +23,7 @@ const MOMENTS = [
   '+275760-09-13T00:00:00Z',
 ]
 
-test('a cursor that is forged with other types is 422 in every list', async (t) => {
+test('a forged cursor with values of other types is 422 in every list', async (t) => {
   const world = await startWorld(t, { ADMIN_API_KEY: OPERATOR_KEY })
   const idByName = await fillEveryList(world)
   const lists = (await pathsOfLists(world)).map((path) =>
@@ -73,7 +73,7 @@ const readCursor = (cursor: string) =>
 
 const writeCursor = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-/** Whatever the API description says takes a cursor. */
+/** All paths that take a cursor, according to the API description. */
 async function pathsOfLists({ call }: World) {
   const { body } = await call('GET', '/openapi.json')
   type Operation = { get?: { parameters?: { name: string }[] } }
@@ -82,7 +82,7 @@ async function pathsOfLists({ call }: World) {
     .map(([path]) => path)
 }
 
-/** Two rows at least in each. */
+/** Creates at least two rows for each list. */
 async function fillEveryList(world: World) {
   const { businessId, call, clock, save, ids } = world
   const start = clock.in({ hours: 72 }).epochMilliseconds

@@ -8,31 +8,34 @@ const METRICS_TOKEN = 'token-of-the-metrics'
 const ADMIN_API_KEY = 'key-of-the-operator'
 const { app } = await startApp({ after }, { env: { METRICS_TOKEN, ADMIN_API_KEY } })
 
-const away = {
+const unreachableDatabase = {
   checkWritable: async () => {
     throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
   },
 } as unknown as Services['database']
 
 test('healthz is ok even if the database is down', async (t) => {
-  const { app } = await startApp(t, { database: away })
+  const { app } = await startApp(t, { database: unreachableDatabase })
   assert.equal((await app.inject('/healthz')).statusCode, 200)
 })
 
 test('a node is ready while its database answers', async (t) => {
   assert.deepEqual((await app.inject('/readyz')).json(), { status: 'ok' })
-  const without = await startApp(t, { database: away })
+  const without = await startApp(t, { database: unreachableDatabase })
   const answer = await without.app.inject('/readyz')
   assert.equal(answer.statusCode, 503)
   assert.match(String(answer.headers['content-type']), /^application\/problem\+json/)
 })
 
 test('a node with an engine is ready if its last iteration is at most 15 s old', async (t) => {
-  let turn: Temporal.Instant | undefined
-  const { app, clock } = await startApp(t, { database: noDatabase, lastClaimTime: () => turn })
+  let lastIteration: Temporal.Instant | undefined
+  const { app, clock } = await startApp(t, {
+    database: noDatabase,
+    lastClaimTime: () => lastIteration,
+  })
   const status = async () => (await app.inject('/readyz')).statusCode
-  assert.equal(await status(), 503, 'before its first turn')
-  turn = clock.now()
+  assert.equal(await status(), 503, 'before its first iteration')
+  lastIteration = clock.now()
   assert.equal(await status(), 200)
   clock.advance({ seconds: 15 })
   assert.equal(await status(), 200)
@@ -40,7 +43,7 @@ test('a node with an engine is ready if its last iteration is at most 15 s old',
   assert.equal(await status(), 503)
 })
 
-test('a mail server that takes no mail is a warning of a ready node', async (t) => {
+test('a node is ready, with a warning, if its mail server accepts no mail', async (t) => {
   const { app, database, clock } = await startApp(t, {
     env: { SMTP_URL: 'smtp://mail.test:25?tls=never' },
   })

@@ -15,7 +15,7 @@ test('no template blocks the event loop, neither when it is saved nor when it is
   const { book, call, clock, save } = await startWorld(t)
   const { calendarId } = await book(clock.in({ hours: 1 }))
   const about = { objectType: 'CALENDAR', objectId: calendarId }
-  // The first save and preview load and compile what all the others use.
+  // Warm-up: the first save and preview load and compile code.
   const warm = await save('/emailTemplate', template({}))
   await call('POST', `/emailTemplate/${warm.emailTemplateId}/preview`, about)
   await call('POST', '/emailTemplate', template({ emailBody: '<b' }))
@@ -49,7 +49,7 @@ test('a refused template says what is wrong and stores nothing', async (t) => {
   assert.deepEqual((await call('GET', '/emailTemplate')).body.items, [])
 })
 
-test('while slow templates of one business are checked, others save theirs', async (t) => {
+test('slow template checks of one business do not delay other businesses', async (t) => {
   const world = await startWorld(t)
   const other = await addBusiness(world)
   const slow = hostileTemplates.find(({ name }) => name.startsWith('as many rules'))!
@@ -66,7 +66,7 @@ test('while slow templates of one business are checked, others save theirs', asy
   )
   const { status } = await other.call('POST', '/emailTemplate', template({}))
   assert.equal(status, 201)
-  // In the order of arrival the other one would begin when three are checked.
+  // First come, first served would start the other business's check after three slow ones.
   assert.ok(checked < 3, `${checked} were checked before`)
   await saving
 })

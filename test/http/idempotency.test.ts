@@ -30,7 +30,7 @@ test('the same key and body get the first answer again, and the work is done onc
   assert.equal(done.length, 1)
 })
 
-test('the order of properties does not make another body', async (t) => {
+test('the order of properties does not matter', async (t) => {
   const { post, done } = await startThings(t)
   await post({ name: 'a', note: 'n' })
   assert.equal((await post({ note: 'n', name: 'a' })).statusCode, 201)
@@ -59,7 +59,7 @@ test('a key belongs to its credential and its path', async (t) => {
   assert.equal(done.length, 5)
 })
 
-test('while the first is still running, another with its key is 409', async (t) => {
+test('while a request is running, another one with its key is 409', async (t) => {
   const { post, done, hold } = await startThings(t)
   const { entered, release } = hold()
   const first = post({ name: 'a' })
@@ -82,14 +82,14 @@ test('a refusal is remembered with its text, and nothing is written', async (t) 
   assert.equal(again.statusCode, 409)
   assert.equal(again.body, first.body)
   assert.match(String(again.headers['content-type']), /^application\/problem\+json/)
-  // Each answer names its own request, which is in the log.
+  // Each answer has its own request id, which is in the log.
   assert.match(String(first.headers['x-request-id']), /^[0-9a-f-]{36}$/)
   assert.notEqual(again.headers['x-request-id'], first.headers['x-request-id'])
   assert.equal(done.length, 0)
   const audits = await database
     .forBusiness(1, 'test')
     .query(sql`select * from audit where id = '1'`)
-  assert.equal(audits.length, 1, 'the business itself, not the change that was refused')
+  assert.equal(audits.length, 1, 'only the creation of the business, not the refused change')
 })
 
 test('the refusal of an invalid body is remembered; the corrected body needs a new key', async (t) => {
@@ -110,7 +110,7 @@ test('a server error is not remembered', async (t) => {
   assert.equal(done.length, 1)
 })
 
-test('after a day the key is free again, and its row can be cleared away', async (t) => {
+test('after a day the key is free again, and its row can be deleted', async (t) => {
   const { post, done, clock, database } = await startThings(t)
   await post({ name: 'a' })
   clock.advance({ hours: 23, minutes: 59 })
@@ -154,7 +154,7 @@ type Options = {
   query?: Record<string, string>
 }
 
-/** An app with a few routes that write, and a record of what they did. */
+/** An app with a few routes that write, and a list of the completed calls. */
 async function startThings(t: TestContext) {
   const { app, clock, database, logged } = await startApp(t)
   const now = clock.now()

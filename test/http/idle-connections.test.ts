@@ -7,14 +7,14 @@ import { text } from 'node:stream/consumers'
 import { keepAliveUntilAnswer } from '../../src/http/server/connections.ts'
 import { startProbe } from '../support/probe.ts'
 
-test('a request that takes longer than a connection may be idle is answered', async (t) => {
+test('a request that takes longer than the idle timeout is answered', async (t) => {
   const { app } = await startProbe(t)
   app.route({
     method: ['GET', 'POST'],
     url: '/probe/idle',
     config: { open: true, emptyBody: true },
     handler: async ({ raw: { socket } }) => {
-      // From here on, so that a busy machine does not close the connection before the request.
+      // Set here, so that on a busy machine the connection does not time out before the request.
       socket.setTimeout(IDLE_MS)
       await once(socket, 'timeout')
       socket.setTimeout(0)
@@ -28,14 +28,14 @@ test('a request that takes longer than a connection may be idle is answered', as
   }
 })
 
-test('a connection without a request is closed when it has been idle', async (t) => {
+test('a connection without a request is closed after the idle timeout', async (t) => {
   const { app } = await startProbe(t)
   app.server.timeout = IDLE_MS
   const socket = connect(await listenOn(app))
   await once(socket, 'close')
 })
 
-test('a connection that stops in the middle of a body is closed when it has been idle', async (t) => {
+test('a connection that stops in the middle of a body is closed after the idle timeout', async (t) => {
   const { app } = await startProbe(t)
   app.server.timeout = IDLE_MS
   const socket = connect(await listenOn(app)).on('error', () => {})
@@ -44,7 +44,7 @@ test('a connection that stops in the middle of a body is closed when it has been
   await once(socket, 'close')
 })
 
-test('a connection whose client does not read its answer is closed when it has been idle', async (t) => {
+test('a connection whose client does not read its answer is closed after the idle timeout', async (t) => {
   const { app } = await startProbe(t)
   app.get('/probe/long', { config: { open: true } }, async ({ raw }) => {
     raw.socket.setTimeout(IDLE_MS)
@@ -60,7 +60,7 @@ test('a connection whose client does not read its answer is closed when it has b
   await closed
 })
 
-test('a long answer begins with interim ones, which clients skip', async (t) => {
+test('a slow answer is preceded by 102 Processing, which clients skip', async (t) => {
   const { app } = await startProbe(t)
   app.get('/probe/kept', { config: { open: true } }, async (_request, reply) => {
     keepAliveUntilAnswer(reply, 20)

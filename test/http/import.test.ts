@@ -22,7 +22,7 @@ const importing = ({ call }: Pick<World, 'call'>, lines: unknown[], query = '') 
     NDJSON,
   )
 
-/** A small business as its own system would tell it: by its own ids alone. */
+/** A small business as another system would export it, with externalIds only. */
 const mirrored = (start: number) => [
   { kind: 'location', externalId: 'L1', name: 'Altstadt' },
   { kind: 'reason', externalId: 'R1', name: 'Massage' },
@@ -157,7 +157,7 @@ test('a line that the database refuses does not affect other lines', async (t) =
   const { body } = await importing(world, [
     { kind: 'client', clientId: idOf('a'), firstName: 'New' },
     { kind: 'client', clientId: idOf('b'), externalId: 'free' },
-    // Taken by another client: the unique index says no to the whole statement.
+    // Another client has this externalId, so the unique index refuses the whole statement.
     { kind: 'client', clientId: idOf('c'), externalId: 'd' },
     { kind: 'client', clientId: idOf('e'), firstName: 'New' },
   ])
@@ -168,7 +168,7 @@ test('a line that the database refuses does not affect other lines', async (t) =
   )
 })
 
-test('a line may be named for the lines after it', async (t) => {
+test('later lines can refer to a line by its ref', async (t) => {
   const world = await startWorld(t)
   const { body } = await importing(world, [
     { kind: 'recall', clientRef: 'one', dueTime: 1_800_000_000_000 },
@@ -352,7 +352,7 @@ test('the first thousand refused lines are listed, all are counted', async (t) =
   )
 })
 
-test('ids of another business are refused like missing ones, and nothing of theirs is seen', async (t) => {
+test('ids of another business are refused like missing ones, and that business stays unchanged', async (t) => {
   const world = await startWorld(t)
   const other = await addBusiness(world)
   await other.save('/client', { clientId: other.ids.clientId, externalId: 'theirs' })
@@ -369,7 +369,7 @@ test('ids of another business are refused like missing ones, and nothing of thei
   assert.equal(theirs.body.firstName, 'Anna')
 })
 
-test('a very large body is streamed, and only its too long lines are refused', async (t) => {
+test('a very large body is streamed, and only lines that are too long are refused', async (t) => {
   const world = await startWorld(t)
   await world.app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = world.app.server.address() as AddressInfo
@@ -418,7 +418,7 @@ test('long lines are saved in smaller windows, so that none blocks the service f
   assert.ok(line.length * windows[0]! < 300_000, `${windows[0]} lines of ${line.length} bytes`)
 })
 
-test('the reason of a refused line is cut, however many faults the line has', async (t) => {
+test('the reason of a refused line is truncated if the line has many faults', async (t) => {
   const world = await startWorld(t)
   const { clock, ids } = world
   const startTime = clock.in({ hours: 24 }).epochMilliseconds
@@ -448,7 +448,11 @@ test('the same import with the same Idempotency-Key is done once', async (t) => 
   assert.deepEqual(first.body.accepted, { client: 1 })
   const again = await call('POST', '/import', text, headers)
   assert.deepEqual([again.status, again.body], [200, first.body])
-  assert.equal((await call('GET', '/client')).body.items.length, 2, 'one, and the world’s own')
+  assert.equal(
+    (await call('GET', '/client')).body.items.length,
+    2,
+    'the imported client, and the one of the world',
+  )
   const other = await call('POST', '/import', `${text}${text}`, headers)
   assert.equal(other.status, 422)
   const query = await call('POST', '/import?events=none', text, headers)

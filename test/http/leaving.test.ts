@@ -13,14 +13,14 @@ const ROWS = '/report/102/rows?startDate=2026-03-01&endDate=2026-03-31'
 type World = Awaited<ReturnType<typeof startWorld>>
 type Worlds = Awaited<ReturnType<typeof open>>
 
-/** A business whose client leaves, and another one whose client stays. */
+/** A business whose HTTP client disconnects, and another one whose client stays connected. */
 async function open(t: TestContext) {
   const world = await startWorld(t)
   await world.app.listen({ port: 0, host: '127.0.0.1' })
   return { world, other: await addBusiness(world) }
 }
 
-test('a client that leaves during any statement of a print starts no further one', async (t) => {
+test('if the client disconnects during a statement of a print, no further statement starts', async (t) => {
   const { world, other } = await open(t)
   const whole = watchStatements(world)
   assert.equal((await world.call('POST', PRINT, { reportId: 102 })).status, 200)
@@ -29,19 +29,19 @@ test('a client that leaves during any statement of a print starts no further one
 
   for (let at = 1; at <= all; at++) {
     assert.equal(
-      await countAfterLeavingAt({ world, other }, at, 'POST', PRINT),
+      await countAfterDisconnectAt({ world, other }, at, 'POST', PRINT),
       at,
       `statement ${at}`,
     )
   }
 })
 
-test('a client that leaves while its list of objects is read starts no further statement', async (t) => {
+test('if the client disconnects while a list of objects is read, no further statement starts', async (t) => {
   const { world, other } = await open(t)
-  assert.equal(await countAfterLeavingAt({ world, other }, 1, 'GET', ROWS), 1)
+  assert.equal(await countAfterDisconnectAt({ world, other }, 1, 'GET', ROWS), 1)
 })
 
-test('a client that left before the work began is noticed too', async (t) => {
+test('a disconnect before the work began is detected too', async (t) => {
   const server = createServer().listen(0, '127.0.0.1')
   t.after(() => server.close())
   await once(server, 'listening')
@@ -55,8 +55,8 @@ test('a client that left before the work began is noticed too', async (t) => {
   assert.equal(abortOnDisconnect({ raw: response }).aborted, true)
 })
 
-/** Leaves while a statement runs; returns how many the request has started in the end. */
-async function countAfterLeavingAt(
+/** Disconnects during a statement; returns how many statements the request started in total. */
+async function countAfterDisconnectAt(
   { world, other }: Worlds,
   at: number,
   method: 'GET' | 'POST',
@@ -73,12 +73,12 @@ async function countAfterLeavingAt(
   asking.destroy()
   await closed.promise
   watched.release()
-  // A print that went on would start its next statement long before another one has ended.
+  // If the print continued, it would start its next statement before this other print ends.
   assert.equal((await other.call('POST', PRINT, { reportId: 102 })).status, 200)
   return watched.end()
 }
 
-/** Counts the statements of the reports of one business, and holds one of them. */
+/** Counts the report statements of one business, and blocks one of them. */
 function watchStatements({ database, businessId }: World, holdAt = Infinity) {
   const { reportsOf } = database
   const held = Promise.withResolvers<void>()

@@ -83,11 +83,11 @@ test('a mail has the layout, logo, colour and links of its business, in the clie
   const cancelled = await app.inject({ url: linkTo('addToCalendar') })
   assert.match(cancelled.body, /METHOD:CANCEL/)
   assert.ok(Number(/SEQUENCE:(\d+)/.exec(cancelled.body)![1]) > sequence)
-  // A link of one purpose is of no use for another.
+  // The token of one kind of link is not valid for another.
   const swapped = linkTo('unsubscribe').replace('unsubscribe', 'addToCalendar')
   assert.equal((await app.inject({ url: swapped })).statusCode, 404)
 
-  // A browser sees the logo, and noHeader leaves the layout out.
+  // A browser shows the logo, and noHeader omits the layout.
   const about = { objectType: 'CALENDAR', objectId: calendarId }
   const preview = () => call('POST', `/emailTemplate/${french.emailTemplateId}/preview`, about)
   assert.ok((await preview()).body.html.includes(`data:image/png;base64,${PNG.toString('base64')}`))
@@ -95,7 +95,7 @@ test('a mail has the layout, logo, colour and links of its business, in the clie
   assert.doesNotMatch((await preview()).body.html, /<table|#aa3311/)
 })
 
-test('a colour, website or reply address of a business that is not one is refused', async (t) => {
+test('an invalid colour, website or reply address of a business is refused', async (t) => {
   const { call, businessId } = await startWorld(t)
   const { status, body } = await call('POST', '/business', {
     businessId,
@@ -111,7 +111,7 @@ test('a colour, website or reply address of a business that is not one is refuse
   ])
 })
 
-test('a template with a faulty condition is refused with its place, and nothing is saved', async (t) => {
+test('a template with a faulty condition is refused with its line and column, and nothing is saved', async (t) => {
   const { call } = await startWorld(t)
   const { status, body } = await call('POST', '/emailTemplate', {
     templateName: 'Faulty',

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { OBJECT_KINDS } from '../../src/contract/objects.ts'
 import { addBusiness, startWorld } from '../support/world.ts'
 
-test('every kind of object is created, read, listed, updated, deleted and revived', async (t) => {
+test('every kind of object is created, read, listed, updated, deleted and restored', async (t) => {
   const { call, ids } = await startWorld(t)
   const campaign = (await call('POST', '/invitationCampaign', { name: 'Spring' })).body
   const form = (await call('POST', '/disclaimerForm', { name: 'Consent' })).body
@@ -48,7 +48,7 @@ test('every kind of object is created, read, listed, updated, deleted and revive
 
     const same = await call('POST', kind.path, { [kind.id]: id })
     assert.equal(same.status, 200)
-    assert.equal(same.body.version, 1, 'a save that changes nothing is no change')
+    assert.equal(same.body.version, 1, 'a save that changes nothing keeps the version')
 
     const listed = await call('GET', `${kind.path}?limit=500`)
     assert.ok(listed.body.items.some((item: Record<string, unknown>) => item[kind.id] === id))
@@ -134,15 +134,15 @@ test('a time before 2000 or after 2200 is refused with a hint, for every propert
     }
     for (const given of [Date.UTC(2000, 0), Date.UTC(2200, 0)]) {
       const { body } = await call('POST', kind.path, { [property]: given })
-      const told = (body.errors ?? []).map(({ pointer }: Fault) => pointer)
-      assert.ok(!told.includes(`/${property}`), `${kind.kind} ${property} ${given}`)
+      const refused = (body.errors ?? []).map(({ pointer }: Fault) => pointer)
+      assert.ok(!refused.includes(`/${property}`), `${kind.kind} ${property} ${given}`)
     }
   }
 })
 
 type Fault = { pointer: string; detail: string }
 
-test('an end before its start, a wrong zone and two addresses in one are refused', async (t) => {
+test('an end before its start, an invalid time zone and two addresses in one field are refused', async (t) => {
   const { call, ids } = await startWorld(t)
   const times = { startTime: 1_800_000_000_000, endTime: 1_799_999_999_999 }
   const reversed = await call('POST', '/calendar', { ...ids, ...times })
@@ -191,7 +191,7 @@ test('twenty posts of one externalId at the same moment make one object', async 
   assert.ok(answers.every((answer) => answer.status <= 201))
 })
 
-test('a stale If-Match is refused and a fresh one is taken', async (t) => {
+test('a stale If-Match is refused and a current one is accepted', async (t) => {
   const { call } = await startWorld(t)
   const { body, headers } = await call('POST', '/location', { name: 'One' })
   const etag = String(headers.etag)
@@ -203,7 +203,7 @@ test('a stale If-Match is refused and a fresh one is taken', async (t) => {
   assert.equal((await call('GET', `/location/${body.locationId}`)).body.name, 'Two')
 })
 
-test('appointments are filtered, and pages stay whole while others are booked', async (t) => {
+test('appointments are filtered, and pages stay consistent while others are booked', async (t) => {
   const { call, book, clock, ids } = await startWorld(t)
   for (let i = 0; i < 7; i += 1) await book(clock.in({ hours: i }))
   const from = clock.in({ hours: 2 }).epochMilliseconds
@@ -254,15 +254,15 @@ test('references can use the externalId, in a POST and in an import', async (t) 
   ])
   const course = { name: 'Yoga', ...others, ...times, clientExternalIdList: ['anna', 'anna'] }
   assert.deepEqual((await save('/classSchedule', course)).clientIdList, [ids.clientId])
-  const nobody = await call('POST', '/classSchedule', { ...course, clientExternalIdList: ['x', 7] })
+  const badId = await call('POST', '/classSchedule', { ...course, clientExternalIdList: ['x', 7] })
   assert.deepEqual(
-    nobody.body.errors.map((fault: { pointer: string }) => fault.pointer),
+    badId.body.errors.map((fault: { pointer: string }) => fault.pointer),
     ['/clientExternalIdList/1'],
   )
   const { clientId } = ids
   const twice = { name: 'Yoga', ...others, ...times, clientIdList: [clientId, clientId, 999_999] }
-  const stranger = await call('POST', '/classSchedule', twice)
-  assert.deepEqual(stranger.body.errors, [
+  const unknownClient = await call('POST', '/classSchedule', twice)
+  assert.deepEqual(unknownClient.body.errors, [
     { pointer: '/clientIdList/2', detail: 'there is no client 999999' },
   ])
 })

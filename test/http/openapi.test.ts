@@ -9,19 +9,19 @@ import { noDatabase, startApp } from '../support/app.ts'
 
 const { app } = await startApp({ after }, { database: noDatabase })
 const answer = await app.inject('/openapi.json')
-/** As it is served, with named schemas; the tests of single operations read it with them inside. */
+/** The description as served, with $refs. `description` has them resolved. */
 const served = answer.json()
 const description = withoutRefs(served, served) as typeof served
 
 function withoutRefs(value: unknown, { components }: typeof served): unknown {
   if (Array.isArray(value)) return value.map((item) => withoutRefs(item, { components }))
   if (typeof value !== 'object' || value === null) return value
-  const { $ref, ...beside } = value as { $ref?: string }
+  const { $ref, ...siblings } = value as { $ref?: string }
   if ($ref !== undefined) {
     const [, , section, name] = $ref.split('/')
     const referred = components[section!]?.[name!]
     assert.ok(referred, $ref)
-    return { ...(withoutRefs(referred, { components }) as object), ...beside }
+    return { ...(withoutRefs(referred, { components }) as object), ...siblings }
   }
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => [key, withoutRefs(inner, { components })]),
@@ -46,14 +46,14 @@ const operations = Object.entries<Record<string, Operation>>(description.paths).
     })),
 )
 
-test('the description is OpenAPI 3.1 by an independent validator', async () => {
+test('an independent validator accepts the description as OpenAPI 3.1', async () => {
   assert.equal(answer.statusCode, 200)
   assert.match(description.openapi, /^3\.1\./)
   const { valid, errors } = await new Validator().validate(structuredClone(served))
   assert.ok(valid, JSON.stringify(errors, null, 2))
 })
 
-test('it is served compressed, and not again to a client that has it', async () => {
+test('the description is served compressed, and as 304 to a client that has it', async () => {
   const zipped = await app.inject({
     url: '/openapi.json',
     headers: { 'accept-encoding': 'gzip, br' },
@@ -66,7 +66,7 @@ test('it is served compressed, and not again to a client that has it', async () 
   assert.deepEqual([again.statusCode, again.body], [304, ''])
 })
 
-test('every operation has an id of its own, and objects are named schemas', () => {
+test('every operation has a unique id, and objects are named schemas', () => {
   const ids = operations.map(({ operation }) => operation.operationId)
   const nameless = operations.filter(({ operation }) => operation.operationId === undefined)
   assert.deepEqual(
@@ -82,7 +82,7 @@ test('every operation has an id of its own, and objects are named schemas', () =
   }
 })
 
-test('a body whose properties are named takes no others', () => {
+test('every JSON body sets additionalProperties to false', () => {
   const open = operations
     .filter(({ operation }) => operation.requestBody?.content['application/json'])
     .filter(({ operation }) => {
@@ -93,8 +93,8 @@ test('a body whose properties are named takes no others', () => {
   assert.deepEqual(open, [])
 })
 
-test('it holds every route of the routing table and no other', () => {
-  // Pages and their files, not the API.
+test('the description contains exactly the routes of the routing table', () => {
+  // Pages and their files are not part of the API.
   const pages = /^\/$|^\/(console|docs)($|\/)/
   const routes = [...app.methodsByPath]
     .filter(([path]) => !pages.test(path))
@@ -150,7 +150,7 @@ test('every POST that writes takes an Idempotency-Key', () => {
   assert.deepEqual(missing, [])
 })
 
-/** They only read, are open to everybody, or concern a password or a session. */
+/** These only read, are public, or concern a password or a session. */
 const NOT_REPEATED = new Set([
   'POST /user/password',
   'POST /session',
@@ -167,7 +167,7 @@ const NOT_REPEATED = new Set([
   'POST /answer/{token}',
 ])
 
-test('every object that is read by its id carries an ETag, and its changes take If-Match', () => {
+test('every GET of an object by id has an ETag, and its POST takes If-Match', () => {
   const isOneObject = ({ responses }: Operation) => {
     const schema = responses['200']?.content?.['application/json']?.schema as
       | { properties?: Record<string, unknown> }
@@ -176,7 +176,7 @@ test('every object that is read by its id carries an ETag, and its changes take 
   }
   const missing = operations
     .filter(({ operation }) => isOneObject(operation))
-    // The password is not a part of the object that is answered.
+    // The object that this returns does not contain the password.
     .filter(({ name }) => name !== 'POST /user/password')
     .filter(({ name, operation }) => !name.startsWith('POST') || operation.requestBody)
     .filter(({ name, operation }) => {
@@ -220,7 +220,7 @@ type Schema = {
   items?: Schema
 }
 
-/** Every property below a schema, with its place. */
+/** Every property below a schema, with its path. */
 function propertiesOf(schema: Schema, place: string): [string, Schema][] {
   const own = Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
     const below: [string, Schema][] = propertiesOf(property, `${place}.${name}`)
@@ -230,7 +230,7 @@ function propertiesOf(schema: Schema, place: string): [string, Schema][] {
   return [...own, ...others.flatMap((other) => propertiesOf(other, place))]
 }
 
-/** By the place where it stands: in a named schema, or in a body or answer itself. */
+/** All properties by path: those of named schemas, and those of bodies and answers. */
 const properties = new Map([
   ...Object.entries<Schema>(served.components.schemas).flatMap(([name, schema]) =>
     propertiesOf(schema, name),

@@ -59,7 +59,7 @@ test('no figure of any report changes when the price of a service is changed lat
   assert.deepEqual(after, before)
 })
 
-test('a price that is given counts, with the currency of the service unless that is given too', async (t) => {
+test('an explicit price is used, in the currency of the service unless a currency is given too', async (t) => {
   const { book, clock, save } = await openWorld(t)
   const at = clock.in({ hours: 24 })
   assert.deepEqual(termsOf(await book(at, { price: 60 })), [60, 'CHF'])
@@ -71,7 +71,7 @@ test('a price that is given counts, with the currency of the service unless that
   assert.deepEqual(termsOf(corrected), [12.34, null])
 })
 
-test('another currency needs a price in the same body, or an amount would change its meaning', async (t) => {
+test('a change of currency needs a price in the same body', async (t) => {
   const { book, call, clock, ids } = await openWorld(t)
   const startTime = clock.in({ hours: 24 }).epochMilliseconds
   const body = { ...ids, startTime, endTime: startTime + 60_000 }
@@ -95,7 +95,7 @@ test('another currency needs a price in the same body, or an amount would change
   assert.deepEqual(termsOf(given.body), [75, 'EUR'])
 })
 
-test('an appointment that gets another service takes that one’s price, unless one is given', async (t) => {
+test('an appointment that gets another service takes its price, unless a price is given', async (t) => {
   const { book, clock, save } = await openWorld(t)
   const { reasonId } = await save('/reason', { name: 'Massage', price: 120, currency: 'EUR' })
   const { calendarId } = await book(clock.in({ hours: 24 }), { price: 60 })
@@ -138,7 +138,7 @@ test('an import takes prices by externalId, and keeps those that its lines give'
   ])
 })
 
-test('an appointment was booked when it was created, unless another moment is given', async (t) => {
+test('bookedTime is the time of creation, unless the body gives another', async (t) => {
   const { book, call, clock, save } = await openWorld(t)
   const { calendarId, bookedTime, createdDate } = await book(clock.in({ hours: 24 }))
   assert.equal(bookedTime, clock.now().epochMilliseconds)
@@ -146,8 +146,8 @@ test('an appointment was booked when it was created, unless another moment is gi
 
   const earlier = bookedTime - 86_400_000
   clock.advance({ minutes: 5 })
-  const told = await book(clock.in({ hours: 24 }), { bookedTime: earlier })
-  assert.equal(told.bookedTime, earlier)
+  const withBookedTime = await book(clock.in({ hours: 24 }), { bookedTime: earlier })
+  assert.equal(withBookedTime.bookedTime, earlier)
   assert.equal((await save('/calendar', { calendarId, note: 'x' })).bookedTime, bookedTime)
   assert.equal((await save('/calendar', { calendarId, bookedTime: earlier })).bookedTime, earlier)
   const cleared = await save('/calendar', { calendarId, bookedTime: null })
@@ -155,7 +155,7 @@ test('an appointment was booked when it was created, unless another moment is gi
   assert.deepEqual((await call('GET', `/calendar/${calendarId}`)).body, cleared)
 })
 
-test('figures in several currencies are listed and not added up, whatever the services cost now', async (t) => {
+test('amounts in several currencies are listed and not added up, whatever the services cost now', async (t) => {
   const world = await openWorld(t)
   const { book, clock, ids, save } = world
   await book(clock.in({ hours: 24 }), { status: 'COMPLETED' })

@@ -11,7 +11,7 @@ const { app, logged } = await startProbe({ after })
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 
-test('an address that does not exist is 404, whatever its body', async () => {
+test('an unknown path is 404, whatever its body', async () => {
   for (const url of ['/nowhere', '/probe/thing/else', '//', '/probe/thing//']) {
     assertProblem(await app.inject(url), 404)
   }
@@ -42,7 +42,7 @@ test('an id that is not a number is 404, and the answer says so', async () => {
   assert.match(answer.json().detail, /probeId is not a whole number above 0/)
 })
 
-test('every problem has a stable code, and a page that its type leads to', async () => {
+test('every problem has a stable code, and its type is the address of a page', async () => {
   const errors = await readFile(new URL('../../docs/errors.md', import.meta.url), 'utf8')
   for (const [code, { title, status }] of Object.entries(PROBLEMS)) {
     const page = await app.inject(`/problems/${code}`)
@@ -99,7 +99,7 @@ test('an instance is the path without its query', async () => {
   assert.equal(instance, '/nowhere')
 })
 
-test('a method that an address does not take is 405 and names those it takes', async () => {
+test('a method that a path does not support is 405 with the supported ones', async () => {
   const answer = await app.inject({ method: 'DELETE', url: '/probe/thing' })
   assertProblem(answer, 405)
   assert.equal(answer.headers.allow, 'GET, HEAD')
@@ -122,7 +122,7 @@ test('a route that needs a credential is 401 without one, before its body is rea
   assert.equal(answer.headers['www-authenticate'], 'Bearer')
 })
 
-test('a path that is not well formed is 400', async () => {
+test('a malformed path is 400', async () => {
   assertProblem(await app.inject('/%zz'), 400)
   assertProblem(await app.inject('/probe/list/%ff'), 400)
 })
@@ -144,26 +144,26 @@ test('without a database connection answers are 503 with Retry-After', async () 
   assert.equal(answer.headers['retry-after'], '1')
 })
 
-test('in tests an answer that is not as described is an error', async () => {
+test('in tests an answer that violates its schema is an error', async () => {
   assertProblem(await app.inject('/probe/lie'), 500)
 })
 
 const NOT_HTTP: [string, string, number][] = [
-  ['what is not HTTP', 'HELLO\r\n\r\n', 400],
+  ['a request that is not HTTP', 'HELLO\r\n\r\n', 400],
   ['a request without a host', 'GET /probe/thing HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
   [
-    'an expectation that nobody meets',
+    'an unsupported Expect header',
     'GET /probe/thing HTTP/1.1\r\nHost: x\r\nExpect: tea\r\nConnection: close\r\n\r\n',
     417,
   ],
   ['a header too large', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
   [
-    'two lengths',
+    'two Content-Length headers',
     'POST /probe HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n',
     400,
   ],
   [
-    'a length beside chunks',
+    'Content-Length with chunked encoding',
     'POST /probe HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
     400,
   ],

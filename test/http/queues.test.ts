@@ -72,12 +72,12 @@ test('previews and plans wait in the same queue as backtests', async (t) => {
   assert.deepEqual(statuses, [429])
   open()
   await Promise.all(answers)
-  // Which of them is refused depends on the order in which their credential is found.
+  // Which request is refused depends on the order in which their credentials are looked up.
   const served = statuses.filter((status) => status === 200 || status === 422)
   assert.equal(served.length, 22)
 })
 
-test('reports beyond their queue are 429 at once, also those printed in the background', async (t) => {
+test('reports are 429 at once if their queue is full, also those printed in the background', async (t) => {
   const world = await startWorld(t)
   const { open } = holdQueries(world.database, 'reportsOf', world.businessId, ['snapshot'])
   const prefer = { prefer: 'respond-async' }
@@ -129,10 +129,10 @@ test('a report is not printed if the client disconnected while its request was r
 
   const next = await world.call('POST', PRINT, { reportId: 101 })
   assert.equal(next.status, 200)
-  assert.equal(printed.length, 1, 'the report of the client that stayed')
+  assert.equal(printed.length, 1, 'only the report of the connected client')
 })
 
-/** A caller that was never seen before has a `Db` of its own. */
+/** A new credential, because the `Db` of a known one is cached. */
 async function newCredential({ database, clock, businessId }: World) {
   const { key } = await createKey(database, clock, businessId)
   return { authorization: `Bearer ${key}` }
@@ -140,7 +140,7 @@ async function newCredential({ database, clock, businessId }: World) {
 
 type Held = 'query' | 'snapshot' | 'transaction' | 'attempt'
 
-/** Holds the statements of one business until the test opens the gate. */
+/** Blocks the statements of one business until the test calls `open`. */
 function holdQueries(
   database: Database,
   role: 'forBusiness' | 'reportsOf',

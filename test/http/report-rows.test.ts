@@ -5,7 +5,7 @@ import { fillBusiness } from '../reports/business.ts'
 
 const OCTOBER = 'startDate=2025-10-01&endDate=2025-10-31'
 
-test('a printed report leads from each row and total to its appointments', async (t) => {
+test('each row and total of a printed report links to its appointments', async (t) => {
   const { book, call } = await open(t)
   await book({ at: '2025-10-06T09:00+02:00', status: 'NO_SHOW' })
   await book({ at: '2025-10-06T10:00+02:00', status: 'COMPLETED', minutes: 45 })
@@ -58,7 +58,7 @@ test('a cursor continues the list of the same figure only', async (t) => {
   assert.equal(other.status, 422)
 })
 
-test('what has not begun is judged at the time of printing', async (t) => {
+test('whether an appointment is ahead depends on the time of printing', async (t) => {
   const { book, call, clock } = await open(t)
   const start = clock.in({ hours: 2 })
   await book({ at: start.toString(), status: 'OPEN' })
@@ -90,7 +90,7 @@ test('bad requests name their faults', async (t) => {
   }
 })
 
-test('the objects have the permissions of their report', async (t) => {
+test('the objects of a figure need the permissions of their report', async (t) => {
   const { app, book, businessId, callAs, clock, database, elena, tom, call } = await open(t)
   await book({ at: '2025-10-06T09:00+02:00', professionalId: elena })
   await book({ at: '2025-10-06T10:00+02:00', professionalId: tom })

@@ -213,7 +213,7 @@ test('a USER sees and prints their own appointments, and no report about others'
   )
 })
 
-test('a USER, who is refused the report on revenue, finds no price in any format or run of the list', async (t) => {
+test('a USER cannot print the revenue report, and sees no prices in any format or run of the list', async (t) => {
   const { app, book, businessId, callAs, clock, database, elena } = await open(t)
   await book({ at: '2026-10-05T09:00+02:00' })
   const person = { username: 'elena', role: 'USER', professionalId: elena } as const
@@ -261,7 +261,7 @@ test('a USER, who is refused the report on revenue, finds no price in any format
   assert.deepEqual(file.rawPayload, csv)
 })
 
-test('a LOCATION_SUPER_USER prints of their own locations', async (t) => {
+test('a LOCATION_SUPER_USER can print only their own locations', async (t) => {
   const { app, book, businessId, callAs, clock, database, zurich, newYork } = await open(t)
   await book({ at: '2026-10-05T09:00+02:00', locationId: zurich })
   await book({ at: '2026-10-05T10:00+02:00', locationId: newYork })
@@ -274,11 +274,13 @@ test('a LOCATION_SUPER_USER prints of their own locations', async (t) => {
     body.rows.map((row: unknown[]) => row[1]),
     ['09:00'],
   )
-  const beyond = await call('POST', `${PRINT}?${OCTOBER}&locationId=${newYork}`, { reportId: 101 })
-  assert.equal(beyond.status, 422)
+  const otherLocation = await call('POST', `${PRINT}?${OCTOBER}&locationId=${newYork}`, {
+    reportId: 101,
+  })
+  assert.equal(otherLocation.status, 422)
 })
 
-test('a report asked for asynchronously is printed meanwhile and fetched later', async (t) => {
+test('a report requested with respond-async is printed in the background and fetched later', async (t) => {
   const { book, call, app, key } = await open(t)
   await book({ at: '2026-10-05T09:00+02:00' })
   const prefer = { prefer: 'respond-async' }
@@ -387,7 +389,7 @@ async function open(t: TestContext) {
       headers,
       ...(payload === undefined ? {} : { payload: payload as object }),
     })
-  /** From now on the connection breaks after the first rows of a report. */
+  /** Makes the connection break after the rows of a report. */
   const breakRows = () => {
     const { reportsOf } = database
     database.reportsOf = (businessId) => {

@@ -66,7 +66,7 @@ test('a search finds the messages of a client once each, the newest first', asyn
     subject: 'See you at %LOCATION_NAME%',
     emailBody: 'Tomorrow',
   })
-  // Another mail of the same trigger.
+  // The second mail of the same trigger.
   const { emailTemplateId: otherTemplateId } = await save('/emailTemplate', {
     templateName: 'Directions',
     subject: 'How to find %LOCATION_NAME%',

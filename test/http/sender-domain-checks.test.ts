@@ -46,7 +46,7 @@ test('the DNS records of a sender domain are shown, checked after a save, every 
 
   assert.equal(await checkDue(), 1)
   assert.equal(resultsOf(await read()), 'FAIL: SPF FAIL, DKIM FAIL, DMARC FAIL')
-  assert.equal(await checkDue(), 0, 'not again before the night')
+  assert.equal(await checkDue(), 0, 'not checked again before the night')
 
   publish(zone, saved)
   const checked = await call('POST', '/senderDomain/Clinic.example/check')
@@ -89,7 +89,7 @@ test('the DNS records of a sender domain are shown, checked after a save, every 
   })
   const [theirs] = (await other.call('GET', '/senderDomain')).body.items
   const names = new Set([...saved.dnsRecords, ...theirs.dnsRecords].map(({ name }) => name))
-  assert.equal(names.size, 6, 'two businesses with one domain have keys of their own')
+  assert.equal(names.size, 6, 'two businesses with the same domain have different keys')
   const all = (await operator('GET', '/senderDomain?limit=1')).body
   assert.deepEqual(all.items[0].businessId, businessId)
   const next = (await operator('GET', `/senderDomain?limit=1&cursor=${all.nextCursor}`)).body

@@ -16,7 +16,7 @@ const enterWorld = shareWorld({
   MAIL_FROM: 'Operator <mail@operator.example>',
 })
 
-/** A world of which the operator signs mail as operator.example, and a server that takes it. */
+/** A world that sends mail over SMTP, DKIM-signed as operator.example. */
 async function startWithMailServer(t: TestContext) {
   const world = await enterWorld(t)
   const server = await startMailServer(t)
@@ -35,7 +35,7 @@ async function startWithMailServer(t: TestContext) {
     assert.equal(saved.status, 200, JSON.stringify(saved.body))
     return saved.body.senderDomains
   }
-  /** What the server took last, as another parser reads it. */
+  /** The last mail that the server accepted, read by an independent parser. */
   const lastMail = async () => {
     const { from: envelope, bytes } = server.taken.at(-1)!
     const { from, replyTo } = await PostalMime.parse(bytes)
@@ -46,7 +46,7 @@ async function startWithMailServer(t: TestContext) {
       isSigned: /^DKIM-Signature: /m.test(bytes),
     }
   }
-  /** Books an appointment whose reminder is due at once, from a template with these fields. */
+  /** Sends a reminder from a template with these fields. */
   const send = async (fields: object) => {
     const { businessId, clock, save } = world
     const { emailTemplateId } = await save('/emailTemplate', {
@@ -129,7 +129,7 @@ test('a sender domain that is not a domain name is refused with its pointer', as
   assert.equal((await operator('POST', '/business', text)).status, 422)
 })
 
-test('a business does not send under the operator’s domain, or any other that is not allowed for it', async (t) => {
+test('a business cannot send from the operator’s domain, or from any domain that is not allowed for it', async (t) => {
   const { allow, send } = await startWithMailServer(t)
   const ceo = await send({ fromAddress: 'ceo@operator.example', fromName: 'The CEO' })
   assert.deepEqual(ceo.mail, {
@@ -149,7 +149,7 @@ test('a business does not send under the operator’s domain, or any other that 
   assert.deepEqual((await send({ fromAddress: 'hello@clinic.example' })).mail, replaced)
 })
 
-test('from a domain that is allowed a mail goes out as the template says, signed with the keys of that domain', async (t) => {
+test('a mail from an allowed domain keeps the template’s sender, and the keys of that domain sign it', async (t) => {
   const { allow, send } = await startWithMailServer(t)
   await allow(['clinic.example', 'praxis.operator.example'])
   const own = await send({ fromAddress: 'hello@Clinic.example', fromName: 'Dr. Anna' })
@@ -159,8 +159,8 @@ test('from a domain that is allowed a mail goes out as the template says, signed
     replyTo: null,
     isSigned: true,
   })
-  const beneath = await send({ fromAddress: 'hello@praxis.operator.example', fromName: 'Us' })
-  assert.deepEqual(beneath.mail, {
+  const subdomain = await send({ fromAddress: 'hello@praxis.operator.example', fromName: 'Us' })
+  assert.deepEqual(subdomain.mail, {
     envelope: ENVELOPE,
     from: 'Us <hello@praxis.operator.example>',
     replyTo: null,
@@ -185,10 +185,10 @@ test('replies go to the template’s address, else the refused sender, else the 
   const replyToAddress = 'desk@praxis.example'
   assert.equal(await replyToOf({ fromAddress, replyToAddress }), ' <desk@praxis.example>')
   const same = { fromAddress: 'mail@operator.example' }
-  assert.equal(await replyToOf(same), ' <hello@praxis.example>', 'never the operator’s own')
+  assert.equal(await replyToOf(same), ' <hello@praxis.example>', 'never the operator’s address')
 })
 
-test('a test mail, and a mail that is sent again, come from no other domain either', async (t) => {
+test('a test mail, and a mail that is sent again, come from allowed domains only', async (t) => {
   const world = await startWithMailServer(t)
   const { allow, send, lastMail, runEngine, call } = world
   await allow(['clinic.example'])
@@ -204,7 +204,7 @@ test('a test mail, and a mail that is sent again, come from no other domain eith
     await runEngine()
     return lastMail()
   }
-  assert.deepEqual(await again(), mail, 'while it is allowed')
+  assert.deepEqual(await again(), mail, 'while the domain is allowed')
 
   await allow([])
   assert.deepEqual(await again(), {

@@ -7,8 +7,8 @@ import { addBusiness, reminder, startEngine, startWorld } from '../support/world
 
 type World = Awaited<ReturnType<typeof startWorld>>
 
-/** Does what the engine does with definitions whose plan is behind. */
-const planWhatIsBehind = (world: World) => startEngine(world).plan()
+/** Runs the engine's planning of definitions whose plan is outdated. */
+const planOutdated = (world: World) => startEngine(world).plan()
 
 async function remindersOf({ call }: World, path: string) {
   const { body } = await call('GET', `/eventTriggers/${path}`)
@@ -69,7 +69,7 @@ test('a status can be created, used, changed, and deleted when it is unused', as
   assert.equal(changed.status, 200)
   assert.deepEqual([changed.body.label, changed.body.liveAfter], ['In the queue', false])
   const cleared = await call('POST', '/status', { ...waiting, liveAfter: null })
-  assert.equal(cleared.body.liveAfter, true, 'cleared, it is as live again')
+  assert.equal(cleared.body.liveAfter, true, 'null means the same as live again')
   const same = await call('POST', '/status', waiting)
   assert.equal(same.body.version, cleared.body.version, 'nothing changed')
 
@@ -90,13 +90,13 @@ test('a status cannot be deleted if a definition names it or if it is the initia
   })
   assert.equal((await call('DELETE', '/status/CALENDAR/NO_SHOW')).status, 409)
   assert.equal((await call('DELETE', '/status/CALENDAR/OPEN')).status, 409)
-  // A reminder keeps the status it is given, and asks for none.
+  // A reminder stores newStatus but does not use it.
   await save('/eventDefinition', reminder(businessId, -1, { newStatus: 'CHECKED_IN' }))
   assert.equal((await call('DELETE', '/status/CALENDAR/CHECKED_IN')).status, 200)
   assert.equal((await call('DELETE', '/status/RECALL/CANCELLED')).status, 200)
 })
 
-test('follow-up defaults: as live, but true for completed visits and closed classes', async (t) => {
+test('liveAfter defaults to live, but to true for completed visits and closed classes', async (t) => {
   const { call } = await startWorld(t)
   for (const [objectType, status, live, liveAfter] of [
     ['CALENDAR', 'COMPLETED', false, true],
@@ -157,7 +157,7 @@ test('twenty posts of one status at the same moment make one', async (t) => {
   assert.equal(answers.filter(({ status }) => status === 201).length, 1)
 })
 
-test('pending reminders are cancelled if a status is no longer live, and restored with it', async (t) => {
+test('pending reminders are cancelled if a status is no longer live, and restored if it is live again', async (t) => {
   const world = await startWorld(t)
   const { save, book, clock, businessId } = world
   await save('/eventDefinition', reminder(businessId, -24))
@@ -169,12 +169,12 @@ test('pending reminders are cancelled if a status is no longer live, and restore
 
   const confirmed = { objectType: 'CALENDAR', status: 'CONFIRMED' }
   await save('/status', { ...confirmed, label: 'Sure' })
-  assert.equal(await planWhatIsBehind(world), 0, 'a label plans nothing')
+  assert.equal(await planOutdated(world), 0, 'a new label requires no planning')
   await save('/status', { ...confirmed, live: false })
-  assert.equal(await planWhatIsBehind(world), 1)
+  assert.equal(await planOutdated(world), 1)
   assert.deepEqual(await remindersOf(world, path), [['CANCELLED', due]])
   await save('/status', { ...confirmed, live: true })
-  await planWhatIsBehind(world)
+  await planOutdated(world)
   assert.deepEqual((await remindersOf(world, path)).toSorted(), [
     ['CANCELLED', due],
     ['SCHEDULED', due],
@@ -194,19 +194,19 @@ test('pending reminders follow the time zone of the location and of the business
   assert.equal(await due(), before)
 
   await save('/location', { locationId: ids.locationId, timeZone: 'America/New_York' })
-  await planWhatIsBehind(world)
+  await planOutdated(world)
   assert.equal(await due(), plain)
 
   await save('/location', { locationId: ids.locationId, timeZone: null })
-  await planWhatIsBehind(world)
+  await planOutdated(world)
   assert.equal(await due(), before)
 
   await save('/business', { businessId, timeZone: 'UTC' })
-  await planWhatIsBehind(world)
+  await planOutdated(world)
   assert.equal(await due(), plain)
 
   await database.operator.transaction((tx) => followZone(tx, businessId))
-  assert.equal(await planWhatIsBehind(world), 1, 'the operator may change it too')
+  assert.equal(await planOutdated(world), 1, 'also if the operator changes the time zone')
 })
 
 test('pending reminders follow the end of the campaign', async (t) => {
@@ -229,11 +229,11 @@ test('pending reminders follow the end of the campaign', async (t) => {
   assert.equal(await due(), clock.in({ hours: 76 }).epochMilliseconds)
   const expiresTime = clock.in({ hours: 200 }).epochMilliseconds
   await save('/invitationCampaign', { invitationCampaignId, expiresTime })
-  await planWhatIsBehind(world)
+  await planOutdated(world)
   assert.equal(await due(), clock.in({ hours: 176 }).epochMilliseconds)
 })
 
-test('pending reminders follow the tags of the client, within its save', async (t) => {
+test('pending reminders follow the tags of the client, in the same save', async (t) => {
   const world = await startWorld(t)
   const { save, book, clock, businessId, ids } = world
   await save(
@@ -248,13 +248,17 @@ test('pending reminders follow the tags of the client, within its save', async (
   await save('/client', { clientId: ids.clientId, tags: { level: ['gold'] } })
   const due = clock.in({ hours: 76 }).epochMilliseconds
   assert.deepEqual(await remindersOf(world, path), [['SCHEDULED', due]])
-  assert.deepEqual(await remindersOf(world, `CALENDAR/${past.calendarId}`), [], 'past stays past')
+  assert.deepEqual(
+    await remindersOf(world, `CALENDAR/${past.calendarId}`),
+    [],
+    'past appointments get no reminder',
+  )
 
   await save('/client', { clientId: ids.clientId, tags: {} })
   assert.deepEqual(await remindersOf(world, path), [['CANCELLED', due]])
 })
 
-test('a status has an outcome: by its name if the body names none, and it can be changed', async (t) => {
+test('the outcome of a status is derived from its name, unless the body sets it', async (t) => {
   const { call } = await startWorld(t)
   const { body } = await call('GET', '/status')
   const outcomes = Object.fromEntries(

@@ -93,7 +93,7 @@ async function startFilledWorld(t: Parameters<typeof startWorld>[0]) {
   return { ...world, saved }
 }
 
-/** On a busy machine a plan may take longer than its answer waits for. */
+/** Without `planning`, because on a busy machine the answer may not wait for the plan. */
 const withoutPlanning = ({ planning: _planning, ...definition }: Record<string, unknown>) =>
   definition
 
@@ -135,7 +135,7 @@ test('every answer can be POSTed back without changing anything', async (t) => {
   assert.equal((await call('POST', `/report/print/file?${range}`, report)).status, 200)
 })
 
-test('an action that names no recipient names none after its answer was POSTed back', async (t) => {
+test('an action without a recipient has none after its answer was POSTed back', async (t) => {
   const { call, saved } = await startFilledWorld(t)
   const { eventDefnId } = saved['/eventDefinition']!
   const { emailTemplateId } = saved['/emailTemplate']!
@@ -153,12 +153,12 @@ test('an action that names no recipient names none after its answer was POSTed b
   const other = await call('POST', '/emailTemplate', { ...copy, templateName: `${templateName} 2` })
   assert.equal(other.status, 201)
   const shown = (await call('GET', `/eventAction/${action.eventActionId}`)).body
-  // The recipient that is sent together with another template is stored: the reader stays the same.
+  // A recipient that is sent with another template is stored, so the recipient stays the same.
   await call('POST', '/eventAction', { ...shown, emailTemplateId: other.body.emailTemplateId })
   assert.equal(await recipientOf(), 'template')
 })
 
-test('a deleted definition can be POSTed back as it was answered', async (t) => {
+test('the answer to DELETE of a definition can be POSTed back', async (t) => {
   const { call, saved } = await startFilledWorld(t)
   const { eventDefnId } = saved['/eventDefinition']!
   const deleted = (await call('DELETE', `/eventDefinition/${eventDefnId}`)).body
@@ -240,7 +240,7 @@ test('the nearest known name is suggested', async (t) => {
   ])
 })
 
-test('an ignored name is offered only if it is nearer than the names that are read', async (t) => {
+test('an ignored name is suggested only if it is nearer than the names that are read', async (t) => {
   const { call } = await startWorld(t)
   const { body } = await call('POST', '/eventDefinition', {
     eventType: { eventTypId: 3, eventTypeDesk: 'Appointment', zzz: 1 },
@@ -266,12 +266,12 @@ test('every GET refuses a query parameter that it does not describe', async (t) 
   for (const [path, { get }] of Object.entries(paths)) {
     if (!get || get.security.length === 0 || path === '/metrics' || path === '/session') continue
     const { status, body } = await call('GET', `${path.replaceAll(/\{\w+\}/g, '1')}?zzz=1`)
-    // A path whose parameter is not a number is no address at all.
+    // With the parameter 1, some of these paths do not exist.
     if (status === 404) continue
     assert.equal(status, 422, `${path}: ${JSON.stringify(body)}`)
     const unknown = body.errors.find(({ pointer }: { pointer: string }) => pointer === '?zzz')
     assert.match(unknown?.detail, /^unknown query parameter; (known are |this address takes none$)/)
-    // The other faults are of parameters that are required.
+    // Any other faults are missing required parameters.
     if (body.errors.length === 1) assert.equal(body.code, 'unknown-parameter', path)
     tried += 1
   }
@@ -284,7 +284,7 @@ test('every GET refuses a query parameter that it does not describe', async (t) 
   ])
 })
 
-test('a wrong query parameter is answered with what to send', async (t) => {
+test('the error for a wrong query parameter says what to send', async (t) => {
   const { call } = await startWorld(t)
   const detailOf = async (path: string) => (await call('GET', path)).body.errors[0].detail
   assert.equal(
@@ -300,7 +300,7 @@ test('a wrong query parameter is answered with what to send', async (t) => {
   )
 })
 
-test('a wrong method or address is answered with the one to use', async (t) => {
+test('the error for a wrong method or path names the right one', async (t) => {
   const { call } = await startWorld(t)
   const detailOf = async (method: 'PUT' | 'PATCH' | 'DELETE' | 'GET', path: string) =>
     (await call(method, path)).body.detail
@@ -352,7 +352,7 @@ test('lines of an import refuse unknown properties, and know refs and kinds', as
   assert.equal((await call('GET', '/recall')).body.items.length, 1)
 })
 
-test('definitions and actions are changed in part', async (t) => {
+test('definitions and actions can be updated in part', async (t) => {
   const { call, saved } = await startFilledWorld(t)
   const definition = saved['/eventDefinition']!
   const { eventDefnId } = definition
@@ -365,7 +365,7 @@ test('definitions and actions are changed in part', async (t) => {
   assert.deepEqual([items.length, items[0].eventDefnId], [1, eventDefnId])
   const moved = await call('POST', '/eventDefinition', { eventDefnId, triggerHours: -48 })
   assert.deepEqual([moved.body.triggerHours, moved.body.active], [-48, false])
-  // What is left alone must still suit what is changed.
+  // Unchanged properties must still fit the changed ones.
   const other = await call('POST', '/eventDefinition', {
     eventDefnId,
     eventType: { eventTypeId: 6 },
@@ -514,7 +514,7 @@ test('businesses are listed by externalId and by modifiedSince', async (t) => {
   assert.deepEqual(await names(`modifiedSince=${since}&externalId=two`), [])
 })
 
-test('changes are listed in their order, page by page, none twice and none missing', async (t) => {
+test('changed objects are listed in order, page by page, each exactly once', async (t) => {
   const { call, clock } = await startWorld(t)
   const since = clock.now().epochMilliseconds + 1
   clock.advance({ minutes: 1 })

@@ -36,7 +36,7 @@ test('saving a template says which tokens recent objects would leave empty', asy
   assert.deepEqual((await save('/emailTemplate', { emailTemplateId })).warnings, [])
 })
 
-test('a template is tried on what its automations are about', async (t) => {
+test('warnings use objects of the type that the template’s automations are about', async (t) => {
   const { businessId, call, save, ids, clock } = await startWorld(t)
   const { emailTemplateId } = await save('/emailTemplate', template())
   await save('/recall', {
@@ -57,7 +57,7 @@ test('a template is tried on what its automations are about', async (t) => {
   assert.equal(dates.example.objectType, 'RECALL')
 })
 
-test('the warnings are no part of the template, nor of its ETag', async (t) => {
+test('the warnings are not part of the template or its ETag', async (t) => {
   const { call, book, clock } = await startWorld(t)
   await book(clock.in({ hours: 1 }))
   const key = { 'idempotency-key': 'once' }
@@ -79,7 +79,7 @@ test('the warnings are no part of the template, nor of its ETag', async (t) => {
   assert.equal(changed.status, 200)
 })
 
-test('what could run is gone before a template is kept; all else stays as it was written', async (t) => {
+test('active content is removed before a template is stored; everything else stays unchanged', async (t) => {
   const { call, save } = await startWorld(t)
   const harmless =
     '<p style="color: red; margin: 0">Hi <b>%CLIENT_FIRSTNAME%</b><br>bye &amp; more</p>\n<ul><li>1</ul>'
@@ -106,5 +106,5 @@ test('what could run is gone before a template is kept; all else stays as it was
   assert.match(inlined.emailBody, /<p style="color:\s*red;?">Hi<\/p>/)
   const { emailTemplateId, version } = inlined
   const same = await save('/emailTemplate', { emailTemplateId, emailBody: sheet })
-  assert.equal(same.version, version, 'saved again it is the same')
+  assert.equal(same.version, version, 'saving the same HTML again changes nothing')
 })

@@ -128,7 +128,7 @@ test('the history of a cancelled trigger shows the change that cancelled it and 
   assert.deepEqual(
     (again.history as Entry[]).map(({ scheduledTime }) => scheduledTime !== null),
     [false, false, true],
-    'only what followed its planning says when it is due',
+    'only entries after the trigger was planned have a scheduledTime',
   )
 })
 
@@ -189,11 +189,11 @@ test('the history names the user who cancelled or fired a trigger', async (t) =>
   assert.equal(history.at(-2).user, 'key:test')
 })
 
-test('a trigger of a change is checked as the object was when it changed', async (t) => {
+test('a trigger for a change is checked with the state that the change produced', async (t) => {
   const world = await startWorld(t)
   const { book, call, clock, save } = world
-  const asked = { eventType: { eventTypeId: 2 }, oldStatus: '*', newStatus: 'CANCELLED' }
-  await define(world, 0, asked)
+  const cancelledOnly = { eventType: { eventTypeId: 2 }, oldStatus: '*', newStatus: 'CANCELLED' }
+  await define(world, 0, cancelledOnly)
   clock.advance({ minutes: 1 })
   const { calendarId } = await book(clock.in({ hours: 48 }))
   clock.advance({ minutes: 1 })
@@ -303,7 +303,7 @@ test('a refused mail that is sent again goes to the corrected address, and its f
   )
 })
 
-test('a mail that is sent again goes to the same address if its template names another one', async (t) => {
+test('a mail that is sent again keeps its recipient if the template sets it', async (t) => {
   const world = await startWorld(t)
   const { book, call, clock, ids, save } = world
   const { emailTemplateId } = await define(world, -24)
@@ -321,7 +321,7 @@ test('a mail that is sent again goes to the same address if its template names a
   assert.equal((await call('POST', `/emails/${emailId}/resend`)).body.to, to)
 })
 
-test('a key that may not read emails gets none with a trigger', async (t) => {
+test('a trigger has no emails for a key that may not read them', async (t) => {
   const world = await startWorld(t)
   const { app, book, businessId, clock, database } = world
   await define(world, -24)

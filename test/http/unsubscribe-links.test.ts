@@ -5,7 +5,7 @@ import { sql } from '../../src/database/sql.ts'
 import { unsubscribeLink } from '../../src/email/unsubscribe.ts'
 import { reminder, startEngine, startWorld } from '../support/world.ts'
 
-/** An installation that has sent one mail, of a category that one may unsubscribe from. */
+/** An installation that has sent one mail of a category that allows unsubscribing. */
 async function startWithMail(t: TestContext, emailAddress: string) {
   const world = await startWorld(t)
   const { app, businessId, clock, save, call, ids } = world
@@ -39,7 +39,7 @@ async function startWithMail(t: TestContext, emailAddress: string) {
 }
 
 test('after a backup was restored, the link of a mail that it lacks does not act for another client', async (t) => {
-  // Both begin with the same backup: their mails get the same numbers.
+  // Two installations with the same ids stand for the time before and after the restore.
   const before = await startWithMail(t, 'anna@example.org')
   const restored = await startWithMail(t, 'ben@example.org')
   assert.equal(restored.mail.emailId, before.mail.emailId)

@@ -21,7 +21,7 @@ test('the one click of a mail program unsubscribes, as a form and as multipart',
   assert.equal(await suppressed(), 1)
 })
 
-test('a form of more than 4 KiB is 413, however it is sent, and unsubscribes nobody', async (t) => {
+test('a form of more than 4 KiB is 413, however it is sent, and nothing is unsubscribed', async (t) => {
   const { link, post, suppressed } = await start(t)
   const long = 'x'.repeat(4_097)
   for (const type of [FORM, 'multipart/form-data; boundary=x', 'application/json']) {
@@ -42,7 +42,7 @@ test('no body is read without a valid token', async (t) => {
   }
 })
 
-test('a form that is not sent to its end is 408', async (t) => {
+test('a form whose body never ends is 408', async (t) => {
   const { link, post, suppressed } = await start(t, { bodySeconds: 0.2 })
   for (const type of [FORM, 'multipart/form-data; boundary=x']) {
     assert.equal(await post(link, type, (sending) => sending.write('x')), 408, type)
@@ -52,7 +52,7 @@ test('a form that is not sent to its end is 408', async (t) => {
 
 type Sending = ReturnType<typeof request>
 
-/** A mail that can be unsubscribed from, and a way to post to its link. */
+/** A mail with an unsubscribe link, and functions that post to the link. */
 async function start(t: TestContext, limits: { bodySeconds?: number } = {}) {
   const world = await startWorld(t)
   const { businessId, call, clock, database, db, save } = world

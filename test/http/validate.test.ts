@@ -4,7 +4,7 @@ import { startProbe } from '../support/probe.ts'
 
 const { app } = await startProbe({ after })
 
-test('all faults of a body are told at once, each with its pointer', async () => {
+test('all faults of a body are reported at once, each with its pointer', async () => {
   const answer = await app.inject({
     method: 'POST',
     url: '/probe',
@@ -56,7 +56,7 @@ test('nothing in a body is coerced', async () => {
   }
 })
 
-test('a number that JavaScript cannot hold exactly is no integer', async () => {
+test('an integer that JavaScript cannot represent exactly is refused', async () => {
   for (const count of ['9007199254740993', '1e300', '-1e17']) {
     const { statusCode } = await app.inject({
       method: 'POST',
@@ -78,7 +78,7 @@ test('unknown properties are 422, together with all other faults', async () => {
   )
 })
 
-test('numbers, truth values and lists of a query are read', async () => {
+test('numbers, booleans and lists in a query are parsed', async () => {
   const read = async (query: string) => (await app.inject(`/probe/list/5${query}`)).json()
   assert.deepEqual(await read(''), { params: { probeId: 5 }, query: { limit: 50 } })
   assert.deepEqual((await read('?limit=7&all=true&day=5')).query, { limit: 7, all: true, day: '5' })
@@ -105,7 +105,7 @@ test('a bad query is 422 and names the parameter', async () => {
   }
 })
 
-test('an id that cannot be is not found', async () => {
+test('a malformed id is 404', async () => {
   for (const id of [
     'abc',
     '0',

@@ -7,7 +7,7 @@ import { openDelivery } from './open.ts'
 
 const PRINT = '/report/print/file?startDate=2026-10-01&endDate=2026-10-31&format=csv'
 
-test('a link shows the file to anybody until it is revoked, and cannot be read again', async (t) => {
+test('a link shows the file to anyone until it is revoked, and its URL is shown only once', async (t) => {
   const { app, call, clock, db } = await openDelivery(t)
   const runId = await printRun(call)
   const answer = await call('POST', `/report/run/${runId}/link`)
@@ -42,7 +42,7 @@ test('a link shows the file to anybody until it is revoked, and cannot be read a
   assert.deepEqual((await call('GET', `/report/run/${runId}/link`)).body.items, [])
 })
 
-test('a link expires when it was told to, within 30 days', async (t) => {
+test('a link expires at its expiresTime, within 30 days', async (t) => {
   const { app, call, clock } = await openDelivery(t)
   const runId = await printRun(call)
   const path = `/report/run/${runId}/link`
@@ -58,7 +58,7 @@ test('a link expires when it was told to, within 30 days', async (t) => {
   }
 })
 
-test('only those who printed a report, and may share it, create a link to it', async (t) => {
+test('only the caller who printed a report, and may share it, can create a link to it', async (t) => {
   const { addPerson, app, call } = await openDelivery(t)
   const runId = await printRun(call)
   await addPerson('anna', 'OWNER')
@@ -82,7 +82,7 @@ test('a link that a person created works while the person may see the report', a
   assert.equal((await app.inject(pathname)).statusCode, 410)
 })
 
-test('a file is readable only with the rights it was printed with, by a link and by its run', async (t) => {
+test('a file is readable only with the rights it was printed with, by link and by run', async (t) => {
   const { addPerson, app, call, elena, newYork, zurich } = await openDelivery(t)
   const { userId } = await addPerson('anna', 'ADMINISTRATOR')
   const anna = ask(app, { cookie: await signInAs(app, 'anna') })
@@ -118,7 +118,7 @@ test('a file of a location is readable while the person may see that location', 
   assert.equal(await readWith([newYork]), 404)
 })
 
-test('a link ends with the key that created it', async (t) => {
+test('a link stops working when the key that created it is revoked', async (t) => {
   const { app, businessId, call, clock, database } = await openDelivery(t)
   const { key, apiKeyId } = await createKey(database, clock, businessId)
   const other = ask(app, { authorization: `Bearer ${key}` })
@@ -130,7 +130,7 @@ test('a link ends with the key that created it', async (t) => {
   assert.equal((await app.inject(pathname)).statusCode, 410)
 })
 
-test('whoever may share reports finds and revokes the links of others, but not their files', async (t) => {
+test('a person who may share reports can list and revoke the links of others, but not read their files', async (t) => {
   const { addPerson, app, call, clock } = await openDelivery(t)
   const runId = await printRun(call)
   const { body } = await call('POST', `/report/run/${runId}/link`)
@@ -153,7 +153,7 @@ test('whoever may share reports finds and revokes the links of others, but not t
 
   clock.advance({ hours: 25 })
   await printRun(call)
-  assert.equal((await call('GET', `/report/run/${runId}`)).status, 404, 'the file is not kept')
+  assert.equal((await call('GET', `/report/run/${runId}`)).status, 404, 'the file is deleted')
 })
 
 test('a file with a link is kept beyond a day, others are not', async (t) => {

@@ -62,7 +62,7 @@ export async function openDelivery(t: TestContext, more: Partial<RunParts> = {})
   }
 }
 
-/** Every Monday at seven, of the week before. */
+/** A schedule: every Monday at seven, about the previous week. */
 export const MONDAYS = {
   reportId: 101,
   format: 'csv',

@@ -29,7 +29,7 @@ test('runs above the limit are refused with 429, and the others end', async (t) 
   }
 })
 
-test('a report of many batches is the same from the thread, and leaves its thread usable', async (t) => {
+test('a report of many batches prints completely, and its thread is usable after an aborted print', async (t) => {
   const { businessId, db, reports, anna, elena, checkUp, zurich } = await openBusiness(t)
   await db.query(sql`
     insert into calendar (business_id, client_id, professional_id, reason_id, location_id,

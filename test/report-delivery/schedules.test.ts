@@ -51,7 +51,7 @@ test('a schedule mails the report at its time, as a file, with its figures in th
   assert.deepEqual(run.recipients, [{ ...recipient, reason: run.recipients[0].reason }])
 })
 
-test('people get what they may see, and nobody who lost the right', async (t) => {
+test('recipients get only rows that they may see, and no mail if they may not see the report', async (t) => {
   const opened = await openDelivery(t)
   const { addPerson, book, call, clock, listMails, newYork, runDue, zurich } = opened
   const anna = await addPerson('anna', 'OWNER')
@@ -104,11 +104,11 @@ test('people get what they may see, and nobody who lost the right', async (t) =>
   const listed = (await call('GET', '/reportSchedule')).body.items[0]
   assert.equal(listed.delivery.runs.length, 1)
   assert.equal(listed.delivery.runs[0].status, 'FAILED')
-  // What was answered can be sent back, although nobody of its list could be added now.
+  // The answer can be POSTed back, although its recipients could not be added now.
   assert.equal((await call('POST', '/reportSchedule', listed)).status, 200)
 })
 
-test('times that were missed are mailed once, with the days of the last one', async (t) => {
+test('missed times are mailed once, with the date range of the last one', async (t) => {
   const { addPerson, call, clock, listMails, runDue } = await openDelivery(t)
   const { userId } = await addPerson('anna', 'OWNER')
   const daily = { ...MONDAYS, frequency: 'DAILY', range: 'YESTERDAY', userIdList: [userId] }
@@ -124,7 +124,7 @@ test('times that were missed are mailed once, with the days of the last one', as
   assert.equal(run.statusReason, '3 earlier times were missed while the service was down.')
 })
 
-test('two nodes mail a time once, also if one takes the work of the other over', async (t) => {
+test('two nodes mail each scheduled time once, also after a takeover', async (t) => {
   const { addPerson, call, clock, database, listMails, startNode } = await openDelivery(t)
   const { userId } = await addPerson('anna', 'OWNER')
   await call('POST', '/reportSchedule', { ...MONDAYS, userIdList: [userId] })
@@ -158,7 +158,7 @@ test('two nodes mail a time once, also if one takes the work of the other over',
   assert.equal((await listMails()).length, 1)
 })
 
-test('a run that fails is tried again, then given up, and the next time runs again', async (t) => {
+test('a failed run is retried, then given up, and the next scheduled time runs again', async (t) => {
   const { addPerson, call, clock, database, errors, listMails, runDue } = await openDelivery(t)
   const { userId } = await addPerson('anna', 'OWNER')
   const { body } = await call('POST', '/reportSchedule', { ...MONDAYS, userIdList: [userId] })
@@ -222,7 +222,7 @@ test('a file above the limit is mailed as a link that works while its recipient 
   assert.equal((await app.inject(pathname)).statusCode, 410)
 })
 
-test('a schedule that is deleted ends the links in its mails', async (t) => {
+test('deleting a schedule disables the links in its mails', async (t) => {
   const opened = await openDelivery(t, { maxAttachedBytes: 10 })
   const { addPerson, app, call, clock, listMails, runDue, runEngine } = opened
   const { userId } = await addPerson('anna', 'ADMINISTRATOR')
@@ -246,7 +246,7 @@ test('a schedule that is deleted ends the links in its mails', async (t) => {
   assert.deepEqual(await statuses(), [410, 410])
 })
 
-test('a mail with a report that waits is cancelled if its recipient loses a right', async (t) => {
+test('a queued mail with a report is cancelled if its recipient loses a right', async (t) => {
   const { addPerson, call, clock, newYork, runDue, runEngine, zurich } = await openDelivery(t)
   const one = { locationIdList: [zurich] }
   const people = [
@@ -311,7 +311,7 @@ test('a schedule follows the time zone of its location', async (t) => {
   )
 })
 
-test('a schedule is changed, deleted and revived, and runs only while it is active', async (t) => {
+test('a schedule is changed, deleted and restored, and runs only while it is active', async (t) => {
   const { addPerson, call, clock, listMails, runDue } = await openDelivery(t)
   const { userId } = await addPerson('anna', 'OWNER')
   const { body, headers } = await call('POST', '/reportSchedule', {
@@ -333,7 +333,7 @@ test('a schedule is changed, deleted and revived, and runs only while it is acti
   clock.advance({ hours: 8 * 24 })
   assert.equal(await runDue(), 0)
 
-  // The time that passed while it was deleted is not mailed.
+  // Times that passed while the schedule was deleted are not mailed.
   await call('POST', '/reportSchedule', { reportScheduleId, active: true })
   assert.equal(await runDue(), 0)
   clock.advance({ hours: 6 * 24 })
@@ -387,7 +387,7 @@ test('bad schedules are refused with all faults, and nothing is written', async 
     const found = answer.body.errors.map(({ pointer }: { pointer: string }) => pointer)
     assert.deepEqual(found, pointers, JSON.stringify(answer.body))
   }
-  // After a hundred faults the rest of a body is not checked, and not used either.
+  // After a hundred faults the rest of the body is neither checked nor used.
   const filters = { locationIdList: Array.from({ length: 100 }, () => 'x') }
   for (const userIdList of [['x'], 5]) {
     const answer = await call('POST', '/reportSchedule', { ...good, filters, userIdList })
@@ -397,7 +397,7 @@ test('bad schedules are refused with all faults, and nothing is written', async 
   assert.equal((await call('POST', '/reportSchedule', { reportScheduleId: 999 })).status, 404)
 })
 
-test('only those who may see a report read its mail, and nobody sends it again', async (t) => {
+test('only callers who may see a report can read its mail, and the mail cannot be sent again', async (t) => {
   const opened = await openDelivery(t)
   const { addPerson, app, businessId, call, callAs, clock, database, listMails, runDue } = opened
   const anna = await addPerson('anna', 'OWNER')
@@ -460,7 +460,7 @@ function countOpenFiles() {
     try {
       return readlinkSync(`/proc/self/fd/${name}`)
     } catch {
-      return '' // The handle of the listing itself.
+      return '' // The handle of this directory listing.
     }
   })
   return targets.filter((target) => target.includes('bellwether-report-')).length

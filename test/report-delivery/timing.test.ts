@@ -17,20 +17,20 @@ const at = (text: string) => Temporal.Instant.from(text)
 
 const nexts: [name: string, timing: Timing, zone: string, after: string, next: string][] = [
   ['later on the same day', daily, ZURICH, '2026-03-02T05:59Z', '2026-03-02T06:00Z'],
-  ['not the moment itself', daily, ZURICH, '2026-03-02T06:00Z', '2026-03-03T06:00Z'],
+  ['never the given time itself', daily, ZURICH, '2026-03-02T06:00Z', '2026-03-03T06:00Z'],
   ['in summer time', daily, ZURICH, '2026-03-28T12:00Z', '2026-03-29T05:00Z'],
   ['the next Monday', weekly, ZURICH, '2026-03-02T06:00Z', '2026-03-09T06:00Z'],
   ['the last day of a short month', monthly, ZURICH, '2026-02-01T00:00Z', '2026-02-28T06:00Z'],
   ['in the zone of New York', daily, 'America/New_York', '2026-03-02T10:00Z', '2026-03-02T12:00Z'],
   [
-    'a time in a gap is moved past it',
+    'a time that a clock change skips is moved past it',
     { ...daily, timeOfDay: '02:30' },
     ZURICH,
     '2026-03-28T12:00Z',
     '2026-03-29T01:30Z',
   ],
   [
-    'of two equal times the earlier',
+    'the earlier one if a clock change repeats the time',
     { ...daily, timeOfDay: '02:30' },
     ZURICH,
     '2026-10-24T12:00Z',
@@ -43,7 +43,7 @@ test('the next time of a schedule is on its calendar', async (t) => {
     await t.test(name, () => {
       const time = nextScheduledTime(timing, zone, at(after))
       assert.equal(String(time), String(at(next)))
-      // The time is the latest one from then on, and not before.
+      // From then on it is the latest scheduled time, and not before.
       assert.equal(String(latestScheduledTime(timing, zone, time)), String(time))
       const before = latestScheduledTime(timing, zone, time.subtract({ milliseconds: 1 }))
       assert.ok(Temporal.Instant.compare(before, at(after)) <= 0)
@@ -51,7 +51,7 @@ test('the next time of a schedule is on its calendar', async (t) => {
   }
 })
 
-test('times between two moments are counted without the moments', () => {
+test('scheduled times between two moments are counted, without the moments themselves', () => {
   const between = { after: at('2026-03-02T06:00Z'), before: at('2026-03-05T06:00Z') }
   assert.equal(countScheduledTimes(daily, ZURICH, between), 2)
   assert.equal(countScheduledTimes(weekly, ZURICH, between), 0)
@@ -75,7 +75,7 @@ const RANGES: Record<(typeof REPORT_RANGES)[number], [string, string]> = {
   NEXT_MONTH: ['2026-04-01', '2026-04-30'],
 }
 
-test('every relative range names days, seen from a Wednesday', () => {
+test('the days of every relative range, on a Wednesday', () => {
   const wednesday = Temporal.PlainDate.from('2026-03-04')
   for (const range of REPORT_RANGES) {
     const { startDate, endDate } = daysOf(range, wednesday)
@@ -83,7 +83,7 @@ test('every relative range names days, seen from a Wednesday', () => {
   }
 })
 
-test('on a Sunday last week ended the Sunday before', () => {
+test('on a Sunday, last week ended the Sunday before', () => {
   const { startDate, endDate } = daysOf('LAST_WEEK', Temporal.PlainDate.from('2026-03-08'))
   assert.deepEqual([String(startDate), String(endDate)], ['2026-02-23', '2026-03-01'])
 })

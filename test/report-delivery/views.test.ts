@@ -30,7 +30,7 @@ test('a view prints its report with its filters, unless the request has others',
   assert.deepEqual([status, body.errors[0].pointer], [422, '/reportViewId'])
 })
 
-test('a view is its owner’s until it is shared, and others print it with their own rights', async (t) => {
+test('a view is private until it is shared, and others print it with their own rights', async (t) => {
   const { addPerson, app, book, newYork, zurich } = await openDelivery(t)
   await book({ at: '2026-10-05T09:00+02:00', locationId: zurich })
   await book({ at: '2026-10-05T10:00+02:00', locationId: newYork })
@@ -62,7 +62,7 @@ test('a view is its owner’s until it is shared, and others print it with their
   assert.equal((await anna('GET', `/reportView/${own.body.reportViewId}`)).status, 404)
 })
 
-test('views are checked, deleted and revived like other objects', async (t) => {
+test('views are checked, deleted and restored like other objects', async (t) => {
   const { call } = await openDelivery(t)
   const wrong = { reportId: 999, filter: {}, locationId: 999_999 }
   const refused = await call('POST', '/reportView', wrong)

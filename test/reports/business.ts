@@ -12,7 +12,7 @@ export const ALL_FUNCTIONS = new Set([
   'VIEW_EMAIL_REPORTS',
 ])
 
-/** A business in Zurich with a second location in New York, two of staff, two services. */
+/** A business in Zurich with a second location in New York, two members of staff and two services. */
 export async function openBusiness(t: Lifetime) {
   const { database } = await cloneDatabase(t)
   return { database, ...(await fillBusiness(database)) }
@@ -64,7 +64,7 @@ export async function fillBusiness(database: Database, name = 'Praxis am See') {
     reasonId?: number
     locationId?: number
   }
-  /** Books at a moment such as `2026-10-25T02:30+01:00`. */
+  /** Books at a time such as `2026-10-25T02:30+01:00`. */
   const book = ({
     at,
     minutes = 30,

@@ -14,7 +14,7 @@ import {
   type Row,
 } from './measured-business.ts'
 
-/** Each report against a plain loop over exported rows, in two zones and around both clock changes. */
+/** Compares each report with a plain loop over exported rows, in two zones and around both clock changes. */
 
 const RANGES = [
   ['2026-03-29', '2026-03-29'],
@@ -151,7 +151,7 @@ async function printed(reportId: number, startDate: string, endDate: string) {
   return { ...result, lines: linesOf(result), kpis: figuresOf(result) }
 }
 
-/** A period that has not begun has no columns of the past. */
+/** A future period has no columns about the past. */
 const ifBegun = <T>(startDate: string, cells: T[]) =>
   startDate > '2026-11-10' ? cells.map(() => undefined) : cells
 
@@ -161,7 +161,7 @@ const timeOf = (ms: number, row: Row) =>
     .toString()
     .slice(0, 5)
 
-test('the daily schedule lists what was not cancelled, by person and time', async () => {
+test('the daily schedule lists appointments that are not cancelled, by person and time', async () => {
   for (const [startDate, endDate] of RANGES) {
     const { lines, kpis } = await printed(103, startDate, endDate)
     const expected = rowsOf(startDate, endDate).filter((row) => !isCancelled(row))
@@ -261,7 +261,7 @@ test('staff performance counts a visit as rebooked if a later one was booked wit
   assert.ok(rebookedInAll > 20)
 })
 
-test('cancellations have the notice from the last cancellation to the start', async () => {
+test('the notice of a cancellation is the time from the last cancellation to the start', async () => {
   for (const [startDate, endDate] of RANGES) {
     const { lines, kpis, charts } = await printed(202, startDate, endDate)
     const all = rowsOf(startDate, endDate)
@@ -374,7 +374,7 @@ test('the value of each service and member of staff is split by currency and out
   }
 })
 
-test('lapsed clients came last in the period and have nothing booked', async () => {
+test('lapsed clients had their last visit in the period and have nothing booked', async () => {
   const found = new Set<unknown>()
   for (const [startDate, endDate] of [...RANGES, ['2025-01-01', '2025-12-31'] as const]) {
     const { lines, kpis } = await printed(503, startDate, endDate)

@@ -114,7 +114,7 @@ test('the reports agree with plain calculations over exported rows', async (t) =
     assert.match(french.sentences[2]!, /^Novembre 2026 compte déjà /)
     const freed = /([01] créneau s’est libéré|\d{1,3} créneaux se sont libérés) après un rappel/
     assert.match(french.sentences[2]!, freed)
-    // October was booked to its end, November is not: the two cannot be compared.
+    // Not comparable: October is fully booked, November can still get bookings.
     assert.equal(printed.kpis.find(({ name }) => name === 'nextMonth')!.previous, null)
   })
 
@@ -140,7 +140,7 @@ test('the reports agree with plain calculations over exported rows', async (t) =
     assert.equal(before!.appointments, earlier.length)
   })
 
-  await t.test('106 counts what is ahead, and the working time that is free', async () => {
+  await t.test('106 counts future appointments and the free working time', async () => {
     const range = { startDate: '2026-11-08', endDate: '2026-11-30' }
     const printed = await print(business, { reportId: 106, ...range })
     const lines = records(printed)
@@ -154,7 +154,7 @@ test('the reports agree with plain calculations over exported rows', async (t) =
       assert.equal(line.ahead, ahead.length)
       assert.equal(line.aheadValueEUR, calculate(ahead).money.aheadValue?.EUR ?? 0)
     }
-    // Elena works on Sundays from 0 to 8 and on Mondays from 9 to 17, on the clock of Zurich.
+    // Elena works on Sundays from 0 to 8 and on Mondays from 9 to 17, Zurich time.
     const busy = [...own, ...business.classes]
       .filter(({ status }) => OUTCOMES[status] !== 'CANCELLED')
       .filter((row) => !('professionalId' in row) || row.professionalId === business.elena)
@@ -174,7 +174,7 @@ test('the reports agree with plain calculations over exported rows', async (t) =
     }
     const elena = lines.find(({ staff }) => staff === 'Elena García')!
     assert.deepEqual([elena.openMinutes, elena.freeMinutes], [open, free])
-    assert.ok(free < open, 'some of it is taken')
+    assert.ok(free < open, 'some working time is booked')
     assert.equal(kpi(printed, 'freeMinutes'), free)
 
     const past = await print(business, {
@@ -182,7 +182,7 @@ test('the reports agree with plain calculations over exported rows', async (t) =
       startDate: '2026-03-01',
       endDate: '2026-03-31',
     })
-    assert.deepEqual(past.kpis, [], 'nothing is ahead of a range that has ended')
+    assert.deepEqual(past.kpis, [], 'a past range has no figures')
   })
 
   await t.test('204 lists clients who missed more than one appointment', async () => {
@@ -229,7 +229,7 @@ test('the reports agree with plain calculations over exported rows', async (t) =
     assert.ok(unclosed.length > 10)
     const oldest = Math.min(...unclosed.map(({ startTime }) => startTime))
     assert.equal(kpi(printed, 'oldestDays'), Math.floor((NOW_MS - oldest) / DAY_MS))
-    // An earlier month had more time to be closed, so a change would always look good.
+    // Not compared: earlier months had more time to be closed, so a change would always look good.
     const october = await print(business, {
       reportId: 206,
       startDate: '2026-10-01',
@@ -241,7 +241,7 @@ test('the reports agree with plain calculations over exported rows', async (t) =
     )
   })
 
-  await t.test('505 lists clients without an address that works', async () => {
+  await t.test('505 lists clients without a working address', async () => {
     const printed = await print(business, { reportId: 505, ...YEAR })
     const came = business.people.filter(({ clientId }) =>
       rows.some((row) => row.clientId === clientId && OUTCOMES[row.status] !== 'CANCELLED'),
@@ -256,7 +256,7 @@ test('the reports agree with plain calculations over exported rows', async (t) =
     assert.equal(kpi(printed, 'unreachableShare'), Math.round((1000 * 2) / came.length) / 10)
   })
 
-  await t.test('205 lists cancelled slots that nobody else took', async () => {
+  await t.test('205 lists cancelled slots that stayed free', async () => {
     const printed = await print(business, { reportId: 205, ...YEAR })
     const taken = [
       ...rows.filter((row) => OUTCOMES[row.status] !== 'CANCELLED'),
@@ -424,7 +424,7 @@ async function addAddresses({ db, businessId }: Business) {
 type Business = Awaited<ReturnType<typeof openMeasuredBusiness>>
 type Pick = <T>(items: T[]) => T
 
-/** A reminder a day before, for some appointments, with a mail to the client or to nobody. */
+/** A reminder a day before for some appointments, with or without a mail to the client. */
 async function addReminders({ db, businessId }: Business, rows: Booked[], pick: Pick) {
   const [definition] = await db.query<{ id: number }>(sql`
     insert into event_definition (business_id, active, description, event_type_id, object_type, trigger_hours,

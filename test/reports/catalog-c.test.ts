@@ -19,7 +19,7 @@ import {
   type Row,
 } from './measured-business.ts'
 
-/** Reports of what clients, forms and campaigns did over time, against plain loops over exported rows. */
+/** Reports about clients, forms and campaigns over time, compared with plain loops over exported rows. */
 
 const RANGES = [
   ['2026-03-29', '2026-03-29'],
@@ -59,7 +59,7 @@ async function open(t: Lifetime) {
 
 type Change = { row: Row; atMs: number; from: string; to: string }
 
-/** Some appointments take two or three statuses before the one that they have. */
+/** Some appointments had two or three other statuses before the current one. */
 async function changeStatuses({ db, businessId }: Measured, rows: Row[]) {
   const random = seeded(203)
   const pick = <T>(items: T[]) => items[Math.floor(random() * items.length)]!
@@ -191,7 +191,7 @@ async function addInvitations({ db, businessId }: Measured, rows: Row[]) {
 
 const instant = (ms: number) => Temporal.Instant.fromEpochMilliseconds(ms)
 
-/** Adds statuses of the business's own, each with its outcome. */
+/** Adds a custom status with its outcome. */
 async function addStatus(
   { db, businessId }: Pick<Measured, 'db' | 'businessId'>,
   objectType: string,
@@ -285,7 +285,7 @@ function retentionLine(visits: Visit[]) {
   }
 }
 
-test('retention has a line for each month of first visits, and who came back within months', async () => {
+test('retention has a row for each month of first visits, with the clients who came back', async () => {
   let known = 0
   for (const [startDate, endDate] of RANGES) {
     const { lines, kpis } = await printed({ reportId: 504, startDate, endDate })
@@ -300,7 +300,7 @@ test('retention has a line for each month of first visits, and who came back wit
     assert.deepEqual([...expected.difference(new Set(months))], [])
     assert.ok(
       months.every((month) => month <= '2026-11'),
-      'a month ahead has no line',
+      'future months have no row',
     )
     if (startDate > '2026-11-10') {
       assert.equal(lines.length, 0)
@@ -314,10 +314,10 @@ test('retention has a line for each month of first visits, and who came back wit
       assert.equal(kpis[`within${n}`], shareOf(back.length, seen.length))
     }
   }
-  assert.ok(known > 10, 'months have passed for many lines')
+  assert.ok(known > 10, 'many rows are old enough to have a rate')
 })
 
-test('retention can be grouped by whom and where clients first came', async () => {
+test('retention can be grouped by staff and location of the first visit', async () => {
   const [startDate, endDate] = RANGES[4]
   const all = firstVisits(startDate, endDate)
   const { lines } = await printed({
@@ -377,7 +377,7 @@ function bookingLine(rows: Row[]): Record<string, number | null> {
   }
 }
 
-test('bookings count on the day on which they were made, with the days to the appointment', async () => {
+test('bookings count on the day of booking, with the number of days to the appointment', async () => {
   let afterwards = 0
   for (const [startDate, endDate] of RANGES) {
     const { lines, kpis, totals, charts } = await printed({ reportId: 104, startDate, endDate })
@@ -417,7 +417,7 @@ test('bookings count on the day on which they were made, with the days to the ap
   assert.ok(afterwards > 0)
 })
 
-test('the value booked is in the currencies of what was booked, whenever it begins', async () => {
+test('the booked value is in the currencies of the booked services, whenever the appointments are', async () => {
   const request = { reportId: 104, startDate: '2026-11-10', endDate: '2026-11-10' }
   const { totals, kpis } = await printed(request)
   assert.equal(totals.bookingsValueUSD, 500)
@@ -436,7 +436,7 @@ const FORM_STATES: Record<string, string> = {
   WAIVED: 'Waived',
 }
 
-/** The day of a moment at the location of the appointment, else of the business. */
+/** The local day at the location of the appointment, else of the business. */
 const formDay = ({ appointment }: Form, ms: number) =>
   localDay({ locationId: appointment?.locationId ?? business.zurich, startTime: ms })
 
@@ -583,7 +583,7 @@ function funnelOf(invitations: Invitation[]) {
 const invitedDay = ({ createdMs }: Invitation) =>
   dayOf({ locationId: business.zurich, startTime: createdMs })
 
-test('the funnel of a campaign leads from the invitation to the visit', async () => {
+test('the funnel of a campaign counts from the invitation to the visit', async () => {
   let came = 0
   for (const [startDate, endDate] of RANGES) {
     const { lines, kpis } = await printed({ reportId: 701, startDate, endDate })
@@ -618,7 +618,7 @@ test('the funnel of a campaign leads from the invitation to the visit', async ()
   assert.ok(came > 10)
 })
 
-test('no appointment follows two invitations, and one location has no invitations', async () => {
+test('an appointment counts for one invitation only, and a report of one location has no invitations', async () => {
   const [startDate, endDate] = RANGES[4]
   const all = business.invitations.flatMap(followers).map(({ calendarId }) => calendarId)
   assert.equal(new Set(all).size, all.length)
@@ -664,7 +664,7 @@ const LABELS: Record<string, string> = {
   NO_SHOW: 'No-show',
 }
 
-test('status changes are listed when they were made, with the status before and after', async () => {
+test('status changes are listed by the time of the change, with the status before and after', async () => {
   for (const [startDate, endDate] of RANGES) {
     const { lines, kpis } = await printed({ reportId: 203, startDate, endDate })
     const own = business.changes.filter(

@@ -49,7 +49,7 @@ before(async (t) => {
   businesses.set('the demo data', await exportAll(await openDemo(lifetime)))
 })
 
-/** Runs a check of each business, in each range. */
+/** Runs a check for each business and each range. */
 function testEach(
   name: string,
   check: (exported: Exported, startDate: string, endDate: string) => Promise<void>,
@@ -63,7 +63,7 @@ function testEach(
   }
 }
 
-/** Some classes have a status of the business's own. */
+/** Gives some classes a custom status. */
 async function callOffClasses({ db, businessId }: Pick<Opened, 'db' | 'businessId'>) {
   await db.query(sql`
     insert into status (business_id, object_type, status, label, outcome, live, live_after,
@@ -220,17 +220,17 @@ async function exportMessages(db: Db, businessId: number) {
 
 type Placed = { locationId: number; startTime: number }
 
-/** Each calculated once: zones are slow. */
-const locals = new Map<string, Temporal.PlainDateTime>()
+/** A cache, because time zone conversions are slow. */
+const localTimes = new Map<string, Temporal.PlainDateTime>()
 
 function localOf({ locationId, startTime }: Placed, { zones }: Exported) {
   const zone = zones.get(locationId)!
   const key = `${zone} ${startTime}`
-  let local = locals.get(key)
+  let local = localTimes.get(key)
   if (!local) {
     const instant = Temporal.Instant.fromEpochMilliseconds(startTime)
     local = instant.toZonedDateTimeISO(zone).toPlainDateTime()
-    locals.set(key, local)
+    localTimes.set(key, local)
   }
   return local
 }
@@ -244,7 +244,7 @@ const timeOf = (row: Placed, exported: Exported) =>
 const isWithin = (row: Placed, exported: Exported, startDate: string, endDate: string) =>
   dayOf(row, exported) >= startDate && dayOf(row, exported) <= endDate
 
-/** In the order of their local times. */
+/** Sorts rows by local time. */
 const inOrder = <T extends Placed & { id: number }>(rows: T[], exported: Exported) =>
   rows.toSorted(
     (a, b) =>
@@ -287,7 +287,7 @@ async function printed(exported: Exported, reportId: number, startDate: string, 
 const minutesOf = ({ startTime, endTime }: { startTime: number; endTime: number }) =>
   (endTime - startTime) / MINUTE_MS
 
-/** What several currencies split: the same figure for each, or one. */
+/** The figure of a currency; its name has no suffix if there is only one currency. */
 const moneyOf = (figures: Record<string, unknown>, name: string, currency: string) =>
   Number(figures[`${name}${currency}`] ?? figures[name] ?? 0)
 
@@ -694,7 +694,7 @@ function momentOf(subject: Trigger | Mail, timeMs: number, exported: Exported) {
     .toString({ smallestUnit: 'minute' })
 }
 
-/** For whom, for what, and when it is. */
+/** The client, the service or class, and the time of a trigger's object. */
 function subjectOf({ objectType, objectId, objectUuid }: Trigger, exported: Exported) {
   if (objectType === 'CALENDAR') {
     const row = exported.rows.find(({ calendarId }) => calendarId === objectId)!
@@ -717,7 +717,7 @@ const WORDS: Record<string, string> = {
   SKIPPED: 'Skipped',
   EXPIRED: 'Expired',
 }
-/** In the order in which the worst one is shown. */
+/** Worst first: a trigger with several mails shows the first of these results. */
 const RESULTS = [
   ['FAILED', 'Failed'],
   ['BOUNCED', 'Bounced'],

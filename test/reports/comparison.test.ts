@@ -60,7 +60,7 @@ const ranges: { what: string; range: [string, string]; before: [string, string] 
 ]
 
 for (const { what, range, before } of ranges) {
-  test(`${what} is compared with a like period: ${range.join(' – ')}`, () => {
+  test(`${what} is compared with a similar period: ${range.join(' – ')}`, () => {
     const [startDate, endDate] = range.map((day) => Temporal.PlainDate.from(day))
     const compared = comparedRange({ startDate: startDate!, endDate: endDate! })
     assert.deepEqual([compared.startDate.toString(), compared.endDate.toString()], before)
@@ -142,7 +142,7 @@ test('no change is shown if the data began inside the compared period', async (t
   assert.equal(NOW.toString(), '2026-11-10T12:00:00Z')
 })
 
-test('the sentences of Your month compare only what its figures compare', async (t) => {
+test('the sentences of the report Your month compare only what its figures compare', async (t) => {
   const business = await openBusiness(t)
   const { book } = business
   const days = (month: string, count: number) =>

@@ -48,7 +48,7 @@ test('a report is filtered by location, client and tags of the appointment or it
   ])
 })
 
-test('a misspelt filter, an unknown value and a filter without a meaning are refused', async (t) => {
+test('a misspelt filter, an unknown value and a filter that the report does not support are refused', async (t) => {
   const business = await openFilteredBusiness(t)
   const pointersOf = async (request: Partial<PrintRequest>) => {
     const error = await print(business, { reportId: 101, ...OCTOBER, ...request }).then(

@@ -70,11 +70,11 @@ test('HTML holds the same rows and totals, as text', async () => {
   const removeBidiControls = (cell: string) => cell.replaceAll('\u202e', '')
   assert.deepEqual(
     read.rows,
-    rows.map((row) => forPeople(row).map(removeBidiControls)),
+    rows.map((row) => displayed(row).map(removeBidiControls)),
   )
   assert.deepEqual(
     read.totals!.slice(-3),
-    forPeople(['', '', '', '', '', '', minutes, price, share]).slice(-3),
+    displayed(['', '', '', '', '', '', minutes, price, share]).slice(-3),
   )
   assert.doesNotMatch(String(bytes), /<script|\bsrc=|\bhref="(?!#)|url\((?!#)|@import/)
   // Each chart for a wide page and for a phone.
@@ -136,11 +136,11 @@ test('a PDF holds the same rows and totals, with its headings and numbers on eve
     assert.ok(page.includes(LABELS.slice(0, 4).join('')) || i === pages.length - 1)
   })
   for (const row of rows) assertPrinted(text, row)
-  const totals = forPeople([null, null, null, null, null, null, minutes, price, share]).join('')
+  const totals = displayed([null, null, null, null, null, null, minutes, price, share]).join('')
   assert.ok(text.includes(`Total${totals}`.replaceAll(' ', '')))
 })
 
-test('a long PDF is made in pieces: every row once, in order, with continuous page numbers', async () => {
+test('a long PDF is printed in parts: every row once, in order, with continuous page numbers', async () => {
   const { pages } = await readPages(await printed('pdf', 1_750))
   const dates = pages.join('').match(/2026-09-\d\d(?=\d\d:\d\d)/g)!
   assert.deepEqual(
@@ -148,12 +148,12 @@ test('a long PDF is made in pieces: every row once, in order, with continuous pa
     Array.from({ length: 1_750 }, (_, i) => sampleRow(i)[0]),
   )
   pages.forEach((page, i) => assert.ok(page.includes(`Page${i + 1}of${pages.length}`)))
-  // Whole pages only: where one piece ends and the next begins must not show.
+  // All pages are full: the boundary between two parts must not be visible.
   const rowsOn = pages.slice(1, -2).map((page) => page.match(/2026-09-\d\d(?=\d\d:\d\d)/g)!.length)
   assert.ok(Math.max(...rowsOn) - Math.min(...rowsOn) <= 6, `rows on pages: ${rowsOn}`)
 })
 
-test('no row is lost if a tall row is at the end of a piece', async () => {
+test('no row is lost if a tall row is at the end of a part', async () => {
   const result = sampleResult(0)
   const tall = (i: number) => `n${i} ${'word '.repeat(i % 3 === 0 ? 90 : 1)}end${i}.`
   async function* rows() {
@@ -169,11 +169,11 @@ test('no row is lost if a tall row is at the end of a piece', async () => {
 })
 
 for (const format of REPORT_FORMATS) {
-  test(`the same report printed twice as ${format} is the same bytes`, async () => {
+  test(`printing the same report twice as ${format} gives the same bytes`, async () => {
     assert.ok((await printed(format)).equals(await printed(format)))
   })
 
-  test(`rows that stop coming are an error, as ${format}`, async () => {
+  test(`a failure while reading rows is an error, as ${format}`, async () => {
     const result = sampleResult(10)
     async function* broken() {
       yield [sampleRow(1)]
@@ -192,11 +192,11 @@ test('a report without rows has its columns and totals of zero, as JSON', async 
   assert.deepEqual(read.totals, ['', '', '', '', '', '', '0', '0', ''])
 })
 
-test('a report without rows has the line of its columns and no other, as CSV', async () => {
+test('a report without rows has only the header line, as CSV', async () => {
   assert.deepEqual(readCsv(await printed('csv', 0)), { labels: LABELS, rows: [] })
 })
 
-test('a report without rows has the line of its columns and no formula, as a workbook', async () => {
+test('a report without rows has a header row and no formula, as a workbook', async () => {
   const { labels, rows, formulas, sheet } = await readXlsx(await printed('xlsx', 0))
   assert.deepEqual(labels, LABELS)
   assert.deepEqual([rows, formulas, sheet.rowCount], [[], [], 1])
@@ -273,7 +273,7 @@ test('a Letter page has the width of Letter', async () => {
   assert.match(bytes.toString('latin1'), /\/MediaBox \[0 0 792 612\]/)
 })
 
-test('a PDF has tags: headings, header cells and charts in words', async () => {
+test('a PDF has tags for headings, header cells and chart descriptions', async () => {
   const bytes = await printed('pdf', 12)
   const plain = bytes.toString('latin1')
   assert.match(plain, /\/Marked true/)
@@ -289,8 +289,8 @@ test('a PDF has tags: headings, header cells and charts in words', async () => {
   assert.match(tags, /\/Alt \(Appointments by day: the most is 28 with 37\.\)/)
 })
 
-test('the rows that a PDF keeps with its definitions have header cells of their own', async () => {
-  // So many rows fill two pages, so that the definitions need the third.
+test('the rows on the same PDF page as the definitions have their own header cells', async () => {
+  // 53 rows fill two pages, so that the definitions are on a third.
   const tags = readTags(await printed('pdf', 53))
   assert.equal(tags.split('/S /Table\n').length - 1, 2)
   assert.equal(tags.split('/S /TH\n').length - 1, 2 * LABELS.length)
@@ -303,7 +303,7 @@ test('a PDF of more than 500 rows has no tags, but a title and a language', asyn
   assert.match(plain, /\/Lang ?\(en\)/)
 })
 
-/** The text of all streams of objects, in which the tags are. */
+/** The text of all object streams, which contain the tags. */
 function readTags(bytes: Buffer) {
   const plain = bytes.toString('latin1')
   return [...plain.matchAll(/\/Type \/ObjStm [^]*?\/Length (\d+) >>\nstream\n/g)]
@@ -348,7 +348,7 @@ test('a PDF embeds our fonts for every script', async () => {
   )
 })
 
-test('names in every script reach every format', async () => {
+test('names in every script are in every text format', async () => {
   const texts = await Promise.all(
     (['json', 'csv', 'html'] as const).map((format) => printed(format)),
   )
@@ -362,7 +362,7 @@ const printed = (format: ReportFormat, rowCount = ROWS) => drain(format, sampleR
 const drain = (format: ReportFormat, result: ReturnType<typeof sampleResult>) =>
   buffer(Readable.from(write(format, result, 'A4')))
 
-function forPeople(row: (string | number | null)[]) {
+function displayed(row: (string | number | null)[]) {
   const [minutes, price, share] = row.slice(6).map(Number)
   const decimals = (value: number, digits: number) =>
     value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits })
@@ -374,24 +374,24 @@ function forPeople(row: (string | number | null)[]) {
   ]
 }
 
-/** Letters of such names stand in the file in the order of drawing: not compared. */
-const DRAWN_OTHERWISE = /[\u0590-\u06ff\u0e00-\u0e7f]/
+/** Not compared: a PDF stores the letters of these scripts in drawing order. */
+const DRAWN_IN_OTHER_ORDER = /[\u0590-\u06ff\u0e00-\u0e7f]/
 
 function assertPrinted(text: string, row: (string | number | null)[]) {
-  const cells = forPeople(row).map((cell) => cell.replace(/\s|\u202e/g, ''))
+  const cells = displayed(row).map((cell) => cell.replace(/\s|\u202e/g, ''))
   const client = cells[2]!
   const [before, after] = [cells.slice(0, 2).join(''), cells.slice(3).join('')]
-  if (DRAWN_OTHERWISE.test(client)) {
+  if (DRAWN_IN_OTHER_ORDER.test(client)) {
     assert.ok(text.includes(before) && text.includes(after), cells.join(' '))
   } else if (text.includes(before + client)) {
     assert.ok(text.includes(before + client + after), cells.join(' '))
   } else {
-    // A long name stands on two lines, the other columns beside the first of them.
+    // A long name wraps to two lines; the other columns are on the first line.
     assert.ok(text.includes(before + client.slice(0, 12)), cells.join(' '))
   }
 }
 
-test('a report with a page for each person begins one in PDF and HTML, also in a long report', async () => {
+test('a report by person starts a new page for each person in PDF and HTML, also if it is long', async () => {
   const people = ['Ada Abel', 'Ben Bauer', 'Cid Cruz']
   const result = () => {
     async function* batches() {

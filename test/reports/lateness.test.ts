@@ -14,7 +14,7 @@ test('a reminder fires while reports hold their transactions open', async (t) =>
   await save('/eventDefinition', reminder(businessId, -24))
   await addAppointments(db, businessId, ids, 3_000)
 
-  /** How long a reminder that has come due waits until it has fired. */
+  /** How many milliseconds a due reminder takes to fire. */
   const lateness = async () => {
     await book(clock.in({ hours: 25 }))
     clock.advance({ hours: 1, minutes: 1 })
@@ -25,30 +25,30 @@ test('a reminder fires while reports hold their transactions open', async (t) =>
   await lateness()
 
   const alone: number[] = []
-  const beside: number[] = []
+  const duringReports: number[] = []
   for (let round = 0; round < ROUNDS; round++) {
     alone.push(await lateness())
     const { close } = await holdReportsOpen(database.reportsOf(businessId))
     const printed = Promise.all([1, 2, 3].map(() => call('POST', REPORT, { reportId: 101 })))
-    beside.push(await lateness())
+    duringReports.push(await lateness())
     await close()
     for (const { status } of await printed) assert.equal(status, 200)
   }
   assertWithin(t, {
     what: 'a reminder that fires while reports are printed',
-    tookMs: median(beside),
+    tookMs: median(duringReports),
     limitMs: 2 * median(alone) + SLACK_MS,
   })
 })
 
-/** A batch that is being written when a trigger comes due: the event loop is shared. */
+/** Allows for a batch that is written in the same event loop when the trigger is due. */
 const SLACK_MS = 25
 
 const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1]!
 
 type Db = Parameters<typeof addAppointments>[0]
 
-/** Two readers in the middle of their rows, with their transactions open. */
+/** Opens two streams and reads their first batch, so that their transactions stay open. */
 async function holdReportsOpen(db: Db) {
   const readers = await Promise.all(
     [1, 2].map(async () => {

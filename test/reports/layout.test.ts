@@ -29,7 +29,7 @@ const COLUMNS: Column[] = [
   ...SHOWN.map((measure) => measureColumn(measure)),
 ]
 
-/** A summary with so many days, as an owner prints it. */
+/** The result of a summary report with this many days. */
 function summaryOf(days: number): ReportResult {
   const first = Temporal.PlainDate.from('2026-10-01')
   const cells = Array.from({ length: days }, (_, i) => {
@@ -74,7 +74,7 @@ test('a month fits one page, with its tiles, charts, totals and definitions', as
 })
 
 for (const days of [47, 52, 90]) {
-  test(`the definitions of ${days} lines are on a page with lines, under a header`, async () => {
+  test(`with ${days} rows, the definitions are on a page with rows and a header`, async () => {
     const { pages } = await readPages(await print('pdf', summaryOf(days)))
     const last = pages.at(-1)!
     assert.ok(last.includes('Whatthefigurescount'))
@@ -100,21 +100,21 @@ const chart: SeriesChart = {
   ],
 }
 
-test('each meaning has its colour, what is ahead is hollow, and what has no value is left out', () => {
+test('each outcome has its colour, future values are hollow, and series without values are omitted', () => {
   const svg = drawChart(chart, { width: 360, height: 150 })
   for (const color of ['#3c7765', '#a83a2a', '#b9beb9']) assert.ok(svg.includes(`fill="${color}"`))
   assert.match(svg, /fill="#ffffff" stroke="#858e88"/)
   assert.doesNotMatch(svg, /Not closed/)
 })
 
-test('bars of names lie, so that no name is cut', () => {
-  const [lying] = drawCharts([{ ...chart, named: true }])
-  assert.ok(lying!.includes('>Physiotherapy after surgery<'))
-  const standing = drawChart(chart, { width: 200, height: 150 })
-  assert.ok(!standing.includes('>Physiotherapy after surgery<'))
+test('bars with names are horizontal, so that no name is cut', () => {
+  const [horizontal] = drawCharts([{ ...chart, named: true }])
+  assert.ok(horizontal!.includes('>Physiotherapy after surgery<'))
+  const vertical = drawChart(chart, { width: 200, height: 150 })
+  assert.ok(!vertical.includes('>Physiotherapy after surgery<'))
 })
 
-test('bars of names lie on a phone if their names do not fit, and months are thinned out', () => {
+test('on a phone, bars are horizontal if their names do not fit, and some month labels are omitted', () => {
   const names = ['under 2 h', '2–24 h', '1–3 days', '3–7 days', '1–4 weeks', 'longer']
   const values = names.map((_, i) => i + 1)
   const notice = { ...chart, labels: names, series: [{ name: 'Cancelled', values }] }
@@ -126,14 +126,14 @@ test('bars of names lie on a phone if their names do not fit, and months are thi
   assert.ok(year!.includes('>2026-01<') && !year!.includes('…'))
 })
 
-test('a phone gets charts of its own width and a label for each cell', async () => {
+test('on a phone, charts fit the width and each cell has a label', async () => {
   const html = String(await print('html', summaryOf(3)))
   assert.match(html, /<div class="narrow"><svg [^>]*width="300"/)
   assert.match(html, /td:nth-child\(2\)::before \{ content: "Weekday"; \}/)
   assert.match(html, /max-width: 640px/)
 })
 
-test('a card of a phone leaves out empty texts, and a table with many columns has smaller letters', async () => {
+test('a card on a phone omits empty texts, and a table with many columns has a smaller font', async () => {
   const text: Column = { name: 'staff', label: 'Staff', type: 'text', width: 10 }
   const htmlOf = async (columns: Column[], first = 'Anna') => {
     async function* batches() {
@@ -200,7 +200,7 @@ test('a German report has German words and numbers in every file', async () => {
   assert.equal(labels[1], 'Wochentag')
 })
 
-test('the names of data stay as they are in a German report, and the words of the service do not', async () => {
+test('a German report translates the words of the service, but not names in the data', async () => {
   const bars = { ...chart, named: true, labels: ['Cancelled', 'Class'] }
   const words = { ...chart, fixedWords: true as const, labels: ['Absent'] }
   const { charts } = translateResult({ ...summaryOf(1), charts: [bars, words], locale: 'de' })
@@ -225,11 +225,11 @@ test('the names of data stay as they are in a German report, and the words of th
   }
   const french = cellWriters({ ...sampleResult(0), columns: [status], locale: 'fr' })[0]!
   const labels = ['Cancelled', 'Waiting'].map((cell) => french(cell, []))
-  assert.deepEqual(labels, ['Annulé', 'Waiting'], 'a label of the business stays as it is')
+  assert.deepEqual(labels, ['Annulé', 'Waiting'], 'a custom label is not translated')
   assert.equal(write[1]!('2026-10', []), '10.2026')
 })
 
-test('a table of figures only has the width of the page', () => {
+test('a table without text columns has the width of the page', () => {
   const figures = COLUMNS.filter(({ type }) => type !== 'text')
   const cells = [['2026-10-01', '30', '25', '2', '3', '1,200', '3,415.50']]
   for (const columns of [figures, figures.slice(0, 4)]) {
@@ -239,7 +239,7 @@ test('a table of figures only has the width of the page', () => {
   }
 })
 
-test('a text column has room for its label, and for the only long state of a short list', () => {
+test('a text column is wide enough for its label, and for a single long value of a short list', () => {
   const widthOf = (label: string, cells: string[]) => {
     const texts: Column[] = [10, 30, 30].map((width, i) => ({
       ...COLUMNS[1]!,
@@ -279,7 +279,7 @@ test('a month with two currencies fits a portrait page in every language, and on
     }
     assert.ok(widthWith('3.326,00', false) < 516, locale)
     assert.ok(widthWith('12.345.678,00', true) < 763, locale)
-    // Very small letters, but no column is beyond the edge of the page.
+    // The font is very small, but no column is beyond the edge of the page.
     assert.ok(widthWith('1.234.567.890.123.456.789.012,00', true) < 763, locale)
   }
 })
@@ -337,7 +337,7 @@ test('each chart of a workbook prints on one page, without series that have no v
   const { workbook } = await readXlsx(bytes)
   const { pageSetup, rowBreaks } = workbook.worksheets[2]!
   assert.equal(pageSetup.fitToPage, false)
-  // The table of the first chart ends in row 34: the second chart begins on a page of its own.
+  // The table of the first chart ends in row 34: the second chart begins on a new page.
   assert.deepEqual(
     rowBreaks.map(({ id }) => id),
     [35],

@@ -5,7 +5,7 @@ import type { Cell, ReportResult, Totals } from '../../src/reports/report.ts'
 import type { Lifetime } from '../support/clean-up.ts'
 import { everything, NOW, openBusiness } from './business.ts'
 
-/** An appointment as it is exported: plain values, for calculations of their own. */
+/** An appointment as plain values, for independent calculations. */
 export type Row = {
   calendarId: number
   clientId: number
@@ -34,7 +34,7 @@ const STATUSES = [
 
 /**
  * Appointments of a year in Zurich and New York, around both clock changes, in three currencies and
- * with custom statuses; also appointments that are still ahead, and some that claim to be kept already.
+ * with custom statuses; also future appointments, some of them already marked as kept.
  */
 export async function openMeasuredBusiness(t: Lifetime) {
   const business = await openBusiness(t)
@@ -75,7 +75,7 @@ export async function openMeasuredBusiness(t: Lifetime) {
   return { ...business, classes, rows: await exportRows(business) }
 }
 
-/** From a day after the start to five weeks before it, and never ahead. */
+/** Sets booking times from a day after the start to five weeks before it, and never in the future. */
 export const setBookedTimes = ({ db, businessId }: Stored) =>
   db.query(sql`
     update calendar set booked_time = least(start_time - make_interval(hours => (calendar_id * 37 % 900)::int - 20),
@@ -162,7 +162,7 @@ export const shareOf = (part: number, whole: number) =>
 
 export const countDistinct = (values: unknown[]) => new Set(values).size
 
-/** In an order of its own, for lists whose order is not calculated. */
+/** Sorts rows for comparisons that ignore their order. */
 export const sorted = (lines: unknown[][]) =>
   lines.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
 

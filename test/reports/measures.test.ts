@@ -25,10 +25,10 @@ const RANGES = [
   ['2026-01-01', '2026-12-31'],
 ] as const
 
-test('every measure has one value in all reports, and it is that of a plain calculation', async (t) => {
+test('every measure has the same value in all reports and in a plain calculation', async (t) => {
   const business = await openMeasuredBusiness(t)
   for (const [i, [startDate, endDate]] of RANGES.entries()) {
-    // One location is printed for every second range only: it takes as long as all of them.
+    // A single location is printed only for every second range, to save time.
     for (const locationId of i % 2 ? [undefined, business.newYork] : [undefined]) {
       const within = inRange(business, startDate, endDate, locationId)
       const { money, ...counts } = calculate(business.rows.filter(within))
@@ -44,7 +44,7 @@ test('every measure has one value in all reports, and it is that of a plain calc
       const shown = new Map<string, [reportId: number, place: string, value: unknown][]>()
       for (const { reportId } of REPORTS) {
         const result = await print(business, { reportId, startDate, endDate, locationId })
-        // A report of one month says nothing about another range.
+        // Skip reports that always cover one month.
         if (result.parameters.startDate !== startDate || result.parameters.endDate !== endDate)
           continue
         for (const [key, place, value] of shownMeasures(result)) {
@@ -68,7 +68,7 @@ test('every measure has one value in all reports, and it is that of a plain calc
   }
 })
 
-test('the groups of a report add up to its total, and each is that of a plain calculation', async (t) => {
+test('the groups of a report add up to its total, and each matches a plain calculation', async (t) => {
   const business = await openMeasuredBusiness(t)
   const [startDate, endDate] = RANGES[3]
   const request = { reportId: 102, startDate, endDate }
@@ -102,7 +102,7 @@ test('the groups of a report add up to its total, and each is that of a plain ca
   }
 })
 
-test('a long range is shown by month, and what has not begun is empty and not zero', async (t) => {
+test('a long range is shown by month, and figures of future months are empty, not zero', async (t) => {
   const business = await openMeasuredBusiness(t)
   const year = await print(business, {
     reportId: 102,
@@ -169,7 +169,7 @@ function shownMeasures({ kpis, columns, totals, report }: Printed): [string, str
   return [...ofKpis, ...ofColumns]
 }
 
-test('the kept rate counts no appointment whose time has not come', async (t) => {
+test('the kept rate does not count future appointments', async (t) => {
   const business = await openBusiness(t)
   const { book } = business
   // It is 10 November.

@@ -34,7 +34,7 @@ test('a report covers whole days, also those with 23 or 25 hours', async (t) => 
 })
 
 for (const zone of ['America/Edmonton', 'Africa/Casablanca', 'Europe/Zurich', 'Asia/Kathmandu']) {
-  test(`an appointment stands on the day that its mail names, in ${zone}`, async (t) => {
+  test(`an appointment is listed on the local day of its location, in ${zone}`, async (t) => {
     const { book, location, ...business } = await openBusiness(t)
     const locationId = await location('There', zone)
     const booked = [1, 4, 7, 10, 12].map((month) =>
@@ -140,7 +140,7 @@ test('a week is compared with the week before', async (t) => {
   assert.deepEqual(figure('revenue'), [80.5, 80.5])
 })
 
-test('the summary has a line for every day, also for days without appointments', async (t) => {
+test('the summary has a row for every day, also for days without appointments', async (t) => {
   const { book, ...business } = await openBusiness(t)
   await book({ at: '2026-10-25T02:30+02:00' })
   await book({ at: '2026-10-25T02:30+01:00', status: 'CANCELLED' })
@@ -346,7 +346,7 @@ test('captured mail is not sent, and a bounce is not delivery', async (t) => {
   assert.deepEqual(await figures(), { mails: 1, delivered: 0, bounced: 0, failed: 1, notSent: 0 })
 })
 
-test('mails of a template in two languages are two lines, each with its language', async (t) => {
+test('the mails of a template in two languages are two rows, each with its language', async (t) => {
   const { book, db, businessId, ...business } = await openBusiness(t)
   await book({ at: '2026-10-05T09:00+02:00' })
   await addMail(db, businessId)
@@ -368,7 +368,7 @@ test('mails of a template in two languages are two lines, each with its language
   )
 })
 
-test('a LOCATION_SUPER_USER prints the own locations, a USER the own appointments', async (t) => {
+test('a LOCATION_SUPER_USER prints only their locations, a USER only their own appointments', async (t) => {
   const { book, zurich, newYork, elena, tom, ...business } = await openBusiness(t)
   await book({ at: '2026-10-05T09:00+02:00', locationId: zurich, professionalId: elena })
   await book({ at: '2026-10-05T10:00+02:00', locationId: zurich, professionalId: tom })
@@ -380,14 +380,14 @@ test('a LOCATION_SUPER_USER prints the own locations, a USER the own appointment
   assert.deepEqual(column(ofZurich, 'time'), ['09:00', '10:00'])
   const ofTom = await print(business, request, { ...reader, professionalIds: [tom] })
   assert.deepEqual(column(ofTom, 'time'), ['05:00', '10:00'])
-  const ofNobody = await print(business, request, { ...reader, professionalIds: [] })
-  assert.deepEqual(ofNobody.rows, [])
-  const beyond = await print(
+  const withoutStaff = await print(business, request, { ...reader, professionalIds: [] })
+  assert.deepEqual(withoutStaff.rows, [])
+  const ofOtherStaff = await print(
     business,
     { ...request, filters: { professionalIdList: [elena] } },
     { ...reader, professionalIds: [tom] },
   )
-  assert.deepEqual(beyond.rows, [])
+  assert.deepEqual(ofOtherStaff.rows, [])
   await assert.rejects(
     print(business, { ...request, locationId: newYork }, { ...reader, locationIds: [zurich] }),
     faults('?locationId'),
@@ -543,7 +543,7 @@ const refused: { name: string; request: PrintRequest; at: string[] }[] = [
   },
   { name: 'no dates', request: { reportId: 101 }, at: ['?startDate', '?endDate'] },
   {
-    name: 'a day that is not',
+    name: 'a day that does not exist',
     request: { reportId: 101, ...OCTOBER, startDate: '2026-02-30' },
     at: ['?startDate'],
   },
@@ -553,22 +553,22 @@ const refused: { name: string; request: PrintRequest; at: string[] }[] = [
     at: ['?startDate'],
   },
   {
-    name: 'a moment',
+    name: 'a date with a time',
     request: { reportId: 101, ...OCTOBER, startDate: '2026-10-01T00:00' },
     at: ['?startDate'],
   },
   {
-    name: 'a day in deep time',
+    name: 'a day in the year 1',
     request: { reportId: 101, ...OCTOBER, startDate: '0001-01-01' },
     at: ['?startDate'],
   },
   {
-    name: 'two days for one',
+    name: 'two start dates',
     request: { reportId: 101, ...OCTOBER, startDate: ['2026-10-01', '2026-10-02'] },
     at: ['?startDate'],
   },
   {
-    name: 'a range turned round',
+    name: 'a range that ends before it starts',
     request: { reportId: 101, startDate: '2026-10-31', endDate: '2026-10-01' },
     at: ['?endDate'],
   },
@@ -583,7 +583,7 @@ const refused: { name: string; request: PrintRequest; at: string[] }[] = [
     at: ['?locationId'],
   },
   {
-    name: 'a location that is no number',
+    name: 'a location that is not a number',
     request: { reportId: 101, ...OCTOBER, locationId: '1 or 1=1' },
     at: ['?locationId'],
   },
@@ -593,12 +593,12 @@ const refused: { name: string; request: PrintRequest; at: string[] }[] = [
     at: ['?locationId'],
   },
   {
-    name: 'a location beyond all numbers',
+    name: 'a location above the largest id',
     request: { reportId: 101, ...OCTOBER, locationId: '9'.repeat(30) },
     at: ['?locationId'],
   },
   {
-    name: 'filters that are no object',
+    name: 'filters that are not an object',
     request: { reportId: 101, ...OCTOBER, filters: [] },
     at: ['/filters'],
   },
@@ -608,7 +608,7 @@ const refused: { name: string; request: PrintRequest; at: string[] }[] = [
     at: ['/filters/professionalIdList/0'],
   },
   {
-    name: 'all of it at once',
+    name: 'several faults at once',
     request: { reportId: 7, startDate: 'x', locationId: 'y', filters: 'z' },
     at: ['/reportId', '?startDate', '?endDate', '/filters', '?locationId'],
   },

@@ -4,7 +4,7 @@ import { readPdf } from '@cj-tech-master/excelts/pdf'
 import { load } from 'cheerio'
 import { parse } from 'csv-parse/sync'
 
-/** What a reader that knows nothing of our writers finds in each format: cells as plain text. */
+/** What independent parsers read from each format: cells as plain text. */
 export type ReadBack = { labels: string[]; rows: string[][]; totals?: string[] }
 
 export function readJson(bytes: Buffer): ReadBack {
@@ -62,7 +62,7 @@ export async function readXlsx(bytes: Buffer) {
   }
 }
 
-/** The text of each page, without spaces: a PDF knows where letters stand, not where words end. */
+/** The text of each page, without spaces, because a PDF stores positions of letters and no words. */
 export async function readPages(bytes: Buffer) {
   const { pages, metadata } = await readPdf(bytes)
   return { title: metadata.title, pages: pages.map(({ text }) => text.replace(/\s|\u200b/g, '')) }

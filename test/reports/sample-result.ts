@@ -1,7 +1,7 @@
 import type { Cell, Column, ReportResult } from '../../src/reports/report.ts'
 import { withTotals } from '../../src/reports/totals.ts'
 
-/** Names as they come, and as somebody who means no good would write them. */
+/** Names in several scripts, and names that contain attacks. */
 export const NAMES = [
   'Anna Müller',
   'Ada 🎉 Lovelace',

@@ -56,7 +56,7 @@ async function utilisation(
   return { people, total: totals.workingMinutes }
 }
 
-test('hours of each location count on its clock and for itself', async (t) => {
+test('working hours count for each location separately, in its time zone', async (t) => {
   const business = await openBusiness(t)
   const { zurich, newYork, elena, tom, book } = business
   await setHours(business, elena, {
@@ -160,7 +160,7 @@ test('hours across a clock change count with their elapsed time', async (t) => {
   assert.deepEqual(await minutes('2026-03-29'), [7 * 60, 30])
   assert.deepEqual(await minutes('2026-10-25'), [9 * 60, 30])
   assert.deepEqual(await minutes('2026-03-08'), [8 * 60, 0])
-  // Both clock changes of the next year, as time that is still free.
+  // Free time at both clock changes of the next year.
   for (const [day, hours] of [
     ['2027-03-28', 7],
     ['2027-10-31', 9],
@@ -173,7 +173,7 @@ test('hours across a clock change count with their elapsed time', async (t) => {
   }
 })
 
-test('a day that has begun in one zone only is compared up to now, and prints', async (t) => {
+test('a day that has begun in only one time zone is compared up to now', async (t) => {
   const business = await openBusiness(t)
   const { zurich, newYork, elena, tom } = business
   await setHours(business, elena, {

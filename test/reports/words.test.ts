@@ -22,7 +22,7 @@ const sources = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.ts') && !name.startsWith('words'))
   .map((name) => readFileSync(join(FOLDER, name), 'utf8'))
 
-/** All texts in the sources that this matches: its first group. */
+/** The first group of all matches in the sources. */
 const textsLike = (pattern: RegExp) =>
   sources.flatMap((source) => [...source.matchAll(pattern)].map(([, text]) => text!))
 
@@ -59,13 +59,13 @@ test('no two columns of a report have the same label, in any language', () => {
   }
 })
 
-test('every word that the layout and the sentences say is in German and French', () => {
-  const said = textsLike(/\bsay\(\s*'([^']+)'/g)
-  assert.ok(said.length > 40)
-  // A text that has a name would not be found above.
+test('every text that the layout and the sentences use is in German and French', () => {
+  const used = textsLike(/\bsay\(\s*'([^']+)'/g)
+  assert.ok(used.length > 40)
+  // The pattern above does not find texts in constants.
   assert.deepEqual(textsLike(/\bsay\(\s*([A-Z_]{3,})\)/g), [])
   assert.deepEqual(
-    [...new Set(said)].filter((word) => !isTranslated(word)),
+    [...new Set(used)].filter((word) => !isTranslated(word)),
     [],
   )
 })
@@ -100,7 +100,7 @@ test('every state that a report writes into its cells is in German and French', 
   )
 })
 
-test('the reasons of triggers are in German and French, and answers of mail servers stay', () => {
+test('the reasons of triggers are in German and French, and replies of mail servers are not translated', () => {
   const reasons = [...Object.values(REASONS), ...Object.values(SUPPRESSED_REASONS)]
   const sayReason = (locale: string, text: string) => wordsOf(locale).sayReason(text)
   for (const locale of ['de', 'fr']) {
@@ -151,7 +151,7 @@ test('dates are written as in German and French, and stay ISO dates in English',
   assert.deepEqual(written('fr-CA'), iso)
 })
 
-test('a translation has the same placeholders as the English text, and no text is there twice', () => {
+test('a translation has the same placeholders as the English text, and no text is defined twice', () => {
   const all = [...LABELS, ...DEFINITIONS, ...SENTENCES]
   const placeholders = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(String).toSorted()
   for (const [english, ...others] of all) {
@@ -165,7 +165,7 @@ test('a translation has the same placeholders as the English text, and no text i
   )
 })
 
-test('the first language that reports have is chosen, and English if there is none', () => {
+test('the first supported language is chosen, else English', () => {
   assert.equal(chooseLocale(['*', 'ja', 'fr-CH', 'de']), 'fr-CH')
   assert.equal(chooseLocale([null, 'de-CH']), 'de-CH')
   assert.equal(chooseLocale(['it', undefined]), 'en')

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { asOwner } from '../support/owner.ts'
 import { reminder, startWorld } from '../support/world.ts'
 
-test('what was changed behind a node’s back counts for its next booking', async (t) => {
+test('a node uses settings that were changed directly in the database for its next booking', async (t) => {
   const world = await startWorld(t)
   const { book, businessId, call, clock, ids, save } = world
   await save('/eventDefinition', reminder(businessId, -24, { locationIdList: [ids.locationId] }))

@@ -35,8 +35,8 @@ async function start(t: TestContext) {
     startTime,
     endTime: startTime + HOUR,
   })
-  /** Where each appointment is, and when its reminder is due. */
-  const standing = async () => {
+  /** When each appointment starts, and when its reminder is due. */
+  const readTimes = async () => {
     const rows = await db.query<{ id: number; start: number; due: number }>(sql`
       select c.calendar_id as id, (extract(epoch from c.start_time) * 1000)::bigint as start,
              (extract(epoch from t.scheduled_time) * 1000)::bigint as due
@@ -44,26 +44,26 @@ async function start(t: TestContext) {
       order by c.calendar_id`)
     return rows.map(({ id, start, due }) => [id, start, due])
   }
-  return { ...world, calendarIds, first, moveOf, saveBatch, standing }
+  return { ...world, calendarIds, first, moveOf, saveBatch, readTimes }
 }
 
 test('a batch that is saved in pages moves each object and its reminder, in any order', async (t) => {
-  const { calendarIds, first, moveOf, saveBatch, standing } = await start(t)
+  const { calendarIds, first, moveOf, saveBatch, readTimes } = await start(t)
   const moved = calendarIds.map((id, i) => ({ id, start: first + (1_000 - i) * HOUR }))
   const outcomes = await saveBatch(moved.map(({ id, start }) => moveOf(id, start)).toReversed())
 
   assert.deepEqual(
     outcomes.map((outcome) => objectOf(outcome)?.calendarId),
     calendarIds.toReversed(),
-    'each is answered in its place',
+    'each outcome is at the index of its body',
   )
   assert.deepEqual(
-    await standing(),
+    await readTimes(),
     moved.map(({ id, start }) => [id, start, start - 24 * HOUR]),
   )
 })
 
-test('a batch that only moves leaves all else as it is; one that changes more changes that too', async (t) => {
+test('a batch that only moves keeps all other fields; one that changes more fields writes them too', async (t) => {
   const { calendarIds, call, first, moveOf, saveBatch } = await start(t)
   const some = calendarIds.slice(0, 3)
   const bodies = some.map((id, i) => moveOf(id, first + (500 + i) * HOUR))
@@ -92,19 +92,19 @@ test('a batch that only moves leaves all else as it is; one that changes more ch
   ])
 })
 
-test('what is wrong with some of a batch is told in its place, and the rest is saved', async (t) => {
+test('faults in a batch are reported at their index, and the rest is saved', async (t) => {
   const { calendarIds, first, moveOf, saveBatch } = await start(t)
   const bodies = calendarIds.map((id, i) => moveOf(id, first + (500 + i) * HOUR))
   bodies[10] = moveOf(999_999_999, first)
   bodies[390] = { ...bodies[390]!, endTime: first }
   const outcomes = await saveBatch(bodies)
 
-  const refused = outcomes.flatMap((outcome, place) => (outcome.refused ? place : []))
+  const refused = outcomes.flatMap((outcome, index) => (outcome.refused ? index : []))
   assert.deepEqual(refused, [10, 390])
 })
 
-test('objects that are twice in a batch end as the last body says', async (t) => {
-  const { calendarIds, first, moveOf, saveBatch, standing } = await start(t)
+test('an object that is twice in a batch ends as its last body says', async (t) => {
+  const { calendarIds, first, moveOf, saveBatch, readTimes } = await start(t)
   const movedBy = (hours: number) =>
     calendarIds.map((id, i) => moveOf(id, first + (hours + i) * HOUR))
   const outcomes = await saveBatch([...movedBy(500), ...movedBy(2_000)])
@@ -112,7 +112,7 @@ test('objects that are twice in a batch end as the last body says', async (t) =>
   const versions = outcomes.map((outcome) => objectOf(outcome)?.version)
   assert.deepEqual(versions, [...Array(COUNT).fill(2), ...Array(COUNT).fill(3)])
   assert.deepEqual(
-    await standing(),
+    await readTimes(),
     movedBy(2_000).map(({ calendarId, startTime }) => [
       calendarId,
       startTime,
@@ -121,9 +121,9 @@ test('objects that are twice in a batch end as the last body says', async (t) =>
   )
 })
 
-test('where one page fails nothing of the batch is kept, and its own failure is told', async (t) => {
-  const { calendarIds, first, moveOf, saveBatch, standing } = await start(t)
-  const before = await standing()
+test('if one page fails, nothing of the batch is saved, and its error is reported', async (t) => {
+  const { calendarIds, first, moveOf, saveBatch, readTimes } = await start(t)
+  const before = await readTimes()
   const allows = calendarIds.map((_, i) =>
     i === 200
       ? () => {
@@ -134,5 +134,5 @@ test('where one page fails nothing of the batch is kept, and its own failure is 
   const bodies = calendarIds.map((id, i) => moveOf(id, first + (500 + i) * HOUR))
 
   await assert.rejects(saveBatch(bodies, allows), /broken/)
-  assert.deepEqual(await standing(), before)
+  assert.deepEqual(await readTimes(), before)
 })

@@ -12,13 +12,13 @@ import { reminder, startWorld } from '../support/world.ts'
 
 type Ended = { saved?: Saved; failed?: unknown }
 
-/** Says several things at one moment, and looks in which transactions they were written. */
+/** Saves several bodies at once, and reads which transactions wrote them. */
 async function start(t: TestContext) {
   const world = await startWorld(t)
   const { businessId, clock, db, ids, settings } = world
   const shared = new SharedSaves(() => clock.now())
   const startTime = clock.in({ hours: 72 }).epochMilliseconds
-  const who = { db, businessId, user: 'key:test', settings, kind: objectKind('calendar')! }
+  const common = { db, businessId, user: 'key:test', settings, kind: objectKind('calendar')! }
   const booking = (more: object = {}) => ({
     ...ids,
     startTime,
@@ -28,7 +28,7 @@ async function start(t: TestContext) {
   const saveAtOnce = (all: (Partial<ToSave> & { body: unknown })[]): Promise<Ended[]> =>
     Promise.all(
       all.map((each) =>
-        shared.save({ ...who, ...each }).then(
+        shared.save({ ...common, ...each }).then(
           (saved) => ({ saved }),
           (failed: unknown) => ({ failed }),
         ),
@@ -42,7 +42,7 @@ async function start(t: TestContext) {
     const [row] = await db.query<{ count: number }>(sql`select count(*) from ${raw(table)}`)
     return row!.count
   }
-  /** Whose names the audit wrote beside appointments. */
+  /** The users that the audit recorded for appointments. */
   const audited = async () => {
     const rows = await db.query<{ username: string }>(sql`
       select username from audit where object = 'calendar' order by username`)
@@ -53,7 +53,7 @@ async function start(t: TestContext) {
 
 const statusOf = ({ failed }: Ended) => (failed instanceof RequestError ? failed.status : failed)
 
-test('saves of one moment share a transaction with their triggers and audit', async (t) => {
+test('saves at the same time share a transaction with their triggers and audit', async (t) => {
   const { audited, booking, businessId, call, save, saveAtOnce, transactions } = await start(t)
   for (const hours of [-24, -2]) await save('/eventDefinition', reminder(businessId, hours))
   const notes = Array.from({ length: 8 }, (_, i) => `number ${i}`)
@@ -63,7 +63,7 @@ test('saves of one moment share a transaction with their triggers and audit', as
   assert.equal(await transactions('pending_trigger'), 1)
   for (const [i, { saved }] of ended.entries()) {
     assert.equal(saved!.isNew, true)
-    assert.equal(saved!.object.note, notes[i], 'each is answered with its own')
+    assert.equal(saved!.object.note, notes[i], 'each save gets its own object')
     const { calendarId } = saved!.object
     const triggers = await call('GET', `/eventTriggers/CALENDAR/${calendarId}`)
     assert.equal(triggers.body.length, 2)
@@ -73,7 +73,7 @@ test('saves of one moment share a transaction with their triggers and audit', as
   assert.deepEqual(await audited(), Array(8).fill('key:test'))
 })
 
-test('what is wrong with one body is told to its sender alone', async (t) => {
+test('a fault in one body is reported only to its sender', async (t) => {
   const { book, booking, clock, saveAtOnce } = await start(t)
   const { calendarId } = await book(clock.in({ hours: 96 }))
   const refuse = () => {
@@ -96,7 +96,7 @@ test('what is wrong with one body is told to its sender alone', async (t) => {
   assert.deepEqual([second!.note, second!.version], ['second', 3])
 })
 
-test('the same externalId at the same moment is one object: created once, then changed', async (t) => {
+test('saves of the same externalId at the same time create one object, then change it', async (t) => {
   const { booking, saveAtOnce } = await start(t)
   const bodies = ['a', 'b', 'c'].map((note) => ({ body: booking({ externalId: 'A-1', note }) }))
   const ended = await saveAtOnce([{ body: booking() }, ...bodies])
@@ -112,7 +112,7 @@ test('the same externalId at the same moment is one object: created once, then c
   )
 })
 
-test('what the database refuses of one body fails no other', async (t) => {
+test('a body that the database refuses does not fail the others', async (t) => {
   const { book, booking, clock, count, saveAtOnce } = await start(t)
   await book(clock.in({ hours: 96 }), { externalId: 'taken' })
   const { calendarId } = await book(clock.in({ hours: 96 }))
@@ -147,14 +147,14 @@ test('saves of different users, visibility or kinds never share a transaction; e
   assert.deepEqual(await audited(), ['key:other', 'key:test', 'key:test'])
 })
 
-test('a crowd is saved in bounded rounds, two at a time', async (t) => {
+test('many saves at once are written in bounded rounds, two at a time', async (t) => {
   const { booking, saveAtOnce, transactions } = await start(t)
   const ended = await saveAtOnce(Array.from({ length: 100 }, () => ({ body: booking() })))
   assert.ok(ended.every(({ saved }) => saved))
   assert.equal(await transactions(), 4)
 })
 
-test('a round whose commit is uncertain is not tried again', async (t) => {
+test('a round whose commit is uncertain is not retried', async (t) => {
   const { booking, db, saveAtOnce } = await start(t)
   let tries = 0
   const cut: Db = {
@@ -172,27 +172,27 @@ test('a round whose commit is uncertain is not tried again', async (t) => {
   for (const { failed } of ended) assert.match(String(failed), /Connection terminated/)
 })
 
-test('a round that is refused is saved by each at once, so that none waits for all before it', async (t) => {
+test('the saves of a refused round are retried at the same time, in a transaction each', async (t) => {
   const { booking, db, saveAtOnce } = await start(t)
-  let [tries, underWay, most] = [0, 0, 0]
+  let [tries, running, maxRunning] = [0, 0, 0]
   const refusing: Db = {
     ...db,
     transaction: (async (work) => {
       tries += 1
       if (tries === 1) throw new Error('refused')
-      underWay += 1
-      most = Math.max(most, underWay)
-      return db.transaction(work).finally(() => (underWay -= 1))
+      running += 1
+      maxRunning = Math.max(maxRunning, running)
+      return db.transaction(work).finally(() => (running -= 1))
     }) as Db['transaction'],
   }
   const ended = await saveAtOnce(
     Array.from({ length: 4 }, () => ({ body: booking(), db: refusing })),
   )
   assert.ok(ended.every(({ saved }) => saved))
-  assert.equal(most, 4)
+  assert.equal(maxRunning, 4)
 })
 
-test('each is answered to the letter as it is read afterwards, alone and among others', async (t) => {
+test('the answer to each save equals what is read afterwards, alone and in a batch', async (t) => {
   const { booking, businessId, db, saveAtOnce, ids } = await start(t)
   const { clientId: _client, ...lesson } = booking()
   const bodies = {

@@ -22,8 +22,8 @@ before(() =>
   ),
 )
 
-test('a page of what happened looks up what was for no more than it reads', async () => {
-  const asked = {
+test('a page of recorded events looks up the previous state only of entries that it reads', async () => {
+  const query = {
     object: 'calendar',
     change: 'CHANGED' as const,
     columns: ['status', 'later_column'],
@@ -32,37 +32,37 @@ test('a page of what happened looks up what was for no more than it reads', asyn
     after: undefined,
     limit: 50,
   }
-  const { rows, lookUps } = await run((db) => listRecordedEvents(db, 3, asked))
+  const { rows, lookUps } = await run((db) => listRecordedEvents(db, 3, query))
   assert.equal(rows, 50)
-  // None of the first change of an object is of its status.
-  assert.ok(lookUps <= OBJECTS + 2 * asked.limit, `${lookUps} look-ups`)
+  // The first change of each object does not change its status.
+  assert.ok(lookUps <= OBJECTS + 2 * query.limit, `${lookUps} look-ups`)
 })
 
-test('a page of the audit looks up what was for what it shows', async () => {
+test('a page of the audit looks up the previous state only of entries that it shows', async () => {
   const { rows, lookUps } = await run((db) => listAudit(db, 3, {}, { after: undefined, limit: 50 }))
   assert.equal(rows, 50)
   assert.equal(lookUps, 50)
 })
 
-test('a backtest of a short range reads the entries of that range alone', async () => {
+test('a backtest of a short range reads only the entries of that range', async () => {
   const range = {
     from: Temporal.Instant.fromEpochMilliseconds(1_000_000),
     to: Temporal.Instant.fromEpochMilliseconds(1_100_000),
   }
-  // The business has 20 entries in it, half of them of new objects.
+  // The business has 20 entries in that range, half of them of new objects.
   const assertFew = ({ rows, discarded }: { rows: number; discarded: number }) => {
     assert.equal(rows, 5)
     assert.ok(discarded <= 20, `${discarded} discarded`)
   }
-  const asked = { object: 'calendar', change: 'CHANGED' as const, columns: ['note'], limit: 5 }
+  const query = { object: 'calendar', change: 'CHANGED' as const, columns: ['note'], limit: 5 }
   const first = await run((db) =>
-    listRecordedEvents(db, 3, { ...asked, ...range, after: undefined }),
+    listRecordedEvents(db, 3, { ...query, ...range, after: undefined }),
   )
   assertFew(first)
   const [, , last] = await database.forBusiness(3, 'test').query<{ auditId: number }>(sql`
       select audit_id as "auditId" from audit where time >= ${range.from} order by time`)
   const { auditId: after } = last!
-  const next = await run((db) => listRecordedEvents(db, 3, { ...asked, ...range, after }))
+  const next = await run((db) => listRecordedEvents(db, 3, { ...query, ...range, after }))
   assertFew(next)
   const listed = await run((db) => listAudit(db, 3, range, { after: undefined, limit: 5 }))
   assertFew(listed)
@@ -76,7 +76,7 @@ type Plan = {
   Plans?: Plan[]
 }
 
-/** What the server did for the application's statement. */
+/** Runs the application's statement with EXPLAIN ANALYZE. */
 async function run(ask: (db: Db) => Promise<unknown>) {
   const explained = sql`explain (analyze, format json) ${await statementOf(ask)}`
   const db = database.forBusiness(3, 'test')

@@ -9,7 +9,7 @@ import { asOwner } from '../support/owner.ts'
 
 const now = Temporal.Instant.from('2026-03-02T09:00Z')
 
-test('a mail that names what its business does not have is refused, whatever it names', async (t) => {
+test('a mail that refers to a missing row, or a row of another business, is refused', async (t) => {
   const { database, url } = await cloneDatabase(t)
   const [own, other] = await insertDueReminders(url, {
     businesses: 2,
@@ -18,15 +18,15 @@ test('a mail that names what its business does not have is refused, whatever it 
     spreadMs: 0,
   })
   await asOwner(database, FIRE_ALL_SQL)
-  const named = await namesOf(url, own!.businessId)
-  const foreign = await namesOf(url, other!.businessId)
+  const references = await referencesOf(url, own!.businessId)
+  const foreign = await referencesOf(url, other!.businessId)
   let emailId = 1000
   const insert = (given: Partial<NewEmail>) =>
     database.engine.transaction(async (tx) =>
       insertEmails(
         tx,
         [
-          mail({ businessId: own!.businessId, emailId: (emailId += 1), ...named }),
+          mail({ businessId: own!.businessId, emailId: (emailId += 1), ...references }),
           mail({
             businessId: own!.businessId,
             emailId: (emailId += 1),
@@ -38,9 +38,9 @@ test('a mail that names what its business does not have is refused, whatever it 
       ),
     )
 
-  await insert(named)
+  await insert(references)
   await insert({ eventTriggerId: null, eventActionId: null, emailTemplateId: null, clientId: null })
-  for (const name of Object.keys(named) as (keyof typeof named)[]) {
+  for (const name of Object.keys(references) as (keyof typeof references)[]) {
     for (const id of [foreign[name], 999_999_999]) {
       const bad = insert({ [name]: id })
       await assert.rejects(bad, { code: '23503', constraint: 'check_references' }, `${name} ${id}`)
@@ -50,7 +50,7 @@ test('a mail that names what its business does not have is refused, whatever it 
   await assert.rejects(insert({ businessId: 999_999_999, eventTriggerId: null }), { code: '23503' })
 })
 
-test('mails are written as they were given, whatever they have in common', async (t) => {
+test('mails are stored as given, whichever values they have in common', async (t) => {
   const { database, url } = await cloneDatabase(t)
   const [one, two] = await insertDueReminders(url, {
     businesses: 2,
@@ -58,7 +58,7 @@ test('mails are written as they were given, whatever they have in common', async
     dueFrom: () => now,
     spreadMs: 0,
   })
-  const { eventActionId, emailTemplateId } = await namesOf(url, one!.businessId)
+  const { eventActionId, emailTemplateId } = await referencesOf(url, one!.businessId)
   const first = mail({ businessId: one!.businessId, emailId: 1, eventActionId, emailTemplateId })
   const others: Partial<NewEmail>[] = [
     {},
@@ -90,13 +90,13 @@ test('mails are written as they were given, whatever they have in common', async
     from email order by email_id`)
   const plain = ({ createdDate, ...rest }: NewEmail) => ({ ...rest, createdDate: `${createdDate}` })
   assert.deepEqual(rows.map(plain), batches.flat().map(plain))
-  const waiting = await database.engine.query<{ id: number }>(
+  const queued = await database.engine.query<{ id: number }>(
     sql`select email_id as id from email_queue`,
   )
-  assert.equal(waiting.length, 2)
+  assert.equal(queued.length, 2)
 })
 
-async function namesOf(url: string, businessId: number) {
+async function referencesOf(url: string, businessId: number) {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   const { rows } = await client.query(

@@ -54,9 +54,9 @@ const STEPS: Step[] = [
   { name: 'a page of the audit', run: (tx) => eraseAudit(tx, client, page) },
 ]
 
-test('no step of an erasure reads a large table from one end to the other', async () => {
+test('no step of an erasure scans a whole large table', async () => {
   for (const { name, run } of STEPS) {
-    const scanned = await undone(async (tx) => {
+    const scanned = await rolledBack(async (tx) => {
       await run(tx)
       return tx.query(sql`
         select relname, seq_tup_read from pg_stat_xact_user_tables
@@ -77,17 +77,17 @@ test('an erasure that was interrupted after any step is completed by running it 
   assert.deepEqual(left, { address: 0, mails: MAILS / CLIENTS })
 })
 
-/** What a step did, undone afterwards. */
-async function undone<T>(work: (tx: Db) => Promise<T>): Promise<T> {
-  class Undone extends Error {}
+/** The result of `work` in a transaction that is rolled back. */
+async function rolledBack<T>(work: (tx: Db) => Promise<T>): Promise<T> {
+  class RolledBack extends Error {}
   let result: T
   await database.maintenance
     .transaction(async (tx) => {
       result = await work(tx)
-      throw new Undone()
+      throw new RolledBack()
     })
     .catch((error) => {
-      if (!(error instanceof Undone)) throw error
+      if (!(error instanceof RolledBack)) throw error
     })
   return result!
 }

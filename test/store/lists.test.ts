@@ -10,7 +10,7 @@ import { statementOf } from '../support/statement.ts'
 const ROWS = 6_000
 const { database } = await cloneDatabase({ after })
 
-/** Enough rows of every kind that reading them all would be a mistake, and another business's. */
+/** Enough rows of every kind, in two businesses, that reading all of them would be slow. */
 before(async () => {
   const by = `now(), 'x', now(), 'x'`
   const time = `to_timestamp(1700000000 + i * 600)`
@@ -61,10 +61,10 @@ const VALUES: Record<string, unknown> = {
   search: 'w12',
 }
 
-/** A page of staff is all of them: they are too few to look for. */
+/** A business has so few staff that one page holds them all. */
 const SMALL = new Set(['professional'])
 
-/** Of these a business has few: any way of reading them is fast. */
+/** A business has few of these: any plan is fast. */
 const FEW = new Set([
   'location',
   'reason',
@@ -79,20 +79,20 @@ const isUnindexed = (kind: ObjectKind, filter: string) =>
 
 for (const kind of OBJECT_KINDS.filter(({ kind: name }) => !SMALL.has(name))) {
   for (const filter of Object.keys(kind.filters).filter((name) => !isUnindexed(kind, name))) {
-    test(`${kind.kind} is filtered by ${filter} through an index, behind the wall`, async () => {
+    test(`${kind.kind} is filtered by ${filter} through an index, under row-level security`, async () => {
       const plan = await planOf(kind, { [filter]: VALUES[filter] ?? 7 })
       const { field } = kind.filters[filter]!
       const column =
         field === 'search'
           ? 'word'
           : field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-      const asked = column === 'client_id_list' ? 'class_schedule_id' : column
-      assert.match(plan, new RegExp(`"Index Cond":"[^"]*${asked}`))
+      const indexed = column === 'client_id_list' ? 'class_schedule_id' : column
+      assert.match(plan, new RegExp(`"Index Cond":"[^"]*${indexed}`))
     })
   }
 }
 
-test('a page goes on where the last one ended through an index too', async () => {
+test('the next page is read through an index too', async () => {
   const plan = await planOf(objectKind('calendar')!, { status: 'OPEN' }, [
     '2023-11-20T00:00:00Z',
     700,
@@ -100,7 +100,7 @@ test('a page goes on where the last one ended through an index too', async () =>
   assert.match(plan, /"Index Cond":"[^"]*start_time/)
 })
 
-test('changes are read page by page in their order, without a sort and without other rows', async () => {
+test('changes are read page by page in order, without a sort and without reading other rows', async () => {
   const filters = { modifiedSince: Temporal.Instant.from('2023-11-16T00:00:00Z') }
   for (const position of [undefined, ['2023-11-20T00:00:00Z', 700]]) {
     const plan = await planOf(objectKind('calendar')!, filters, position)
@@ -122,7 +122,7 @@ test('a day at one location is read, and the days of a week are counted, through
   assert.match(JSON.stringify(rows), /"Index Cond":"[^"]*start_time/)
 })
 
-/** What the server would do for a list, asked by the application's own role. */
+/** The server's plan of a list, under the application's role. */
 async function planOf(
   kind: ObjectKind,
   filters: Record<string, unknown>,

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { raw, sql } from '../../src/database/sql.ts'
 import { addBusiness, reminder, startWorld } from '../support/world.ts'
 
-test('a trigger names a definition of its business, and the same one for ever', async (t) => {
+test('a trigger refers to a definition of its business, and never to another one later', async (t) => {
   const world = await startWorld(t)
   const { book, businessId, clock, db, save } = world
   const other = await addBusiness(world)
@@ -28,7 +28,7 @@ test('a trigger names a definition of its business, and the same one for ever', 
   await copyTo(ours.eventDefnId)
 })
 
-test('an appointment names what its business has, when it is written and ever after', async (t) => {
+test('an appointment refers only to rows of its business, on insert and on update', async (t) => {
   const world = await startWorld(t)
   const { book, clock, db, ids } = world
   const other = await addBusiness(world)
@@ -40,13 +40,13 @@ test('an appointment names what its business has, when it is written and ever af
     reason_id: other.ids.reasonId,
     location_id: 999_999_999,
   })) {
-    const named = { ...OWN_NAMES, [column]: sql`${id}::bigint` }
+    const references = { ...OWN_REFERENCES, [column]: sql`${id}::bigint` }
     const copied = db.query(sql`
       insert into calendar (business_id, client_id, professional_id, reason_id, location_id,
                             start_time, end_time, status, created_date, created_user,
                             modified_date, modified_user)
-      select business_id, ${named.client_id}, ${named.professional_id}, ${named.reason_id},
-             ${named.location_id}, start_time, end_time, status, created_date, created_user,
+      select business_id, ${references.client_id}, ${references.professional_id}, ${references.reason_id},
+             ${references.location_id}, start_time, end_time, status, created_date, created_user,
              modified_date, modified_user
       from calendar limit 1`)
     const refused = { code: '23503', constraint: `calendar_business_id_${column}_fkey` }
@@ -57,7 +57,7 @@ test('an appointment names what its business has, when it is written and ever af
   await db.query(sql`update calendar set reason_id = ${ids.reasonId}, note = 'the same'`)
 })
 
-const OWN_NAMES = {
+const OWN_REFERENCES = {
   client_id: raw('client_id'),
   professional_id: raw('professional_id'),
   reason_id: raw('reason_id'),

@@ -21,7 +21,7 @@ const trigger = `
   1 + (i / 5) % ${BUSINESSES}, 1 + i % 7, 1, 'CALENDAR', i, case when i % 2 = 0 then 'x ' || i end, time, time, time
   from (select i, to_timestamp(1700000000 + i * 60) as time from generate_series(1, 40000) i) g`
 
-/** Much that waits and far more that is done, so that reading all of either would be a mistake. */
+/** Many pending triggers and far more finished ones, so that reading all of either would be slow. */
 before(async () => {
   await asOwner(
     database,
@@ -59,7 +59,7 @@ test('the triggers of a dead worker are found among those due before its lease e
   assert.equal(plan.match(untilLatest)?.length, 1)
 })
 
-test('what a definition still waits for is not looked for among what is done', async () => {
+test('pending triggers of a definition are found without reading finished ones', async () => {
   const definition = { businessId: 1, eventDefnId: 1 }
   const kind = { objectType: 'CALENDAR', isReminder: true } as const
   const events = await planOf((db) => listPendingEvents(db, 1, 1, { after: 0, limit: 1000 }))
@@ -68,12 +68,12 @@ test('what a definition still waits for is not looked for among what is done', a
   for (const plan of [events, others]) assert.match(plan, /pending_trigger_of_definition/)
 })
 
-test('what is about an invitation is found by its one id', async () => {
+test('triggers of an invitation are found by its UUID', async () => {
   const plan = await planOf((db) => listTriggersOfObject(db, 1, 'INVITATION', 'a1'))
   assert.equal(plan.match(/object_id IS NULL\) AND \(object_uuid = /g)?.length, 3)
 })
 
-/** What the server would do for the engine's statement. */
+/** The server's plan of the engine's statement. */
 async function planOf(ask: (db: Db) => Promise<unknown>): Promise<string> {
   const rows = await database.engine.query(sql`explain (format json) ${await statementOf(ask)}`)
   return JSON.stringify(rows).replaceAll('\\"', "'")

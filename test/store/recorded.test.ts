@@ -4,7 +4,7 @@ import { sql } from '../../src/database/sql.ts'
 import { asOwner } from '../support/owner.ts'
 import { reminder, startEngine, startWorld } from '../support/world.ts'
 
-/** One reminder that is done. */
+/** A world with one finished reminder. */
 async function start(t: Parameters<typeof startWorld>[0]) {
   const world = await startWorld(t)
   await world.save('/eventDefinition', reminder(world.businessId, -24))
@@ -28,7 +28,7 @@ test('the outcome of a trigger cannot be changed, and only the engine can delete
   await database.engine.query(sql`delete from event_trigger`)
 })
 
-test('without its guard it could be', async (t) => {
+test('without the database trigger final_states an outcome can be changed', async (t) => {
   const { booked, call, database } = await start(t)
   await asOwner(database, 'drop trigger final_states on event_trigger')
   await database.engine.query(sql`update event_trigger set status = 'RUNNING'`)
@@ -36,24 +36,24 @@ test('without its guard it could be', async (t) => {
   assert.equal(body[0].status, 'RUNNING')
 })
 
-test('a trigger stands either among what waits or in the record', async (t) => {
+test('a trigger is either in pending_trigger or in event_trigger', async (t) => {
   const { booked, clock, db, save } = await start(t)
   const { calendarId } = booked
   const startTime = clock.in({ hours: 72 }).epochMilliseconds
   await save('/calendar', { calendarId, startTime, endTime: startTime + 60_000 })
   const count = async () => {
     const [row] = await db.query<Record<string, number>>(sql`
-      select (select count(*) from pending_trigger) as waiting, (select count(*) from event_trigger) as recorded`)
+      select (select count(*) from pending_trigger) as pending, (select count(*) from event_trigger) as finished`)
     return row
   }
-  assert.deepEqual(await count(), { waiting: 1, recorded: 1 })
+  assert.deepEqual(await count(), { pending: 1, finished: 1 })
   await save('/calendar', { calendarId, status: 'CANCELLED' })
-  assert.deepEqual(await count(), { waiting: 0, recorded: 2 })
+  assert.deepEqual(await count(), { pending: 0, finished: 2 })
   const again = sql`
     insert into event_trigger (business_id, event_trigger_id, event_defn_id, defn_version, object_type,
       object_id, anchor_time, scheduled_time, status, created_date)
     select business_id, event_trigger_id, event_defn_id, defn_version, object_type, object_id,
            anchor_time, scheduled_time, 'EXPIRED', created_date
     from event_trigger limit 1`
-  await assert.rejects(db.query(again), { code: '23505' }, 'it is recorded once')
+  await assert.rejects(db.query(again), { code: '23505' }, 'it is written once')
 })

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { sql } from '../../src/database/sql.ts'
 import { cloneDatabase } from '../support/database.ts'
 
-test('a new business begins with the ready-made statuses', async (t) => {
+test('a new business begins with the default statuses', async (t) => {
   const { database } = await cloneDatabase(t)
   const [business] = await database.operator.query<{ id: number }>(sql`
     insert into business (name, time_zone, created_date, created_user, modified_date, modified_user)

@@ -59,7 +59,7 @@ test('objects of every type give the same subject when saved, planned, fired, de
       campaignExpiresTime: (await read(campaign))?.expiresTime as Temporal.Instant | undefined,
     })
     const [listed] = await listSubjects(db, businessId, objectType, [id])
-    // As text: deep equality calls any two moments equal.
+    // As text: deepEqual calls any two Temporal.Instants equal.
     const text = (of: object | undefined) =>
       JSON.stringify(Object.entries(of ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1)))
     assert.equal(text(built), text(listed), type)

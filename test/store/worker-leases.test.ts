@@ -18,7 +18,7 @@ async function makeDue(t: Parameters<typeof startWorld>[0]) {
   return world
 }
 
-/** What a worker claims that froze an hour ago, between reading the clock and sending the claim. */
+/** The claim of a worker that froze an hour ago, between reading the clock and sending the claim. */
 const frozenClaim = ({ clock }: World) => ({
   worker: 'frozen',
   now: clock.now().subtract({ hours: 1, seconds: 10 }),
@@ -57,7 +57,7 @@ test('a claim of a frozen worker during a takeover keeps its lease and is taken 
   assert.deepEqual(await engine.query(sql`select from worker_lease`), [])
 })
 
-test('a worker releases all that it claimed, also if it never heard of it', async (t) => {
+test('a worker releases all that it claimed, also if it never got the answer', async (t) => {
   const world = await makeDue(t)
   const { engine } = world.database
   await claimDueTriggers(engine, frozenClaim(world))

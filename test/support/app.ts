@@ -26,12 +26,12 @@ export async function startApp(t: Lifetime, { env = {}, ...given }: Given = {}) 
     checkAnswers: true,
     ...given,
   })
-  // Before its database.
+  // Registered last, so that the app closes before its database.
   cleanUpLater(t, () => app.close())
   return { app, clock, database, logged, settings }
 }
 
-/** For tests that read no rows. */
+/** A database for tests that read no rows. */
 export const noDatabase = {
   checkWritable: async () => {},
   readTime: async () => 0,

@@ -3,9 +3,9 @@ import { after } from 'node:test'
 import { chromium, type Browser, type Page } from 'playwright-core'
 import { cleanUpLater, type Lifetime } from './clean-up.ts'
 
-const PLACES = [
+const PATHS = [
   process.env.CHROMIUM_PATH,
-  // The same browser without windows: it takes about half of the processor time.
+  // The headless build needs about half of the CPU time.
   '/usr/bin/chromium-headless-shell',
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
@@ -17,7 +17,7 @@ const PLACES = [
 
 /** An installed browser, or the one from Playwright. */
 export function findBrowser() {
-  const known = [...PLACES, chromium.executablePath()]
+  const known = [...PATHS, chromium.executablePath()]
   return known.find((place) => place !== undefined && place !== '' && existsSync(place))
 }
 
@@ -31,7 +31,7 @@ const QUIET = [
 
 let browser: Promise<Browser> | undefined
 
-/** One browser for all tests of a file: its start takes longer than most of them. */
+/** One browser for all tests of a file, because starting it takes longer than most tests. */
 function openBrowser() {
   const executablePath = findBrowser()
   if (!executablePath)
@@ -66,12 +66,12 @@ export async function openPage(t: Lifetime): Promise<{ page: Page; complaints: s
   page.on('request', (request) => {
     const { hostname, protocol } = new URL(request.url())
     const isOurs = hostname === '127.0.0.1' || protocol === 'data:' || protocol === 'blob:'
-    if (!isOurs) complaints.push(`asked another machine: ${request.url()}`)
+    if (!isOurs) complaints.push(`request to another host: ${request.url()}`)
   })
   return { page, complaints }
 }
 
-/** Makes every dialog that a script opens a complaint. */
+/** Records every dialog that a script opens as a complaint. */
 export function watchDialogs(page: Page, complaints: string[]) {
   page.on('dialog', (dialog) => {
     complaints.push(`dialog: ${dialog.message()}`)

@@ -5,7 +5,7 @@ import type { App } from '../../src/http/server/app.ts'
 export const clientOf = (app: App, options: Partial<ClientOptions> = {}) =>
   createClient({ baseUrl: 'http://service.test', fetch: fetchFrom(app), ...options })
 
-/** A `fetch` that asks the app directly. */
+/** A `fetch` that calls the app directly. */
 export const fetchFrom =
   (app: App): typeof fetch =>
   async (input, init = {}) => {

@@ -120,12 +120,12 @@ async function assertAccessibleIn(page: Page, scheme: Scheme) {
 
 const SCREENSHOTS = path.join(import.meta.dirname, '../output/console')
 
-/** Keeps a picture of the page, to be looked at after the run. */
+/** Saves a screenshot of the page for inspection after the run. */
 export async function keepScreenshot(page: Page, name: string) {
   await page.screenshot({ path: path.join(SCREENSHOTS, `${name}.png`) })
 }
 
-/** In the page. */
+/** Exists in the page. */
 declare const axe: {
   run(options: object): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }>
 }

@@ -18,7 +18,7 @@ export async function describeSchema(client: pg.ClientBase): Promise<string> {
 
 const OURS = `= 'public'::regnamespace`
 
-/** One line for each grant: whom the owner lets do what. */
+/** One line for each grantee, with its privileges. */
 const grants = (acl: string, owner: string, target: string) => `
   (select string_agg(format('grant %s on %s to %s;', privileges, ${target}, grantee), e'\\n' order by grantee)
    from (select case when g.grantee = 0 then 'public' else g.grantee::regrole::text end as grantee,

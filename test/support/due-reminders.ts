@@ -2,11 +2,11 @@ import pg from 'pg'
 
 /** Many due reminders, inserted directly into the tables because booking them would take too long. */
 export type DueReminders = {
-  /** Each with its staff, clients, a template and one reminder a day before. */
+  /** The number of businesses, each with staff, clients, a template and one reminder a day before. */
   businesses: number
-  /** How many appointments each business gets, by its place. */
+  /** The number of appointments of each business, by its index. */
   appointments: (place: number) => number
-  /** When the reminders of a business are due: the first, and how far they are spread. */
+  /** When the first reminder of a business is due; the others follow within `spreadMs`. */
   dueFrom: (place: number) => Temporal.Instant
   spreadMs: number
 }
@@ -32,7 +32,7 @@ export async function insertDueReminders(
       await insertAppointments(client, business, { count, dueFrom, spreadMs: reminders.spreadMs })
       made.push(business)
     }
-    // As autovacuum would have done by then.
+    // As autovacuum would do.
     await client.query('vacuum (analyze) calendar, pending_trigger, event_trigger, client')
     return made
   } finally {

@@ -1,23 +1,23 @@
 import type { Engine } from '../../src/automation/engine.ts'
 
-/** The steps of an engine's loops, to be taken one at a time. */
+/** Functions that run single steps of an engine's loops. */
 export const stepsOf = ({ loops, deliveries }: Engine) => {
-  let hasLooked = false
-  /** The first step of a node takes over nothing. */
-  const lookFirst = async () => {
-    if (!hasLooked) await loops.takeover.runOnce()
-    hasLooked = true
+  let isFirstStepDone = false
+  /** The first takeover step of a node takes over nothing. */
+  const runFirstStep = async () => {
+    if (!isFirstStepDone) await loops.takeover.runOnce()
+    isFirstStepDone = true
   }
   return {
     /** Fires a batch of due triggers, and one with failed attempts; returns how many. */
     fire: async () => (await loops.fire[0]!.runOnce()) + (await loops.retry[0]!.runOnce()),
     /** Begins to send due mails; returns how many. */
     deliver: () => loops.deliver.runOnce(),
-    /** Waits until all mails that are being sent have their answer. */
+    /** Waits until the server has answered all mails that are being sent. */
     settle: () => deliveries.settle(),
-    /** Takes over expired leases, and plans what their workers left unplanned; returns how many. */
+    /** Takes over expired leases and finishes planning that their workers began; returns how many. */
     takeOver: async () => {
-      await lookFirst()
+      await runFirstStep()
       return (await loops.takeover.runOnce()) + (await loops.replan.runOnce())
     },
     plan: () => loops.plan.runOnce(),

@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { assertWithin } from './within.ts'
 
-/** No request may wait longer for another one. */
+/** A request may block others for at most this long. */
 const MAX_BLOCK_MS = 100
 /** A busy machine stays below it; work that belongs in another thread takes several seconds. */
 const MAX_BLOCK_ON_A_BUSY_MACHINE_MS = 1_000
@@ -25,7 +25,7 @@ export async function assertNeverBlocks<T>(t: TestContext, what: string, work: (
 async function measureBlocks<T>(work: () => Promise<T>) {
   let isDone = false
   let longest = 0
-  const look = async () => {
+  const sample = async () => {
     for (let before = cpuMs(); !isDone;) {
       await wait(1)
       const now = cpuMs()
@@ -33,9 +33,9 @@ async function measureBlocks<T>(work: () => Promise<T>) {
       before = now
     }
   }
-  const looking = look()
+  const sampling = sample()
   const result = await work().finally(() => (isDone = true))
-  await looking
+  await sampling
   return { result, longest }
 }
 

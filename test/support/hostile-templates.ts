@@ -37,7 +37,7 @@ export const hostileTemplates: Hostile[] = [
     `${sheet('a,b,i,p{'.repeat(12) + 'color:red' + '}'.repeat(12))}<p>x</p>`,
   ),
   html(
-    'a selector that tries every way up a deep tree',
+    'a selector that backtracks through a deep tree',
     sheet(`${'* '.repeat(40)}u{color:red}`) +
       '<div>'.repeat(150) +
       '<u>x</u>'.repeat(20) +

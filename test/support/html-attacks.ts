@@ -1,7 +1,7 @@
 /** HTML that tries to run scripts, load resources or cover the page: plain, then obfuscated. */
-export const htmlAttacks: string[] = [...new Set(written().concat(disguised()))]
+export const htmlAttacks: string[] = [...new Set(plain().concat(obfuscated()))]
 
-function written() {
+function plain() {
   return [
     '<script>alert(1)</script>',
     '<SCRIPT SRC=https://evil.example/x.js></SCRIPT>',
@@ -133,7 +133,7 @@ function written() {
 }
 
 /** Every event, scheme and spelling of `javascript:` in the attributes where it matters. */
-function disguised() {
+function obfuscated() {
   const events =
     'abort animationend animationstart auxclick beforeinput beforematch blur cancel canplay change click close contextmenu copy cut dblclick drag dragend drop error focus focusin formdata hashchange input invalid keydown keypress keyup load message mousedown mouseenter mouseleave mousemove mouseout mouseover mouseup pageshow paste pointerdown pointerover popstate reset resize scroll scrollend search seeked select show storage submit toggle touchend touchstart transitionend unload volumechange wheel'.split(
       ' ',

@@ -4,7 +4,7 @@ import type { TestContext } from 'node:test'
 import { TLSSocket } from 'node:tls'
 import { testCertificate, testKey } from './tls-certificate.ts'
 
-/** Where in the conversation the server misbehaves. */
+/** The point of the SMTP session at which the server misbehaves. */
 export type Point =
   | 'connect'
   | 'greeting'
@@ -22,7 +22,7 @@ export type Point =
   | 'quit'
 
 /**
- * What it does there: sends another reply (unchanged), hangs, closes or resets the connection.
+ * What the server does there: sends `reply` unchanged, then hangs, closes or resets the connection.
  * `mumble`: sends a line that never ends. `takes`: accepts the message although it misbehaves.
  */
 export type Act = {
@@ -37,7 +37,7 @@ export type Behaviour = {
   /** How often it misbehaves over all connections; default: once. */
   times?: number
   starttls?: boolean
-  /** What somebody on the way slips in before the handshake. */
+  /** Plain text that an attacker injects before the TLS handshake. */
   injected?: string
   /** TLS from the first byte. */
   secure?: boolean
@@ -45,15 +45,15 @@ export type Behaviour = {
   pipelining?: boolean
   /** Milliseconds before each answer. */
   delay?: number
-  /** The same before it answers a message. */
+  /** Milliseconds before it answers the end of a message. */
   pondering?: number
   /** Answers one byte at a time. */
   trickle?: boolean
-  /** What it answers to recipients that it refuses, by their address. */
+  /** Replies to refused recipients, by address. */
   refuses?: Record<string, string>
-  /** The largest message it says it takes. */
+  /** The SIZE that it announces. */
   size?: number
-  /** It greets further connections with 421. */
+  /** Further connections are greeted with 421. */
   maxConnections?: number
 }
 
@@ -62,7 +62,7 @@ export type TakenMail = {
   to: string[]
   bytes: string
   secure: boolean
-  /** When its end arrived, in milliseconds. */
+  /** When the end of the message arrived, in milliseconds. */
   at: number
 }
 
@@ -103,7 +103,7 @@ export async function startMailServer(t: Pick<TestContext, 'after'>, behaviour: 
     port: (server.address() as AddressInfo).port,
     /** The mails it accepted. */
     taken,
-    /** Every line it was told outside messages. */
+    /** Every line that it received, except messages. */
     commands,
     connections: () => connections,
     behave: () => {

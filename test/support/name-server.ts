@@ -30,7 +30,7 @@ export async function startNameServer(t: Pick<TestContext, 'after'>, zone: Zone 
   }
 }
 
-/** The packet completes an answer itself, although its type asks for all methods. */
+/** The type requires all methods, although `Packet` completes partial answers. */
 type Answer = Packet['answers'][number]
 
 const SERVFAIL = 2

@@ -57,15 +57,18 @@ match from any for any action "keep"
   })
   await until(() => log.includes('starting'))
   const box = path.join(mail, 'box', 'new')
-  const kept = () => (existsSync(box) ? readdirSync(box) : [])
+  const listFiles = () => (existsSync(box) ? readdirSync(box) : [])
   return {
     port,
-    /** How many messages it has said yes to. */
+    /** The number of messages that it accepted. */
     accepted: () => log.match(/ smtp message msgid=/g)?.length ?? 0,
-    /** Those that lie in the folder, from the first header of ours on. */
+    /** The messages in the folder, without the headers that the server added. */
     arrived: async () => {
-      await until(() => kept().length >= (log.match(/ smtp message msgid=/g)?.length ?? 0), 60_000)
-      return kept().map((file) => {
+      await until(
+        () => listFiles().length >= (log.match(/ smtp message msgid=/g)?.length ?? 0),
+        60_000,
+      )
+      return listFiles().map((file) => {
         const text = readFileSync(path.join(box, file), 'latin1')
         return text.slice(text.indexOf('\nFrom: ') + 1)
       })

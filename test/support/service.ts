@@ -29,16 +29,16 @@ export async function startService(
   let output = ''
   let stdout = ''
   const base = await new Promise<string>((resolve, reject) => {
-    const hear = (text: string) => {
+    const readOutput = (text: string) => {
       output += text
       const address = /Bellwether is running: (\S+)/.exec(output)?.[1]
       if (address && /Mail .*\n/.test(output)) resolve(address)
     }
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       stdout += text
-      hear(text)
+      readOutput(text)
     })
-    child.stderr.setEncoding('utf8').on('data', hear)
+    child.stderr.setEncoding('utf8').on('data', readOutput)
     void ended.then((code) => reject(new Error(`the service ended with ${code}: ${output}`)))
   })
   return {

@@ -10,8 +10,8 @@ type World = Awaited<ReturnType<typeof startWorld>>
 type Watched = { world: World; mailer: Mailer; smtpUrl: string; logged: string[] }
 
 /**
- * Everything that tells people about mail, as lines of text: the metrics, the doctor and the overview as
- * they are now, and the log lines and mails to the owner since the last call.
+ * Everything that reports the state of mail, as lines of text: the current metrics, doctor and overview,
+ * and the log lines and mails to the owner since the last call.
  */
 export function watchMail({ world, mailer, smtpUrl, logged }: Watched) {
   const config = readConfig({ SMTP_URL: smtpUrl })
@@ -54,7 +54,7 @@ const SHOWN = {
   accepted: 'last_accepted_email_age_seconds',
 }
 
-/** Reads the gauges without the five seconds for which a scrape is kept, and the counters of this process. */
+/** Reads the gauges without their five-second cache, and the counters of this process. */
 async function readMetrics({ clock, database }: World, config: ReturnType<typeof readConfig>) {
   const registries = [engineMetrics({ config, clock, database }), register]
   const metrics = (await Promise.all(registries.map((one) => one.getMetricsAsJSON()))).flat()

@@ -40,8 +40,8 @@ export const FIRST_BUSINESS = {
 }
 
 /**
- * The same for a test file whose tests share an app and a database: each test has a business of its own,
- * and what is pending when it ends is removed. The clock goes on.
+ * Like `startWorld`, for test files whose tests share an app and a database. Each test has its own
+ * business; its pending triggers and queued mails are deleted when it ends. The clock is not reset.
  */
 export function shareWorld(env: Record<string, string> = {}) {
   const app = startApp({ after }, { env: { RATE_LIMIT: '1000000/s,1000000', ...env } })

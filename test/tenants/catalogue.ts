@@ -1,6 +1,6 @@
 import pg from 'pg'
 
-/** Of the installation, not of a business. Each is named in docs/decisions with its reason. */
+/** Tables of the installation, without a business. docs/decisions gives the reason for each. */
 export const INSTALLATION_TABLES = [
   'link_seal',
   'mail_server',
@@ -19,25 +19,25 @@ export type Table = {
   name: string
   columns: Column[]
   primaryKey: string[]
-  /** Each as pairs of the own column and the one it points to. */
+  /** The columns of each key, as pairs: the table's own column and the referenced one. */
   foreignKeys: { table: string; columns: [string, string][] }[]
   rowSecurity: boolean
   forced: boolean
   owner: string
   policies: { role: string; using: string; check: string | null; command: string }[]
   grants: { role: string; privilege: string }[]
-  /** Arguments of the triggers that look into arrays: column, table, its id. */
+  /** Arguments of the triggers that check ids in arrays: column, referenced table, its id column. */
   arrayKeys: string[][]
-  /** Columns, and the tables in which a trigger looks up what they name. */
+  /** Columns whose references a trigger checks, each with the referenced table. */
   lookedUp: string[][]
 }
 
 type Work<T> = (client: pg.Client) => Promise<T>
 
-/** Runs as the owner of everything, as migrations do. */
+/** Runs as the schema's owner, as migrations do. */
 export const asOwner = <T>(url: string, work: Work<T>) => connected(url, '', work)
 
-/** Runs as the role of the application, with whatever setting the work gives itself. */
+/** Runs as the role of the application; `work` sets the business itself. */
 export const asApplication = <T>(url: string, work: Work<T>) =>
   connected(url, '-c role=bellwether_app', work)
 
@@ -51,7 +51,7 @@ async function connected<T>(url: string, options: string, work: Work<T>): Promis
   }
 }
 
-/** Every table there is, as the catalogue has it: nothing here is a list that somebody keeps. */
+/** Reads all tables from the PostgreSQL catalogs, so that no list needs maintenance. */
 export function readCatalogue(url: string): Promise<Table[]> {
   return asOwner(url, async (client) => {
     const { rows } = await client.query(`

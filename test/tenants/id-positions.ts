@@ -21,10 +21,10 @@ export type Request = {
   body: Record<string, unknown> | undefined
 }
 
-/** A place where a request names an object: how it looks there with one id or another. */
+/** A parameter or body property that holds an id, and the request with a given id there. */
 export type Position = {
   place: string
-  /** The name under which the id goes. */
+  /** The name of the parameter or property. */
   name: string
   requestWith(id: number | string): Request
 }
@@ -34,14 +34,14 @@ export type Route = { name: string; plain: Request | undefined; positions: Posit
 const IS_ID = /(^id|Id|UUID|UUId)(s|List)?$/
 
 /**
- * Every route of the API description with every place for an id: in the path, the query and
- * however deep in the body. A route that is added later is read like all others.
+ * Every route of the API description with every position of an id: in the path, in the query and at
+ * any depth of the body. New routes are included automatically.
  */
 export async function readRoutes(app: App, own: Ids, bodies: Bodies): Promise<Route[]> {
   const { paths } = (await app.inject('/openapi.json')).json() as {
     paths: Record<string, Record<string, Operation>>
   }
-  // A stream does not end, and takes no id; see test/http/changes.test.ts.
+  // The stream does not end and takes no id; see test/http/changes.test.ts.
   const ending = Object.entries(paths).filter(([path]) => path !== '/changes')
   return ending.flatMap(([path, operations]) =>
     Object.entries(operations)
@@ -82,7 +82,7 @@ function routeOf(verb: string, path: string, operation: Operation, { own, bodies
     )
     const query = new URLSearchParams()
     for (const { name, schema } of inQuery) {
-      const value = change[name] ?? usual(name, schema)
+      const value = change[name] ?? requiredValue(name, schema)
       if (value !== undefined) query.set(name, String(value))
     }
     return query.size > 0 ? `${filled}?${query}` : filled
@@ -110,13 +110,13 @@ function routeOf(verb: string, path: string, operation: Operation, { own, bodies
   }
 }
 
-/** What a query cannot be without. */
-function usual(name: string, { enum: choices }: Shape) {
+/** A value for a required query parameter. */
+function requiredValue(name: string, { enum: choices }: Shape) {
   if (/^(start|end)Date$/.test(name)) return '2026-03-02'
   return name === 'format' && choices?.includes('json') ? 'json' : undefined
 }
 
-/** For routes that nobody gave a body for: the example of the description, with ids of one's own wherever it names an object. */
+/** The default body of a route: the example of the API description, with ids of the own business. */
 function bodyOf(schema: Shape, example: unknown, own: Ids, ownId: string) {
   let body = structuredClone((example ?? schema.examples?.[0] ?? {}) as Record<string, unknown>)
   for (const steps of stepsToIds(schema)) {
@@ -124,7 +124,7 @@ function bodyOf(schema: Shape, example: unknown, own: Ids, ownId: string) {
     const id = own[name.replace(/List$/, '')]
     if (id !== undefined && has(body, steps)) body = put(body, steps, id)
   }
-  // Without either it is a new object each time.
+  // Without its id and externalId, each request creates a new object.
   delete body.externalId
   delete body[ownId === 'eventDefinitionId' ? 'eventDefnId' : ownId]
   return body

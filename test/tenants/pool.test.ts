@@ -28,7 +28,7 @@ test('10,000 alternating requests of four businesses over one pool never mix dat
       const turn = (asked += 1)
       const { name, businessId, locationId, call } = callers[turn % callers.length]!
       const foreign = callers[(turn + 1) % callers.length]!.locationId
-      // Refused and broken-off statements in between: they too must leave nothing behind.
+      // Refused and failed statements must also leave no setting on the connection.
       if (turn % 7 === 0) {
         const { status } = await call('POST', '/location', { locationId: foreign, name: 'taken' })
         if (status !== 404) mixed.push(`${name} changed ${foreign}: ${status}`)

@@ -10,8 +10,8 @@ import { dump, fillEveryTable, insertRow } from './rows.ts'
 
 const run = (db: Db, text: string) => db.query<{ n: number }>(sql`${raw(text)}`)
 
-/** With row-level security a statement finds nothing, or is refused. */
-async function touched(db: Db, text: string) {
+/** How many rows a statement returns; 0 if privileges or row-level security refuse it. */
+async function countRows(db: Db, text: string) {
   try {
     return (await run(db, text)).length
   } catch (error) {
@@ -32,23 +32,23 @@ test('the application role reads no row of another business, whatever the statem
 
   for (const table of tables) {
     const { name } = table
-    assert.notEqual(before[name], '', `${name} has a row to be seen`)
-    for (const door of [db, database.reportsOf(own.businessId)]) {
-      assert.equal(await touched(door, `select from ${name} where business_id = ${B}`), 0, name)
+    assert.notEqual(before[name], '', `${name} has a row`)
+    for (const reader of [db, database.reportsOf(own.businessId)]) {
+      assert.equal(await countRows(reader, `select from ${name} where business_id = ${B}`), 0, name)
       assert.equal(
-        await touched(door, `select from ${name} where business_id <> ${own.businessId}`),
+        await countRows(reader, `select from ${name} where business_id <> ${own.businessId}`),
         0,
         name,
       )
     }
     const moved = `update ${name} set business_id = business_id where business_id = ${B} returning 1`
-    assert.equal(await touched(db, moved), 0, name)
-    assert.equal(await touched(db, `delete from ${name} where business_id = ${B} returning 1`), 0)
-    const given = `update ${name} set business_id = ${B} where business_id = ${own.businessId} returning 1`
+    assert.equal(await countRows(db, moved), 0, name)
+    assert.equal(await countRows(db, `delete from ${name} where business_id = ${B} returning 1`), 0)
+    const giveAway = `update ${name} set business_id = ${B} where business_id = ${own.businessId} returning 1`
     await assert.rejects(
-      run(db, given),
+      run(db, giveAway),
       /permission denied|row-level security|foreign key|which is final/,
-      given,
+      giveAway,
     )
     await assert.rejects(run(db, `truncate ${name} cascade`), /permission denied/)
   }

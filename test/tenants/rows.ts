@@ -7,14 +7,14 @@ import {
   type Table,
 } from './catalogue.ts'
 
-/** Stands in every text of a made row, unless another word is asked for: who shows it, saw that row. */
+/** Part of every text in the inserted rows by default. An answer that contains it leaks such a row. */
 export const MARKER = 'GEHEIM'
 
 let last = 7_000_000_000
 
 /**
- * Puts a row of the business into every table that has none of it, whatever the table's rules.
- * Tables that are made later are filled like all others.
+ * Inserts a row for each business into every table that has none, without constraints or triggers.
+ * It reads the list of tables from the database, so it also fills tables of later migrations.
  */
 export async function fillEveryTable(url: string, businessIds: number[], word = MARKER) {
   const tables = (await readCatalogue(url)).filter(
@@ -25,8 +25,8 @@ export async function fillEveryTable(url: string, businessIds: number[], word = 
     await client.query('set session_replication_role = replica')
     for (const table of tables) {
       for (const businessId of businessIds) {
-        const has = `select from ${table.name} where business_id = ${businessId} limit 1`
-        if ((await client.query(has)).rowCount === 0)
+        const findRow = `select from ${table.name} where business_id = ${businessId} limit 1`
+        if ((await client.query(findRow)).rowCount === 0)
           await insertRow(client, table, businessId, word)
       }
     }
@@ -78,7 +78,7 @@ function valueFor({ type }: Column, word: string): unknown {
   return `${word}${last}`
 }
 
-/** Everything that is kept of a business, in one text for each table. */
+/** All rows of a business, as one text for each table. */
 export function dump(url: string, tables: Table[], businessId: number) {
   return asOwner(url, async (client) => {
     const texts: Record<string, string> = {}

@@ -5,14 +5,14 @@ import { asOwner, INSTALLATION_TABLES, readCatalogue, type Table } from './catal
 
 const ROLES = ['bellwether_app', 'bellwether_engine', 'bellwether_operator']
 
-/** Ids of more than one kind of object, or of objects that other systems keep. */
-const POINT_NOWHERE = new Set([
-  // The id under which it will be recorded.
+/** Columns without a foreign key: ids of several kinds of object, or of other systems. */
+const NO_FOREIGN_KEY = new Set([
+  // The id of the later row in event_trigger.
   'pending_trigger.event_trigger_id',
   'object_id',
   'reseller_id',
   'group_id_list',
-  // Kept beside the object that it was about when it happened, also after that is gone.
+  // The audit keeps the ids of deleted objects.
   'audit.id',
 ])
 
@@ -22,7 +22,7 @@ const all = await readCatalogue(url)
 describe('every table', () => {
   const tables = all.filter(({ name }) => !INSTALLATION_TABLES.includes(name))
 
-  test('is looked at', () => assert.ok(tables.length > 20))
+  test('is found in the catalogs', () => assert.ok(tables.length > 20))
 
   const each = (check: (table: Table) => boolean) =>
     assert.deepEqual(
@@ -30,7 +30,7 @@ describe('every table', () => {
       [],
     )
 
-  test('carries its business, first in its key', () => {
+  test('has business_id as the first column of its primary key', () => {
     each(({ columns }) =>
       columns.some(
         ({ name, type, notNull }) => name === 'business_id' && type === 'bigint' && notNull,
@@ -39,17 +39,17 @@ describe('every table', () => {
     each(({ primaryKey }) => primaryKey[0] === 'business_id')
   })
 
-  test('points to its business, or to an object of it', () => {
-    // An answer to the operator is remembered under no business at all. The audit and the history
-    // are written by triggers alone, of rows that point to theirs.
+  test('references its business, or an object of it', () => {
+    // Idempotency keys of the operator belong to no business. Only triggers write the audit, for rows
+    // that reference their business.
     const others = ['business', 'idempotency_key', 'audit']
     each(
       ({ name, foreignKeys, lookedUp }) =>
         others.includes(name) || foreignKeys.length > 0 || lookedUp.length > 0,
     )
     for (const { name, grants } of all.filter((table) => others.slice(2).includes(table.name))) {
-      const lent = grants.filter(({ role }) => role.startsWith('bellwether_'))
-      assert.deepEqual([...new Set(lent.map((grant) => grant.privilege))], ['SELECT'], name)
+      const granted = grants.filter(({ role }) => role.startsWith('bellwether_'))
+      assert.deepEqual([...new Set(granted.map((grant) => grant.privilege))], ['SELECT'], name)
     }
   })
 
@@ -72,12 +72,12 @@ describe('every table', () => {
     each(({ policies }) => policies.every(({ role }) => role !== 'public'))
   })
 
-  test('grants nothing to everybody, and no role of ours owns it', () => {
+  test('grants nothing to PUBLIC, and no role of the service owns it', () => {
     each(({ grants }) => grants.every(({ role }) => role !== 'PUBLIC'))
     each(({ owner }) => !ROLES.includes(owner))
   })
 
-  test('points into its own business only', () => {
+  test('has business_id in every foreign key', () => {
     each(({ foreignKeys }) =>
       foreignKeys.every(({ columns }) =>
         columns.some(([own, theirs]) => own === 'business_id' && theirs === 'business_id'),
@@ -85,32 +85,32 @@ describe('every table', () => {
     )
   })
 
-  test('has a composite key wherever it names another object', () => {
+  test('has a foreign key or a trigger for every column that refers to an object', () => {
     const isOwnId = ({ name, primaryKey, foreignKeys, lookedUp }: Table) =>
       primaryKey.length === 2 &&
-      !POINT_NOWHERE.has(`${name}.${primaryKey[1]}`) &&
+      !NO_FOREIGN_KEY.has(`${name}.${primaryKey[1]}`) &&
       lookedUp.every(([column]) => column !== primaryKey[1]) &&
       foreignKeys.every(({ columns }) => columns.every(([own]) => own !== primaryKey[1]))
     const idTable = new Map(
       tables.filter(isOwnId).map((table) => [table.primaryKey[1]!, table.name]),
     )
-    const loose = tables.flatMap((table) =>
+    const unchecked = tables.flatMap((table) =>
       table.columns
         .filter(({ name }) => {
-          if (POINT_NOWHERE.has(name) || POINT_NOWHERE.has(`${table.name}.${name}`)) return false
+          if (NO_FOREIGN_KEY.has(name) || NO_FOREIGN_KEY.has(`${table.name}.${name}`)) return false
           const target = idTable.get(name.replace(/_list$/, ''))
           if (!target || target === table.name) return false
-          const pointed = table.foreignKeys.some(
+          const hasForeignKey = table.foreignKeys.some(
             (key) => key.table === target && key.columns.some(([own]) => own === name),
           )
-          const looked = [...table.arrayKeys, ...table.lookedUp].some(
+          const isChecked = [...table.arrayKeys, ...table.lookedUp].some(
             ([column, into]) => column === name && into === target,
           )
-          return !pointed && !looked
+          return !hasForeignKey && !isChecked
         })
         .map(({ name }) => `${table.name}.${name}`),
     )
-    assert.deepEqual(loose, [])
+    assert.deepEqual(unchecked, [])
   })
 
   test('the engine cannot read credentials or the audit', () => {
@@ -125,7 +125,7 @@ describe('every table', () => {
     )
   })
 
-  test('is behind roles that can do nothing else', async () => {
+  test('is used by roles without special privileges', async () => {
     const { rows } = await asOwner(url, (client) =>
       client.query(
         `select rolname from pg_roles where rolname = any ($1)
@@ -141,8 +141,8 @@ describe('every table', () => {
       select relname as name from pg_class
       where relnamespace = 'public'::regnamespace and relkind in ('v', 'm')
         and not coalesce(reloptions @> '{security_invoker=true}', false)`
-    // A function with rights of its own must check the business itself. One that returns a trigger
-    // cannot be called; the operator sees all businesses.
+    // A SECURITY DEFINER function must check the business itself. Trigger functions cannot be called
+    // directly, and the operator sees all businesses.
     const functions = `
       select proname as name from pg_proc
       where pronamespace = 'public'::regnamespace and prosecdef and not (
@@ -160,7 +160,7 @@ describe('every table', () => {
   })
 })
 
-test('the tables of the installation are those documented, and closed to the application', () => {
+test('only the listed tables have no business, and the application cannot access them', () => {
   const without = all.filter(({ columns }) => !columns.some(({ name }) => name === 'business_id'))
   assert.deepEqual(
     without.map(({ name }) => name),

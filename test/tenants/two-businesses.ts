@@ -6,7 +6,7 @@ import { cloneDatabase } from '../support/database.ts'
 import { asOwner, type Table } from './catalogue.ts'
 import { fillEveryTable, MARKER } from './rows.ts'
 
-/** Bodies that are accepted, by their path. */
+/** Accepted bodies by path. */
 export type Bodies = Record<string, object>
 
 export type Ids = Record<string, number | string>
@@ -22,7 +22,7 @@ export async function startTwoBusinesses(t: TestContext) {
     const { key } = await createKey(database, clock, businessId)
     const call = ask(app, { authorization: `Bearer ${key}` })
     const startTime = clock.in({ hours: 72 }).epochMilliseconds
-    return { businessId, call, key, bodies: await furnish(call, businessId, word, startTime) }
+    return { businessId, call, key, bodies: await createObjects(call, businessId, word, startTime) }
   }
   const own = await open('Ours', 'Ours')
   const other = await open(`${MARKER} business`, MARKER)
@@ -39,7 +39,7 @@ export async function startTwoBusinesses(t: TestContext) {
   }
 }
 
-/** Each table counts from a million of its own. */
+/** Starts each sequence at another million. */
 function spreadIds(url: string) {
   return asOwner(url, async (client) => {
     const { rows } = await client.query(`
@@ -52,7 +52,7 @@ function spreadIds(url: string) {
 
 type Call = ReturnType<typeof ask>
 
-async function furnish(call: Call, businessId: number, word: string, startTime: number) {
+async function createObjects(call: Call, businessId: number, word: string, startTime: number) {
   const made: Ids = { businessId }
   const bodies: Bodies = {}
   const make = async (path: string, id: string, body: object) => {
@@ -146,7 +146,7 @@ async function furnish(call: Call, businessId: number, word: string, startTime: 
   return bodies
 }
 
-/** A notification that nobody can be reached there. */
+/** A bounce: the mailbox does not exist. */
 const bounceOf = (address: string) => `Content-Type: multipart/report; boundary="b"
 
 --b
@@ -178,12 +178,12 @@ function readIds(url: string, tables: Table[], businessId: number) {
       const property = id.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
       ids[property] = /^\d+$/.test(String(value)) ? Number(value) : String(value)
     }
-    // What can still be fired or cancelled.
-    const waits = await client.query(
+    // A pending trigger can still be fired or cancelled.
+    const pending = await client.query(
       'select event_trigger_id as id from pending_trigger where business_id = $1 order by 1 limit 1',
       [businessId],
     )
-    ids.eventTriggerId = Number(waits.rows[0].id)
+    ids.eventTriggerId = Number(pending.rows[0].id)
     ids.invitationUUID = ids.invitationUuid!
     ids.fileUUId = ids.fileUuid!
     ids.eventDefinitionId = ids.eventDefnId!

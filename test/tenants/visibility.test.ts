@@ -7,8 +7,8 @@ import { MARKER } from './rows.ts'
 import { startTwoBusinesses } from './two-businesses.ts'
 
 /**
- * In the other business everything stands at one location and is one person's, and says so. People
- * of that business with other locations, and with other appointments, must not see it there.
+ * All objects of the other business have one location and one member of staff, and contain MARKER.
+ * Users of that business with another location, or without appointments, must not see them.
  */
 test('no route shows people objects outside the part of the business that they may see', async (t) => {
   const { app, url, database, clock, other } = await startTwoBusinesses(t)
@@ -17,7 +17,7 @@ test('no route shows people objects outside the part of the business that they m
   const { locationId } = await make('/location', { name: 'Elsewhere' })
   const staff = { firstName: 'Else', lastName: 'Where', locationIdList: [locationId] }
   const { professionalId } = await make('/professional', staff)
-  // What everybody may see loses its mark; what is left of it stands at appointments and mails.
+  // Remove MARKER from what all users may see; appointments and mails still contain it.
   await asOwner(url, async (client) => {
     await client.query('set session_replication_role = replica')
     for (const [table, columns] of SEEN_BY_ALL) {

@@ -52,7 +52,7 @@ const EMAILS_BY_RECIPIENT = { perSecond: 1 / 1_200, burst: 3 }
 const MAX_ACCOUNTS = 10
 
 const Accepted = Type.Literal(true, {
-  description: 'Always true, so that nobody learns which addresses are known.',
+  description: 'Always true, so that the answer does not reveal which addresses are known.',
 })
 const Token = Type.String({ minLength: 1, maxLength: 200 })
 
