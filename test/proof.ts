@@ -8,7 +8,7 @@ const WITH_DURATIONS = [
   'cli/serve-embedded.test.ts',
   'cli/serve.test.ts',
   'database/failover.test.ts',
-  'database/losing.test.ts',
+  'database/database-outage.test.ts',
   'http/body.test.ts',
   'http/hostile-templates.test.ts',
   'reports/lateness.test.ts',

@@ -11,7 +11,7 @@ import { openLog } from '../../src/log.ts'
 import { findMailServer } from '../../src/store/mail-servers.ts'
 import { readQueueHealth } from '../../src/store/queue-health.ts'
 import { mailerParts } from '../support/scripted-mailer.ts'
-import { watchMail } from '../support/told-of-mail.ts'
+import { watchMail } from '../support/watch-mail.ts'
 import { reminder, startEngine, startWorld } from '../support/world.ts'
 
 const SMTP_URL = 'smtp://mail.test:25?tls=never'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { eraseClient } from '../../src/scheduling/erase-client.ts'
-import { formTokenIn, linksIn, startAsking } from '../support/asking-mails.ts'
+import { formTokenIn, linksIn, startAsking } from '../support/answer-mails.ts'
 
 test('a client confirms by the link in a mail, and definitions fire as on any change', async (t) => {
   const world = await startAsking(t)

@@ -4,7 +4,7 @@ import { connect, type AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import type { InjectOptions } from 'fastify'
-import { formTokenIn, startAsking } from '../support/asking-mails.ts'
+import { formTokenIn, startAsking } from '../support/answer-mails.ts'
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 const CROSS = 'https://attacker.example'
