@@ -8,6 +8,8 @@ import { makeResolver } from '../email/resolver.ts'
 import { parseSmtpUrl } from '../email/smtp.ts'
 import { makeMailer } from './make-mailer.ts'
 
+export const SET_SMTP_URL = 'set SMTP_URL=smtp://user:password@host:port'
+
 export type Finding = { state: 'ok' | 'note' | 'bad'; about: string; says: string; todo?: string }
 
 /** Sends one email to this address, and checks the DNS records that receiving servers look for. */
@@ -38,7 +40,7 @@ async function sendOne(config: Config, to: string, now: Temporal.Instant): Promi
   const about = 'Mail'
   if (config.smtpUrl === undefined) {
     const says = 'nothing was sent: without SMTP_URL, emails are captured and not sent'
-    return { state: 'note', about, says, todo: 'set SMTP_URL=smtp://user:password@host:port' }
+    return { state: 'note', about, says, todo: SET_SMTP_URL }
   }
   const { host, port } = parseSmtpUrl(config.smtpUrl)
   const mailer = makeMailer(config)

@@ -16,7 +16,7 @@ import {
   type DeliveryState,
   type ProbedServer,
 } from './check-delivery.ts'
-import { checkMail, type Finding } from './check-mail.ts'
+import { checkMail, SET_SMTP_URL, type Finding } from './check-mail.ts'
 import { checkSenders } from './check-senders.ts'
 import { formatDuration, secondsSince } from './durations.ts'
 import { makeMailer } from './make-mailer.ts'
@@ -72,7 +72,7 @@ const CHECKS: ((facts: Facts) => Finding | undefined)[] = [
   checkDeadLetters,
   checkReconciliation,
   checkStoppedMatching,
-  ({ mail, engine, clock }) => mail && checkMailServer(mail, engine?.mailServer, clock.now()),
+  checkSending,
   ({ engine, clock }) => engine && checkEmailQueue(engine, clock.now()),
   checkPauses,
 ]
@@ -150,10 +150,13 @@ function checkNode(): Finding {
 }
 
 function checkSettings({ config }: Facts): Finding {
-  const mail = config.smtpUrl
-    ? 'email is sent'
-    : 'email is captured and not sent (SMTP_URL is not set)'
-  return { state: 'ok', about: 'Settings', says: `valid; role ${config.role}; ${mail}` }
+  return { state: 'ok', about: 'Settings', says: `valid; role ${config.role}` }
+}
+
+function checkSending({ mail, engine, clock }: Facts): Finding {
+  if (mail) return checkMailServer(mail, engine?.mailServer, clock.now())
+  const says = 'none: emails are captured and not sent'
+  return { state: 'note', about: 'Mail server', says, todo: SET_SMTP_URL }
 }
 
 function checkMailSettings({ config }: Facts): Finding | undefined {

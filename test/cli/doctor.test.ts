@@ -11,7 +11,7 @@ import { temporaryFolder } from '../support/folder.ts'
 import { urlOf } from '../support/owner.ts'
 import { reminder, startWorld } from '../support/world.ts'
 
-test('doctor reports ok for every check of a good installation', async (t) => {
+test('doctor reports ok for a good installation, and notes that mails are captured without SMTP_URL', async (t) => {
   const { url } = await cloneDatabase(t)
   const { code, stdout, stderr } = await runCommand(['doctor'], { DATABASE_URL: url })
   assert.equal(code, 0, stderr)
@@ -19,6 +19,7 @@ test('doctor reports ok for every check of a good installation', async (t) => {
     assert.match(stdout, new RegExp(`^ok +${about} `, 'm'))
   }
   assert.match(stdout, /^(ok|note) +Time zones +Node has 20\d\d/m)
+  assert.match(stdout, /^note +Mail server +none: emails are captured.*\n +→ set SMTP_URL=/m)
 })
 
 test('doctor advises bellwether migrate for an empty database, and changes nothing', async (t) => {
