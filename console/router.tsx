@@ -239,7 +239,7 @@ export const router = createRouter({
   scrollRestoration: true,
 })
 
-/** Loads the parts of the first page at the same time: the router asks for one after the other. */
+/** Loads the parts of the first page in parallel: the router loads them one after the other. */
 export function preloadFirstPage() {
   const matched = new Set(router.matchRoutes(router.latestLocation).map((match) => match.routeId))
   if (matched.has(shell.id)) {

@@ -29,11 +29,11 @@ export default defineConfig({
     target: 'es2023',
     rolldownOptions: {
       output: {
-        // The first load lists all files: their names are as short as possible.
+        // The first load lists all files, so their names are short.
         chunkFileNames: 'assets/[hash:7].js',
         assetFileNames: 'assets/[hash:7][extname]',
         codeSplitting: {
-          // Few requests: the first load is one file, and pages share files of some size.
+          // Few requests: the first load is one file, and pages share a few larger files.
           groups: [
             { name: 'shell', tags: ['$initial'], priority: 1 },
             { name: 'icons', test: /tabler/, priority: 1 },

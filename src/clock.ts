@@ -2,8 +2,8 @@
 export type Clock = {
   now(): Temporal.Instant
   /**
-   * The database's time at this point of a transaction, for decisions that must never be early. The
-   * clocks of tests do not have it: there `now()` decides.
+   * The database's time at this point of a transaction, for decisions that must never be early. Test
+   * clocks do not have it; `now()` is used instead.
    */
   confirm?(readDatabaseTime: () => Promise<Temporal.Instant>): Promise<Temporal.Instant>
 }
@@ -56,9 +56,9 @@ const READINGS = 3
 
 export const monotonicMs = () => performance.now()
 
-/** Before every time that is stored. */
+/** Earlier than any stored time. */
 export const LONG_AGO = Temporal.Instant.fromEpochMilliseconds(0)
 
-/** That many calendar months before, in UTC. */
+/** This many calendar months earlier, in UTC. */
 export const monthsBefore = (now: Temporal.Instant, months: number) =>
   now.toZonedDateTimeISO('UTC').subtract({ months }).toInstant()

@@ -27,11 +27,11 @@ export type Config = {
   /** As Fastify expects it. */
   trustProxy: boolean | number | string[]
   dkim: { key: string; domain: string; selector: string } | undefined
-  /** What SPF records must hold for the mail server; undefined: its address. */
+  /** The mechanism that SPF records must contain for the mail server; undefined: its address. */
   smtpSpf: string | undefined
   /** For checks of sender domains; empty: those of the machine. */
   dnsServers: string[]
-  /** Where bounces arrive; undefined: no server takes them. */
+  /** Where to listen for bounces; undefined: nowhere. */
   bounceListen: { protocol: 'smtp' | 'lmtp'; host: string; port: number } | undefined
   /** The domain of the envelope sender; undefined: that of MAIL_FROM. */
   bounceDomain: string | undefined
@@ -106,7 +106,7 @@ export function readConfig(env: Environment): Config {
   return config
 }
 
-/** Settings that are valid, but with which readers of the mails cannot answer or follow their links. */
+/** Warns of valid settings with which recipients cannot reply to mails or open their links. */
 export function configWarnings({ smtpUrl, publicUrl, mailFrom }: Config): string[] {
   if (smtpUrl === undefined) return []
   const warnings: string[] = []
@@ -137,7 +137,7 @@ function isUnreachable(host: string) {
   )
 }
 
-/** The host in HELO, unless the public address is one of this machine only. */
+/** The host for HELO; undefined if other machines cannot reach the public URL. */
 export function heloName({ publicUrl }: Config) {
   const { hostname } = new URL(publicUrl)
   if (isUnreachable(hostname)) return undefined
@@ -148,14 +148,14 @@ export function heloName({ publicUrl }: Config) {
 function origins(value: string): string[] {
   return value
     .split(',')
-    .map((one) => one.trim())
-    .filter((one) => one !== '')
-    .map((one) => {
-      if (one === '*') return one
-      const url = URL.parse(one)
+    .map((origin) => origin.trim())
+    .filter((origin) => origin !== '')
+    .map((origin) => {
+      if (origin === '*') return origin
+      const url = URL.parse(origin)
       const isOrigin =
-        url && /^https?:$/.test(url.protocol) && url.origin === one.replace(/\/$/, '')
-      if (!isOrigin) throw new Error(`must hold origins such as https://app.example, not ${one}`)
+        url && /^https?:$/.test(url.protocol) && url.origin === origin.replace(/\/$/, '')
+      if (!isOrigin) throw new Error(`must hold origins such as https://app.example, not ${origin}`)
       return url.origin
     })
 }
@@ -274,7 +274,7 @@ function postgresUrl(value: string) {
   if (mode === null) return value
   if (!SSL_MODES.includes(mode))
     throw new Error(`must have one of ${SSL_MODES.join(', ')} as sslmode`)
-  // By default pg gives the modes other meanings than libpq.
+  // By default, pg interprets the modes differently from libpq.
   return `${value}&uselibpqcompat=true`
 }
 
@@ -352,9 +352,9 @@ function trustProxy(value: string): boolean | number | string[] {
 
 const isNetwork = (proxy: string) => {
   const [address = '', bits, ...rest] = proxy.split('/')
-  const widest = isIP(address) === 6 ? 128 : 32
+  const maxBits = isIP(address) === 6 ? 128 : 32
   if (rest.length > 0 || !isIP(address)) return false
-  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= widest)
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= maxBits)
 }
 
 const isNamed = (proxy: string) => ['loopback', 'linklocal', 'uniquelocal'].includes(proxy)

@@ -34,7 +34,7 @@ export type Fault = { pointer: string; detail: string }
 export const notFound = (what: string, id: number | string) =>
   new RequestError(404, `There is no ${what} ${id}.`)
 
-/** A limit on the length of an answer and on the time to make it. */
+/** Limits the length of a response and the time to build it. */
 export const MAX_FAULTS = 100
 
 export function invalid(faults: Fault[]) {

@@ -44,8 +44,8 @@ const withoutAddresses = (text: string) => text.replaceAll(/[^\s<>"']+@[^\s<>"']
 function describeError(error: unknown): Described | string {
   if (!(error instanceof Error)) return typeof error
   const { code, constraint } = error as { code?: unknown; constraint?: unknown }
-  const quotes = 'severity' in error || error instanceof SyntaxError
-  const message = quotes ? '' : withoutAddresses(error.message.slice(0, MAX_MESSAGE))
+  const quotesInput = 'severity' in error || error instanceof SyntaxError
+  const message = quotesInput ? '' : withoutAddresses(error.message.slice(0, MAX_MESSAGE))
   const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line))
   const cause = error.cause instanceof Error ? { cause: describeError(error.cause) } : {}
   return {

@@ -19,17 +19,17 @@ const COMMANDS: Record<string, string> = {
   doctor: 'check the settings, the database, the clocks and the queue',
 }
 
-async function main(words: string[]) {
-  const name = words[0] ?? '--help'
+async function main(args: string[]) {
+  const name = args[0] ?? '--help'
   if (!Object.hasOwn(COMMANDS, name)) {
     if (!name.startsWith('-')) {
       throw new StartError(`There is no command '${name}'. Run bellwether --help for a list.`)
     }
-    return allCommands().parseAsync(words, { from: 'user' })
+    return allCommands().parseAsync(args, { from: 'user' })
   }
   const { command }: { command: Command } = await import(`./cli/${name}.ts`)
   return throwErrors(command.name(`bellwether ${name}`).description(COMMANDS[name]!)).parseAsync(
-    words.slice(1),
+    args.slice(1),
     { from: 'user' },
   )
 }
@@ -63,7 +63,7 @@ function exitCodeFor(error: unknown) {
   return 1
 }
 
-// Saves a third of the start. In node_modules, where only the user who installed it can write.
+// Saves a third of the start time. The cache is in node_modules, which only its installer can write.
 enableCompileCache(path.join(import.meta.dirname, '../node_modules/.cache/bellwether'))
 try {
   await main(process.argv.slice(2))

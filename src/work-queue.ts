@@ -11,7 +11,7 @@ export type QueueLimits = {
   retryAfterSeconds?: number
 }
 
-/** Whose work it is, and the signal that takes it out of the queue. */
+/** The business that the work is for, and the signal that removes it from the queue. */
 export type Caller = { businessId?: number; signal?: AbortSignal }
 
 /** A place in the queue. The owner must call `release` when the work has ended. */
@@ -103,9 +103,9 @@ export class WorkQueue {
   }
 
   #finish(businessId: number) {
-    const left = this.#countRunning(businessId) - 1
-    if (left === 0) this.#running.delete(businessId)
-    else this.#running.set(businessId, left)
+    const remaining = this.#countRunning(businessId) - 1
+    if (remaining === 0) this.#running.delete(businessId)
+    else this.#running.set(businessId, remaining)
     this.#startNext()
   }
 
@@ -114,7 +114,7 @@ export class WorkQueue {
       if (!this.#hasRoom(businessId)) continue
       const [start] = waiting
       start!()
-      // The business goes to the end of the map: the others are served before it is again.
+      // The business goes to the end of the map, so the others are served first.
       if (this.#waiting.delete(businessId)) this.#waiting.set(businessId, waiting)
       return
     }

@@ -64,7 +64,7 @@ export async function deleteAutomation(eventDefnId: number) {
   await queryClient.invalidateQueries({ queryKey: automationsQuery.queryKey })
 }
 
-/** What saving would do, with a few examples. */
+/** The effect of saving, with a few examples. */
 export const planQuery = (body: AutomationBody) =>
   queryOptions({
     queryKey: ['plan', body],
@@ -86,7 +86,7 @@ export const planSamplesQuery = (body: AutomationBody) =>
     },
   })
 
-/** What the definition would have sent between two days. */
+/** The messages that the definition would have sent between two days. */
 export const backtestQuery = (definition: AutomationBody, startDate: string, endDate: string) =>
   queryOptions({
     queryKey: ['backtest', definition, startDate, endDate],

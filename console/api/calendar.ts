@@ -68,7 +68,7 @@ export const appointmentHistoryQuery = (calendarId: number) =>
       ),
   })
 
-/** What saving would schedule, move, cancel and send. Nothing is saved. */
+/** The messages that saving would schedule, move, cancel and send. Nothing is saved. */
 export const planQuery = (body: AppointmentBody | undefined) =>
   queryOptions({
     queryKey: ['calendar', 'plan', body],

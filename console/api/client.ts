@@ -3,7 +3,7 @@ import { createClient } from '../../src/client/client.ts'
 /** Calls the service as the signed-in person: the browser sends the session cookie. */
 export const client = createClient({
   baseUrl: '',
-  // The query client repeats queries; what a person does is not repeated behind their back.
+  // The query client retries queries; actions of a person are not retried automatically.
   retries: 0,
 })
 

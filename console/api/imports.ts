@@ -14,7 +14,7 @@ export type CsvImport = {
   /** The field of each column; '' for a column that is not imported. */
   map: Record<string, string>
   timeZone: string
-  /** The rows are history: no mail about their creation is sent. */
+  /** The rows are history: no mail is sent about their creation. */
   isHistory: boolean
   dryRun: boolean
   /** Called with the share of the file that was sent, from 0 to 1. */

@@ -7,7 +7,7 @@ import { queryClient } from './query-client.ts'
 /** A message is a trigger with its mails. */
 export type Message = NamedTrigger
 
-/** So many messages are listed on the page Today. */
+/** The number of messages on the page Today. */
 const NEXT = 11
 
 /** The messages that are sent next. */
@@ -80,7 +80,7 @@ export const messageQuery = (eventTriggerId: number) =>
     queryFn: ({ signal }) => client.getEventTrigger({ eventTriggerId }, { signal }),
   })
 
-/** What each automation did, or will do, for the object of a message. */
+/** Explains what each automation did, or will do, for the object of a message. */
 export const explanationQuery = ({
   objectType,
   objectId,

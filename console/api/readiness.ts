@@ -1,12 +1,12 @@
 import { queryOptions } from '@tanstack/react-query'
 
 const POLL_MS = 15_000
-/** A connection that is gone may never answer. */
+/** A lost connection may never answer. */
 const ANSWER_MS = 8_000
 /** How often a service that cannot be reached is asked again. */
 export const RETRY_MS = 10_000
 
-/** Is the service ready? Also asked if the browser says that it is offline. */
+/** Whether the service is ready. Also asked if the browser reports that it is offline. */
 export const readinessQuery = queryOptions({
   queryKey: ['readiness'],
   networkMode: 'always',
@@ -14,11 +14,11 @@ export const readinessQuery = queryOptions({
   retry: false,
   queryFn: async ({ signal }): Promise<'well' | 'unwell' | 'unreachable'> => {
     try {
-      const patience = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)])
-      const response = await fetch('/readyz', { signal: patience })
+      const signalOrTimeout = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)])
+      const response = await fetch('/readyz', { signal: signalOrTimeout })
       return response.ok ? 'well' : 'unwell'
     } catch (error) {
-      // A page that is left cancels the request.
+      // Leaving the page cancels the request.
       if (signal.aborted) throw error
       return 'unreachable'
     }

@@ -8,7 +8,7 @@ export type Service = AnswerOf<'getService'>
 export type Template = AnswerOf<'getEmailTemplate'>
 export type StatusName = AnswerOf<'getStatus'>
 
-/** What automations and appointments refer to by id. */
+/** The objects that automations and appointments refer to by id. */
 export type Setup = {
   locations: Location[]
   professionals: Professional[]

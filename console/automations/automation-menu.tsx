@@ -75,7 +75,7 @@ export function AutomationMenu({ automation, label }: Props) {
   )
 }
 
-/** Says how many scheduled messages are cancelled with it. */
+/** Says how many scheduled messages will be cancelled. */
 function DeleteWindow({ automation, label, onClose }: Props & { onClose: () => void }) {
   const { t } = useTranslation()
   const count = automation.activity?.waiting ?? 0

@@ -13,7 +13,7 @@ import classes from './editor.module.css'
 const PERIODS = ['30', '90', '365']
 const DAY_MS = 86_400_000
 
-/** What the draft would have sent in the last days. */
+/** The messages that the draft would have sent in the last days. */
 export function useBacktest(body: AutomationBody, days: number) {
   const format = useTimeFormat()
   const now = Date.now()

@@ -130,7 +130,7 @@ const occasion = (
   ...more,
 })
 
-/** What an automation can be about, by the key of its text. */
+/** The occasions of automations, by the key of their text. */
 export const OCCASIONS: Record<string, Occasion> = {
   APPT_CREATED: occasion(1, 'APPT_CREATED', 'CALENDAR'),
   APPT_CHANGED: occasion(2, 'APPT_CHANGED', 'CALENDAR'),
@@ -178,7 +178,7 @@ export function withOccasion(
 
 const isEqual = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
 
-/** Each of these is one setting: a mixture of two versions would be a third one. */
+/** Fields that form one setting. Merging must not mix those of two versions. */
 const SETTINGS: (keyof Draft)[][] = [
   ['triggerMonths', 'triggerHours', 'triggerMinutes'],
   ['eventType', 'objectType', 'triggerAnchor', 'changes', 'oldStatus', 'newStatus'],

@@ -219,7 +219,7 @@ function OccasionDrawer({ draft, onChange }: DrawerProps) {
   )
 }
 
-/** What an event can be narrowed to. */
+/** The changes that an event can be narrowed to. */
 const CHANGES: Record<ObjectType, Change[]> = {
   CALENDAR: ['TIME', 'STAFF', 'LOCATION', 'SERVICE', 'CLIENT', 'STATUS'],
   CLASS_SCHEDULE: ['TIME', 'STAFF', 'LOCATION', 'SERVICE', 'STUDENTS', 'STATUS'],

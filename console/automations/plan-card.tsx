@@ -34,7 +34,7 @@ type Props = {
   onRetry: () => void
 }
 
-/** What saving would move, cancel and schedule, with examples. */
+/** The messages that saving would move, cancel and schedule, with examples. */
 export function PlanCard({ body, plan, error, isEvent, onRetry }: Props) {
   const { t } = useTranslation()
   return (
@@ -73,7 +73,7 @@ export function PlanCard({ body, plan, error, isEvent, onRetry }: Props) {
   )
 }
 
-/** On a phone: the figures of the plan, always in sight. They lead to the plan. */
+/** On a phone: the figures of the plan, always visible, with a link to the plan. */
 export function PlanFigures({ plan }: { plan: Forecast }) {
   const { t } = useTranslation()
   return (

@@ -13,7 +13,7 @@ export type Recipe = {
     | 'class'
     | 'recall'
     | 'form'
-  /** The properties of the definition without their defaults. */
+  /** The properties of the definition that differ from their defaults. */
   definition: {
     eventType: { eventTypeId: number }
     objectType: DefinitionObjectType

@@ -114,7 +114,7 @@ export function occasionKey({ eventType, triggerAnchor, changes }: Told): string
 export const occasionText = (key: string) =>
   t(`sentence.occasions.${key}` as 'sentence.occasions.RECALL')
 
-/** What happens, or what it reminds of. */
+/** The event, or the object that it reminds of. */
 function occasionParts(definition: Told, setup: Setup, isEditor: boolean): SentencePart[] {
   const { eventType, newStatus, oldStatus, changes } = definition
   const word: Word = { name: 'occasion' }

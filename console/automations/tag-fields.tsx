@@ -8,7 +8,7 @@ import { readTags } from './sentence.ts'
 
 type Line = { tag: string; values: string }
 
-/** Tags that the appointment or its client must have; a line without values asks for nothing. */
+/** Tags that the appointment or its client must have; a line without values is ignored. */
 export function TagFields({ draft, onChange }: { draft: Draft; onChange: (draft: Draft) => void }) {
   const { t } = useTranslation()
   const [lines, setLines] = useState<Line[]>(() => linesOf(draft.filterTagMapJson))

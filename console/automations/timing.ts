@@ -7,7 +7,7 @@ export type Timing = { amount: number; unit: Unit; direction: Direction }
 
 const HOURS: Partial<Record<Unit, number>> = { hour: 1, day: 24, week: 168 }
 
-/** If an offset mixes months with shorter units, only the months; the sentence shows all. */
+/** Returns only the months if an offset mixes them with shorter units; the sentence shows all. */
 export function readOffset({ triggerMonths, triggerHours, triggerMinutes }: Offset): Timing {
   if (triggerMonths !== 0) return timing(triggerMonths, 'month')
   if (triggerMinutes !== 0) return timing(triggerHours * 60 + triggerMinutes, 'minute')

@@ -320,7 +320,7 @@ type Entry = {
   to?: number | undefined
   /** It is not scheduled yet. */
   isNew?: boolean
-  /** Why it has no new time. */
+  /** The reason if it has no new time. */
   ending?: string | undefined
   text: string
   mark: MarkName | 'visit' | 'now'

@@ -165,7 +165,7 @@ function ClientSelect({ value, error, onChange }: ClientSelectProps) {
   const [text, setText] = useState('')
   const [search] = useDebouncedValue(text, TYPING_MS)
   const [chosen, setChosen] = useState<{ value: string; label: string }>()
-  /** Chosen before the form opened. */
+  /** Whether it was chosen before the form opened. */
   const isGiven = value !== undefined && !chosen
   const { data } = useInfiniteQuery({
     ...clientsQuery(text === chosen?.label ? '' : search),
@@ -187,7 +187,7 @@ function ClientSelect({ value, error, onChange }: ClientSelectProps) {
     <Select
       label={t('calendar.client')}
       placeholder={t('calendar.chooseClient')}
-      // In the panel next to the calendar; a drawer sets the focus by the attribute.
+      // For the panel next to the calendar. A drawer uses the attribute to set the focus.
       autoFocus={value === undefined}
       data-autofocus
       searchable

@@ -116,7 +116,7 @@ type Drag = {
   visit: Appointment
   startX: number
   startY: number
-  /** Where in the appointment it was grabbed. */
+  /** The offset of the pointer within the appointment. */
   grabY: number
   slot?: Slot
 }
@@ -125,7 +125,7 @@ type DragOptions = Pick<Props, 'canEdit' | 'onMove'> & {
   slotAt: (x: number, y: number, durationMs: number) => Slot | undefined
 }
 
-/** Moves an appointment with the pointer. `slot` is where it would go. */
+/** Moves an appointment with the pointer. `slot` is its new place. */
 function useDrag({ canEdit, slotAt, onMove }: DragOptions) {
   const [drag, setDrag] = useState<Drag>()
   const hasDragged = useRef(false)
@@ -297,7 +297,7 @@ function VisitButton({ placed, setup, chosen, hours, drag, onChoose }: VisitProp
   )
 }
 
-/** Where the appointment would go. */
+/** The new place of the appointment. */
 function Ghost({ slot, hours }: { slot: Slot; hours: Hours }) {
   const { t } = useTranslation()
   const format = useTimeFormat()

@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next'
 import { Empty } from '../components/states.tsx'
 
 type Props = {
-  /** A day without a column of staff, rather than a time without an appointment. */
+  /** Whether the business has no staff, so that the day view has no columns. */
   hasNoStaff: boolean
   hasLocation: boolean
   isToday: boolean

@@ -55,7 +55,7 @@ export function WeekView({ day, visits, setup, chosen, onChoose }: Props) {
   )
 }
 
-/** Seven days one after the other, each appointment a row. */
+/** Seven days below each other, with a row for each appointment. */
 export function ListView({ day, visits, setup, chosen, onChoose }: Props) {
   const format = useTimeFormat()
   const byDay = Map.groupBy(visits, ({ startTime }) => format.isoDay(startTime))

@@ -1,4 +1,4 @@
-/** Tags as people write them: one a line, `level: gold, vip`. */
+/** Tags as people write them: one on each line, `level: gold, vip`. */
 export const writeTags = (tags: Record<string, string[]>) =>
   Object.entries(tags)
     .map(([name, values]) => `${name}: ${values.join(', ')}`)

@@ -11,16 +11,16 @@ import { useTimeFormat } from './time.ts'
 type Props = {
   /** Who saved the other version, and when. */
   theirs: { modifiedUser: string | null; modifiedDate: number | null }
-  /** From the version that both started with. */
+  /** Since the version that both started with. */
   theirChanges: Difference[]
   myChanges: Difference[]
-  /** From their version to the merged one: what of theirs my changes replace. */
+  /** The changes from their version to the merged one: their values that mine replace. */
   replaced: Difference[]
   onTakeTheirs: () => void
   onKeepMine: () => void
 }
 
-/** Another user saved the object in the meantime: both changes are kept, or one of them. */
+/** Another user saved the object meanwhile. The user merges both changes or takes the other version. */
 export function Conflict({ onTakeTheirs, onKeepMine, ...props }: Props) {
   const { t } = useTranslation()
   const format = useTimeFormat()
@@ -73,7 +73,7 @@ const labelsOf = (changes: Difference[]) =>
 
 type VersionsProps = Pick<Props, 'theirChanges' | 'myChanges'> & { lost: Difference[] }
 
-/** Side by side; what keeping both would save is bold. */
+/** The values that a merge would save are bold. */
 function Versions({ theirChanges, myChanges, lost }: VersionsProps) {
   const { t } = useTranslation()
   const theirsOf = new Map(theirChanges.map((change) => [change.key, change]))

@@ -8,7 +8,7 @@ export function LiveDot() {
   const { t } = useTranslation()
   const state = useLiveState()
   const { data: readiness } = useQuery(readinessQuery)
-  // A stream may not notice for a while that its connection is gone.
+  // A stream may notice late that its connection is lost.
   if (readiness === 'unreachable') return null
   return (
     <span className="chip tiny" title={t(`live.${state}Hint`)} data-live={state}>

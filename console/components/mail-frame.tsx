@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Failure, Loading } from './states.tsx'
 
 type Props = {
-  /** Where the service answers the HTML of the mail. */
+  /** The URL of the HTML of the mail. */
   address: string
   title: string
   className: string | undefined
@@ -24,7 +24,7 @@ export function MailFrame({ address, title, className }: Props) {
   return <iframe className={className} title={title} sandbox="" srcDoc={framedMail(data)} />
 }
 
-/** The policy of mails, the type of a mail program, and light colours in both schemes. */
+/** Adds the content policy of mails, the font of mail programs, and light colours in both schemes. */
 export const framedMail = (html: string) =>
   html
     .replace(/\(prefers-color-scheme:\s*dark\)/g, '(width < 0px)')

@@ -2,7 +2,7 @@ import { Placeholder } from './states.tsx'
 
 const WIDTHS = [150, 190, 130, 170]
 
-/** A list before its rows are there: as high as the rows, so that nothing jumps. */
+/** The placeholder of a list, as high as its rows, so that the layout does not shift. */
 export function LoadingRows({ rows = 12, height = 38 }: { rows?: number; height?: number }) {
   return (
     <Placeholder minHeight={(rows + 1) * height}>
@@ -30,7 +30,7 @@ export function LoadingRows({ rows = 12, height = 38 }: { rows?: number; height?
 
 type ColumnsProps = { hasHeading?: boolean; hasStrip?: boolean }
 
-/** A page of two columns before its object is there, below a heading or a wide card. */
+/** The placeholder of a page with two columns, below a heading or a wide card. */
 export function LoadingColumns({ hasHeading = false, hasStrip = false }: ColumnsProps) {
   return (
     <Placeholder minHeight={600}>
@@ -72,7 +72,6 @@ function LoadingCard({ lines }: { lines: number }) {
   )
 }
 
-/** The columns of a day in the calendar. */
 export function LoadingDay() {
   return (
     <Placeholder minHeight={600}>

@@ -7,7 +7,7 @@ import type { Translate } from './form.ts'
 
 type PlaceholderProps = { minHeight: number; children: ReactNode }
 
-/** Keeps the place, and is filled after 150 ms, so that a fast answer does not flicker. */
+/** Reserves the space and shows its content after 150 ms, so that a fast answer does not flicker. */
 export function Placeholder({ minHeight, children }: PlaceholderProps) {
   const [isSlow, setSlow] = useState(false)
   useEffect(() => {

@@ -18,7 +18,7 @@ const LOCALE = 'en-GB'
 
 const formats = new Map<string, TimeFormat>()
 
-/** The one format of a time zone: every row of a list asks for it. */
+/** Cached by time zone, because every row of a list calls it. */
 export function formatIn(timeZone: string): TimeFormat {
   let format = formats.get(timeZone)
   if (!format) formats.set(timeZone, (format = createFormat(timeZone)))

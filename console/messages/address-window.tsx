@@ -35,7 +35,7 @@ type FormProps = { client: Client; to: Props['to']; onClose: () => void }
 
 function AddressForm({ client, to, onClose }: FormProps) {
   const { t } = useTranslation()
-  /** It was corrected already, or the mail went to another person. */
+  /** The address was corrected already, or the mail went to another person. */
   const [isOther] = useState(to && to.toLowerCase() !== client.emailAddress?.toLowerCase())
   const [address, setAddress] = useState(client.emailAddress ?? '')
   const save = useMutation({

@@ -24,7 +24,7 @@ type Props = {
   reply: string | null | undefined
 }
 
-/** If a mail was refused because of its address: changes the address of the client. */
+/** Offers to change the address of the client if a mail was refused because of it. */
 export function CorrectAddress({ clientId, to, reply }: Props) {
   const { t } = useTranslation()
   const { functions } = useSession()

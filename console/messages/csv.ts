@@ -2,7 +2,7 @@
 export const toCsv = (rows: (string | number | null | undefined)[][]) =>
   `\uFEFF${rows.map((row) => row.map(cellOf).join(',')).join('\r\n')}\r\n`
 
-/** A spreadsheet takes a cell that begins like this for a formula; a quote before it makes it text. */
+/** Spreadsheets read a cell that begins like this as a formula; a quote before it makes it text. */
 const FORMULA = /^[=+\-@\t\r]/
 
 function cellOf(value: string | number | null | undefined) {

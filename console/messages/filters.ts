@@ -41,8 +41,8 @@ export function filtersOf(search: ActivitySearch, format: TimeFormat): MessageFi
 export const hasDays = ({ from, to }: ActivitySearch) => isDay(from) || isDay(to)
 
 /**
- * The messages that the list shows. Without a chosen outcome it ends today: cancelled messages of
- * the future would be its first pages.
+ * The messages that the list shows. Without a chosen outcome it ends today: otherwise cancelled messages
+ * of the future would fill its first pages.
  */
 export function listFiltersOf(search: ActivitySearch, format: TimeFormat): MessageFilters {
   if (search.outcome || hasDays(search)) return filtersOf(search, format)

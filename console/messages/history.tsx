@@ -13,7 +13,7 @@ import { nameOfUser } from '../components/user-name.ts'
 
 type HistoryProps = { message: TriggerDetails; isNarrow?: boolean }
 
-/** The life of a message: changes of its object, checks, attempts. */
+/** The history of a message: changes of its object, checks, attempts. */
 export function History({ message, isNarrow }: HistoryProps) {
   const { t } = useTranslation()
   const format = useTimeFormat()
@@ -83,7 +83,7 @@ function titleOf({ change, user, objectTime }: HistoryEntry, t: Translate, forma
   return t(`message.changes.${change}`, values)
 }
 
-/** A detail with several parts adds to the title. */
+/** A detail with several parts says more than the title. */
 const isSaidByTitle = ({ change, detail }: HistoryEntry) =>
   change === 'FIRED' || change === 'FIRED_BY_HAND' || (change === 'MOVED' && !detail.includes(';'))
 
@@ -98,7 +98,7 @@ type EffectProps = {
   t: Translate
 }
 
-/** What a change did to the time of the message. */
+/** The effect of a change on the time of the message. */
 function Effect({ before, after, format, t }: EffectProps) {
   if (before === null && after === null) return null
   if (before === after) return <div className="faint small">{t('message.unchanged')}</div>

@@ -15,8 +15,8 @@ export type LoadedList = {
 }
 
 /**
- * Keeps the list of the loaded pages. A new page is added to the arrays of the pages before it: to
- * copy 100,000 messages with every page would block the page.
+ * Keeps the list of the loaded pages. A new page is added to the existing arrays: copying 100,000
+ * messages for each page would block the browser.
  */
 export function createListKeeper() {
   let list: LoadedList = { messages: [], lines: [], lineOf: [] }

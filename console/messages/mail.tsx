@@ -52,7 +52,7 @@ export function Mail({ message, email }: MailProps) {
   )
 }
 
-/** What would be sent if it were due now. */
+/** The mail if the message were due now. */
 function previewOf({ status, emailTemplateId, objectType, objectId, objectUUId }: TriggerDetails) {
   const id = objectId ?? objectUUId
   if (status !== 'SCHEDULED' || !emailTemplateId || id === null) return undefined

@@ -26,7 +26,7 @@ const PHONE_ROW_HEIGHT = 60
 const DAY_HEIGHT = 29
 /** The next page is fetched this many rows before the end. */
 const AHEAD = 200
-/** More new rows at once would block the page while it scrolls fast; the others follow at once. */
+/** More new rows in one frame would block the page while it scrolls fast; the others follow at once. */
 const MAX_NEW_ROWS = 10
 
 type MessageRowsProps = {
@@ -62,7 +62,7 @@ export function MessageRows(props: MessageRowsProps) {
   useEffect(() => rows.measure(), [rows, isPhone])
   const measuredLines = useRef(lines.length)
   useEffect(() => {
-    // A list of another length is measured anyway, which takes time if it is long.
+    // If the length changes, the virtualizer measures anyway. Measuring a long list takes time.
     if (measuredLines.current === lines.length) rows.measure()
     measuredLines.current = lines.length
   }, [rows, list, lines])
@@ -146,7 +146,7 @@ export function MessageRows(props: MessageRowsProps) {
   )
 }
 
-/** The lines that are drawn already, and a few new ones; more after a moment. */
+/** The lines that are drawn already and a few new ones; the others follow soon. */
 function useDrawnLines(shown: { index: number }[]): ReadonlySet<number> {
   const [chooseLines] = useState(createLineChooser)
   const drawn = chooseLines(shown)
@@ -175,7 +175,7 @@ type MessageLink = {
   onClick: (event: MouseEvent<HTMLAnchorElement>, eventTriggerId: number) => void
 }
 
-/** What a `Link` of the router does, without its work for every row that scrolls into view. */
+/** Works like `Link` of the router, without its cost for every row that scrolls into view. */
 function useMessageLink(search: ActivitySearch): MessageLink {
   const { basepath, options } = useRouter()
   const navigate = useNavigate()
@@ -211,7 +211,7 @@ type MessageRowProps = {
   link: MessageLink
 }
 
-/** Plain elements: while the list scrolls, many rows are drawn in each frame. */
+/** Uses plain elements, because many rows are drawn in each frame while the list scrolls. */
 const MessageRow = memo(function MessageRow(props: MessageRowProps) {
   const { message, top, isSelected, isCurrent, t, format, link } = props
   const { eventTriggerId, scheduledTime } = message

@@ -147,7 +147,7 @@ function Filters({ search }: { search: ActivitySearch }) {
   const navigate = useNavigate()
   const { data: automations = [] } = useQuery(automationsQuery)
   const { data: setup } = useQuery(setupQuery)
-  // The text field begins anew with each view that is opened.
+  // A new key resets the text field when a view is opened.
   const [views, setViews] = useState(0)
   const openView = async (view: ActivitySearch) => {
     await navigate({ to: '/activity', search: view })

@@ -141,7 +141,7 @@ function Editor({ setup, opened }: EditorProps) {
         const theirDraft = draftOf(other)
         const isSaved =
           base && differences(theirDraft, mergeDrafts(base, draft, theirDraft), setup).length === 0
-        // It was saved before, and the answer was lost.
+        // This draft was saved before, but the answer was lost.
         if (isSaved) return show(other)
         setTheirs(other)
       } catch (reading) {

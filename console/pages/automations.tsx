@@ -26,7 +26,7 @@ export function AutomationsPage() {
   const { data: setup, error: setupError, refetch: refetchSetup } = useQuery(setupQuery)
   const { functions } = useSession()
   const [filters, setFilters] = useState<Filters>({ text: '' })
-  // The fields begin anew when the filters are removed.
+  // A new key resets the fields when the filters are removed.
   const [clearings, setClearings] = useState(0)
   const failure = error ?? setupError
   const total = (key: 'sent' | 'waiting') =>
@@ -170,7 +170,7 @@ const passes = (automation: Automation, filters: Filters) =>
 /** The stages of an appointment, and other objects. */
 const GROUPS = ['booked', 'before', 'after', 'changed', 'others'] as const
 type Group = (typeof GROUPS)[number]
-/** A line connects these: the life of an appointment in its order. */
+/** A line connects these groups: the life cycle of an appointment. */
 const LIFE = new Set<Group>(['booked', 'before', 'after'])
 
 function groupOf({ eventType, triggerHours, triggerMonths, triggerMinutes }: Automation): Group {
@@ -325,11 +325,11 @@ function OnOff({ automation, label }: { automation: Automation; label: string })
 
 /** Completed messages of each of the last 14 days. */
 function Spark({ days }: { days: number[] }) {
-  const most = Math.max(...days, 1)
+  const maxCount = Math.max(...days, 1)
   return (
     <svg width="104" height="24" aria-hidden>
       {days.map((count, i) => {
-        const height = count === 0 ? 1.5 : Math.max(3, (count / most) * 22)
+        const height = count === 0 ? 1.5 : Math.max(3, (count / maxCount) * 22)
         return (
           <rect
             key={i}

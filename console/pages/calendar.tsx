@@ -39,7 +39,7 @@ export type CalendarSearch = {
   location?: number
   appointment?: number
   book?: boolean
-  /** Whom to book for. */
+  /** The client of a new appointment. */
   client?: number
 }
 

@@ -354,7 +354,7 @@ function VisibilityFields({ role, setup, value, onChange, faultAt }: VisibilityP
   )
 }
 
-/** What each role may do; docs/roles.md has the same by function. */
+/** The rights of each role; docs/roles.md lists them by function. */
 const RIGHTS = [
   ['viewSchedule', 'all', 'all', 'places', 'own', 'no'],
   ['editSchedule', 'all', 'all', 'places', 'own', 'no'],

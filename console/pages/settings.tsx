@@ -84,7 +84,7 @@ type ConfirmProps = Omit<WindowProps, 'children'> & {
   onConfirm: () => void
 }
 
-/** Asks before something that cannot be undone. */
+/** Asks for confirmation of an action that cannot be undone. */
 export function ConfirmWindow({ hint, button, onConfirm, onClose, ...window }: ConfirmProps) {
   return (
     <SettingsWindow {...window} onClose={onClose}>

@@ -251,7 +251,7 @@ function useEditing(opened: StoredTemplate, templates: Template[]) {
   const [stored, setStored] = useState(opened)
   const base = useMemo(() => draftOf(stored.template), [stored])
   const [draft, setDraft] = useState(base)
-  /** Fields are shown anew when it changes: they keep their own text while the user types. */
+  /** The key of the fields. They keep their own text, so only a new key shows another one. */
   const [revision, setRevision] = useState(0)
   const [theirs, setTheirs] = useState<StoredTemplate>()
   const [hasTheirsFailed, setTheirsFailed] = useState(false)
@@ -275,10 +275,10 @@ function useEditing(opened: StoredTemplate, templates: Template[]) {
     },
     onMutate: () => setTheirsFailed(false),
     onSuccess: (saved, sent) => {
-      // The fields show what was saved already, unless the service stored other HTML.
+      // The fields already show the saved text, unless the service stored other HTML.
       if (saved.template.emailBody !== sent.emailBody) return show(saved)
       setStored(saved)
-      // What was typed in the meantime stays unsaved.
+      // Text that the user typed meanwhile stays unsaved.
       setDraft((now) => mergeDrafts(sent, now, draftOf(saved.template)))
     },
     onError: async (error) => {
@@ -287,7 +287,7 @@ function useEditing(opened: StoredTemplate, templates: Template[]) {
       if (!other) return setTheirsFailed(true)
       const theirDraft = draftOf(other.template)
       const left = changesOf(theirDraft, mergeDrafts(base, draft, theirDraft))
-      // It was saved before, and the answer was lost.
+      // This draft was saved before, but the answer was lost.
       if (Object.keys(left).length === 0) return show(other)
       setTheirs(other)
     },
@@ -479,7 +479,7 @@ function TemplateConflict({ editing, theirs }: { editing: Editing; theirs: Store
   )
 }
 
-/** The known tokens and the menu after `%`, as the editors need them: the same object for their life. */
+/** The known tokens and the menu after `%`. The editors need the same object in every render. */
 function useTokenOptions(groups: TokenGroup[], sections: TokenSection[]): TokenOptions {
   const latest = useRef(sections)
   latest.current = sections
@@ -494,7 +494,7 @@ function useTokenOptions(groups: TokenGroup[], sections: TokenSection[]): TokenO
   )
 }
 
-/** Where a token of the list goes: into the field that had the focus last. */
+/** A token of the list is inserted into the field that last had the focus. */
 function useInsertTarget() {
   const target = useRef<Insert>(undefined)
   const onInsertTarget = useCallback((insert: Insert) => {

@@ -124,10 +124,10 @@ function List({ templates, automations, text, canEdit, onCreate, onClear }: List
       </Empty>
     )
   }
-  const sought = text.trim().toLowerCase()
+  const searchText = text.trim().toLowerCase()
   const rows = templates
     .filter(({ templateName, subject }) =>
-      `${templateName} ${subject}`.toLowerCase().includes(sought),
+      `${templateName} ${subject}`.toLowerCase().includes(searchText),
     )
     .toSorted((a, b) => a.templateName.localeCompare(b.templateName))
   if (rows.length === 0) {

@@ -86,7 +86,7 @@ export function TodayPage() {
   )
 }
 
-/** Days of the calendar, counted in UTC, which has no change of clocks. */
+/** Counts in UTC, which has no clock changes. */
 const dayAfter = (isoDay: string, days: number) =>
   new Date(Date.parse(isoDay) + days * DAY_MS).toISOString().slice(0, 10)
 
@@ -336,8 +336,8 @@ const BARS = { width: 244, height: 84 }
 
 function DayBars({ rows, label }: { rows: DayBar[]; label: string }) {
   const step = BARS.width / rows.length
-  const most = Math.max(1, ...rows.map((row) => row.sent + row.other + row.failed))
-  const heightOf = (count: number) => (count / most) * BARS.height
+  const maxTotal = Math.max(1, ...rows.map((row) => row.sent + row.other + row.failed))
+  const heightOf = (count: number) => (count / maxTotal) * BARS.height
   return (
     <svg
       viewBox={`0 0 ${BARS.width} ${BARS.height + 1}`}

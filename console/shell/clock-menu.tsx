@@ -12,12 +12,12 @@ import classes from './clock-menu.module.css'
 type Props = {
   now: number
   clientId: number | undefined
-  /** Gets the focus back. */
+  /** Gets the focus when the menu closes. */
   opener: RefObject<HTMLButtonElement | null>
   onClose: () => void
 }
 
-/** The time zones in which all times can be shown, with the time that it is there. */
+/** The time zones in which all times can be shown, each with its current time. */
 export function ClockMenu({ now, clientId, opener, onClose }: Props) {
   const { t } = useTranslation()
   const { business } = useSession()
@@ -77,7 +77,7 @@ export function ClockMenu({ now, clientId, opener, onClose }: Props) {
   )
 }
 
-/** Of the business, its locations, the client, this device, and UTC: each time zone once. */
+/** The time zones of the business, its locations, the client, this device, and UTC, each once. */
 function useZones(clientId: number | undefined) {
   const { t } = useTranslation()
   const { business, functions } = useSession()

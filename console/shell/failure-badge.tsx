@@ -25,5 +25,5 @@ export function FailureBadge() {
 
 const MAX_SHOWN = 999
 
-/** From the start of a day into the next, also on days of 23 or 25 hours. */
+/** Start of day plus this is in the next day, even after a day of 23 or 25 hours. */
 const DAY_AND_A_HALF_MS = 129_600_000

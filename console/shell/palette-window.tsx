@@ -59,7 +59,7 @@ const ICON_OF_KIND = {
 const KINDS = Object.keys(ICON_OF_KIND) as Found['kind'][]
 
 const TYPING_MS = 150
-/** Few of each kind, so that actions are in sight too. */
+/** Few of each kind, so that actions are visible too. */
 const MAX_CLIENTS = 5
 const MAX_OTHERS = 3
 
@@ -82,7 +82,7 @@ export function PaletteWindow(props: PaletteProps) {
   const { data: found } = useQuery(searchQuery(isSearching ? text : ''))
   const groups = useGroups(props, query, isSearching ? (found ?? []) : [])
   const open = useOpen()
-  // Enter clicks the selected line, without the modifiers that were held.
+  // The click that Enter causes has no modifiers, so the held ones are stored.
   const held = useRef<Modifiers>({ metaKey: false, ctrlKey: false })
   const hold = ({ metaKey, ctrlKey }: Modifiers) => (held.current = { metaKey, ctrlKey })
   const choose = (item: Item, event: MouseEvent) =>
@@ -227,7 +227,7 @@ function useGroups(props: PaletteProps, query: string, found: Found[]): Group[] 
   ].filter(({ items }) => items.length > 0)
 }
 
-/** Opens what an event chose: in this tab, or in a new one with the modifier key of commands. */
+/** Opens the chosen page in this tab, or in a new one if the modifier key is held. */
 function useOpen() {
   const { basepath, navigate } = useRouter()
   return ({ metaKey, ctrlKey }: Modifiers) =>

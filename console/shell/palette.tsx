@@ -5,7 +5,7 @@ import type { PaletteProps } from './palette-window.tsx'
 const loadPalette = () => import('./palette-window.tsx')
 const PaletteWindow = lazy(async () => ({ default: (await loadPalette()).PaletteWindow }))
 
-/** When the page is there, so that letters typed right after the shortcut reach the palette. */
+/** Loads the palette after the page, so that letters typed right after the shortcut reach it. */
 const LOADED_AFTER_MS = 2_000
 
 /** Opens the palette. */

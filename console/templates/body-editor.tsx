@@ -16,7 +16,7 @@ type Props = {
   /** Absent: the text cannot be changed. */
   onChange?: ((html: string) => void) | undefined
   onFocus: (editor: Editor) => void
-  /** The editor that tokens are inserted into until another field has the focus. */
+  /** Called with the editor. Tokens are inserted into it until another field has the focus. */
   onReady: (editor: Editor) => void
 }
 

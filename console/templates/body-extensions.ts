@@ -15,7 +15,7 @@ const keptAttribute = (name: string) => ({
     attributes[name] === null ? {} : { [name]: attributes[name] },
 })
 
-/** The browser rewrites a style that it shows; the text as it was written is kept next to it. */
+/** The browser rewrites styles, so the original text is stored in a second attribute. */
 const keptStyle = {
   default: null,
   parseHTML: (element: HTMLElement) => element.dataset.style ?? element.getAttribute('style'),
@@ -36,7 +36,7 @@ const KeptAttributes = Extension.create({
   ],
 })
 
-/** A piece of text with a look of its own, such as a colour. */
+/** A piece of text with its own style, such as a colour. */
 const Span = Mark.create({
   name: 'span',
   parseHTML: () => [{ tag: 'span:not([data-token])' }],
@@ -62,7 +62,7 @@ const Kit = StarterKit.extend({
   },
 })
 
-/** What a mail can contain in the mode Write. HTML that does not fit is edited as HTML. */
+/** The elements that the mode Write supports. A template with others is edited as HTML. */
 export const bodyExtensions = (tokens: TokenOptions) => [
   Kit.configure({
     code: false,

@@ -1,7 +1,7 @@
 import { splitPieces, type KnownNames } from './pieces.ts'
 
 /**
- * Between the HTML of a template and the HTML of the editor, in which a token is an element. Parsed
+ * Converts between the HTML of a template and that of the editor, in which a token is an element. Parsed
  * documents are inert: nothing in them is loaded or run.
  */
 
@@ -26,7 +26,7 @@ export function toEditorHtml(html: string, names: KnownNames): string {
   return body.innerHTML
 }
 
-/** The HTML to save, one block to a line. */
+/** The HTML to save, with one block on each line. */
 export function fromEditorHtml(html: string): string {
   const { body } = parse(html)
   for (const token of body.querySelectorAll<HTMLElement>('span[data-token]')) {

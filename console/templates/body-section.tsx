@@ -13,7 +13,7 @@ import type { TokenOptions } from './token-node.ts'
 export const MODES = ['write', 'html', 'text'] as const
 export type Mode = (typeof MODES)[number]
 
-/** Inserts a token where the user was last. */
+/** Inserts a token at the last cursor position. */
 export type Insert = (name: string) => void
 
 type Props = {
@@ -26,7 +26,7 @@ type Props = {
   onChange?: ((change: Partial<Draft>) => void) | undefined
   onEditor: (editor: Editor) => void
   onInsertTarget: (insert: Insert) => void
-  /** Shows the editor anew with another text. */
+  /** Replaces the text and remounts the editor. */
   onReplace: (change: Partial<Draft>) => void
 }
 
@@ -54,7 +54,7 @@ export function BodySection(props: Props) {
 
 function Write({ draft, tokens, onChange, onEditor, onReplace }: Props) {
   const { t } = useTranslation()
-  // Only at first: what the editor writes, it keeps.
+  // Checked once: the editor keeps everything that it writes itself.
   const [isKept] = useState(() => isKeptByEditor(draft.emailBody, tokens))
   if (!isKept) {
     return (

@@ -11,7 +11,7 @@ type Props = {
   onShow: (key: string) => void
 }
 
-/** Says which tokens have no value in the latest appointments, and what is wrong with the sender. */
+/** Shows which tokens have no value in the latest appointments, and problems with the sender. */
 export function CheckLine({ emailTemplateId, changes, onShow }: Props) {
   const { t } = useTranslation()
   const { data } = useQuery({

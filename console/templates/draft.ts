@@ -87,7 +87,7 @@ const TOKENS_OF_TYPE: [RegExp, ObjectType][] = [
   [/%(?:IF:)?DISCLAIMER_/, 'DISCLAIMER'],
 ]
 
-/** What the mails of a template are about: by its automations, else by its tokens. */
+/** The object type of the mails of a template, from its automations, else from its tokens. */
 export function objectTypeOf(automations: Automation[], { subject, emailBody }: Draft): ObjectType {
   const [automation] = automations
   if (automation) return automation.eventType.objectType

@@ -10,7 +10,7 @@ import { draftOf } from './draft.ts'
 import { COMMON_LANGUAGES, languageName, primaryLanguage } from './languages.ts'
 import classes from './template.module.css'
 
-/** The language of templates that name none, if the business names none either. */
+/** Used if neither the template nor the business has a language. */
 const DEFAULT_LANGUAGE = 'en'
 
 type Props = { template: Template; variants: Template[]; canEdit: boolean }

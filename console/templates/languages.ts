@@ -1,6 +1,6 @@
 const names = new Intl.DisplayNames('en', { type: 'language', fallback: 'code' })
 
-/** "German" for `de`; a tag that is not one is shown as it is. */
+/** "German" for `de`; an invalid tag is shown unchanged. */
 export function languageName(tag: string): string {
   try {
     return names.of(tag.replaceAll('_', '-')) ?? tag

@@ -4,7 +4,7 @@ import type { MenuToken } from './token-menu-state.ts'
 
 type Subject = TokenGroup['objectType']
 
-/** The sections of the list, and what their tokens are about. */
+/** The sections of the list, and the subjects of their tokens. */
 const SECTIONS = {
   appointment: ['appointment'],
   class: ['class'],
@@ -27,7 +27,7 @@ const SECTION_OF_TYPE: Record<ObjectType, SectionName> = {
 }
 const OF_TYPES = new Set<SectionName>(Object.values(SECTION_OF_TYPE))
 
-/** `distinct`: without the names that mean the same as another. */
+/** `distinct`: without synonyms. */
 export type TokenSection = { name: SectionName; tokens: MenuToken[]; distinct: MenuToken[] }
 
 /** The tokens that a mail about this type of object can have. */
@@ -55,7 +55,7 @@ export function sectionsOf(groups: TokenGroup[], objectType: ObjectType): TokenS
 
 const isShared = (name: SectionName, own: SectionName) => name === 'appointment' && own === 'class'
 
-/** Of names that mean the same, the one that most templates use; the most used tokens come first. */
+/** Keeps the usual name of several with the same meaning. Usual tokens come first. */
 function distinctOf(tokens: MenuToken[]): MenuToken[] {
   const isUsual = ({ name }: MenuToken) => USUAL.has(name)
   const ordered = tokens.toSorted((a, b) => Number(isUsual(b)) - Number(isUsual(a)))
@@ -87,21 +87,21 @@ const USUAL = new Set([
 
 /** The tokens of a section that contain a text. */
 export function findIn({ tokens, distinct }: TokenSection, text: string): MenuToken[] {
-  const sought = text.trim().toLowerCase()
-  return sought === '' ? distinct : tokens.filter((token) => contains(token, sought))
+  const searchText = text.trim().toLowerCase()
+  return searchText === '' ? distinct : tokens.filter((token) => contains(token, searchText))
 }
 
-const contains = ({ name, description, value }: MenuToken, sought: string) =>
-  name.toLowerCase().includes(sought.replaceAll(' ', '_')) ||
-  description.toLowerCase().includes(sought) ||
-  value?.toLowerCase().includes(sought) === true
+const contains = ({ name, description, value }: MenuToken, searchText: string) =>
+  name.toLowerCase().includes(searchText.replaceAll(' ', '_')) ||
+  description.toLowerCase().includes(searchText) ||
+  value?.toLowerCase().includes(searchText) === true
 
 const MAX_OFFERED = 6
 
-/** The tokens to offer after `%`: names that begin with what was typed first. */
+/** The tokens to offer after `%`. Names that begin with the query come first. */
 export function offer(sections: TokenSection[], query: string): MenuToken[] {
-  const sought = query.toLowerCase()
-  const all = sections.flatMap((section) => findIn(section, sought))
-  const rank = ({ name }: MenuToken) => (name.toLowerCase().startsWith(sought) ? 0 : 1)
+  const searchText = query.toLowerCase()
+  const all = sections.flatMap((section) => findIn(section, searchText))
+  const rank = ({ name }: MenuToken) => (name.toLowerCase().startsWith(searchText) ? 0 : 1)
   return all.toSorted((a, b) => rank(a) - rank(b)).slice(0, MAX_OFFERED)
 }

@@ -19,7 +19,7 @@ export function startTexts() {
 
 let pageTexts: Promise<void> | undefined
 
-/** Adds the texts of the pages, once; after a failure again. */
+/** Adds the texts of the pages once. Retries after a failure. */
 export function loadPageTexts() {
   pageTexts ??= addPageTexts().catch((error: unknown) => {
     pageTexts = undefined

@@ -121,7 +121,7 @@ function HourBars({ quarters, x, size }: Scale & { quarters: QuarterHour[] }) {
     parts: some.toSorted(byStackOrder),
     total: some.reduce((sum, { count }) => sum + count, 0),
   }))
-  const most = Math.max(...hours.map(({ total }) => total))
+  const maxTotal = Math.max(...hours.map(({ total }) => total))
   const room = size.step * MAX_STACK
   return hours.map(({ hour, parts, total }) => {
     let top = baseOf(size) - 3
@@ -129,7 +129,7 @@ function HourBars({ quarters, x, size }: Scale & { quarters: QuarterHour[] }) {
     return (
       <g key={hour}>
         {parts.map(({ hour: quarter, mark, count }) => {
-          const height = (count / most) * room
+          const height = (count / maxTotal) * room
           top -= height
           return (
             <rect

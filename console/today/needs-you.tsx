@@ -24,7 +24,7 @@ import classes from './today.module.css'
 /** The page Activity has the others. */
 const SHOWN_FAILURES = 5
 
-/** What a person decides: a pause, mails to approve, failures, automations that stopped matching. */
+/** Items that need a decision: a pause, mails to approve, failures, automations that stopped matching. */
 export function NeedsYou({ overview }: { overview: Overview }) {
   const { t } = useTranslation()
   const { failures, mail } = overview

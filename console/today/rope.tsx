@@ -8,7 +8,7 @@ export type RopeSize = {
   height: number
   /** The hours of one stack of marks. */
   stackHours: number
-  /** Every how many hours the line has a label. */
+  /** The hours between two labels of the line. */
   labelHours: number
   step: number
   radius: number

@@ -19,7 +19,7 @@ const BAR_ROOM = 84
 export function WeekRope({ days, now, nowLabel, label }: Props) {
   const size = useRopeSize()
   const width = size.width / days.length
-  const most = Math.max(1, ...days.map(totalOf))
+  const maxTotal = Math.max(1, ...days.map(totalOf))
   return (
     <>
       <Rope
@@ -34,7 +34,7 @@ export function WeekRope({ days, now, nowLabel, label }: Props) {
           <DayBar
             key={day.label}
             day={day}
-            most={most}
+            maxTotal={maxTotal}
             base={baseOf(size)}
             x={i * width}
             width={width}
@@ -48,16 +48,16 @@ export function WeekRope({ days, now, nowLabel, label }: Props) {
 
 const totalOf = ({ messages }: WeekDay) => messages.reduce((sum, { count }) => sum + count, 0)
 
-type DayBarProps = { day: WeekDay; most: number; base: number; x: number; width: number }
+type DayBarProps = { day: WeekDay; maxTotal: number; base: number; x: number; width: number }
 
-function DayBar({ day, most, base, x, width }: DayBarProps) {
+function DayBar({ day, maxTotal, base, x, width }: DayBarProps) {
   const middle = { x: x + width / 2, textAnchor: 'middle', className: 'numbers' } as const
   const total = totalOf(day)
   let top = base - 3
   return (
     <g>
       {day.messages.toSorted(byStackOrder).map(({ mark, count }) => {
-        const height = (count / most) * BAR_ROOM
+        const height = (count / maxTotal) * BAR_ROOM
         top -= height
         return (
           <rect

@@ -37,7 +37,7 @@ export class Credentials {
     this.#operatorHash = adminApiKey === undefined ? undefined : digest(adminApiKey)
   }
 
-  /** All wrong keys take the same path, so that the response time tells nothing about them. */
+  /** All wrong keys take the same path, so that the response time reveals nothing about them. */
   async findByKey(key: string): Promise<Caller | 'operator' | undefined> {
     const hash = digest(key)
     const cached = this.#keys.find(hash, this.#clock.now())
@@ -86,7 +86,7 @@ export class Credentials {
     this.#sessions.clear()
   }
 
-  /** The key that was created at the first start never changes, so its hash is cached for good. */
+  /** The key that was created at the first start never changes, so its hash is cached forever. */
   async #findOperatorHash() {
     this.#operatorHash ??= await findOperatorKeyHash(this.#database.operator)
     return this.#operatorHash

@@ -15,8 +15,8 @@ export type Standing = {
 const MAX_BUCKETS = 50_000
 
 /**
- * A token bucket for each name: `burst` at once, `perSecond` in the long run. Each process counts
- * for itself: several nodes allow several times as much.
+ * A token bucket for each name: `burst` at once, `perSecond` in the long run. Each process has its
+ * own buckets, so several nodes allow several times as much.
  */
 export class Limiter {
   readonly limit: Limit

@@ -15,7 +15,7 @@ export async function hashPassword(password: string): Promise<string> {
 
 /**
  * `stored` is undefined if there is no such person. That takes as long as a wrong password, so that the
- * response time does not tell whether an account exists.
+ * response time does not reveal whether an account exists.
  */
 export async function isPassword(password: string, stored: string | undefined): Promise<boolean> {
   const { cost, nonce, tag } = parse(stored ?? DUMMY_HASH)

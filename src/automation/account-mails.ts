@@ -10,7 +10,7 @@ type AccountMail = OwnMail & {
   businessId: number
   to: string
   attachment?: MessageAttachment | undefined
-  /** It is sent also if the mail of the business is paused or its daily limit is reached. */
+  /** It is sent even if the mail of the business is paused or its daily limit is reached. */
   isAccount?: boolean
 }
 

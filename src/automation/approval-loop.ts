@@ -9,12 +9,12 @@ type ApprovalParts = {
   onError(error: unknown): void
 }
 
-/** A call that has said nothing for this long was broken off, or its node was killed. */
+/** A call without a heartbeat for this long was interrupted, or its node was killed. */
 const BROKEN_OFF_SECONDS = 60
 
 const APPROVALS_EVERY_MS = 5_000
 
-/** Ends the counts of bulk calls that broke off, and goes on with decisions that a killed node left. */
+/** Ends the counts of interrupted bulk calls, and continues decisions that a killed node left. */
 export const createApprovalLoop = (parts: ApprovalParts): Loop => ({
   name: 'approve',
   runOnce: () => finishApprovals(parts),
@@ -32,6 +32,6 @@ async function finishApprovals({ database, now, onError }: ApprovalParts) {
       onError(error)
     }
   }
-  // Resting is safe: what is left is found again, and waits are minutes.
+  // The next run finds what remains.
   return 0
 }

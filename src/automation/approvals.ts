@@ -21,15 +21,15 @@ import { cancelTriggers, fireTriggersNow, type StoredTrigger } from '../store/ev
 import { type Plan } from '../store/planned-triggers.ts'
 
 /*
- * Approvals of bulk calls. An import cannot know how many mails it will send, so everything that
- * it would send at once is held from the first trigger on. When the call has ended, it is released if
- * it is within the limit; else it waits for a person. See docs/approvals.md.
+ * Approvals of bulk calls. An import cannot know how many mails it will send, so all triggers that it
+ * would send at once are held from the first one on. At the end of the call they are released if they
+ * are within the limit; else they wait for a person. See docs/approvals.md.
  */
 
-/** Triggers of an event count if they are due so soon: quiet hours may delay them by some hours. */
+/** Event triggers count if they are due within this time: quiet hours may delay them by some hours. */
 const AT_ONCE_MS = 24 * 60 * 60 * 1000
 
-/** Whether a bulk call would send this at once. Planned reminders never count. */
+/** Whether a bulk call would send this trigger's mails at once. Planned reminders never count. */
 const isSentAtOnce = (trigger: Planned, now: Temporal.Instant) =>
   trigger.status === 'SCHEDULED' &&
   (trigger.isLate === true ||
@@ -51,7 +51,7 @@ export class BulkCall {
     this.#call = call
   }
 
-  /** Holds what a plan would send at once. Runs in the transaction that writes the plan. */
+  /** Holds the triggers that a plan would send at once. Runs in the transaction that writes the plan. */
   async hold(tx: Db, plan: Plan, now: Temporal.Instant) {
     const held = [...plan.insert, ...plan.update].filter((one) => isSentAtOnce(one, now))
     if (held.length === 0) return
@@ -59,7 +59,7 @@ export class BulkCall {
     for (const trigger of held) trigger.approvalId = approvalId
   }
 
-  /** The transaction that created the approval may have been rolled back. */
+  /** Creates the approval, also again after its transaction was rolled back. */
   async #begin(tx: Db, now: Temporal.Instant) {
     const { businessId, user } = this.#call
     const known = this.#approvalId
@@ -72,8 +72,8 @@ export class BulkCall {
   }
 
   /**
-   * Says that the call goes on, so that the engine does not end its count. Never throws: one that fails
-   * is repeated. The window that is being saved may hold the approval for a while.
+   * The heartbeat of the call, without which the engine ends its count. Never throws, because it is
+   * repeated. The window that is being saved may lock the approval for a while.
    */
   async renew(db: Db, now: Temporal.Instant) {
     const { businessId } = this.#call
@@ -84,7 +84,7 @@ export class BulkCall {
     this.#isRenewing = false
   }
 
-  /** Releases what was held, or lets it wait; returns the approval that it waits for. */
+  /** Releases the held triggers, or lets them wait; returns the approval that they wait for. */
   async end(db: Db, now: Temporal.Instant): Promise<number | undefined> {
     if (this.#approvalId === undefined) return undefined
     const key = { businessId: this.#call.businessId, approvalId: this.#approvalId }
@@ -111,7 +111,7 @@ export async function settle(db: Db, key: ApprovalKey, now: Temporal.Instant) {
 /** Bookings wait for the locks of a page. */
 const PAGE = 1_000
 
-/** Lets the triggers of an approval follow its decision, in pages. The engine goes on if this breaks off. */
+/** Lets the triggers of an approval follow its decision, in pages. If interrupted, the engine continues. */
 export async function followDecision(db: Db, key: ApprovalKey, now: Temporal.Instant) {
   for (let isDone = false; !isDone;) {
     isDone = await db.transaction((tx) => followPage(tx, key, now))
@@ -124,13 +124,18 @@ async function followPage(tx: Db, key: ApprovalKey, now: Temporal.Instant) {
   // Not locked: a decision is final, and triggers are locked after their objects.
   const approval = await findApproval(tx, key)
   if (!approval || approval.status === 'COUNTING' || approval.status === 'WAITING') return true
-  if (ids.length > 0) await moveOn(tx, approval, ids, now)
+  if (ids.length > 0) await applyDecision(tx, approval, ids, now)
   if (ids.length === PAGE) return false
   await finishApproval(tx, key)
   return true
 }
 
-async function moveOn(tx: Db, approval: StoredApproval, ids: number[], now: Temporal.Instant) {
+async function applyDecision(
+  tx: Db,
+  approval: StoredApproval,
+  ids: number[],
+  now: Temporal.Instant,
+) {
   const { businessId, source, status, decidedUser } = approval
   const by = { user: decidedUser ?? 'SYSTEM', now }
   if (status === 'CANCELLED' && source === 'IMPORT') {
@@ -141,8 +146,8 @@ async function moveOn(tx: Db, approval: StoredApproval, ids: number[], now: Temp
 }
 
 /**
- * Fires triggers because a user asked for it. If they are many, they stay as they are until the call
- * is approved; then the answer names the approval.
+ * Fires triggers because a user asked for it. Above the limit they stay as they are until the call is
+ * approved, and the result names the approval.
  */
 export async function fireOrHold(
   tx: Db,
@@ -172,7 +177,7 @@ export function holdResend(
   return insertApproval(tx, businessId, approval, by)
 }
 
-/** The limit of the business if so many mails exceed it. */
+/** The limit of the business if this many mails exceed it. */
 export async function findExceededLimit(
   tx: Db,
   businessId: number,

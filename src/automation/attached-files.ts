@@ -4,20 +4,20 @@ import { findFile, readContent } from '../store/files.ts'
 import { RecentlyUsed } from '../store/recently-used.ts'
 import { WorkQueue } from '../work-queue.ts'
 
-/** Logos are small: as many messages with small files are made as the mail server takes. */
+/** Up to this size, such as logos, files do not limit how many messages are sent at once. */
 const SMALL_BYTES = 256 * 1024
 
 /** In base64, 200 small files take 68 MB at most, and eight of 5 MB take 56 MB. */
 const MAX_CACHED = { small: 200, large: 8 }
 const MAX_LARGE_MESSAGES = { total: 4, perBusiness: 2 }
 
-/** More do not wait here, because they would take the place of mails that can be sent. */
+/** Further mails do not wait here, because they would take the slots of mails that can be sent. */
 const MAX_LARGE_WAITING = 2
 const MAX_CACHED_SIZES = 2_000
 
 /**
- * Puts the content of files into messages when they are sent. A stored message only names its files:
- * a thousand mails with the same file would otherwise store it a thousand times.
+ * Puts the content of files into messages when they are sent. A stored message only refers to its
+ * files: a thousand mails with the same file would otherwise store it a thousand times.
  */
 export class AttachedFiles {
   readonly #db: Db

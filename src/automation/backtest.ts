@@ -30,7 +30,7 @@ import { objectIdOf, type Subject } from '../store/subject.ts'
 import { firingTime, firstPlan, isReminder } from './timing.ts'
 
 /**
- * Night is between 21:00 and 8:00 on the reader's clock. `withinAnHour` counts mails that follow
+ * Night is between 21:00 and 8:00 in the reader's time zone. `withinAnHour` counts mails that follow
  * another one of this definition to the same address in less than an hour.
  */
 export type Backtest = SendTimesResult & {
@@ -52,13 +52,13 @@ type Found = {
 type Sample = DescribedObject &
   Pick<Found, 'clientId' | 'to' | 'subject'> & {
     scheduledTime: Temporal.Instant
-    /** What is wrong with it, if anything. */
+    /** Warnings about the mail, if there are any. */
     reason: string | null
   }
 
 export type Days = { startDate: Temporal.PlainDate; endDate: Temporal.PlainDate }
 
-/** What a definition would have sent in a range of days, on the stored data. */
+/** Computes which mails a definition would have sent in a range of days, from the stored data. */
 export async function backtest(
   db: Db,
   body: unknown,
@@ -100,7 +100,7 @@ export async function backtest(
   }
 }
 
-/** The days on the business's calendar. */
+/** The range of these days in the business's time zone. */
 async function rangeOf(db: Db, businessId: number, { startDate, endDate }: Days): Promise<Range> {
   const { timeZone } = await getBusiness(db, businessId)
   return {
@@ -179,8 +179,8 @@ async function* reminders(
   const objectType = objectTypeOf(definition)
   const statuses = await listStatusesOf(db, businessId, objectType)
   const { anchor, from } = earliestAnchor(definition, objectType, range.from)
-  const room = 2 * 1440 + Math.abs(definition.triggerMonths) * 3 * 1440
-  const beyond = range.to.add({ minutes: Math.ceil(room - nominalMinutes(definition)) })
+  const marginMinutes = 2 * 1440 + Math.abs(definition.triggerMonths) * 3 * 1440
+  const beyond = range.to.add({ minutes: Math.ceil(marginMinutes - nominalMinutes(definition)) })
   const listing = anchor === 'createdDate' ? { anchor, from } : { anchor, from, to: beyond }
 
   for await (const subjects of subjectsFrom(db, businessId, objectType, listing)) {
@@ -204,7 +204,7 @@ function dueTimeOf(definition: StoredDefinition, subject: Subject) {
   return status === 'SCHEDULED' ? scheduledTime : undefined
 }
 
-/** Those whose object matched the definition with the status that it had then. */
+/** Keeps firings whose object matched the definition with its status at that time. */
 async function filterMatching(
   db: Db,
   definition: StoredDefinition,
@@ -216,17 +216,17 @@ async function filterMatching(
   const moments = timed.map(({ subject, time }) => ({ id: objectIdOf(subject), time }))
   const known = await listStatusesAt(db, definition.businessId, kind, moments)
   return timed.filter(({ subject }) => {
-    const then = asItWas(subject, known.get(String(objectIdOf(subject))), statuses)
-    return refusals(definition, then).length === 0 && checkStatusAtFiring(definition, then).ok
+    const past = asItWas(subject, known.get(String(objectIdOf(subject))), statuses)
+    return refusals(definition, past).length === 0 && checkStatusAtFiring(definition, past).ok
   })
 }
 
 /** The object with the status it had then. If that is not recorded, it counts as live. */
-function asItWas(subject: Subject, then: string | undefined, statuses: Status[]): Subject {
-  if (then === undefined) return { ...subject, live: subject.live || subject.liveAfter }
-  const status = statuses.find((each) => each.status === then)
+function asItWas(subject: Subject, pastStatus: string | undefined, statuses: Status[]): Subject {
+  if (pastStatus === undefined) return { ...subject, live: subject.live || subject.liveAfter }
+  const status = statuses.find((known) => known.status === pastStatus)
   const { live = false, liveAfter = false } = status ?? {}
-  return { ...subject, status: then, live, liveAfter }
+  return { ...subject, status: pastStatus, live, liveAfter }
 }
 
 const PAGE = 500
@@ -241,7 +241,7 @@ async function* events(
   const objectType = objectTypeOf(definition)
   const eventType = eventTypeOf(definition)
   const { kind, id } = kindOfObjectType(objectType)
-  const asked = {
+  const search = {
     object: kind,
     change: eventType.endsWith('_CREATED') ? ('CREATED' as const) : ('CHANGED' as const),
     columns: watchedColumns(objectType),
@@ -251,7 +251,7 @@ async function* events(
   }
   const statuses = await listStatusesOf(db, businessId, objectType)
   for (let after: number | undefined; ;) {
-    const page = await listRecordedEvents(db, businessId, { ...asked, after })
+    const page = await listRecordedEvents(db, businessId, { ...search, after })
     if (page.length === 0) return
     const ids = [...new Set(page.map((one) => (id.endsWith('UUID') ? one.id : Number(one.id))))]
     const subjects = await listSubjects(db, businessId, objectType, ids)
@@ -317,7 +317,7 @@ class MailTally {
     this.#visible += 1
   }
 
-  /** What is wrong with a mail, when all were added. */
+  /** The warnings about a mail; complete when all mails were added. */
   reasonOf({ sendTime, emptyTokens }: Found) {
     const warnings = this.#times.warningsOf(sendTime)
     if (emptyTokens.length > 0) warnings.push(`no value for ${emptyTokens.join(', ')}`)

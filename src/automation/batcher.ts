@@ -1,6 +1,6 @@
 /**
- * Lets concurrent callers share one piece of work, such as a commit. Callers that come while a batch
- * is in progress are in the next one.
+ * Lets concurrent callers share one piece of work, such as a commit. Callers that arrive while a batch
+ * is in progress join the next one.
  */
 export class Batcher<Item, Result> {
   readonly #work: (items: Item[]) => Promise<Result[]>
@@ -30,7 +30,7 @@ export class Batcher<Item, Result> {
   async #run() {
     this.#workers += 1
     for (;;) {
-      // Callers of the same moment are in the same batch.
+      // Concurrent callers join the same batch.
       await this.#limits.gather()
       if (this.#queued.length === 0) break
       const batch = this.#queued.splice(0, this.#batchSize())
@@ -55,7 +55,7 @@ export class Batcher<Item, Result> {
 }
 
 type Limits = {
-  /** A batch has at least so many items if so many are queued. */
+  /** A batch has at least this many items, if that many are queued. */
   minItems: number
   maxItems: number
   /** How many batches may be in progress at the same time. */

@@ -7,7 +7,7 @@ import { findReportedMail, noteBounces, type ReportedMail } from '../store/email
 import { recordSoftBounces } from '../store/soft-bounces.ts'
 import { suppress } from '../store/suppressions.ts'
 
-/** What proves that a bounce address is genuine. */
+/** The domain and the secret with which bounce addresses are verified. */
 export type BounceSeal = { domain: string; secret: string }
 
 type By = { user: string; now: Temporal.Instant }
@@ -26,7 +26,7 @@ export async function findBouncedMail(
 
 /**
  * Records a report in the business of the transaction; returns the addresses that are suppressed now.
- * `mail` is the one that its bounce address names: without it the report says which mail it is about.
+ * `mail` is the one that its bounce address names; if it is missing, the report identifies its mail.
  */
 export async function recordReport(
   tx: Db,
@@ -52,15 +52,15 @@ export async function recordReport(
     const emailId = bounce.isSoft ? idOf(bounce) : undefined
     return emailId !== undefined && noted.has(emailId) ? [{ businessId, emailId }] : []
   })
-  const full = await recordSoftBounces(tx, soft, by)
+  const overLimit = await recordSoftBounces(tx, soft, by)
   const { complaint } = report
   const complained = complaint ? await recordComplaint(tx, complaint, { businessId, mail }, by) : []
-  return [...gone.map(({ recipient }) => recipient.toLowerCase()), ...full, ...complained]
+  return [...gone.map(({ recipient }) => recipient.toLowerCase()), ...overLimit, ...complained]
 }
 
 /**
- * Of a mail to one recipient. If the report names only other addresses, the mail was forwarded: the
- * recipient may have a copy, so it counts as a soft bounce.
+ * The bounce of a mail to one recipient. If the report names only other addresses, the mail was
+ * forwarded: the recipient may have a copy, so it counts as a soft bounce.
  */
 function bouncesOf({ messageId, toAddress }: ReportedMail, bounces: Bounce[]): Bounce[] {
   const isOfAddress = ({ recipient }: Bounce) => recipient.toLowerCase() === toAddress.toLowerCase()
@@ -137,7 +137,7 @@ export async function receiveReport(
   return report.complaint ? 'complaint' : 'bounce'
 }
 
-/** By a genuine bounce address in the report, or by a Message-ID whose random part is ours. */
+/** Finds the mail by a genuine bounce address in the report, or by a Message-ID with our random part. */
 async function findReported(
   dbOf: (businessId: number) => Db,
   { complaint, envelopeSenders }: MailReport,
@@ -147,7 +147,7 @@ async function findReported(
     const mail = await findBouncedMail(dbOf, address, seal)
     if (mail) return mail
   }
-  // Without the random part it could be guessed.
+  // A Message-ID without the random part could be guessed.
   const isUnguessable = complaint?.messageId && randomPartOf(complaint.messageId) !== undefined
   const businessId = isUnguessable ? businessIdOf(complaint.messageId!) : undefined
   return businessId === undefined

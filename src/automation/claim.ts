@@ -35,7 +35,7 @@ export async function claim(context: ClaimContext, state: ClaimState): Promise<C
   return [...shared, ...claimed]
 }
 
-/** What a node remembers from one claim to the next. */
+/** The state that a node keeps between claims. */
 export type ClaimState = {
   shares: FairShare
   /** The last batch was full: more triggers are due than one batch holds. */
@@ -48,7 +48,7 @@ export type ClaimState = {
   resets: number
   /** When the queue was last read from its beginning. */
   sweptAt: Temporal.Instant | undefined
-  /** A trigger that was due at the last claim and is free after it is locked by a transaction. */
+  /** The last claim. A trigger that was due then and is still free is locked by a transaction. */
   claimedAt: Temporal.Instant | undefined
 }
 
@@ -74,7 +74,7 @@ const lastOf = (claimed: ClaimedTrigger[]) =>
     .map((trigger) => trigger.nextAttemptTime)
     .reduce((a, b) => (Temporal.Instant.compare(a, b) < 0 ? b : a))
 
-/** A change may be committed a little after the moment for which it plans. */
+/** A change may be committed a little after the time that it plans a trigger for. */
 const MAX_COMMIT_DELAY = { seconds: 2 }
 const MAX_SWEEP_AGE_MS = 5_000
 
@@ -102,7 +102,7 @@ async function claimUnthrottled(
 ) {
   // Throttled triggers stay in the queue before those that are claimed.
   Object.assign(state, { isCrowded: false, doneUntil: undefined })
-  // From where the last claim ended to the last business, and then once from the first to the last.
+  // One pass from the end of the last claim to the last business, then one over all businesses.
   let passesLeft = state.shares.isAtStart ? 1 : 2
   while (passesLeft > 0) {
     const next = await state.shares.next(db, request, (businessId) => throttled.has(businessId))

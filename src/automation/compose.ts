@@ -30,7 +30,7 @@ export type Composed = {
   row: ContextRow
   /** Identifies the copy: one per student of a class, and one each for cc and bcc. */
   recipientKey: string
-  /** Who receives it; for cc and bcc copies this differs from `mail.to`. */
+  /** The actual recipient; for cc and bcc copies this differs from `mail.to`. */
   recipient: Mailbox
   mail: MergedMail & { to: Mailbox }
   /** Null for transactional mail. */
@@ -65,11 +65,11 @@ export function compose(
   const [named] = templates
   if (!named?.active) return { mails: [], skipped: [REASONS.templateInactive] }
   const composition: Composition = { mails: [], skipped: [] }
-  const once = !isForEachClient(compiled(named), action.recipient)
+  const isSingleMail = !isForEachClient(compiled(named), action.recipient)
   const written = new Set<string>()
-  for (const row of once ? asOne(rows) : rows) {
+  for (const row of isSingleMail ? asOne(rows) : rows) {
     const template = templates.length === 1 ? named : variantFor(row, action, templates)
-    const key = once ? '' : `client ${row.clientId}`
+    const key = isSingleMail ? '' : `client ${row.clientId}`
     const canUnsubscribe = !(action.transactional ?? template.transactional)
     const addresses = mergeAddresses(compiled(template), row.context, action.recipient)
     const { to } = addresses
@@ -107,11 +107,11 @@ export function compose(
     add(key, to)
     for (const { field, recipient } of copiesOf(addresses)) {
       // A copy goes once to an address that is the same for every client.
-      const isPerClient = !once && holdsClientToken(compiled(template), field)
+      const isPerClient = !isSingleMail && holdsClientToken(compiled(template), field)
       add(isPerClient ? `${key} ${field}` : field, recipient)
     }
   }
-  if (rows.length === 0 || (rows.length === 1 && rows[0]!.clientId === null && !once)) {
+  if (rows.length === 0 || (rows.length === 1 && rows[0]!.clientId === null && !isSingleMail)) {
     composition.skipped = [REASONS.noClient]
   }
   return composition
@@ -163,7 +163,7 @@ function variantFor(row: ContextRow, action: RunningAction, templates: RenderedT
 
 type Variant = ReturnType<typeof variantOf>
 
-/** One mail for all students of a class names none of them, also if there is only one. */
+/** One mail for all students of a class names none of them, even if there is only one. */
 function asOne(rows: ContextRow[]): ContextRow[] {
   const [first] = rows
   return first?.context.classSchedule ? [withoutClient(first)] : rows
@@ -175,7 +175,7 @@ export const withoutClient = (row: ContextRow): ContextRow => ({
   context: { ...row.context, client: null },
 })
 
-/** Clients have a language; staff read the business's. */
+/** Clients have their own language; staff get the business's. */
 const readerLanguage = ({ context }: ContextRow, { recipient }: RunningAction) =>
   recipient === 'staff' || recipient === 'business'
     ? context.business.language
@@ -247,7 +247,7 @@ export function calendarEntry(
   const visit = context.calendar ?? context.classSchedule
   const { objectId } = row
   if (!visit || objectId === null) return null
-  // A member of staff has many entries: the name of the business says nothing there.
+  // In the calendar of staff, the client's name is more useful than the business's.
   const client = isToStaff(mail.to, context) ? context.client : null
   const other = client ? `${client.firstName} ${client.lastName}`.trim() : context.business.name
   return calendarFile({
@@ -265,12 +265,12 @@ export function calendarEntry(
   })
 }
 
-/** Only staff may learn who the client is: a copy, or an old link, may be with anybody. */
+/** Only staff may see the client's name: anyone may have a copy of the mail, or an old link. */
 const isToStaff = ({ address }: Mailbox, { professional, business }: ContextRow['context']) =>
   isSameAddress(professional?.emailAddress, address) ||
   isSameAddress(business.emailAddress, address)
 
-/** What a mail's From and Reply-To depend on, in addition to its template. */
+/** The business data that From and Reply-To depend on. */
 export type SendingBusiness = Pick<
   ContextRow['context']['business'],
   'name' | 'emailAddress' | 'replyTo' | 'senderDomains'

@@ -7,8 +7,8 @@ import {
 import { findQuietSpan, type LocalClock } from './quiet-hours.ts'
 
 /**
- * Postpones mails of businesses that have sent as many as they may on this day of their time zone, until
- * the next morning. Returns those of the claim.
+ * Postpones mails of businesses that have reached their daily limit until the next morning in their
+ * time zone. Returns the postponed mails of the claim.
  */
 export async function postponeAboveDailyLimit(
   tx: Db,
@@ -19,7 +19,7 @@ export async function postponeAboveDailyLimit(
   if (limited.length === 0) return []
   const byBusiness = [...Map.groupBy(limited, ({ businessId }) => businessId)]
   const postponed: ClaimedEmail[] = []
-  // In the order of their ids: two claims wait for each other's businesses in the same order.
+  // Sorted by id, so that two claims lock businesses in the same order.
   for (const [businessId, mails] of byBusiness.toSorted(([a], [b]) => a - b)) {
     const { timeZone, worker } = mails[0]!
     const today = now.toZonedDateTimeISO(timeZone).startOfDay()

@@ -15,7 +15,7 @@ import {
   type FiringTime,
 } from './timing.ts'
 
-/** How a trigger ends that does not fire, or when it is due again. */
+/** How a trigger that does not fire ends, or when it is due again. */
 export type Decision = Pick<Ending, 'status' | 'statusReason'> &
   Partial<Pick<Ending, 'plan' | 'notBefore'>> & { isMoved?: boolean }
 
@@ -33,24 +33,24 @@ export function decide(
   }
   if (trigger.fireNow) return 'fire'
   if (isReminder(definition)) {
-    const asked = firingTime(definition, subject)
-    // The time zone may have changed and the plan not be complete yet: nothing fires early.
-    const isOther = asked && !isTimeOf(trigger, asked)
-    const isEarly = isOther && Temporal.Instant.compare(asked.scheduledTime, now) > 0
+    const expected = firingTime(definition, subject)
+    // After a change of the time zone, the plan may not be complete yet: nothing may fire early.
+    const isOther = expected && !isTimeOf(trigger, expected)
+    const isEarly = isOther && Temporal.Instant.compare(expected.scheduledTime, now) > 0
     const isOld = trigger.defnVersion < definition.version
     const isMoved =
-      !asked?.anchorTime.equals(trigger.anchorTime) || isEarly || (isOld && isOther === true)
+      !expected?.anchorTime.equals(trigger.anchorTime) || isEarly || (isOld && isOther === true)
     if (isMoved) return { status: 'CANCELLED', statusReason: REASONS.timeChanged, isMoved }
   } else if (trigger.defnVersion < definition.version) {
-    const [again] = planEvent(
+    const [replanned] = planEvent(
       definition,
       { ...trigger, occurrence: trigger.occurrence! },
       subject,
       now,
     )
-    const isAhead = again && Temporal.Instant.compare(again.scheduledTime, now) > 0
-    if (again && (again.status !== 'SCHEDULED' || isAhead)) {
-      return { status: again.status, statusReason: again.statusReason, plan: again }
+    const isAhead = replanned && Temporal.Instant.compare(replanned.scheduledTime, now) > 0
+    if (replanned && (replanned.status !== 'SCHEDULED' || isAhead)) {
+      return { status: replanned.status, statusReason: replanned.statusReason, plan: replanned }
     }
   }
   const planned = planAroundQuietHours(trigger, definition, subject, now)
@@ -67,13 +67,13 @@ export function decide(
   return 'fire'
 }
 
-/** One that must leave before quiet hours may keep its own time, if they were set too late for that. */
-const isTimeOf = ({ scheduledTime }: ClaimedTrigger, asked: FiringTime) =>
-  isSameMoment(scheduledTime, asked.scheduledTime) ||
-  (isBefore(asked.scheduledTime, scheduledTime) &&
-    isSameMoment(scheduledTime, asked.quietTime ?? null))
+/** A reminder that should fire before quiet hours keeps its own time if they were set too late. */
+const isTimeOf = ({ scheduledTime }: ClaimedTrigger, expected: FiringTime) =>
+  isSameMoment(scheduledTime, expected.scheduledTime) ||
+  (isBefore(expected.scheduledTime, scheduledTime) &&
+    isSameMoment(scheduledTime, expected.quietTime ?? null))
 
-/** Quiet hours that were set after the trigger of an event was planned count too. */
+/** Applies quiet hours that were set after the event trigger was planned. */
 function planAroundQuietHours(
   { occurrence, anchorTime, defnVersion }: ClaimedTrigger,
   definition: StoredDefinition,
@@ -81,9 +81,10 @@ function planAroundQuietHours(
   now: Temporal.Instant,
 ): Decision | undefined {
   if (occurrence === null || !subject.quietHours) return undefined
-  const asked = firingTime(definition, subject, anchorTime)
-  if (!asked?.quietTime || Temporal.Instant.compare(asked.scheduledTime, now) <= 0) return undefined
-  const { scheduledTime } = asked
+  const expected = firingTime(definition, subject, anchorTime)
+  if (!expected?.quietTime || Temporal.Instant.compare(expected.scheduledTime, now) <= 0)
+    return undefined
+  const { scheduledTime } = expected
   const plan = { defnVersion, anchorTime, scheduledTime }
   return { status: 'SCHEDULED', statusReason: null, plan }
 }

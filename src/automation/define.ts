@@ -25,12 +25,12 @@ import { listStatusesOf } from '../store/statuses.ts'
 
 type Defining = { businessId: number; user: string; now: Temporal.Instant }
 
-/** Looks at the stored object under its lock, and throws if it may not be changed. */
+/** Checks the stored object under its lock, and throws if it may not be changed. */
 type Allow<Stored> = (current: Stored | undefined) => void
 
 /**
- * Saves a definition, and the actions it brings along, in the caller's transaction. Its triggers
- * are planned after the commit: see plan.ts.
+ * Saves a definition, and the actions in its body, in the caller's transaction. Its triggers are
+ * planned after the commit: see plan.ts.
  */
 export async function saveDefinition(
   tx: Db,
@@ -47,7 +47,7 @@ export async function saveDefinition(
       ? before
       : await updateDefinition(tx, before.eventDefnId, wanted, {
           ...defining,
-          askedSince: asksForTheSame(before, wanted) ? before.askedSince : defining.now,
+          askedSince: hasSameTriggers(before, wanted) ? before.askedSince : defining.now,
           // Saving a deleted definition with `active: true` revives it.
           deletedDate: wanted.active ? null : before.deletedDate,
         })
@@ -55,7 +55,7 @@ export async function saveDefinition(
   return { definition, before }
 }
 
-/** Definitions are never removed: triggers already fired still point at them. */
+/** Definitions are never removed: triggers that fired still refer to them. */
 export async function deleteDefinition(
   tx: Db,
   eventDefnId: number,
@@ -74,7 +74,7 @@ export async function deleteDefinition(
   )
 }
 
-/** What a body would make of a definition, without saving it; throws all that is wrong with it. */
+/** The definition that a body would save, without saving it. Throws all its faults. */
 export async function readAgainst(
   db: Db,
   body: unknown,
@@ -119,8 +119,8 @@ export async function saveAction(
 }
 
 /**
- * An action that came with its definition: by its id, or as the active one with the same template
- * and recipient, or a new one.
+ * Saves an action in the body of its definition: found by its id, or as the active one with the same
+ * template and recipient; else it is new.
  */
 async function saveActionOf(tx: Db, eventDefnId: number, input: ActionInput, defining: Defining) {
   const { businessId } = defining
@@ -177,8 +177,8 @@ const keepUnlessGiven = <T>(value: T | null | undefined, before: T | null | unde
 const isUnchanged = (before: StoredDefinition, wanted: object) =>
   changedProperties(before, wanted).length === 0
 
-/** A change of these does not change since when the definition asks for its triggers. */
-const asksForTheSame = (before: StoredDefinition, wanted: object) =>
+/** Changes of these properties do not affect triggers. */
+const hasSameTriggers = (before: StoredDefinition, wanted: object) =>
   changedProperties(before, wanted).every((key) => key === 'description' || key === 'groupIdList')
 
 export const changedProperties = (before: StoredDefinition, wanted: object) =>
@@ -186,7 +186,7 @@ export const changedProperties = (before: StoredDefinition, wanted: object) =>
     .filter(([key, value]) => JSON.stringify(before[key as 'active']) !== JSON.stringify(value))
     .map(([key]) => key)
 
-/** An id that is missing and one of another business get the same answer. */
+/** A missing id and an id of another business cause the same fault. */
 async function faultsOfReferences(
   db: Db,
   businessId: number,

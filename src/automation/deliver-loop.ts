@@ -6,7 +6,7 @@ import { Hint, MAX_REST_MS, restUntilDue, type Loop } from './loop.ts'
 
 type DeliverLoopParts = { db: Db; now(): Temporal.Instant; deliveries: Deliveries }
 
-/** Begins to send due mails. `queued` wakes its rest when mails were queued. */
+/** Begins to send due mails. `queued` wakes the loop when mails were queued. */
 export function createDeliverLoop({ db, now, deliveries }: DeliverLoopParts, queued: Hint): Loop {
   const rest = async (stopping: AbortSignal) => {
     // During an outage of the mail server mails are due, but none is claimed.

@@ -64,13 +64,13 @@ type Delivering = {
 
 /** For metrics and the log. */
 export type DeliveryEvents = {
-  /** Told each answer of the mail server, to a mail or a probe. */
+  /** Called for each reply of the mail server to a mail or a probe. */
   onAttempt?(outcome: Pick<Outcome, 'kind' | 'phase'>): void
   onEmailsEnded?(statuses: string[]): void
   onMailServer?(change: MailServerChange): void
 }
 
-/** Sends due mails, as many at a time as the mail server takes. */
+/** Sends due mails, as many at a time as the mail server accepts. */
 export class Deliveries {
   readonly #parts: Delivering
   readonly #inProgress = new Set<ClaimedEmail>()
@@ -78,7 +78,7 @@ export class Deliveries {
   #onEnd: (() => void)[] = []
   readonly #ended: Batcher<ClaimedEmail, boolean>
   readonly #recorded: Batcher<Attempted, MovedTrigger | undefined>
-  /** Not with the records: planning may wait for a locked object. */
+  /** Separate from `#recorded`, because planning may wait for a locked object. */
   readonly #replanned: Batcher<MovedTrigger, void>
   readonly #released: Batcher<ClaimedEmail, void>
   readonly #server: MailServer
@@ -87,7 +87,7 @@ export class Deliveries {
   #uselessEndedAt: Temporal.Instant | undefined
   /** How many mails are prepared for the mailer, or being sent by it. */
   #sending = 0
-  /** Mails that wait for keys or files. The mailer does not know of them yet. */
+  /** Mails that wait for keys or files, and are not passed to the mailer yet. */
   readonly #preparing = new Set<ClaimedEmail>()
   readonly #answerRate = new AnswerRate()
   readonly #files: AttachedFiles
@@ -97,7 +97,7 @@ export class Deliveries {
   #isCrowded = false
   /** Workers of claims whose mails have all ended. */
   #finished: string[] = []
-  /** A mail that was due at the last claim and is free after it is locked by a transaction. */
+  /** The last claim. A mail that was due then and is still free is locked by a transaction. */
   claimedAt: Temporal.Instant | undefined
 
   constructor(parts: Delivering) {
@@ -105,7 +105,7 @@ export class Deliveries {
     this.#senderKeys = new SenderKeys(parts.db)
     this.#files = new AttachedFiles(parts.db)
     // Mails that end at about the same moment share a commit. Waiting for two iterations of the event
-    // loop makes four mails a commit instead of two, over five connections.
+    // loop gives four mails per commit instead of two, with five connections.
     const shared = { gather: () => nextIteration().then(() => nextIteration()) }
     this.#ended = new Batcher((mails) => allowMessageEnds(parts.db, mails), shared)
     this.#recorded = new Batcher((attempts) => this.#record(attempts), shared)
@@ -144,7 +144,7 @@ export class Deliveries {
     return claimed.length + postponed
   }
 
-  /** The mail server takes no mails; see `MailServer`. */
+  /** The mail server accepts no mails; see `MailServer`. */
   get isPaused() {
     return this.#server.isPaused
   }
@@ -172,16 +172,16 @@ export class Deliveries {
   /** Waits a while for mails that are being sent, and releases the rest. */
   async stop() {
     const { db, maxStopWaitMs = MAX_STOP_WAIT_MS } = this.#parts
-    const enough = new AbortController()
-    const timeLimit = sleep(maxStopWaitMs, undefined, { signal: enough.signal })
+    const timer = new AbortController()
+    const timeLimit = sleep(maxStopWaitMs, undefined, { signal: timer.signal })
     await Promise.race([this.settle(), timeLimit.catch(() => {})])
-    enough.abort()
+    timer.abort()
     if (this.#inProgress.size > 0) await releaseUnendedEmails(db, [...this.#inProgress])
   }
 
   /**
-   * As many as the mail server takes now, and in addition those that it will have taken in a moment:
-   * a fast mail server would otherwise wait for the next claim most of the time.
+   * How many mails to claim: as many as the mailer can send now, or more if it will soon be free.
+   * Otherwise a fast mail server would mostly wait for the next claim.
    */
   #room() {
     const ahead = this.#answerRate.ahead(monotonicMs())
@@ -315,7 +315,7 @@ export class Deliveries {
     this.#parts.onAttempt?.(outcome)
   }
 
-  /** If the end of the message was not committed, it was not sent: the server has no mail. */
+  /** If `message_ended` was not committed, the end was not sent, and the server has no mail. */
   async #send(mail: ClaimedEmail): Promise<Outcome | 'not attempted'> {
     let isEndRefused = false
     const beforeMessageEnd = async () => {
@@ -379,13 +379,13 @@ export class Deliveries {
     }
   }
 
-  /** A pause first: if the database refuses every mark, the mail server is not called in a loop. */
+  /** Pauses first, so that the mail server is not called in a loop while the database refuses writes. */
   async #release(mail: ClaimedEmail) {
     await sleep(RETRY_MS)
     await releaseEmails(this.#parts.db, [mail])
   }
 
-  /** One whose sender was refused goes to the end of the queue: the next one tried is another one. */
+  /** A mail whose sender was refused goes to the end of the queue, so that another is tried next. */
   async #freeUnsent(mail: ClaimedEmail, outcome: Unavailable) {
     if (!isRefusedSender(outcome)) return this.#free(mail)
     await postponeEmails(this.#parts.db, [{ mail, until: this.#parts.now() }])
@@ -400,14 +400,14 @@ export class Deliveries {
     try {
       return await this.#recorded.add(attempted)
     } catch (error) {
-      // One that cannot be recorded with others is recorded alone.
+      // If it cannot be recorded with others, it is recorded alone.
       this.#parts.onError(error)
     }
     const [moved] = await this.#untilDone(() => this.#record([attempted]))
     return moved
   }
 
-  /** Waits for a database that is away, busy or locked. */
+  /** Retries while the database is away, busy or locked. */
   async #untilDone<T>(work: () => Promise<T>): Promise<T> {
     for (let failures = 0; ;) {
       try {
@@ -445,7 +445,7 @@ export class Deliveries {
   }
 }
 
-/** Postpones the due mails of businesses whose mail is paused. Returns those of the claim. */
+/** Postpones the due mails of businesses whose mail is paused. Returns those that were claimed. */
 async function postponePausedMails(tx: Db, claimed: ClaimedEmail[], now: Temporal.Instant) {
   if (!claimed.some((mail) => mail.mailPaused)) return []
   const stillPaused = await lockPausedBusinesses(tx, claimed)
@@ -477,7 +477,7 @@ class AnswerRate {
 
 const MAX_IN_PROGRESS = 200
 
-/** Short: a claimed mail is not checked again, and no other worker can claim it. */
+/** Short, because a claimed mail is not checked again, and no other worker can claim it. */
 const AHEAD_MS = 250
 
 /** How often the mails of a paused business are re-checked. Resuming makes them due at once. */

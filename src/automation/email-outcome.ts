@@ -3,7 +3,7 @@ import { waitAfter, type Outcome, type Postponed, type Unavailable } from '../em
 import type { ClaimedEmail, EmailEnding } from '../store/email-queue.ts'
 import { isBefore, usefulUntil } from './timing.ts'
 
-/** A mail that a worker claimed, and what came of it. */
+/** A mail that a worker claimed, and its outcome. */
 export type Attempted = {
   mail: ClaimedEmail
   /** Undefined if it was not attempted; `unwanted` says why. */

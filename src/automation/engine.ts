@@ -25,7 +25,7 @@ export type EngineParts = {
   database: Database
   settings: SettingsCache
   clock: Clock
-  /** Random bytes. A worker is named by them at each start: a restarted worker has another name. */
+  /** Random bytes, for the worker's name: a restarted worker has another name. */
   random(size: number): Buffer
   leaseSeconds: number
   mailer: Mailer

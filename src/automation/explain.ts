@@ -111,7 +111,7 @@ type Change = {
   ended: boolean
 }
 
-/** What is known about one definition and the object. */
+/** The facts about one definition and the object. */
 type Facts = {
   definition: StoredDefinition
   subject: Subject
@@ -172,7 +172,7 @@ const isGivenUp = ({ status, statusReason }: TriggerState) =>
 function explainFired(facts: Facts, row: TriggerState, mails: MailCounts | undefined): Check[] {
   const { definition, subject, rows, changes, nameOf } = facts
   const change = reportsFact(definition) ? findChange(row, definition, changes) : undefined
-  const asked = change ? eventOf(definition, subject, change) : subject
+  const checked = change ? eventOf(definition, subject, change) : subject
   const when = change ? 'when it happened' : 'when it fired'
   const outcome = describeTrigger(row, subject, mails)
   const firing = isReminder(definition) ? firingTime(definition, subject) : undefined
@@ -182,7 +182,7 @@ function explainFired(facts: Facts, row: TriggerState, mails: MailCounts | undef
       ? `${outcome.reason}; for its current time: ${describeTrigger(current, subject).reason}`
       : outcome.reason
   return [
-    ...checks(definition, asked, nameOf).map((check) => passed(check, when)),
+    ...checks(definition, checked, nameOf).map((check) => passed(check, when)),
     { ...outcome, reason },
   ]
 }
@@ -252,7 +252,7 @@ function explainEvent(facts: Facts): Check[] {
   return [...rules, checkChanged(facts, change)]
 }
 
-/** The change that a trigger reports. If it is older than those that are read, the newest one. */
+/** The change that a trigger reports. If that is too old to be read, the newest one. */
 const findChange = (
   { anchorTime }: TriggerState,
   definition: StoredDefinition,
@@ -272,7 +272,7 @@ const eventOf = (
   happenedAt: time,
 })
 
-/** The newest change of the kind that the definition asks for, else the newest of all. */
+/** The newest change of the kind that the definition waits for, else the newest of all. */
 function lastChangeFor(definition: StoredDefinition, changes: Change[]) {
   const asksForStatus = definition.oldStatus !== null || definition.newStatus !== null
   const isWanted = (change: Change) =>
@@ -319,7 +319,7 @@ function checkChanged(facts: Facts, { time }: Change): Check {
 const isOlder = (time: Temporal.Instant, { modifiedDate }: StoredDefinition) =>
   Temporal.Instant.compare(time, modifiedDate) < 0
 
-/** The state of a trigger, for a reader who asks where the mail is. */
+/** The state of a trigger, in words. */
 function describeTrigger(trigger: TriggerState, subject: Subject, mails?: MailCounts): Check {
   const { status, statusReason, scheduledTime, isPending } = trigger
   const moment = momentInWords(scheduledTime, subject)
@@ -349,7 +349,7 @@ function describeTrigger(trigger: TriggerState, subject: Subject, mails?: MailCo
   }
 }
 
-/** A pending trigger whose time was moved out of quiet hours says so. */
+/** Adds a note if quiet hours moved the time of a pending trigger. */
 const withQuietHours = (
   check: Check,
   { isPending, scheduledTime }: TriggerState,
@@ -382,7 +382,7 @@ const checkAction = (hasAction: boolean) =>
 const yes = (check: string, reason: string): Check => ({ check, ok: true, reason })
 const no = (check: string, reason: string): Check => ({ check, ok: false, reason })
 
-/** As a clock at the location shows it. */
+/** The local time of the location. */
 export function momentInWords(time: Temporal.Instant, { timeZone }: Subject) {
   const local = time.toZonedDateTimeISO(timeZone)
   return `${local.toLocaleString('en-GB', DATE_FORMAT)} (${timeZone})`

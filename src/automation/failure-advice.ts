@@ -2,12 +2,12 @@ import { REASONS } from '../contract/reasons.ts'
 import { isNoSuchMailbox, statusOfReply } from '../email/bounce.ts'
 import { GAVE_UP } from '../store/trigger-queue.ts'
 
-/** What a person can do about a mail that failed; `NoticeWords` has the text. */
+/** Which advice to give about a failed mail; `NoticeWords` has the text. */
 export type Advice = 'ours' | 'outage' | 'address' | 'policy' | 'full' | 'retried' | 'refused'
 
 export function adviceFor(reason: string): Advice {
   if (reason.startsWith(GAVE_UP)) return 'ours'
-  // First, because it ends with the answer of our own mail server, which says nothing of the recipient.
+  // First, because it ends with the reply of our own mail server, which is not about the recipient.
   if (reason.startsWith(REASONS.serverTookNone)) return 'outage'
   if (isNoSuchMailbox(statusOfReply(reason))) return 'address'
   if (/\b[45]\.7\.\d+\b|block|spam|reputation/i.test(reason)) return 'policy'

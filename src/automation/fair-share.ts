@@ -5,7 +5,7 @@ import { listBusinessesInQueue, type Queue, type Shares } from '../store/queue.t
 const PAGE = 200
 
 /**
- * Goes through the businesses, so that each with due rows gets its share of a claim: a burst of one
+ * Iterates over the businesses, so that each with due rows gets its share of a claim: a burst of one
  * business does not delay the others.
  */
 export class FairShare {

@@ -15,11 +15,11 @@ import { THROTTLE_READ_EVERY_MS } from './throttle.ts'
 type FireLoopsParts = Omit<FireContext, 'worker'> & {
   /** A name that no worker has had before. */
   nextWorker(): string
-  /** Told when triggers have fired and their mails are queued. */
+  /** Called when triggers have fired and their mails are queued. */
   onFired?: () => void
 }
 
-/** Two cores are busy with four: one composes, two read or write, one waits for the disk. */
+/** Four keep two cores busy: one composes, two read or write, one waits for the disk. */
 const SLOTS = 4
 
 /** Claims due triggers and fires them: in batches, and those with failed attempts one at a time. */
@@ -55,7 +55,7 @@ export class FireLoops {
     return this.#lastClaimTime
   }
 
-  /** Triggers may be due earlier than known. */
+  /** Called if triggers may be due earlier than known. */
   wake() {
     this.#batches.wake()
     this.#retries.wake()
@@ -82,7 +82,7 @@ export class FireLoops {
     return claimed
   }
 
-  /** If a service is killed again and again just after its start, it must not give up triggers. */
+  /** A service that is killed repeatedly just after its start must not give up triggers. */
   async #claimFailed({ db, worker, leaseSeconds, now }: FireContext) {
     const moment = now()
     this.#retriedAt = moment
@@ -105,7 +105,7 @@ export class FireLoops {
     return restUntilDue({ next, claimedAt: this.#retriedAt, now: now() })
   }
 
-  /** Finds triggers that were committed late, or released, before those known to be claimed. */
+  /** Finds triggers that were committed late or released, and are due before `doneUntil`. */
   readonly sweep: Loop = this.#createSweep()
 
   #createSweep(): Loop {
@@ -135,7 +135,7 @@ export class FireLoops {
     return [...this.#batches.busyWorkers(), ...this.#retries.busyWorkers()]
   }
 
-  /** Releases what was claimed and not fired. */
+  /** Releases triggers that were claimed and not fired. */
   async stop() {
     await this.#batches.stop()
     await this.#retries.stop()
@@ -148,13 +148,13 @@ type Source = {
   /** Whether a claim that found triggers may be followed by the next one without a rest. */
   isMoreDue(): boolean
   readRestMs(): Promise<number>
-  /** Told when triggers were released. */
+  /** Called when triggers were released. */
   onReleased(): void
 }
 
 /**
- * Worker slots that claim and fire next to each other. One slot at a time waits for due triggers and
- * claims them; the others fire meanwhile.
+ * Worker slots that claim and fire concurrently. One slot at a time waits for due triggers and claims
+ * them; the others fire meanwhile.
  */
 class WorkerSlots {
   /** With a signal, a step waits until triggers are due. */
@@ -217,7 +217,7 @@ class WorkerSlots {
 class WorkerSlot {
   readonly #parts: FireLoopsParts
   #context: FireContext
-  /** From the claim until its triggers have ended, or were freed. */
+  /** True from the claim until its triggers have ended or were freed. */
   isBusy = false
 
   constructor(parts: FireLoopsParts) {
@@ -242,9 +242,9 @@ class WorkerSlot {
   }
 
   /**
-   * Releases the triggers of a claim or batch that broke off; returns whether there was one. A claim
-   * whose answer was lost may still be committed: then its worker, whose name is not used again, has
-   * a lease that expires.
+   * Releases the triggers of a claim or batch that failed; returns whether there was one. A claim whose
+   * answer was lost may still be committed later: the slot takes a new worker name, and the lease of
+   * the old one expires.
    */
   async releaseBroken() {
     if (!this.isBusy) return false

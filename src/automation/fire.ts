@@ -27,12 +27,12 @@ import { objectKeyOf } from '../store/subject.ts'
 import { Rendering } from './templates.ts'
 import { isBefore, usefulUntil } from './timing.ts'
 
-/** What firing needs. */
+/** The dependencies of firing. */
 export type FireContext = MailParts & {
   db: Db
   settings: SettingsCache
   now(): Temporal.Instant
-  /** Reads the database's time inside the transaction: no trigger fires before it is due by it. */
+  /** Reads the database's time inside the transaction, so that no trigger fires early. */
   confirmNow(tx: Db): Promise<Temporal.Instant>
   /** A name that no other worker has or had. */
   worker: string
@@ -42,14 +42,14 @@ export type FireContext = MailParts & {
   maxRenderWaitMs?: number
   /** Unset if mails are only captured. */
   throttle?: Throttle
-  /** Proofs replace it, to show that they notice. */
+  /** Proofs replace it, to show that they detect wrong decisions. */
   decide?: typeof decide
   /** Called after the commit, for metrics. */
   onEnded?(
     ended: Pick<Ending, 'businessId' | 'status' | 'scheduledTime'>[],
     now: Temporal.Instant,
   ): void
-  /** Told the statuses of mails that end when they are made, such as CAPTURED. */
+  /** Called with the statuses of mails that end when they are made, such as CAPTURED. */
   onEmailsEnded?(statuses: string[]): void
 }
 
@@ -75,20 +75,20 @@ export async function fireClaimed(context: FireContext, claimed: ClaimedTrigger[
  */
 async function fireInOneTransaction(context: FireContext, claimed: ClaimedTrigger[]) {
   const rendering = new Rendering()
-  let left = claimed
+  let remaining = claimed
   for (let isInTime = true; ;) {
-    const fired = await context.db.transaction((tx) => fireBatch(tx, context, left, rendering))
+    const fired = await context.db.transaction((tx) => fireBatch(tx, context, remaining, rendering))
     context.onEnded?.(fired.endings, fired.now)
     const ended = fired.emails.filter(({ status }) => status !== 'QUEUED')
     context.onEmailsEnded?.(ended.map(({ status }) => status))
-    left = [...fired.unready, ...(await postponePausedTriggers(context, fired.paused))]
-    if (left.length === 0) return
-    if (!isInTime) return retryLater(context, left, new NotRendered())
+    remaining = [...fired.unready, ...(await postponePausedTriggers(context, fired.paused))]
+    if (remaining.length === 0) return
+    if (!isInTime) return retryLater(context, remaining, new NotRendered())
     isInTime = await rendering.render(fired.unrendered, context.maxRenderWaitMs)
   }
 }
 
-/** Rendering continues meanwhile. */
+/** The wait before a retry. Rendering continues meanwhile. */
 const RENDER_SECONDS = 2
 
 class NotRendered extends Error {
@@ -140,7 +140,7 @@ const blamePause = (decision: Decision, trigger: ClaimedTrigger, pause: MailPaus
 
 const MAX_ERROR_LENGTH = 500
 
-/** On one line: users read it as the reason of a trigger. */
+/** The error on one line: users read it as the reason of a trigger. */
 const textOf = (error: unknown) =>
   (error instanceof Error ? error.message : String(error))
     .replace(/[\s\p{Cc}]+/gu, ' ')
@@ -148,8 +148,8 @@ const textOf = (error: unknown) =>
     .slice(0, MAX_ERROR_LENGTH)
 
 /**
- * Object, definition, actions and templates are read again under locks that a booking waits for: an
- * object that was cancelled before is not mailed about, one that is cancelled after is too late.
+ * Reads object, definition, actions and templates again, under locks that a booking waits for. If the
+ * object was cancelled before, no mail is made; a later cancellation is too late.
  */
 async function fireBatch(
   tx: Db,
@@ -159,7 +159,7 @@ async function fireBatch(
 ) {
   const keys = distinctDefinitions(claimed)
   // One round trip. Objects are locked first; the time is read last, when all locks are held.
-  const [objects, mine, definitions, actions, stored, ids, pauses, now] = await Promise.all([
+  const [objects, ownIds, definitions, actions, stored, ids, pauses, now] = await Promise.all([
     lockWholeObjectsForShare(tx, context.settings, claimed),
     lockClaimed(tx, context.worker, claimed),
     lockDefinitionsOfTriggers(tx, keys),
@@ -178,7 +178,7 @@ async function fireBatch(
   const moved: Moved[] = []
   const firable: Ready[] = []
   for (const trigger of claimed) {
-    if (!mine.has(trigger.eventTriggerId)) continue
+    if (!ownIds.has(trigger.eventTriggerId)) continue
     const pause = pauses.get(trigger.businessId)
     if (pause?.isPaused) {
       paused.push(trigger)
@@ -203,8 +203,8 @@ async function fireBatch(
   endings.push(...made.endings)
   // Before the mails: inserting a mail checks that its trigger is recorded.
   endTriggers(tx, context.worker, endings, now)
-  // The lock of the trigger prevents a second mail. If there is one all the same, the batch fails and
-  // is tried in halves; alone, the trigger ends as if it had made the mail.
+  // The lock of the trigger prevents a second mail. If there is one anyway, the batch fails and is
+  // tried in halves; alone, the trigger ends as if it had made the mail.
   insertEmails(tx, made.emails, { ifExists: claimed.length === 1 ? 'skip' : 'refuse' })
   if (moved.length > 0) await planAgainFor(tx, moved, now)
   hintChangedTriggers(tx, endings)

@@ -42,15 +42,15 @@ export type ForecastOptions = {
   hasTimeLeft: () => boolean
   /** The objects that the caller may see; only these are shown as samples. */
   visibility: Visibility
-  /** How many samples to show; of a plan: of each kind of change. */
+  /** How many samples to show; in a forecast, of each kind of change. */
   limit: number
-  /** How many samples the pages before have shown. */
+  /** How many samples earlier pages have shown. */
   offset: number
 }
 
 /**
- * What saving a definition would do to its triggers. It follows the same rules as planning, but
- * locks and writes nothing.
+ * Computes how saving a definition would change its triggers. It follows the same rules as planning,
+ * but locks and writes nothing.
  */
 export async function forecast(db: Db, body: unknown, options: ForecastOptions): Promise<Forecast> {
   const { before, wanted } = await readAgainst(db, body, options)
@@ -135,7 +135,7 @@ class Tally {
   }
 }
 
-/** Whether the page that the caller wants has the sample at this place. */
+/** Whether the sample at this position is on the requested page. */
 export const isOnPage = (place: number, { limit, offset }: ForecastOptions) =>
   place >= offset && place < offset + limit
 
@@ -248,8 +248,8 @@ function tallyUpdates(tally: Tally, pending: PendingTrigger[], updates: Plan['up
 async function withSubjects<Row extends ObjectReference>(db: Db, businessId: number, rows: Row[]) {
   const byType = Map.groupBy(rows, (row) => row.objectType)
   const subjects = await Promise.all(
-    [...byType].map(([objectType, some]) =>
-      listSubjects(db, businessId, objectType, some.map(objectIdOf)),
+    [...byType].map(([objectType, ofType]) =>
+      listSubjects(db, businessId, objectType, ofType.map(objectIdOf)),
     ),
   )
   const byKey = new Map(subjects.flat().map((subject) => [objectKeyOf(subject), subject]))

@@ -39,7 +39,7 @@ export function createTakeoverLoop({ db, now, leaseSeconds }: LeaseLoopParts): L
 
   /**
    * Every lease expires during an outage of the database. The first step after it, and after the start
-   * of the node, takes over nothing, so that workers can release what they claimed: an outage is no
+   * of the node, takes over nothing, so that workers can release what they claimed: an outage is not a
    * failed attempt.
    */
   const runOnce = async () => {
@@ -70,5 +70,5 @@ async function takeOverExpired(tx: Db, now: Temporal.Instant, leaseSeconds: numb
   return triggers + emails
 }
 
-/** How long after its end a lease is taken over, at most. */
+/** The longest time between the end of a lease and its takeover. */
 export const takeoverMs = (leaseSeconds: number) => leaseSeconds * 250

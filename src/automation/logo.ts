@@ -4,7 +4,7 @@ import type { MessageFile } from '../email/message.ts'
 import { findBusiness } from '../store/businesses.ts'
 import { findFile, readContent } from '../store/files.ts'
 
-/** How the layout names the logo; see `src/email/layout.ts`. */
+/** The Content-ID of the logo in the layout; see `src/email/layout.ts`. */
 const CONTENT_ID = 'logo'
 const SOURCE = `src="cid:${CONTENT_ID}"`
 
@@ -18,7 +18,7 @@ export const withLogo = (
   ...(logo && html.includes(SOURCE) ? [{ ...logo, contentId: CONTENT_ID }] : []),
 ]
 
-/** The HTML of a mail for a browser, which does not have the parts of its message. */
+/** The HTML of a mail for a browser, with the logo as a data URL. */
 export async function showLogo(db: Db, businessId: number, html: string): Promise<string> {
   if (!html.includes(SOURCE)) return html
   const file = await findLogo(db, businessId)

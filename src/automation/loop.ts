@@ -28,7 +28,7 @@ const AFTER_ERROR_MS = 500
 export const pause = (ms: number, stopping: AbortSignal) =>
   sleep(ms, undefined, { signal: stopping }).catch(() => {})
 
-/** Wakes a rest early. One that comes between two rests ends the next. */
+/** Ends a rest early. A hint between two rests ends the next one. */
 export class Hint {
   #wake: (() => void) | undefined
   #isGiven = false
@@ -58,7 +58,7 @@ type Due = {
   now: Temporal.Instant
 }
 
-/** How long no row will be due, at most what a missed hint may cost. */
+/** The time until a row is due, at most `MAX_REST_MS`. */
 export function restUntilDue({ next, claimedAt, now }: Due) {
   if (!next) return MAX_REST_MS
   const wasDue = claimedAt && Temporal.Instant.compare(next, claimedAt) <= 0

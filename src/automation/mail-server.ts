@@ -9,23 +9,23 @@ import {
 } from '../store/mail-servers.ts'
 import { isBefore } from './timing.ts'
 
-/** The mail server takes no mail, still takes none, or takes mails again. */
+/** The mail server accepts no mail, still accepts none, or accepts mails again. */
 export type MailServerChange = MailOutage & {
   server: string
   isWorking: boolean
-  /** How long it has taken no mail. */
+  /** How long it has accepted no mail. */
   seconds: number
 }
 
 type MailServerParts = {
   db: Db
   mailer: Mailer
-  /** Called rarely: a server that fails and works by turns is reported every few minutes. */
+  /** Called rarely: a server that fails again and again is reported every few minutes. */
   onMailServer?(change: MailServerChange): void
 }
 
 /**
- * Whether the mail server takes mails. A failure that concerns the server and not the mail pauses
+ * Whether the mail server accepts mails. A failure that concerns the server and not the mail pauses
  * delivery. It is then probed with backoff, and one mail is tried before all others follow.
  *
  * | state    | outage | isOnTrial | mails at a time | next state                                  |
@@ -45,7 +45,7 @@ export class MailServer {
   #isOnTrial = false
   /** Whether the state that an earlier process stored was read. */
   #isRead = false
-  /** What must still be stored. */
+  /** The changes that are not stored yet. */
   #changes: 'none' | 'accepted' | 'state' = 'none'
   #acceptedAt: Temporal.Instant | undefined
   #acceptedSavedAt: Temporal.Instant | undefined
@@ -84,7 +84,7 @@ export class MailServer {
     return trouble
   }
 
-  /** Learns from the outcome of a mail or probe. */
+  /** Updates the state with the outcome of a mail or probe. */
   note(outcome: Outcome, now: Temporal.Instant) {
     if (outcome.kind === 'unavailable') this.#fail(outcome, now)
     else if (isAnswered(outcome)) {
@@ -95,8 +95,8 @@ export class MailServer {
   }
 
   /**
-   * A refused sender is the failure of that mail alone if another mail was accepted a moment ago: all
-   * mails have the same sender, the operator's.
+   * A refused sender is a failure of that mail alone if another mail was accepted recently: all mails
+   * have the same sender, the operator's.
    */
   judge(outcome: Outcome, now: Temporal.Instant): Outcome {
     if (!isRefusedSender(outcome) || !this.#acceptedAt) return outcome
@@ -110,7 +110,7 @@ export class MailServer {
     if (this.#isOnTrial) this.#recover(now)
   }
 
-  /** Stores what changed, for the other nodes and for people. The first call reads what is stored. */
+  /** Stores changes, for other nodes and for people. The first call reads the stored state. */
   async synchronise(now: Temporal.Instant) {
     const { db, mailer } = this.#parts
     if (mailer.server === null) return
@@ -152,7 +152,7 @@ export class MailServer {
     this.#failures += 1
     this.#probeAt = now.add({ seconds: probeAfterSeconds(this.#failures) })
     this.#isOnTrial = false
-    // The log and the overview of every business show it; some servers name the account in their reply.
+    // The log and the overview of every business show the reply, and some replies name the account.
     this.#outage = { since: this.#outage?.since ?? now, phase, reply: hideAddresses(reply) }
     this.#changes = 'state'
     this.#report(now)
@@ -164,20 +164,20 @@ export class MailServer {
     this.#outage = undefined
     this.#isOnTrial = false
     this.#changes = 'state'
-    if (this.#isReported) this.#tell(outage, true, now)
+    if (this.#isReported) this.#notify(outage, true, now)
     this.#isReported = false
   }
 
-  /** The beginning of an outage, and every hour of it; at most every five minutes. */
+  /** Reports the beginning of an outage, and then every hour; at most every five minutes. */
   #report(now: Temporal.Instant) {
     const pause = this.#isReported ? REMIND_EVERY : REPORT_EVERY
     if (this.#reportedAt && isBefore(now, this.#reportedAt.add(pause))) return
     this.#reportedAt = now
     this.#isReported = true
-    this.#tell(this.#outage!, false, now)
+    this.#notify(this.#outage!, false, now)
   }
 
-  #tell(outage: MailOutage, isWorking: boolean, now: Temporal.Instant) {
+  #notify(outage: MailOutage, isWorking: boolean, now: Temporal.Instant) {
     const seconds = (now.epochMilliseconds - outage.since.epochMilliseconds) / 1000
     const server = this.#parts.mailer.server ?? ''
     this.#parts.onMailServer?.({ ...outage, server, isWorking, seconds })
@@ -188,7 +188,7 @@ export class MailServer {
 export const isRefusedSender = ({ kind, phase }: Outcome) =>
   kind === 'unavailable' && (phase === 'mail' || phase === 'rcpt')
 
-/** A lost connection, or 421, does not prove that the server takes mails. */
+/** A lost connection, or 421, does not prove that the server accepts mails. */
 const isAnswered = ({ kind, reply }: Outcome) =>
   kind === 'sent' || (/^[45]\d\d/.test(reply) && !reply.startsWith('421'))
 

@@ -16,7 +16,7 @@ import type { RenderedTemplate } from './templates.ts'
 import { TimeSlice } from './time-slice.ts'
 import type { WorkQueue } from '../work-queue.ts'
 
-/** What emails are made with. */
+/** The dependencies of making emails. */
 export type MailParts = {
   /** Large batches of an engine are made one after the other. */
   batches: WorkQueue
@@ -31,12 +31,12 @@ export type MailParts = {
   onError(error: unknown): void
 }
 
-/** A trigger that fires, and the rows that its mails can mention, read under locks. */
+/** A trigger that fires, and the data for its mails, read under locks. */
 export type Ready = { trigger: ClaimedTrigger; rows: ContextRow[] }
 
-/** What mails need in addition to their object, read under locks. */
+/** The data that mails need in addition to their object, read under locks. */
 export type Making = {
-  /** By definition, in the order in which they run. */
+  /** By the id of the definition, in the order in which they run. */
   actions: Map<number, RunningAction[]>
   /** By the id that actions name. */
   templates: Map<number, RenderedTemplate[]>
@@ -45,7 +45,7 @@ export type Making = {
   now: Temporal.Instant
 }
 
-/** Makes the mails of triggers that fire, and says how each trigger ends. */
+/** Makes the mails of triggers that fire, and decides how each trigger ends. */
 export async function makeMails(tx: Db, parts: MailParts, ready: Ready[], making: Making) {
   if (ready.length === 0) return { endings: [], emails: [] }
   const { actions, templates, ids, now } = making
@@ -94,8 +94,8 @@ export async function makeMails(tx: Db, parts: MailParts, ready: Ready[], making
 }
 
 /**
- * Lets the event loop run in between: 500 mails take 0.1 s, and requests would wait. One large batch at
- * a time: two that take turns would both end late, while the database is idle.
+ * Yields to the event loop: 500 mails take 0.1 s, and requests would wait. Runs one large batch at a
+ * time: two that alternate would both end late, while the database is idle.
  */
 function mapInSlices<Item, Made>(
   tx: Db,
@@ -168,10 +168,10 @@ function composeAll(
   return { mails, skipped, broken }
 }
 
-/** A captured mail ends when it is inserted; another one when the mail server has accepted it. */
+/** A captured mail ends when it is inserted; any other when the mail server has accepted it. */
 function endingOf(emails: NewEmail[], skipped: string[], broken: string | undefined) {
-  const isLeaving = emails.some((email) => email.status === 'QUEUED')
-  if (isLeaving) return { status: 'RUNNING' as const, statusReason: broken ?? null }
+  const hasQueued = emails.some((email) => email.status === 'QUEUED')
+  if (hasQueued) return { status: 'RUNNING' as const, statusReason: broken ?? null }
   if (broken) return { status: 'FAILED' as const, statusReason: broken }
   if (emails.some((email) => email.status === 'CAPTURED')) {
     return { status: 'COMPLETED' as const, statusReason: null }
@@ -236,13 +236,13 @@ function wireForm(
 /** Addresses that bounced or complained get no mail; unsubscribed ones only transactional mail. */
 async function suppressions(tx: Db, mails: Composed[]) {
   // Suppressions of the client's own address were read with the client.
-  const asked = mails
+  const addresses = mails
     .filter((mail) => !isToClient(mail))
     .map(({ row, recipient }) => ({
       businessId: row.businessId,
       emailAddress: recipient.address,
     }))
-  const found = asked.length === 0 ? [] : await listSuppressed(tx, asked)
+  const found = addresses.length === 0 ? [] : await listSuppressed(tx, addresses)
   const reasons = Map.groupBy(found, (one) => `${one.businessId} ${one.emailAddress}`)
   const reasonsOf = (mail: Composed) =>
     isToClient(mail)

@@ -12,9 +12,12 @@ export type Check = { check: string; ok: boolean; reason: string }
  * Every reason why a definition does not match an event; an empty list means that it matches. For a
  * subject without an event: whether its reminder, or its creation event, matches its current state.
  */
-export function refusals(definition: Definition, asked: SchedulingEvent | Subject): string[] {
+export function refusals(
+  definition: Definition,
+  eventOrSubject: SchedulingEvent | Subject,
+): string[] {
   const refused: string[] = []
-  const happening = happeningOf(asked)
+  const happening = happeningOf(eventOrSubject)
   for (const rule of RULES) {
     if (rule.applies(happening) && !rule.holds(definition, happening)) {
       refused.push(rule.no(definition, happening))
@@ -26,10 +29,10 @@ export function refusals(definition: Definition, asked: SchedulingEvent | Subjec
 /** The same with the passed rules too; `nameOf` gives the names of locations, staff and services. */
 export function checks(
   definition: Definition,
-  asked: SchedulingEvent | Subject,
+  eventOrSubject: SchedulingEvent | Subject,
   nameOf?: NameOf,
 ): Check[] {
-  const happening = { ...happeningOf(asked), nameOf }
+  const happening = { ...happeningOf(eventOrSubject), nameOf }
   return RULES.filter((rule) => rule.applies(happening)).map((rule) => {
     const ok = rule.holds(definition, happening)
     return { check: rule.check, ok, reason: (ok ? rule.yes : rule.no)(definition, happening) }
@@ -37,8 +40,8 @@ export function checks(
 }
 
 /**
- * Every reason why a claimed trigger must not fire. Change events are not checked again: the mail that
- * says "cancelled" is sent.
+ * Every reason why a claimed trigger must not fire. Change events are not checked again, so that the
+ * mail about a cancellation is sent.
  */
 export function refusalsAtFiring(definition: Definition, subject: Subject): string[] {
   const { ok, reason } = checkStatusAtFiring(definition, subject)
@@ -82,10 +85,10 @@ type Rule = {
   no: (definition: Definition, happening: Happening) => string
 }
 
-const happeningOf = (asked: SchedulingEvent | Subject): Happening =>
-  'subject' in asked
-    ? { subject: asked.subject, event: asked }
-    : { subject: asked, event: undefined }
+const happeningOf = (eventOrSubject: SchedulingEvent | Subject): Happening =>
+  'subject' in eventOrSubject
+    ? { subject: eventOrSubject.subject, event: eventOrSubject }
+    : { subject: eventOrSubject, event: undefined }
 
 const always = () => true
 const ofChanges = ({ event }: Happening) => event?.eventType.endsWith('_CHANGED') ?? false

@@ -2,10 +2,10 @@ import type { ApprovalSource } from '../contract/approval.ts'
 import { languageOfWords } from '../email/words.ts'
 import type { Advice } from './failure-advice.ts'
 
-/** A sentence for one, and for `{count}` others. */
+/** A text for one, and a text for `{count}`. */
 type Counted = { one: string; many: string }
 
-/** What the mails to the people of a business say about failures and approvals. */
+/** The texts of mails to users of a business about failures and approvals. */
 export type NoticeWords = {
   /** For dates. */
   locale: string

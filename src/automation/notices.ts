@@ -31,9 +31,9 @@ import { noticeWordsFor, type NoticeWords } from './notice-words.ts'
 import { isBefore } from './timing.ts'
 
 /*
- * The people of a business hear of failures by mail: once a day of mails that were refused, at once if
- * nothing could be sent for an hour, and at once of bulk calls that wait for approval. Notices have no
- * trigger, and only mails of triggers count, so a notice is never about a notice.
+ * Mails to users of a business about failures: once a day about failed mails, at once if nothing could
+ * be sent for an hour, and at once about bulk calls that wait for approval. Notices have no trigger,
+ * and only mails of triggers count, so a notice is never about a notice.
  */
 
 type NoticeParts = {
@@ -51,8 +51,8 @@ const NOTICES_EVERY_MS = 15_000
 export const createNoticeLoop = (parts: NoticeParts): Loop => ({
   name: 'notices',
   runOnce: async () => {
-    for (const tell of [tellOfApprovals, tellOfOutages, tellOfFailures]) {
-      await tell(parts).catch(parts.onError)
+    for (const notify of [notifyOfApprovals, notifyOfOutages, notifyOfFailures]) {
+      await notify(parts).catch(parts.onError)
     }
     return 0
   },
@@ -73,7 +73,7 @@ async function forEachBusiness<Key extends { businessId: number }>(
 
 type Notice = { subject: string; before: string[]; after: string[] }
 
-/** Writes a notice in the language of the business, and mails it to the people who want it. */
+/** Writes a notice in the language of the business, and mails it to the users who want it. */
 async function mailPeople(
   tx: Db,
   parts: NoticeParts,
@@ -92,9 +92,9 @@ async function mailPeople(
   }
 }
 
-async function tellOfApprovals(parts: NoticeParts) {
-  const untold = await listUntoldApprovals(parts.database.engine)
-  await forEachBusiness(parts, untold, async (tx, key: ApprovalKey) => {
+async function notifyOfApprovals(parts: NoticeParts) {
+  const unreported = await listUntoldApprovals(parts.database.engine)
+  await forEachBusiness(parts, unreported, async (tx, key: ApprovalKey) => {
     const approval = await lockApproval(tx, key)
     if (approval?.status !== 'WAITING') return
     await markTold(tx, key, parts.now())
@@ -105,7 +105,7 @@ async function tellOfApprovals(parts: NoticeParts) {
 function noticeOfApproval(words: NoticeWords, approval: StoredApproval): Notice {
   const { approvalId, mails, bulkLimit, source, createdUser, byDefinition } = approval
   const { subject, intro, sources, decide, after } = words.approval
-  const asked = {
+  const values = {
     source: sources[source],
     user: createdUser,
     mails: countIn(words.mails, mails),
@@ -118,7 +118,7 @@ function noticeOfApproval(words: NoticeWords, approval: StoredApproval): Notice 
   return {
     subject: countIn(subject, mails),
     before: [
-      fillWords(intro, asked),
+      fillWords(intro, values),
       ...definitions,
       fillWords(decide, { id: String(approvalId) }),
     ],
@@ -126,33 +126,33 @@ function noticeOfApproval(words: NoticeWords, approval: StoredApproval): Notice 
   }
 }
 
-/** After this time without a sent mail, people are notified at once. */
+/** After this time without a sent mail, users are notified at once. */
 const OUTAGE_MINUTES = 60
 
 /**
- * One or two mailboxes that defer mails, such as by greylisting, are their own failure. All clients of a
- * business may have theirs with one provider, so many recipients of one domain count too.
+ * A few mailboxes that defer mails, for example by greylisting, are not an outage. All clients of a
+ * business may use one provider, so many recipients of one domain count too.
  */
 const MIN_DEFERRING = { domains: 3, recipients: 10 }
 
-async function tellOfOutages(parts: NoticeParts) {
+async function notifyOfOutages(parts: NoticeParts) {
   const { engine } = parts.database
   const since = parts.now().subtract({ minutes: OUTAGE_MINUTES })
   const outage = await findOutage(parts)
   const isServerFailing = outage !== null && !isBefore(since, outage.since)
   const waiting = await listBusinessesWithWaitingMails(engine, { since, isServerFailing })
-  const untold = waiting.filter(
+  const unreported = waiting.filter(
     ({ outageTold, deferringDomains, deferringRecipients }) =>
       outageTold === null &&
       (isServerFailing ||
         deferringDomains >= MIN_DEFERRING.domains ||
         deferringRecipients >= MIN_DEFERRING.recipients),
   )
-  await forEachBusiness(parts, untold, async (tx, { businessId }) => {
+  await forEachBusiness(parts, unreported, async (tx, { businessId }) => {
     const { outageTold } = await lockFailureNotice(tx, businessId)
     if (outageTold !== null || (await hasSentMail(tx, businessId, since))) return
     const waiting = await readWaitingMails(tx, businessId)
-    // They may have ended meanwhile.
+    // The mails may have ended meanwhile.
     if (waiting.mails === 0) return
     await saveOutageTold(tx, businessId, parts.now())
     const reply = outage?.reply ?? waiting.reply
@@ -160,16 +160,18 @@ async function tellOfOutages(parts: NoticeParts) {
       noticeOfOutage(words, { ...waiting, reply, timeZone }),
     )
   })
-  // During one outage the last waiting mail may fail, and another one may be queued later.
+  // The outage is reported once, even if its last waiting mail fails and another is queued later.
   if (outage) return
   const isWaiting = new Set(waiting.map(({ businessId }) => businessId))
-  const over = (await listToldBusinesses(engine)).filter((one) => !isWaiting.has(one.businessId))
-  await forEachBusiness(parts, over, async (tx, { businessId }) => {
+  const recovered = (await listToldBusinesses(engine)).filter(
+    (one) => !isWaiting.has(one.businessId),
+  )
+  await forEachBusiness(parts, recovered, async (tx, { businessId }) => {
     await saveOutageTold(tx, businessId, null)
   })
 }
 
-/** Only of the mail server that is in use: what is stored of a former one may never change. */
+/** The outage of the mail server in use. The stored state of a former one may never change. */
 async function findOutage({ database, mailer }: NoticeParts) {
   if (mailer.server === null) return null
   return (await findMailServer(database.engine, mailer.server))?.outage ?? null
@@ -192,11 +194,11 @@ function noticeOfOutage(words: NoticeWords, { mails, since, reply, timeZone }: W
   }
 }
 
-/** People read the daily mail in the morning. */
+/** Users read the daily mail in the morning. */
 const DAILY_HOUR = 8
 const MAX_DAILY_HOURS = 48
 
-async function tellOfFailures(parts: NoticeParts) {
+async function notifyOfFailures(parts: NoticeParts) {
   const now = parts.now()
   const since = now.subtract({ hours: 24 + MAX_DAILY_HOURS })
   const failing = await listBusinessesWithFailures(parts.database.engine, since)
@@ -212,7 +214,7 @@ async function tellOfFailures(parts: NoticeParts) {
   })
 }
 
-/** The failures that a mail reports now: up to the last morning. Undefined if they are reported. */
+/** The range of failures to report now, up to the last morning. Undefined if they were reported. */
 function reportedRange(
   now: Temporal.Instant,
   timeZone: string,
@@ -237,8 +239,8 @@ const MAX_LINES = 20
 const MAX_READ = 1_000
 
 /**
- * Without names and addresses of clients: the console shows them to those who may see them, and a
- * notice would be forgotten when a client is erased.
+ * Contains no names and addresses of clients: the console shows them to users who may see them, and
+ * erasing a client would not find them in notices.
  */
 function noticeOfFailures(
   words: NoticeWords,
@@ -254,8 +256,8 @@ function noticeOfFailures(
   }
   const shown = [...counts].slice(0, MAX_LINES)
   const byAdvice = Map.groupBy(shown, ([, { advice }]) => advice)
-  const lines = [...byAdvice].flatMap(([advice, some]) => [
-    ...some.map(([line, { messages }]) =>
+  const lines = [...byAdvice].flatMap(([advice, group]) => [
+    ...group.map(([line, { messages }]) =>
       messages > 1 ? fillWords(times, { line, count: String(messages) }) : line,
     ),
     fillWords(whatToDo, { advice: words.advice[advice] }),

@@ -1,10 +1,10 @@
 import { CHANGES, type Change, type EventTypeName } from '../contract/event-type.ts'
 import type { Subject } from '../store/subject.ts'
 
-/** What happened to an object, as its trigger stores it. */
+/** A change of an object, as its trigger stores it. */
 type Occurrence = {
   eventType: EventTypeName
-  /** Of a change: what changed. */
+  /** For a change event: what changed. */
   changes: readonly Change[]
   /** The change moved the status to one that is not live. */
   ended: boolean
@@ -20,8 +20,8 @@ export type SchedulingEvent = Occurrence & {
 }
 
 /**
- * The text that names the occurrence of an event: `APPT_CHANGED 17 3 TIME,STATUS ENDED`. An object
- * and its version name it; the rest is read if the definition is saved before the trigger fires.
+ * The text that identifies the occurrence of an event: `APPT_CHANGED 17 3 TIME,STATUS ENDED`. An object
+ * and its version identify it; the rest is read if the definition is saved before the trigger fires.
  */
 export function writeOccurrence(
   { eventType, changes, ended }: Occurrence,

@@ -52,9 +52,9 @@ export type Planned = { created: number; updated: number }
 const PLAN_LEASE_SECONDS = 10
 
 /**
- * Brings the triggers of a saved definition in line with it, in pages next to bookings: each page is
- * a transaction. One worker at a time plans a definition. Returns undefined if another worker is
- * planning it, if its plan is complete, or if it was saved again or `signal` stopped the plan.
+ * Updates the triggers of a saved definition, in pages and while bookings continue: each page is a
+ * transaction. One worker at a time plans a definition. Returns undefined if another worker is planning
+ * it, if its plan is complete, or if it was saved again or `signal` stopped the plan.
  */
 export async function planDefinition(
   database: Database,
@@ -94,7 +94,7 @@ async function planInPages(
   const db = database.forBusiness(businessId, 'SYSTEM')
   const definition = await findDefinition(db, businessId, eventDefnId)
   if (!definition || definition.plannedVersion >= definition.version) return undefined
-  // Bookings that read an older version have committed after this.
+  // After this, bookings that read an older version have committed.
   await db.transaction((tx) => waitForBookings(tx, businessId))
 
   const planned: Planned = { created: 0, updated: 0 }
@@ -129,7 +129,7 @@ type Page = <Read>(work: {
   plan(current: StoredDefinition, read: Read, now: Temporal.Instant): Plan
 }) => Promise<void>
 
-/** A definition that asks for another event now does not ask for these triggers. */
+/** Cancels the triggers of the event type that the definition had before. */
 async function cancelOtherKindPages(db: Db, definition: StoredDefinition, page: Page) {
   const { businessId } = definition
   const kind = { objectType: objectTypeOf(definition), isReminder: isReminder(definition) }
@@ -176,8 +176,8 @@ async function planReminderPages(
   // First pending reminders, which may have to be cancelled; then objects that may need one.
   for await (const ids of pendingObjects(db, definition)) await plan(ids)
   if (!definition.active) return
-  const ahead = earliestAnchor(definition, objectType, now())
-  for await (const ids of idsFrom(db, businessId, objectType, ahead)) await plan(ids)
+  const listing = earliestAnchor(definition, objectType, now())
+  for await (const ids of idsFrom(db, businessId, objectType, listing)) await plan(ids)
 }
 
 async function* idsFrom(
@@ -237,7 +237,7 @@ export async function* subjectsFrom(
   }
 }
 
-/** Pending triggers of changes that happened: they have a new time, or are no longer asked for. */
+/** Plans pending event triggers again: they get a new time, or are cancelled. */
 async function planEventPages(db: Db, definition: StoredDefinition, page: Page) {
   const objectType = objectTypeOf(definition)
   for await (const rows of pendingEvents(db, definition)) {
@@ -267,7 +267,7 @@ export async function* pendingEvents(db: Db, { businessId, eventDefnId }: Stored
 /** The change that a pending trigger reports. */
 export const reportedEvent = (row: EventRow, subject: Subject): SchedulingEvent => ({
   ...readOccurrence(row.occurrence),
-  // The change is a fact: it moved to the status it had then.
+  // The status at the time of the change, which may differ from the current one.
   subject: { ...subject, status: row.newStatus ?? subject.status },
   oldStatus: row.oldStatus,
   happenedAt: row.anchorTime,
@@ -300,20 +300,20 @@ export function planEvent(
 export const objectTypeOf = ({ eventTypeId }: { eventTypeId: number }): ObjectType =>
   eventTypeById(eventTypeId)!.objectType
 
-/** The earliest anchor whose firing can still lie ahead, with room for clocks and month lengths. */
+/** The earliest anchor that can still fire, with a margin for clock changes and month lengths. */
 export function earliestAnchor(
   definition: Definition,
   objectType: ObjectType,
   now: Temporal.Instant,
 ): { anchor: Anchor; from: Temporal.Instant } {
   const offset = nominalMinutes(definition)
-  const room = 2 * 1440 + Math.abs(definition.triggerMonths) * 3 * 1440
-  const from = now.subtract({ minutes: Math.ceil(offset + room) })
+  const marginMinutes = 2 * 1440 + Math.abs(definition.triggerMonths) * 3 * 1440
+  const from = now.subtract({ minutes: Math.ceil(offset + marginMinutes) })
   switch (objectType) {
     case 'RECALL':
       return { anchor: 'dueTime', from }
     case 'INVITATION':
-      // It expires in time but may have been created at any time.
+      // It may have been created long before it expires.
       return { anchor: 'createdDate', from: offset < 0 ? LONG_AGO : from }
     default:
       // They are listed by their start, which may be long before their end.

@@ -44,7 +44,7 @@ export const EXAMPLE_ANSWERS = {
 
 type MailSubject = { objectType: ObjectType; objectId: number | string }
 
-/** What a mail about an object can contain; about a class, the mail to its first student. */
+/** The data of a mail about an object; about a class, of the mail to its first student. */
 async function findMailContext(
   db: Db,
   businessId: number,
@@ -104,9 +104,12 @@ export async function findEmptyTokens(db: Db, template: RenderedTemplate): Promi
     const keys = await listRecentObjects(db, template.businessId, objectType, MAX_OBJECTS)
     const rows = await listMailContexts(db, objectType, keys)
     objects += keys.length
-    for (const [objectId, some] of Map.groupBy(rows, (row) => row.objectUUId ?? row.objectId!)) {
+    for (const [objectId, ofObject] of Map.groupBy(
+      rows,
+      (row) => row.objectUUId ?? row.objectId!,
+    )) {
       if (slice.isOver()) await slice.next()
-      const empty = new Set<string>(some.flatMap((row) => emptyIn(template, row.context)))
+      const empty = new Set<string>(ofObject.flatMap((row) => emptyIn(template, row.context)))
       for (const token of empty) {
         const known = found.get(token)
         if (known) known.objects++

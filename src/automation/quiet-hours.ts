@@ -1,11 +1,11 @@
 import type { Subject } from '../store/subject.ts'
 
-/** The clock of an object's location, and the hours in which its business sends nothing. */
+/** The time zone of an object's location, and the hours in which its business sends nothing. */
 export type LocalClock = Pick<Subject, 'timeZone' | 'quietHours'>
 
 type Span = { from: Temporal.Instant; to: Temporal.Instant }
 
-/** The quiet hours that a moment falls into. They include their beginning and exclude their end. */
+/** The quiet hours that contain a time. They include their beginning and exclude their end. */
 export function findQuietSpan(
   time: Temporal.Instant,
   { timeZone, quietHours }: LocalClock,
@@ -21,7 +21,7 @@ export function findQuietSpan(
   const lastDay = isOverMidnight && now >= from ? today.add({ days: 1 }) : today
   return {
     from: instantOf(firstDay, from, timeZone, 'earlier'),
-    // The later one, if a clock change repeats the hour: it must lie after `time`.
+    // If a clock change repeats the hour, the later one: it must be after `time`.
     to: instantOf(lastDay, to, timeZone, 'later'),
   }
 }

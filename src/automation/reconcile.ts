@@ -23,17 +23,17 @@ import {
 } from './plan.ts'
 import { isReminder } from './timing.ts'
 
-/** What a reconciliation of all definitions found. Every count of faults must be 0. */
+/** The result of a reconciliation of all definitions. Every count of faults must be 0. */
 export type Findings = {
   definitions: number
   objects: number
-  /** A live object matches an active reminder whose time lies ahead, and has no trigger for it. */
+  /** A live object matches an active reminder with a future time, and has no trigger for it. */
   missing: number
-  /** A pending trigger that no definition asks for, or not at this time. */
+  /** A pending trigger that no definition requires, or not at this time. */
   unfounded: number
   /** More than one trigger for the same definition, object and anchor. */
   doubled: number
-  /** Active definitions that used to match new objects, and no longer do though objects keep coming. */
+  /** Active definitions that used to match new objects, and no longer do although objects are created. */
   stoppedMatching: number
   /** Their ids, at most MAX_STOPPED_IDS. */
   stoppedDefinitionIds: number[]
@@ -99,7 +99,7 @@ type Comparison = {
   now(): Temporal.Instant
 }
 
-/** In both directions: pending triggers must be asked for, and triggers asked for must be pending. */
+/** Both ways: pending triggers must be required, and required triggers must be pending. */
 async function* reconcileReminders(comparison: Comparison) {
   const { db, definition, findings, now } = comparison
   for await (const ids of pendingObjects(db, definition, OBJECTS_PAGE)) {
@@ -172,7 +172,7 @@ function findFaults(
 const isDue = ({ scheduledTime }: ReminderRow, now: Temporal.Instant) =>
   Temporal.Instant.compare(scheduledTime, now) <= 0
 
-/** Of the newest objects since the definition was saved, at most of the last week, and of those before. */
+/** Compares objects since the definition was saved, at most of the last week, with earlier ones. */
 function countRecentMatches(db: Db, definition: StoredDefinition, now: Temporal.Instant) {
   const weekAgo = now.subtract({ hours: 7 * 24 })
   const { modifiedDate } = definition
@@ -182,7 +182,7 @@ function countRecentMatches(db: Db, definition: StoredDefinition, now: Temporal.
 }
 
 const MIN_NEW_OBJECTS = 20
-/** If one object in five matched before, twenty in a row that do not match happen once in a hundred. */
+/** If one object in five matched before, twenty in a row that do not match are a 1 % chance. */
 const MIN_MATCH_RATE = 0.2
 
 const hasStoppedMatching = ({ objects, matched, objectsBefore, matchedBefore }: MatchCounts) =>
@@ -208,7 +208,7 @@ export class Reconciliation {
     this.#now = now
   }
 
-  /** Compares one page; returns true if it was the last one. The next call begins anew. */
+  /** Compares one page; returns true if it was the last one. The next call then starts again. */
   async comparePage() {
     if (!this.#pages) this.#findings = noFindings()
     this.#pages ??= reconcileInPages(this.#db, this.#now)
@@ -223,7 +223,7 @@ export class Reconciliation {
     }
   }
 
-  /** Of the current reconciliation, or of the last one. */
+  /** The findings of the current reconciliation, or of the last one. */
   get findings() {
     return this.#findings
   }
@@ -244,7 +244,7 @@ type ReconcilerParts = {
   leaseSeconds: number
 }
 
-/** Between the end of a reconciliation and the next one. */
+/** The pause between two reconciliations. */
 const RECONCILE_EVERY_MS = 60_000
 const MIN_PAGE_REST_MS = 100
 /** How often a worker that does not reconcile checks whether another one still does. */
@@ -278,7 +278,7 @@ export function createReconciler({ db, now, worker, leaseSeconds }: ReconcilerPa
       await releaseWork(db, claim)
       return RECONCILE_EVERY_MS
     }
-    // Other work goes first.
+    // A long rest, because other work has priority.
     const restMs = Math.max(MIN_PAGE_REST_MS, 20 * (monotonicMs() - startedAt))
     await extendLease(restMs)
     return restMs

@@ -31,7 +31,7 @@ export function createReplanLoop(parts: ReplanParts, everyMs: number): Loop {
 }
 
 /**
- * Each in a transaction of its own: the mails are recorded even if planning fails, and objects are
+ * Plans each one in its own transaction: the mails are recorded even if planning fails, and objects are
  * locked before triggers. Returns how many were planned.
  */
 export async function replanMoved(parts: ReplanParts, moved: MovedTrigger[]) {

@@ -15,8 +15,8 @@ import {
 } from './timing.ts'
 
 /**
- * Why reminders are planned. An object that was saved may be late for its reminder, and that is
- * recorded; a saved definition and imported history only look ahead.
+ * Why reminders are planned. If a saved object is too late for its reminder, that is recorded. A saved
+ * definition and imported history only plan future reminders.
  */
 export type Cause = 'saved object' | 'saved definition' | 'history'
 
@@ -30,7 +30,7 @@ export type Followed = {
 
 type Planning = { plan: Plan; cause: Cause; now: Temporal.Instant }
 
-/** How the pending reminders must change to be what the definitions ask for. */
+/** Computes how pending reminders must change to match the definitions. */
 export function planReminders(
   followed: Followed[],
   definitions: StoredDefinition[],
@@ -100,10 +100,10 @@ function planReminder(
   } else plan.insert.push({ ...reminderOf(definition, subject), ...planned })
 }
 
-/** One definition and one object, and what is known about their reminder. */
+/** The reminder of one definition for one object, and its present state. */
 type Reminder = Pick<Followed, 'before' | 'since'> & {
   definition: StoredDefinition
-  /** Undefined if the definition does not ask for a reminder. */
+  /** Undefined if the definition requires no reminder. */
   firing: FiringTime | undefined
   pending: ReminderRow | undefined
   cause: Cause
@@ -111,8 +111,8 @@ type Reminder = Pick<Followed, 'before' | 'since'> & {
 }
 
 /**
- * Since when this time of the reminder is asked for; a time before that is late. Example: a definition
- * is saved at 9:00 and planned at 9:10, after a restart. A reminder for 9:05 is not late: it is sent.
+ * Since when this time of the reminder is required; an earlier time is late. Example: a definition is
+ * saved at 9:00 and planned at 9:10, after a restart. A reminder for 9:05 is not late: it is sent.
  */
 function askedSince(reminder: Reminder): Temporal.Instant {
   const { definition, since, pending, cause, now } = reminder
@@ -131,16 +131,16 @@ function askedSince(reminder: Reminder): Temporal.Instant {
 const isLatenessRecorded = (reminder: Reminder) =>
   reminder.cause === 'saved object' && isNewTime(reminder)
 
-/** Whether the save is the first to ask for this time of the reminder. */
+/** Whether this save is the first that requires this time of the reminder. */
 const isNewTime = ({ definition, before, firing, cause }: Reminder) =>
   cause === 'saved definition'
     ? definition.askedSince !== null
-    : !firing || !wasAskedFor(definition, before, firing)
+    : !firing || !wasRequired(definition, before, firing)
 
 /**
- * The time at which a pending reminder stays if quiet hours or a time zone changed and the new time has
- * passed: the one that its offset gives, or else the one it was planned for. Undefined if another
- * anchor or a saved definition asks for a time that has passed.
+ * The time that a pending reminder keeps if quiet hours or a time zone changed and its new time has
+ * passed: the one that its offset gives, or else the one it was planned for. Undefined if the anchor or
+ * the definition changed.
  */
 function timeToKeep(
   pending: ReminderRow,
@@ -177,8 +177,8 @@ const isOutdated = (row: ReminderRow, { version }: StoredDefinition, firing: Fir
   row.defnVersion !== version && !isSameMoment(row.scheduledTime, firing.scheduledTime)
 
 /**
- * It was planned to be sent late, so not at the time of its definition, and is due or waits for the end
- * of quiet hours.
+ * It was planned late, not at the time that its definition gives, and is due or waits for the end of
+ * quiet hours.
  */
 const isPlannedLate = (
   row: ReminderRow,
@@ -190,15 +190,15 @@ const isPlannedLate = (
   (!isBefore(now, row.scheduledTime) ||
     (isBefore(firing.scheduledTime, now) && isQuietEnd(row.scheduledTime, subject)))
 
-/** Whether the object, as it was before this save, asked for a reminder with the same anchor. */
-function wasAskedFor(
+/** Whether the object before this save required a reminder with the same anchor. */
+function wasRequired(
   definition: StoredDefinition,
   before: Subject | undefined,
   firing: FiringTime,
 ) {
   if (!before || refusals(definition, before).length > 0) return false
-  const was = firingTime(definition, before)
-  return was !== undefined && isSameMoment(was.anchorTime, firing.anchorTime)
+  const firingBefore = firingTime(definition, before)
+  return firingBefore !== undefined && isSameMoment(firingBefore.anchorTime, firing.anchorTime)
 }
 
 const reminderOf = (definition: StoredDefinition, subject: Subject) =>

@@ -42,13 +42,13 @@ type ScheduleContext = {
 type ToSchedule = {
   saved: SavedObject[]
   definitions: StoredDefinition[]
-  /** Those of the saved objects that are not new. */
+  /** The reminders of saved objects that are not new. */
   reminders: ReminderRow[]
 }
 
 /**
- * Writes the triggers of everything that was saved, and lets pending reminders follow. Runs in the
- * transaction that saves the objects, so neither is ever stored without the other.
+ * Writes the triggers of saved objects, and updates their pending reminders. Runs in the transaction
+ * that saves the objects, so neither is ever stored without the other.
  */
 export async function scheduleTriggers(
   tx: Db,
@@ -80,7 +80,7 @@ export type Moved = {
   subject: Subject
   definition: StoredDefinition
   isOldVersion: boolean
-  /** Since when the other time is asked for, if that is known. */
+  /** Since when the new time applies, if that is known. */
   since: Temporal.Instant | null
 }
 
@@ -96,7 +96,7 @@ export async function planAgainFor(tx: Db, moved: Moved[], now: Temporal.Instant
   }
 }
 
-/** One trigger for each definition that asks for one of the events. */
+/** One trigger for each definition that waits for one of the events. */
 function eventTriggers(
   { subject, before, version, events, changes }: SavedObject,
   definitions: StoredDefinition[],

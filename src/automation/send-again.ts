@@ -20,7 +20,7 @@ import { calendarEntry, withoutClient, senderOf, type SendingBusiness } from './
 import { findLogo, withLogo } from './logo.ts'
 import type { Preview } from './preview.ts'
 
-/** What a request that sends a mail needs. */
+/** The dependencies of a request that sends mails. */
 export type Sending = {
   now: Temporal.Instant
   mailFrom: Mailbox
@@ -61,7 +61,7 @@ export async function sendAgain(
   return emailId
 }
 
-/** Where the mail would go now: to the present address of the client, if it went to the client. */
+/** The address to send the mail to again: the client's current one, if it went to the client. */
 export async function findPresentAddress(tx: Db, email: WholeEmail): Promise<string> {
   const row =
     email.isToClient && email.objectType && (await findContext(tx, email.objectType, email))
@@ -70,7 +70,7 @@ export async function findPresentAddress(tx: Db, email: WholeEmail): Promise<str
   return address && address === row.context.client?.emailAddress ? address : email.to
 }
 
-/** The content for another address. Links are bound to a mail and its recipient, so they are made anew. */
+/** The content for another address. Links are bound to a mail and its recipient, so they are replaced. */
 function readdress<Mail extends WholeEmail & { html: string; text: string }>(
   email: Mail,
   own: { emailId: number; messageId: string; to: string },

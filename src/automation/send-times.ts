@@ -1,4 +1,4 @@
-/** On which days and at which hours messages go out, and which of them come at a bad moment. */
+/** How many messages are sent on each day and at each hour, and how many at a bad time. */
 export type SendTimesResult = {
   byDay: { day: string; count: number }[]
   /** 24 counts, from midnight on. */
@@ -9,9 +9,9 @@ export type SendTimesResult = {
 
 export type SendTime = {
   time: Temporal.Instant
-  /** The clock by which days and hours are counted: the location's, else the business's. */
+  /** The time zone of days and hours: the location's, else the business's. */
   timeZone: string
-  /** The clock that decides whether it is night. */
+  /** The time zone that decides whether it is night. */
   readerTimeZone: string
   /** Messages to the same reader can be too close together; null: the reader is not known. */
   reader: string | number | null
@@ -40,11 +40,11 @@ export class SendTimes {
     else this.#timesOfReader.set(reader, [time.epochMilliseconds])
   }
 
-  /** What is bad about the moment of a message, when all were added. */
+  /** Warnings about the time of a message; complete when all were added. */
   warningsOf({ time, readerTimeZone, reader }: SendTime): string[] {
     const at = time.epochMilliseconds
     const others = reader === null ? [] : (this.#timesOfReader.get(reader) ?? [])
-    // A second one at the same moment is as close as an earlier one.
+    // Another message at the same time counts like an earlier one.
     const isClose =
       others.some((other) => other < at && at - other < HOUR_MS) ||
       others.filter((other) => other === at).length > 1
@@ -60,15 +60,18 @@ export class SendTimes {
       byDay: days.toSorted((a, b) => (a.day < b.day ? -1 : 1)),
       byHour: this.#hours,
       atNight: this.#atNight,
-      withinAnHour: [...this.#timesOfReader.values()].reduce((sum, times) => sum + close(times), 0),
+      withinAnHour: [...this.#timesOfReader.values()].reduce(
+        (sum, times) => sum + countClose(times),
+        0,
+      ),
     }
   }
 }
 
 const isNight = (hour: number) => hour < NIGHT_ENDS || hour >= NIGHT_STARTS
 
-/** How many follow another one in less than an hour. */
-function close(times: number[]) {
+/** How many messages follow another one in less than an hour. */
+function countClose(times: number[]) {
   const inOrder = times.toSorted((a, b) => a - b)
   return inOrder.filter((time, i) => i > 0 && time - inOrder[i - 1]! < HOUR_MS).length
 }

@@ -28,7 +28,7 @@ export async function makeMissingKeys(engine: Db): Promise<number> {
 
 const MAX_DOMAINS = 100
 
-/** The signing keys of the domains from which this node has sent last. Keys never change. */
+/** A cache of the signing keys of recently used domains. Keys never change. */
 export class SenderKeys {
   readonly #engine: Db
   readonly #signers = new RecentlyUsed<string, DkimSigner[]>(MAX_CACHED)
@@ -37,7 +37,7 @@ export class SenderKeys {
     this.#engine = engine
   }
 
-  /** Makes the keys if there are none yet, so that no mail leaves unsigned. */
+  /** Makes the keys if there are none yet, so that no mail is sent unsigned. */
   async signersOf(key: SenderDomainKey): Promise<DkimSigner[]> {
     const name = `${key.businessId} ${key.domain}`
     const known = this.#signers.get(name)
@@ -62,7 +62,7 @@ const MAX_CACHED = 1_000
 
 export type SenderCheckParts = { route: MailRoute; resolver: Resolver }
 
-/** Checks one domain, and says when it is checked again. */
+/** Checks one domain, and decides when it is checked again. */
 export async function checkDomain(
   domain: SenderDomainRow & { timeZone: string },
   { route, resolver, now }: SenderCheckParts & { now(): Temporal.Instant },
@@ -78,7 +78,7 @@ export async function checkDomain(
 
 const RETRY_MINUTES = 60
 
-/** Between 2 and 5 o'clock of the business, spread over the domains. */
+/** Between 2:00 and 5:00 in the business's time zone, spread over the domains. */
 function nextNight(
   { domain, timeZone }: Pick<SenderDomainRow, 'domain'> & { timeZone: string },
   now: Temporal.Instant,

@@ -19,22 +19,22 @@ export async function lockSubjectsForShare(
   triggers: TypedKey[],
 ): Promise<Map<string, Subject>> {
   lockObjectsForShare(tx, triggers)
-  const found = groupByType(triggers).map(([objectType, some]) =>
-    readSubjects(tx, settings, objectType, some),
+  const found = groupByType(triggers).map(([objectType, ofType]) =>
+    readSubjects(tx, settings, objectType, ofType),
   )
   const subjects = (await Promise.all(found)).flat()
   return new Map(subjects.map((subject) => [objectKeyOf(subject), subject]))
 }
 
-/** The same with everything that a mail can mention. Sends all statements before it awaits a result. */
+/** The same, with the data for mails. Sends all statements before it awaits a result. */
 export async function lockWholeObjectsForShare(
   tx: Db,
   settings: SettingsCache,
   triggers: TypedKey[],
 ): Promise<Map<string, WholeObject>> {
   lockObjectsForShare(tx, triggers)
-  const found = groupByType(triggers).map(([objectType, some]) =>
-    listWholeObjects(tx, settings, objectType, some),
+  const found = groupByType(triggers).map(([objectType, ofType]) =>
+    listWholeObjects(tx, settings, objectType, ofType),
   )
   const objects = (await Promise.all(found)).flat()
   return new Map(objects.map((object) => [objectKeyOf(object.subject), object]))

@@ -5,7 +5,7 @@ import { findSenderDomain } from '../store/sender-domains.ts'
 import { findEmptyTokens } from './preview.ts'
 import type { RenderedTemplate } from './templates.ts'
 
-/** What saving a template warns of: its sender, and tokens that are empty for recent objects. */
+/** The warnings about a saved template: its sender, and tokens that are empty for recent objects. */
 export const findTemplateWarnings = async (
   db: Db,
   template: RenderedTemplate,
@@ -15,17 +15,17 @@ export const findTemplateWarnings = async (
   ...(await findEmptyTokens(db, template)),
 ]
 
-/** What is wrong with the sender of a template, and what to do. */
+/** A problem with the sender of a template, and what to do. */
 type SenderWarning = { property: 'fromAddress'; detail: string }
 
-/** Mails of the template are not sent from its address, or are not aligned with its domain. */
+/** Warns if mails are not sent from the template's address, or are not aligned with its domain. */
 async function findSenderWarnings(
   db: Db,
   { businessId, fromAddress }: { businessId: number; fromAddress: string | null },
   mailFrom: Mailbox,
 ): Promise<SenderWarning[]> {
   const domain = domainOf(fromAddress ?? '')
-  // With a token in it, the domain is known only when a mail is made.
+  // If the domain contains a token, it is known only when a mail is made.
   if (!fromAddress || domain.includes('%') || fromAddress === mailFrom.address) return []
   const warn = (detail: string): SenderWarning[] => [{ property: 'fromAddress', detail }]
   const { senderDomains } = await getBusiness(db, businessId)

@@ -47,18 +47,18 @@ export class Rendering {
       }),
     ).then(() => true)
     if (maxWaitMs === Infinity) return rendered
-    const enough = new AbortController()
-    const timeLimit = sleep(maxWaitMs, false, { signal: enough.signal }).catch(() => false)
-    return Promise.race([rendered, timeLimit]).finally(() => enough.abort())
+    const timer = new AbortController()
+    const timeLimit = sleep(maxWaitMs, false, { signal: timer.signal }).catch(() => false)
+    return Promise.race([rendered, timeLimit]).finally(() => timer.abort())
   }
 
   /** The rendered templates by the id in the action, and the rows that are not rendered yet. */
   split(rows: NamedTemplate[]) {
     const unrendered = rows.filter((row) => !this.#find(row))
-    const without = new Set(unrendered.map(({ namedId }) => namedId))
+    const incomplete = new Set(unrendered.map(({ namedId }) => namedId))
     const templates = new Map<number, RenderedTemplate[]>()
     for (const row of rows) {
-      if (without.has(row.namedId)) continue
+      if (incomplete.has(row.namedId)) continue
       const template = Object.assign(row, { rendered: this.#find(row)! })
       const others = templates.get(row.namedId) ?? []
       templates.set(

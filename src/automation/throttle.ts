@@ -2,8 +2,8 @@ import type { Db } from '../database/database.ts'
 import { listLongQueues } from '../store/email-queue.ts'
 
 /**
- * Knows the businesses whose email queue is so long that more mails would only wait there. Their
- * triggers stay pending until the mail server has taken some; other businesses are not delayed.
+ * Finds the businesses whose email queue is so long that more mails would only wait there. Their
+ * triggers stay pending until the mail server has accepted some; other businesses are not delayed.
  */
 export class Throttle {
   readonly #db: Db
@@ -26,8 +26,8 @@ export class Throttle {
   }
 }
 
-/** What a busy mail server takes within a second or two. */
+/** A busy mail server accepts this many within a second or two. */
 const MAX_QUEUED_EMAILS = 2_000
 
-/** The limit is soft: between two reads, firing may exceed it by what it makes in that time. */
+/** The limit is soft: between two reads, firing may exceed it. */
 export const THROTTLE_READ_EVERY_MS = 250

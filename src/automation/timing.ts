@@ -43,8 +43,8 @@ export function firingTime(
 }
 
 /**
- * The end of quiet hours for a time that falls into them. What would be of no use then is sent before
- * they begin, or else at its time: an event cannot be sent before it happened.
+ * The end of quiet hours for a time that falls into them. A reminder that would be useless then is sent
+ * before they begin; an event at its time, because it cannot be sent before it happened.
  */
 function outsideQuietHours(
   time: Temporal.Instant,
@@ -61,7 +61,7 @@ function outsideQuietHours(
   return { scheduledTime: plus(quiet.from, -BEFORE_QUIET_MS), quietTime: time }
 }
 
-/** The time of a reminder that is sent late: it waits for the end of quiet hours if it is of use then. */
+/** The time of a reminder that is sent late: the end of quiet hours, if it is still useful then. */
 export function notInQuietHours(
   definition: Offset,
   subject: LocalClock,
@@ -71,13 +71,13 @@ export function notInQuietHours(
   return outsideQuietHours(scheduledTime, subject, mustPrecede, 'or at once').scheduledTime
 }
 
-/** So much before quiet hours begin, mails leave that would be of no use at their end. */
+/** How long before quiet hours a mail is sent that would be useless at their end. */
 const BEFORE_QUIET_MS = 60_000
 
-/** So little late, a trigger or mail from before quiet hours may still leave, if much is due at once. */
+/** A trigger or mail that was due before quiet hours may be this late, if many are due at once. */
 const LATE_INTO_QUIET_MS = 10 * 60_000
 
-/** The quiet hours into which something was delayed that should have been sent at a time before them. */
+/** The quiet hours into which a trigger or mail was delayed that was due before them. */
 function findQuietDelay(dueTime: Temporal.Instant, subject: LocalClock, now: Temporal.Instant) {
   if (!subject.quietHours) return undefined
   if (now.epochMilliseconds - dueTime.epochMilliseconds < LATE_INTO_QUIET_MS) return undefined
@@ -86,8 +86,8 @@ function findQuietDelay(dueTime: Temporal.Instant, subject: LocalClock, now: Tem
 }
 
 /**
- * Until when a trigger waits that is late, because of an outage or an approval, and would now fire in
- * quiet hours. Undefined if it would be of no use then, or if it was planned for this time.
+ * Until when a trigger waits that was delayed into quiet hours, by an outage or an approval. Undefined
+ * if it would be useless then, or if it was planned for this time.
  */
 export function quietUntil(
   definition: Timing,
@@ -134,7 +134,7 @@ export function firstPlan(
   return { status: 'EXPIRED', scheduledTime, statusReason: REASONS.bookedLate }
 }
 
-/** Is it still useful to fire now? A reminder before its anchor until then, others for 72 hours. */
+/** Is it still useful to fire now? A reminder before its anchor is until then, others for 72 hours. */
 export function isOfUse(
   definition: Pick<Timing, 'eventTypeId' | keyof Offset>,
   anchorTime: Temporal.Instant,
@@ -149,10 +149,10 @@ export function isOfUse(
 
 const MAX_LATE_MS = 72 * 60 * 60 * 1000
 
-/** What is not a reminder before its anchor is useless if it was due before this. */
+/** All but reminders before their anchor are useless if they were due before this. */
 export const lateBefore = (now: Temporal.Instant) => now.subtract({ milliseconds: MAX_LATE_MS })
 
-/** The times of a mail that decide how long it is of use; null if it has no trigger. */
+/** The times of a mail that decide how long it is useful; null if it has no trigger. */
 type MailTimes = {
   anchorTime: Temporal.Instant | null
   scheduledTime: Temporal.Instant | null
@@ -202,8 +202,8 @@ function offsetFrom(anchor: Temporal.Instant, definition: Timing, timeZone: stri
   // Most offsets are plain hours, which do not need the expensive time zone.
   if (months && days) {
     // Only the final local time is resolved in the zone, not the day in between.
-    const wall = anchor.toZonedDateTimeISO(timeZone).toPlainDateTime().add(months).add(days)
-    time = wall.toZonedDateTime(timeZone).toInstant()
+    const local = anchor.toZonedDateTimeISO(timeZone).toPlainDateTime().add(months).add(days)
+    time = local.toZonedDateTime(timeZone).toInstant()
   } else if (months ?? days) {
     time = anchor
       .toZonedDateTimeISO(timeZone)

@@ -28,7 +28,7 @@ type TriggerHistory = {
   checkedTime: Temporal.Instant | null
 }
 
-/** The oldest changes of an object with more are left out. */
+/** If an object has more changes, the oldest are left out. */
 const MAX_STATES = 500
 
 /**
@@ -131,13 +131,13 @@ function scheduledAfter(
     return firstPlan(definition, firing, changedTime, subject).scheduledTime
   }
   if (isBefore(changedTime, plan.anchorTime)) return null
-  const isAskedFor = reportsFact(definition)
+  const isRequired = reportsFact(definition)
     ? definition.active
     : refusals(definition, subject).length === 0
-  return (isAskedFor && firingTime(definition, subject, plan.anchorTime)?.scheduledTime) || null
+  return (isRequired && firingTime(definition, subject, plan.anchorTime)?.scheduledTime) || null
 }
 
-/** What happened to the trigger itself: the audit of object and definition does not have it. */
+/** Changes of the trigger itself, which the audit of object and definition does not contain. */
 function ownEntries(
   trigger: StoredTrigger,
   plan: TriggerPlan,
@@ -189,7 +189,7 @@ async function checksAt(
       ? undefined
       : await findClientTagsAt(db, trigger.businessId, subject.clientId, time)
   const asItWas = { ...subject, clientTags: clientTags ?? subject.clientTags }
-  const asked =
+  const checked =
     isFact && plan.occurrence
       ? {
           ...readOccurrence(plan.occurrence),
@@ -198,7 +198,7 @@ async function checksAt(
           happenedAt: plan.anchorTime,
         }
       : asItWas
-  const found = checks(definition, asked, namedBy(names))
+  const found = checks(definition, checked, namedBy(names))
   return hasFired ? found.map((check) => passed(check, 'when it fired')) : found
 }
 

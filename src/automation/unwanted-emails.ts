@@ -12,12 +12,12 @@ import { firingTime, isBefore, isOfUse, isReminder, mailQuietUntil, usefulUntil 
 type Checking = {
   settings: SettingsCache
   now: Temporal.Instant
-  /** Why the mail server takes no mail now. */
+  /** Why the mail server accepts no mail now. */
   outage: MailOutage | undefined
 }
 
 /**
- * Checks again which mails must not be sent, by what changed since they were made or last attempted, and
+ * Checks again which mails must not be sent, because of changes since they were made or attempted, and
  * which must wait for the end of quiet hours.
  */
 export async function findUnwanted(tx: Db, claimed: ClaimedEmail[], checking: Checking) {
@@ -49,7 +49,7 @@ function whyUnwanted(
   return { status: 'FAILED', statusReason }
 }
 
-/** FAILED if the mail server did not take it, CANCELLED if it was never tried. */
+/** FAILED if the mail server did not accept it, CANCELLED if it was never tried. */
 function endUseless(mail: ClaimedEmail, outage: MailOutage | undefined): Unwanted {
   const { mailResumedTime, attempts, lastAnswer } = mail
   if (mailResumedTime && !isBefore(mailResumedTime, usefulUntil(mail)))
@@ -67,7 +67,7 @@ const asMaybeSent = ({ statusReason }: Unwanted): Unwanted => ({
   statusReason: `${REASONS.maybeSent}: ${statusReason}`,
 })
 
-/** Mails whose object was cancelled or moved, or that are no longer useful, or not in quiet hours. */
+/** Mails whose object was cancelled or moved, that are no longer useful, or that quiet hours delay. */
 async function findStale(tx: Db, claimed: ClaimedEmail[], { settings, now }: Checking) {
   const stale = new Map<number, string>()
   const quietUntil = new Map<number, Temporal.Instant>()

@@ -5,7 +5,7 @@ import { toColumn } from '../contract/objects.ts'
 export const watchedColumns = (objectType: ObjectType) =>
   Object.keys(WATCHED[objectType]).map(toColumn)
 
-/** What a change of these columns is a change of. */
+/** The kinds of changes that a change of these columns is. */
 export const changesIn = (objectType: ObjectType, columns: string[]): Change[] => [
   ...new Set(
     Object.entries(WATCHED[objectType])

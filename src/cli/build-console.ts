@@ -23,7 +23,7 @@ export async function buildConsole(log: Log, built = join(CONSOLE_FOLDER, 'dist'
   }
 }
 
-/** By renaming: a service that starts meanwhile sees no partial build. */
+/** Renames folders, so that a service that starts meanwhile sees no partial build. */
 function replaceFolder(built: string, fresh: string) {
   const old = `${fresh}-old`
   if (existsSync(built)) renameSync(built, old)

@@ -7,10 +7,10 @@ import { readQueueHealth, type QueueHealth } from '../store/queue-health.ts'
 import { ADVICE_BY_PHASE, type Finding } from './check-mail.ts'
 import { formatDuration, secondsSince } from './durations.ts'
 
-/** What the doctor learned by connecting to the mail server. */
+/** The result of connecting to the mail server. */
 export type ProbedServer = { server: string; trouble: Unavailable | undefined }
 
-/** What the nodes that send have stored. */
+/** The state that the sending nodes have stored. */
 export type DeliveryState = { health: QueueHealth; mailServer: MailServerState | undefined }
 
 export async function readDelivery(

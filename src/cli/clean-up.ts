@@ -8,8 +8,8 @@ import { deleteEndedMails, deleteEndedTriggers } from '../store/retention.ts'
 import { deleteOldSoftBounces } from '../store/soft-bounces.ts'
 
 /**
- * Deletes what is kept for a time only, in batches, so that no lock is held for long. Returns how many
- * triggers and mails RETENTION_MONTHS deleted.
+ * Deletes data whose retention time has passed, in batches, so that no lock is held for long. Returns
+ * how many triggers and mails RETENTION_MONTHS deleted.
  */
 export async function cleanUp(
   { engine }: Pick<Database, 'engine'>,

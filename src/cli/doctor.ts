@@ -99,7 +99,7 @@ async function examine(config: Config, mailTo: string | undefined): Promise<Find
   }
 }
 
-/** Opening it would create one. */
+/** Opening a missing database would create it. */
 function refuseMissingDatabase({ databaseUrl, dataDir }: Config) {
   if (databaseUrl || hasDatabase(dataDir)) return
   throw new StartError(
@@ -132,7 +132,7 @@ async function examineEngine(
   }
 }
 
-/** Connects and signs in, without a mail. */
+/** Connects and signs in, but sends no mail. */
 async function probeMailServer(config: Config): Promise<Facts['mail']> {
   const mailer = makeMailer(config)
   if (mailer.server === null) return undefined

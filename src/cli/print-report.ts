@@ -154,6 +154,6 @@ const OPTIONS: Record<string, string> = {
 const nameOptions = ({ message, errors }: RequestError) =>
   errors?.map(({ pointer, detail }) => `${nameOption(pointer)} ${detail}`).join('; ') ?? message
 
-/** The option of a pointer, also of one to an item such as `/groupBy/0`. */
+/** The option for a JSON pointer, which may point to an item such as `/groupBy/0`. */
 const nameOption = (pointer: string) =>
   Object.entries(OPTIONS).find(([start]) => `${pointer}/`.startsWith(`${start}/`))?.[1] ?? pointer

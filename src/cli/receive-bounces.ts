@@ -9,7 +9,7 @@ import { StartError } from '../errors.ts'
 import { countBounceMessage } from '../http/routes/bounce-metrics.ts'
 import type { Log } from '../log.ts'
 
-/** Bounces come back only if the operator says where: else MAIL_FROM's mailbox takes them. */
+/** Without BOUNCE_LISTEN and BOUNCE_DOMAIN, bounces go to the mailbox of MAIL_FROM. */
 export function bounceAddressesOf(config: Config, secret: string) {
   if (!config.bounceListen && !config.bounceDomain) return {}
   const domain = envelopeDomainOf(config)

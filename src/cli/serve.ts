@@ -42,14 +42,14 @@ async function serve() {
   const log = openLog(config.logLevel)
   for (const warning of configWarnings(config)) log.warn(warning)
   const stops: (() => Promise<unknown> | void)[] = []
-  // From the beginning: Ctrl-C during the start must also stop the embedded database.
+  // Registered first: Ctrl-C during the start must also stop the embedded database.
   const stopRequested = stopSignal(log)
   let exitCode = 0
   try {
     const app = await start(config, log, stops)
     exitCode = await stopRequested
     log.info('stopping')
-    // Work that hangs is abandoned: another node, or the next start, takes it over.
+    // Work that hangs is abandoned: another node, or this one after its next start, takes it over.
     setTimeout(() => process.exit(exitCode), MAX_STOP_SECONDS * 1000).unref()
     await closeWithin(app, DRAIN_SECONDS)
   } finally {

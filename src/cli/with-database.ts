@@ -21,7 +21,7 @@ export async function withDatabase<T>(work: (reached: Reached) => Promise<T>): P
   }
 }
 
-/** Faults name properties of a body; here those are options. */
+/** Faults name properties of a body, which are options on the command line. */
 function describeFaults({ message, errors }: RequestError) {
   if (!errors) return message
   return errors

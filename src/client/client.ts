@@ -9,27 +9,27 @@ export { ConnectionError, ProblemError, type Problem } from './problem-error.ts'
 /** A client of the API. Every operation is a method with the name of its `operationId`. */
 export type BellwetherClient = { [N in keyof Operations]: Method<Operations[N]> }
 
-/** What an operation answers: `AnswerOf<'getAppointment'>`. */
+/** The answer of an operation: `AnswerOf<'getAppointment'>`. */
 export type AnswerOf<N extends keyof Operations> = Operations[N]['answer']
-/** What an operation takes: `InputOf<'createAppointment'>`. */
+/** The input of an operation: `InputOf<'createAppointment'>`. */
 export type InputOf<N extends keyof Operations> = RawInput<Operations[N]>
 
 export type ClientOptions = {
-  /** Where the service is, such as `https://bookings.example.com`. */
+  /** The base URL of the service, such as `https://bookings.example.com`. */
   baseUrl: string
-  /** A key of the business. In a browser the session cookie is used if there is none. */
+  /** An API key. Without one, a browser uses the session cookie. */
   key?: string
   fetch?: typeof fetch
-  /** How often a call is tried again after a lost connection, 429 or 503; 3 unless given. */
+  /** How often a call is tried again after a lost connection, 429 or 503. Default: 3. */
   retries?: number
 }
 
 type CallOptions = {
   signal?: AbortSignal | undefined
   headers?: Record<string, string>
-  /** The `ETag` of the object that was read: 412 if it has changed since. */
+  /** The `ETag` of the object as it was read. If it has changed since, the answer is 412. */
   ifMatch?: string | null
-  /** Sent as `Idempotency-Key`; a random one unless given. */
+  /** Sent as `Idempotency-Key`. Default: a random one. */
   idempotencyKey?: string
   /** The browser finishes the request even if the page is closed. For small bodies only. */
   keepalive?: boolean
@@ -65,12 +65,12 @@ type Method<O extends Operation> =
       : (input: Input<O>, options?: Options<O>) => Result<O>
     : (input: Input<O>, options: Options<O>) => Result<O>
 
-/** The body of the answer; with its headers if they are asked for. */
+/** The body of the answer. `withResponse` also gives the headers. */
 export type Answer<T> = Promise<T> & {
   withResponse(): Promise<{ body: T; response: Response }>
 }
 
-/** Awaited it is the first page; `for await` goes through the items of all pages. */
+/** `await` gives the first page; `for await` iterates over the items of all pages. */
 export type List<T, Item> = Answer<T> & AsyncIterable<Item>
 
 const MAX_WAIT_SECONDS = 60
@@ -85,10 +85,10 @@ export function createClient({
   const base = baseUrl.replace(/\/$/, '')
   const authorization = key ? { authorization: `Bearer ${key}` } : {}
 
-  /** Tries again with the same headers, so that a POST that was already done is not done twice. */
+  /** Retries with the same headers, so that a POST is not processed twice. */
   async function send(url: string, init: RequestInit, isRepeatable: boolean): Promise<Response> {
     const fetchOnce = given.fetch ?? fetch
-    let wasCut = false
+    let wasConnectionLost = false
     for (let left = retries; ; left -= 1) {
       const response = await fetchOnce(base + url, init).catch((error: unknown) => {
         if (init.signal?.aborted) throw error
@@ -96,15 +96,16 @@ export function createClient({
       })
       let seconds = 0.5 * 2 ** (retries - left)
       if (response instanceof ConnectionError) {
-        wasCut = true
+        wasConnectionLost = true
         if (left <= 0 || !isRepeatable) throw response
       } else {
         if (response.ok) return response
         const problem = await problemOf(response)
-        // The try whose connection was lost may still be running.
-        const isPassing = TRANSIENT.includes(response.status) || (wasCut && response.status === 409)
+        // The attempt whose connection was lost may still be running.
+        const isTransient =
+          TRANSIENT.includes(response.status) || (wasConnectionLost && response.status === 409)
         seconds = problem.retryAfterSeconds ?? seconds
-        if (left <= 0 || !isPassing || seconds > MAX_WAIT_SECONDS) throw problem
+        if (left <= 0 || !isTransient || seconds > MAX_WAIT_SECONDS) throw problem
       }
       await sleep(seconds * 1_000, init.signal)
     }
@@ -186,7 +187,7 @@ function readBody(name: string, response: Response): Promise<unknown> {
   return name.endsWith('Html') ? response.text() : response.blob()
 }
 
-/** A body that can be sent again: a stream could not. */
+/** Reads the lines into memory: a stream cannot be sent again. */
 async function readLines(lines: unknown) {
   if (typeof lines === 'string' || lines instanceof Blob) return lines
   const parts: string[] = []
@@ -204,7 +205,7 @@ function searchOf(query: Record<string, unknown> = {}) {
   return search.size > 0 ? `?${search}` : ''
 }
 
-/** Not `randomUUID`, which browsers have only on pages that came over TLS. */
+/** Not `randomUUID`, which browsers offer only on HTTPS pages. */
 const randomKey = () =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
     byte.toString(16).padStart(2, '0'),

@@ -84,10 +84,10 @@ import type { Found } from '../contract/search.ts'
 import type { Status, StatusWrite } from '../contract/status.ts'
 import type { OBJECTS, OtherOperation } from './operations.ts'
 
-/** What an operation takes in its path, its query and its body, and what it answers. */
+/** The path parameters, query, body and answer of an operation. */
 export type Operation = { path?: object; query?: object; body?: unknown; answer: unknown }
 
-/** A body without what the service sets or ignores. What is optional may also be undefined. */
+/** A body without the properties that the service sets or ignores. Optional ones may be undefined. */
 type Writable<T> = T extends (infer Item)[]
   ? Writable<Item>[]
   : T extends object
@@ -114,7 +114,7 @@ export type ImportLine =
       [property: string]: unknown
     }
 
-/** NDJSON as it is, or the objects of its lines. */
+/** NDJSON text, or the objects of its lines. */
 export type ImportLines = string | Blob | Iterable<ImportLine> | AsyncIterable<ImportLine>
 
 type ObjectName = keyof typeof OBJECTS

@@ -1,6 +1,6 @@
 /**
  * Method and path of the operations, by the `operationId` of the API description. A test compares
- * them with the description; operation-types.ts says what each takes and answers.
+ * them with the description; operation-types.ts has the types of their inputs and answers.
  */
 
 /** The kinds of objects that share their operations: plural, path, and `plan` if a save can be planned. */
@@ -141,11 +141,10 @@ export const operations = (): [name: string, route: string][] => [
   ...Object.entries(OTHERS),
 ]
 
-/** Their body is not JSON. */
 export const CONTENT_TYPES: Record<string, string> = {
   importObjects: 'application/x-ndjson',
   importCsv: 'text/csv',
 }
 
-/** Doing them twice is not the same as once, and they take no `Idempotency-Key`. */
+/** Not retried: they are not idempotent and take no `Idempotency-Key`. */
 export const NEVER_REPEATED = ['signIn', 'changePassword', 'setPasswordByLink']

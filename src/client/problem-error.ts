@@ -23,11 +23,11 @@ export class ProblemError extends Error {
   readonly type: string | undefined
   readonly detail: string | undefined
   readonly instance: string | undefined
-  /** What is wrong with the input: a JSON pointer into the body, or `?name` of the query. */
+  /** The faults of the input, each with its place: a JSON pointer into the body, or `?name` of the query. */
   readonly errors: { pointer: string; detail: string }[]
   /** For 429 and 503: when to try again. */
   readonly retryAfterSeconds: number | undefined
-  /** The id under which the log of the service has this request. */
+  /** The id of this request in the log of the service. */
   readonly requestId: string | undefined
 
   constructor(status: number, problem: Problem, headers: ProblemHeaders = {}) {

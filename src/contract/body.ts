@@ -2,7 +2,7 @@ import type { Fault } from '../errors.ts'
 import type { ObjectType } from './event-type.ts'
 import { isId, isPlainObject } from './json.ts'
 
-/** An id in a body that must exist in the business. The database is asked after the body was read. */
+/** An id in a body that must exist in the business. It is looked up after the body was read. */
 export type Reference =
   | { kind: ReferenceKind; id: number; pointer: string }
   | { kind: 'status'; objectType: ObjectType; id: string; pointer: string }
@@ -30,7 +30,7 @@ export type Found = { value: unknown; pointer: string }
 /** An object in the body and its JSON pointer. */
 export type Place = { object: unknown; pointer: string }
 
-/** Finds a property in the first place that has a value; `null` if it is null in one and absent in the others. */
+/** Finds the first place with a value; `null` if the property is null in one and absent in the others. */
 export function look(places: Place[], name: string): Found {
   let found: Found = { value: undefined, pointer: `${places[0]?.pointer ?? ''}/${name}` }
   for (const { object, pointer } of places) {
@@ -48,8 +48,8 @@ export const isMissing = (value: unknown): value is null | undefined =>
   value === null || value === undefined
 
 /**
- * Collects what is wrong with a body that its schema cannot express, and the ids that it names. The
- * schema reports values of a wrong type: here they are read as `undefined`, like absent ones.
+ * Collects the ids that a body names, and the faults that its schema cannot express. The schema reports
+ * values of a wrong type: here they are read as `undefined`, like absent ones.
  */
 export class Reading {
   readonly faults: Fault[]

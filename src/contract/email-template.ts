@@ -4,7 +4,7 @@ import { OBJECT_TYPES } from './event-type.ts'
 import { Attachment } from './file-library.ts'
 import { Named, OrNull } from './schema.ts'
 
-/** What tokens are about, in the order in which they are listed. */
+/** The subjects of tokens, in the order in which they are listed. */
 export const TOKEN_KINDS = [
   'business',
   'location',
@@ -65,7 +65,7 @@ export const TemplateCheck = Type.Object(unsaved, {
   examples: [{ template: { subject: 'See you on %APPT_DATE%' } }],
 })
 
-/** Both, to list the tokens with their values; or neither. */
+/** With `objectType` and `objectId`, tokens are listed with their values. */
 export const TokenQuery = Type.Object({
   objectType: Type.Optional(about.objectType),
   objectId: Type.Optional(about.objectId),

@@ -104,7 +104,7 @@ export const EventActionBody = Type.Object(
   { title: 'EventActionBody' },
 )
 
-/** An action inside a definition belongs to that definition, whatever link it carries. */
+/** An action inside a definition belongs to that definition. Its own link is ignored. */
 export const NestedActionBody = Named('NestedEventActionBody', {
   ...EventActionBody.properties,
   eventDefnId: Ignored,

@@ -128,7 +128,7 @@ const byId = new Map<number, (typeof EVENT_TYPES)[number]>(
 
 export const eventTypeById = (eventTypeId: number) => byId.get(eventTypeId)
 
-/** An event type with what a person needs to choose one. */
+/** An event type with the details that a person needs to choose one. */
 export const EventTypeInfo = Type.Object(
   {
     ...EventType.properties,

@@ -5,7 +5,7 @@ import { PageQuery } from './page.ts'
 import { Id, Maybe, Moment, Named, serverOwned, ServerOwned } from './schema.ts'
 
 export const MAX_FILE_BYTES = 5 * 1_048_576
-/** All attachments of one mail; in a mail they take a third more. */
+/** All attachments of one mail, before base64, which adds a third. */
 export const MAX_ATTACHED_BYTES = 10 * 1_048_576
 /** All files of a business. */
 export const MAX_LIBRARY_BYTES = 500 * 1_048_576
@@ -53,7 +53,7 @@ export const LibraryFile = Type.Object(
 )
 export type LibraryFile = Static<typeof LibraryFile>
 
-/** What a mail attaches. */
+/** An attachment of a mail. */
 export const Attachment = Named('Attachment', {
   fileUUId: FileUUId,
   name: Type.String(),

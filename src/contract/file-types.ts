@@ -3,8 +3,8 @@ import { isUtf8 } from 'node:buffer'
 type FileType = { type: string; isContent(bytes: Buffer): boolean }
 
 /**
- * The files that a mail may attach, by the extension of their name. The extension decides what the
- * reader's computer opens, so it must fit the content. HTML, SVG, macros and programs are left out.
+ * The file types that a mail may attach, by extension. The extension decides which program opens the
+ * file, so it must fit the content. HTML, SVG, macros and programs are not allowed.
  */
 const FILE_TYPES: Record<string, FileType> = {
   pdf: { type: 'application/pdf', isContent: (bytes) => startsWith(bytes, '%PDF-') },
@@ -29,7 +29,7 @@ export const FILE_EXTENSIONS = Object.keys(FILE_TYPES)
 /** The media type of a file by its name; undefined if files with this extension are not allowed. */
 export const fileTypeOf = (name: string): string | undefined => ofName(name)?.type
 
-/** Whether the bytes are what the name says. */
+/** Whether the content fits the extension of the name. */
 export const isContentOf = (name: string, bytes: Buffer) => ofName(name)?.isContent(bytes) ?? false
 
 function ofName(name: string) {

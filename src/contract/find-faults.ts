@@ -15,7 +15,7 @@ export function findFaults(schema: TSchema, body: unknown): Fault[] {
   return [...schemaFaults(schema, body, unknown), ...unknown].slice(0, MAX_FAULTS)
 }
 
-/** The faults of a value, without `unknown` properties, which were found before. */
+/** The faults of a value. `unknown`: unknown properties, which the caller has found already. */
 export function schemaFaults(schema: TSchema, value: unknown, unknown: Fault[] = []): Fault[] {
   const validator = validatorOf(schema)
   if (!holdsLongList(schema as Shape, value) && validator.Check(value)) return []
@@ -126,7 +126,7 @@ function isOfType({ type }: Shape, value: unknown) {
   }
 }
 
-/** The fault of a value itself, without what is inside it. */
+/** The fault of a value itself, without those of its items and properties. */
 function ownFault(shape: Shape, value: unknown): string | undefined {
   if (shape.enum && !shape.enum.includes(value)) return `must be one of ${shape.enum.join(', ')}`
   if (shape.const !== undefined && shape.const !== value) return `must be ${String(shape.const)}`
@@ -182,7 +182,7 @@ function listFault({ minItems = 0, maxItems }: Shape, value: unknown[]) {
   return undefined
 }
 
-/** Compiled when it is first needed: compiling the schemas of all routes would slow down the start. */
+/** Compiled on first use: compiling the schemas of all routes would slow down the start. */
 const validators = new WeakMap<TSchema, ReturnType<typeof Compile>>()
 
 function validatorOf(schema: TSchema) {
@@ -195,8 +195,8 @@ function validatorOf(schema: TSchema) {
 }
 
 /**
- * The schema as it is checked. Integers are limited to those that JavaScript represents exactly. A rule
- * decides instead of a format, which is less exact.
+ * The schema for the validator. Integers are limited to those that JavaScript represents exactly. A rule
+ * replaces the format, which is less exact.
  */
 function toChecked<T>(schema: T): T {
   if (typeof schema !== 'object' || schema === null) return schema

@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox'
 import { OBJECT_KINDS } from './objects.ts'
 import { Named } from './schema.ts'
 
-/** An import lists so many refused lines. */
+/** An import lists at most this many refused lines. */
 export const MAX_LISTED_REFUSALS = 1_000
 
 export const ImportQuery = Type.Object({

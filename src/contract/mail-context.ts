@@ -75,9 +75,9 @@ export type MailContext = {
   recall: { dueTime: Temporal.Instant; status: string } | null
   disclaimer: { formName: string; formBody: string | null; status: string } | null
   unsubscribeLink: string | null
-  /** Where the reader gets the calendar file. */
+  /** The URL of the calendar file. */
   calendarLink: string | null
-  /** Where the client of an appointment answers; absent in mails to others. */
+  /** The URLs with which the client of an appointment answers; absent in mails to others. */
   answerLinks?: { confirm: string; cancel: string }
 }
 

@@ -97,7 +97,7 @@ function bodyProperties(kind: ObjectKind): Record<string, TSchema> {
   }
 }
 
-/** As many as ids; see `references`. */
+/** The same limit as for ids; see `references`. */
 const MAX_EXTERNAL_IDS = 5_000
 
 const externalIds = (property: string) => {
@@ -128,7 +128,7 @@ const CategoryOfTemplate = Type.Optional(
 )
 const WARNED = { warnings: ServerOwned }
 
-/** What `expand` adds to an object of a list. */
+/** The properties that `expand` adds to an object of a list. */
 const EXPANDED = Object.fromEntries(
   Object.keys(ExpandedObject).map((property) => [property, ServerOwned]),
 )

@@ -4,12 +4,12 @@ import type { ExpandedObject } from './object-names.ts'
 import type { Filter, Kinds } from './objects.ts'
 
 /**
- * The types of the objects, taken from their declarations: what an answer carries, what a body may
- * carry and what a list can be filtered by.
+ * The types of the objects, derived from their declarations: the properties of an answer and of a body,
+ * and the filters of a list.
  */
 type Declared = { id: string; fields: object; filters: unknown }
 
-/** Written out, so that an editor shows the properties and not how they were put together. */
+/** Flattens an intersection, so that an editor shows the properties. */
 type Plain<T> = { -readonly [P in keyof T]: T[P] } & {}
 
 type IdOf<K extends Declared> = K['id'] extends 'invitationUUID' ? string : number

@@ -6,7 +6,7 @@ import { isId, isPlainObject, isSame } from './json.ts'
 
 export type Fields = Record<string, Field>
 
-/** What a body may hold, as the API description publishes it, and the fields that are stored. */
+/** The published schema of a body, and the fields that are stored. */
 export type BodyShape = { schema: TSchema; fields: Fields }
 
 /**
@@ -16,7 +16,7 @@ export type BodyShape = { schema: TSchema; fields: Fields }
 export function readGiven({ schema, fields }: BodyShape, body: unknown) {
   const faults = findFaults(schema, body)
   const given: Record<string, unknown> = {}
-  // After so many faults the rest of the body is not checked.
+  // With MAX_FAULTS faults the rest of the body was not checked.
   if (!isPlainObject(body) || faults.length >= MAX_FAULTS) return { given, faults }
   const faulty = new Set(faults.map(({ pointer }) => pointer.split('/')[1]))
   for (const property in fields) {
@@ -54,7 +54,7 @@ function missingFields(fields: Fields, body: unknown): Fault[] {
   return missing.map((property) => ({ pointer: `/${property}`, detail: 'is required' }))
 }
 
-/** Whether the values are those that are stored, so that a save of them changes nothing. */
+/** Whether the values equal the stored ones, so that saving them changes nothing. */
 export const isUnchanged = (values: object, stored: object) =>
   Object.entries(values).every(([property, value]) =>
     isSame(value, (stored as Record<string, unknown>)[property]),

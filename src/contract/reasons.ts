@@ -48,7 +48,7 @@ export const SUPPRESSED_REASONS = {
   UNSUBSCRIBED: 'the recipient unsubscribed',
 } as const
 
-/** What people call an object of each kind. */
+/** The name of each kind of object, for people. */
 export const OBJECT_NAMES: Record<ObjectType, string> = {
   CALENDAR: 'appointment',
   CLASS_SCHEDULE: 'class',

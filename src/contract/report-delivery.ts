@@ -74,7 +74,7 @@ const timeOfDay = (): Of<TString> & { initially: string } => ({
       : [{ detail: 'must be a time from 00:00 to 23:59, HH:MM' }],
 })
 
-/** `checkPrintRequest` checks what is in it. */
+/** `checkPrintRequest` checks the content. */
 const filtersField = (): Of<typeof ReportFilters> => ({
   schema: ReportFilters,
   sqlType: 'jsonb',

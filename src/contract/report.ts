@@ -4,7 +4,7 @@ import { Id, Ignored, Maybe, Moment, Named, OrNull } from './schema.ts'
 export const REPORT_FORMATS = ['pdf', 'xlsx', 'csv', 'html', 'json'] as const
 export type ReportFormat = (typeof REPORT_FORMATS)[number]
 
-/** What a report can be grouped by. */
+/** The properties that a report can be grouped by. */
 export const DIMENSIONS = [
   'staff',
   'location',

@@ -7,8 +7,8 @@ export type RuleFault = { at?: string; detail: string }
 export type Rule = (value: unknown) => RuleFault[]
 
 /**
- * Adds a rule to a schema: what JSON Schema cannot express, and faults that say what to send. A value is
- * valid only if it fits the schema and the rule.
+ * Adds a rule to a schema, for conditions that JSON Schema cannot express or whose faults say what to send.
+ * A value is valid only if it fits both.
  */
 export function withRule<S extends TSchema>(schema: S, rule: Rule): S {
   const refined = Type.Refine(schema, (value) => rule(value).length === 0)

@@ -65,7 +65,7 @@ function findUnknown(names: Names | undefined, value: unknown, at: string, fault
   }
 }
 
-/** A name that the service ignores is offered only if it is nearer than each one that it reads. */
+/** A name that the service ignores is suggested only if it is nearer than all names that it reads. */
 function hintFor(name: string, { suggested, ignored }: Names) {
   const useful = findNearest(name, suggested)
   const useless = findNearest(name, ignored)
@@ -125,7 +125,7 @@ function findNearest(name: string, suggested: readonly string[]) {
 
 const maxDistance = (name: string) => Math.max(1, Math.floor(name.length / 3))
 
-/** A name without its beginning or end is near: `email` for `emailAddress`. Undefined if it is too far. */
+/** The beginning or end of a name is near: `email` for `emailAddress`. Undefined if it is too far. */
 function distanceTo(given: string, name: string) {
   if (given === name) return 0
   if (given.length >= 4 && (name.startsWith(given) || name.endsWith(given))) return 1

@@ -10,9 +10,9 @@ export function pendingOf(statement: pg.QueryConfig): Pending {
 }
 
 /**
- * Sends statements in one packet with one Sync: one round trip. Each result is given when it arrives,
- * while the server still runs the statements that follow. After an error the server skips the rest, and
- * they fail with that error.
+ * Sends statements in one packet with one Sync: one round trip. Each promise resolves when its result
+ * arrives, while the server still runs later statements. After an error the server skips the rest,
+ * which fail with that error.
  */
 export async function sendBatch(client: pg.ClientBase, batch: Pending[]) {
   try {
@@ -20,14 +20,14 @@ export async function sendBatch(client: pg.ClientBase, batch: Pending[]) {
       client.query(new Batch(batch, (error) => (error ? reject(error) : resolve())))
     })
   } catch (error) {
-    // The stack of the caller, not of the socket's event.
+    // Shows the stack of the caller instead of the socket's event.
     if (error instanceof Error) Error.captureStackTrace(error)
     for (const { reject } of batch) reject(error)
     throw error
   }
 }
 
-/** Outside a transaction: the statements are one implicit transaction, committed before the answer. */
+/** Only outside a transaction: the statements form one implicit transaction. */
 export async function runBatch(client: pg.ClientBase, statements: pg.QueryConfig[]) {
   const batch = statements.map(pendingOf)
   await sendBatch(client, batch)
@@ -68,7 +68,7 @@ class Batch extends Query {
     super({ text: '' })
     this.#queries = batch.map(({ statement, resolve, reject }) => {
       const query = new Query(statement)
-      // Rows that cannot be read are an error of their statement only.
+      // If rows cannot be parsed, only their own statement fails.
       query.callback = (error: Error | null, result: pg.QueryResult) =>
         error ? reject(error) : resolve(result)
       return query
@@ -77,11 +77,11 @@ class Batch extends Query {
   }
 
   override submit(connection: Connection) {
-    // Each query would send a Sync of its own.
+    // Otherwise each query would send its own Sync.
     const withoutSync: Connection = Object.create(connection, { sync: { value: () => {} } })
     connection.stream.cork()
     for (const [index, query] of this.#queries.entries()) {
-      // The server keeps small results back until the Sync; they need not wait for long statements.
+      // The server buffers small results until the Sync. A flush sends them before a long statement.
       if (index > 0 && isLong(query)) connection.flush()
       query.prepare(withoutSync)
     }
@@ -90,7 +90,7 @@ class Batch extends Query {
     this.#moveTo(0)
   }
 
-  /** The client records by name and text what the server has parsed. */
+  /** The client uses name and text to record which statements the server has parsed. */
   #moveTo(index: number) {
     this.#current = index
     this.name = this.#queries[index]?.name
@@ -125,7 +125,7 @@ class Batch extends Query {
   }
 }
 
-/** Whether it writes many rows. */
+/** A statement with a long value writes many rows. */
 const isLong = ({ values = [] }: Query) =>
   values.some((value) => typeof value === 'string' && value.length > LONG_VALUE)
 

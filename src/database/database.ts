@@ -30,7 +30,7 @@ export type Db = {
 export type Database = {
   /** Reads and writes the rows of one business; the audit records changes as made by `user`. */
   forBusiness(businessId: number, user: string): Db
-  /** The same rows, over connections of their own for long reads. */
+  /** The same rows, over separate connections for long reads. */
   reportsOf(businessId: number): Db
   /** The triggers and mails of every business. */
   engine: Db

@@ -31,10 +31,10 @@ const SETTINGS = {
 
 export type Settings = Record<string, string>
 
-/** Where the database is in DATA_DIR. */
+/** The database's folder in DATA_DIR. */
 const FOLDER = 'postgres'
 
-/** Also true if this user may not look. */
+/** Also true if this user may not read the folder. */
 export function hasDatabase(dataDir: string) {
   try {
     return fs.readdirSync(path.join(dataDir, FOLDER)).length > 0
@@ -43,7 +43,7 @@ export function hasDatabase(dataDir: string) {
   }
 }
 
-/** The folder of the database, in DATA_DIR. */
+/** Creates DATA_DIR if needed; returns the database's folder in it. */
 export function prepareFolder(dataDir: string) {
   try {
     // Other users can enter, to reach the database's own folder, but cannot list the files.
@@ -57,7 +57,7 @@ export function prepareFolder(dataDir: string) {
   }
 }
 
-/** Whether it was created now. `mkdir` with `recursive` never returns in places such as /proc. */
+/** Returns whether it created the folder. `mkdir` with `recursive` never returns in places such as /proc. */
 function makeFolder(folder: string): boolean {
   try {
     fs.mkdirSync(folder)
@@ -72,7 +72,7 @@ function makeFolder(folder: string): boolean {
   }
 }
 
-/** Starts the server of this folder, after initdb if it is new; ready when this returns. */
+/** Starts the server of this folder, after initdb if it is new. Returns when the server is ready. */
 export async function startServer(folder: string, settings: Settings) {
   const owner = ownerOf(folder)
   const program = findPostgresProgram(folder, owner)
@@ -130,7 +130,7 @@ function openLog(folder: string) {
   }
 }
 
-/** Created in a temporary folder and then renamed, so that a kill leaves no incomplete folder. */
+/** Runs initdb in a temporary folder and renames it, so that a kill leaves no incomplete folder. */
 async function initialise(folder: string, program: PostgresProgram) {
   removeLeftovers(folder)
   const fresh = `${folder}.new-${process.pid}`
@@ -140,7 +140,7 @@ async function initialise(folder: string, program: PostgresProgram) {
     await runInitdb(fresh, program)
     fs.renameSync(fresh, folder)
     syncFolder(path.dirname(folder))
-    // The child of a killed start can still have written after the first check.
+    // The initdb of a killed process may have written more files since the first call.
     removeLeftovers(folder)
   } catch (error) {
     fs.rmSync(fresh, { recursive: true, force: true })
@@ -198,7 +198,7 @@ function chooseSocketFolder(folder: string, program: PostgresProgram) {
     giveTo(program.owner, short)
   } catch {
     const { uid, mode } = fs.lstatSync(short)
-    // The folder of another user, perhaps a trap.
+    // Another user may have created the folder as an attack.
     if (uid !== owner || mode !== FOLDER_OF_ONE_USER) return mkdtempFor(program, parent)
   }
   return short

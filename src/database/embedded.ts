@@ -60,7 +60,7 @@ export async function openEmbedded(
   }
 }
 
-// The locks of its users --------------------------------------------------------------------------
+// Locks of the processes that use the server ------------------------------------------------------
 
 /** A connection that is held while this process uses the server, with its advisory locks. */
 type Presence = { client: pg.Client; socketFolder: string }
@@ -122,7 +122,7 @@ async function lockPresence(presence: Presence, folder: string, purpose: Purpose
   }
 }
 
-/** The server notices the death of a service after a moment. */
+/** Retries, because the server needs a moment to notice that a service has died. */
 async function lockAsService(client: pg.Client, folder: string) {
   for (let tries = 0; tries < 20; tries += 1) {
     if (await tryLock(client, SERVICE_LOCK)) return
@@ -198,7 +198,7 @@ async function connectRunning(folder: string): Promise<Presence | undefined> {
   return undefined
 }
 
-/** Whether a server runs that does not answer yet, or no longer. */
+/** Whether a server is running that does not answer yet, or has stopped answering. */
 function isStarting(folder: string) {
   const postmaster = readPostmaster(folder)
   if (!postmaster) return false

@@ -15,8 +15,8 @@ type Pending = { notBefore: number; payloads: Set<string> }
 const pendingOfPool = new WeakMap<pg.Pool, Map<Channel, Pending>>()
 
 /**
- * Not in the transaction itself: PostgreSQL commits only one notifying transaction at a time. One
- * statement notifies all payloads since the last one.
+ * Notifies outside of the transaction: PostgreSQL commits only one notifying transaction at a time. One
+ * statement sends all payloads since the last one.
  */
 export function hintSoon(pool: pg.Pool, channel: Channel, payload: string) {
   const channels = pendingOfPool.get(pool) ?? new Map<Channel, Pending>()

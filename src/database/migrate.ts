@@ -34,7 +34,7 @@ export async function migrate(url: string, migrations?: Migration[]): Promise<st
 export type SchemaVersion = { version: number; isFormer: boolean }
 
 export async function readSchemaVersion(client: pg.ClientBase): Promise<SchemaVersion> {
-  // Read from the table: to_regclass may answer from a cache that is older than the lock.
+  // Reads pg_class, because to_regclass may use a cache that is older than the lock.
   const { rows } = await client.query(
     `select from pg_class where relname = 'schema_migration' and pg_table_is_visible(oid)`,
   )
@@ -87,7 +87,7 @@ async function applyOnce(client: pg.Client, migration: Migration, newest: number
         `The database's schema has version ${version}, this Bellwether knows ${newest}: run a newer Bellwether, or restore a backup from before the upgrade.`,
       )
     }
-    // Looked up by its own number: it may be newer than migrations with higher numbers.
+    // Checks this number: a migration can be added after ones with higher numbers.
     if (version > 0 && (await isApplied(client, migration.version))) return false
     await client.query(`
       create table if not exists schema_migration (
@@ -113,7 +113,7 @@ async function isApplied(client: pg.Client, version: number) {
   return rows.length > 0
 }
 
-/** The migrations before they were rewritten as the baseline, migrations 1 to `baseline` of today. */
+/** The migrations that were replaced by the baseline, which is migrations 1 to `baseline`. */
 const FORMER = {
   firstName: '0001_business',
   lastVersion: 68,
@@ -172,7 +172,7 @@ async function inTransaction<T>(
   }
 }
 
-/** Roles belong to the whole server, the lock to one database: two databases can collide there. */
+/** Roles belong to the whole server, but the lock to one database: two databases can conflict. */
 const isRoleConflict = (error: unknown) =>
   error instanceof pg.DatabaseError &&
   (['40001', '40P01', '42710'].includes(error.code ?? '') ||

@@ -6,9 +6,9 @@ import { raw, type Sql } from './sql.ts'
 export type PostgresOptions = {
   /** May name several servers; see servers.ts. */
   url: string
-  /** Told of lost connections, for the log. */
+  /** Called for each lost connection, to log it. */
   onError?: (error: Error) => void
-  /** The size of the pool of requests. */
+  /** The size of the pool for requests. */
   connections?: number
   /** Notices within 10 s when the server stops answering or becomes read-only; see heartbeat.ts. */
   heartbeat?: boolean
@@ -42,7 +42,7 @@ export function openPool(
     ...clientConfig(url),
     max,
     pipeline: true,
-    // The first probe is sent after 3 s, ten more a second apart: a cut line is noticed after 13 s.
+    // The first probe is sent after 3 s, ten more a second apart: a dead peer is noticed after 13 s.
     keepAlive: true,
     keepAliveInitialDelayMillis: 3_000,
     connectionTimeoutMillis: connectSeconds * 1000,
@@ -65,7 +65,7 @@ export function openPool(
       statement_timeout: `${statementSeconds}s`,
       // Compiling one of these statements takes a hundred times as long as running it.
       jit: 'off',
-      // For SSDs, on which reading a page by its index costs about as much as reading the next one.
+      // For SSDs, on which a random read costs about as much as a sequential one.
       random_page_cost: '1.1',
       ...settings,
       idle_in_transaction_session_timeout: `${idleSeconds}s`,

@@ -30,7 +30,7 @@ export function findPostgresProgram(folder: string, ownerOfFolder?: Owner): Post
     spawn: (name, args, options) => {
       const program = path.join(native, 'bin', name)
       const [command, ...rest] = [...user.prefix, program, ...args]
-      // Only the path: the rest of the environment contains secrets and settings of other servers.
+      // Passes on only PATH: other variables may be secrets, or settings of other servers.
       const env = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' }
       return spawn(command!, rest, { env, ...options, ...user.spawnAs })
     },

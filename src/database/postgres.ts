@@ -35,14 +35,14 @@ export function openDatabase(given: PostgresOptions): Database {
     max: 1,
     statementSeconds: 120,
   })
-  // Three prints of requests, two of schedules, and the checks and counts before a print, of which
-  // many can come at once: they wait for a connection longer than other requests do.
+  // For three prints of requests, two of schedules, and the checks and counts before a print. Many of
+  // those can arrive at once, so they wait longer for a connection.
   const reports = openPool(options, {
     role: 'bellwether_app',
     max: 7,
     statementSeconds: 120,
     connectSeconds: 30,
-    // While a slow machine makes the pages of a PDF, no rows are read.
+    // A transaction reads no rows while a slow machine lays out the pages of a PDF.
     idleSeconds: 600,
   })
   const pools = [app, engine, operator, maintenance, reports]
@@ -78,7 +78,7 @@ export function openDatabase(given: PostgresOptions): Database {
   }
 }
 
-/** Leaves the planner only plans that find rows by an index: see docs/database.md, query plans. */
+/** Restricts the planner to plans that find rows by an index: see docs/database.md, query plans. */
 const LOOK_UPS = { enable_seqscan: 'off', enable_hashjoin: 'off', enable_mergejoin: 'off' }
 
 async function checkWritable(pool: pg.Pool) {

@@ -28,7 +28,7 @@ export function readPostmaster(folder: string): Postmaster | undefined {
   }
 }
 
-/** A server that was killed while it created the file leaves an empty one, and none would start again. */
+/** A server that was killed while it created the file leaves it empty, and then none can start. */
 export function removePostmaster(folder: string) {
   for (const name of [FILE, SOCKET_LOCK]) fs.rmSync(path.join(folder, name), { force: true })
 }
@@ -36,8 +36,8 @@ export function removePostmaster(folder: string) {
 const NO_PROCESS = 2_147_483_646
 
 /**
- * Another process can have the id of a dead server now, and PostgreSQL would refuse to start. The rest
- * of the file stays: with it the next server checks whether the shared memory is still in use.
+ * If another process has reused the pid of a dead server, PostgreSQL refuses to start. The rest of the
+ * file stays: the next server needs it to check whether the shared memory is still in use.
  */
 export function clearPid(folder: string, { pid, socketFolder }: Postmaster) {
   const file = path.join(folder, FILE)

@@ -9,13 +9,13 @@ export function serverUrls(url: string): string[] {
   return hosts.split(',').map((host) => `${before}${host}${after}`)
 }
 
-/** Where the URL points, for messages: no user and no password. */
+/** The hosts of the URL, for messages, without user and password. */
 export const serverNames = (url: string) =>
   serverUrls(url)
-    .map((each) => URL.parse(each)?.host || 'DATABASE_URL')
+    .map((server) => URL.parse(server)?.host || 'DATABASE_URL')
     .join(', ')
 
-/** Opens all connections: to the server of the URL that accepts writes. */
+/** A client that connects to the server of the URL that accepts writes. */
 export function newClient(url: string, config: pg.ClientConfig): pg.Client {
   const { Client = pg.Client, ...server } = clientConfig(url)
   return new Client({ ...server, ...config })
@@ -29,7 +29,7 @@ export function clientConfig(url: string): pg.PoolConfig & { Client?: typeof pg.
   return { connectionString: first!, Client: primaryClient(urls) }
 }
 
-/** A pg client that asks all servers at once before it connects, and takes the primary. */
+/** A pg client that probes all servers at once, and then connects to the primary. */
 function primaryClient(urls: string[]): typeof pg.Client {
   return class extends pg.Client {
     override connect(): Promise<pg.Client>
@@ -81,7 +81,7 @@ export async function assertWritable(client: pg.ClientBase) {
   if (rows[0].transaction_read_only === 'on') throw new ReadOnlyServerError()
 }
 
-/** A pooler, recognised by its own process id, would break LISTEN and prepared statements. */
+/** A pooler would break LISTEN and prepared statements. It reports a process id of its own. */
 export async function refusePooler(client: pg.Client) {
   const { rows } = await client.query('select pg_backend_pid() as pid')
   const { processID } = client as pg.Client & { processID: number }

@@ -2,14 +2,14 @@ import type pg from 'pg'
 import { repeat } from './repeat.ts'
 
 /**
- * Runs ANALYZE every second on tables that grew by half since their last one. Autovacuum would let
- * plans for an empty table serve thousands of rows for a minute: see docs/database.md, query plans.
+ * Runs ANALYZE every second on tables that grew by half since their last one. With autovacuum alone,
+ * plans for an empty table would be used for a minute: see docs/database.md, query plans.
  */
 export const startAnalyzing = (pool: pg.Pool) => repeat(EVERY_MS, () => analyzeGrownTables(pool))
 
 const EVERY_MS = 1_000
 
-/** As the login user, who owns the tables. A table that another node analyzes now is skipped. */
+/** Runs as the login user, which owns the tables. Skips tables that another node is analyzing. */
 export async function analyzeGrownTables(pool: pg.Pool) {
   const { rows } = await pool.query<{ name: string }>(GROWN_TABLES)
   for (const { name } of rows) await pool.query(`analyze (skip_locked) ${name}`)

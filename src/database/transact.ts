@@ -31,14 +31,14 @@ export function dbOf(rolePool: RolePool, who: Who): Db {
  * one column, because the client parses the description of each column.
  */
 function transactionSettings({ settings }: RolePool, { businessId, user }: Who): Sql {
-  // The engine has no business and is SYSTEM, which is what unset settings mean.
+  // The engine has no business, and its user is SYSTEM: the defaults of unset settings.
   if (businessId === undefined && user === 'SYSTEM') return sql`select concat(${settings})`
   return sql`
     select concat(${settings}, set_config('app.business_id', ${String(businessId ?? '')}, true),
                   set_config('app.username', ${user}, true))`
 }
 
-/** Sent in one batch, which the server runs as one transaction, without BEGIN and COMMIT. */
+/** Sends one batch, which the server runs as one transaction, without BEGIN and COMMIT. */
 async function runAlone<Row>({ pool }: RolePool, settings: pg.QueryConfig, statement: Sql) {
   const client = await pool.connect()
   try {
@@ -85,7 +85,7 @@ async function transact<T>(
   }
 }
 
-/** Its failure is reported when the transaction or the attempt ends. */
+/** A failure of the statement is reported when the transaction or the attempt ends. */
 function send(run: Run, sent: Promise<unknown>[], statement: pg.QueryConfig) {
   const answer = run(statement)
   answer.catch(() => {})
@@ -94,7 +94,7 @@ function send(run: Run, sent: Promise<unknown>[], statement: pg.QueryConfig) {
 
 async function firstFailure(sent: Promise<unknown>[]): Promise<unknown> {
   const ended = await Promise.allSettled(sent)
-  return ended.find((each) => each.status === 'rejected')?.reason
+  return ended.find((result) => result.status === 'rejected')?.reason
 }
 
 /** A notification to send after the commit. */
@@ -130,16 +130,16 @@ function dbInside(scope: Scope, sent: Promise<unknown>[], hints: Hint[]): Db {
     transaction: (work) => work(tx),
     attempt: async (work) => {
       await run(SAVEPOINT)
-      const before = sent.length
-      const part = openScope(run)
+      const sentBefore = sent.length
+      const attemptScope = openScope(run)
       try {
-        const result = await work(dbInside(part, sent, hints))
-        part.end()
-        await Promise.all([...sent.slice(before), run(RELEASE)])
+        const result = await work(dbInside(attemptScope, sent, hints))
+        attemptScope.end()
+        await Promise.all([...sent.slice(sentBefore), run(RELEASE)])
         return result
       } catch (error) {
-        part.end()
-        const cause = (await firstFailure(sent.splice(before))) ?? error
+        attemptScope.end()
+        const cause = (await firstFailure(sent.splice(sentBefore))) ?? error
         await run(ROLLBACK_TO)
         throw cause
       }
@@ -157,7 +157,7 @@ function dbInside(scope: Scope, sent: Promise<unknown>[], hints: Hint[]): Db {
   return tx
 }
 
-/** Sends the statements of one tick in one packet, which costs more than a small statement. */
+/** Sends the statements of one tick in one packet: a packet costs more than a small statement. */
 function collectStatements(client: pg.PoolClient) {
   let batch: Pending[] = []
   const flush = () => {
@@ -186,7 +186,7 @@ async function* stream<Row>(
     await runBatch(client, [BEGIN_READING, settings])
     yield* fetchInBatches<Row>(collectStatements(client).run, statement, batchSize)
   } finally {
-    // Also if the reader stops early. The transaction only read.
+    // Also runs if the reader stops early. The transaction is read-only.
     const ended = await client.query('rollback').catch((error: Error) => error)
     client.release(ended instanceof Error ? ended : undefined)
   }

@@ -22,7 +22,7 @@ export const statusLines = [
   { status: 'ENDED_EARLY', label: 'Ended early', outcome: 'KEPT', live: false, liveAfter: true },
 ].map((status) => ({ kind: 'status', objectType: 'CALENDAR', ...status }))
 
-/** For days so far back, also appointments that took place have a time at which they were closed. */
+/** Up to this many days back, appointments that took place have a recorded time of closing. */
 const CLOSED_DAYS = 35
 
 /** An appointment as other objects refer to it. */
@@ -36,8 +36,8 @@ export type Booking = {
 export type Size = { count: number; clients: number; staff: number }
 
 /**
- * Exactly `count` appointments, by day. Demand grows, falls on holidays and with the days ahead. The
- * status is the last one, or the first one if `changes` is given: it then gets what changed later.
+ * Exactly `count` appointments, by day. Demand grows over time, and falls on holidays and on later days of
+ * the future. If `changes` is given, each has its first status, and later changes are added to `changes`.
  */
 export function* appointments(
   period: Period,
@@ -77,13 +77,13 @@ function* daysFrom(first: Temporal.PlainDate, last: Temporal.PlainDate) {
   }
 }
 
-function demandOn(day: Temporal.PlainDate, along: number, today: Temporal.PlainDate) {
-  const grown = 0.8 + 0.4 * along
+function demandOn(day: Temporal.PlainDate, progress: number, today: Temporal.PlainDate) {
+  const growth = 0.8 + 0.4 * progress
   const saturday = day.dayOfWeek === 6 ? 0.2 : 1
   const rest = day.month === 12 && day.day > 22 ? 0.1 : day.month === 7 ? 0.75 : 1
   const ahead = today.until(day, { largestUnit: 'days' }).days
   const booked = ahead <= 0 ? 1 : Math.max(0.08, 1 - ahead / 60)
-  return grown * saturday * rest * booked
+  return growth * saturday * rest * booked
 }
 
 type Slot = { member: number; start: number }

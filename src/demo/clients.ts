@@ -18,7 +18,7 @@ const NAMES = `
   hi | 1 | प्रिया/priya अर्जुन/arjun | शर्मा/sharma गुप्ता/gupta
   th | 1 | สมชาย/somchai มาลี/mali | ใจดี/jaidee ทองคำ/thongkham`
 
-/** Each name as it is written, and as in an email address. */
+/** Each name as written, and its form in an email address. */
 const parseNames = (text: string) =>
   text.split(' ').map((pair) => {
     const [written = '', plain] = pair.split('/')
@@ -73,21 +73,21 @@ export function clientLine(i: number, random: Random) {
   }
 }
 
-/** Of the clients at the end, so many were there at the beginning; the others joined evenly. */
+/** The share of all clients that the practice had at the beginning; the others joined evenly. */
 const SHARE_AT_START = 0.55
 
 /** How many clients the practice has at a moment, the first ones first. */
 export function countJoined(time: number, { first, today }: Period, clients: number) {
   const [start, end] = [first, today].map((day) => day.toZonedDateTime('UTC').epochMilliseconds)
-  const along = Math.min(1, Math.max(0, (time - start!) / (end! - start!)))
-  return Math.max(1, Math.floor(clients * (SHARE_AT_START + (1 - SHARE_AT_START) * along)))
+  const progress = Math.min(1, Math.max(0, (time - start!) / (end! - start!)))
+  return Math.max(1, Math.floor(clients * (SHARE_AT_START + (1 - SHARE_AT_START) * progress)))
 }
 
-/** When a client joined: before the first booking that `countJoined` allows. */
+/** When a client joined, which is before `countJoined` allows a booking. */
 export function joinedTime(i: number, { first, today }: Period, clients: number) {
   const [start, end] = [first, today].map((day) => day.toZonedDateTime('UTC').epochMilliseconds)
-  const along = (i / clients - SHARE_AT_START) / (1 - SHARE_AT_START)
-  return Math.floor(start! + Math.max(0, along) * (end! - start!)) - 86_400_000
+  const progress = (i / clients - SHARE_AT_START) / (1 - SHARE_AT_START)
+  return Math.floor(start! + Math.max(0, progress) * (end! - start!)) - 86_400_000
 }
 
 export const clientId = (i: number) => `demo-client-${i}`

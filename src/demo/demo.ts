@@ -57,7 +57,7 @@ export async function loadDemo(db: Db, demo: Demo): Promise<Imported> {
   const known = await listDefinitions(db, businessId, { afterId: 0, limit: 500 })
   const described = new Set(known.map((definition) => definition.description))
 
-  // Statuses changed once: loading again must not book the appointments anew.
+  // Loading again must not set the appointments back to their first status.
   const isLoaded = await hasAppointment(db, businessId, 'demo-appointment-0')
   const changes: PastStatusChange[] = []
   const random = new Random(seed)
@@ -102,7 +102,7 @@ function* demoLines({ period, count, random, described, changes }: Making) {
   for (let i = 0; i < clients; i += 1) {
     yield { ...clientLine(i, random), createdDate: joinedTime(i, period, clients) }
   }
-  // Enough of them, evenly over the time, for the forms to sign.
+  // Some appointments, evenly spread over time, for the forms to sign.
   const bookings: Booking[] = []
   let number = 0
   for (const line of appointments(period, { count, clients, staff }, random, changes)) {

@@ -23,10 +23,10 @@ const TIME_ZONE = 'Europe/Zurich'
 const MISSED = ['NO_SHOW', 'LATE_CANCELLED']
 const REFUSED = '550 5.7.1 message refused'
 const BOUNCED = 'bounced: 5.2.2 the mailbox is full'
-/** Each statement checks the references of its mails against all triggers, so a few large statements are quicker than many. */
+/** Each statement checks its mails against all triggers, so a few large statements are faster. */
 const MESSAGES_AT_ONCE = 2_500
 
-/** Since when each automation has sent its messages: reminders and invitations for a year, the others for two months. */
+/** When each automation began to send: some a year ago, the others two months ago. */
 function sinceWhen(today: Temporal.PlainDate): Map<string, Temporal.Instant> {
   const start = (day: Temporal.PlainDate) => day.toZonedDateTime(TIME_ZONE).toInstant()
   const longAgo = start(today.subtract({ months: 12 }))
@@ -40,7 +40,7 @@ function sinceWhen(today: Temporal.PlainDate): Map<string, Temporal.Instant> {
   ])
 }
 
-/** Writes each message once; on the same day the same ones were sent, whatever the time. */
+/** Writes each message once. The result depends on the day, not on the time of the load. */
 export async function recordPastMessages(db: Db, businessId: number, today: Temporal.PlainDate) {
   const since = sinceWhen(today)
   const first = [...since.values()].toSorted(Temporal.Instant.compare)[0]!
@@ -114,7 +114,7 @@ function fateOf(message: Omit<Message, 'fate'>, now: Temporal.Instant): Fate {
     return 'CANCELLED'
   }
   if (!to.some(({ emailAddress }) => emailAddress !== null)) return 'SKIPPED'
-  // The last two days are without failures, which would ask for attention at once.
+  // No failures in the last two days: the console would ask the user to handle them.
   const isRecent = isBefore(now.subtract({ hours: 48 }), scheduledTime)
   if (definition.objectType === 'CLASS_SCHEDULE' || isRecent) return 'ACCEPTED'
   const chance = MISSED.includes(object.status) ? message.chance / 4 : message.chance

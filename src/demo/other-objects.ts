@@ -98,7 +98,7 @@ export function* campaigns(
 
 type Beginning = { object: PastStatusChange['object']; status: string; changedTime: number }
 
-/** The object as it was made. If it got another status later, that is added to `changes`. */
+/** The object with its first status. A later status is added to `changes`. */
 function withFirstStatus<Body extends { externalId: string; status: string }>(
   body: Body,
   { object, status, changedTime }: Beginning,

@@ -1,2 +1,2 @@
-/** The days of the demo: of its history, today, and what is booked ahead. */
+/** The first day of the history, today, and the last day that is booked. */
 export type Period = Record<'first' | 'today' | 'last', Temporal.PlainDate>

@@ -64,14 +64,14 @@ export const serviceMinutes = (i: number) => SERVICES[i]![1]
 
 const LONDON = 2
 
-/** London charges in pounds, except to those whom a Swiss insurance pays for. */
+/** London charges in pounds, except if a Swiss insurance pays. */
 export function priceAt(location: number, service: number, random: Random) {
   return location === LONDON && random.chance(0.8)
     ? { price: Math.round(SERVICES[service]![2] * 0.72), currency: 'GBP' }
     : {}
 }
 
-/** Each service as often as its share, to pick one of. */
+/** Each service, repeated as often as its share, for a random choice. */
 export const SERVICES_BY_SHARE = SERVICES.flatMap(([, , , share], i) =>
   Array.from({ length: share }, () => i),
 )

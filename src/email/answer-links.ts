@@ -1,11 +1,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { randomPartOf } from './message.ts'
 
-/** What a client can answer by a link. */
+/** The answers that a client can give by a link. */
 export const ANSWERS = ['confirm', 'cancel'] as const
 export type Answer = (typeof ANSWERS)[number]
 
-/** The mail whose links ask its recipient about an appointment at this time. */
+/** A mail with links that ask its recipient about an appointment at this time. */
 export type AskingMail = {
   businessId: number
   emailId: number
@@ -60,7 +60,7 @@ export const isSealed = (
 export const withoutAnswers = (text: string) =>
   text.replace(/(\/answer\/(?:confirm|cancel)\.\d+\.\d+\.[0-9a-z]+)\.[\w-]{22}/g, '$1.…')
 
-/** Makes the form of a page, without which a POST to its link changes nothing. */
+/** The token in the form of an answer page. A POST without it changes nothing. */
 export const formTokenOf = (token: string, secret: string) => hmac(`answer form ${token}`, secret)
 
 export const isFormToken = (given: string, token: string, secret: string) =>
@@ -72,8 +72,8 @@ const nameOf = ({ answer, businessId, emailId, startTime }: LinkName) =>
   `${answer}.${businessId}.${emailId}.${startTime.epochMilliseconds.toString(36)}`
 
 /**
- * Ids are assigned again after a backup is restored, the random part of a Message-ID is not. It also
- * covers the recipient and the appointment, so that a link never acts for another one.
+ * Covers the random part of the Message-ID, because ids are assigned again after a backup is restored.
+ * Also covers the recipient and the appointment, so that a link never acts for another one.
  */
 function sealOf(mail: AskingMail, answer: Answer, secret: string) {
   const { messageId, calendarId, toAddress } = mail

@@ -12,7 +12,7 @@ export type BounceListening<Mail> = {
   protocol: 'smtp' | 'lmtp'
   host: string
   port: number
-  /** The only domain for which mail is taken. */
+  /** The only domain for which mail is accepted. */
   domain: string
   /** The mail that a bounce address names; undefined if the address is not genuine. */
   findMail(address: string): Promise<Mail | undefined>
@@ -26,7 +26,7 @@ const LIMITS = {
   connections: 50,
   /** Larger messages are refused. */
   messageBytes: 20 * 1024 * 1024,
-  /** Only so much of a message is kept: the report comes before the mail that it quotes. */
+  /** The rest of a message is dropped: the report comes before the mail that it quotes. */
   keptBytes: 256 * 1024,
   idleMs: 60_000,
   sessionMs: 300_000,
@@ -34,10 +34,10 @@ const LIMITS = {
   recipientBurst: 500,
 }
 
-/** To which providers send complaints; it takes only those that name a mail of ours. */
+/** The address for complaints of providers. Only those that name a mail of ours are recorded. */
 export const feedbackAddress = (domain: string) => `feedback@${domain}`
 
-/** A server that takes bounces and complaints, and nothing else: it relays no mail. */
+/** A server that accepts only bounces and complaints. It relays no mail. */
 export async function startBounceListener<Mail>(listening: BounceListening<Mail>) {
   const limits = { ...LIMITS, ...listening.limits }
   const server = new SMTPServer({
@@ -45,7 +45,7 @@ export async function startBounceListener<Mail>(listening: BounceListening<Mail>
     name: listening.domain,
     banner: 'bounces only',
     logger: false,
-    // A bounce holds no secret, and a mail server on the same machine hands it over.
+    // A bounce contains no secret, and it comes from a mail server on the same machine.
     disabledCommands: ['AUTH', 'STARTTLS'],
     disableReverseLookup: true,
     maxClients: limits.connections,
@@ -57,7 +57,7 @@ export async function startBounceListener<Mail>(listening: BounceListening<Mail>
     ...handlersOf(listening, limits),
   })
   server.on('error', (error) => {
-    // Of single connections; `listen` reports its own below.
+    // Errors of single connections. An error of `listen` is thrown below.
     if (server.server.listening) listening.onError(error)
   })
   // A client that sends a byte now and then would keep its connection for ever.
@@ -84,7 +84,7 @@ const NOT_NOW = () => refuse(451, 'Try again later')
 function handlersOf<Mail>(listening: BounceListening<Mail>, limits: typeof LIMITS) {
   const { domain, findMail, receive, onError } = listening
   const bucket = new Bucket(limits.recipientsPerSecond, limits.recipientBurst)
-  /** By connection, the recipient of its current message and the mail that it names. */
+  /** The recipient of the current message of each connection, and the mail that it names. */
   const accepted = new Map<string, { address: string; mail: Mail | undefined }>()
 
   const acceptRecipient = async ({ address }: SMTPServerAddress, session: SMTPServerSession) => {
@@ -103,7 +103,7 @@ function handlersOf<Mail>(listening: BounceListening<Mail>, limits: typeof LIMIT
     if (!(await receive(raw, recipient?.mail))) throw NOT_NOW()
   }
 
-  /** Any other error is ours: the sender keeps the message and tries again. */
+  /** After an internal error the sender keeps the message and tries again. */
   const settle = (work: Promise<void>, callback: (error?: Error | null) => void) =>
     work.then(
       () => callback(),
@@ -140,7 +140,7 @@ async function readStart(stream: SMTPServerDataStream, maxBytes: number) {
   return Buffer.concat(chunks).subarray(0, maxBytes).toString('utf8')
 }
 
-/** A token bucket for all connections together: behind a mail server all have one address. */
+/** A token bucket for all connections together: behind a mail server they share one IP address. */
 class Bucket {
   readonly #perMs: number
   readonly #burst: number

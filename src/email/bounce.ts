@@ -1,18 +1,18 @@
 import PostalMime, { type Email } from 'postal-mime'
 import { parseAddress } from '../contract/addresses.ts'
 
-/** What a mail server reports about one recipient of one mail (RFC 3464). */
+/** A report of a mail server about one recipient of one mail (RFC 3464). */
 export type Bounce = {
-  /** Of the mail that was sent, if the report quotes it. */
+  /** The Message-ID of the mail that was sent, if the report quotes it. */
   messageId: string | null
   recipient: string
-  /** The mail was not delivered, and will not be: not a delay, not a delivery. */
+  /** The mail was not and will not be delivered. False for a delay or a delivery. */
   permanent: boolean
-  /** The refusal is final because the mailbox does not exist: its own, not one that it forwards to. */
+  /** The mailbox of the recipient does not exist. False if only a mailbox that it forwards to is missing. */
   isNoSuchMailbox: boolean
   /** The mailbox may exist, but could not take the mail: see `isSoft`. */
   isSoft: boolean
-  /** `5.1.1` and the like. */
+  /** Such as `5.1.1`. */
   status: string
   /** The reply of the other server. */
   words: string
@@ -21,7 +21,7 @@ export type Bounce = {
 /**
  * Whether an enhanced status code (RFC 3463) says that the recipient's mailbox does not exist: the
  * codes 5.1.x, except 5.1.7 and 5.1.8, which are about the sender. All other refusals are about the
- * message, the sender or the time; they say nothing about the next mail.
+ * message, the sender or the time, so the next mail may be accepted.
  */
 export const isNoSuchMailbox = (status: string) =>
   /^5\.1\.\d{1,3}$/.test(status) && status !== '5.1.7' && status !== '5.1.8'
@@ -42,7 +42,7 @@ export type Complaint = {
   messageId: string | null
   /** Often left out by the provider. */
   recipient: string | null
-  /** `abuse` and the like. */
+  /** Such as `abuse`. */
   type: string
 }
 
@@ -53,7 +53,7 @@ export type MailReport = {
   envelopeSenders: string[]
 }
 
-/** Reads a delivery status notification or a complaint; has neither if the message is something else. */
+/** Reads a delivery status notification or a complaint. The result is empty for other messages. */
 export async function readMailReport(raw: string): Promise<MailReport> {
   const report = await parseMessage(raw)
   // OpenSMTPD writes its notifications as multipart/mixed.
@@ -94,7 +94,7 @@ const plainAddress = (text: string | undefined) =>
           .replace(/^.*<([^<>]*)>$/, '$1'),
       )
 
-/** Only these say that the reader does not want such mails; others are about fraud or signatures. */
+/** Only the types abuse and opt-out mean that the reader does not want such mails. */
 function complaintOf(fields: Map<string, string>, messageId: string | null): Complaint | undefined {
   const type = fields.get('feedback-type')?.toLowerCase() ?? ''
   if (type !== 'abuse' && type !== 'opt-out') return undefined
@@ -108,7 +108,7 @@ function complaintOf(fields: Map<string, string>, messageId: string | null): Com
  */
 const MAX_READ = 128 * 1024
 
-/** PostgreSQL stores no NUL, so it is removed here and from the decoded parts. */
+/** PostgreSQL refuses NUL characters, so they are removed here and from the decoded parts. */
 const parseMessage = (raw: string) =>
   PostalMime.parse(raw.slice(0, MAX_READ).replaceAll('\0', ''), {
     forceRfc822Attachments: true,
@@ -146,7 +146,7 @@ function bounceOf(fields: Map<string, string>, messageId: string | null, text: s
   ]
 }
 
-/** `anna@example.org: 550 5.1.1 no such user`, which some servers write for people only. */
+/** Finds `anna@example.org: 550 5.1.1 no such user` in the text part, where some servers write it. */
 function replyInText(text: string, recipient: string) {
   const line = text
     .split('\n')
@@ -156,7 +156,7 @@ function replyInText(text: string, recipient: string) {
   return /^[245]\d\d[ -]/.test(reply) ? reply : ''
 }
 
-/** The report ends with the mail itself, or with its headers. */
+/** The last part of a report is the mail itself, or its headers. */
 async function quotedMail(report: Email) {
   const quoted = partsOf(report, /^(?:message\/rfc822|text\/rfc822-headers|message\/global)/).at(-1)
   const original = quoted === undefined ? undefined : await parseMessage(quoted)

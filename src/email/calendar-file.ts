@@ -5,7 +5,7 @@ import { headerValue, textValue } from './merge.ts'
 export type CalendarEntry = {
   /** The same in every mail about the object, so that calendars update their entry. */
   uid: string
-  /** Grows each time the entry moves. */
+  /** Increases each time the entry moves. */
   sequence: number
   cancelled: boolean
   startTime: Temporal.Instant
@@ -14,7 +14,7 @@ export type CalendarEntry = {
   description: string | null
   location: string | null
   organizer: Mailbox
-  /** Of a cancellation. The recipient of the mail only: students of a class do not see each other. */
+  /** Only in a cancellation: the recipient of the mail. Students of a class do not see each other. */
   attendee: Mailbox
   /** When the entry was last changed. */
   changedTime: Temporal.Instant
@@ -23,8 +23,8 @@ export type CalendarEntry = {
 export type CalendarFile = { method: 'PUBLISH' | 'CANCEL'; fileName: string; content: string }
 
 /**
- * The file that adds, moves or removes an entry in the reader's calendar (RFC 5545, 5546). No library: one
- * took a third of the time that it takes to make a mail.
+ * The file that adds, moves or removes an entry in the reader's calendar (RFC 5545, 5546). Written by hand:
+ * a library took a third of the time of making a mail.
  */
 export function calendarFile(entry: CalendarEntry): CalendarFile {
   const method = entry.cancelled ? 'CANCEL' : 'PUBLISH'
@@ -84,7 +84,7 @@ type CalendarObject = {
 
 /**
  * The identity of an object in its readers' calendars. Ids begin at 1 in every installation, also in a
- * new one on the same host: the time of creation tells their objects apart.
+ * new one on the same host, so the UID includes the time of creation.
  */
 export const calendarUid = (object: CalendarObject, host: string) => {
   const { objectType, objectId, businessId, createdDate } = object

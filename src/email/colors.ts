@@ -12,7 +12,7 @@ const DEFAULT_ACCENT = '#2f5d50'
 const LIGHT_BACKGROUND = '#ffffff'
 const DARK_BACKGROUND = '#1a2421'
 const DARK_TEXT = '#1b2824'
-/** The contrast that WCAG AA asks of text. */
+/** The contrast that WCAG AA requires for text. */
 const MIN_CONTRAST = 4.5
 
 const MAX_CACHED = 500

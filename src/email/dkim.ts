@@ -34,7 +34,7 @@ export type DkimKeys = {
   ed25519Public: string
 }
 
-/** Makes new keys off the event loop, one pair at a time: the other threads serve DNS and files. */
+/** Makes new keys on a libuv thread, one pair at a time: DNS and files need the other threads. */
 export const makeDkimKeys = (): Promise<DkimKeys> =>
   keyMaking.run({}, async () => {
     const rsa = await generateKeys('rsa', { modulusLength: 2048 })
@@ -73,7 +73,7 @@ export const isAligned = (fromDomain: string, { domain }: DkimSigner) =>
 
 /**
  * Adds a DKIM-Signature (RFC 6376, RFC 8463) for each aligned signer. Signing runs off the event
- * loop. Neither algorithm is random and no time is written, so that a message keeps its bytes.
+ * loop. The signatures are deterministic and have no timestamp, so that a retry sends the same bytes.
  */
 export async function signMessage(message: Message, known: DkimSigner[]): Promise<Message> {
   if (known.length === 0) return message

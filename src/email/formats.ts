@@ -148,8 +148,8 @@ function makeFormats(language: string, timeZone: string): Formats {
 }
 
 /**
- * The mails of a batch contain few different times, to the minute: the last one is cached. Offsets
- * from UTC had seconds in the past.
+ * Caches the last minute, because the mails of a batch contain few different times. Not for old times,
+ * when offsets from UTC had seconds.
  */
 function writer(format: Intl.DateTimeFormat) {
   let [lastMinute, lastText] = [NaN, '']

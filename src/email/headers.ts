@@ -18,7 +18,7 @@ export const dateText = (moment: Temporal.Instant) =>
 
 /**
  * The name of a file as parameters of Content-Disposition or Content-Type (RFC 2231, 6266): in ASCII
- * for old readers, and whole.
+ * for old mail programs, and in UTF-8.
  */
 export function fileNameParameters(parameter: 'name' | 'filename', name: string) {
   const ascii = name.replace(/[^\x20-\x7e]/g, '_').replace(/["\\%]/g, '_')

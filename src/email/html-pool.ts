@@ -149,7 +149,7 @@ class HtmlThread {
 
 class TooSlow extends Error {}
 
-/** Mails never wait for templates that are being saved: each has threads of its own. */
+/** Separate threads, so that mails never wait for templates that are being saved. */
 const checks = new HtmlPool({ total: 2, maxWaiting: 20 })
 const renders = new HtmlPool({ total: 1 })
 

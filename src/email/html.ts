@@ -25,9 +25,9 @@ const withClasses = (classes: string[]): sanitizeHtml.IOptions => ({
 })
 
 /**
- * The HTML that is stored for a template: as it was written if a browser reads the same in it as in
- * the prepared HTML, else the prepared HTML. No reader, such as the console's editor, is ever given
- * an element, attribute or style that the sanitiser would drop.
+ * The HTML that is stored for a template: the author's if a browser parses it like the prepared HTML,
+ * else the prepared HTML. So the stored HTML never contains an element, attribute or style that the
+ * sanitiser would drop.
  */
 export const storedHtml = (html: string, prepared: string) =>
   asBrowsersRead(html) === asBrowsersRead(prepared) ? html : prepared
@@ -52,7 +52,7 @@ function normalize(node: DefaultTreeAdapterTypes.ParentNode) {
   }
 }
 
-/** The text part of a template without one of its own. Its tokens stay where they were. */
+/** The text part for a template that has none. Tokens keep their places. */
 export const textOfHtml = (html: string) => toText(html).trim()
 
 /** Braces such as `{{x}}` are text in our templates; searching for each takes quadratic time. */
@@ -133,8 +133,8 @@ const RULES: sanitizeHtml.IOptions = {
 }
 
 /**
- * URLs with blanks or invisible characters in their scheme are read differently by each program. The
- * only `data:` URLs in a mail are images.
+ * Programs differ in how they read URLs with blanks or invisible characters in the scheme. The only
+ * allowed `data:` URLs are images.
  */
 function isDoubtful(address: string) {
   const bare = address.replace(/[\s\p{Cc}\p{Cf}]/gu, '')

@@ -4,7 +4,7 @@ import { cutHtml, cutText, type Segment } from './segments.ts'
 import { findToken } from './tokens.ts'
 
 /**
- * The frame of every mail: the name of the business above, what the author wrote, a card with the
+ * The frame of every mail: the name of the business, the text of the author, a card with the
  * appointment, and a footer. Tables and inline styles, because Outlook and Gmail drop the rest; see
  * docs/templates.md. It is split at its tokens once, so a mail only joins strings.
  */
@@ -14,7 +14,7 @@ export type BodyPart = {
   body: Segment[]
   /** Why the reader gets this mail. */
   because: Segment[]
-  /** The author has placed the card, or the link to unsubscribe. */
+  /** Whether the body already contains the card or the unsubscribe link. */
   hasCard: boolean
   hasUnsubscribeLink: boolean
 }
@@ -111,7 +111,7 @@ const UNSUBSCRIBE_TEXT = cutText(
   layout,
 )
 
-/** With a mark, so that it disappears with what follows it. */
+/** The mark makes the blank line disappear if the part after it is empty. */
 const BLANK_LINE: Segment[] = [...cutText('\n\n', layout), { kind: 'mark' }]
 
 const cardIf = (segments: Segment[], condition: string): Segment => ({
@@ -120,7 +120,7 @@ const cardIf = (segments: Segment[], condition: string): Segment => ({
   condition: findLayoutToken(condition)!,
 })
 
-/** What `%APPT_CARD%` becomes in a body. */
+/** The replacement of `%APPT_CARD%` in a body. */
 export const CARD = {
   html: [cardIf(CARD_HTML, 'MAIL_HAS_VISIT')],
   text: [cardIf(CARD_TEXT, 'MAIL_HAS_VISIT')],
@@ -185,15 +185,15 @@ export type DocumentParts = {
 const OFFICE_NAMESPACE = ' xmlns:o="urn:schemas-microsoft-com:office:office"'
 
 /**
- * Both colour schemes; no links that Apple Mail makes of dates and numbers; and Outlook enlarges pictures
- * together with the text if the screen is scaled.
+ * Declares both colour schemes, stops Apple Mail from turning dates and numbers into links, and makes
+ * Outlook scale pictures together with the text.
  */
 const LAYOUT_HEAD = `<meta name="color-scheme" content="light dark">
 <meta name="format-detection" content="telephone=no,date=no,address=no,email=no,url=no">
 <!--[if mso]><xml><o:OfficeDocumentSettings><o:PixelsPerInch>96</o:PixelsPerInch></o:OfficeDocumentSettings></xml><![endif]-->
 `
 
-/** A whole HTML document, with one style sheet at most. */
+/** A complete HTML document with at most one style sheet. */
 export function htmlDocument(parts: DocumentParts) {
   const { body, title, language, direction, styles, layoutStyles } = parts
   const sheet = `${layoutStyles ?? ''}${styles}`

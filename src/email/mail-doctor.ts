@@ -16,8 +16,8 @@ export async function mailHints(
   resolver: Resolver,
 ): Promise<MailHint[]> {
   const domain = domainOf(from)
-  const away = await nameServiceTrouble(resolver, domain)
-  if (away) return [{ check: 'DNS', ok: false, hint: withoutNames(away, domain, signer) }]
+  const trouble = await nameServiceTrouble(resolver, domain)
+  if (trouble) return [{ check: 'DNS', ok: false, hint: withoutNames(trouble, domain, signer) }]
   const [mx, spf, dmarc, key] = await Promise.all([
     resolver.resolveMx(domain).catch(() => []),
     textOf(resolver, domain, /^v=spf1\b/i),

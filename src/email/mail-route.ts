@@ -9,7 +9,7 @@ type RouteSettings = Pick<Config, 'smtpUrl' | 'smtpSpf' | 'mailFrom' | 'bounceDo
 export const envelopeDomainOf = ({ mailFrom, bounceDomain }: Omit<RouteSettings, 'smtpUrl'>) =>
   bounceDomain ?? domainOf(mailFrom.address)
 
-/** How mails reach other servers, by the settings. */
+/** How mails reach other servers, according to the settings. */
 export function mailRouteOf(settings: RouteSettings): MailRoute {
   const { smtpUrl, smtpSpf } = settings
   const ofServer = smtpUrl === undefined ? undefined : spfMechanismOf(parseSmtpUrl(smtpUrl).host)

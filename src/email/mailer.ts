@@ -3,7 +3,7 @@ import type { Message } from './message.ts'
 
 /** One message to one recipient: a bad address never delays or repeats a good one. */
 export type Outgoing = {
-  /** Where bounces go. */
+  /** The envelope sender. */
   from: string
   to: string
   message: Message
@@ -32,7 +32,7 @@ export type Phase =
 
 /**
  * The outcome of an attempt. `reply` is the server's reply, if there was one. `unavailable`: the server
- * takes no mail at all, so this was no attempt of the mail.
+ * takes no mail at all, so this does not count as an attempt.
  */
 export type Outcome =
   | { kind: 'sent'; phase: Phase; reply: string }
@@ -58,7 +58,7 @@ export type Mailer = {
   send(mail: Outgoing): Promise<Outcome>
   /** How many more mails it can begin soon: a worker should not claim more. */
   room(): number
-  /** Opens a connection and signs in, without a mail. Undefined: the server can take mails. */
+  /** Opens a connection and signs in, but sends no mail. Undefined: the server accepts mails. */
   check(): Promise<Unavailable | undefined>
   throttledProviders(): ThrottledProvider[]
   /** Finishes the mails that it has begun, then closes its connections. */

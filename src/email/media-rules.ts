@@ -5,7 +5,7 @@ import { isAllowedStyle } from './allowed-styles.ts'
 export type MediaRules = {
   /** As they are stored with the template. */
   css: string
-  /** The same rules for the body of the template only: the layout is not the author's. */
+  /** The same rules, limited to the body of the template, so that they do not change the layout. */
   scopedCss: string
   /** The classes that they name; all others are removed. */
   classes: string[]

@@ -81,13 +81,13 @@ export type AddressField =
   | 'bccAddress'
   | 'replyToAddress'
 
-/** Who a mail comes from and goes to. */
+/** Sender and recipients. */
 export type MergedAddresses = Pick<
   MergedMail,
   'from' | 'fromName' | 'to' | 'cc' | 'bcc' | 'replyTo' | 'badAddresses' | 'emptyTokens'
 >
 
-/** What a mail says. */
+/** Subject and content. */
 export type MergedContent = Pick<
   MergedMail,
   'subject' | 'html' | 'text' | 'language' | 'emptyTokens'
@@ -270,7 +270,7 @@ function compileText({ text, because, hasLayout }: MailTemplate): Segment[] {
   return because ? [...body, ...cutText('\n\n', { findToken }), ...note] : body
 }
 
-/** What the author has placed, and the layout leaves out. */
+/** The parts that the body contains itself, so that the layout adds none. */
 const placedIn = (body: string) => ({
   hasCard: body.includes('%APPT_CARD%'),
   hasUnsubscribeLink: body.includes('%UNSUBSCRIBE_LINK'),
@@ -281,13 +281,13 @@ const placedIn = (body: string) => ({
  * sent once.
  */
 export const isForEachClient = (template: CompiledTemplate, recipient: Recipient | null) =>
-  speaksOfClient(recipientFields(template, recipient).address)
+  hasClientToken(recipientFields(template, recipient).address)
 
 /** The same for an address that gets a copy. */
 export const holdsClientToken = (template: CompiledTemplate, field: 'ccAddress' | 'bccAddress') =>
-  speaksOfClient(template[field])
+  hasClientToken(template[field])
 
-const speaksOfClient = (address: Segment[] | null) =>
+const hasClientToken = (address: Segment[] | null) =>
   (address ?? []).some((segment) => segment.kind === 'token' && segment.token.kind === 'client')
 
 /**
@@ -333,8 +333,8 @@ function recipientFields(
 }
 
 /**
- * Dates, numbers and our own words are in the language of the mail, whatever language its reader
- * speaks. Formats are created on first use: few mails contain times in the format of the staff.
+ * Dates, numbers and fixed texts are in the language of the mail, not of its reader.
+ * Formats are created on first use: few mails contain times in the format of the staff.
  */
 export function readersOf(
   context: MailContext,
@@ -426,9 +426,7 @@ const oneLineOf = (value: string) =>
 export const textValue = (value: string) =>
   ONE_LINE.test(value) ? value : withoutControls(value).replace(LINE_BREAK, '\n')
 
-/**
- * Words of Latin letters with single spaces. Most values are such, and need no change.
- */
+/** Words of Latin letters with single spaces. Most values are like this and need no change. */
 const ONE_LINE = /^(?:[!-~\u00a1-\u02ff]+(?: [!-~\u00a1-\u02ff]+)*)?$/
 
 const htmlValueInRightToLeft = (value: string, place: Place) =>

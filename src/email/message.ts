@@ -16,7 +16,7 @@ export type MessageParts = {
   text: string
   html: string
   calendar: CalendarFile | null
-  /** Files of the library. The message names them; `fillFiles` puts in their content. */
+  /** Files of the library. The message names them; `fillFiles` inserts their content. */
   files?: MessageFile[]
   /** A file that is part of the message from the beginning. */
   attachment?: MessageAttachment | undefined
@@ -68,12 +68,12 @@ export function readMessage(text: string): Message {
 
 /** The decoded text parts of a message that `buildMessage` built, with `\n` line ends. */
 export function contentOf(text: string): { html: string; text: string } {
-  const said = { html: '', text: '' }
+  const content = { html: '', text: '' }
   for (const [, type, encoding, encoded] of text.matchAll(PART)) {
     const bytes = encoding === 'base64' ? Buffer.from(encoded!, 'base64') : unquoted(encoded!)
-    said[type === 'html' ? 'html' : 'text'] = bytes.toString().replaceAll('\r\n', '\n')
+    content[type === 'html' ? 'html' : 'text'] = bytes.toString().replaceAll('\r\n', '\n')
   }
-  return said
+  return content
 }
 
 /** Up to the next boundary: no body contains its `=_`. */
@@ -90,7 +90,7 @@ export function makeMessageId(businessId: number, emailId: number, host: string)
   return `<${emailId}.${businessId}.${random96Bits()}@${domain}>`
 }
 
-/** In hex: the first and the last digits of a UUID, because Node makes those much quicker than bytes. */
+/** The random digits of a UUID, in hex: Node makes UUIDs much faster than random bytes. */
 function random96Bits() {
   const uuid = randomUUID()
   return uuid.slice(0, 8) + uuid.slice(9, 13) + uuid.slice(24)
@@ -108,7 +108,7 @@ export function businessIdOf(messageId: string): number | undefined {
   return businessId === undefined ? undefined : Number(businessId)
 }
 
-/** The random part of a Message-ID of ours; undefined if it is from before they had one. */
+/** The random part of a Message-ID of ours; undefined for old ones, which have none. */
 export const randomPartOf = (messageId: string): string | undefined =>
   OWN_MESSAGE_ID.exec(messageId)?.[3]
 
@@ -160,7 +160,7 @@ function multipart(kind: string, boundary: string, entities: [Entity, ...Entity[
   }
 }
 
-/** The shorter one: quoted-printable for Latin scripts, base64 for most others. */
+/** Uses the shorter encoding: quoted-printable for Latin scripts, base64 for most others. */
 function textEntity(type: string, content: string): Entity {
   const bytes = Buffer.byteLength(content)
   const mostlyAscii = bytes < content.length * 1.2
@@ -214,13 +214,13 @@ const FILE_LINES = /^=_file ([a-z0-9]{32})\r\n/m
 /** The files of the library that a message names. */
 export function filesIn({ body }: Message): string[] {
   if (!body.includes(`\r\n${FILE_LINE}`)) return []
-  // At odd places `split` returns what the group has matched.
+  // At odd indexes `split` returns the match of the group.
   return body.split(FILE_LINES).filter((_, i) => i % 2 === 1)
 }
 
 /** The message with its files, given in base64 as `encodeFile` returns it. */
 export function fillFiles(message: Message, contents: Map<string, string>): Message {
-  // By `+`, because strings of megabytes are then joined without a copy.
+  // `+` joins strings of megabytes without a copy.
   const body = message.body
     .split(FILE_LINES)
     .reduce((whole, piece, i) => whole + (i % 2 === 1 ? contents.get(piece)! : piece), '')

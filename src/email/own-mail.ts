@@ -4,7 +4,7 @@ import { compileTemplate, escapeHtml, mergeMail } from './merge.ts'
 import type { Segment } from './segments.ts'
 import { colorsFor } from './colors.ts'
 
-/** A mail of our own words, without template and tokens. */
+/** A mail with a fixed text, without template and tokens. */
 export type OwnMail = {
   subject: string
   /** The paragraphs before and after the link. */

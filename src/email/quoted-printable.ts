@@ -61,7 +61,7 @@ const EQUALS = 0x3d
 const LETTER_F = 0x46
 const HEX = Buffer.from('0123456789ABCDEF')
 
-/** The kind of a byte; of the first two the value is also the number of encoded characters. */
+/** The kind of a byte. PLAIN and ENCODED are also the number of encoded characters. */
 const PLAIN = 1
 const ENCODED = 3
 const BLANK = 4

@@ -13,7 +13,7 @@ export type RenderedHtml = {
   styles: string
 }
 
-/** The faults of a template's HTML; if there are none, the HTML to store and what mails are made of. */
+/** The faults of a template's HTML; if there are none, the HTML to store and the rendered HTML. */
 export type CheckedHtml = { faults: Fault[]; stored: string; rendered: RenderedHtml }
 
 /**
@@ -69,7 +69,7 @@ const tooLong = (prepared: string): Fault[] => {
 const hiddenTokens = (prepared: string): Fault[] =>
   findTokenFaults(prepared).map(({ detail }) => ({ pointer: '/emailBody', detail }))
 
-/** Editors put each line in a paragraph. One that holds a mark alone is not part of the mail. */
+/** Editors put each line in a paragraph. A paragraph that contains only a mark is unwrapped. */
 function unwrapMarks(html: string): string {
   const unwrapped = html.replace(MARK_ALONE, '$2')
   return unwrapped === html ? html : unwrapMarks(unwrapped)

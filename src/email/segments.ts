@@ -6,7 +6,7 @@ import type { Token } from './tokens.ts'
  * nested, so a segment has at most one.
  */
 
-/** Where a value stands, and so how it is escaped. */
+/** The place of a value, which decides how it is escaped. */
 export type Place = 'text' | 'attribute' | 'style' | 'url' | 'url-part' | 'tel'
 
 export type TokenSegment = {
@@ -23,13 +23,13 @@ export type TokenSegment = {
 export type Segment =
   | TokenSegment
   | { kind: 'text'; text: string; isVisible: boolean; condition: Token | null }
-  /** Where a condition began or ended: a line that has only such marks disappears. */
+  /** The beginning or end of a condition. A line that contains only marks disappears. */
   | { kind: 'mark' }
   /** The end of a line: `\n` in text, `<br>` in HTML. */
   | { kind: 'break'; text: string; condition: Token | null }
   /** Tags between lines, such as `</td>`, and elements without tokens. */
   | { kind: 'edge'; text: string; condition: Token | null }
-  /** An element that holds text only, such as `<p>`; it disappears with its last empty token. */
+  /** An element with text only, such as `<p>`. It disappears if all its tokens are empty. */
   | { kind: 'block'; open: Segment[]; content: Segment[]; close: string; condition: Token | null }
   /** Other segments in place of a token. */
   | { kind: 'insert'; segments: Segment[]; condition: Token | null }
@@ -42,7 +42,7 @@ export type Cutting = {
   mayBeEmpty?: boolean
 }
 
-/** The segments of a text of several lines, or of one. */
+/** The segments of a text of one or several lines. */
 export function cutText(text: string, cutting: Cutting): Segment[] {
   return new Cutter(cutting).cutText(text)
 }
@@ -59,7 +59,7 @@ export type SegmentValues = {
   escape(value: string, place: Place): string
 }
 
-/** A long value that many tokens repeat would make a mail of any size. */
+/** Thrown for example if many tokens repeat a long value. */
 export class TooLong extends Error {}
 
 export const MAX_MERGED_LENGTH = 1_000_000
@@ -99,7 +99,7 @@ const isShown = (segment: { condition: Token | null }, values: SegmentValues) =>
 class Filling {
   #text = ''
   #line = ''
-  /** Whether the line has content, and whether it had a place for some. */
+  /** Whether the line has content, and whether it had an empty token or a mark. */
   #isVisible = false
   #couldVanish = false
   #hasContent = false
@@ -204,7 +204,7 @@ class Filling {
     return vanishes || this.#hasVanished ? this.#text.trimEnd() : this.#text
   }
 
-  /** Empty: it only had places for values, and no value. */
+  /** `isEmpty`: it had only empty tokens or marks. */
   endHtml() {
     this.#endLine('')
     return { text: this.#text, isEmpty: this.#hadPlace && !this.#hasContent }
@@ -314,7 +314,7 @@ class Cutter {
     return segments
   }
 
-  /** Splits at tokens and, in text, at conditions. What is neither stays a literal. */
+  /** Splits at tokens and, in text, at conditions. Everything else is a literal. */
   #cutPieces(text: string, place: Place, cutLiteral: (literal: string) => Segment[]): Segment[] {
     const segments: Segment[] = []
     let end = 0
@@ -405,7 +405,7 @@ function closeOfLeaf(parts: string[], from: number, name: string) {
 /** The name of an opening or closing tag. */
 const tagNameOf = (tag: string) => /^<\/?([a-z][a-z0-9]*)/i.exec(tag)?.[1]?.toLowerCase()
 
-/** Elements of one piece of text, without which a mail is still whole. */
+/** Elements that hold a piece of text and can be left out of a mail. */
 const LEAVES = new Set('p div li h1 h2 h3 h4 h5 h6 blockquote address dd dt center'.split(' '))
 
 const BLOCKS = new Set([

@@ -32,7 +32,7 @@ type Provider = {
   under: number
   spacing: number
   nextAt: number
-  /** Since when deferrals that ask for a pause are counted, and how many there were. */
+  /** The start and the number of the deferrals that asked for a pause. */
   burst: { since: number; deferrals: number }
   pausedUntil: number
   lastDeferredAt: number
@@ -40,12 +40,12 @@ type Provider = {
   pauseMs: number
 }
 
-/** So many deferrals within a minute pause a provider. */
+/** A provider is paused after this many deferrals within a minute. */
 const BURST = { deferrals: 5, ms: 60_000 }
 const FIRST_PAUSE_MS = 5 * 60_000
 const MAX_PAUSE_MS = 60 * 60_000
 
-/** A domain that defers no mail for so long is throttled no longer: most never get enough mails to recover. */
+/** Throttling ends after this time without deferrals: most domains get too few mails to recover. */
 const FORGET_AFTER_MS = 60 * 60_000
 const FORGET_EVERY_MS = 60_000
 
@@ -65,7 +65,7 @@ export class ProviderLimits {
     this.#limits = limits
   }
 
-  /** Milliseconds until a mail to this provider can begin. 0: it has begun. Infinity: after another ends. */
+  /** Milliseconds until a mail can begin. 0: it has begun. Infinity: another mail must end first. */
   enter(domain: string, now: number): number {
     const provider = this.#provider(domain)
     if (provider.under >= provider.width.current) return Number.POSITIVE_INFINITY

@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import type { CheckResult, DnsRecord, SenderCheck } from '../contract/sender-domain.ts'
 
-/** What DNS must publish of a sender domain. */
+/** The keys that DNS must publish for a domain. */
 export type PublicKeys = {
   domain: string
   selector: string
@@ -13,7 +13,7 @@ export type PublicKeys = {
 
 /** How mails of this installation reach other servers. */
 export type MailRoute = {
-  /** What an SPF record needs so that it covers the mail server; undefined: not known. */
+  /** The mechanism with which an SPF record covers the mail server; undefined: not known. */
   spfMechanism: string | undefined
   /** The domain of the envelope sender, for which receivers check SPF. */
   envelopeDomain: string
@@ -27,7 +27,7 @@ export type Resolver = {
   resolve6(name: string): Promise<string[]>
 }
 
-/** The RSA and the Ed25519 key of a domain have a name of their own: some servers know only RSA. */
+/** RSA and Ed25519 keys have separate selectors, because some servers support only RSA. */
 export const selectorsOf = ({ selector }: Pick<PublicKeys, 'selector'>) => ({
   rsa: `${selector}r`,
   ed25519: `${selector}e`,
@@ -136,7 +136,7 @@ async function checkSpf(
   }
 }
 
-/** True if the SPF record covers the mail server, else the reason; undefined if that cannot be told. */
+/** True if the SPF record covers the mail server, else the reason; undefined if it is unknown. */
 async function coversRelay(domain: string, mechanism: string, resolver: Resolver) {
   const [, kind, value = ''] = /^(include|a|ip4|ip6):(.+)$/i.exec(mechanism) ?? []
   if (kind?.toLowerCase() === 'include') {
@@ -256,7 +256,7 @@ async function checkDmarc(domain: string, parts: DmarcParts): Promise<SenderChec
   }
 }
 
-/** The envelope domain, if its SPF record covers the mail server. Whether it is aligned DMARC decides. */
+/** The envelope domain, if its SPF record covers the mail server. DMARC decides about alignment. */
 async function alignableSpfDomains(domain: string, { spf, route, resolver }: DmarcParts) {
   const { envelopeDomain } = route
   const { result } =
@@ -269,7 +269,7 @@ async function textsOf(resolver: Resolver, name: string, wanted: RegExp) {
   return records.map((pieces) => pieces.join('')).filter((text) => wanted.test(text))
 }
 
-/** A name without such a record is an answer; a name service that does not answer is not. */
+/** A missing record gives an empty list; a DNS server that does not answer is an error. */
 function emptyIfMissing(error: unknown): never[] {
   const { code } = error as { code?: string }
   if (code === 'ENOTFOUND' || code === 'ENODATA') return []
@@ -281,7 +281,7 @@ const troubleOf = (error: unknown) => {
   return `the name service does not answer (${code ?? message})`
 }
 
-/** What an SPF record needs for this mail server; undefined if other servers see another address. */
+/** The SPF mechanism for this mail server; undefined if other servers see another address. */
 export function spfMechanismOf(host: string): string | undefined {
   const version = isIP(host)
   if (version === 0) return host === 'localhost' ? undefined : `a:${host}`

@@ -61,7 +61,7 @@ export class SmtpDialogue {
     line.socket.on('data', (chunk: Buffer) => this.#hear(chunk.toString('latin1')))
   }
 
-  /** `next` returns the mail that follows, when the end of this one is sent; it must be sent next. */
+  /** Calls `next` for the following mail when it sends the end of this one. That mail must be sent next. */
   async send(delivery: Delivery, next: () => Delivery | undefined): Promise<Outcome> {
     const { maxMessageBytes } = this.#line
     const hasBegun = this.#following?.delivery === delivery
@@ -264,7 +264,7 @@ export class SmtpDialogue {
   #reply(reply: string) {
     const question = this.#asked.shift()
     question?.heard(reply)
-    // 421 closes the connection whatever the command was; or the reply belongs to no command.
+    // 421 closes the connection after any command; or the reply belongs to no command.
     if (reply.startsWith('421') || !question) {
       this.#finish((phase) =>
         isRefusal(reply) ? refusal(reply, phase) : lost(new Error(reply), phase),
@@ -295,7 +295,7 @@ export class SmtpDialogue {
     const { phase } = question
     const timeoutMs = timeouts[phase] ?? timeouts.command
     this.#timer = setTimeout(() => {
-      this.#finish((of) => lost(new Error(`no answer within ${timeoutMs / 1000} s (${phase})`), of))
+      this.#finish((at) => lost(new Error(`no answer within ${timeoutMs / 1000} s (${phase})`), at))
       this.#line.close()
     }, timeoutMs)
   }
@@ -305,11 +305,11 @@ type Question = { phase: Phase; heard: (reply: string) => void }
 
 type Attempt = {
   delivery: Delivery
-  /** The phase that it waits for. */
+  /** The phase whose reply it waits for. */
   phase: Phase
   /** The first refusal of its envelope. */
   refused: Trouble | undefined
-  /** The outcome, or that the message can be sent. */
+  /** Undefined: the message can be sent. */
   envelope: PromiseWithResolvers<Trouble | undefined>
   answer: PromiseWithResolvers<Outcome>
 }

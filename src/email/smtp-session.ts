@@ -175,8 +175,8 @@ export class SmtpSession {
 
   #troubleOf(error: SmtpError) {
     const trouble = troubleOf(error, this.#phase)
-    const unsaid = trouble.kind === 'retry' && !error.response
-    return this.#refusal && (unsaid || this.#refusal.reply === trouble.reply)
+    const isWithoutReply = trouble.kind === 'retry' && !error.response
+    return this.#refusal && (isWithoutReply || this.#refusal.reply === trouble.reply)
       ? this.#refusal
       : trouble
   }
@@ -195,7 +195,7 @@ export class SmtpSession {
 
   /** Reads the phase from the library's log of commands and replies. */
   #listener() {
-    const hear = (entry: { tnx?: string; remotePort?: number } | undefined, text?: string) => {
+    const log = (entry: { tnx?: string; remotePort?: number } | undefined, text?: string) => {
       if (entry?.tnx === 'client') {
         this.#unanswered.push(phaseOf(text ?? ''))
         this.#arm()
@@ -208,7 +208,7 @@ export class SmtpSession {
         this.#arm()
       }
     }
-    return { trace: hear, debug: hear, info: hear, warn: hear, error: hear, fatal: hear }
+    return { trace: log, debug: log, info: log, warn: log, error: log, fatal: log }
   }
 }
 

@@ -24,7 +24,7 @@ export type SmtpServer = Pick<
 
 export type SmtpOptions = {
   maxConnections: number
-  /** A connection is replaced after so many mails: some servers limit them. */
+  /** A connection is replaced after this many mails, because some servers limit them. */
   maxMailsPerConnection: number
   /** An idle connection is closed after this time. */
   idleMs: number
@@ -101,9 +101,9 @@ export class SmtpMailer implements Mailer {
         if (outcome !== 'connection refused') return outcome
       } finally {
         this.#active--
-        this.#limits.leave(domain, monotonicMs(), leftBy(outcome))
+        this.#limits.leave(domain, monotonicMs(), classifyOutcome(outcome))
         this.#postponeWaiting(domain)
-        // A refused connection: the next turn begins what can begin.
+        // After a refused connection, `#turn` calls `#pump`.
         if (outcome !== 'connection refused') this.#pump()
       }
     }
@@ -167,7 +167,7 @@ export class SmtpMailer implements Mailer {
     return unavailable
   }
 
-  /** Open, or still opening: the last one that fails decides that the server is unavailable. */
+  /** Whether another connection is open or opening. If the last one fails, the server is unavailable. */
   #hasOtherConnection() {
     const hasIdle = this.#idle.some(({ session }) => session.alive)
     return this.#working.size > 0 || this.#opening > 0 || hasIdle
@@ -180,7 +180,7 @@ export class SmtpMailer implements Mailer {
     return { kind: 'postponed', phase: 'connect', reply, waitMs }
   }
 
-  /** Mails to a provider that is paused now do not wait here: other workers may end meanwhile. */
+  /** Waiting mails to a provider that is now paused are postponed, so that no worker waits for the pause. */
   #postponeWaiting(domain: string) {
     const postponed = this.#findPause(domain)
     if (!postponed) return
@@ -191,7 +191,7 @@ export class SmtpMailer implements Mailer {
     }
   }
 
-  /** The mails that have not begun would each wait for the same failure. */
+  /** Waiting mails would only fail later for the same reason. */
   #refuseWaiting(unavailable: Unavailable) {
     for (const { begin } of this.#waiting.splice(0)) begin(unavailable)
   }
@@ -247,7 +247,7 @@ export class SmtpMailer implements Mailer {
     }, this.#options.idleMs / 2).unref()
   }
 
-  /** Returns the connection on which the mail has begun, if it has, or that the server is unavailable. */
+  /** Waits until the mail can begin. Returns its connection if it has one, or why it cannot begin. */
   #turn(domain: string, delivery: Delivery) {
     return new Promise<Begun>((resolve) => {
       this.#waiting.push({ domain, delivery, begin: resolve })
@@ -355,7 +355,7 @@ const isLoopback = (host: string) =>
 
 const isTimeout = (outcome: Outcome) => outcome.reply.startsWith('no answer within')
 
-function leftBy(outcome: Outcome | 'connection refused' | undefined): Left {
+function classifyOutcome(outcome: Outcome | 'connection refused' | undefined): Left {
   if (typeof outcome !== 'object') return 'other'
   if (outcome.kind === 'sent') return 'accepted'
   if (outcome.kind !== 'retry' || !/^4\d\d/.test(outcome.reply)) return 'other'
@@ -372,8 +372,8 @@ const isNotBegun = (begun: Begun): begun is Unavailable | Postponed =>
   begun !== undefined && 'kind' in begun
 
 /**
- * The server wants another sign-in, or refuses the sender of the envelope, which is the operator's:
- * every mail would be refused. 5.1.7, 5.1.8, 5.7.27 and 5.7.60 are about senders only.
+ * The server wants another sign-in, or refuses the envelope sender, which the operator configures: it
+ * would refuse every mail. 5.1.7, 5.1.8, 5.7.27 and 5.7.60 are about senders only.
  */
 function isSenderRefused({ kind, phase, reply }: Outcome) {
   if (kind !== 'failed') return false
@@ -381,12 +381,12 @@ function isSenderRefused({ kind, phase, reply }: Outcome) {
   return phase === 'mail' && /^53[0458]\b|^553\b|^5\d\d[ -]5\.(1\.[78]|7\.(27|60))\b/.test(reply)
 }
 
-/** Postfix refuses a sender in its answer to RCPT. A refused recipient may quote such words of another server. */
+/** Postfix refuses a sender in its reply to RCPT. A refused recipient may quote the same words. */
 const isSenderRefusedLate = (reply: string) =>
   /^53[0458]\b/.test(reply) ||
   (/sender address rejected/i.test(reply) && !/recipient address rejected/i.test(reply))
 
-/** A server is slow if it takes four times as long as before. */
+/** A mail is slow if it takes four times as long as the average before it. */
 class UsualTime {
   #usual = 0
 

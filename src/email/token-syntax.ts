@@ -53,7 +53,7 @@ export function findTokenFaults(text: string): TextFault[] {
     .map(({ index, detail }) => ({ ...placeAt(text, index), detail }))
 }
 
-/** Beginnings of a fallback or a condition that are not followed by the rest of one. */
+/** Incomplete fallbacks and conditions. */
 function findUnfinished(text: string) {
   const whole = new Set(text.matchAll(PIECE).map(({ index }) => index))
   return text

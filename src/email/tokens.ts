@@ -6,7 +6,7 @@ import type { Words } from './words.ts'
 /** The subject of a token, by which the list of tokens is grouped. */
 export type TokenKind = (typeof TOKEN_KINDS)[number]
 
-/** Who reads a mail, and how dates and numbers are written for them. */
+/** The formats of dates and numbers for the readers of a mail. */
 export type Readers = {
   reader: Formats
   staff: Formats
@@ -79,7 +79,7 @@ const listTags = (tags: Tags | null | undefined) =>
     .flat()
     .join(', ')
 
-/** Upper case, with an underscore for each character that a token cannot contain. */
+/** Compares in upper case, with an underscore for each character that a token cannot contain. */
 const tagValue = (tags: Tags | null | undefined, name: string) =>
   Object.entries(tags ?? {})
     .filter(([tag]) => tag.toUpperCase().replace(/[^A-Z0-9_]/g, '_') === name)

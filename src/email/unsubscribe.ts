@@ -8,11 +8,11 @@ export type UnsubscribedMail = { businessId: number; emailId: number; messageId:
 export const unsubscribeLink = (publicUrl: string, secret: string, mail: UnsubscribedMail) =>
   linkTo('unsubscribe', publicUrl, secret, mail)
 
-/** Where the reader of a mail gets its calendar file. */
+/** The link to the calendar file of a mail. */
 export const calendarLink = (publicUrl: string, secret: string, mail: UnsubscribedMail) =>
   linkTo('addToCalendar', publicUrl, secret, mail)
 
-/** What a link is for: the seal of one purpose is of no use for another. */
+/** The purpose of a link. A seal is valid for one purpose only. */
 export type LinkPurpose = 'unsubscribe' | 'addToCalendar'
 
 const linkTo = (purpose: LinkPurpose, publicUrl: string, secret: string, mail: UnsubscribedMail) =>
@@ -41,8 +41,8 @@ const nameOf = ({ businessId, emailId }: Omit<UnsubscribedMail, 'messageId'>) =>
   `${businessId}.${emailId}`
 
 /**
- * Ids are assigned again after a backup is restored, the random part of a Message-ID is not. The seal
- * of a mail whose Message-ID has no random part covers the ids alone.
+ * Covers the random part of the Message-ID, because ids are assigned again after a backup is restored. If
+ * the Message-ID has no random part, the seal covers only the ids.
  */
 function sealOf(purpose: LinkPurpose, mail: UnsubscribedMail, secret: string) {
   const random = randomPartOf(mail.messageId)

@@ -34,15 +34,15 @@ const fits = (variant: Variant, { language, reasonId, locationId }: Occasion) =>
   (!isForLocation(variant) || variant.location === locationId)
 
 function compare(a: Variant, b: Variant, own: Variant, { language }: Occasion) {
-  const better = (rank: (variant: Variant) => number) => rank(b) - rank(a)
+  const byRank = (rank: (variant: Variant) => number) => rank(b) - rank(a)
   return (
-    better((variant) => Number(Boolean(variant.language))) ||
-    better((variant) => Number(variant.reasonIdList.length > 0)) ||
-    better((variant) => Number(isForLocation(variant))) ||
-    better((variant) => Number(variant.language && tag(variant.language) === tag(language!))) ||
-    // Of two lists that contain the service the shorter one is more specific.
+    byRank((variant) => Number(Boolean(variant.language))) ||
+    byRank((variant) => Number(variant.reasonIdList.length > 0)) ||
+    byRank((variant) => Number(isForLocation(variant))) ||
+    byRank((variant) => Number(variant.language && tag(variant.language) === tag(language!))) ||
+    // If both lists contain the service, the shorter one is more specific.
     a.reasonIdList.length - b.reasonIdList.length ||
-    better((variant) => Number(variant === own)) ||
+    byRank((variant) => Number(variant === own)) ||
     (a.sortOrder ?? 0) - (b.sortOrder ?? 0) ||
     a.emailTemplateId - b.emailTemplateId
   )

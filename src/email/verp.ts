@@ -5,7 +5,7 @@ import { randomPartOf } from './message.ts'
 export type BouncedMail = { businessId: number; emailId: number; messageId: string }
 
 /**
- * The envelope sender of one mail (VERP), so that a bounce names its mail however it is written.
+ * The envelope sender of one mail (VERP), so that a bounce in any format identifies its mail.
  * Only lower case: some mail servers change the case of an address.
  */
 export const bounceAddress = (domain: string, secret: string, mail: BouncedMail) =>

@@ -1,4 +1,4 @@
-/** What mails and the pages behind their links say by themselves, in the languages that we write. */
+/** The fixed texts of mails and of the pages behind their links, in the languages that we support. */
 export type Words = {
   /** Between a label and its value. */
   colon: string
@@ -140,6 +140,6 @@ export const languageOfWords = (language: string | null | undefined) => {
   return base in WORDS ? base : 'en'
 }
 
-/** The words of a language tag such as `de-CH`; English if we do not write the language. */
+/** The words of a language tag such as `de-CH`; English if we do not support the language. */
 export const wordsFor = (language: string | null | undefined): Words =>
   WORDS[languageOfWords(language)]!

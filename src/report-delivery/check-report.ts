@@ -20,8 +20,8 @@ type StoredReport = {
 }
 
 /**
- * The faults of report, filters and location, regardless of who will see the report. Only the range
- * is left out, which printing adds.
+ * The faults of report, filters and location, regardless of who will see the report. The range is not
+ * checked: printing adds it.
  */
 export async function findReportFaults(
   db: Db,
@@ -49,7 +49,7 @@ export async function findReportFaults(
   }
 }
 
-/** Throws all faults, of each place the first ones only. */
+/** Throws `own` faults, and those of `more` at other places. */
 export function throwFaults(own: Fault[], more: Fault[]) {
   const places = new Set(own.map(({ pointer }) => pointer))
   const faults = [...own, ...more.filter(({ pointer }) => !places.has(pointer))]

@@ -25,7 +25,7 @@ export async function createReportLink(tx: Db, link: NewLink, publicUrl: string,
   return { ...stored, url: `${publicUrl}/report/link/${token}` }
 }
 
-/** Finds the file behind a link, as long as the person or key of the link may see what it shows. */
+/** Finds the file of a link, if the person or key of the link may still read it. */
 export async function openReportLink(database: Database, token: string, now: Temporal.Instant) {
   const link = await findOpenedLink(database.operator, digest(token), now)
   if (!link) throw new RequestError(404, 'There is no such link.')

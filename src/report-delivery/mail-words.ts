@@ -1,4 +1,4 @@
-/** What mails with reports say by themselves, in the languages that we write. */
+/** The fixed texts of mails with reports, in the languages that we support. */
 export type ReportMailWords = {
   intro: string
   attached: string

@@ -7,7 +7,7 @@ import type { UserRow } from '../store/users.ts'
 
 type Reading = { businessId: number; functions: ReadonlySet<string>; scope: CallerScope }
 
-/** A LOCATION_SUPER_USER sees the own locations, a USER the own appointments. */
+/** A LOCATION_SUPER_USER sees their own locations, a USER their own appointments. */
 export function readerOf({ businessId, functions, scope }: Reading): Reader {
   const locationIds = scope && 'locationIds' in scope ? scope.locationIds : null
   const professionalIds =
@@ -21,7 +21,7 @@ export function readerOf({ businessId, functions, scope }: Reading): Reader {
 
 type UserRights = Pick<UserRow, 'businessId' | 'role' | 'locationIdList' | 'professionalId'>
 
-/** What a person sees in reports, signed in or not. */
+/** The visibility of a person, signed in or not. */
 export const readerOfUser = (user: UserRights) =>
   readerOf({
     businessId: user.businessId,
@@ -29,7 +29,7 @@ export const readerOfUser = (user: UserRights) =>
     scope: scopeOf(user),
   })
 
-/** The functions that reports ask for. */
+/** The functions that reports require. */
 const REPORT_FUNCTIONS = [...functionsOfScopes(['reports:print'])]
 
 export const rightsOf = ({ functions, locationIds, professionalIds }: Reader): ReaderRights => ({

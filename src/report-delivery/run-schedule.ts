@@ -41,20 +41,20 @@ export type RunParts = {
   maxAttachedBytes?: number
 }
 
-/** The time that a schedule is run for, and the days of its report. */
+/** The scheduled time of a run, and the days of its report. */
 type DueRun = {
   row: ScheduleRow
   timeZone: string
   scheduledTime: Temporal.Instant
   startDate: string
   endDate: string
-  /** Earlier times that are not run any more, because the service was down. */
+  /** The number of earlier scheduled times that were missed because the service was down. */
   missed: number
 }
 
 /**
- * The latest time of the schedule that is not done yet. If there is none, because the time zone has
- * changed, the schedule is postponed to its next time.
+ * The latest scheduled time that has not run yet. If a change of the time zone leaves none, the schedule is
+ * postponed to its next time.
  */
 export async function findDueRun(db: Db, row: ScheduleRow, now: Temporal.Instant) {
   const { schedule, state } = row
@@ -93,7 +93,7 @@ export async function runSchedule(parts: RunParts, due: DueRun, signal: AbortSig
   }
 }
 
-/** Ends a time of the schedule without a report. */
+/** Records a scheduled time as failed, without a report. */
 export async function failRun(parts: RunParts, due: DueRun, reason: string) {
   const { businessId } = due.row.schedule
   const db = parts.database.forBusiness(businessId, 'SYSTEM')
@@ -103,8 +103,8 @@ export async function failRun(parts: RunParts, due: DueRun, reason: string) {
 }
 
 /**
- * What people with the same rights get: a report, or the reason why none. The file to attach stays on the
- * disk until its mails are written, because there may be many of them.
+ * The result for people with the same rights: a report, or the reason why there is none. The file stays
+ * on disk until its mails are written, because there may be many files.
  */
 type Printed =
   | { report: MailedReport; runId: number | null; file: PrintedFile | null }
@@ -112,7 +112,7 @@ type Printed =
 
 type Prints = { users: UserRow[]; printed: Map<string, Printed> }
 
-/** Adds to `printed`, by the key of the readers. People with the same rights share a file. */
+/** Fills `printed`, whose key is that of the readers. People with the same rights share a file. */
 async function printForReaders(
   parts: RunParts,
   due: DueRun,
@@ -152,7 +152,7 @@ async function printFor(
     }
     return await keepFile(parts, schedule, about, { ...file, reader: rightsOf(reader) })
   } catch (error) {
-    // What the caller of a print would be told, such as a missing right or too many rows.
+    // An error that a caller of the API would get too, such as a missing right or too many rows.
     if (error instanceof RequestError && error.status < 500) return { refusal: error.message }
     throw error
   }
@@ -186,7 +186,7 @@ async function readAttachment({ fileName, contentType, size, handle }: PrintedFi
   return { fileName, contentType, bytes }
 }
 
-/** The mails and the record of the run are one transaction, so that no time is mailed twice. */
+/** The mails and the record of the run are one transaction, so that no scheduled time is mailed twice. */
 async function finishRun(tx: Db, parts: RunParts, due: DueRun, printed: Map<string, Printed>) {
   const { businessId, userIdList } = due.row.schedule
   const now = parts.now()

@@ -54,7 +54,7 @@ export async function saveSchedule(tx: Db, body: unknown, saving: ScheduleSave) 
 
 const TIMING = ['frequency', 'weekday', 'dayOfMonth', 'timeOfDay', 'locationId', 'active'] as const
 
-/** Other times count from now on. A time that failed so far is tried again at once. */
+/** A changed timing applies from now on. A failed run is retried at once. */
 function nextRunOf(
   { schedule, state }: ScheduleRow,
   fields: ScheduleFields,

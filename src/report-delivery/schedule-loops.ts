@@ -11,13 +11,13 @@ import { claimWork, releaseWork } from '../store/work-leases.ts'
 import { failRun, findDueRun, runSchedule, ScheduleChanged, type RunParts } from './run-schedule.ts'
 
 type LoopParts = RunParts & {
-  /** Random bytes, by which the workers of this node are named. */
+  /** Random bytes for the names of the workers of this node. */
   random(size: number): Buffer
   leaseSeconds: number
   onError(error: unknown): void
 }
 
-/** How many reports a node prints for schedules at once, each of another business. */
+/** How many scheduled reports a node prints concurrently, each for another business. */
 const LOOPS = 2
 const REST_MS = 3_000
 const MAX_CANDIDATES = 20
@@ -25,7 +25,7 @@ const MAX_ATTEMPTS = 5
 
 /** Run report schedules that are due. A business has one schedule run at a time, on all nodes. */
 export function createReportScheduleLoops(parts: LoopParts): Loop[] {
-  // Shared, so that the businesses are served in turn.
+  // Shared by the loops, so that businesses are served in turn.
   const served = { businessId: 0 }
   return Array.from({ length: LOOPS }, () => createLoop(parts, served))
 }
@@ -97,13 +97,13 @@ async function runNextSchedule(parts: LoopParts, businessId: number, stopping: A
   return 1
 }
 
-/** For the people of the business: errors of programs may hold data. */
+/** For users. The error itself may contain data, so only the log has it. */
 const describeError = (error: unknown) =>
   isTooSlow(error)
     ? 'the database took too long; choose a shorter range'
     : 'printing failed; the log of the service has the details'
 
-/** A schedule that was saved while its report was printed is read again. */
+/** Ignores that the schedule was saved meanwhile: the next iteration reads it again. */
 async function unlessChanged(work: Promise<void>) {
   try {
     await work

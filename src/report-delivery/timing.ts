@@ -12,7 +12,7 @@ export type Timing = {
 
 /** The first time of the schedule after a moment. */
 export function nextScheduledTime(timing: Timing, timeZone: string, after: Temporal.Instant) {
-  // The day before: a clock change can move its time past midnight.
+  // Starts a day early: a clock change can move a time past midnight.
   let day = dayOf(after, timeZone).subtract({ days: 1 })
   for (;;) {
     const time = timeOn(day, timing, timeZone)
@@ -50,7 +50,7 @@ export function countScheduledTimes(
 export const dayOf = (moment: Temporal.Instant, timeZone: string) =>
   moment.toZonedDateTimeISO(timeZone).toPlainDate()
 
-/** In a gap of the clock the later time; of two equal times the earlier. */
+/** In the gap of a clock change, the later time; of a repeated time, the first. */
 const timeOn = (day: Temporal.PlainDate, timing: Timing, timeZone: string) =>
   runsOn(day, timing)
     ? day.toZonedDateTime({ timeZone, plainTime: timing.timeOfDay }).toInstant()

@@ -4,7 +4,7 @@ import { raw, sql, type Sql } from '../database/sql.ts'
 import { anyOf } from './catalog/conditions.ts'
 import type { Report, ReportSubject, Scope } from './report.ts'
 
-/** The time of the first row that a report could be about; null if there is none. */
+/** The time of the first row that a report can count; null if there is none. */
 export async function findBeginning(
   tx: Db,
   { about, beginning = BEGINNINGS[about] }: Pick<Report, 'about' | 'beginning'>,
@@ -32,7 +32,7 @@ export const narrowed = ({ locationIds, professionalIds, reasonIds }: Scope) => 
 
 export const firstAppointment = firstOf('calendar', 't.start_time', narrowed)
 
-/** Each reads an index from its start. Triggers and emails have one by status and time. */
+/** Each query reads an index from its start. Triggers and emails have an index by status and time. */
 const BEGINNINGS: Record<ReportSubject, (scope: Scope) => Sql> = {
   appointments: firstAppointment,
   clients: firstOf('calendar', 't.start_time'),

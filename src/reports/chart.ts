@@ -11,17 +11,17 @@ export type SeriesChart = {
   series: Series[]
   stacked?: boolean
   unit: Unit
-  /** The labels are names, not steps of time, so the bars lie: names need the width. */
+  /** The labels are names, not steps of time. The bars are horizontal to fit names. */
   named?: boolean
-  /** What the labels stand for, if they are steps of time: the first day of each. */
+  /** If the labels are steps of time: the first day of each. */
   steps?: { step: 'day' | 'week' | 'month'; dates: string[] }
-  /** As for a column. A change of status has two labels with an arrow between them. */
+  /** See `fixedWords` of a column. A change of status has two labels with an arrow between them. */
   fixedWords?: true | 'status'
 }
 
 export type Series = { name: string; values: (number | null)[]; tone?: Tone }
 
-/** What a series means, so that it has one colour in all reports. */
+/** The meaning of a series, which decides its colour in all reports. */
 export type Tone = 'kept' | 'missed' | 'cancelled' | 'unclosed' | 'ahead'
 
 export type Heatmap = {
@@ -34,10 +34,10 @@ export type Heatmap = {
   values: number[][]
 }
 
-/** Pine, sand, slate and their light shades: none of them is the colour of a tone that could be confused. */
+/** Pine, sand, slate and their light shades. None can be confused with the colour of another tone. */
 const SERIES_COLORS = ['#3c7765', '#cdb98a', '#4f6d7a', '#b7d6c8', '#8a7a52', '#a9bcc4']
 
-/** One colour for each meaning, in all reports and in the console. What is ahead is hollow. */
+/** One colour for each meaning, in all reports and in the console. `ahead` is hollow. */
 const TONE_COLORS: Record<Tone, string> = {
   kept: '#3c7765',
   missed: '#a83a2a',

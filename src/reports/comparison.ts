@@ -5,8 +5,8 @@ import type { Words } from './words.ts'
 type Shift = { years: number } | { months: number } | { days: number }
 
 /**
- * The range that a range is compared with: a year, also to date, with the year before, months with the
- * months before, weeks with the weeks before and any other days with the same weekdays before.
+ * The earlier range that a range is compared with: the year before for a year or a year to date, the months
+ * before for months, the weeks before for weeks, and the same weekdays before for any other days.
  */
 export function comparedRange(range: DateRange): DateRange & { shift: Shift } {
   const { startDate, endDate } = range
@@ -37,7 +37,7 @@ function shiftOf({ startDate, endDate }: DateRange): Shift {
   return { days: Math.ceil(days / 7) * 7 }
 }
 
-/** Into a later month. Exactly the first quarter is compared with the quarter before, as other quarters are. */
+/** From 1 January into a later month. Not the first quarter: quarters are compared with the one before. */
 function isYearToDate({ startDate, endDate }: DateRange) {
   const isFirstQuarter = endDate.month === 3 && endDate.day === 31
   return (
@@ -48,7 +48,7 @@ function isYearToDate({ startDate, endDate }: DateRange) {
   )
 }
 
-/** The scopes to read for the figures of a range, and what the report says about the comparison. */
+/** The scopes to read for the figures of a range, and the comparison that the report shows. */
 export type ComparedScopes = {
   /** The part of the range up to now; undefined if the range has ended. */
   toDate: Scope | undefined

@@ -60,10 +60,10 @@ export function kpiResults(
   const isAhead = Temporal.Instant.compare(scope.from, scope.now) > 0
   const described = kpi.describe?.(figures.current, words)
   const resultOf = (currency: string | null): KpiResult => {
-    const read = (of: Figures | undefined) => {
-      if (!of) return null
+    const read = (source: Figures | undefined) => {
+      if (!source) return null
       const isSplit = unit === 'money' && currencies.length > 1
-      return kpi.value(isSplit ? inCurrency(of, currency!, currencies) : of)
+      return kpi.value(isSplit ? inCurrency(source, currency!, currencies) : source)
     }
     const isUnknown = kpi.tense === 'past' && isAhead
     const value = isUnknown ? null : read(figures.current)
@@ -71,7 +71,7 @@ export function kpiResults(
       name,
       label: currency && currencies.length > 1 ? `${label} (${currency})` : label,
       value,
-      // What is booked ahead of a past day is always nothing, so it has nothing to be compared with.
+      // In a past range nothing is booked ahead, so there is no value to compare with.
       previous: kpi.tense === 'future' || kpi.isNotComparable ? null : read(figures.previous),
       unit,
       valueToDate: figures.toDate && kpi.tense !== 'future' ? read(figures.toDate) : value,

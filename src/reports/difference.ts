@@ -1,4 +1,4 @@
-/** Appointments of one kind, with and without a reminder, and how many of each were missed. */
+/** Comparable appointments, with and without a reminder, and how many of each were missed. */
 export type Stratum = { reached: Counted; others: Counted }
 export type Counted = { total: number; missed: number }
 
@@ -9,19 +9,19 @@ type Difference = {
   high: number
   reached: number
   others: number
-  /** False if a group is too small, or if the interval includes zero. */
+  /** Significant: both groups are large enough, and the interval excludes zero. */
   isTold: boolean
-  /** About how many more appointments are needed; 0 if it is told. */
+  /** About how many more appointments are needed; 0 if `isTold`. */
   needed: number
 }
 
-/** Of each of the two groups. */
+/** For each of the two groups. */
 export const MIN_GROUP = 100
 /** Above this, the number is not worth calculating. */
 export const MAX_NEEDED = 100_000
 
 const Z_95 = 1.959964
-/** 99 %: the report is read every month, so one month in twenty would be too often. */
+/** 99 %: at 95 %, one monthly report in twenty would show a false difference. */
 const Z_99 = 2.575829
 
 /** The Wilson interval of a share, in percent, at 95 %; null without appointments. */
@@ -37,8 +37,8 @@ export function wilsonInterval({ total, missed }: Counted): { low: number; high:
 }
 
 /**
- * Compares like with like: the difference of each stratum, weighted by Mantel and Haenszel, so that
- * strata in which one of the groups is small count little. Null if no stratum has both groups.
+ * The difference within each stratum, with Mantel-Haenszel weights, so that strata in which one of the
+ * groups is small count little. Null if no stratum has both groups.
  */
 export function compareReminded(strata: Stratum[]): Difference | null {
   const both = strata.filter(({ reached, others }) => reached.total > 0 && others.total > 0)
@@ -72,7 +72,7 @@ export function compareReminded(strata: Stratum[]): Difference | null {
 
 const shareOf = ({ total, missed }: Counted) => missed / total
 
-/** Of a share, with one more missed and one more kept: a small group without a miss is not certain. */
+/** The variance of a share. Adds one missed and one kept, so that it is not 0 for a group without a miss. */
 function varianceOf({ total, missed }: Counted) {
   const share = (missed + 1) / (total + 2)
   return (share * (1 - share)) / total

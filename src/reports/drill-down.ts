@@ -24,7 +24,7 @@ import {
  * aggregates with it, and `readObjects` lists with it, so that both have the same count and sum.
  */
 
-/** Which objects of a report are asked for, not yet checked. */
+/** A request for the objects behind a figure of a report, not yet checked. */
 export type ObjectsRequest = LineKeys & { measure?: string; currency?: string }
 
 export type CountedObject = {
@@ -211,7 +211,7 @@ function sumsOf({ drillDown, columns, kpis, measures = [] }: Report): Map<string
 
 const OF_CLASSES: readonly MeasureName[] = ['classes', 'students', 'places']
 
-/** The sum of a measure, also among objects of several types. */
+/** The sum of a measure. The objects may be of several types. */
 function sumOfMeasure(name: MeasureName): ObjectSum | null {
   const { sum, unit } = MEASURES[name]
   if (!sum) return null

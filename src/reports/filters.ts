@@ -64,7 +64,7 @@ export function readFilters(value: unknown, addFault: AddFault): Filters {
 
 const MAX_VALUES = 1_000
 const MAX_TAGS = 20
-/** Of all tags together: each is looked for in all objects of the business. */
+/** For all tags together, because each value is searched in all objects of the business. */
 const MAX_TAG_VALUES = 100
 
 function readTags(value: unknown, addFault: AddFault): Filters['tags'] {
@@ -101,7 +101,7 @@ const OBJECT_TYPES: Partial<Record<ReportSubject, ObjectType>> = {
 
 const ALL_FILTERS: readonly FilterName[] = FILTER_NAMES
 
-/** The filters that the rows of a report have a property for. */
+/** The filters that apply to the rows of a report. */
 const FILTERS_OF: Record<ReportSubject, readonly FilterName[]> = {
   appointments: ALL_FILTERS,
   classes: ALL_FILTERS,
@@ -142,7 +142,7 @@ function statusesOf(about: ReportSubject, outcomes: StatusOutcomes[]): readonly 
 type Named = { id: number; name: string }
 type Names = { locations: Named[]; staff: Named[]; reasons: Named[]; clients: Named[] }
 
-/** The names of the filtered objects, of those that exist. */
+/** The names of the filtered objects that exist. */
 export async function findFilterNames(
   db: Db,
   businessId: number,
@@ -211,7 +211,7 @@ export async function refuseUnknownTags(
   }
 }
 
-/** The filters as the head of a report shows them, so that a part is not taken for the whole. */
+/** The filters for the head of a report, so that readers do not take a part for the whole. */
 export function describeFilters(
   scope: Pick<Scope, 'professionalIds' | 'reasonIds' | 'clientIds' | 'statuses' | 'tags'>,
   { staff, reasons, clients }: Names,

@@ -5,7 +5,7 @@ import { MEASURES, measureColumn, selectCells, selectMeasures } from './measures
 import type { Column, Groups, MeasureName, Report, ReportSubject, Scope } from './report.ts'
 import { currentStep, stepsOf, type Step } from './time-steps.ts'
 
-/** What lines can be grouped by: a key of the rows, and the columns that show it. */
+/** A property that lines can be grouped by: a key of the rows, and the columns that show it. */
 type Dimension = {
   columns: Column[]
   /** The key in terms of `appointmentRows` or `classRows`, as text. */
@@ -110,7 +110,7 @@ export function groupReport(report: Report, dimensions: DimensionName[]): Report
   }
 }
 
-/** Month and weekday can both be shown, but a day already has its weekday. */
+/** A day also has a weekday column, which must not be repeated. */
 export function groupedColumns(
   dimensions: DimensionName[],
   { measures = [], groups }: Pick<Report, 'measures' | 'groups'>,
@@ -171,7 +171,7 @@ function ownLines(scope: Scope, { rows, cells }: Groups, dimensions: DimensionNa
 const lineKeys = (dimensions: DimensionName[], keys: string[]) =>
   raw(dimensions.map((name, i) => `${keys[i]} as "key_${name}"`).join(', '))
 
-/** What such a report counts has happened, so steps ahead have no line. */
+/** Such a report counts past events, so future steps have no line. */
 function stepsUntilNow(scope: Scope, name: DimensionName) {
   const keys = DIMENSIONS[name].keys?.(scope)
   if (!isStep(name)) return keys
@@ -179,7 +179,7 @@ function stepsUntilNow(scope: Scope, name: DimensionName) {
   return keys?.filter((key) => key <= current)
 }
 
-/** The columns, the joins and the order of the keys of groups. */
+/** The SQL that shows the keys of groups: columns, joins and order. */
 function showKeys(scope: Scope, dimensions: Dimension[], keys: string[]) {
   const shown = dimensions.flatMap((dimension, i) =>
     dimension.select(keys[i]!).map((text, at) => `${text} as "${dimension.columns[at]!.name}"`),
@@ -205,7 +205,7 @@ function countedBy(scope: Scope, about: Report['about'], dimensions: Dimension[]
     group by ${raw(places)}`
 }
 
-/** A step that has not begun has no revenue, one that has ended nothing ahead: empty cells, not zero. */
+/** A future step has no revenue, and a past step has nothing ahead: such cells are empty, not zero. */
 function cellsOf(measures: MeasureName[], dimensions: DimensionName[], scope: Scope): Sql[] {
   const step = dimensions.find(isStep)
   if (!step) return selectCells(measures, scope)

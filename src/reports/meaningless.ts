@@ -14,8 +14,8 @@ export const FILTER_WORDS: Record<FilterName, string> = {
 type Part = { label: string; meaninglessWith?: readonly FilterName[] }
 
 /**
- * Leaves out what the filters make meaningless, such as a no-show rate of no-shows, and says so. What
- * is booked ahead is left out of a range that has ended, and columns of the past out of one that has not begun.
+ * Removes figures that the filters make meaningless, such as a no-show rate of no-shows, with a note. Also
+ * removes future figures from a past range, and columns of the past from a future range.
  */
 export function leaveOutMeaningless(
   report: Report,

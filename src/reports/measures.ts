@@ -11,8 +11,8 @@ import {
 } from './report.ts'
 
 /**
- * What a report counts. Each is defined here once; docs/reports.md lists them. A report that shows one
- * takes its column, its figure and its SQL from here, so that no two reports can disagree.
+ * A quantity that reports count. Each is defined once, here; docs/reports.md lists them. Reports take its
+ * column, its figure and its SQL from here, so that no two reports can disagree.
  */
 type Measure = {
   label: string
@@ -25,7 +25,7 @@ type Measure = {
   better?: 'more' | 'less'
   tense?: Tense
   /**
-   * What is added up, and of which rows, in terms of `appointmentRows`, `bookingRows` or `classRows`. A row of
+   * The SQL of the summand and of the condition, on `appointmentRows`, `bookingRows` or `classRows`. A row of
    * appointments stands for `n` with the same outcome, price and currency. Absent: not a sum of rows.
    */
   sum?: { of: string; where?: string }
@@ -246,7 +246,7 @@ export function measureColumn(measure: MeasureName, others: Partial<Column> = {}
   }
 }
 
-/** The column of a measure of some of the rows: its total is a part, so it is not compared. */
+/** The column of a measure that covers only some of the rows, so it does not name the measure. */
 export function partColumn(measure: MeasureName, others: Partial<Column> = {}): Column {
   const { measure: _, ...column } = measureColumn(measure, others)
   return column
@@ -332,7 +332,7 @@ function aggregate(name: MeasureName, as: string, condition?: Sql) {
   return sql`coalesce(sum(${raw(sum!.of)}) ${filter}, 0)${raw(type)} as ${raw(`"${as}"`)}`
 }
 
-/** Measures that `selectMeasures` has computed, as the cells of their columns. None counts as 0. */
+/** Measures that `selectMeasures` has computed, as the cells of their columns. Null becomes 0. */
 export const selectCells = (
   names: readonly MeasureName[],
   { currencies }: Pick<Scope, 'currencies'>,
@@ -347,7 +347,7 @@ export const selectCells = (
     })
   })
 
-/** The figures of one currency, under the names that they have if there is only one. */
+/** The figures of one currency, without the currency in their names. */
 export function inCurrency<T>(
   figures: Record<string, T>,
   currency: string,

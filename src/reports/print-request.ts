@@ -51,7 +51,7 @@ export type PrintJob = {
   scope: Scope
   locationId: number | null
   businessName: string
-  /** Of the reader, else of the business. */
+  /** The locale of the reader, else of the business. */
   locale: string
   accentColor: string | null
   locationName: string | null
@@ -178,8 +178,8 @@ function visibleIds(reader: Reader, filters: Filters, location: Location | undef
 
 function refuseForbidden(report: Report, reader: Reader) {
   if (mayPrint(report, reader.functions)) return
-  const lacking = report.securityFunctions.filter((name) => !reader.functions.has(name))
-  throw forbidden(`This report needs the function ${lacking.join(', ')}. Ask an owner for it.`)
+  const missing = report.securityFunctions.filter((name) => !reader.functions.has(name))
+  throw forbidden(`This report needs the function ${missing.join(', ')}. Ask an owner for it.`)
 }
 
 function readGroupBy(value: unknown, report: Report | undefined, addFault: AddFault) {

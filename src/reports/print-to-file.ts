@@ -19,7 +19,7 @@ export type PrintedFile = {
   contentType: string
   size: number
   reportName: string
-  /** The figures in words; empty unless they were asked for. */
+  /** The figures in words; empty unless requested. */
   sentences: string[]
   /** The file is unlinked already: the system deletes it when the handle is closed or the process ends. */
   handle: FileHandle
@@ -76,7 +76,7 @@ export async function printToFile(db: Db, job: PrintJob, printing: Printing): Pr
 
 type PdfWriting = { handle: FileHandle; pageSize: PageSize; signal: AbortSignal }
 
-/** A process of its own makes the PDF; here its bytes are only passed on. */
+/** A child process makes the PDF; this function only copies its bytes. */
 async function writePdf(result: ReportResult, { handle, pageSize, signal }: PdfWriting) {
   let size = 0
   for await (const bytes of toPdf(result, pageSize, signal)) {
@@ -87,7 +87,7 @@ async function writePdf(result: ReportResult, { handle, pageSize, signal }: PdfW
   return size
 }
 
-/** Three sentences, those of the report itself if it has some, then all figures and the notes. */
+/** Three sentences, first those of the report itself, then all figures and the notes. */
 function writeMailText(result: ReportResult) {
   const { sentences } = result
   const generated = sentences.length < 3 ? writeSummary(result) : []
@@ -95,7 +95,7 @@ function writeMailText(result: ReportResult) {
   return [...new Set([...first, ...writeSentences(result)])]
 }
 
-/** Contains no input of users, so it needs no escaping. */
+/** The name contains no input of users, so it needs no escaping. */
 export const fileNameOf = (
   { report, scope, locationId, filters, groupBy }: PrintJob,
   format: ReportFormat,

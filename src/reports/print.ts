@@ -132,7 +132,7 @@ const columnsOf = ({ report, locationId, scope }: PrintJob): Column[] =>
     scope.currencies,
   )
 
-/** What the figures and the measures of the columns count, each once. */
+/** The definitions of all figures and of the measures in columns, each once. */
 function definitionsOf({ report }: PrintJob): [label: string, definition: string][] {
   const columns = report.columns.flatMap(({ measure }): [string, string][] =>
     measure ? [[MEASURES[measure].label, MEASURES[measure].definition]] : [],

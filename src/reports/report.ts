@@ -15,7 +15,7 @@ export type Report = {
   description: string
   /** The functions that a role must include, all of them. */
   securityFunctions: string[]
-  /** What its rows are made of. It decides which filters and statuses it takes and when its data began. */
+  /** The kind of its rows. It decides the allowed filters and statuses, and when the data began. */
   about: ReportSubject
   columns: Column[]
   rows(scope: Scope): Sql
@@ -23,13 +23,13 @@ export type Report = {
   figures(scope: Scope): Sql
   kpis: Kpi[]
   charts: ChartSource[]
-  /** What its lines show if it is grouped. Without these and `groups` it cannot be grouped. */
+  /** The columns of its lines if it is grouped. Without these and `groups` it cannot be grouped. */
   measures?: MeasureName[]
-  /** Lines of its own for groups, instead of `measures`. */
+  /** Custom lines for groups, instead of `measures`. */
   groups?: Groups
   /** The column whose values each begin on a new page. */
   newPageFor?: string
-  /** How it is grouped if the request does not say. */
+  /** The default grouping. */
   groupedBy?: (range: DateRange) => DimensionName[]
   /** The part of the requested range that it describes; absent if all of it. */
   rangeOf?: (range: DateRange) => DateRange
@@ -41,9 +41,9 @@ export type Report = {
   otherRanges?: (range: DateRange) => DateRange[]
   /** Adds the cells that are not calculated in SQL. */
   completeRow?: (row: Record<string, unknown>) => Record<string, unknown>
-  /** What its figures say, in words. They are printed with the notes. */
+  /** Sentences about its figures, printed with the notes. */
   sentences?: SentenceSource
-  /** The objects that its figures are made of; absent if they are not counts or sums of objects. */
+  /** The objects behind its figures; absent if these are not counts or sums of objects. */
   drillDown?: DrillDown
 }
 
@@ -53,18 +53,18 @@ export type DrillDown = {
   objects(scope: Scope, keys: LineKeys): Sql
   /** The keys that select the objects of a line. The SQL of the lines returns each as `key_…`. */
   keys(scope: Scope): KeyName[]
-  /** The objects that the report lists, if these are not all. */
+  /** An SQL condition for the listed objects; absent: all. */
   listed?: string
   /** The figures that are not measures, by the name of their column or KPI. */
   figures?: Record<string, ObjectSum>
 }
 
-/** What is added up, and of which objects. It is SQL in terms of `objects`. */
+/** The summand and the condition of a sum, in SQL on the columns of `objects`. */
 export type ObjectSum = {
   /** Absent: the objects are counted. */
   of?: string
   where?: string
-  /** Only the first object of each: counts clients instead of appointments. */
+  /** Counts each id once: clients instead of appointments. */
   oncePer?: 'client_id' | 'object_id'
   isMoney?: true
 }
@@ -88,7 +88,7 @@ export const KEY_NAMES = [
 export type KeyName = (typeof KEY_NAMES)[number]
 export type LineKeys = { [Name in KeyName]?: string }
 
-/** The lines of a report that counts something else than appointments or classes of the range. */
+/** The lines of a report that does not count appointments or classes of the range. */
 export type Groups = {
   columns: Column[]
   /** One row for each thing that is counted, with `local_start` and the ids that it is grouped by. */
@@ -167,7 +167,7 @@ export type Scope = DateRange & {
   clientIds: number[] | null
   statuses: string[] | null
   tags: [name: string, values: string[]][] | null
-  /** What each status of the business counts as. */
+  /** The outcome of each status of the business. */
   outcomes: StatusOutcomes[]
   /** The currencies of the range. With several, every sum of money is split. */
   currencies: string[]
@@ -197,11 +197,11 @@ export type Column = {
   /** The typical length in characters, for the layout of tables. */
   width: number
   /**
-   * Its cells are words of the service, not data: they are printed in the language of the report. With a list
-   * only these are, also after a number; `status` are the labels of statuses, `reason` why triggers ended.
+   * Its cells are fixed words, not data, so they are translated. A list names the words to translate, also
+   * after a number; `status`: labels of statuses; `reason`: why triggers ended.
    */
   fixedWords?: true | 'status' | 'reason' | readonly string[]
-  /** Its texts are months or local times of ISO form: they are printed as the language writes them. */
+  /** Its cells are months or local times in ISO format, which are printed in the format of the language. */
   isDate?: true
   /** Left out if the report is for one location, which its head names. */
   unlessOneLocation?: true
@@ -214,17 +214,17 @@ export type Column = {
   /** The currency of all its cells, and the column that it is a part of: set when it is printed. */
   currency?: string
   partOf?: string
-  /** Its meaning, which is printed once for the report. */
+  /** Its measure, whose definition is printed once for the report. */
   measure?: MeasureName
   /** `future`: left out of a range that has ended. */
   tense?: Tense
-  /** With one of these filters it says nothing, so it is left out and the report says why. */
+  /** With one of these filters it is meaningless, so it is left out with a note. */
   meaninglessWith?: readonly FilterName[]
   /** How the total is calculated. A percentage is calculated from totals, not summed. */
   total?: 'sum' | { percentOf: [part: string, whole: string | string[]] }
 }
 
-/** `past`: known only of appointments that have begun. `future`: only of those that have not. */
+/** `past`: known only for appointments that have begun. `future`: only for those that have not. */
 export type Tense = 'past' | 'future'
 
 export type Cell = string | number | null
@@ -237,7 +237,7 @@ export type Kpi = {
   /** Printed on the report: how the value is calculated. */
   definition: string
   value(figures: Figures): number | null
-  /** What its tile shows instead of the number, such as `Friday 13:00`. */
+  /** The text in its tile instead of the number, such as `Friday 13:00`. */
   describe?(figures: Readonly<Record<string, unknown>>, words: Words): string | undefined
   /** Which direction is an improvement; absent if neither is. */
   better?: 'more' | 'less'
@@ -249,7 +249,7 @@ export type Kpi = {
 }
 
 export type ChartSource = {
-  /** With one of these filters it says nothing, so it is left out. */
+  /** With one of these filters it is meaningless, so it is left out. */
   meaninglessWith?: readonly FilterName[]
   /** Absent if the chart is drawn from the rows of the report, which are then few. */
   rows?: (scope: Scope) => Sql
@@ -260,25 +260,25 @@ export type ChartSource = {
 export type ReportResult = {
   report: ReportObject
   parameters: Parameters
-  /** Of all rows; several if each row is in the zone of its location. */
+  /** The time zones of all rows; several if each row is in the zone of its location. */
   timeZones: string[]
   filters: AppliedFilters
   groupBy: DimensionName[]
   businessName: string
-  /** Of the reader or the business: its words and numbers are in it. */
+  /** The locale of the reader or the business, for words and numbers. */
   locale: string
-  /** Of the business; null: ours. */
+  /** Null: the default colour. */
   accentColor: string | null
   logo: Logo | null
   /** `null`: all locations. */
   locationName: string | null
   /** The filters and the grouping, for the head of the report. */
   appliedFilters: [label: string, value: string][]
-  /** What the figures say, in words. */
+  /** Sentences about the figures. */
   sentences: string[]
-  /** What was left out, and why. */
+  /** The parts that were left out, and why. */
   notes: string[]
-  /** What each figure and measure of the report counts. */
+  /** The definition of each figure and measure of the report. */
   definitions: [label: string, definition: string][]
   /** `null`: the range is in the future, so that there is nothing to compare it with. */
   comparison: Comparison | null
@@ -359,11 +359,11 @@ export type KpiResult = {
   currency: string | null
   definition: string
   better: 'more' | 'less' | null
-  /** The answer in words, if a number is none. */
+  /** The text to show instead of the number. */
   words?: string
 }
 
-/** By column. The total of single prices in several currencies is an amount for each. */
+/** By column. If single prices are in several currencies, there is one total for each currency. */
 export type Totals = Record<string, number | Record<string, number> | null>
 
 /** A percentage with one decimal; null if the whole is 0. */

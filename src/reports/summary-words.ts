@@ -1,8 +1,8 @@
-/** The sentences of `summary.ts` in the languages that we write. */
+/** The sentences of `summary.ts` in the languages that we support. */
 export type SummaryWords = {
   figure: string
   headline: { more: string; less: string; same: string }
-  /** Of a period that has not ended. */
+  /** Sentences for a period that has not ended. */
   soFar: { more: string; less: string; same: string }
   better: string
   worse: string
@@ -86,6 +86,6 @@ const fr: SummaryWords = {
 
 const WORDS: Record<string, SummaryWords> = { en, de, fr }
 
-/** The words of a language tag such as `de-CH`; English if we do not write the language. */
+/** The words of a language tag such as `de-CH`; English if we do not support the language. */
 export const summaryWordsOf = (locale: string): SummaryWords =>
   WORDS[locale.slice(0, 2).toLowerCase()] ?? en

@@ -15,8 +15,8 @@ const writingIn = (locale: string): Writing => ({
 })
 
 /**
- * Three sentences about the figures of a report: its first figure, what became better and worse, and
- * where there was most.
+ * Three sentences about the figures of a report: its first figure, the best and the worst trend, and the
+ * peak of its first chart.
  */
 export function writeSummary(result: Summarized): string[] {
   const writing = writingIn(result.locale)
@@ -53,7 +53,7 @@ const isCompared = (
   { comparison }: Pick<Summarized, 'comparison'>,
 ) => comparison?.isLikeForLike === true && previous !== null && valueToDate !== null
 
-/** The figures that improved and declined most, by their share. */
+/** The figures with the largest relative improvement and decline. */
 function writeTrends(kpis: KpiResult[], { comparison }: Summarized, writing: Writing) {
   const { words } = writing
   if (!comparison) return words.inFuture
@@ -84,7 +84,7 @@ const writeTrend = (text: string, kpi: KpiResult, writing: Writing) =>
     previous: writeFigure(kpi.previous, kpi, writing),
   })
 
-/** Where the first chart with values is highest; undefined if there is none. */
+/** The peak of the first chart with values; undefined if there is none. */
 function writePeak(charts: Chart[], writing: Writing) {
   for (const chart of charts) {
     const sentence = writePeakOf(chart, writing)
@@ -114,7 +114,7 @@ function nameLabel(chart: Chart, { label, i }: Peak, { words, numbers }: Writing
   const steps = chart.kind === 'heatmap' ? undefined : chart.steps
   if (!steps) return label
   const date = Temporal.PlainDate.from(steps.dates[i]!)
-  // The day before the month, as in the other sentences.
+  // English sentences write the day before the month.
   const locale = numbers.language === 'en' ? 'en-GB' : numbers.locale
   if (steps.step === 'month') return date.toLocaleString(locale, { month: 'long', year: 'numeric' })
   const day = { day: 'numeric', month: 'long' } as const

@@ -12,7 +12,7 @@ export function stepOf(range: DateRange): Step {
 const countDays = ({ startDate, endDate }: DateRange) =>
   startDate.until(endDate, { largestUnit: 'days' }).days + 1
 
-/** The lines of a report over time: more than a quarter is shown by month. */
+/** The step of lines over time: months if the range is longer than a quarter. */
 export const linesOf = (range: DateRange): Step => (countDays(range) <= 92 ? 'day' : 'month')
 
 type StepRow = { step: string } & Record<string, number | string | null>
@@ -44,7 +44,7 @@ export function chartOverTime(
       ...(tone ? { tone } : {}),
       values: steps.map((date) => {
         const value = byStep.get(date.toString())?.[column]
-        // The future is not zero, it is not known.
+        // Future values are unknown, not zero.
         const isUnknown = tone !== 'ahead' && Temporal.PlainDate.compare(date, first) >= 0
         return value === undefined || value === null ? (isUnknown ? null : 0) : Number(value)
       }),
@@ -56,7 +56,7 @@ export function chartOverTime(
 const firstStepAhead = (scope: Scope, step: Step) =>
   currentStep(scope, step).add({ [`${step}s`]: 1 })
 
-/** The first day of the step that today is in. */
+/** The first day of the current step. */
 export const currentStep = ({ now, timeZone }: Scope, step: Step) =>
   stepStart(now.toZonedDateTimeISO(timeZone).toPlainDate(), step)
 

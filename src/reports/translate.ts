@@ -2,7 +2,7 @@ import type { Chart, SeriesChart } from './chart.ts'
 import type { Column, ReportResult } from './report.ts'
 import { wordsOf, type Words } from './words.ts'
 
-/** The same report with its fixed words in its language. Names, notes and sentences are data or written in it. */
+/** Translates the fixed words of a report. Names are data; notes and sentences are translated already. */
 export function translateResult(result: ReportResult): ReportResult {
   const words = wordsOf(result.locale)
   if (words.language === 'en') return result

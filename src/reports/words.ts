@@ -8,7 +8,7 @@ import { dateWriter, type WriteDate } from './write-date.ts'
 
 /**
  * The fixed words of reports in the languages that they are printed in. The English text is the key, with
- * `{name}` for values. A text that a language lacks stays English; test/reports/words.test.ts finds it.
+ * `{name}` for values. A missing translation falls back to English; test/reports/words.test.ts reports it.
  */
 const TABLE = [...LABELS, ...DEFINITIONS, ...SENTENCES]
 
@@ -24,7 +24,7 @@ const STATE_WORDS: Record<string, ReadonlyMap<string, string>> = {
 
 type Replacement = [pattern: RegExp, by: string]
 
-/** Replaces a reason that begins the text or follows another one; `{status}` stands for a word that stays. */
+/** Replaces a reason that begins the text or follows another one; `{status}` is copied. */
 const replaceReason = (english: string, other: string): Replacement => [
   new RegExp(`(?<=^|[;:] )${english.replace(/\{(\w+)\}/, '(?<$1>\\w+)')}`, 'g'),
   other.replace(/\{(\w+)\}/, '$<$1>'),
@@ -42,11 +42,11 @@ export type Words = {
   locale: string
   language: string
   say(english: string, values?: Record<string, string | number>): string
-  /** The label of a status; one that the business has chosen stays as it is. */
+  /** The label of a status. Labels that the business has chosen are not translated. */
   sayStatus(label: string): string
   /** A state of one object. */
   sayState(english: string): string
-  /** Why a trigger ended as it did. What a mail server answered stays as it is. */
+  /** The reason why a trigger ended. Replies of mail servers are not translated. */
   sayReason(english: string): string
   writeDate: WriteDate
 }
@@ -63,7 +63,7 @@ export function wordsOf(locale: string): Words {
   const states = STATE_WORDS[language]
   const reasons = REASONS_IN[language] ?? []
   const words: Words = {
-    // One form of English numbers, whatever the region.
+    // English numbers have the same format for all regions.
     locale: isKnown ? locale : 'en',
     language: isKnown ? language : 'en',
     say: (english, values = {}) => fillWords(dictionary?.get(english) ?? english, values),

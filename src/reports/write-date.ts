@@ -2,8 +2,8 @@
 export type WriteDate = (iso: string) => string
 
 /**
- * Dates as the language writes them: `01.09.2026` in German. A month, a day without its year and a local
- * time are written alike; other texts stay as they are. English keeps ISO dates, which all regions read alike.
+ * Dates in the format of the language: `01.09.2026` in German. The same for months, days without a year and
+ * local times; other texts are not changed. English keeps ISO dates, which all its regions understand.
  */
 export function dateWriter(locale: string, language: string): WriteDate {
   if (language === 'en') return (iso) => iso

@@ -44,7 +44,7 @@ const instantsOf = ({ startDate, endDate }: DateRange, timeZone: string) => ({
   until: endDate.add({ days: 1 }).toZonedDateTime(timeZone).toInstant(),
 })
 
-/** The same scope for another range. `cut` ends it earlier: it gives the last moment in a zone. */
+/** The same scope for another range. `cut` returns an earlier end for a time zone. */
 export function withRange(
   scope: Scope,
   range: DateRange,
@@ -52,7 +52,7 @@ export function withRange(
 ): Scope {
   const zones = scope.zones.map((zone) => {
     const { from, until } = instantsOf(range, zone.timeZone)
-    // Where the range has not begun it is empty: PostgreSQL refuses a range that ends before its start.
+    // A range that has not begun in a zone is empty there: PostgreSQL refuses one that ends before its start.
     return { ...zone, from, until: later(from, earlier(until, cut(zone.timeZone))) }
   })
   return { ...scope, ...range, zones, ...boundsOf(zones) }

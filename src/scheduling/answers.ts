@@ -9,40 +9,40 @@ import type { SettingsCache } from '../store/settings.ts'
 import { listStatusesOf, type Status } from '../store/statuses.ts'
 import { saveObject } from './save.ts'
 
-/** What a genuine link asks: of this client, about this appointment at this time. */
+/** The content of a verified link: a question to this client about an appointment at this time. */
 export type Question = {
   answer: Answer
   businessId: number
   calendarId: number
   clientId: number
-  /** Where the link was sent. */
+  /** The address that the link was sent to. */
   toAddress: string
   startTime: Temporal.Instant
 }
 
 /**
- * ASKS: the client can answer. DONE: the client has, or somebody else has done the same. MOVED: the link
- * is for another time. OVER: it has begun. CLOSED: its status can no longer be answered. TOO_LATE: only
- * the business can cancel it now. GONE: it was deleted, or belongs to another person.
+ * ASKS: the client can answer. DONE: the appointment already has that status. MOVED: the link is for
+ * another time. OVER: it has begun. CLOSED: its status allows no answer. TOO_LATE: only the business
+ * can cancel it now. GONE: it was deleted, or belongs to another person.
  */
 export type AnswerState = 'ASKS' | 'DONE' | 'MOVED' | 'OVER' | 'CLOSED' | 'TOO_LATE' | 'GONE'
 
-/** What the page of a link shows. `row` has the appointment and everything around it. */
+/** The content of a link's page. `row` is the appointment with its context. */
 export type AnswerPage = { state: AnswerState; business: BusinessRow; row: ContextRow | undefined }
 
 /** The user in the audit: a client who answered by a link. */
 export const CLIENT_USER = 'CLIENT'
 
-/** Reads what a link can do now. Changes nothing. */
+/** Reads the current state of a link, without changing anything. */
 export async function readAnswer(db: Db, question: Question, now: Temporal.Instant) {
-  const known = await readSurroundings(db, question)
+  const context = await readAnswerContext(db, question)
   const current = await findObject(db, question.businessId, calendar, question.calendarId)
-  return pageOf(known, decideAnswer(question, current, known, now))
+  return pageOf(context, decideAnswer(question, current, context, now))
 }
 
 /**
- * Sets the status that the answer means, as any other save does, so that definitions fire. What the
- * link can do is decided again under the lock of the appointment.
+ * Sets the status for the answer like any other save, so that definitions fire. The state of the link
+ * is decided again under the lock of the appointment.
  */
 export async function saveAnswer(
   db: Db,
@@ -53,13 +53,13 @@ export async function saveAnswer(
   const saving = { businessId, user: CLIENT_USER, now, settings }
   try {
     return await db.transaction(async (tx) => {
-      const known = await readSurroundings(tx, question)
-      const body = { calendarId, status: wantedStatus(question.answer, known.business) }
+      const context = await readAnswerContext(tx, question)
+      const body = { calendarId, status: wantedStatus(question.answer, context.business) }
       await saveObject(tx, calendar, body, saving, (current) => {
-        const state = decideAnswer(question, current, known, now)
-        if (state !== 'ASKS') throw new Unanswerable(pageOf(known, state))
+        const state = decideAnswer(question, current, context, now)
+        if (state !== 'ASKS') throw new Unanswerable(pageOf(context, state))
       })
-      return pageOf(known, 'DONE')
+      return pageOf(context, 'DONE')
     })
   } catch (error) {
     if (error instanceof Unanswerable) return error.page
@@ -78,12 +78,12 @@ class Unanswerable extends Error {
 
 const calendar = objectKind('calendar')!
 
-type Surroundings = { business: BusinessRow; statuses: Status[]; row: ContextRow | undefined }
+type AnswerContext = { business: BusinessRow; statuses: Status[]; row: ContextRow | undefined }
 
-async function readSurroundings(
+async function readAnswerContext(
   db: Db,
   { businessId, calendarId }: Question,
-): Promise<Surroundings> {
+): Promise<AnswerContext> {
   const key = { businessId, objectId: calendarId, objectUUId: null }
   const [business, statuses, rows] = await Promise.all([
     getBusiness(db, businessId),
@@ -93,7 +93,7 @@ async function readSurroundings(
   return { business, statuses, row: rows[0] }
 }
 
-const pageOf = ({ business, row }: Surroundings, state: AnswerState): AnswerPage => ({
+const pageOf = ({ business, row }: AnswerContext, state: AnswerState): AnswerPage => ({
   state,
   business,
   row,
@@ -102,11 +102,11 @@ const pageOf = ({ business, row }: Surroundings, state: AnswerState): AnswerPage
 const wantedStatus = (answer: Answer, { confirmStatus, cancelStatus }: BusinessRow) =>
   answer === 'confirm' ? (confirmStatus ?? 'CONFIRMED') : (cancelStatus ?? 'CANCELLED')
 
-/** What a link can do with the appointment as it is now. */
+/** The state of a link, given the appointment as it is now. */
 export function decideAnswer(
   question: Question,
   current: StoredObject | undefined,
-  { business, statuses, row }: Surroundings,
+  { business, statuses, row }: AnswerContext,
   now: Temporal.Instant,
 ): AnswerState {
   const { answer, clientId, toAddress } = question
@@ -125,5 +125,5 @@ export function decideAnswer(
   return answer === 'cancel' && Temporal.Instant.compare(now, until) > 0 ? 'TOO_LATE' : 'ASKS'
 }
 
-/** The client is there: to confirm would undo that. */
+/** The client has arrived; confirming would undo that. */
 const ARRIVED = new Set(['CHECKED_IN', 'IN_PROGRESS'])

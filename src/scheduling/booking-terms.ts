@@ -3,8 +3,8 @@ import type { Settings } from '../store/settings.ts'
 import type { StoredObject } from '../store/objects.ts'
 
 /**
- * Adds the price, currency and time of booking that the body omits, from the stored appointment or the
- * empty one that is created: see docs/decisions/0027-prices-and-money.md.
+ * Fills in the price, currency and time of booking that the body omits, from a newly chosen service or
+ * else from the appointment: see docs/decisions/0027-prices-and-money.md.
  */
 export function withBookingTerms(
   input: ObjectInput,

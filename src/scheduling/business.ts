@@ -14,7 +14,7 @@ import { logoFaults } from './files.ts'
 import { followBusiness } from './follow.ts'
 import type { Author } from './saving.ts'
 
-/** Changes the caller's own business; reminders follow its time zone. */
+/** Changes the caller's own business, and plans reminders again if its time zone changes. */
 export async function changeBusiness(tx: Db, body: unknown, { businessId, user, now }: Author) {
   const before = await lockBusiness(tx, businessId)
   if (!before) throw notFound('business', businessId)
@@ -28,7 +28,7 @@ export async function changeBusiness(tx: Db, body: unknown, { businessId, user, 
   return updateBusiness(tx, businessId, wanted, { user, now })
 }
 
-/** What is wrong with the logo and the statuses that a business names, as far as they change. */
+/** Faults of the logo and of the statuses that a business refers to, if they change. */
 export async function referenceFaults(
   tx: Db,
   values: BusinessFields,
@@ -62,7 +62,7 @@ const ANSWERS = [
 /** The fields that a business may not change about itself. */
 const OPERATOR_FIELDS = ['active', 'externalId', 'senderDomains', 'dailyMailLimit'] as const
 
-/** The fields that a business may change: what it can take along to another installation. */
+/** The fields that a business may change itself; an export contains these. */
 export const OWN_FIELDS = Object.keys(BUSINESS_FIELDS).filter(
   (property) => !OPERATOR_FIELDS.some((field) => field === property),
 )
@@ -72,7 +72,7 @@ export const operatorFieldFaults = (values: BusinessFields, current: BusinessRow
     (property) => ({ pointer: `/${property}`, detail: 'is the operator’s to change' }),
   )
 
-/** The reason of a pause that has just ended may be sent back. */
+/** A body that ends a pause may repeat its reason. */
 export const mailPauseFaults = (
   { mailPaused, mailPausedReason }: BusinessFields,
   current?: BusinessRow,

@@ -8,9 +8,9 @@ import type { Line } from './import.ts'
 
 type CsvReading = {
   kind: ObjectKind
-  /** Columns with a name of their own, and the property that each is; '' if it is not imported. */
+  /** The property of each column with another name; '' if the column is not imported. */
   map: Record<string, string>
-  /** Of times that name none. */
+  /** The time zone of times without an offset. */
   zone: string
   /** Called once, with every column of the header and the property that is read from it. */
   onHeader: (columns: CsvColumn[]) => void
@@ -24,7 +24,7 @@ export function readMapping(text: string): [column: string, field: string] | und
   return at < 1 ? undefined : [text.slice(0, at), text.slice(at + 1)]
 }
 
-/** The lines of a CSV file, its header left out, each as the body that a POST would take. */
+/** The lines of a CSV file without its header, each as the body of a POST. */
 export async function* readCsv(
   pieces: AsyncIterable<Buffer>,
   reading: CsvReading,
@@ -104,7 +104,7 @@ function lineOf(number: number, cells: string[], columns: Column[], { kind }: Cs
   return { number, body }
 }
 
-/** What a cell says, where it can be read; else its text, which is refused like any wrong value. */
+/** Reads a cell's value. If it cannot be read, its text is kept, and refused like any wrong value. */
 function readerOf(kind: ObjectKind, property: string, zone: string): (cell: string) => unknown {
   const field = kind.fields[property]
   if (property === kind.id && kind.id !== 'invitationUUID') return readNumber
@@ -162,7 +162,7 @@ function readJsonOrTags(cell: string): unknown {
   )
 }
 
-/** Milliseconds; a moment with its offset; or a time on the clock of the zone, or a day there. */
+/** Reads milliseconds, a time with an offset, or a local time or date of the zone. */
 function readMoment(cell: string, zone: string): unknown {
   if (/^-?\d{9,15}$/.test(cell)) return Number(cell)
   const iso = cell.replace(/^(\d{1,2})\.(\d{1,2})\.(\d{4})/, (_, day, month, year) =>

@@ -5,7 +5,7 @@ export type CsvRecord = { number: number; cells: string[] } | { number: number; 
 
 /** A cell may contain line breaks, but a quote that stays open this long is a mistake. */
 const MAX_LINES = 100
-/** Of a row, with all its lines. */
+/** The length of a row with all its lines. */
 const MAX_LENGTH = 1_048_576
 
 /**
@@ -14,45 +14,45 @@ const MAX_LENGTH = 1_048_576
  */
 export async function* readCsvRecords(pieces: AsyncIterable<Buffer>): AsyncIterable<CsvRecord[]> {
   let delimiter: string | undefined
-  let waiting: Numbered[] = []
+  let buffered: Numbered[] = []
   for await (const lines of linesOf(pieces)) {
     const records: CsvRecord[] = []
     for (const line of lines) {
       delimiter ??= delimiterOf(line.text)
-      waiting.push(line)
-      waiting = take(waiting, delimiter, records, waiting.length >= MAX_LINES)
+      buffered.push(line)
+      buffered = take(buffered, delimiter, records, buffered.length >= MAX_LINES)
     }
     if (records.length > 0) yield records
   }
   const last: CsvRecord[] = []
-  while (waiting.length > 0) waiting = take(waiting, delimiter!, last, true)
+  while (buffered.length > 0) buffered = take(buffered, delimiter!, last, true)
   if (last.length > 0) yield last
 }
 
 type Numbered = { number: number; text: string }
 
-/** Moves complete rows from the buffered lines to the records; returns the lines that are left. */
+/** Moves complete rows from the buffered lines to the records; returns the remaining lines. */
 function take(
-  waiting: Numbered[],
+  buffered: Numbered[],
   delimiter: string,
   records: CsvRecord[],
   isOver: boolean,
 ): Numbered[] {
-  const first = waiting[0]!
+  const first = buffered[0]!
   const { number } = first
-  const text = waiting.length === 1 ? first.text : waiting.map((line) => line.text).join('\n')
+  const text = buffered.length === 1 ? first.text : buffered.map((line) => line.text).join('\n')
   if (text.trim() === '') return []
   const split = faultOf(text) ?? splitCells(text, delimiter)
   if (Array.isArray(split)) {
     records.push({ number, cells: split })
     return []
   }
-  if (split === undefined && !isOver) return waiting
+  if (split === undefined && !isOver) return buffered
   const fault = split ?? 'a quote is opened and not closed'
   records.push({ number, fault })
   // The first line is at fault; the lines after it are read separately.
   let rest: Numbered[] = []
-  for (const line of waiting.slice(1)) rest = take([...rest, line], delimiter, records, false)
+  for (const line of buffered.slice(1)) rest = take([...rest, line], delimiter, records, false)
   return rest
 }
 
@@ -94,7 +94,7 @@ function splitCells(text: string, delimiter: string): string[] | string | undefi
   }
 }
 
-/** Comma, semicolon or tab: whichever the header row has most of. */
+/** Comma, semicolon or tab: the most frequent one in the header row. */
 function delimiterOf(header: string) {
   const plain = header.replace(/"[^"]*"/g, '')
   const count = (mark: string) => plain.split(mark).length
@@ -113,7 +113,7 @@ async function* linesOf(pieces: AsyncIterable<Buffer>): AsyncIterable<Numbered[]
   for await (const piece of pieces) {
     const lines = (rest + decoder.write(piece)).split('\n')
     rest = lines.pop()!
-    // Enough to be refused as too long, even if a carriage return is removed at its end.
+    // Long enough to be refused as too long, even without a trailing carriage return.
     rest = rest.slice(0, MAX_LENGTH + 2)
     if (lines.length > 0) yield lines.map(numbered)
   }

@@ -10,8 +10,8 @@ import { resolveNames, type LineRefs } from './line-refs.ts'
 import type { Author } from './saving.ts'
 
 /**
- * A definition in an import, as `POST /eventDefinition` takes it with its actions. What it names may
- * be named by `externalId` or by the ref of a line, as everywhere in an import.
+ * Saves a definition of an import, in the format of `POST /eventDefinition` with its actions. It can
+ * refer to objects by `externalId` or by the ref of a line, like every line of an import.
  */
 export async function saveDefinitionLine(
   tx: Db,
@@ -52,7 +52,7 @@ function targetOfObject({ objectType, eventType }: Record<string, unknown>) {
   return { objectId: kindNamed({ objectType, eventTypeId }) }
 }
 
-/** Returns a body with ids in the place of names. */
+/** Returns the body with names replaced by ids. */
 const nameResolver =
   (tx: Db, businessId: number, refs: LineRefs, faults: Fault[]) =>
   async (body: Record<string, unknown>, targets: Record<string, string>, at: string) => {

@@ -5,7 +5,7 @@ import { templateFaults, type CheckedFields } from '../email/check-template.ts'
 import type { Fault } from '../errors.ts'
 import type { StoredObject } from '../store/objects.ts'
 
-/** The interface's templates carry their category whole; we keep its id. */
+/** A template of the interface contains its whole category; only the id is stored. */
 export function readTemplateBody(body: unknown): unknown {
   if (!isPlainObject(body) || body.emailCategoryId != null) return body
   const { emailCategory } = body
@@ -14,7 +14,7 @@ export function readTemplateBody(body: unknown): unknown {
     : body
 }
 
-/** By the HTML of a body: its faults, and the HTML to store. */
+/** For each HTML body: its faults, and the HTML to store. */
 export type HtmlChecks = Map<string, { faults: Fault[]; stored: string }>
 
 /**
@@ -40,7 +40,7 @@ export const faultsOfTemplate = (template: StoredObject, given: unknown, checks:
   ...(typeof given === 'string' ? checkOf(given, checks).faults : []),
 ]
 
-/** A template as it is stored; the one that is stored already if they are the same. */
+/** The template to store; the stored one itself if nothing changes. */
 export function storedTemplate(
   object: StoredObject,
   before: StoredObject | undefined,

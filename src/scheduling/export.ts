@@ -68,7 +68,7 @@ const businessLine = (business: BusinessRow) => {
   const fields = new Map<string, unknown>(Object.entries(business))
   return {
     kind: 'business',
-    ...Object.fromEntries(OWN_FIELDS.map((one) => [one, fields.get(one)])),
+    ...Object.fromEntries(OWN_FIELDS.map((field) => [field, fields.get(field)])),
   }
 }
 
@@ -85,13 +85,13 @@ class Refs {
     this.#files = new Set(files.map(({ fileUUId }) => fileUUId))
   }
 
-  /** Those of these files that were written: a template may name others, which never were here. */
+  /** Keeps only files that were written: a template may name others, which were never stored here. */
   withLines(fileUUIds: unknown[]) {
     return fileUUIds.filter((fileUUId) => this.#files.has(fileUUId))
   }
 
   /** The ref of a line; undefined if nothing refers to its object, as for most appointments. */
-  give(kind: ObjectKind, id: unknown): string | undefined {
+  assign(kind: ObjectKind, id: unknown): string | undefined {
     const place = (this.#counts.get(kind.kind) ?? 0) + 1
     this.#counts.set(kind.kind, place)
     if (!this.#isNamed(kind, id)) return undefined
@@ -109,7 +109,7 @@ class Refs {
     return this.#places.get(kind)?.has(id) ?? false
   }
 
-  of(kind: string, id: unknown) {
+  refFor(kind: string, id: unknown) {
     const place = this.#places.get(kind)?.get(id)
     if (place === undefined) throw new Error(`no line was written for ${kind} ${String(id)}`)
     return refOf(kind, place)
@@ -127,19 +127,21 @@ const NAMED = new Set([
 
 function objectLine(kind: ObjectKind, object: ExportedObject, refs: Refs): ExportLine {
   const line: ExportLine = { kind: kind.kind }
-  const ref = refs.give(kind, object[kind.id])
+  const ref = refs.assign(kind, object[kind.id])
   if (ref) line.ref = ref
   line.externalId = object.externalId
   for (const [property, { refersTo, itemsReferTo }] of Object.entries(kind.fields)) {
     const value = object[property]
     if (itemsReferTo) {
-      line[property] = withItemRefs(itemsReferTo, value, (id) => refs.of(itemsReferTo.refersTo, id))
+      line[property] = withItemRefs(itemsReferTo, value, (id) =>
+        refs.refFor(itemsReferTo.refersTo, id),
+      )
       continue
     }
     if (refersTo && value !== null) {
       line[refName(property)] = Array.isArray(value)
-        ? value.map((id) => refs.of(refersTo, id))
-        : refs.of(refersTo, value)
+        ? value.map((id) => refs.refFor(refersTo, id))
+        : refs.refFor(refersTo, value)
     } else if (property === 'attachFileLibraryUUids') {
       line[property] = refs.withLines(value as unknown[])
     } else line[property] = value
@@ -181,10 +183,10 @@ async function definitionLines(tx: Db, businessId: number, refs: Refs): Promise<
     eventActions: (actionsOf.get(definition.eventDefnId) ?? []).map((action) => ({
       actionType: action.actionType,
       active: action.active,
-      emailTemplateRef: refs.of('emailTemplate', action.emailTemplateId),
+      emailTemplateRef: refs.refFor('emailTemplate', action.emailTemplateId),
       ...(action.emailCategoryId === null
         ? {}
-        : { emailCategoryRef: refs.of('emailCategory', action.emailCategoryId) }),
+        : { emailCategoryRef: refs.refFor('emailCategory', action.emailCategoryId) }),
       ...(action.recipient === null ? {} : { recipient: { value: action.recipient } }),
     })),
   }))
@@ -194,7 +196,7 @@ function definitionLine(definition: StoredDefinition, refs: Refs): ExportLine {
   const { eventTypeId, objectType, objectId, objectUUId } = definition
   const list = (property: (typeof LISTS)[number]) => [
     refName(property),
-    definition[property].map((id) => refs.of(property.replace('IdList', ''), id)),
+    definition[property].map((id) => refs.refFor(property.replace('IdList', ''), id)),
   ]
   return {
     kind: 'eventDefinition',
@@ -202,9 +204,9 @@ function definitionLine(definition: StoredDefinition, refs: Refs): ExportLine {
     description: definition.description,
     eventType: { eventTypeId },
     objectType,
-    ...(objectId === null ? {} : { objectRef: refs.of(kindNamed(definition), objectId) }),
+    ...(objectId === null ? {} : { objectRef: refs.refFor(kindNamed(definition), objectId) }),
     ...(refs.has('invitation', objectUUId)
-      ? { objectUURef: refs.of('invitation', objectUUId) }
+      ? { objectUURef: refs.refFor('invitation', objectUUId) }
       : { objectUUId }),
     oldStatus: definition.oldStatus,
     newStatus: definition.newStatus,

@@ -54,7 +54,7 @@ export async function saveFileLine(tx: Db, body: unknown, saving: Author): Promi
   return { file: await changeFile(tx, before, rest, saving), isNew: false }
 }
 
-/** Deletes a file that nothing uses. Mails that were made with it are still sent with it. */
+/** Deletes a file that nothing uses. Mails that already contain it are still sent with it. */
 export async function removeFile(tx: Db, fileUUId: string, saving: Author, allow: Allow) {
   const { file } = await saveFile(tx, { fileUUId, active: false }, saving, allow)
   return file
@@ -124,7 +124,7 @@ function readUUId(body: unknown): string | undefined {
   throw invalid([{ pointer: '/fileUUId', detail: 'must be 32 lower-case letters and digits' }])
 }
 
-/** The decoded bytes, or what is wrong with them. */
+/** The decoded bytes, or their faults. */
 function readContentOf(body: unknown): { bytes?: Buffer; faults: Fault[] } {
   const { content } = isPlainObject(body) ? body : {}
   const refuse = (detail: string) => ({ faults: [{ pointer: '/content', detail }] })
@@ -153,7 +153,7 @@ const UNCHANGEABLE = {
   detail: 'cannot be changed. Upload a new file and use its fileUUId',
 }
 
-/** What is wrong with the attachments of a template: files that do not exist, and the total size. */
+/** Faults of a template's attachments: missing or repeated files, or too many bytes in total. */
 export function attachmentFaults(fileUUIds: string[], files: Map<string, StoredFile>): Fault[] {
   const at = (index: number) => `/attachFileLibraryUUids/${index}`
   const faults = fileUUIds.flatMap((fileUUId, i) => {
@@ -166,7 +166,7 @@ export function attachmentFaults(fileUUIds: string[], files: Map<string, StoredF
   return [{ pointer: '/attachFileLibraryUUids', detail }]
 }
 
-/** What is wrong with the logo of a business; the file is locked against deletion. */
+/** Faults of a business's logo. Locks the file against deletion. */
 export async function logoFaults(tx: Db, businessId: number, logo: string): Promise<Fault[]> {
   const [file] = await lockActiveFiles(tx, businessId, [logo])
   const pointer = '/logo'

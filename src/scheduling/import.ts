@@ -30,11 +30,11 @@ export type Importing = {
   user: string
   now: () => Temporal.Instant
   visibility?: Saving['visibility']
-  /** No `…_CREATED` and `…_CHANGED` events: what is imported happened long ago. */
+  /** The import is history, and causes no `…_CREATED` and `…_CHANGED` events. */
   history?: boolean
   /** When a line's object was really created, if that is known and trusted. */
   recordedAt?: Saving['recordedAt']
-  /** Why the caller may not write this kind; nothing means it may. */
+  /** Returns why the caller may not write this kind; undefined if it may. */
   refusalOf?: (kind: string) => string | undefined
   onRefused?: (line: number, reason: string) => void
   /** Called after every window with the number of lines that are done. */
@@ -57,7 +57,7 @@ export const WINDOW = 1_000
  */
 const MAX_WINDOW_BYTES = 262_144
 
-/** How often an import says that it goes on. The engine ends the count of one that is silent for a minute. */
+/** How often an import renews its approval. The engine ends its count after a minute without. */
 const RENEW_EVERY_MS = 15_000
 
 /** A line can have thousands of faults; a thousand such reasons would not fit into memory. */
@@ -75,7 +75,7 @@ export async function importLines(
   const bulkCall = new BulkCall(importing)
   const run = new Run({ ...importing, bulkCall }, (work) => db.transaction(work))
   let saving: Promise<void> = Promise.resolve()
-  // By a timer: the caller may pause between two windows for longer than the engine waits.
+  // Uses a timer, because the caller may pause between two windows for longer than the engine waits.
   const renewing = setInterval(() => void bulkCall.renew(db, importing.now()), RENEW_EVERY_MS)
   renewing.unref()
   try {
@@ -87,7 +87,7 @@ export async function importLines(
     }
     await saving
   } catch (error) {
-    // What was saved until now counts. If this fails too, the engine ends the count.
+    // Ends the count of what was saved so far. If this fails too, the engine does it.
     await saving.catch(() => {})
     await bulkCall.end(db, importing.now()).catch(() => {})
     throw error
@@ -99,8 +99,8 @@ export async function importLines(
 }
 
 /**
- * A dry run: the same in one transaction, which is rolled back. It is not run again after a deadlock,
- * because the lines can be read only once.
+ * A dry run: saves in one transaction and rolls it back. It is not run again after a deadlock, because
+ * the lines can be read only once.
  */
 export async function tryLines(
   db: Db,
@@ -136,8 +136,8 @@ const deadlocked = () =>
 async function* windowsOf(lines: AsyncIterable<Line[]> | Iterable<Line[]>) {
   let window: Line[] = []
   let bytes = 0
-  for await (const some of lines) {
-    for (const line of some) {
+  for await (const chunk of lines) {
+    for (const line of chunk) {
       window.push(line)
       if ('body' in line) bytes += line.bytes ?? 0
       if (window.length < WINDOW && bytes < MAX_WINDOW_BYTES) continue
@@ -152,7 +152,7 @@ async function* windowsOf(lines: AsyncIterable<Line[]> | Iterable<Line[]>) {
 type Read = { number: number; body: Record<string, unknown> }
 type Transact = <T>(work: (tx: Db) => Promise<T>) => Promise<T>
 
-/** A dry run sends nothing, so it holds none. */
+/** A dry run sends nothing, so it has no `bulkCall`. */
 type Running = Importing & { bulkCall?: BulkCall }
 
 class Run {

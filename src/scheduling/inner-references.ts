@@ -9,7 +9,7 @@ import type { StoredObject } from '../store/objects.ts'
 type Item = Record<string, unknown>
 type InnerReference = { property: string; refersTo: string }
 
-/** Writes the refs of an export in place of ids. */
+/** Replaces ids by the refs of an export. */
 export const withItemRefs = (
   { property }: InnerReference,
   items: unknown,
@@ -40,7 +40,7 @@ export function fillItemRefs(
   return undefined
 }
 
-/** A student who leaves a class leaves its attendance too. */
+/** Removes students who left a class from its attendance. */
 export function withAttendance(input: ObjectInput, base: StoredObject): ObjectInput {
   const { clientIdList, attendance } = input.values
   if (!Array.isArray(clientIdList) || attendance !== undefined) return input

@@ -4,7 +4,7 @@ import { fillItemRefs } from './inner-references.ts'
 
 /**
  * Lines of an import can refer to earlier ones: `"ref": "c7"` on a client, `"clientRef": "c7"` on its
- * appointments. Exports use refs, so ids need not be the same where they are imported.
+ * appointments. Exports use refs, because an import assigns new ids.
  */
 export class LineRefs {
   readonly #ids = new Map<string, number | string>()
@@ -33,7 +33,7 @@ export class LineRefs {
   }
 }
 
-/** The ids of a name or a list of names, and the names that have none. */
+/** The ids of a name or a list of names, and the names without an id. */
 export function resolveNames<Id>(named: unknown, idOf: (name: string) => Id | undefined) {
   const names = [named].flat().map(String)
   const ids = names.map(idOf)

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { MAX_FILE_BYTES } from '../contract/file-library.ts'
 import type { Line } from './import.ts'
 
-/** As long as any body may be. */
+/** The limit of a request body. */
 const MAX_LINE_LENGTH = 1_048_576
 /** A line with a file, in base64. It must begin with its kind. */
 const MAX_FILE_LINE_LENGTH = Math.ceil((MAX_FILE_BYTES * 4) / 3) + 4_096
@@ -10,20 +10,20 @@ const FILE_LINE = Buffer.from('{"kind":"fileLibrary"')
 const NEWLINE = 0x0a
 
 /**
- * The lines of a stream of NDJSON, as many at a time as a piece of it holds. Blank lines count and
- * say nothing. However long a line is, no more than the longest good one is kept.
+ * Reads an NDJSON stream, and yields the lines that end in each piece. Blank lines are counted, but not
+ * yielded. Buffers no more than the longest valid line.
  */
 export async function* readNdjson(pieces: AsyncIterable<Buffer>): AsyncIterable<Line[]> {
   let number = 0
-  let kept: Buffer[] = []
+  let buffered: Buffer[] = []
   let length = 0
 
   const take = (end: Buffer): Line | undefined => {
     number += 1
     const total = length + end.length
-    const isTooLong = total > MAX_LINE_LENGTH && total > maxLength(kept, end)
-    const bytes = kept.length === 0 ? end : Buffer.concat([...kept, end])
-    kept = []
+    const isTooLong = total > MAX_LINE_LENGTH && total > maxLength(buffered, end)
+    const bytes = buffered.length === 0 ? end : Buffer.concat([...buffered, end])
+    buffered = []
     length = 0
     return isTooLong ? { number, fault: 'is longer than 1 MiB' } : readLine(number, bytes)
   }
@@ -40,17 +40,17 @@ export async function* readNdjson(pieces: AsyncIterable<Buffer>): AsyncIterable<
     }
     const rest = piece.subarray(start)
     length += rest.length
-    if (length > MAX_LINE_LENGTH && length > maxLength(kept, rest)) kept = []
-    else if (rest.length > 0) kept.push(rest)
+    if (length > MAX_LINE_LENGTH && length > maxLength(buffered, rest)) buffered = []
+    else if (rest.length > 0) buffered.push(rest)
     if (lines.length > 0) yield lines
   }
   const last = length > 0 ? take(Buffer.alloc(0)) : undefined
   if (last) yield [last]
 }
 
-/** How long the line may be. No kept piece is empty, so the first ones contain its beginning. */
-function maxLength(kept: Buffer[], next: Buffer) {
-  const first = [...kept.slice(0, FILE_LINE.length), next]
+/** How long the line may be. No buffered piece is empty, so the first ones contain its beginning. */
+function maxLength(buffered: Buffer[], next: Buffer) {
+  const first = [...buffered.slice(0, FILE_LINE.length), next]
   const start = Buffer.concat(first, FILE_LINE.length)
   return start.equals(FILE_LINE) ? MAX_FILE_LINE_LENGTH : MAX_LINE_LENGTH
 }

@@ -30,8 +30,8 @@ type Sample = {
 const MAX_SAMPLES = 100
 
 /**
- * What saving a body would do to the messages of its object. Saves it, compares the triggers before
- * and after, and rolls back. Throws what the save would throw.
+ * Computes how a save would change the triggers of its object: saves the body, compares them before and
+ * after, and rolls back. Throws what the save would throw.
  */
 export async function planSave(
   db: Db,
@@ -49,7 +49,7 @@ export async function planSave(
   })
 }
 
-/** The triggers of the object as it is. Locks in the order of a save; see docs/engine.md, lock order. */
+/** The triggers before the save. Locks in the order of a save; see docs/engine.md, lock order. */
 async function lockTriggers(
   tx: Db,
   kind: ObjectKind,

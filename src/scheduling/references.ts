@@ -14,7 +14,7 @@ import type { Tags } from '../store/subject.ts'
 import { resolveNames } from './line-refs.ts'
 import type { Saving } from './saving.ts'
 
-/** What the objects of a save refer to, as far as the business has it. */
+/** The existing objects of the business that the objects of a save refer to. */
 export type References = {
   settings: SaveSettings
   has(kind: string, id: number): boolean
@@ -25,8 +25,8 @@ export type References = {
 }
 
 /**
- * Reads what the inputs refer to, and what the current objects refer to. A reference may be given by
- * its `externalId` (`clientExternalId` for `clientId`); its id is put into the input, or a fault.
+ * Reads the objects that the inputs and the current objects refer to. A reference may be given by its
+ * `externalId` (`clientExternalId` for `clientId`); its id, or a fault, is added to the input.
  */
 export async function resolveReferences(
   tx: Db,
@@ -81,7 +81,7 @@ function settingsOf(kind: string, { locations, professionals, services }: SaveSe
 }
 
 const IN_SETTINGS = ['location', 'professional', 'reason']
-/** Triggers depend on these, also if the body does not name them. */
+/** Triggers depend on these, even if the body does not name them. */
 const READ_OF_CURRENT = ['client', 'invitationCampaign']
 
 function wantedReferences(kind: ObjectKind, inputs: ObjectInput[], current: StoredObject[]) {
@@ -138,7 +138,7 @@ function fillExternalReferences(
   }
 }
 
-/** An id that is missing and one of another business get the same answer. */
+/** A missing id and an id of another business cause the same fault. */
 export function unknownReferences(
   kind: ObjectKind,
   body: unknown,

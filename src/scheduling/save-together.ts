@@ -21,7 +21,7 @@ export class SharedSaves {
     this.#now = now
   }
 
-  /** Throws why the object is refused, as `saveAlone` does. */
+  /** Throws if the object is refused, as `saveAlone` does. */
   async save(toSave: ToSave): Promise<Saved> {
     const { businessId, user, kind, visibility = null } = toSave
     const name = JSON.stringify([businessId, user, kind.kind, visibility])
@@ -50,7 +50,7 @@ export class SharedSaves {
   }
 }
 
-/** Fewer gain little by sharing; more would wait for the slowest, and be repeated if one fails. */
+/** Fewer saves gain little. More would wait for the slowest, and be repeated if one fails. */
 const MIN_SHARED = 8
 const MAX_SHARED = 32
 
@@ -65,9 +65,9 @@ async function saveTogether(all: ToSave[], now: Temporal.Instant): Promise<Resul
     saveAlone(toSave, now).catch((failed: unknown) => ({ failed }))
   if (all.length === 1) return [await tryAlone(all[0]!)]
   const results = await saveAll(all, now).catch((error: unknown) => {
-    // It may have been committed: to save it again could save it twice.
+    // The transaction may have been committed: saving again could save everything twice.
     if (isDatabaseAway(error)) throw error
-    // At the same time: one after another, the last could wait for the locks of all others.
+    // Concurrently: in sequence, the last one could wait for the locks of all others.
     return Promise.all(all.map(tryAlone))
   })
   const complete: Result[] = []

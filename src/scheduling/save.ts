@@ -33,7 +33,7 @@ import { followChanges } from './follow.ts'
 import { resolveReferences, unknownReferences, type References } from './references.ts'
 import type { Allow, Outcome, Saving } from './saving.ts'
 
-/** Saves one object, or throws why it is refused. */
+/** Saves one object; throws if it is refused. */
 export async function saveObject(
   tx: Db,
   kind: ObjectKind,
@@ -58,7 +58,7 @@ export type ToSave = Omit<Saving, 'now'> & {
 /** An object as it is stored now. */
 export type Saved = { object: StoredObject; isNew: boolean }
 
-/** Saves one object in a transaction of its own, or throws why it is refused. */
+/** Saves one object in its own transaction; throws if it is refused. */
 export async function saveAlone(
   { db, kind, body, allow, ...saving }: ToSave,
   now: Temporal.Instant,
@@ -78,8 +78,8 @@ export function readWithCommit(tx: Db, kind: ObjectKind, objects: StoredObject[]
 }
 
 /**
- * Saves objects of one kind and schedules what follows from their changes, in the caller's transaction.
- * A faulty body does not affect the others. `allows` belong to the bodies of the same index.
+ * Saves objects of one kind and schedules the triggers of their changes, in the caller's transaction. A
+ * faulty body does not affect the others. `allows` belong to the bodies of the same index.
  */
 export async function saveObjects(
   tx: Db,
@@ -98,7 +98,7 @@ export async function saveObjects(
       const result = results[i]!
       if (result === 'repeated') return true
       if (result === 'conflict' && !conflicted.has(index)) return conflicted.add(index)
-      // Another object has the externalId, and the caller does not see it.
+      // An object that the caller cannot see has the externalId.
       outcomes[index] = result === 'conflict' ? { refused: invalid(TAKEN) } : result
       return false
     })
@@ -167,7 +167,7 @@ export function readBodies(
   })
 }
 
-/** Taken before any row; see docs/engine.md, lock order. */
+/** Takes these locks before any row; see docs/engine.md, lock order. */
 function lockPlansAndSettings(tx: Db, kind: ObjectKind, { businessId }: Saving) {
   if (kind.objectType) lockPlans(tx, businessId)
   if (SETTINGS.has(kind.kind)) lockSettings(tx, businessId)
@@ -256,7 +256,7 @@ function refusalOf(allow: Allow | undefined, current: StoredObject | undefined) 
   }
 }
 
-/** An object of which nothing is known yet. */
+/** A new object with its default values. */
 function newObject(
   kind: ObjectKind,
   id: number | string,
@@ -305,7 +305,7 @@ function missingProperties(
     .map((property) => ({ pointer: `/${property}`, detail: 'is required' }))
 }
 
-/** Of an active template. One that was stored before may name files that never were here. */
+/** Faults of an active template's files. A template stored earlier may name files that never existed. */
 function unknownFiles(
   kind: ObjectKind,
   object: StoredObject,
@@ -351,7 +351,7 @@ function contradictions(
   return [{ pointer: '/endTime', detail: 'must be after startTime' }]
 }
 
-/** A caller cannot create an object that the caller would not see. */
+/** Callers cannot create objects that they would not see. */
 function invisibleFaults(
   kind: ObjectKind,
   object: StoredObject,
@@ -395,7 +395,7 @@ async function readRemindersOf(
   return readRemindersToPlan(tx, businessId, objectType, ids, definitions)
 }
 
-/** Schedules the triggers of what was saved; reminders of other objects follow settings and tags. */
+/** Schedules the triggers of saved objects. Changed settings or tags can move reminders of others. */
 async function scheduleFollowUps(
   tx: Db,
   kind: ObjectKind,

@@ -5,7 +5,7 @@ import type { SettingsCache } from '../store/settings.ts'
 import type { Visibility } from '../store/visibility.ts'
 import type { HtmlChecks } from './email-templates.ts'
 
-/** Who changes something of a business, and when. */
+/** The user who changes data of a business, and when. */
 export type Author = { businessId: number; user: string; now: Temporal.Instant }
 
 /** How objects are saved. */
@@ -13,7 +13,7 @@ export type Saving = Author & {
   settings: SettingsCache
   /** An object outside it is treated as missing. */
   visibility?: Visibility
-  /** Of templates: the result of `checkHtmlOf`. */
+  /** For templates: the result of `checkHtmlOf`. */
   html?: HtmlChecks
   /** Imported history: no events, since nothing was created or changed just now. */
   history?: boolean
@@ -29,5 +29,5 @@ export type Outcome =
   | { refused: RequestError }
   | { refused?: never; object: StoredObject; before: StoredObject | undefined }
 
-/** Looks at an object under its lock, and throws if it may not be changed. */
+/** Checks an object under its lock, and throws if it may not be changed. */
 export type Allow = (current: StoredObject | undefined) => void

@@ -16,7 +16,7 @@ import type { Author } from './saving.ts'
 
 type Allow = (current: Status | undefined) => void
 
-/** Creates a status, or changes the one that the business has; reminders follow. */
+/** Creates a status, or changes an existing one and plans its reminders again. */
 export async function saveStatusOf(
   tx: Db,
   body: unknown,

@@ -43,7 +43,7 @@ async function readRow(db: Db, key: ApprovalKey, lock: Sql) {
 
 type ApprovalPage = { status: ApprovalStatus | undefined; after: number; limit: number }
 
-/** Oldest first. A call that has not ended is listed only if its status is asked for. */
+/** Oldest first. A call that is still counting is listed only if `status` is COUNTING. */
 export const listApprovals = (db: Db, businessId: number, { status, after, limit }: ApprovalPage) =>
   db.query<StoredApproval>(sql`
     select ${columns} from approval
@@ -75,7 +75,7 @@ export async function insertApproval(
   return row!.approvalId
 }
 
-/** Says that the call goes on; false if it was decided meanwhile, or deleted. */
+/** The heartbeat of a bulk call. Returns false if the approval was decided or deleted meanwhile. */
 export async function renewApproval(tx: Db, key: ApprovalKey, now: Temporal.Instant) {
   const rows = await tx.query(sql`
     update approval set beat_time = ${now}
@@ -85,7 +85,7 @@ export async function renewApproval(tx: Db, key: ApprovalKey, now: Temporal.Inst
 
 type Settled = { status: 'PASSED' | 'WAITING'; held: Held; bulkLimit: number }
 
-/** Records what was counted, and whether it waits. */
+/** Records the counts, and whether the approval has to wait. */
 export const settleApproval = (
   tx: Db,
   key: ApprovalKey,
@@ -113,7 +113,7 @@ export async function decideApproval(
   return approval!
 }
 
-/** All triggers have followed the decision. What was within the limit leaves no trace. */
+/** Called when all triggers have followed the decision. Deletes an approval within the limit. */
 export async function finishApproval(tx: Db, key: ApprovalKey) {
   await tx.query(sql`delete from approval where ${isKey(key)} and status = 'PASSED'`)
   await tx.query(sql`update approval set is_applied = true where ${isKey(key)}`)
@@ -124,7 +124,7 @@ export const markTold = (tx: Db, key: ApprovalKey, now: Temporal.Instant) =>
 
 export type UnfinishedApproval = ApprovalKey & { status: StoredApproval['status'] }
 
-/** Of all businesses: calls that broke off, and decisions that triggers have not followed yet. */
+/** The interrupted calls of all businesses, and decisions that triggers have not followed yet. */
 export const listUnfinishedApprovals = (engine: Db, brokenOffSince: Temporal.Instant) =>
   engine.query<UnfinishedApproval>(sql`
     select business_id as "businessId", approval_id as "approvalId", status from approval
@@ -140,16 +140,15 @@ export const listUntoldApprovals = (engine: Db) =>
     where not is_applied and status = 'WAITING' and told_time is null
     order by business_id, approval_id limit 100`)
 
-/** How much an approval holds back. */
+/** The triggers and mails that an approval holds. */
 export type Held = { triggers: number; mails: number; definitions: HeldDefinition[] }
 
 const heldBy = (key: ApprovalKey) =>
   sql`p.business_id = ${key.businessId} and p.approval_id = ${key.approvalId}`
 
-/** Counts what an approval holds back. */
 export const countHeldMails = (tx: Db, key: ApprovalKey) => countMails(tx, heldBy(key))
 
-/** What these triggers would send, as far as they are pending. */
+/** Counts the mails of those triggers that are pending and not claimed. */
 export const countTriggerMails = (tx: Db, businessId: number, ids: number[]) =>
   countMails(
     tx,
@@ -180,7 +179,7 @@ async function countMails(tx: Db, held: Sql): Promise<Held> {
   return { triggers: sum('triggers'), mails: sum('mails'), definitions }
 }
 
-/** A business may always send so many mails at once, unless it sets a limit of its own. */
+/** The lowest default; a business can set any limit of its own. */
 const MIN_DEFAULT_LIMIT = 50
 const TIMES_BUSIEST_HOUR = 3
 const BUSIEST_OF_DAYS = 30
@@ -207,7 +206,7 @@ export async function listHeldTriggers(tx: Db, key: ApprovalKey, limit: number) 
   return rows.map(({ id }) => id)
 }
 
-/** Lets triggers fire as planned, at once if their time has come. */
+/** Lets triggers fire as planned, or at once if they are due. */
 export async function freeTriggers(
   tx: Db,
   { businessId, approvalId }: ApprovalKey,
@@ -232,8 +231,8 @@ export async function freeTriggers(
 }
 
 /**
- * Names the approval that triggers of a bulk fire wait for; returns their ids. Their own time stays: so
- * `freeTriggers` knows them from the triggers of an import, whose time is `HELD_UNTIL`.
+ * Links triggers of a bulk fire to the approval that they wait for; returns their ids. They keep their
+ * time, unlike triggers of an import (`HELD_UNTIL`): `freeTriggers` tells them apart by it.
  */
 export async function linkTriggers(tx: Db, { businessId, approvalId }: ApprovalKey, ids: number[]) {
   const rows = await tx.query<{ id: number }>(sql`

@@ -70,36 +70,36 @@ type StatusMove = {
   columns: string[]
 }
 
-/** Those of the columns that an entry changed. */
+/** Which of the columns an entry changed. */
 const changedOf = (columns: string[]) => sql`
   array(select c from unnest(${columns}::text[]) c, (select before as was offset 0) entry
         where was ? c and was -> c is distinct from after -> c)`
 
-/** The state before is looked up once for all columns; a column that it lacks did not change. */
+/** `before` is read once for all columns. A column that it lacks did not change. */
 const isChangeOf = (columns: string[]) => sql`
   (select exists (select from unnest(${columns}::text[]) c
                   where was ? c and was -> c is distinct from after -> c)
    from (select before as was offset 0) entry)`
 
-/** Something that happened to an object, with its status before and after; new ones had none. */
+/** A change of an object, with its status before and after; a new object had none before. */
 type RecordedEvent = {
   auditId: number
   id: string
   time: Temporal.Instant
   oldStatus: string | null
   newStatus: string
-  /** Of a change: the columns that changed. */
+  /** Empty for a new object. */
   columns: string[]
 }
 
-/** What happened to objects of a kind in a range of time, oldest first, page by page. */
+/** A page of the changes of objects of one kind in a time range, oldest first. */
 export function listRecordedEvents(
   db: Db,
   businessId: number,
-  asked: {
+  search: {
     object: string
     change: 'CREATED' | 'CHANGED'
-    /** Of changes: only those of one of these. */
+    /** With CHANGED: only changes of one of these columns. */
     columns: string[]
     from: Temporal.Instant
     to: Temporal.Instant
@@ -107,20 +107,20 @@ export function listRecordedEvents(
     limit: number
   },
 ) {
-  const { after } = asked
+  const { after } = search
   return db.query<RecordedEvent>(sql`
     select audit_id as "auditId", id, time, before ->> 'status' as "oldStatus",
            after ->> 'status' as "newStatus",
-           ${asked.change === 'CHANGED' ? changedOf(asked.columns) : sql`'{}'::text[]`} as columns
+           ${search.change === 'CHANGED' ? changedOf(search.columns) : sql`'{}'::text[]`} as columns
     from audit_entry
-    where business_id = ${businessId} and object = ${asked.object} and change = ${asked.change}
-      and time >= ${asked.from} and time < ${asked.to}
+    where business_id = ${businessId} and object = ${search.object} and change = ${search.change}
+      and time >= ${search.from} and time < ${search.to}
       ${after === undefined ? empty : sql`and (time, audit_id) > ${placeOf(businessId, after)}`}
-      ${asked.change === 'CHANGED' ? sql`and ${isChangeOf(asked.columns)}` : empty}
-    order by time, audit_id limit ${asked.limit}`)
+      ${search.change === 'CHANGED' ? sql`and ${isChangeOf(search.columns)}` : empty}
+    order by time, audit_id limit ${search.limit}`)
 }
 
-/** The status that each object had at its moment; none if nothing is recorded so early. */
+/** The status of each object at its time; missing if the audit begins later. */
 export async function listStatusesAt(
   db: Db,
   businessId: number,
@@ -141,10 +141,10 @@ export async function listStatusesAt(
 /** An entry of the audit without the object's properties. */
 export type Recorded = Pick<AuditRow, 'auditId' | 'time' | 'user' | 'change'>
 
-/** The columns of `Recorded`, of `recordedEntries`. */
+/** The columns of `Recorded`, read from `recordedEntries`. */
 export const recordedColumns = sql`a.audit_id as "auditId", a.time, a.username as "user", a.change`
 
-/** The newest entries about one object up to a moment. To be used as a table with the alias `a`. */
+/** The newest entries about one object up to a given time, as a table with the alias `a`. */
 export const recordedEntries = (
   businessId: number,
   about: { object: string; id: number | string; until: Temporal.Instant; limit: number },

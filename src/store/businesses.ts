@@ -5,7 +5,7 @@ import { empty, raw, sql } from '../database/sql.ts'
 import { lockSettings } from './event-definitions.ts'
 import { columnsFor, rowTable } from './rows.ts'
 
-/** What a caller may write. */
+/** The fields that a caller may write. */
 export type BusinessFields = Omit<
   Business,
   'businessId' | 'version' | 'createdDate' | 'createdUser' | 'modifiedDate' | 'modifiedUser'
@@ -94,7 +94,7 @@ export function listBusinesses(
     limit ${limit}`)
 }
 
-/** Of a new business, unless they are given. */
+/** The values of a new business that are not given. */
 const DEFAULTS = {
   emailAddress: null,
   phone: null,
@@ -163,7 +163,7 @@ export async function listMailPauses(db: Db, rows: { businessId: number }[]) {
   return new Map(pauses.map((pause) => [pause.businessId, pause]))
 }
 
-/** Those of the businesses whose mail is still paused. They cannot resume before the transaction ends. */
+/** Locks the businesses whose mail is still paused: they cannot resume before the transaction ends. */
 export async function lockPausedBusinesses(tx: Db, rows: { businessId: number }[]) {
   const paused = await tx.query<{ businessId: number }>(sql`
     select business_id as "businessId" from business
@@ -174,7 +174,7 @@ export async function lockPausedBusinesses(tx: Db, rows: { businessId: number }[
 
 const idsOf = (rows: { businessId: number }[]) => [...new Set(rows.map((row) => row.businessId))]
 
-/** Each domain once; domains and the colour in lower case. The end of a pause ends its reason. */
+/** Each domain once; domains and the colour in lower case. The reason is deleted when a pause ends. */
 const asStored = (fields: BusinessFields): BusinessFields => ({
   ...fields,
   mailPausedReason: fields.mailPaused ? fields.mailPausedReason : null,

@@ -4,27 +4,27 @@ import { sql } from '../database/sql.ts'
 
 const CHANNEL = 'bellwether_changes'
 
-/** A hint names this many triggers of a business; for more it says only that there are some. */
+/** A hint lists at most this many triggers of a business; for more, it says `many`. */
 const MAX_HINTED_IDS = 200
 
-/** What a node has heard of a business: look at the audit, and at these triggers. */
+/** A received hint: the audit of the business has new entries, or these triggers changed. */
 export type ChangeHint = { businessId: number; triggerIds: number[] | 'many' }
 
 /** The audit of the business has new entries. */
 export const hintChanges = (db: Db, businessId: number) => db.hint(CHANNEL, String(businessId))
 
-/** Triggers of the business have changed, and nothing says which. */
+/** Triggers of the business have changed, but it is not known which. */
 export const hintManyChangedTriggers = (db: Db, businessId: number) =>
   db.hint(CHANNEL, `${businessId}:many`)
 
-/** Changes of triggers are in no audit: the engine names them, of any business, once committed. */
+/** The audit does not contain triggers, so the engine sends the ids of changed ones after the commit. */
 export function hintChangedTriggers(
   tx: Db,
   changed: { businessId: number; eventTriggerId: number | null }[],
 ) {
   for (const [businessId, triggers] of Map.groupBy(changed, (one) => one.businessId)) {
     const ids = new Set(triggers.map((trigger) => trigger.eventTriggerId))
-    // A mail that people sent by hand has no trigger.
+    // A mail that a user sent has no trigger.
     if (ids.has(null) || ids.size > MAX_HINTED_IDS) hintManyChangedTriggers(tx, businessId)
     else tx.hint(CHANNEL, `${businessId}:${[...ids].join()}`)
   }
@@ -38,7 +38,7 @@ export function readChangeHint(payload: string): ChangeHint {
   }
 }
 
-/** A change of the audit, with what decides who sees it, before and after. */
+/** An audited change, with the ids that decide who sees it, before and after. */
 export type AuditChange = {
   auditId: number
   kind: ChangeKind
@@ -50,7 +50,7 @@ export type AuditChange = {
   oldProfessionalId: number | null
 }
 
-/** Changes after this one, in the order of their ids, which is not quite that of their commits. */
+/** Changes after this id, in the order of ids, which can differ from the order of commits. */
 export function listChanges(
   db: Db,
   businessId: number,

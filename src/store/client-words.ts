@@ -2,7 +2,7 @@ import type { Db } from '../database/database.ts'
 import { join, sql, type Sql } from '../database/sql.ts'
 import { columnsFor, insertRows } from './rows.ts'
 
-/** The ids of the clients whose name or address has, for every word of the text, one that begins with it. */
+/** The ids of clients for whom every word of the text begins a word of their name or address. */
 export function clientsNamed(businessId: number, text: string): Sql {
   const words = wordsOf(text)
   if (words.length === 0) return sql`select null::bigint where false`
@@ -24,8 +24,9 @@ export const clientsWithWord = (businessId: Sql, word: string) => sql`
 export const wordsOf = (text: string): string[] => splitWords(text.replace(APOSTROPHES, ''))
 
 /**
- * The words by which a text is found. An apostrophe joins and separates, and umlauts also have their
- * two-letter spelling: `O'Brien` is found by `obrien` and `brien`, `Müller` by `muller` and `mueller`.
+ * The words by which a text is found. An apostrophe both joins and separates, and umlauts also have
+ * their two-letter spelling: `O'Brien` is found by `obrien` and `brien`, `Müller` by `muller` and
+ * `mueller`.
  */
 export function searchableWordsOf(text: string): string[] {
   const joined = text.normalize('NFC').replace(APOSTROPHES, '')
@@ -59,7 +60,7 @@ function splitWords(text: string): string[] {
   return [...new Set(words)].slice(0, 20)
 }
 
-/** Keeps the words of the clients that were saved. */
+/** Replaces the search words of saved clients. */
 export function replaceClientWords(tx: Db, businessId: number, clients: Record<string, unknown>[]) {
   const words = clients.flatMap((client) =>
     searchableWordsOf(`${client.firstName} ${client.lastName} ${client.emailAddress ?? ''}`).map(

@@ -89,7 +89,7 @@ const countDays = (db: Db, businessId: number, timeZone: string, { since, until 
       and scheduled_time >= ${since} and scheduled_time <= ${until}
     group by 1, 2, 3`)
 
-/** The last one within the counted days. */
+/** The last trigger of each definition within the counted days. */
 const listLast = (db: Db, businessId: number, ids: number[], { since, until }: Range) =>
   db.query<Last>(sql`
     select event_defn_id as "eventDefnId", max(scheduled_time) as "lastTime"

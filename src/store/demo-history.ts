@@ -2,9 +2,9 @@ import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
 import { columnsFor, insertRows, updateRows } from './rows.ts'
 
-/** The past of the demo business, which no import can bring: changed statuses and sent messages. */
+/** The history of the demo business that an import cannot create: changed statuses and sent messages. */
 
-/** An object that got another status after it was made. */
+/** A change of an object's status after its creation. */
 export type PastStatusChange = {
   object: 'calendar' | 'invitation' | 'disclaimer'
   externalId: string
@@ -28,7 +28,7 @@ const CHANGE_COLUMNS = columnsFor<ChangedObject>({
   modifiedDate: 'timestamptz',
 })
 
-/** The audit compares all rows of a statement, which takes far longer for many at once. */
+/** The audit compares all rows of a statement with each other, which is slow for many rows. */
 const CHANGES_AT_ONCE = 100
 
 /** Changes objects that were just imported. */
@@ -43,8 +43,8 @@ export async function recordPastStatuses(db: Db, businessId: number, changes: Pa
       modifiedDate: changedTime,
     }))
     for (let at = 0; at < rows.length; at += CHANGES_AT_ONCE) {
-      const some = rows.slice(at, at + CHANGES_AT_ONCE)
-      await db.query(updateRows(object, key, CHANGE_COLUMNS, some))
+      const batch = rows.slice(at, at + CHANGES_AT_ONCE)
+      await db.query(updateRows(object, key, CHANGE_COLUMNS, batch))
     }
   }
 }
@@ -93,7 +93,7 @@ export type Addressee = {
   hasLevel: boolean
 }
 
-/** An object with those to whom its messages are sent. Invitations have a text as id, and no start or end. */
+/** An object with the clients who get its messages. Invitations have a text as id, and no start or end. */
 export type PastObject = {
   id: number | string
   externalId: string
@@ -238,7 +238,7 @@ const EMAIL_COLUMNS = columnsFor<PastEmail>({
   createdDate: 'timestamptz',
 })
 
-/** Triggers that ended, with their mails. The mails follow, because they refer to triggers. */
+/** Inserts ended triggers, and then their mails, which refer to them. */
 export async function insertPastMessages(db: Db, triggers: PastTrigger[], emails: PastEmail[]) {
   if (triggers.length > 0) await db.query(insertRows('event_trigger', TRIGGER_COLUMNS, triggers))
   if (emails.length > 0) await db.query(insertRows('email', EMAIL_COLUMNS, emails))

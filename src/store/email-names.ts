@@ -10,7 +10,7 @@ export async function nameEmails(db: Db, businessId: number, emails: StoredEmail
   const templateIds = emails.map((email) => email.emailTemplateId)
   const [namesOf, clients, templates] = await Promise.all([
     readObjectNames(db, businessId, emails),
-    // A mail about a class is to one of its students: the class itself names no client.
+    // A mail about a class goes to one of its students; the class itself has no client.
     db.query<{ id: number; name: string }>(sql`
       select client_id as id, first_name || ' ' || last_name as name from client
       where business_id = ${businessId} and client_id = any (${clientIds}::bigint[])`),

@@ -21,7 +21,7 @@ import {
 export type ClaimedEmail = {
   businessId: number
   emailId: number
-  /** Another name for each claim: an attempt that lost its claim cannot write. */
+  /** Unique to each claim, so that an attempt that lost its claim cannot write. */
   worker: string
   eventTriggerId: number | null
   objectType: ObjectType | null
@@ -39,18 +39,18 @@ export type ClaimedEmail = {
   lastAnswer: string | null
   createdDate: Temporal.Instant
   businessActive: boolean
-  /** All mail of its business is paused, or was until this time. False for mails about an account. */
+  /** Whether the mail of its business is paused. Mails about an account are never paused. */
   mailPaused: boolean
   mailResumedTime: Temporal.Instant | null
-  /** How many mails its business may send on a day of this time zone; null: it waits for no limit. */
+  /** How many mails its business may send per day in this time zone; null: no limit applies. */
   dailyMailLimit: number | null
   timeZone: string
   quietHours: QuietHours | null
-  /** Why its address gets no such mail; null: it does. */
+  /** Why its address is suppressed for such mails; null: it is not. */
   suppressed: Suppression['reason'] | null
   /** The domain of its From header, if the business may send from it. */
   senderDomain: string | null
-  /** Of its trigger, if it has one: checked again before every attempt. */
+  /** From its trigger, if it has one; checked again before every attempt. */
   eventDefnId: number | null
   anchorTime: Temporal.Instant | null
   scheduledTime: Temporal.Instant | null
@@ -71,7 +71,7 @@ export const EMAIL_QUEUE: Queue = {
   isClaimDurable: true,
 }
 
-/** The longest waiting first. */
+/** Claims the mails that have been due longest. */
 export const claimDueEmails = (db: Db, claim: Claim) =>
   claimEmails(db, claimDue(EMAIL_QUEUE, claim))
 
@@ -79,8 +79,8 @@ export const claimEmailShares = (db: Db, claim: Claim, shares: Shares) =>
   claimEmails(db, claimShares(EMAIL_QUEUE, claim, shares))
 
 /**
- * Mails that are no longer of use, as `usefulUntil` says: a reminder whose anchor has begun, or another
- * mail that should have been sent before `lateBefore`.
+ * Claims mails that are no longer useful (see `usefulUntil`): reminders whose anchor has passed, and
+ * other mails that should have been sent before `lateBefore`.
  */
 export const claimUselessEmails = (db: Db, claim: Claim, lateBefore: Temporal.Instant) =>
   claimEmails(
@@ -104,7 +104,7 @@ export const claimUselessEmails = (db: Db, claim: Claim, lateBefore: Temporal.In
     ),
   )
 
-/** The reply of an attempt that ended with its worker. */
+/** Recorded as the reply of an attempt whose worker died. */
 const WORKER_DIED = 'the worker died'
 
 const claimEmails = (db: Db, claim: Sql) =>
@@ -139,7 +139,7 @@ const claimEmails = (db: Db, claim: Sql) =>
         on (t.business_id, t.event_trigger_id) = (e.business_id, e.event_trigger_id)`,
   )
 
-/** The businesses with more than so many due mails in the queue. */
+/** The businesses with more than `max` due mails in the queue. */
 export async function listLongQueues(db: Db, now: Temporal.Instant, max: number) {
   const rows = await db.query<{ businessId: number }>(sql`
     select business_id as "businessId" from email_queue where next_attempt_time <= ${now}
@@ -148,9 +148,9 @@ export async function listLongQueues(db: Db, now: Temporal.Instant, max: number)
 }
 
 /**
- * Records that the end of these messages may be sent now. Returns false for a mail that is no longer
- * its worker's. Does not wait for the disk, because a connection to the mail server would wait too;
- * see `takeOverEmails`.
+ * Records that the end of these messages may be sent now. Returns false for a mail that its worker no
+ * longer holds. The commit does not wait for the disk, because a connection to the mail server would
+ * wait too; see `takeOverEmails`.
  */
 export async function allowMessageEnds(db: Db, mails: ClaimedEmail[]) {
   const rows = await db.query<{ id: number; worker: string }>(sql`
@@ -174,12 +174,12 @@ export type EmailEnding = EmailKey & {
   attempt: Attempt | null
 }
 
-/** Leaves a mail alone that another worker has claimed since. */
+/** Skips mails that another worker has claimed since. */
 export async function endEmails(tx: Db, endings: EmailEnding[], now: Temporal.Instant) {
   const isOwn = sql`
     (s.business_id, s.email_id) = (n.business_id, n.email_id) and s.worker = n.worker`
   // Mails that are tried again stay in the queue; most are not.
-  const waitsAgain = endings.some((ending) => ending.nextAttemptTime !== null)
+  const hasRetries = endings.some((ending) => ending.nextAttemptTime !== null)
   const again = sql`, again as (
     update email_queue s
     set status = n.status, next_attempt_time = n.next_attempt_time, attempts = s.attempts + 1, ${FREE}
@@ -193,13 +193,13 @@ export async function endEmails(tx: Db, endings: EmailEnding[], now: Temporal.In
     ), done as (
       delete from email_queue s using n where ${isOwn} and n.next_attempt_time is null
       returning n.*
-    ) ${waitsAgain ? again : empty}
+    ) ${hasRetries ? again : empty}
     update email e
     set status = n.status, status_reason = n.status_reason,
         next_attempt_time = n.next_attempt_time,
         sent_time = case when n.status in ('SENT', 'CAPTURED') then ${now}::timestamptz end,
         attempts = case when n.attempt is null then e.attempts else e.attempts || n.attempt end
-    from (select * from done ${waitsAgain ? sql`union all select * from again` : empty}) n
+    from (select * from done ${hasRetries ? sql`union all select * from again` : empty}) n
     where (e.business_id, e.email_id) = (n.business_id, n.email_id)`)
 }
 
@@ -315,7 +315,7 @@ export function listTriggersToReplan(db: Db, { after, limit }: { after: number; 
 
 /**
  * Frees the mails of workers whose lease has expired, and returns how many. A mail whose end was sent
- * is uncertain; after a crash of the database all claimed mails are, because it may have lost the mark.
+ * is UNCERTAIN. After a database crash all claimed mails are, because `message_ended` may be lost.
  */
 export async function takeOverEmails(tx: Db, expired: ExpiredLease[], now: Temporal.Instant) {
   const died = (phase: string) =>
@@ -348,7 +348,7 @@ export async function takeOverEmails(tx: Db, expired: ExpiredLease[], now: Tempo
   return rows.length
 }
 
-/** A crash of the database empties this unlogged table: the epoch after it is another one. */
+/** A crash of the database empties this unlogged table, so a new epoch begins. */
 export const beginServerEpoch = (db: Db) =>
   db.query(sql`insert into server_epoch default values on conflict do nothing`)
 
@@ -376,11 +376,11 @@ const NOT_CLAIMED_MEANWHILE = sql`for update of q skip locked`
 
 const DAILY_LIMITS = 7_230_008
 
-/** A mail is sent at most so long after it was made. */
+/** A mail is sent at most this long after its creation. */
 const MAX_WAIT_HOURS = 73
 
 /**
- * The daily limit of a business, and how many of its mails were accepted since a moment or are being
+ * The daily limit of a business, and how many of its mails were accepted after `since` or are being
  * sent by other workers. The lock makes other claims of the business, and a change of its limit, wait
  * until the transaction ends.
  */
@@ -403,8 +403,8 @@ export async function readDailyLimit(
 type NextDay = { now: Temporal.Instant; start: Temporal.Instant; morning: Temporal.Instant }
 
 /**
- * Postpones these mails, and all others of their business that are due and free, until the next morning.
- * Reminders that would be of no use then are due when the day begins.
+ * Postpones these mails, and all others of their business that are due and free, until the next
+ * morning. Reminders that would be too late by then are due when the day begins.
  */
 export const postponeEmailsOfBusiness = (
   tx: Db,
@@ -427,7 +427,7 @@ export const postponeEmailsOfBusiness = (
         and (q.worker is null or q.email_id = any (${mails.map((mail) => mail.emailId)}::bigint[]))
       ${NOT_CLAIMED_MEANWHILE})`)
 
-/** When a mail that waits because the daily limit was reached will be sent, if there is one. */
+/** When the first mail above the daily limit will be sent, if there is one. */
 export async function findAboveLimit(db: Db, businessId: number, now: Temporal.Instant) {
   const [row] = await db.query<{ until: Temporal.Instant }>(sql`
     select above_limit_until as until from email_queue
@@ -436,7 +436,7 @@ export async function findAboveLimit(db: Db, businessId: number, now: Temporal.I
   return row?.until
 }
 
-/** Those of these mails that are due later, and whether that is because the daily limit was reached. */
+/** Which of these mails are due later, and whether the daily limit is the reason. */
 export const listPostponedEmails = (
   db: Db,
   businessId: number,
@@ -488,7 +488,7 @@ const keys = (mails: EmailKey[]) => sql`
          ${mails.map((mail) => mail.emailId)}::bigint[],
          ${mails.map((mail) => mail.worker)}::text[]) as k (business_id, email_id, worker)`
 
-/** Each once, in lock order; see docs/engine.md. */
+/** Each trigger once, in lock order; see docs/engine.md. */
 function triggerKeys(endings: EmailEnding[]) {
   const ofTriggers = endings.filter((ending) => ending.eventTriggerId !== null)
   const distinct = new Map(ofTriggers.map((ending) => [ending.eventTriggerId!, ending]))

@@ -4,7 +4,7 @@ import { sql, type Sql } from '../database/sql.ts'
 import { definitionKeys, type DefinitionKey } from './event-definitions.ts'
 import { attachmentsOfTemplate } from './files.ts'
 
-/** A template as emails are made from it. */
+/** A template, with the fields that emails are made from. */
 export type StoredTemplate = {
   businessId: number
   emailTemplateId: number
@@ -17,7 +17,7 @@ export type StoredTemplate = {
   /** Why the recipient gets this email; shown below its text. */
   emailBecause: string | null
   emailCategoryId: number | null
-  /** Of its category; mail without one is transactional. */
+  /** From its category; mail without one is transactional. */
   transactional: boolean
   fromName: string | null
   fromAddress: string | null
@@ -30,7 +30,7 @@ export type StoredTemplate = {
   level: string | null
   location: string | null
   reasonIdList: number[]
-  /** The layout is not put around it. */
+  /** Whether it is sent without the layout. */
   noHeader: boolean
   sortOrder: number | null
   /** Null: none. */
@@ -38,8 +38,8 @@ export type StoredTemplate = {
 }
 
 /**
- * The templates that actions name, each with its variants, which have the same name. They are locked
- * for share until the transaction ends.
+ * Locks the templates that actions name, and their variants, which have the same name, for share until
+ * the transaction ends.
  */
 export const lockTemplatesWithVariants = (
   tx: Db,
@@ -52,7 +52,7 @@ export const lockTemplatesWithVariants = (
         as n (business_id, email_template_id)`),
   )
 
-/** The same of all active actions of these definitions. */
+/** The same for all active actions of these definitions. */
 export const lockTemplatesOfDefinitions = (tx: Db, keys: DefinitionKey[]) =>
   tx.query<NamedTemplate>(
     withVariants(sql`
@@ -61,7 +61,7 @@ export const lockTemplatesOfDefinitions = (tx: Db, keys: DefinitionKey[]) =>
         on a.business_id = k.business_id and a.event_defn_id = k.event_defn_id and a.active`),
   )
 
-/** `namedId`: the template that an action names, of which this one is a variant, or itself. */
+/** `namedId`: the template that an action names: this one, or the one that this is a variant of. */
 export type NamedTemplate = StoredTemplate & { namedId: number }
 
 const withVariants = (names: Sql) =>

@@ -85,7 +85,7 @@ export async function drawEmailIds(db: Db, count: number): Promise<number[]> {
 
 type InsertOptions = {
   ifExists?: 'refuse' | 'skip'
-  /** They are about an account, so they wait for no limit and no pause. */
+  /** Mails about an account ignore limits and pauses. */
   isAccount?: boolean
 }
 
@@ -189,7 +189,7 @@ export type EmailPage = {
 export function listEmails(db: Db, businessId: number, filters: EmailFilters, page: EmailPage) {
   const { statuses, emailTemplateId, eventTriggerId, clientId } = filters
   if (statuses) {
-    // One page of each status, read by its index, and of all these the first page.
+    // Reads one page of each status by its index, and merges them.
     const pages = [...new Set(statuses)].map(
       (status) => sql`(${pageOf(businessId, filters, page, { status })})`,
     )
@@ -213,7 +213,7 @@ export async function countEmails(db: Db, businessId: number, filters: EmailFilt
   const rows = await db.query<{ status: EmailStatus; count: number }>(sql`
     select status, count(*) as count
     from (select ${shownStatus} as status from email
-          where business_id = ${businessId} and ${ofAnyOutcome} ${narrowed(businessId, filters)}
+          where business_id = ${businessId} and ${ofAnyOutcome} ${filterConditions(businessId, filters)}
             ${from ? sql`and created_date >= ${from}` : empty}
             ${to ? sql`and created_date < ${to}` : empty}) e
     ${statuses ? sql`where status = any (${statuses}::text[])` : empty}
@@ -234,26 +234,26 @@ function pageOf(
   { status, condition = empty }: { status?: EmailStatus; condition?: Sql } = {},
 ) {
   const { from, to } = filters
-  const waits = status && isOfQueue(status)
-  const made = waits ? sql`q.made` : sql`created_date`
-  const id = waits ? sql`q.id` : sql`email_id`
+  const isInQueue = status && isOfQueue(status)
+  const createdDate = isInQueue ? sql`q.made` : sql`created_date`
+  const id = isInQueue ? sql`q.id` : sql`email_id`
   return sql`
-    select ${columns} from ${waits ? inQueue(businessId, status) : sql`email`}
+    select ${columns} from ${isInQueue ? inQueue(businessId, status) : sql`email`}
     where business_id = ${businessId} ${condition}
-      ${status && !waits ? sql`and outcome = ${status} and status = ${status}` : empty}
-      ${narrowed(businessId, filters)}
-      ${from ? sql`and ${made} >= ${from}` : empty}
-      ${to ? sql`and ${made} < ${to}` : empty}
+      ${status && !isInQueue ? sql`and outcome = ${status} and status = ${status}` : empty}
+      ${filterConditions(businessId, filters)}
+      ${from ? sql`and ${createdDate} >= ${from}` : empty}
+      ${to ? sql`and ${createdDate} < ${to}` : empty}
       ${
         after
-          ? sql`and (${made}, ${id}) < (${after.createdDate}::timestamptz, ${after.emailId})`
+          ? sql`and (${createdDate}, ${id}) < (${after.createdDate}::timestamptz, ${after.emailId})`
           : empty
       }
-    order by ${made} desc, ${id} desc limit ${limit}`
+    order by ${createdDate} desc, ${id} desc limit ${limit}`
 }
 
-/** The conditions that do not depend on where the mails are read from. */
-function narrowed(businessId: number, filters: EmailFilters) {
+/** The conditions that are the same for queued and finished mails. */
+function filterConditions(businessId: number, filters: EmailFilters) {
   const { emailTemplateId, eventTriggerId, clientId, locationId, text, visibility } = filters
   return sql`
     ${emailTemplateId ? sql`and email_template_id = ${emailTemplateId}` : empty}
@@ -272,7 +272,7 @@ const inQueue = (businessId: number, status: EmailStatus) => sql`
   (select s.business_id as of, s.email_id as id, s.created_date as made from email_queue s
    where s.business_id = ${businessId}
      and ${status === 'SENDING' ? sql`s.worker is not null` : sql`s.worker is null and s.status = ${status}`}
-   -- Sorted here: a page is cut before any mail is read.
+   -- Sorted here, so that the limit applies before any row of email is read.
    order by made desc, id desc) q
   join email on email.business_id = q.of and email.email_id = q.id and next_attempt_time is not null`
 
@@ -298,7 +298,7 @@ export function listEmailsAbout(
     order by created_date, email_id limit ${limit}`)
 }
 
-/** The mails of its triggers, and those that users sent by hand. */
+/** The mails of the object's triggers, and those that users sent by hand. */
 function idsAbout(businessId: number, about: { calendarId: number } | { invitationUUID: string }) {
   const object =
     'calendarId' in about
@@ -340,13 +340,13 @@ export type WholeEmail = StoredEmail & {
   html: string | null
   text: string | null
   emailCategoryId: number | null
-  /** Of its category; mail without one is transactional. */
+  /** From its category; mail without one is transactional. */
   transactional: boolean
   fromAddress: string
   recipientKey: string
   message: Buffer | null
   attachments: Attachment[] | null
-  /** Whether it went to one client, and is not a copy; of a repeated mail, whether the first one did. */
+  /** Whether it went to one client, and is not a copy; for a repeated mail, whether the first one did. */
   isToClient: boolean
 }
 
@@ -429,7 +429,7 @@ export async function forgetBodies(engine: Db, before: Temporal.Instant, limit: 
 
 export type MailCounts = { sent: number; captured: number }
 
-/** How many mails of each trigger the mail server took, and how many were captured. */
+/** How many mails of each trigger the mail server accepted, and how many were captured. */
 export async function countMailsOfTriggers(db: Db, businessId: number, eventTriggerIds: number[]) {
   if (eventTriggerIds.length === 0) return new Map<number, MailCounts>()
   const rows = await db.query<MailCounts & { eventTriggerId: number }>(sql`

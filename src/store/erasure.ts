@@ -31,7 +31,7 @@ export async function eraseMails(
   return { lastId, counts }
 }
 
-/** Errors and reasons of triggers, suppressed addresses, stored answers and printed reports. */
+/** Erases errors and reasons of triggers, suppressed addresses, stored answers and printed reports. */
 export async function eraseTraces(tx: Db, { businessId, clientId }: ClientKey): Promise<Counts> {
   const [traces] = await tx.query<{ counts: Counts }>(sql`
     select erase_client_traces(${businessId}, ${clientId}) as counts`)

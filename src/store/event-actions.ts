@@ -35,7 +35,7 @@ const byTemplate = sql`
 const writesTo = sql`
   coalesce(recipient, ${byTemplate}) as "writesTo", ${byTemplate} as "byTemplate"`
 
-/** An action as it is shown, and to whom it would write if it were left to its template. */
+/** An action with its recipient, and the recipient that its template alone would give. */
 export type ShownAction = StoredAction & { writesTo: RecipientValue; byTemplate: RecipientValue }
 
 type ActionFilters = {
@@ -45,7 +45,7 @@ type ActionFilters = {
   limit?: number
 }
 
-/** The active ones, oldest first. */
+/** Lists active actions, oldest first. */
 export function listActions(
   db: Db,
   businessId: number,
@@ -104,7 +104,7 @@ export async function updateAction(
   return saved!
 }
 
-/** An action as it runs; `transactional` is its own category's, where it names one. */
+/** `transactional`: from the category of the action itself; null if it has none. */
 export type RunningAction = StoredAction & { transactional: boolean | null }
 
 /** The active actions of many definitions, in the order in which they run. */
@@ -125,7 +125,7 @@ const actionsOf = (keys: DefinitionKey[], locked: Sql) =>
       where o.active and o.business_id = k.business_id and o.event_defn_id = k.event_defn_id
       order by event_action_id ${locked}) a`
 
-/** Of all definitions, also inactive ones. */
+/** Includes inactive actions, and those of inactive definitions. */
 export function listAllActions(db: Db, businessId: number) {
   return db.query<StoredAction>(sql`
     select ${columns} from event_action where business_id = ${businessId} order by event_action_id`)

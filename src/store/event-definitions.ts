@@ -10,9 +10,9 @@ export type StoredDefinition = Definition & {
   version: number
   /** The version whose plan is complete. */
   plannedVersion: number
-  /** Since when it asks for what is not completely planned; null once it is. */
+  /** When the change was made that is not completely planned yet; null if all is planned. */
   askedSince: Temporal.Instant | null
-  /** Set if it was deleted; a paused one is inactive without it. */
+  /** Set if it was deleted; null if it is active or paused. */
   deletedDate: Temporal.Instant | null
   createdDate: Temporal.Instant
   createdUser: string
@@ -68,7 +68,7 @@ async function readDefinitionRow(db: Db, businessId: number, eventDefnId: number
   return definition
 }
 
-/** A definition after each of its recorded changes up to a moment, oldest first. */
+/** The definition after each of its audited changes up to a given time, oldest first. */
 export function listDefinitionStates(
   db: Db,
   businessId: number,
@@ -93,7 +93,7 @@ export function listDefinitionsOfTypes(db: Db, businessId: number, eventTypeIds:
 export const listActiveDefinitions = (db: Db, businessId: number) =>
   listActiveWhere(db, businessId, sql`true`)
 
-/** The `objectId` of a definition about disclaimers is the id of a disclaimer, also with this objectType. */
+/** The `objectId` of a definition about disclaimers is the id of a disclaimer, even with this objectType. */
 export async function listDefinitionsOfCampaign(db: Db, businessId: number, campaignId: number) {
   const named = await listActiveWhere(
     db,
@@ -150,8 +150,8 @@ export const definitionKeys = (keys: DefinitionKey[]) => sql`
          ${keys.map((key) => key.eventDefnId)}::bigint[]) as k (business_id, event_defn_id)`
 
 /**
- * Definitions of all businesses whose plan is not complete, oldest first, in pages. None if the
- * triggers were last planned by another version of the time zone rules than this node's.
+ * Definitions of all businesses whose plan is not complete, oldest first, in pages. None if triggers
+ * were last planned with another version of the time zone rules than this node has.
  */
 export function listUnplannedDefinitions(
   engine: Db,
@@ -164,7 +164,7 @@ export function listUnplannedDefinitions(
     order by event_defn_id limit ${limit}`)
 }
 
-/** Active definitions that count on the calendar, or whose business has quiet hours, must be planned again. */
+/** Marks definitions with calendar offsets, or of businesses with quiet hours, to be planned again. */
 export async function planCalendarDefinitionsAgain(engine: Db) {
   const rows = await engine.query(sql`
     update event_definition set planned_version = least(planned_version, 0) - 1
@@ -186,7 +186,7 @@ export async function insertDefinition(tx: Db, definition: Definition, { user, n
   return saved!
 }
 
-/** A new version: triggers planned by the one before are planned again before they fire. */
+/** Stores a new version. Triggers of the previous one are planned again before they fire. */
 export async function updateDefinition(
   tx: Db,
   eventDefnId: number,
@@ -222,8 +222,8 @@ export function markPlanned(
 }
 
 /**
- * Plans every reminder of the business again, in pages: a time zone, a status or a campaign changed,
- * which affects more objects than one save can plan.
+ * Lets the engine plan these reminders again, in pages. A change of a time zone, status or campaign
+ * affects more objects than one save can plan.
  */
 export function planAgain(tx: Db, businessId: number, eventTypeIds: number[]) {
   return tx.query(sql`

@@ -13,7 +13,7 @@ import { aboutVisibleObject, type Visibility } from './visibility.ts'
 import { lockObjectsForShare } from './subjects.ts'
 import { asPlanned, recordEnded } from './trigger-queue.ts'
 
-/** As answered, with moments still moments. */
+/** A trigger as the API returns it, with times as `Temporal.Instant`. */
 export type StoredTrigger = Omit<EventTrigger, Moments> & {
   completedTime: Temporal.Instant | null
   createdDate: Temporal.Instant
@@ -31,13 +31,13 @@ const columnsOf = (state: Sql) => sql`
 const STATE = sql`status, status_reason as "statusReason", completed_time as "completedTime"`
 const columns = columnsOf(sql`${STATE}, approval_id as "approvalId"`)
 const finishedColumns = columnsOf(sql`${STATE}, null::bigint as "approvalId"`)
-/** What is in a worker's hands is RUNNING. */
+/** A trigger that a worker has claimed is RUNNING. */
 const pendingColumns = columnsOf(sql`
   case when worker is null then 'SCHEDULED' else 'RUNNING' end as status,
   pending_reason(last_error, approval_id) as "statusReason",
   null::timestamptz as "completedTime", approval_id as "approvalId"`)
 
-/** It has this id and not one of the other sort: the indexes begin with one and go on with the other. */
+/** Compares both id columns, because the indexes contain both. */
 const isAbout = (id: number | string) =>
   typeof id === 'string'
     ? sql`object_id is null and object_uuid = ${id}`
@@ -95,7 +95,7 @@ export function countTriggersOfObjects(
     group by 1, 2`)
 }
 
-/** What of a trigger says how its definition's work on an object stands. */
+/** The state of a trigger, for explaining what a definition does for an object. */
 export type TriggerState = Pick<
   StoredTrigger,
   'eventTriggerId' | 'eventDefnId' | 'scheduledTime' | 'status' | 'statusReason'
@@ -105,7 +105,7 @@ export type TriggerState = Pick<
   isPending: boolean
 }
 
-/** Newest first; far more than any one object has. */
+/** Newest first. The limit is far above what one object has. */
 export function listTriggerStates(
   db: Db,
   businessId: number,
@@ -133,9 +133,9 @@ export async function findTrigger(
   return trigger
 }
 
-/** How a trigger was planned: what it is counted from, and whether a user made it due. */
+/** How a trigger was planned: the anchor of its offset, and whether a user fired it. */
 export type TriggerPlan = {
-  /** What happened; null for reminders. */
+  /** The change that caused it; null for reminders. */
   occurrence: string | null
   anchorTime: Temporal.Instant
   oldStatus: string | null
@@ -188,7 +188,7 @@ type TriggerPage = {
   limit: number
 }
 
-/** A page of the pending triggers and one of each final status, each found by its index; of these the first. */
+/** Merges a page of pending triggers with one of each final status, each read by its index. */
 export function listTriggers(
   db: Db,
   businessId: number,
@@ -221,7 +221,7 @@ export function listTriggers(
     order by t."scheduledTime" ${direction}, t."eventTriggerId" ${direction} limit ${limit}`)
 }
 
-/** How many triggers of each status the filters let through. */
+/** How many triggers of each status match the filters. */
 export async function countTriggers(db: Db, businessId: number, filters: TriggerFilters) {
   const { pending, ended } = sourcesOf(businessId, filters)
   const counts: Sql[] = []
@@ -241,7 +241,7 @@ export async function countTriggers(db: Db, businessId: number, filters: Trigger
   return Object.fromEntries(rows.map(({ status, count }) => [status, count]))
 }
 
-/** The conditions for pending and for final triggers; without one where no status of its kind is asked for. */
+/** Conditions for pending triggers (undefined if the statuses exclude them) and for finished ones. */
 function sourcesOf(businessId: number, filters: TriggerFilters) {
   const {
     statuses = TRIGGER_STATUSES,
@@ -265,7 +265,7 @@ function sourcesOf(businessId: number, filters: TriggerFilters) {
       ? empty
       : scheduled
         ? sql`and t.worker is null`
-        : // A claimed trigger is due: it is not looked for among all that are pending.
+        : // A claimed trigger is due, so later ones need not be searched.
           sql`and t.worker is not null and t.scheduled_time <= ${now}`
   return {
     pending: scheduled || running ? sql`${common} ${shown}` : undefined,
@@ -273,7 +273,7 @@ function sourcesOf(businessId: number, filters: TriggerFilters) {
   }
 }
 
-/** Keeps triggers to those whose object is a client's, is at a location, or whose client has these words. */
+/** Restricts triggers to objects of a client, at a location, or of clients that match these words. */
 function aboutObjectsOf(businessId: number, { clientId, locationId, text }: TriggerFilters): Sql {
   const conditions: ((objects: { hasClient: boolean; hasLocation: boolean }) => Sql)[] = []
   if (clientId !== undefined) {

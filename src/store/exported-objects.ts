@@ -24,7 +24,7 @@ export function streamObjects(tx: Db, businessId: number, kind: ObjectKind) {
   )
 }
 
-/** Times stay numbers: a million Temporal.Instants use more memory than is collected in time. */
+/** Times stay numbers: garbage collection cannot keep up with millions of Temporal.Instants. */
 function wireColumns(kind: ObjectKind) {
   const own = Object.entries(kind.fields).map(([property, { column, instant }]) =>
     instant ? `${milliseconds(column)} as "${property}"` : `t.${column} as "${property}"`,
@@ -52,7 +52,7 @@ export async function countObjects(db: Db, businessId: number, kinds: readonly O
   return total
 }
 
-/** The objects that others refer to, of the kinds of which most are referred to by nothing. */
+/** The objects that others refer to, for kinds whose objects are rarely referred to. */
 export type ReferredIds = {
   calendar: Set<number>
   disclaimer: Set<number>

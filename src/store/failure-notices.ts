@@ -2,7 +2,7 @@ import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
 
 export type FailureNotice = {
-  /** Failures before this are reported; null: none was reported yet. */
+  /** Failures before this time were reported; null: none was reported yet. */
   dailyUntil: Temporal.Instant | null
   /** When people were notified that nothing can be sent. */
   outageTold: Temporal.Instant | null
@@ -20,7 +20,7 @@ export const listBusinessesWithFailures = (engine: Db, since: Temporal.Instant) 
       select business_id from event_trigger where status = 'FAILED' and modified_date > ${since})
     order by b.business_id`)
 
-/** A business whose mails wait, and how many recipients and domains of recipients have deferred some. */
+/** A business with waiting mails, and how many recipients and recipient domains deferred some. */
 type WaitingBusiness = {
   businessId: number
   outageTold: Temporal.Instant | null
@@ -29,8 +29,9 @@ type WaitingBusiness = {
 }
 
 /**
- * Active businesses whose mails wait since before `since`: attempts failed, or the mail server takes no
- * mail. Mails without a trigger do not count: a notice that failed is not reported in another notice.
+ * Active businesses with waiting mails that were made before `since`: attempts failed, or the mail
+ * server accepts no mail. Mails without a trigger do not count: a notice that failed is not reported in
+ * another notice.
  */
 export const listBusinessesWithWaitingMails = (
   engine: Db,
@@ -97,15 +98,15 @@ export const saveDailyUntil = (tx: Db, businessId: number, dailyUntil: Temporal.
   tx.query(sql`
     update failure_notice set daily_until = ${dailyUntil} where business_id = ${businessId}`)
 
-export const saveOutageTold = (tx: Db, businessId: number, told: Temporal.Instant | null) =>
+export const saveOutageTold = (tx: Db, businessId: number, toldTime: Temporal.Instant | null) =>
   tx.query(sql`
-    update failure_notice set outage_told = ${told} where business_id = ${businessId}`)
+    update failure_notice set outage_told = ${toldTime} where business_id = ${businessId}`)
 
 export type FailedMail = { eventDefnId: number; description: string | null; reason: string }
 
 type Range = { from: Temporal.Instant; to: Temporal.Instant }
 
-/** How many triggers failed in a range of time, and the newest of them with a mail that was refused. */
+/** How many triggers failed in a time range, and the newest of them with a failed mail's reason. */
 export async function listFailedMails(
   db: Db,
   businessId: number,

@@ -7,7 +7,7 @@ export type StoredFile = Omit<LibraryFile, 'createdDate' | 'modifiedDate'> & {
   modifiedDate: Temporal.Instant
 }
 
-/** With the hash of its content. */
+/** A file with the hash of its content. */
 export type HashedFile = StoredFile & { sha256: string }
 
 const columns = sql`
@@ -47,7 +47,7 @@ export async function findFile(db: Db, businessId: number, fileUUId: string) {
   return file
 }
 
-/** Against every other change, and against saves that refer to it. */
+/** Locks a file against other changes, and against saves that refer to it. */
 export async function lockFile(tx: Db, businessId: number, fileUUId: string) {
   const [file] = await tx.query<HashedFile>(sql`
     select ${columns}, sha256 from file_library
@@ -119,7 +119,7 @@ export async function sumFileSizes(db: Db, businessId: number) {
   return row!.bytes
 }
 
-/** What uses a file: active templates by their names, and whether it is the logo. */
+/** The names of active templates that use a file, and whether it is the logo. */
 export async function findFileUses(tx: Db, businessId: number, fileUUId: string) {
   const [row] = await tx.query<{ templates: string[]; isLogo: boolean }>(sql`
     select array(select template_name from email_template
@@ -132,8 +132,8 @@ export async function findFileUses(tx: Db, businessId: number, fileUUId: string)
 }
 
 /**
- * Deletes the content of files that were deleted before this time, unless a mail that may name one
- * still waits to be sent. Returns how many.
+ * Deletes the content of files that were deleted before this time, unless a queued mail may refer to
+ * them. Returns how many.
  */
 export async function forgetContents(engine: Db, before: Temporal.Instant, limit: number) {
   const rows = await engine.query(sql`

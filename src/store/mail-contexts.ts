@@ -19,19 +19,19 @@ import {
 } from './subject.ts'
 import { subjectColumns } from './subjects.ts'
 
-/** What an email about an object can mention, to one client: a class has a row for each student. */
+/** The data for emails about an object to one client. A class has a row for each student. */
 export type ContextRow = ObjectKey & {
   clientId: number | null
   reasonId: number | null
   locationId: number | null
-  /** Counts the object's changes: the sequence of its calendar entry. */
+  /** The number of changes of the object; also the SEQUENCE of its calendar entry. */
   version: number
   createdDate: Temporal.Instant
   modifiedDate: Temporal.Instant
   /** The status itself; the context has its label. */
   objectStatus: string
   businessActive: boolean
-  /** Why the client's address gets no more email. */
+  /** Why the client's address is suppressed; empty if it is not. */
   suppressed: string[]
   context: MailContext
 }
@@ -49,7 +49,7 @@ export async function listMailContexts(
   return objects.flatMap(({ rows }) => rows)
 }
 
-/** Objects of any business with all that an email about them can mention. */
+/** Objects of any business, with the data for emails about them. */
 export async function listWholeObjects(
   db: Db,
   cache: SettingsCache,
@@ -87,7 +87,7 @@ export async function listWholeObjects(
 // oxlint-disable-next-line typescript/no-explicit-any -- columns differ by type of object
 type Row = SubjectRow & ObjectKey & Omit<SubjectContext, 'settings'> & Record<string, any>
 
-/** The client as `c`: of a class, each of its students. */
+/** `c` is the client; for a class, each of its students. */
 const SHARED = sql`
   k.object_id as "objectId", k.object_uuid as "objectUUId", t.version,
   t.modified_date as "modifiedDate", c.client_id as "recipientId", c.first_name as "clientFirst",
@@ -134,7 +134,7 @@ const JOINS: Record<ObjectType, Sql> = {
       and f.disclaimer_form_id = t.disclaimer_form_id`,
 }
 
-/** Without the columns that only the context needs: many of these live at once. */
+/** Omits columns that only the context needs, because many of these are in memory at once. */
 const contextRowOf = (objectType: ObjectType, row: Row, settings: Settings): ContextRow => ({
   businessId: row.businessId,
   objectId: row.objectId,

@@ -1,13 +1,13 @@
 import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
 
-/** Why a mail server takes no mail, and since when. */
+/** Why a mail server accepts no mail, and since when. */
 export type MailOutage = { since: Temporal.Instant; phase: string; reply: string }
 
-/** The state of a mail server, as the nodes that send found it. */
+/** The state of a mail server, as seen by the nodes that send. */
 export type MailServerState = {
   lastAcceptedTime: Temporal.Instant | null
-  /** Null: it takes mails. */
+  /** Null: it accepts mails. */
   outage: MailOutage | null
 }
 
@@ -31,7 +31,7 @@ export async function findMailServer(
   return { lastAcceptedTime, outage: since && { since, phase, reply } }
 }
 
-/** An outage that another node has recorded keeps its beginning. */
+/** If another node has already recorded the outage, its start time stays. */
 export const saveMailOutage = (
   engine: Db,
   server: string,

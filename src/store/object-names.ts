@@ -50,16 +50,16 @@ export async function readObjectNames(
   const byType = Map.groupBy(references, ({ objectType }) => objectType)
   const found = new Map<string, ObjectNames>()
   await Promise.all(
-    [...byType].map(async ([objectType, some]) => {
+    [...byType].map(async ([objectType, group]) => {
       if (objectType === null) return
-      const rows = await listNamesOfType(db, businessId, objectType, some.map(textIdOf))
+      const rows = await listNamesOfType(db, businessId, objectType, group.map(textIdOf))
       for (const { id, ...names } of rows) found.set(`${objectType} ${id}`, names)
     }),
   )
   return (reference) => found.get(`${reference.objectType} ${textIdOf(reference)}`) ?? NO_NAMES
 }
 
-/** Objects by their names, in the same order. */
+/** Adds the names of each object, in the same order. */
 export async function describeObjects(
   db: Db,
   businessId: number,

@@ -14,7 +14,7 @@ import { insertRows, updateRows, type Column } from './rows.ts'
 import type { Tags } from './subject.ts'
 import { isVisible, type Visibility } from './visibility.ts'
 
-/** A scheduling object as it is kept: its own properties, and those that all of them have. */
+/** A stored scheduling object: the properties of its kind, and those that all kinds have. */
 export type StoredObject = Record<string, unknown> & {
   businessId: number
   externalId: string | null
@@ -39,7 +39,7 @@ export async function findObject(
   return object
 }
 
-/** Objects as they are stored, by id, after they were written in this transaction. */
+/** The stored form of objects that this transaction has written, by id. */
 export async function readStored(
   tx: Db,
   kind: ObjectKind,
@@ -63,8 +63,8 @@ export async function readStored(
 }
 
 /**
- * An object as it would be read back, if that is known without reading it: the server orders JSON, and
- * some kinds show more than their own columns.
+ * The object as a read would return it; undefined if it must be read, because the server reorders JSON
+ * and some kinds have additional columns.
  */
 function asStored(kind: ObjectKind, object: StoredObject): StoredObject | undefined {
   const stored: Record<string, unknown> = {}
@@ -81,7 +81,7 @@ const isStoredAsWritten = (value: unknown, sqlType: string) =>
 
 type Listing = {
   filters: Record<string, unknown>
-  /** Where the page before ended. */
+  /** The position where the previous page ended. */
   after: (string | number)[] | undefined
   limit: number
   visibility: Visibility
@@ -106,7 +106,7 @@ export function listObjects(db: Db, businessId: number, kind: ObjectKind, listin
     order by ${join(order, ', ')} limit ${limit}`)
 }
 
-/** How many active appointments start on each day of the business's clock, as `2026-11-19`. */
+/** How many active appointments start on each day in the business's time zone, as `2026-11-19`. */
 export function countAppointmentDays(
   db: Db,
   businessId: number,
@@ -128,7 +128,7 @@ export function countAppointmentDays(
 type Named = { ids: (number | string)[]; externalIds: string[] }
 
 /**
- * Locks the objects that a save changes. `no key`: a foreign key to one of them does not wait; see
+ * Locks the objects that a save changes. `no key`: foreign keys to them do not wait; see
  * docs/engine.md, lock order.
  */
 export async function lockObjectsForUpdate(
@@ -197,9 +197,9 @@ export type ReferredObject = {
   kind: string
   id: number
   externalId: string | null
-  /** Of clients. */
+  /** For clients. */
   tags: Tags | null
-  /** Of campaigns. */
+  /** For campaigns. */
   expiresTime: Temporal.Instant | null
 }
 
@@ -222,7 +222,7 @@ export async function listReferredObjects(
   return selects.length > 0 ? db.query<ReferredObject>(join(selects, ' union all ')) : []
 }
 
-/** What events may happen to, of these clients. */
+/** The active objects of this type that belong to these clients. */
 export function listObjectsOfClients(
   db: Db,
   businessId: number,
@@ -288,7 +288,7 @@ function columnsOf(kind: ObjectKind): Sql {
   return list
 }
 
-/** What a kind shows in addition to its own columns. */
+/** Columns that a kind returns in addition to its own. */
 const ADDITIONAL_COLUMNS: Record<string, string[]> = {
   emailTemplate: [
     `(select json_build_object('emailCategoryId', c.email_category_id, 'name', c.name,
@@ -305,7 +305,7 @@ function condition(kind: ObjectKind, { field, match }: Filter, value: unknown): 
       return sql`and ${column} = ${value}`
     case 'among': {
       const text = String(value)
-      // The index of a status has its rows in the order of the list.
+      // For one status, the index returns rows in the order of the list.
       if (!text.includes(',')) return sql`and ${column} = ${text}`
       // A name may itself contain a comma.
       const all = [text, ...text.split(',').map((one) => one.trim())]
@@ -316,7 +316,7 @@ function condition(kind: ObjectKind, { field, match }: Filter, value: unknown): 
     case 'before':
       return sql`and ${column} < ${value}`
     case 'contains':
-      // Under row-level security `@>` uses no index; a business has few members of staff.
+      // Under row-level security, `@>` uses no index. For staff that is fine, as a business has few.
       if (kind.kind === 'classSchedule') {
         return sql`and t.class_schedule_id = any (array(select classes_of_client(${value}::bigint)))`
       }

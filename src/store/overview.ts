@@ -34,7 +34,7 @@ export async function readOverview(
 ): Promise<Overview> {
   const { now, dayStart, dayEnd, visibility } = query
   const place = atVisiblePlace(visibility)
-  const waits = aboutVisibleObject('w', visibility)
+  const pendingVisibility = aboutVisibleObject('w', visibility)
   const triggers = aboutVisibleObject('event_trigger', visibility)
   const dayAgo = now.subtract({ hours: 24 })
   const [row] = await db.query<Overview>(sql`
@@ -46,13 +46,13 @@ export async function readOverview(
       (select count(*) from event_definition
        where business_id = ${businessId} and active) as "activeDefinitions",
       (select count(*) from pending_trigger w
-       where business_id = ${businessId} and worker is null ${waits}) as "triggersWaiting",
+       where business_id = ${businessId} and worker is null ${pendingVisibility}) as "triggersWaiting",
       (select count(*) from pending_trigger w where business_id = ${businessId}
-         and worker is null and scheduled_time < ${dayEnd} ${waits}) as "triggersDueToday",
+         and worker is null and scheduled_time < ${dayEnd} ${pendingVisibility}) as "triggersDueToday",
       (select count(*) from approval where business_id = ${businessId}
          and not is_applied and status = 'WAITING') as "approvalsWaiting",
       (select min(scheduled_time) from pending_trigger w
-       where business_id = ${businessId} and worker is null ${waits}) as "nextTriggerTime",
+       where business_id = ${businessId} and worker is null ${pendingVisibility}) as "nextTriggerTime",
       (select coalesce(jsonb_object_agg(status, n), '{}') from (
          select status, count(*) as n from event_trigger
          where business_id = ${businessId} and status in ('COMPLETED', 'FAILED', 'CANCELLED', 'SKIPPED', 'EXPIRED')
@@ -122,7 +122,7 @@ type FailedTrigger = {
 
 const MAX_FAILURES = 20
 
-/** Whether a mail was sent again, and that was not refused too. */
+/** Whether a mail was sent again, and the repeated mail did not fail too. */
 const isSentAgain = sql`exists (
   select from email again
   where again.business_id = e.business_id and again.repeats_email_id = e.email_id
@@ -184,7 +184,7 @@ const SETUP = [
   ['automations', 'event_definition'],
 ] as const
 
-/** A mail that waited was made before others that were sent earlier: so many of the newest are searched. */
+/** A mail that waited can be sent after newer ones, so this many of the newest are searched. */
 const LAST_SENT_AMONG = 1_000
 
 /** The state of a business's emails. */

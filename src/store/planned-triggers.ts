@@ -8,7 +8,7 @@ import { columnsFor, insertRows, rowTable } from './rows.ts'
 import { aboutVisibleObject, type Visibility } from './visibility.ts'
 import { recordEnded } from './trigger-queue.ts'
 
-/** A reminder's row, as planning sees it. */
+/** A reminder, with the columns that planning needs. */
 export type ReminderRow = {
   eventTriggerId: number
   eventDefnId: number
@@ -18,13 +18,13 @@ export type ReminderRow = {
   anchorTime: Temporal.Instant
   scheduledTime: Temporal.Instant
   status: TriggerStatus
-  /** Since when its object asks for another time, which could not be planned while its mails left. */
+  /** If the object moved while the reminder's mails were being sent: since when the new time applies. */
   replanSince: Temporal.Instant | null
 }
 
 /**
- * The reminders of these objects, pending and finished. The caller holds the objects, so none of them
- * fires meanwhile. The locks wait for workers that give up a trigger or end one whose mails are sent.
+ * The reminders of these objects, pending and finished. The caller has locked the objects, so none of
+ * them fires meanwhile. The locks wait for workers that give up a trigger or end one after its mails.
  */
 export async function readReminders(
   tx: Db,
@@ -93,7 +93,7 @@ function remindersOf(
     pending: sql`
       ${reminder(sql`pending_trigger`, sql`'SCHEDULED' as status, null::timestamptz as "replanSince"`)}
         and ${id} = any (${list})`,
-    // One by one: left to choose, the planner may read all triggers of the business for a page.
+    // Reads object by object: otherwise the planner may read all triggers of the business.
     standing: sql`
       select r.* from unnest(${list}) as o (id)
       cross join lateral (${recorded} and ${id} = o.id and status <> 'CANCELLED' offset 0) r`,
@@ -102,7 +102,7 @@ function remindersOf(
   }
 }
 
-/** The objects for which a definition has something pending, in pages. */
+/** A page of the objects for which a definition has pending reminders. */
 export function listPendingObjects(
   db: Db,
   businessId: number,
@@ -118,7 +118,7 @@ export function listPendingObjects(
     order by ${id} limit ${page.limit}`)
 }
 
-/** A pending trigger of a change that happened. */
+/** A pending trigger of an event. */
 export type EventRow = {
   eventTriggerId: number
   /** Event type, object and version. */
@@ -150,7 +150,7 @@ export function listPendingEvents(
 type DefinitionKey = { businessId: number; eventDefnId: number }
 type Kind = { objectType: ObjectType; isReminder: boolean }
 
-/** Pending triggers of a definition that are of another kind than the one it asks for, in pages. */
+/** A page of a definition's pending triggers that have another kind than the definition now. */
 export function listOtherKinds(
   db: Db,
   definition: DefinitionKey,
@@ -170,7 +170,7 @@ export function listOtherKinds(
 
 type OtherKind = Pick<StoredTrigger, 'objectType' | 'objectId' | 'objectUUId' | 'scheduledTime'>
 
-/** How many there are, and the first of those that the caller may see. */
+/** Counts these triggers, and lists the first ones that the caller may see. */
 export async function countOtherKinds(
   db: Db,
   definition: DefinitionKey,
@@ -197,7 +197,7 @@ const ofOtherKinds = (
   w.business_id = ${businessId} and w.event_defn_id = ${eventDefnId} and w.worker is null
   and (w.object_type <> ${objectType} or (w.occurrence is null) <> ${isReminder})`
 
-/** Everything a change does to the plan, written at once by `writePlan`. */
+/** All changes of triggers that `writePlan` writes at once. */
 export type Plan = {
   insert: NewTrigger[]
   /** Pending rows that get another time, or end before they fire. */
@@ -208,7 +208,7 @@ export type Plan = {
 
 type Replanned = {
   eventTriggerId: number
-  /** From when the other time is asked for. */
+  /** Since when the new time applies. */
   since: Temporal.Instant
 }
 
@@ -238,13 +238,13 @@ type PlannedUpdate = {
 
 /** A trigger of a bulk call may have to wait for an approval. */
 type Holdable = {
-  /** A reminder whose time had passed: `latePolicy` sends it all the same. */
+  /** A reminder whose time has passed; `latePolicy` sends it anyway. */
   isLate?: boolean
   /** It waits for this approval. */
   approvalId?: number
 }
 
-/** What is about to be due wakes the engines; the rest they find by themselves. */
+/** Triggers that are due within this time wake the engines; the engines find later ones by polling. */
 const SOON_MS = 10_000
 
 /** Writes a plan in one statement for each kind of change. The caller holds the objects' locks. */
@@ -326,11 +326,11 @@ type MovedUpdate = Omit<PlannedUpdate, 'approvalId'> & { approvalId: number | nu
 
 const MOVED_COLUMNS = [...PLANNED_COLUMNS, ...columnsFor<MovedUpdate>({ approvalId: 'bigint' })]
 
-/** A trigger goes on waiting for its approval; a reminder with another time is planned, and does not wait. */
+/** A trigger keeps waiting for its approval, unless it is a reminder that gets another time. */
 const staysHeld = sql`
   w.approval_id is not null and (w.occurrence is not null or w.scheduled_time = r.scheduled_time)`
 
-/** A claimed trigger is taken from its worker: the caller holds its object, so it is not being fired. */
+/** A claimed trigger is taken from its worker: the caller has locked its object, so it is not firing. */
 const moving = (businessId: number, update: MovedUpdate[], now: Temporal.Instant) => sql`
   update pending_trigger w
   set anchor_time = r.anchor_time, scheduled_time = r.scheduled_time,
@@ -343,7 +343,7 @@ const moving = (businessId: number, update: MovedUpdate[], now: Temporal.Instant
   from ${rowTable(MOVED_COLUMNS, update)}
   where w.business_id = ${businessId} and w.event_trigger_id = r.event_trigger_id`
 
-/** Moves triggers that end before they fire to the finished ones. */
+/** Moves triggers that end before they fire to the outcome table. */
 const ending = (businessId: number, update: PlannedUpdate[], now: Temporal.Instant) => sql`
   with gone as (
     delete from pending_trigger w

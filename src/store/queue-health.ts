@@ -15,8 +15,8 @@ export type QueueHealth = {
   /** In the last 7 days: triggers that were given up because their attempts failed. */
   gaveUp: number
   /**
-   * In the last 24 hours: triggers that ended more than a minute late, and those then of no use. One that
-   * waited for an approval, or for the end of a pause, was due when that ended.
+   * In the last 24 hours: triggers that ended more than a minute late, and those that expired as
+   * a result. After an approval or a pause, a trigger counts as due from then on.
    */
   late: number
   expired: number
@@ -37,14 +37,14 @@ const MAX_COUNTED = 100_000
 export const overdueAt = (now: Temporal.Instant) =>
   sql`worker is null and next_attempt_time < ${now.subtract({ seconds: 1 })}`
 
-/** From the queue, the mails that nothing holds back on purpose. */
+/** Queued mails that are not postponed on purpose. */
 const waiting = (now: Temporal.Instant) => sql`
   from email_queue q join business b using (business_id)
   where (not b.mail_paused or q.is_account)
     and (q.above_limit_until is null or q.above_limit_until <= ${now})
     and (b.quiet_hours is null or q.attempts > 0 or q.next_attempt_time <= ${now})`
 
-/** `leaseSeconds`: of the workers. They take over expired leases every quarter of it. */
+/** `leaseSeconds`: the workers' lease. They take over expired leases every quarter of it. */
 export async function readQueueHealth(
   db: Db,
   now: Temporal.Instant,
@@ -92,5 +92,5 @@ export async function readQueueHealth(
   return health!
 }
 
-/** The reason of a trigger begins so if an outage made it useless. */
+/** The status reason of a trigger that expired during an outage begins with this. */
 export const CAME_LATE = 'the service was '

@@ -8,7 +8,7 @@ import { empty, sql, type Sql } from '../database/sql.ts'
  */
 export type Queue = {
   table: Sql
-  /** Which of its free rows this queue holds. */
+  /** Selects the free rows of the table that belong to this queue. */
   condition: Sql
   /** The rows of a business that are due, in the order of the index that begins with the business. */
   ofBusiness(now: Temporal.Instant): { isDue: Sql; order: Sql }
@@ -28,8 +28,8 @@ export type Claim = {
 }
 
 /**
- * Claims due rows in the order of time: the `with` of a statement that reads `claimed`. `from` skips
- * the beginning of the index, where a long read may keep the row versions of finished rows.
+ * Claims due rows in the order of time, as the `with` clause of a statement that reads `claimed`.
+ * `from` skips the start of the index, where a long read may keep dead row versions.
  */
 export const claimDue = (queue: Queue, claim: Claim, from?: Temporal.Instant) =>
   claimRows(
@@ -44,7 +44,7 @@ export const claimDue = (queue: Queue, claim: Claim, from?: Temporal.Instant) =>
       for update skip locked`,
   )
 
-/** Businesses of which each may have so many rows of a claim. */
+/** Businesses, and how many rows each may get in one claim. */
 export type Shares = { businessIds: number[]; share: number }
 
 /** Claims a share for each of these businesses, so that a burst of one does not delay the others. */
@@ -85,7 +85,7 @@ export const claimRows = (
     returning q.*
   )`
 
-/** The next businesses after one of them, and whether the queue has a due row of theirs. */
+/** The next businesses by id, and whether the queue has a due row of each. */
 export function listBusinessesInQueue(
   db: Db,
   queue: Queue,
@@ -103,7 +103,7 @@ export function listBusinessesInQueue(
     order by b.business_id`)
 }
 
-/** When the next free row is due, of those not before `from`. */
+/** When the next free row is due, ignoring rows that are due before `from`. */
 export async function findNextDueTime(db: Db, queue: Queue, from?: Temporal.Instant) {
   const [row] = await db.query<{ next: Temporal.Instant | null }>(
     sql`
@@ -158,7 +158,7 @@ const hasNoRow = ({ table }: Queue) => sql`
   and not exists (select from ${table} q
                   where q.worker = lease.worker and q.next_attempt_time <= lease.lease_until)`
 
-/** Says that these workers are alive. */
+/** The heartbeat of these workers. */
 export const renewLeases = (db: Db, workers: string[], leaseUntil: Temporal.Instant) =>
   db.query(sql`
     update worker_lease set lease_until = greatest(lease_until, ${leaseUntil}::timestamptz)

@@ -4,9 +4,10 @@ import { sql } from '../database/sql.ts'
 import type { StoredDefinition } from './event-definitions.ts'
 import { tableOf } from './object-tables.ts'
 
-/** A page of all active definitions of all businesses whose plan is complete. */
+/** The definition after which the next page begins. */
 export type DefinitionCursor = Pick<StoredDefinition, 'businessId' | 'eventDefnId'>
 
+/** A page of the active definitions of all businesses whose plan is complete. */
 export async function listPlannedDefinitionKeys(
   db: Db,
   { businessId, eventDefnId }: DefinitionCursor,

@@ -26,7 +26,7 @@ const columns = sql`
 type NewReportLink = {
   businessId: number
   runId: number
-  /** The link works while this person may see what the file shows; null: it was created with a key. */
+  /** The link works while this user may see the file's content; null: it was created with a key. */
   userId: number | null
   /** The link works as long as this key. */
   apiKeyId: number | null
@@ -102,7 +102,7 @@ export async function revokeLinksOfCredential(
   await forgetUnlinkedFiles(tx, businessId, runIds)
 }
 
-/** A file is kept no longer than the links that still work. */
+/** Keeps files only until their last active link expires. */
 const forgetUnlinkedFiles = (tx: Db, businessId: number, runIds: number[]) =>
   tx.query(sql`
     update report_run r
@@ -115,9 +115,9 @@ export type OpenedLink = {
   runId: number
   active: boolean
   expiresTime: Temporal.Instant
-  /** The person by whose rights it works; null if it was created with a key, or is not active. */
+  /** The active user whose rights apply; null if there is none, or it was created with a key. */
   user: { role: Role; locationIdList: number[]; professionalId: number | null } | null
-  /** The active key by whose rights it works. */
+  /** The active key whose rights apply. */
   key: { scopes: Scope[]; maker: { role: Role } | null } | null
 }
 

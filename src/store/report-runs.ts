@@ -58,7 +58,7 @@ export async function insertRun(db: Db, businessId: number, run: NewRun, now: Te
   return stored!
 }
 
-/** Only the credential that started a run can read it: the file contains what that one may see. */
+/** Only the credential that started a run can read it: the file contains what it may see. */
 export async function findRun(db: Db, businessId: number, runId: number, credential: string) {
   const [run] = await db.query<ReportRun>(sql`
     select ${columns}
@@ -67,7 +67,7 @@ export async function findRun(db: Db, businessId: number, runId: number, credent
   return run
 }
 
-/** Needs no credential: for links, which have rules of their own. */
+/** For links, which have their own rules and need no credential. */
 export async function findRunOfLink(db: Db, businessId: number, runId: number) {
   const [run] = await db.query<ReportRun>(sql`
     select ${columns} from report_run where business_id = ${businessId} and run_id = ${runId}`)

@@ -5,7 +5,7 @@ import type { By } from './businesses.ts'
 import { revokeLinksOfCredential } from './report-links.ts'
 import { columnsFor, insertRows } from './rows.ts'
 
-/** What a caller may write. */
+/** The fields that a caller may write. */
 export type ScheduleFields = Pick<
   ReportSchedule,
   | 'name'
@@ -23,19 +23,19 @@ export type ScheduleFields = Pick<
   | 'active'
 >
 
-/** A schedule as the API answers it, without what changes with its runs. */
+/** A schedule as the API returns it, without the state of its runs. */
 export type ScheduleObject = Omit<ReportSchedule, 'createdDate' | 'modifiedDate' | 'delivery'> & {
   createdDate: Temporal.Instant
   modifiedDate: Temporal.Instant
 }
 
-/** What changes with the runs of a schedule. */
+/** The part of a schedule that its runs change. */
 export type ScheduleState = {
-  /** When a worker looks at it next. */
+  /** When a worker checks the schedule next. */
   nextRunTime: Temporal.Instant
-  /** Its times up to this one are done. */
+  /** Scheduled times up to this one are finished. */
   doneUntil: Temporal.Instant
-  /** Attempts to run the time that is due. */
+  /** Attempts for the scheduled time that is due. */
   attempts: number
   lastError: string | null
 }
@@ -90,7 +90,7 @@ async function readSchedule(db: Db, businessId: number, id: number, lock: Sql) {
 
 type Page = { after: number; limit: number }
 
-/** The active ones, oldest first. */
+/** Lists active schedules, oldest first. */
 export async function listSchedules(db: Db, businessId: number, { after, limit }: Page) {
   const rows = await db.query<FlatRow>(sql`
     select ${columns} from report_schedule
@@ -121,7 +121,7 @@ export async function insertSchedule(
   return splitRow(row!)
 }
 
-/** The attempts so far were those of the schedule as it was. A schedule that ends ends the links in its mails. */
+/** Resets the attempts, which belong to the old version. Deactivating it revokes the links in its mails. */
 export async function updateSchedule(
   tx: Db,
   { businessId, reportScheduleId }: Pick<ScheduleObject, 'businessId' | 'reportScheduleId'>,
@@ -148,13 +148,13 @@ export async function updateSchedule(
   return splitRow(row!)
 }
 
-/** Of the runs whose files its mails link to. */
+/** The credential of the runs whose files its mails link to. */
 export const credentialOfSchedule = (reportScheduleId: number) =>
   `reportSchedule:${reportScheduleId}`
 
 const jsonOf = (value: unknown) => (value === null ? null : JSON.stringify(value))
 
-/** Businesses with a schedule that is due, beginning after one of them and then from the first. */
+/** Businesses with a due schedule: first those after `after`, then those from the start. */
 export async function listBusinessesWithDueSchedules(
   engine: Db,
   { now, after, limit }: { now: Temporal.Instant; after: number; limit: number },
@@ -176,12 +176,12 @@ export async function findDueSchedule(db: Db, businessId: number, now: Temporal.
   return row && splitRow(row)
 }
 
-/** The schedule as a worker has read it: a statement with it changes nothing if it was saved or run since. */
+/** False if the schedule was saved or run since the worker read it. */
 const unchanged = ({ schedule, state }: ScheduleRow) => sql`
   business_id = ${schedule.businessId} and report_schedule_id = ${schedule.reportScheduleId}
   and active and version = ${schedule.version} and done_until = ${state.doneUntil}`
 
-/** Sets when a worker looks at the schedule next; nothing else has happened. */
+/** Changes only when a worker checks the schedule next. */
 export const postponeSchedule = (db: Db, row: ScheduleRow, nextRunTime: Temporal.Instant) =>
   db.query(sql`
     update report_schedule set next_run_time = ${nextRunTime} where ${unchanged(row)}`)
@@ -207,7 +207,7 @@ export const recordFailedAttempt = (
     update report_schedule set last_error = ${error}, next_run_time = ${retryTime}
     where ${unchanged(row)}`)
 
-/** Marks the schedule's times up to one as done. Returns false if it was saved or run meanwhile. */
+/** Marks scheduled times up to `doneUntil` as finished. Returns false if it was saved or run meanwhile. */
 export async function finishScheduledTime(
   tx: Db,
   row: ScheduleRow,
@@ -233,7 +233,7 @@ export type NewScheduleRun = {
 
 export type NewReportDelivery = { userId: number; emailId: number | null; reason: string | null }
 
-/** Writes a run with what each recipient got. */
+/** Writes a run, and its delivery to each recipient. */
 export async function insertScheduleRun(
   tx: Db,
   run: NewScheduleRun,
@@ -301,7 +301,7 @@ export function listScheduleRuns(
     order by r.report_schedule_id, r.scheduled_time desc`)
 }
 
-/** The report that a mail holds; undefined if it holds none. */
+/** The report that a mail contains; undefined if it contains none. */
 export async function findReportInEmail(db: Db, businessId: number, emailId: number) {
   const [found] = await db.query<{ reportId: number }>(sql`
     select s.report_id as "reportId"

@@ -8,7 +8,7 @@ export type ReportViewRow = Omit<ReportView, 'createdDate' | 'modifiedDate'> & {
   modifiedDate: Temporal.Instant
 }
 
-/** What a caller may write. */
+/** The fields that a caller may write. */
 export type ReportViewFields = Pick<
   ReportViewRow,
   'name' | 'reportId' | 'filters' | 'groupBy' | 'locationId' | 'shared' | 'active'
@@ -31,42 +31,42 @@ const columns = sql`
   modified_date  as "modifiedDate",
   modified_user  as "modifiedUser"`
 
-/** `userId`: the person who asks; null for a key, which sees shared views and those of keys. */
-type Asking = { businessId: number; userId: number | null }
+/** `userId`: the calling user; null for an API key, which sees shared views and those of keys. */
+type Viewer = { businessId: number; userId: number | null }
 
-const visibleTo = ({ businessId, userId }: Asking) => sql`
+const visibleTo = ({ businessId, userId }: Viewer) => sql`
   business_id = ${businessId} and (shared or user_id is not distinct from ${userId}::bigint)`
 
-export const findReportView = (db: Db, asking: Asking, reportViewId: number) =>
-  readView(db, asking, reportViewId, empty)
+export const findReportView = (db: Db, viewer: Viewer, reportViewId: number) =>
+  readView(db, viewer, reportViewId, empty)
 
-export const lockReportView = (tx: Db, asking: Asking, reportViewId: number) =>
-  readView(tx, asking, reportViewId, sql`for update`)
+export const lockReportView = (tx: Db, viewer: Viewer, reportViewId: number) =>
+  readView(tx, viewer, reportViewId, sql`for update`)
 
-async function readView(db: Db, asking: Asking, reportViewId: number, lock: Sql) {
+async function readView(db: Db, viewer: Viewer, reportViewId: number, lock: Sql) {
   const [view] = await db.query<ReportViewRow>(sql`
     select ${columns} from report_view
-    where ${visibleTo(asking)} and report_view_id = ${reportViewId} ${lock}`)
+    where ${visibleTo(viewer)} and report_view_id = ${reportViewId} ${lock}`)
   return view
 }
 
-/** The active ones that the caller sees, oldest first. */
+/** Lists the active views that the caller sees, oldest first. */
 export function listReportViews(
   db: Db,
-  asking: Asking,
+  viewer: Viewer,
   reportId: number | undefined,
   { after, limit }: { after: number; limit: number },
 ) {
   return db.query<ReportViewRow>(sql`
     select ${columns} from report_view
-    where ${visibleTo(asking)} and active and report_view_id > ${after}
+    where ${visibleTo(viewer)} and active and report_view_id > ${after}
       ${reportId === undefined ? empty : sql`and report_id = ${reportId}`}
     order by report_view_id limit ${limit}`)
 }
 
 export async function insertReportView(
   tx: Db,
-  { businessId, userId }: Asking,
+  { businessId, userId }: Viewer,
   view: ReportViewFields,
   by: By,
 ) {

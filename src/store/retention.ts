@@ -6,7 +6,7 @@ const ENDED = ['COMPLETED', 'FAILED', 'CANCELLED', 'SKIPPED', 'EXPIRED']
 
 /**
  * Deletes triggers that ended before this time, and first their mails: at most `limit` of each, so that
- * a trigger with mails goes with a later call. Returns how many. What stays:
+ * a later call deletes a trigger with mails. Returns how many. It keeps:
  * - triggers whose anchor, appointment or class is not before this time. They show the planner that a
  *   reminder was sent, and clients still use the links in their mails;
  * - reminders of definitions that send late: without its trigger, a reminder could be planned again
@@ -44,8 +44,8 @@ export async function deleteEndedTriggers(engine: Db, before: Temporal.Instant, 
 }
 
 /**
- * Deletes at most `limit` mails without a trigger that ended before this time. Those that repeat a mail
- * stay as long as that one does. Returns how many.
+ * Deletes at most `limit` mails without a trigger that ended before this time. One that repeats a mail
+ * stays as long as that mail. Returns how many.
  */
 export async function deleteEndedMails(engine: Db, before: Temporal.Instant, limit: number) {
   // The outcome of a mail that is not sent yet is SENT too, so that it is in the index.
@@ -66,7 +66,7 @@ export async function deleteEndedMails(engine: Db, before: Temporal.Instant, lim
   return rows.length
 }
 
-/** The appointment or class that a row `t` is about began before this time. */
+/** True unless row `t` is about an appointment or class that starts at or after this time. */
 const isOfPast = (before: Temporal.Instant): Sql => sql`
   and not exists (select from calendar c
                   where t.object_type = 'CALENDAR' and c.business_id = t.business_id

@@ -39,7 +39,7 @@ export const insertRows = <Row>(
   insert into ${raw(table)} (${columnList(columns)})
   select ${columnList(columns)} from ${rowTable(columns, rows)}`
 
-/** Updates the rows that have the same key; the other columns are set. */
+/** Finds rows by their key, and sets all other columns. */
 export function updateRows<Row>(
   table: string,
   key: readonly string[],

@@ -4,7 +4,7 @@ import { join, sql, type Sql } from '../database/sql.ts'
 import { searchableWordsOf } from './client-words.ts'
 import { aboutVisibleObject, atVisiblePlace, type Visibility } from './visibility.ts'
 
-/** Something that a search has found, as it is shown. */
+/** A search result. */
 type FoundRow = {
   kind: (typeof FOUND_KINDS)[number]
   id: number
@@ -21,7 +21,7 @@ export type Search = {
   visibility: Visibility
 }
 
-/** A search for one letter reads this many clients and no more. */
+/** A search for one letter reads at most this many clients. */
 const MAX_CANDIDATES = 200
 
 /** Clients by name or address, with their next appointment. */
@@ -88,7 +88,7 @@ export function findMessages(db: Db, businessId: number, search: Search) {
     order by m.created_date desc, m.event_trigger_id desc limit ${limit}`)
 }
 
-/** The longest word selects by the index; the others are checked for each client that it selects. */
+/** The longest word is looked up in the index; the others are checked for each client found. */
 function candidates(businessId: number, { words }: Search): Sql {
   const [longest, ...others] = words.toSorted((a, b) => b.length - a.length)
   const startsWith = (word: string) => sql`word >= ${word} and word < ${`${word}\u{10ffff}`}`
@@ -103,7 +103,7 @@ function candidates(businessId: number, { words }: Search): Sql {
     limit ${MAX_CANDIDATES}`
 }
 
-/** A business has few enough of these to read the names of all. */
+/** A business has few definitions and templates, so the names of all are read. */
 const MAX_NAMED = 5_000
 
 /** Automations by description and by the names of their templates. */

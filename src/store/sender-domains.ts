@@ -23,7 +23,7 @@ const columns = sql`
   s.ed25519_public as "ed25519Public", s.checks, s.checked_time as "checkedTime",
   s.next_check_time as "nextCheckTime", s.created_date as "createdDate"`
 
-/** Only domains that are allowed now: rows of former ones are kept with their keys. */
+/** Only domains that are allowed now; former ones keep their rows and keys. */
 const allowed = sql`
   sender_domain s join business b on b.business_id = s.business_id
     and s.domain = any (b.sender_domains) and b.active`
@@ -47,7 +47,7 @@ export async function findSenderDomain(db: Db, { businessId, domain }: SenderDom
   return row
 }
 
-/** Takes domains that are due; another node takes them again if they are not checked by `leaseUntil`. */
+/** Claims due domains. Another node claims them again if they are not checked by `leaseUntil`. */
 export function claimDueSenderDomains(
   engine: Db,
   {
@@ -91,7 +91,7 @@ type StoredKeys = {
   ed25519Public: string
 }
 
-/** Keys that another node has stored meanwhile stay. */
+/** Does not replace keys that another node has stored meanwhile. */
 export async function saveSenderKeys(
   engine: Db,
   { businessId, domain }: SenderDomainKey,

@@ -7,12 +7,12 @@ import { listActiveDefinitions, type StoredDefinition } from './event-definition
 import { RecentlyUsed } from './recently-used.ts'
 import { listAllStatuses, type Status } from './statuses.ts'
 
-/** What every booking and every email needs to know about its business, and people rarely change. */
+/** Data of a business that every booking and every email needs, and that rarely changes. */
 export type Settings = {
   business: MailContext['business'] & { active: boolean; quietHours: QuietHours | null }
-  /** The removed ones too. */
+  /** Includes removed statuses. */
   statuses: Map<ObjectType, Status[]>
-  /** Those that objects have named since the settings were read; the same below. */
+  /** Only those that objects referred to since the settings were read; the same below. */
   locations: Map<number, NonNullable<MailContext['location']>>
   professionals: Map<number, NonNullable<MailContext['professional']>>
   services: Map<number, NonNullable<MailContext['reason']>>
@@ -21,7 +21,7 @@ export type Settings = {
 /** Saving also needs the active definitions, by the type of object that they wait for. */
 export type SaveSettings = Settings & { definitions: Map<ObjectType, StoredDefinition[]> }
 
-/** The version of a business's settings. Every change of them makes another one (migrations/0007_operations.sql). */
+/** The version of a business's settings. Every change creates a new one (migrations/0007_operations.sql). */
 export type SettingsVersion = { businessId: number; version: string | null }
 
 export const readSettingsVersions = (db: Db, businessIds: number[]) =>
@@ -30,7 +30,7 @@ export const readSettingsVersions = (db: Db, businessIds: number[]) =>
     from unnest(${businessIds}::bigint[]) as k (business_id)
     left join settings_version v on v.business_id = k.business_id`)
 
-/** What an object names of its business's settings. */
+/** The settings of its business that an object refers to. */
 export type NamesSettings = {
   businessId: number
   locationId?: number | null
@@ -41,8 +41,8 @@ export type NamesSettings = {
 const MAX_BUSINESSES = 1_000
 
 /**
- * The settings of the businesses that this process has worked for last. Its owner creates it once
- * and passes it to the code that saves objects or writes emails. A caller reads the version in its own
+ * The settings of the businesses that this process used most recently. Its owner creates it once and
+ * passes it to the code that saves objects or writes emails. A caller reads the version in its own
  * transaction, so it gets what the transaction itself would read.
  */
 export class SettingsCache {

@@ -4,7 +4,7 @@ import { suppress } from './suppressions.ts'
 
 type SoftBounced = { businessId: number; emailId: number }
 
-/** So many within so many days suppress an address. */
+/** This many soft bounces within this many days suppress an address. */
 const MAX_SOFT_BOUNCES = 5
 const COUNTED_DAYS = 30
 
@@ -29,7 +29,7 @@ export async function recordSoftBounces(
     insert into soft_bounce (business_id, email_id, bounced_time)
     select k.business_id, k.email_id, ${now} from ${keys}
     on conflict do nothing`)
-  const full = await tx.query<{ businessId: number; emailAddress: string }>(sql`
+  const overLimit = await tx.query<{ businessId: number; emailAddress: string }>(sql`
     select e.business_id as "businessId", lower(e.to_address) as "emailAddress"
     from soft_bounce b
     join email e on (e.business_id, e.email_id) = (b.business_id, b.email_id)
@@ -41,13 +41,13 @@ export async function recordSoftBounces(
   const detail = `${MAX_SOFT_BOUNCES} mails within ${COUNTED_DAYS} days were not delivered`
   await suppress(
     tx,
-    full.map((address) => ({ ...address, reason: 'BOUNCED' as const, detail })),
+    overLimit.map((address) => ({ ...address, reason: 'BOUNCED' as const, detail })),
     by,
   )
-  return full.map(({ emailAddress }) => emailAddress)
+  return overLimit.map(({ emailAddress }) => emailAddress)
 }
 
-/** Deletes those that no longer count. */
+/** Deletes soft bounces that no longer count. */
 export async function deleteOldSoftBounces(engine: Db, now: Temporal.Instant) {
   await engine.query(sql`delete from soft_bounce where bounced_time <= ${oldestCounted(now)}`)
 }

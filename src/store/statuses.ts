@@ -25,21 +25,21 @@ const columns = sql`
   live_after as "liveAfter", active, version, created_date as "createdDate",
   created_user as "createdUser", modified_date as "modifiedDate", modified_user as "modifiedUser"`
 
-/** The active ones, oldest first. */
+/** Lists active statuses, oldest first. */
 export const listStatuses = (db: Db, businessId: number) =>
   listWhere(
     db,
     sql`business_id = ${businessId} and active order by created_date, object_type, status`,
   )
 
-/** Of every type, also removed ones. */
+/** Statuses of all types, including removed ones. */
 export const listAllStatuses = (db: Db, businessIds: number[]) =>
   listWhere(
     db,
     sql`business_id = any (${businessIds}::bigint[]) order by business_id, object_type, status`,
   )
 
-/** Of one type of object, also removed ones. */
+/** Statuses of one type of object, including removed ones. */
 export const listStatusesOf = (db: Db, businessId: number, objectType: ObjectType) =>
   listWhere(db, sql`business_id = ${businessId} and object_type = ${objectType} order by status`)
 
@@ -91,7 +91,7 @@ export async function updateStatus(tx: Db, { businessId, user, now }: Who, input
   return saved!
 }
 
-/** Whether an object has this status, or a definition or the business asks for it. */
+/** Whether an object has this status, or a definition or the business refers to it. */
 export async function isStatusUsed(
   tx: Db,
   businessId: number,

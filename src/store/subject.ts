@@ -5,7 +5,7 @@ import { findStatusInSettings, timeZoneOf, type Settings } from './settings.ts'
 
 export type Tags = Record<string, string[]>
 
-/** An object that events happen to, of any type, as matching and timing see it. */
+/** An object of any type, with the properties that matching and timing need. */
 export type Subject = {
   businessId: number
   objectType: ObjectType
@@ -35,12 +35,12 @@ export type Subject = {
   clientTags: Tags
   /** The location's zone, else the business's. */
   timeZone: string
-  /** Of the business; null and undefined: none. */
+  /** From the business; null and undefined: none. */
   quietHours?: QuietHours | null
-  /** Of appointments and classes. */
+  /** For appointments and classes. */
   startTime: Temporal.Instant | null
   endTime: Temporal.Instant | null
-  /** Of recalls. */
+  /** For recalls. */
   dueTime: Temporal.Instant | null
   /** An invitation's own end, else its campaign's. */
   expiresTime: Temporal.Instant | null
@@ -52,11 +52,11 @@ export type Subject = {
 export type SubjectRow = Record<string, unknown> &
   Pick<Subject, 'businessId' | 'active' | 'createdDate'>
 
-/** What a subject has from outside its own object. */
+/** The data of a subject that its own object does not contain. */
 export type SubjectContext = {
   settings: Settings
   clientTags: Tags | null | undefined
-  /** Of invitations. */
+  /** For invitations. */
   campaignExpiresTime: Temporal.Instant | null | undefined
 }
 
@@ -124,7 +124,7 @@ const OWN = [
   'expiresTime',
 ]
 
-/** Which object a row is about: invitations have a UUID, all others a number. */
+/** Identifies the object of a row: invitations have a UUID, all others a number. */
 export type ObjectKey = { businessId: number; objectId: number | null; objectUUId: string | null }
 
 export const objectIdOf = ({ objectId, objectUUId }: Omit<ObjectKey, 'businessId'>) =>

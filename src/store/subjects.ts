@@ -35,8 +35,8 @@ export async function listSubjects(
 }
 
 /**
- * The same, locked until the transaction ends. A second statement reads them, because one that waits
- * for a lock sees the rows that it joins as they were when it began.
+ * The same, locked until the transaction ends. A second statement reads them, because one that waited
+ * for a lock sees joined rows as of its start.
  */
 export function lockSubjectsForUpdate(
   tx: Db,
@@ -72,8 +72,8 @@ export async function readSubjects(
  */
 export function lockObjectsForShare(tx: Db, objects: (ObjectKey & { objectType: ObjectType })[]) {
   const byType = [...Map.groupBy(objects, (object) => object.objectType)]
-  for (const [objectType, some] of byType.toSorted(([a], [b]) => (a < b ? -1 : 1))) {
-    const distinct = new Map(some.map((object) => [objectIdOf(object), object]))
+  for (const [objectType, ofType] of byType.toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    const distinct = new Map(ofType.map((object) => [objectIdOf(object), object]))
     const rows = objectsBy(objectType, [...distinct.values()], sql`for share`)
     tx.send(sql`select count(*) from ${rows} t`)
   }
@@ -98,7 +98,7 @@ function objectsBy(objectType: ObjectType, keys: ObjectKey[], lock: Sql) {
 /** The column by which objects of a type are listed; each has an index. */
 export type Anchor = 'startTime' | 'dueTime' | 'createdDate'
 
-/** Where a page ended: its last anchor and id. */
+/** The last anchor and id of a page. */
 export type SubjectCursor = { anchor: Temporal.Instant; id: number | string }
 
 type AnchorPage = {
@@ -166,7 +166,7 @@ export function listRecentObjects(
     where t.business_id = ${businessId} and t.active order by ${order} limit ${limit}`)
 }
 
-/** The names of what these objects refer to, by `${what} ${id}`. */
+/** The names of the objects that these refer to, by `${what} ${id}`. */
 export async function listNames(db: Db, businessId: number, subjects: Subject[]) {
   const idsOf = (
     key: 'locationId' | 'professionalId' | 'reasonId' | 'disclaimerFormId' | 'clientId',
@@ -192,8 +192,8 @@ export async function listNames(db: Db, businessId: number, subjects: Subject[])
 }
 
 /**
- * One object after each of its recorded changes up to a moment, oldest first. The tags of its client
- * and the meaning of a status are read as they are now. A column that an old entry lacks is as it is now.
+ * One object after each of its audited changes up to a given time, oldest first. Its client's tags, the
+ * meaning of its status, and columns that an old entry lacks have their current values.
  */
 export async function listSubjectStates(
   db: Db,
@@ -225,7 +225,7 @@ type StateQuery = {
   limit: number
 }
 
-/** The tags that a client had at a moment; none if nothing is recorded so early. */
+/** The tags of a client at a given time; undefined if the audit begins later. */
 export async function findClientTagsAt(
   db: Db,
   businessId: number,
@@ -271,7 +271,7 @@ function selectRows(objectType: ObjectType, from: Sql, more: Sql = empty) {
     }`
 }
 
-/** The columns of `SubjectRow`, of a table with the alias `t`. */
+/** The columns of `SubjectRow`, read from a table with the alias `t`. */
 export const subjectColumns = (objectType: ObjectType) =>
   raw(
     subjectProperties(objectType)

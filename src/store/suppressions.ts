@@ -16,19 +16,19 @@ const columns = sql`
   business_id as "businessId", email_address as "emailAddress", reason, detail,
   created_date as "createdDate", created_user as "createdUser"`
 
-/** Those of these addresses that get no more email from their business. */
-export function listSuppressed(db: Db, asked: { businessId: number; emailAddress: string }[]) {
+/** Lists which of these addresses are suppressed. */
+export function listSuppressed(db: Db, addresses: { businessId: number; emailAddress: string }[]) {
   return db.query<Suppression>(
     sql`
       select ${columns}
-      from unnest(${asked.map((one) => one.businessId)}::bigint[],
-                  ${asked.map((one) => one.emailAddress.toLowerCase())}::text[])
+      from unnest(${addresses.map((address) => address.businessId)}::bigint[],
+                  ${addresses.map((address) => address.emailAddress.toLowerCase())}::text[])
         as a (business_id, email_address)
       join suppression using (business_id, email_address)`,
   )
 }
 
-/** A page of the list, by address. */
+/** A page of suppressions, ordered by address. */
 export function listSuppressions(
   db: Db,
   businessId: number,
@@ -47,7 +47,7 @@ export function listSuppressions(
     order by email_address, reason limit ${limit}`)
 }
 
-/** Adds addresses to the list; one that is on it for this reason stays as it is. */
+/** Suppresses addresses. An existing entry with the same reason does not change. */
 export async function suppress(
   tx: Db,
   addresses: Pick<Suppression, 'businessId' | 'emailAddress' | 'reason' | 'detail'>[],
@@ -73,7 +73,7 @@ const COLUMNS = columnsFor<Suppression>({
   createdUser: 'text',
 })
 
-/** Removes an address for every reason; returns the entries that it had. Soft bounces count anew. */
+/** Removes an address for every reason; returns the entries that it had. Also deletes its soft bounces. */
 export async function deleteSuppressions(tx: Db, businessId: number, emailAddress: string) {
   await tx.query(sql`
     delete from soft_bounce b using email e

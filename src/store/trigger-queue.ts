@@ -71,13 +71,13 @@ export const claimDueTriggers = (db: Db, claim: Claim, from?: Temporal.Instant) 
 export const claimTriggerShares = (db: Db, claim: Claim, shares: Shares) =>
   claimTriggers(db, claimShares(TRIGGER_QUEUE, claim, shares))
 
-/** Alone: if it fails, or its worker dies, no other trigger is affected. */
+/** Claims one trigger alone: if it fails, or its worker dies, no other trigger is affected. */
 export const claimFailedTrigger = (db: Db, claim: Omit<Claim, 'limit'>) =>
   claimTriggers(db, claimDue(FAILED_TRIGGER_QUEUE, { ...claim, limit: 1 }))
 
 /**
- * Locks those of the claimed triggers that are still this worker's; returns their ids. A trigger
- * whose object moved since the claim is no longer its own.
+ * Locks the claimed triggers that this worker still holds; returns their ids. It no longer holds those
+ * whose object moved since the claim.
  */
 export async function lockClaimed(tx: Db, worker: string, claimed: ClaimedTrigger[]) {
   const rows = await tx.query<{ id: number }>(
@@ -93,7 +93,7 @@ export async function lockClaimed(tx: Db, worker: string, claimed: ClaimedTrigge
   return new Set(rows.map((row) => row.id))
 }
 
-/** In the order in which every transaction locks them. */
+/** Sorted in the order in which every transaction locks them. */
 function keysOf(triggers: Pick<ClaimedTrigger, 'businessId' | 'eventTriggerId'>[]) {
   const sorted = triggers.toSorted(
     (a, b) => a.businessId - b.businessId || a.eventTriggerId - b.eventTriggerId,
@@ -113,20 +113,20 @@ export type Ending = {
   statusReason: string | null
   /** When it was due. */
   scheduledTime: Temporal.Instant
-  /** The plan of a definition that was saved since, if it asks for another time. */
+  /** The new plan, if the definition was saved since and its time changed. */
   plan: Pick<ClaimedTrigger, 'defnVersion' | 'anchorTime' | 'scheduledTime'> | null
-  /** SCHEDULED: until when it waits, if that is later than its time. */
+  /** With SCHEDULED: the next attempt, if that is later than the scheduled time. */
   notBefore: Temporal.Instant | null
 }
 
 /**
- * Records how a batch ended; sent with the next statement or the commit. Triggers that are no longer
- * this worker's are left alone.
+ * Records how a batch ended; sent with the next statement or the commit. Skips triggers that this
+ * worker no longer holds.
  */
 export function endTriggers(tx: Db, worker: string, endings: Ending[], now: Temporal.Instant) {
-  const again = endings.filter((ending) => ending.status === 'SCHEDULED')
-  const ended = again.length > 0 ? endings.filter((one) => one.status !== 'SCHEDULED') : endings
-  if (again.length > 0) tx.send(postpone(worker, again, now))
+  const postponed = endings.filter((ending) => ending.status === 'SCHEDULED')
+  const ended = postponed.length > 0 ? endings.filter((one) => one.status !== 'SCHEDULED') : endings
+  if (postponed.length > 0) tx.send(postpone(worker, postponed, now))
   if (ended.length === 0) return
   const gone = sql`
     delete from pending_trigger w using ${asEnded(ended)}
@@ -171,8 +171,8 @@ const postpone = (worker: string, endings: Ending[], now: Temporal.Instant) => s
   from ${asEnded(endings)} where ${isEnded(worker)}`
 
 /**
- * Inserts triggers that are no longer pending into the table of finished ones. `gone` holds the rows
- * that were deleted from `pending_trigger`, with a status and its reason.
+ * Inserts triggers that are no longer pending into the outcome table. `gone` contains the rows that
+ * were deleted from `pending_trigger`, with a status and its reason.
  */
 export const recordEnded = (
   gone: Sql,
@@ -188,17 +188,17 @@ export const recordEnded = (
          created_date, created_user, ${now}, ${user}
   from ${gone} gone`
 
-/** For `gone`: it ends as it was planned. */
+/** For `gone`: the trigger keeps its plan. */
 export const asPlanned = sql`
   null::bigint as planned_version, null::timestamptz as planned_anchor, null::timestamptz as planned_time`
 
-/** The server ends a transaction that has been idle for long. */
+/** Restarts `idle_in_transaction_session_timeout`. */
 export const keepTransactionAlive = (tx: Db) => tx.query(sql`select`)
 
-/** A trigger is given up after so many failed attempts without another trigger in its batch. */
+/** A trigger is given up after this many failed attempts without another trigger in its batch. */
 const MAX_ATTEMPTS_ALONE = 3
 
-/** The reason of a trigger that was given up begins so. */
+/** The status reason of a trigger that was given up begins with this. */
 export const GAVE_UP = `gave up after ${MAX_ATTEMPTS_ALONE} failed attempts: `
 
 const WORKER_DIED = 'the worker died or lost its lease'
@@ -208,7 +208,7 @@ export type FailedAttempt = {
   worker: string
   isFault: boolean
   lastError: string
-  /** How long to wait; for each failed attempt alone, once more. */
+  /** The backoff; multiplied by the number of failed attempts alone. */
   retrySeconds: number
   now: Temporal.Instant
 }
@@ -243,7 +243,7 @@ export function takeOverTriggers(
   return retryOrGiveUp(tx, rows, { lastError: WORKER_DIED, retrySeconds, now })
 }
 
-/** `rows`: the place of each, its failed attempts from now on, and how often it waits `retrySeconds`. */
+/** `rows`: the ctid of each trigger, its new number of failed attempts, and a factor for `retrySeconds`. */
 async function retryOrGiveUp(
   db: Db,
   rows: Sql,
@@ -273,8 +273,8 @@ async function retryOrGiveUp(
 }
 
 /**
- * A unique key refuses FAILED if the same reminder has an outcome already. The second conflict is left
- * to a trigger of a change, whose outcome is recorded already.
+ * A unique key refuses FAILED if the same reminder already has an outcome; it is then CANCELLED. If
+ * that is refused too, it is an event trigger whose outcome is already recorded.
  */
 const recordGivenUp = (status: TriggerStatus, reason: string, now: Temporal.Instant) => {
   const gone = sql`(select *, ${status}::text as status, ${reason}::text as status_reason from given_up)`

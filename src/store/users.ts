@@ -54,7 +54,7 @@ async function readUserRow(db: Db, businessId: number, userId: number, lock: Sql
   return user
 }
 
-/** Locks every active owner, so that two requests cannot each remove the other's last one. */
+/** Locks every active owner, so that two concurrent requests cannot remove the last two. */
 export function lockOwners(db: Db, businessId: number) {
   return db.query<{ userId: number }>(sql`
     select user_id as "userId" from user_account
@@ -172,7 +172,7 @@ export async function findForeignReferences(db: Db, businessId: number, fields: 
   }
 }
 
-/** The addresses of those who want to hear of failures. */
+/** The addresses of users who get mails about failures. */
 export async function listFailureAddresses(db: Db, businessId: number) {
   const rows = await db.query<{ emailAddress: string }>(sql`
     select distinct email_address as "emailAddress" from user_account

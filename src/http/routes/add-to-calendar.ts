@@ -51,8 +51,8 @@ export const addToCalendar: Routes = async (app, { config, database, linkSeal })
 }
 
 /**
- * Of the client whom the mail was about. If the appointment is another client's now, there is none;
- * a class names no client to a former student, or in a mail about all students.
+ * The row of the client that the mail was about; undefined if the appointment now has another client.
+ * For a class, a former student and a mail about all students get the row without a client.
  */
 function chooseRow(rows: ContextRow[], { clientId }: { clientId: number | null }) {
   const [first] = rows

@@ -25,7 +25,7 @@ export function answerPage(question: Question, page: AnswerPage, formToken: stri
   ])
 }
 
-/** The page of any other address. It says nothing about what exists. */
+/** The page of any other address. It does not reveal which links exist. */
 export function unknownLinkPage(acceptLanguage: string | undefined): Page {
   const wanted = (acceptLanguage ?? '').slice(0, 200).split(',')
   const language = chooseLanguage(wanted.map((one) => one.split(';')[0]!.trim()))
@@ -55,7 +55,7 @@ function wordsOf(texts: AnswerTexts, answer: Answer, state: AnswerState, page: A
   }
 }
 
-/** What the appointment is, when, with whom and where. */
+/** The service, time, staff and location of the appointment. */
 function appointmentOf({ row }: AnswerPage, texts: AnswerTexts, formats: Formats) {
   if (!row) return ''
   const { calendar, reason, professional, location } = row.context
@@ -73,7 +73,7 @@ function appointmentOf({ row }: AnswerPage, texts: AnswerTexts, formats: Formats
   return `<dl>${shown.join('')}</dl>`
 }
 
-/** Without an action it is sent to the address of the page. */
+/** Without an `action`, the browser posts to the URL of the page. */
 const formOf = (texts: AnswerTexts, answer: Answer, formToken: string) =>
   `<form method="post"><input type="hidden" name="formToken" value="${formToken}">` +
   `<button class="${answer}">${escapeHtml(texts.button[answer])}</button></form>`
@@ -100,7 +100,7 @@ const zonesOf = ({ business, row }: AnswerPage) => [
   business.timeZone,
 ]
 
-/** The first of these that the pages are written in; else English. */
+/** The first of these languages that the pages support; else English. */
 function chooseLanguage(wanted: (string | null | undefined)[]) {
   const known = wanted.flatMap((one) => knownLanguage(one) ?? [])
   return known.find((one) => Object.hasOwn(ANSWER_TEXTS, one.split('-')[0]!)) ?? 'en'
@@ -139,5 +139,5 @@ a{color:#1d4ed8}
 @media (prefers-color-scheme:dark){body{background:#0b1220;color:#e5e7eb}main{background:#111827}dl{background:#1f2937}
 .name,dt,.contact{color:#9ca3af}a{color:#93c5fd}}`
 
-/** Of the only style that the page may have. */
+/** The hash of the only style that the page may have. */
 export const STYLE_HASH = `sha256-${createHash('sha256').update(STYLE).digest('base64')}`

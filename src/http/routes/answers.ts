@@ -15,7 +15,7 @@ const ByToken = Type.Object({ token: Type.String({ maxLength: 100 }) })
 
 /**
  * The links with which a client confirms or cancels an appointment. GET changes nothing, because mail
- * scanners open every link. Only the form of the page does, which sends its token from the same site.
+ * scanners open every link. Only the form of the page does; it must send its token from the same site.
  */
 export const answers: Routes = async (app, { clock, config, database, linkSeal, settings }) => {
   app.removeAllContentTypeParsers()
@@ -26,7 +26,7 @@ export const answers: Routes = async (app, { clock, config, database, linkSeal, 
       formToken: new URLSearchParams(form).get('formToken') ?? '',
     }),
   )
-  // Any other body has no token: pages of other sites can send some of them.
+  // Other content types are ignored, because pages of other sites can send some.
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async () => undefined)
 
   const findQuestion = async (token: string): Promise<Question | undefined> => {
@@ -87,11 +87,12 @@ export const answers: Routes = async (app, { clock, config, database, linkSeal, 
       const db = dbOf(question)
       const now = clock.now()
       const { formToken: given = '' } = (request.body ?? {}) as { formToken?: string }
-      const isMeant = isFormToken(given, token, linkSeal) && !isCrossSite(request, config.publicUrl)
-      const page = isMeant
+      const isFormOfPage =
+        isFormToken(given, token, linkSeal) && !isCrossSite(request, config.publicUrl)
+      const page = isFormOfPage
         ? await saveAnswer(db, question, { settings, now })
         : await readAnswer(db, question, now)
-      if (isMeant && page.state === 'DONE') hintChanges(db, question.businessId)
+      if (isFormOfPage && page.state === 'DONE') hintChanges(db, question.businessId)
       const status = page.state === 'ASKS' ? 403 : STATUS_OF_STATE[page.state]
       return sendPage(reply, status, answerPage(question, page, formTokenOf(token, linkSeal)))
     },

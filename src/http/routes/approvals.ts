@@ -144,10 +144,10 @@ async function answerDecision(
   })
 }
 
-/** Who asked for it saw these mails. */
+/** The request for the resend checked the visibility. */
 const seesAll = ({ businessId }: Caller) => ({ businessId, scope: null })
 
-/** For a reader, the count of a call ends when its triggers are released. */
+/** PASSED is internal: the API shows COUNTING until the triggers are released. */
 const shown = ({ emailIds: _emailIds, status, ...approval }: StoredApproval) => ({
   ...approval,
   status: status === 'PASSED' ? 'COUNTING' : status,

@@ -18,7 +18,7 @@ export const bounces: Routes = async (app, { clock, config, linkSeal }) => {
   )
   const seal = { domain: envelopeDomainOf(config), secret: linkSeal }
 
-  /** Of the caller's own business: a bounce address of another one names nothing. */
+  /** Ignores bounce addresses of other businesses. */
   const findOwnMail = async (db: Db, businessId: number, addresses: string[]) => {
     for (const address of addresses) {
       const mail = await findBouncedMail(() => db, address, seal)

@@ -208,17 +208,17 @@ const postUserOfBusiness: Routes = async (app, services) => {
 }
 
 /**
- * The DNS records of a sender domain are ready with the answer, unless it takes long. If this node
- * stops before, an engine makes the keys.
+ * Waits for the DKIM keys up to a time limit, so that the answer has the DNS records. If this node
+ * stops before they are made, an engine makes them.
  */
 async function waitForKeys(database: Database, log: Log) {
   const made = makeMissingKeys(database.engine).catch((err) =>
     log.warn({ err }, 'making DKIM keys failed'),
   )
-  const enough = new AbortController()
-  const timeLimit = sleep(MAX_KEY_WAIT_MS, undefined, { signal: enough.signal })
+  const stopWaiting = new AbortController()
+  const timeLimit = sleep(MAX_KEY_WAIT_MS, undefined, { signal: stopWaiting.signal })
   await Promise.race([made, timeLimit.catch(() => {})])
-  enough.abort()
+  stopWaiting.abort()
 }
 
 const MAX_KEY_WAIT_MS = 10_000
@@ -250,7 +250,7 @@ async function saveBusiness(tx: Db, request: FastifyRequest, by: By): Promise<An
     await followBusiness(tx, current, values)
     return ok(await updateBusiness(tx, current.businessId, values, by))
   }
-  // It has no files yet; its statuses are created with it.
+  // A new business has no files yet; its statuses are created with it.
   const business = await insertBusiness(tx, { ...values, logo: null }, by)
   const unset = { ...business, confirmStatus: null, cancelStatus: null }
   const unknown = await referenceFaults(tx, values, unset)

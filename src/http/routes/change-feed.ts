@@ -8,7 +8,7 @@ import {
   type ChangeHint,
 } from '../../store/changes.ts'
 
-/** What happened in a business since the last batch, for each listener to filter. */
+/** The changes of a business since the last batch. Each listener filters them. */
 export type ChangeBatch = {
   /** `many` if there are more than MAX_NAMED_CHANGES. */
   audited: AuditChange[] | 'many'
@@ -22,7 +22,7 @@ type ChangeListener = (batch: ChangeBatch) => void
 /** Above this, changes are reported as `many`. */
 export const MAX_NAMED_CHANGES = 1_000
 
-/** A burst of hints is read at most this often. */
+/** Hints cause a read at most this often. */
 const READ_EVERY_MS = 100
 /** Polling without a hint: CLI commands send none, and a hint can be lost. */
 const POLL_MS = 5_000
@@ -109,7 +109,7 @@ class BusinessFeed {
   #lastSent = 0
   /** Changes up to `id` were sent. `position` moves there when no transaction can commit late any more. */
   #settling: { id: number; since: number } | undefined
-  /** Something was heard since the last read began. */
+  /** Whether a hint arrived since the last read began. */
   #hasHint = false
   #heardIds = new Set<number>()
   #heardMany = false
@@ -140,7 +140,7 @@ class BusinessFeed {
     else for (const id of triggerIds) this.#heardIds.add(id)
     if (this.#heardIds.size > MAX_NAMED_CHANGES) this.#heardMany = true
     if (this.#heardMany) this.#heardIds.clear()
-    // Until it has a position, a read would send all changes that the business ever had.
+    // Without a position, a read would send all changes that the business ever had.
     if (this.#hasStarted) this.#readIn(Math.max(0, this.#nextReadAt - monotonicMs()))
   }
 

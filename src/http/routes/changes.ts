@@ -230,7 +230,7 @@ class ChangeStream {
     return CHANGE_KINDS.filter((kind) => kind !== 'eventTrigger' && this.#mayReadKind(kind))
   }
 
-  /** A change that takes an object out of sight is sent too, so that clients remove it from lists. */
+  /** A change after which the caller no longer sees the object is sent too, so that clients remove it. */
   #isVisible({ kind, isNew, ...change }: AuditChange) {
     if (!this.#mayReadKind(kind)) return false
     const objects = objectKind(kind)

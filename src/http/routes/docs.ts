@@ -46,8 +46,8 @@ type Description = {
 }
 
 /**
- * The page shows the introduction and every operation before any script runs: the script of the
- * reference has 4 MB, which slow machines take seconds for. It replaces the text once it is ready.
+ * The page shows the introduction and every operation before any script runs: the 4 MB script of the
+ * reference takes seconds on slow machines. It replaces the text once it is ready.
  */
 function renderPage(document: object) {
   const { info = {}, paths = {} } = document as Description

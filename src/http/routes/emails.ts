@@ -318,7 +318,7 @@ function filtersOf(
   }
 }
 
-/** The settings with which emails are sent that no trigger caused. */
+/** The settings for emails that no trigger caused. */
 export const sendingOf = ({ config, linkSeal }: Services, now: Temporal.Instant): Sending => ({
   now,
   links: {

@@ -215,7 +215,7 @@ const since = (moment: Temporal.Instant | null, now: Temporal.Instant) =>
 
 const CACHED_MS = 5_000
 
-/** All gauges of a scrape share one reading. */
+/** All gauges of a scrape share one read of the database. */
 function cacheBriefly<T>(read: () => Promise<T>) {
   let reading: Promise<T> | undefined
   return () => {

@@ -114,7 +114,7 @@ const postAction: Routes = async (app, { clock }) => {
   )
 }
 
-/** `recipient` answers whom the mails go to, which the template decides if the action names none. */
+/** `recipient` is the effective one: that of the template if the action names none. */
 export const answerOf = ({
   recipient: _recipient,
   byTemplate: _byTemplate,

@@ -10,7 +10,7 @@ import { listTokens, type TokenKind } from '../../email/tokens.ts'
 import { listStatuses } from '../../store/statuses.ts'
 import type { Routes } from '../server/services.ts'
 
-/** The event types, with what a person needs to choose one. */
+/** The event types, with the details that a person needs to choose one. */
 export const eventTypes: Routes = async (app) => {
   app.get(
     '/eventType',

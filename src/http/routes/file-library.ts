@@ -23,7 +23,7 @@ const tags = ['file library']
 const reading = { scope: 'mail:read' } as const
 const writing = { scope: 'mail:write', function: 'EDIT_TEMPLATES' } as const
 
-/** A file in base64 with its name, and some room to say by how much a file is too large. */
+/** A file in base64 with its name. The margin is for errors that say by how much a file is too large. */
 const MAX_UPLOAD_BYTES = Math.ceil((MAX_FILE_BYTES * 4) / 3) + 262_144
 /** For a slow connection. */
 const UPLOAD_SECONDS = 120
@@ -111,7 +111,7 @@ const getContent: Routes = async (app) => {
 }
 
 const postFile: Routes = async (app, { clock, queues }) => {
-  // A file as it is: its name is in the query, its bytes become the `content` of a JSON body.
+  // A raw file: its name is in the query, its bytes become the `content` of a JSON body.
   app.addContentTypeParser(
     '*',
     { parseAs: 'buffer' },

@@ -114,7 +114,7 @@ function skipBodyValidation(app: FastifyInstance): FastifySchemaCompiler<Fastify
 const SAMPLES_OF_PLAN = 10
 const SAMPLES_OF_BACKTEST = 20
 
-/** After this time the answer covers what was counted so far and is marked as partial. */
+/** After this time the answer has the counts so far and is marked as partial. */
 const MAX_RUN_MS = 20_000
 
 /** Stops counting at the time limit, or when the client has closed the connection. */
@@ -123,7 +123,7 @@ function untilTimeLimit(disconnected: AbortSignal) {
   return () => monotonicMs() < deadline && !disconnected.aborted
 }
 
-/** With invalid days the definition is read all the same, so that the answer lists its faults too. */
+/** Used if the days are invalid: the definition is still read, so that the answer lists its faults too. */
 const ANY_DAY = Temporal.PlainDate.from('1970-01-01')
 
 function readBacktest(body: unknown) {

@@ -36,7 +36,7 @@ Valid rows are saved even if others are refused. Importing the same file again c
 have an \`externalId\`. See docs/import.md for dates, lists and separators.`
 
 export const imports: Routes = async (app, services) => {
-  // The body is read as it arrives, whatever its content type.
+  // The body is read as it arrives, with any content type.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, payload, done) =>
     done(null, readChunks(payload, services.bodySeconds)),

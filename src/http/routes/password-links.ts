@@ -38,7 +38,7 @@ import type { Routes, Services } from '../server/services.ts'
 
 const tags = ['Authentication']
 
-/** `src/email/words.ts` says the same to the reader. */
+/** The texts in `src/email/words.ts` state the same times. */
 const LIFETIME: Record<PasswordLinkPurpose, Temporal.Duration> = {
   INVITATION: Temporal.Duration.from({ hours: 7 * 24 }),
   FORGOTTEN: Temporal.Duration.from({ hours: 1 }),

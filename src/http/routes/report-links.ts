@@ -114,7 +114,7 @@ const getLinks: Routes = async (app) => {
   )
 }
 
-/** A run of anybody: its file stays hidden, but links to it must be found and revoked. */
+/** A run of any user: its file stays hidden, but its links can be listed and revoked. */
 async function requireAnyRun({ db, businessId }: Caller, runId: number) {
   const run = await findRunOfLink(db, businessId, runId)
   if (!run) throw notFound('report run', runId)

@@ -32,7 +32,7 @@ export class ReportRuns {
     this.#services = services
   }
 
-  /** A place in the queue for one run; the caller releases it if it starts none. 429 if it is full. */
+  /** Reserves a slot in the queue; the caller must release it if no run starts. 429 if the queue is full. */
   reserve(businessId: number) {
     return this.#services.queue.reserve({ businessId, signal: this.#stopping.signal })
   }

@@ -20,7 +20,7 @@ import type { Routes } from '../server/services.ts'
 
 const tags = ['Reports']
 const access = { scope: 'admin', function: 'SCHEDULE_REPORTS' } as const
-/** What changes with every run is not part of the ETag: a run does not change the schedule. */
+/** `delivery` changes with every run, so it is not part of the ETag. */
 const tagged = { etag: true, untagged: 'delivery' } as const
 const ById = Type.Object({ reportScheduleId: Type.Integer({ minimum: 1 }) })
 

@@ -78,7 +78,7 @@ const postPrint =
         },
       },
       async (request, reply) => {
-        // From the beginning: a client may leave while its request is checked.
+        // Created first: a client may disconnect while its request is checked.
         const signal = abortOnDisconnect(reply)
         const wanted = await readRequest(request, services, signal)
         signal.throwIfAborted()
@@ -253,7 +253,7 @@ async function readRequest(
   return { job, format, attach: String(attach) === 'true' }
 }
 
-/** The report, filters and location of the view that a body names; what the request says itself wins. */
+/** The report, filters and location of the view that a body names. The request overrides them. */
 async function findViewOf({ db, businessId, person }: Caller, body: object, faults: Fault[]) {
   const { reportViewId: id, reportFileName } = body as Record<string, unknown>
   if (id === undefined || id === null) return {}

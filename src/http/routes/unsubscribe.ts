@@ -84,7 +84,7 @@ export const unsubscribe: Routes = async (app, { clock, database, linkSeal }) =>
 
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'"
 
-/** A text of ours with the reader's address in bold. */
+/** A fixed text with the reader's address in bold. */
 const withAddress = (text: string, address: string) =>
   escapeHtml(text).replace('{address}', () => `<b>${escapeHtml(address)}</b>`)
 

@@ -11,8 +11,8 @@ type WaitingServices = Pick<Services, 'config' | 'database' | 'clock'>
 type Reader = Pick<Caller, 'db' | 'businessId'>
 
 /**
- * Says why queued mails wait: the mail of the business is paused, the mail server takes none, or the
- * business has reached its daily limit or has quiet hours, or the recipient domain is paused.
+ * Adds the reason why queued mails wait: the mail of the business or the recipient domain is paused, the
+ * mail server takes none, the business has reached its daily limit, or it has quiet hours.
  */
 export async function explainWaiting<
   Shown extends Pick<StoredEmail, 'emailId' | 'status' | 'statusReason'>,
@@ -32,7 +32,7 @@ export async function explainWaiting<
   )
 }
 
-/** Why mails of the business do not leave now; `problem` is null if they do. */
+/** Why mails of the business are not sent now; `problem` is null if they are. */
 export async function readMailProblem(services: WaitingServices, caller: Reader) {
   const { paused, failingSince, reason, dailyMailLimit } = await readPauseOrOutage(services, caller)
   const { db, businessId } = caller
@@ -65,7 +65,7 @@ async function readPauseOrOutage(services: WaitingServices, { db, businessId }: 
 
 type Limits = Pick<BusinessRow, 'dailyMailLimit' | 'quietHours'>
 
-/** By mail, why it is due later. */
+/** The reasons of postponed mails, by id. */
 async function readPostponed(
   { clock }: WaitingServices,
   { db, businessId }: Reader,
@@ -82,7 +82,7 @@ async function readPostponed(
   )
 }
 
-/** As quiet hours end; the pause of a recipient domain ends at any millisecond. */
+/** Quiet hours end at a whole minute; the pause of a recipient domain ends at any millisecond. */
 const isWholeMinute = (time: Temporal.Instant) => time.epochMilliseconds % 60_000 === 0
 
 const limitReached = (limit: number | null, until: Temporal.Instant) =>

@@ -19,9 +19,9 @@ declare module 'fastify' {
     scope?: Scope
     /** The function that a signed-in person needs, if it is not the one that belongs to `scope`. */
     function?: SecurityFunction
-    /** Every signed-in person may call this, no API key. */
+    /** Every signed-in person may call this; API keys may not. */
     person?: true
-    /** The operator's key may call this, in addition to those that `scope` allows. */
+    /** The operator's key may call this, in addition to callers that `scope` allows. */
     operator?: true
     /** Only the operator's key and METRICS_TOKEN may call this. */
     metrics?: true
@@ -117,7 +117,7 @@ async function findCaller(
   return caller
 }
 
-/** Says what is missing, but not which keys and sessions exist. */
+/** The message says what is missing, but not which keys and sessions exist. */
 function missingCredential(request: FastifyRequest, publicUrl: string) {
   const { authorization } = request.headers
   if (authorization !== undefined) {

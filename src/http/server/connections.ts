@@ -27,8 +27,8 @@ export function abortOnDisconnect({ raw }: Pick<FastifyReply, 'raw'>): AbortSign
 const PROCESSING_EVERY_MS = 15_000
 
 /**
- * Sends 102 (Processing) until the answer begins, so that no client or proxy takes a long print for a
- * dead connection. HTTP/1.0 knows no interim answers.
+ * Sends 102 (Processing) until the answer begins, so that no client or proxy closes the connection
+ * during a long print. HTTP/1.0 has no interim answers.
  */
 export function keepAliveUntilAnswer(
   { raw, request }: FastifyReply,
@@ -89,7 +89,7 @@ function closeIdleConnections(app: FastifyInstance) {
   })
 }
 
-/** For the rest of the body, or for the client to read the answer. */
+/** Waits for the rest of the body, or until the client has read the answer. */
 const isWaitingForClient = (request: IncomingMessage, response: ServerResponse) =>
   response.headersSent || (!request.complete && request.readableLength === 0)
 

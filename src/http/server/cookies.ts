@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 
 const isSecure = (publicUrl: string) => publicUrl.startsWith('https:')
 
-/** With the `__Host-` prefix, browsers accept the cookie only from this host and over HTTPS. */
+/** Browsers accept a cookie with the `__Host-` prefix only from this host and over HTTPS. */
 const nameOf = (publicUrl: string) =>
   isSecure(publicUrl) ? '__Host-bellwether_session' : 'bellwether_session'
 
@@ -28,7 +28,7 @@ export const clearSessionCookie = (reply: FastifyReply, publicUrl: string) =>
   setSessionCookie(reply, publicUrl, { token: '', seconds: 0 })
 
 /**
- * Whether a page of another site sends this change. Browsers send `Sec-Fetch-Site`, `Origin` or both;
+ * Whether a page of another site sent this request. Browsers send `Sec-Fetch-Site`, `Origin` or both;
  * a request without them does not come from a browser, so it cannot misuse a cookie.
  */
 export function isCrossSite(request: FastifyRequest, publicUrl: string) {

@@ -209,7 +209,7 @@ export function rememberRefusals(app: FastifyInstance, { database, clock }: Serv
   })
 }
 
-/** The others, such as 401, 403 and 429, are sent before any work starts: the client may try again. */
+/** Other refusals, such as 401, 403 and 429, are sent before any work starts: the client may try again. */
 const REMEMBERED_REFUSALS = new Set([400, 404, 409, 412, 422])
 
 /** Deletes answers older than 24 hours. Runs periodically in the engine's cleanup. */
@@ -270,7 +270,7 @@ function sortProperties(value: unknown): unknown {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The handler stores the answer itself, with its work. */
+    /** The handler stores the answer itself, in the transaction of its work. */
     answeredByHandler: boolean
   }
 }

@@ -1,4 +1,4 @@
-/** The line and column, counted from 1, at which a text stops being JSON. `JSON.parse` does not tell. */
+/** The line and column, counted from 1, at which a text stops being JSON. `JSON.parse` does not report it. */
 export function findJsonFault(text: string): { line: number; column: number } {
   const position = faultPosition(text)
   const before = text.slice(0, position)

@@ -42,5 +42,5 @@ export function exampleOf(schema: TSchema, name = '', title = ''): unknown {
   )
 }
 
-/** A property whose example is this needs a text in openapi-properties.ts. */
+/** A property with this example needs a text in openapi-properties.ts. */
 export const NO_EXAMPLE = 'text'

@@ -1,6 +1,6 @@
 /**
- * The beginning of the API page: a developer gets from a key to a sent mail with it alone. The requests
- * are run by test/http/first-steps.test.ts; ids in them are examples.
+ * The introduction of the API page: everything that a developer needs to get from a key to a sent mail.
+ * test/http/first-steps.test.ts runs the requests; ids in them are examples.
  */
 export const INTRODUCTION = `Automated emails for businesses that work by appointment, and reports.
 

@@ -7,8 +7,8 @@ export const textOf = (title: string, name: string): Partial<Text> =>
   PROPERTY_TEXTS[`${title}.${name}`] ?? PROPERTY_TEXTS[name] ?? []
 
 /**
- * What a property or parameter means wherever it stands, with an example: by its name, or by
- * `Schema.name` if it means something else there. What a schema says itself comes first.
+ * Descriptions and examples of properties and parameters. The key is the name, or `Schema.name` if it has
+ * another meaning in that schema. A description in the schema itself has precedence.
  */
 export const PROPERTY_TEXTS: Readonly<Record<string, Text>> = {
   // Every object

@@ -33,7 +33,7 @@ export function moveSchemasToComponents(document: object) {
   }
 }
 
-/** The generator moves the example of a schema to its media type, but properties are shown with it. */
+/** The generator moves the example of a schema to its media type. The properties need it in the schema. */
 function returnExamples(value: unknown) {
   if (typeof value !== 'object' || value === null) return
   const { schema, example } = value as { schema?: Json; example?: unknown }
@@ -57,7 +57,7 @@ function replaceByReferences(value: unknown, schemas: Record<string, Json>): unk
     throw new Error(`two different schemas of the API description have the title ${title}`)
   }
   if (!known?.examples) schemas[title] = { title, ...rest, ...(copy.enum ? {} : { description }) }
-  // What is said of the property is said where it is used.
+  // A description of its own stays with the reference.
   return {
     $ref: `#/components/schemas/${title}`,
     ...(description === schemas[title]!.description ? {} : { description }),

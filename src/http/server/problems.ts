@@ -32,7 +32,7 @@ export function answerProblems(app: FastifyInstance) {
     for (const name of [method].flat()) methods.add(name)
     paths.set(url, methods)
   })
-  // Before the body is read: an unknown path is answered whatever the body is.
+  // Before the body is read: the answer to an unknown path must not depend on the body.
   app.addHook('onRequest', async (request) => {
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
       throw new RequestError(400, 'The Host header is missing.')
@@ -161,7 +161,7 @@ function nearestAddress(app: FastifyInstance, path: string) {
   return nearest ? `; did you mean /${nearest}?` : '.'
 }
 
-/** Objects are changed by a POST to their list, which callers of other APIs do not expect. */
+/** Objects are changed by a POST to their list, not by PUT or PATCH as in other APIs. */
 function howToChange(app: FastifyInstance, path: string) {
   for (const pattern of app.methodsByPath.keys()) {
     const [, list, id] = /^(\/\w+)\/:(\w+)$/.exec(pattern) ?? []

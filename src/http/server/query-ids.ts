@@ -6,7 +6,7 @@ import { findDefinition } from '../../store/event-definitions.ts'
 import { findTrigger } from '../../store/event-triggers.ts'
 import { findObject } from '../../store/objects.ts'
 
-/** What the query parameters of lists name. */
+/** The kinds of objects that query parameters name. */
 const NAMED: Record<string, string> = {
   calendarId: 'calendar',
   clientId: 'client',
@@ -39,7 +39,7 @@ export function refuseUnknownIds(app: FastifyInstance) {
   })
 }
 
-/** What the object is called if the caller does not see it; undefined if the caller does. */
+/** The name of the kind if the caller does not see the object; undefined if the caller does. */
 async function findMissing({ db, businessId, scope }: Caller, name: string, id: number) {
   if (name === 'eventDefinition') {
     return (await findDefinition(db, businessId, id)) ? undefined : 'event definition'

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
 import { schemaFaults } from '../../contract/find-faults.ts'
 
-/** A value as JSON carries it: each `Temporal.Instant` is a number of milliseconds. */
+/** A value in JSON: each `Temporal.Instant` is a number of milliseconds. */
 type OnWire<T> = T extends Temporal.Instant
   ? number
   : T extends readonly (infer Item)[]
@@ -14,7 +14,7 @@ type OnWire<T> = T extends Temporal.Instant
 /** Sends every answer as JSON in which each moment is a number of milliseconds. */
 export function serializeAnswers(app: FastifyInstance, { checked }: { checked: boolean }) {
   app.setReplySerializer((payload) => toJson(payload))
-  // Response schemas only describe. Filtering by them would hide a difference; tests check for one.
+  // Response schemas only describe. Filtering by them would hide differences, which tests check for.
   app.setSerializerCompiler(() => toJson)
   if (checked) checkAgainstSchemas(app)
 }
@@ -44,7 +44,7 @@ const hasOwnJson = (value: object) =>
   value instanceof Temporal.Duration ||
   value instanceof Date
 
-/** Fails a request whose accepted body or answer is not what its schema describes. */
+/** Fails a request if its accepted body or its answer does not match the schema. */
 function checkAgainstSchemas(app: FastifyInstance) {
   app.addHook('onRoute', (route) => {
     const { method, url, schema } = route

@@ -8,7 +8,7 @@ import type { Log } from '../../log.ts'
 import type { SettingsCache } from '../../store/settings.ts'
 import { WorkQueue } from '../../work-queue.ts'
 
-/** What the routes need; each route file takes its part. */
+/** The dependencies of the routes; each route file takes its part. */
 export type Services = {
   config: Config
   database: Database
@@ -22,7 +22,7 @@ export type Services = {
   linkSeal: string
   /** When the engine of this node last finished an iteration. Absent if the node runs no engine. */
   lastClaimTime?: () => Temporal.Instant | undefined
-  /** The recipient domains that this node sends fewer mails at a time. Absent if it sends none. */
+  /** The recipient domains that this node throttles. Absent if the node sends no mail. */
   throttledProviders?: () => ThrottledProvider[]
   /** Settles when the console is built. Only requests for the console wait for it. */
   consoleBuilt?: Promise<void>
@@ -41,11 +41,11 @@ export type Queues = Record<'interactive' | 'background' | 'imports' | 'uploads'
  * Interactive work shares the database connections of all other requests: it gets less than half.
  */
 export const openQueues = (): Queues => ({
-  /** What a person waits for: plans, backtests, previews. */
+  /** Work that a person waits for: plans, backtests, previews. */
   interactive: new WorkQueue({ perBusiness: 2, total: 4, maxWaiting: 20, retryAfterSeconds: 5 }),
   /** Long work: reports. */
   background: new WorkQueue({ perBusiness: 2, total: 3, maxWaiting: 20, retryAfterSeconds: 10 }),
-  /** A client can take as long as it likes to send an import, so none waits for another. */
+  /** A client may take any time to send an import, so imports never wait for each other. */
   imports: new WorkQueue({
     perBusiness: 4,
     total: Infinity,

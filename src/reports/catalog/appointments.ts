@@ -6,7 +6,7 @@ import { chartOverTime, stepOf } from '../time-steps.ts'
 import { appointmentRows } from './conditions.ts'
 import { appointmentObjects } from './objects.ts'
 
-/** What every report about appointments can show. */
+/** The measures that every report about appointments can show. */
 export const APPOINTMENT_MEASURES: MeasureName[] = [
   'appointments',
   'kept',

@@ -44,10 +44,10 @@ export const mailOutcome = (email: string) =>
 const NAME = raw(`(select l.first_name || ' ' || l.last_name from client l
       where (l.business_id, l.client_id) = (x.business_id, x.client_id))`)
 
-/** What a recall without a service is called. */
+/** The name of a recall without a service. */
 export const RECALL = 'Recall'
 
-/** `t`: joins what the object of a trigger is called: `o.client`, `o.subject`, `o.time`, `o.location_id`. */
+/** `t`: joins the names of the object of a trigger: `o.client`, `o.subject`, `o.time`, `o.location_id`. */
 export const objectNames = (scope: Scope) => sql`
   left join lateral (
     select ${NAME} as client, r.name as subject, x.start_time as time, x.location_id

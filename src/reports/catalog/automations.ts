@@ -4,7 +4,7 @@ import { triggerRows } from './automation-rows.ts'
 import { localAtAnyTime } from './conditions.ts'
 import { triggerObjects } from './objects.ts'
 
-/** Each automation with its triggers of the period. Deleted ones only if they had some. */
+/** Each automation with its triggers of the period. Deleted ones without triggers are left out. */
 const perAutomation = (scope: Scope) => sql`
   select d.event_defn_id, d.description, d.active,
          count(t.event_trigger_id) as due,
@@ -18,7 +18,7 @@ const perAutomation = (scope: Scope) => sql`
   group by d.business_id, d.event_defn_id
   having d.deleted_date is null or count(t.event_trigger_id) > 0`
 
-/** Until the end of the period, also long before it: an automation that stopped must be noticed. */
+/** The last firing before the end of the period, even long ago, so that readers see a stopped automation. */
 const lastFired = (scope: Scope) => sql`
   (select max(e.scheduled_time) from event_trigger e
    where e.business_id = ${scope.businessId} and e.event_defn_id = a.event_defn_id

@@ -7,7 +7,7 @@ import { chartOverTime, linesOf, stepOf } from '../time-steps.ts'
 import { bookingRows } from './conditions.ts'
 import { bookingObjects } from './objects.ts'
 
-/** How long before its day an appointment was booked: the least number of days of each column. */
+/** How many days ahead an appointment was booked: the minimum of each column. */
 const LEADS = [
   { name: 'sameDay', label: 'Same day', fromDays: 0 },
   { name: 'nextDays', label: '1–2 days', fromDays: 1 },

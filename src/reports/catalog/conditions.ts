@@ -76,11 +76,11 @@ export const STUDENT_WORDS = ['student', 'students']
 export const inOrder = (table: string, id: string, { zones }: Scope) =>
   inOrderOf([`${table}.local_start`, `${table}.start_time`, `${table}.${id}`], zones)
 
-/** By these columns; the first is the local time, which only several zones need. */
+/** Orders by these columns. The first is the local time, needed only with several zones. */
 export const inOrderOf = (columns: [local: string, ...others: string[]], zones: Scope['zones']) =>
   raw((zones.length > 1 ? columns : columns.slice(1)).join(', '))
 
-/** What an object of this type counts as. An appointment that has not begun cannot have been kept. */
+/** The outcome of an object of this type. An appointment that has not begun cannot have been kept. */
 export function outcomeOf(table: string, objectType: ObjectType, scope: Scope): Sql {
   const { now } = scope
   const statuses = (outcome: StatusOutcome) => statusesOf(objectType, outcome, scope)
@@ -102,7 +102,7 @@ export const ofScope = (table: string, { locationIds, professionalIds, reasonIds
   ${anyOf(`${table}.professional_id`, professionalIds)}
   ${anyOf(`${table}.reason_id`, reasonIds)}`
 
-/** As definitions match tags: the object or its client has one of the values of each tag. */
+/** The same rule as in definitions: the object or its client has one of the values of each tag. */
 export function tagged(table: 'c' | 'd' | 'i' | 'k' | 'r', { tags }: Scope): Sql {
   if (!tags) return empty
   const clients =
@@ -119,7 +119,7 @@ export function tagged(table: 'c' | 'd' | 'i' | 'k' | 'r', { tags }: Scope): Sql
   return join(conditions, '')
 }
 
-/** Some locations, staff or services only. */
+/** Has a filter by location, staff or service. */
 export const isNarrowed = ({ locationIds, professionalIds, reasonIds }: Scope) =>
   locationIds !== null || professionalIds !== null || reasonIds !== null
 
@@ -169,8 +169,8 @@ export function inRange(moment: string, location: string, scope: Scope): Sql {
 }
 
 /**
- * The local time of an instant in the range, at the row's location. It uses the time zone data of Node,
- * like triggers and emails: those of PostgreSQL may be of another version.
+ * The local time of an instant in the range, at the row's location. Uses the time zone data of Node,
+ * as triggers and emails do: PostgreSQL may have another version.
  */
 export const local = (moment: string, location: string, scope: Scope): Sql =>
   byZone(location, scope, (zone) => localIn(moment, zone))
@@ -178,14 +178,14 @@ export const local = (moment: string, location: string, scope: Scope): Sql =>
 function localIn(moment: string, { from, until, timeZone }: Zone): Sql {
   let at: Temporal.ZonedDateTime | null = from.toZonedDateTimeISO(timeZone)
   let offset = offsetOf(at)
-  let whens = empty
+  let cases = empty
   for (;;) {
     at = at.getTimeZoneTransition('next')
     if (!at || at.epochMilliseconds >= until.epochMilliseconds) break
-    whens = sql`${whens} when ${raw(moment)} < ${at.toInstant()} then ${offset}`
+    cases = sql`${cases} when ${raw(moment)} < ${at.toInstant()} then ${offset}`
     offset = offsetOf(at)
   }
-  const shift = whens === empty ? offset : sql`case ${whens} else ${offset} end`
+  const shift = cases === empty ? offset : sql`case ${cases} else ${offset} end`
   return sql`(${raw(moment)} at time zone ${shift})`
 }
 
@@ -195,20 +195,20 @@ const offsetOf = ({ offsetNanoseconds }: Temporal.ZonedDateTime) =>
 /** One expression for each zone, chosen by the row's location. */
 export function byZone(location: string, { zones }: Scope, write: (zone: Zone) => Sql): Sql {
   if (zones.length === 1) return write(zones[0]!)
-  const whens = zones
+  const cases = zones
     .slice(0, -1)
     .map(
       (zone) =>
         sql`when ${raw(location)} = any (${zone.locationIds}::bigint[]) then ${write(zone)}`,
     )
-  return sql`(case ${join(whens, ' ')} else ${write(zones.at(-1)!)} end)`
+  return sql`(case ${join(cases, ' ')} else ${write(zones.at(-1)!)} end)`
 }
 
 /** The local time of an instant outside the range, with the time zone data of PostgreSQL. */
 export const localAtAnyTime = (moment: string, location: string, scope: Scope) =>
   sql`(${raw(moment)} at time zone ${byZone(location, scope, ({ timeZone }) => sql`${timeZone}::text`)})`
 
-/** The day that it is now at the row's location. */
+/** The current date at the row's location. */
 export const todayAt = (location: string, scope: Scope) =>
   sql`(${scope.now}::timestamptz at time zone ${byZone(location, scope, ({ timeZone }) => sql`${timeZone}::text`)})::date`
 

@@ -14,7 +14,7 @@ import {
 import { timeOfStatus } from './status-history.ts'
 import { NOT_AUTOMATED } from './objects.ts'
 
-/** What a form can be, by the outcome of its status. They are the columns of a group, in this order. */
+/** The states of a form, by the outcome of its status; also the columns of a group, in this order. */
 const STATES = [
   { name: 'signed', label: 'Signed', outcome: 'KEPT', tone: 'kept' },
   { name: 'outstanding', label: 'Outstanding', outcome: 'PENDING', tone: 'unclosed' },

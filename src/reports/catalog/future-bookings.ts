@@ -20,7 +20,7 @@ const capacity = (scope: Scope) => sql`
         left join (select s.professional_id, range_agg(s.span) as spans
                    from (${bookings(atAnyLocation(scope))}) s group by 1) b using (professional_id)) c`
 
-/** Who is booked at one location is not free at another. */
+/** A person who is booked at one location is not free at another. */
 function atAnyLocation(scope: Scope): Scope {
   const { timeZone, from, until } = scope
   return { ...scope, locationIds: null, zones: [{ timeZone, from, until, locationIds: null }] }
@@ -45,7 +45,7 @@ const perPerson = (scope: Scope) => sql`
     ${scope.locationIds ? sql`and (p.location_id_list && ${scope.locationIds}::bigint[] or "ahead" > 0)` : sql``}
   order by p.first_name collate name_order, p.last_name collate name_order, p.professional_id`
 
-/** Known only of what has not begun, and of all bookings together. */
+/** Known only for the future, and only for all bookings together. */
 const OF_CAPACITY = { tense: 'future', ...OF_ALL_BOOKINGS } as const
 
 export const futureBookings: Report = {

@@ -20,7 +20,7 @@ import {
   isNarrowed,
 } from './conditions.ts'
 
-/** After an invitation that does not expire, a booking follows it for this long. */
+/** For an invitation that does not expire, bookings within this time count as following it. */
 export const MAX_FOLLOW_DAYS = 90
 
 /**
@@ -48,7 +48,7 @@ export const invitationRows = (scope: Scope) => sql`
           ${anyOf('i.client_id', scope.clientIds)} ${anyOf('i.status', scope.statuses, 'text')}
           ${tagged('i', scope)} ${isNarrowed(scope) ? sql`and false` : empty}) r`
 
-/** The appointments that followed an invitation, one row each, with what `selectMeasures` needs. */
+/** The appointments that followed an invitation, one row each, with the columns for `selectMeasures`. */
 export const followingBookings = (scope: Scope) => sql`
   select i.invitation_uuid, i.invitation_campaign_id, c.start_time, c.location_id, 1 as n, c.price,
          coalesce(c.currency, ${NO_CURRENCY}) as currency, ${outcomeOf('c', 'CALENDAR', scope)} as outcome
@@ -57,7 +57,7 @@ export const followingBookings = (scope: Scope) => sql`
     and c.booked_time >= i.created_date and c.booked_time < i.follow_until and c.booked_time <= ${scope.now}
   where i.state <> 'WITHDRAWN'`
 
-/** The result of the mails of an invitation is the first of these that one of them has. */
+/** The result of an invitation is the first of these that one of its mails has. */
 const BEST_RESULTS = [
   'ACCEPTED',
   'BOUNCED',
@@ -169,7 +169,7 @@ export const invitedKpi: Kpi = {
   tense: 'past',
 }
 
-/** The share of the invited that reached a step. Earlier ones have had more time for it. */
+/** The share of the invited that reached a step. Not compared: earlier periods have had more time. */
 export const funnelKpi = (name: Exclude<Step, 'invited'>): Kpi => ({
   name,
   label: stepOf(name).label,

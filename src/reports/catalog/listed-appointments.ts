@@ -4,7 +4,7 @@ import type { ChartSource, Column, Scope } from '../report.ts'
 import { chartOverTime, stepOf } from '../time-steps.ts'
 import { appointmentRows, currencyOfPrice, inOrder } from './conditions.ts'
 
-/** What reports that list appointments of one outcome share: columns, SQL and a chart. */
+/** The shared columns, SQL and chart of reports that list appointments of one outcome. */
 
 const CELLS = {
   date: {

@@ -82,7 +82,7 @@ const TEMPLATE = raw(`
          then ' (' || language || ')'
        else '' end`)
 
-/** Of the emails that a mail server was asked to take and answered for. */
+/** Rates of emails to which a mail server replied. */
 const RATE = { meaninglessWith: ['statusList'] } as const
 
 export const mailDelivery: Report = {

@@ -21,7 +21,7 @@ const outcomes = (kind: string, of: Scope, where = sql`true`) => sql`
          count(*) filter (where a.outcome = 'MISSED') as three
   from (${appointmentRows(of)}) a where ${where}`
 
-/** As for figures: a month before it has begun, and one in which the data began, is compared with nothing. */
+/** As for figures: no comparison for a future month, or if the data began in the compared month. */
 const isLikeForLike = ({ from }: Scope, scope: Scope) =>
   sql`${scope.from} <= ${scope.now} and (select b.began from (${firstAppointment(scope)}) b) <= ${from}`
 
@@ -65,8 +65,8 @@ function facts(scope: Scope): Sql {
 }
 
 /**
- * What changed and where, the best and the worst, and what is ahead: three sentences. French writes months
- * small, but not at the beginning.
+ * Sentences about the changes, the best and the worst day, and the next month. French writes months in lower
+ * case, except at the beginning of a sentence.
  */
 export const monthSentences: SentenceSource = {
   rows: facts,
@@ -119,7 +119,7 @@ function writeChange(facts: Fact[], scope: Scope, words: Words): string {
   )
 }
 
-/** Of several locations or services; one alone is the whole business. */
+/** Undefined if there is only one: its change is that of the business. */
 function largestChange(facts: Fact[], kind: Fact['kind']) {
   const own = facts.filter((fact) => fact.kind === kind)
   const sizeOf = (fact: Fact) => Math.abs(fact.one - fact.two!)
@@ -214,7 +214,7 @@ function nameDay({ name }: Fact, { say, locale }: Words) {
 const countAppointments = (count: number, { say, locale }: Words) =>
   count === 1 ? say('1 appointment') : say('{n} appointments', { n: count.toLocaleString(locale) })
 
-/** With its verb, which has another form for one slot; in French also for none. */
+/** Includes the verb, which is singular for one slot, and in French also for none. */
 function writeFreed(count: number, { say, locale }: Words) {
   const n = count.toLocaleString(locale)
   const isSingular = new Intl.PluralRules(locale).select(count) === 'one'

@@ -16,7 +16,7 @@ export const otherMonths = ({ startDate }: DateRange) => ({
 export const isRunning = ({ from, until, now }: Scope) =>
   Temporal.Instant.compare(from, now) <= 0 && Temporal.Instant.compare(now, until) < 0
 
-/** The scopes of a month and of those it is compared with: up to the same point if it has not ended. */
+/** The scopes of a month and of the compared months, which end at the same point if it has not ended. */
 export function monthScopes(scope: Scope) {
   const { before, yearBefore, next } = otherMonths(scope)
   const earlier = (range: DateRange, shift: { months: number } | { years: number }) =>

@@ -120,7 +120,7 @@ export const newAndReturning: Report = {
   ],
   measures: APPOINTMENT_MEASURES,
   drillDown: drillToAppointments([], {
-    // In a line, all who are not new in it are returning.
+    // A client who is not new in a line is returning in it.
     objects: (scope, keys) => sql`
       select o.*, v.is_new, v.is_new_in_line,
              not v.${raw(keys[linesOf(scope)] === undefined ? 'is_new' : 'is_new_in_line')} as is_returning

@@ -13,18 +13,18 @@ export const REMINDER_GROUPS = {
   LATE: 'Booked too late for a reminder (not compared)',
 }
 
-/** Days from booking to appointment: the upper ends of the kinds that are compared with each other. */
+/** Days from booking to appointment: the upper bounds of the strata. */
 const LEAD_DAYS = [3, 8, 31]
 
 const REMINDER_EVENT_TYPE = 3
 
-/** Without any reminder: what businesses usually choose. */
+/** For businesses without any reminder: the usual choice of others. */
 const USUAL_LEAD_MINUTES = 24 * 60
 
 /**
  * Each appointment of the scope with its group and its stratum (0 to 7). A reminder has reached the
- * client if a mail server accepted it before the appointment and did not return it. `freed`: it was
- * cancelled after that, because reminders are sent only for appointments that still stand.
+ * client if a mail server accepted it before the appointment and it did not bounce. `freed`: it was
+ * cancelled after the reminder, because reminders are not sent for cancelled appointments.
  */
 export const remindedRows = (scope: Scope) => sql`
   select a.calendar_id, a.outcome,
@@ -61,7 +61,7 @@ export const remindedRows = (scope: Scope) => sql`
       and t.status in ('RUNNING', 'COMPLETED', 'FAILED', 'SKIPPED', 'EXPIRED')
       and t.scheduled_time < a.start_time) r`
 
-/** How often each group came, one row for each stratum. */
+/** The appointments of each group, one row for each stratum. */
 export const reminderCounts = (scope: Scope) => sql`
   select g.reminded, g.stratum,
          count(*) filter (where g.outcome in ('KEPT', 'MISSED')) as total,
@@ -95,7 +95,7 @@ function strataOf(counts: ReminderCount[]): Stratum[] {
   return [...strata.values()]
 }
 
-/** What can be said about reminders and no-shows, in one sentence. */
+/** One sentence about the effect of reminders on no-shows. */
 export function writeDifference(counts: ReminderCount[], { say, locale }: Words): string {
   const write = (value: number) => value.toLocaleString(locale)
   const difference = compareReminded(strataOf(counts))

@@ -12,7 +12,7 @@ import { appointmentObjects } from './objects.ts'
 import { drillToAppointments } from './appointments.ts'
 import { appointmentRows } from './conditions.ts'
 
-/** All counts of each group, whatever the stratum. */
+/** The counts of each group over all strata. */
 const perGroup = (scope: Scope) => sql`
   select g.reminded as key_line, g.label as "group", coalesce(sum(c.total), 0)::bigint as total,
          coalesce(sum(c.missed), 0)::bigint as missed, coalesce(sum(c.freed), 0)::bigint as freed

@@ -5,7 +5,7 @@ import { chartOverTime, stepOf } from '../time-steps.ts'
 import { appointmentRows, localAtAnyTime, statusesOf, todayAt } from './conditions.ts'
 import { appointmentObjects } from './objects.ts'
 
-/** After how many months the report looks whether clients have come back. */
+/** The numbers of months after which the report checks whether clients have come back. */
 const MONTHS = [1, 2, 3, 6, 12]
 
 /**
@@ -35,7 +35,7 @@ const firstVisits = (scope: Scope) => sql`
     where k.day > v.local_start::date
     order by k.start_time limit 1) n on true`
 
-/** `f`: the months have passed, and the client came back in them. */
+/** `f`: the months have passed; the client came back within them. */
 const hasPassed = (months: number) =>
   raw(`(f.first_day + make_interval(months => ${months}))::date < f.today`)
 const isBackWithin = (months: number) =>
@@ -47,7 +47,7 @@ const COUNTS: Sql = sql`
   count(*) filter (where f.next_day is null and f.has_ahead) as booked,
   count(*) filter (where f.next_day is null and not f.has_ahead) as gone`
 
-/** Of the clients of a line only if the months have passed for all of them. */
+/** Null unless the months have passed for all clients of the line. */
 const shareWithin = (months: number) => sql`
   case when bool_and(${hasPassed(months)})
        then round(100.0 * count(*) filter (where ${isBackWithin(months)}) / count(f.client_id), 1)

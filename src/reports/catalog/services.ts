@@ -29,7 +29,7 @@ const SHOWN: MeasureName[] = [
   'aheadValue',
 ]
 
-/** A filter by service would decide the shares. */
+/** A filter by service would make the shares meaningless. */
 const OF_ALL_SERVICES = { meaninglessWith: ['reasonIdList'] } as const
 
 export const servicesByPopularity: Report = {

@@ -45,7 +45,7 @@ export const shifts = (scope: Scope) => sql`
 const zoneOf = (location: string, scope: Scope) =>
   byZone(location, scope, ({ timeZone }) => sql`${timeZone}::text`)
 
-/** What each member of staff was busy with. */
+/** The appointments and classes of each member of staff. */
 export const bookings = (scope: Scope) => sql`
   select a.professional_id, tstzrange(a.start_time, a.end_time) as span
   from (${appointmentRows(scope)}) a where a.outcome <> 'CANCELLED'
@@ -87,7 +87,7 @@ const perPerson = (scope: Scope) => sql`
     ${scope.locationIds ? sql`and (p.location_id_list && ${scope.locationIds}::bigint[] or seen.professional_id is not null or taught.professional_id is not null)` : sql``}
   order by p.first_name collate name_order, p.last_name collate name_order, p.professional_id`
 
-/** Working hours are those of all services and clients, so they say nothing about a part of the bookings. */
+/** Working hours cover all services and clients, so they cannot be compared with a part of the bookings. */
 export const OF_ALL_BOOKINGS = {
   meaninglessWith: ['reasonIdList', 'clientIdList', 'statusList', 'tags'],
 } as const

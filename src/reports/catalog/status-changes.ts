@@ -4,7 +4,7 @@ import { chartOverTime, stepOf } from '../time-steps.ts'
 import { anyOf, inRange, local, localAtAnyTime, ofScope, statusesOf, tagged } from './conditions.ts'
 import { NOT_AUTOMATED } from './objects.ts'
 
-/** What appointments counted as after a change. */
+/** The outcomes of appointments after a change. */
 const RESULTS = [
   { name: 'toKept', label: 'Kept', outcome: 'KEPT', tone: 'kept' },
   { name: 'toMissed', label: 'No-show', outcome: 'MISSED', tone: 'missed' },
@@ -13,11 +13,11 @@ const RESULTS = [
 ] as const
 
 const outcomeOfStatus = (status: string, scope: Scope) => {
-  const whens = (['KEPT', 'MISSED', 'CANCELLED'] as const).map(
+  const cases = (['KEPT', 'MISSED', 'CANCELLED'] as const).map(
     (outcome) =>
       sql`when ${raw(status)} = any (${statusesOf('CALENDAR', outcome, scope)}::text[]) then ${outcome}`,
   )
-  return sql`case ${join(whens, ' ')} else 'PENDING' end`
+  return sql`case ${join(cases, ' ')} else 'PENDING' end`
 }
 
 /**
@@ -68,7 +68,7 @@ const counted = (name: string, label: string) => ({
 const groups: Groups = {
   columns: [
     counted('changes', 'Changes'),
-    // An appointment can be in several lines, so it has no total.
+    // Without a total, because an appointment can be in several lines.
     { name: 'changedAppointments', label: 'Appointments', type: 'integer', width: 7 },
     ...RESULTS.map(({ name, label }) => counted(name, label)),
     counted('corrected', 'Corrected'),

@@ -14,7 +14,7 @@ const UNCLOSED = `outcome = 'UNCLOSED'`
 
 const LISTED = ['date', 'time', 'client', 'service', 'staff', 'location', 'status'] as const
 
-/** An earlier period had more time to be closed. */
+/** An earlier period has had more time to be closed. */
 const TOO_EARLY_TO_COMPARE = { isNotComparable: true } as const
 
 export const unclosedAppointments: Report = {

@@ -34,7 +34,7 @@ type Line = {
   isPast: boolean
 }
 
-/** The lines of the table. A running month has two, so that only what has begun is compared. */
+/** The lines of the table. The current month has two, so that only its past part is compared. */
 function linesOf(scope: Scope): Line[] {
   const { soFar, before, yearBefore, next } = monthScopes(scope)
   const line = (key: string, label: string, of: Scope): Line => ({
@@ -59,7 +59,7 @@ function linesOf(scope: Scope): Line[] {
   ]
 }
 
-/** Nothing is kept in the future and nothing is ahead in the past: such cells are empty. */
+/** Past measures are empty for future lines, and future measures for past lines. */
 function rows(scope: Scope): Sql {
   const lines = linesOf(scope)
   const counted = lines.map(
@@ -136,7 +136,7 @@ export const yourMonth: Report = {
       unit: 'count',
       definition: 'Appointments of the month after that were not cancelled.',
       value: ({ next }) => next ?? 0,
-      // Of the month before, the next one is known whole: this one is still being booked.
+      // For an earlier month the next one is complete; for this month it is still being booked.
       isNotComparable: true,
     },
   ],

@@ -15,7 +15,7 @@ const POINTS = { digit: 4.7, letter: 4.3, label: 5.2, padding: 8 }
 
 /**
  * Whether the table is too wide for a portrait page: by its columns, or because of long figures in the
- * first rows. Figures can be read in smaller letters, and a month of them fits a portrait page.
+ * first rows. Figures are readable in a smaller font, so that a month of them fits a portrait page.
  */
 export function isLandscape(columns: Column[], sample: string[][]) {
   const hasFewTexts = columns.filter(({ type }) => type === 'text').length <= 2
@@ -40,10 +40,10 @@ export function layOutColumns(
   const room = PAGE_WIDTH[page.paper][page.flipped ? 'landscape' : 'portrait']
   const { wanted, texts, fixed, least } = measureColumns(columns, sample)
   const isText = (i: number) => columns[i]!.type === 'text'
-  // Smaller letters if texts would wrap, and still smaller ones if the figures do not fit.
+  // A smaller font if texts would wrap, and a still smaller one if the figures do not fit.
   const toFitTexts = Math.max(MIN_TEXT_SCALE, Math.min(1, room / (fixed + sum(texts))))
   const readable = Math.max(MIN_SCALE, Math.min(toFitTexts, room / (fixed + least)))
-  // A column beyond the edge of the page would be lost, which is worse than very small letters.
+  // A column beyond the edge of the page would be lost, which is worse than a very small font.
   const narrowest = sum(texts.map((points) => Math.min(points, NARROW_TEXT_POINTS)))
   const scale = Math.min(readable, room / (fixed + narrowest))
   const left = room - fixed * scale
@@ -51,7 +51,7 @@ export function layOutColumns(
     texts.map((points) => points * scale),
     Math.max(left, narrowest * scale),
   )
-  // Without texts the figures share what is left, so that every table has the width of the page.
+  // Without texts the figures share the remaining width, so that every table fills the page.
   const more = texts.length > 0 ? 0 : Math.max(0, left) / columns.length
   return {
     scale,
@@ -63,7 +63,7 @@ export function layOutColumns(
   }
 }
 
-/** The points that the columns want: all, those of texts, those of the others with all padding, and the least for texts. */
+/** Widths in points: of all columns, of texts, of the rest with all padding, and the minimum for texts. */
 function measureColumns(columns: Column[], sample: string[][]) {
   const wanted = columns.map((column, i) =>
     pointsWanted(
@@ -82,17 +82,17 @@ function measureColumns(columns: Column[], sample: string[][]) {
 
 const sum = (points: number[]) => points.reduce((all, one) => all + one, 0)
 
-/** A text column gets at least this much, if it needs it; and this if the figures leave no more. */
+/** The minimum width of a text column if it needs it; NARROW if the figures leave no more. */
 const MIN_TEXT_POINTS = 70
 const NARROW_TEXT_POINTS = 27
-/** Smaller letters than 6 points can hardly be read. */
+/** Text below 6 points is hard to read. */
 const MIN_SCALE = 0.732
 const MIN_TEXT_SCALE = 0.82
 
-/** The width for text in a column, in points. A lower bound: the padding shrinks with the letters. */
+/** The width for text in a column, in points. A lower bound: the padding shrinks with the font size. */
 export const textPoints = ({ points }: PrintedColumn) => points - POINTS.padding
 
-/** How many letters surely fit on a line of a column. */
+/** A lower bound of the number of letters on a line of a column. */
 export const maxLettersPerLine = (column: PrintedColumn) =>
   Math.max(4, Math.floor(textPoints(column) / POINTS.digit))
 
@@ -115,12 +115,12 @@ function pointsWanted(column: Column, cells: string[]) {
   // Later rows may have values even if the first ones have none.
   const lengths = cells.flatMap((cell) => (cell === '' ? [] : [maxTextWidth(cell)]))
   lengths.sort((a, b) => a - b)
-  // One text in a hundred may need two lines, but not the only long one of a short list.
+  // One text in a hundred may need two lines. In a short list, the longest text decides.
   const nearlyLongest = lengths[Math.ceil((lengths.length - 1) * 0.99)] ?? usual
   return Math.max(labelLength(column.label) * POINTS.label, Math.min(nearlyLongest, usual * 2.2))
 }
 
-/** Distributes the points: all get what they want plus a share of the rest, or are cut at a common maximum. */
+/** Distributes the points: all get the wanted width plus a share of the rest, or at most a common maximum. */
 function share(wanted: number[], points: number): number[] {
   const all = sum(wanted)
   if (all <= points) return wanted.map((one) => (one * points) / all)

@@ -3,7 +3,7 @@ import type { Cell, Column, ReportResult } from '../report.ts'
 
 /**
  * RFC 4180: one line of labels, then the rows. Without a byte order mark Excel reads UTF-8 as Latin-1.
- * There are no totals: programs that read the file would take them for a row.
+ * There are no totals: programs would read them as a row.
  */
 export async function* toCsv({ columns, rows, parameters }: ReportResult): AsyncIterable<string> {
   const writers = columns.map((column) => fieldWriter(column, parameters.timeZone))

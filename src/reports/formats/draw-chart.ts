@@ -14,8 +14,8 @@ export function drawChart(given: Chart, { width, height }: Size, locale = 'en') 
   const shapes =
     chart.kind === 'heatmap'
       ? heatmap(chart, { width, height }, write)
-      : isLying(chart)
-        ? lyingBars(shownOf(chart), { width, height }, write)
+      : isHorizontal(chart)
+        ? horizontalBars(shownOf(chart), { width, height }, write)
         : series(shownOf(chart), { width, height }, write)
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="${FONT}" font-size="${SIZE}" role="img" aria-label="${escape(describeChart(chart, locale))}">${shapes.join('')}</svg>`
 }
@@ -26,18 +26,18 @@ export const withWrittenDates = (chart: Chart, locale: string): Chart =>
     ? chart
     : { ...chart, labels: chart.labels.map(wordsOf(locale).writeDate) }
 
-/** The width of the page in the unit of charts, in which a letter is 10 high. */
+/** The available width, in units of which the font size is 10. */
 type Room = 'page' | 'landscape' | 'phone'
 const ROOM_WIDTHS: Record<Room, number> = { page: 740, landscape: 1_110, phone: 300 }
 
 type Drawing = {
   room?: Room
   locale?: string
-  /** Below 1: standing charts are lower, so that the report fits its page. */
+  /** Below 1: the charts are lower, so that the report fits its page. */
   flatness?: number
 }
 
-/** Charts share a row; a single chart or a heat map has the full width, and on a phone every chart. */
+/** Charts share a row. A single chart, a heat map and all charts on a phone have the full width. */
 export function drawCharts(
   charts: Chart[],
   { room = 'page', locale = 'en', flatness = 1 }: Drawing = {},
@@ -47,8 +47,13 @@ export function drawCharts(
   return charts.map((given) => {
     const chart = withHorizontalBars(given, width)
     const height =
-      chart.kind === 'heatmap' ? 230 : isLying(chart) ? lyingHeight(chart, width, flatness) : 150
-    const flat = chart.kind !== 'heatmap' && isLying(chart) ? height : Math.round(height * flatness)
+      chart.kind === 'heatmap'
+        ? 230
+        : isHorizontal(chart)
+          ? horizontalHeight(chart, width, flatness)
+          : 150
+    const flat =
+      chart.kind !== 'heatmap' && isHorizontal(chart) ? height : Math.round(height * flatness)
     return drawChart(chart, { width, height: flat }, locale)
   })
 }
@@ -72,12 +77,12 @@ const SCALE_WIDTH = 40
 /** Days, weeks or months: some of them may be left out. */
 const areSteps = (labels: string[]) => labels.every((name) => /^[\d.:/-]+$/.test(name))
 
-const isLying = (chart: SeriesChart) => chart.kind === 'bar' && chart.named === true
+const isHorizontal = (chart: SeriesChart) => chart.kind === 'bar' && chart.named === true
 
 const LINE_HEIGHT = 17
 const MIN_LINE_HEIGHT = 12.5
 
-const lyingHeight = (chart: SeriesChart, width: number, flatness: number) => {
+const horizontalHeight = (chart: SeriesChart, width: number, flatness: number) => {
   const line = Math.max(MIN_LINE_HEIGHT, LINE_HEIGHT * flatness) + nameHeight(chart, width)
   return Math.max(60, chart.labels.length * line + 12 + legendHeight(shownOf(chart), width))
 }
@@ -96,14 +101,14 @@ const nameHeight = (chart: Pick<SeriesChart, 'labels'>, width: number) =>
 type Shown = Omit<SeriesChart, 'series'> & { series: ReturnType<typeof shownSeries> }
 type Write = (value: number) => string
 
-/** Without the series that have no value: their colour in the legend would say nothing. */
+/** Removes series without values, so that the legend does not name them. */
 const shownOf = (chart: SeriesChart): Shown => ({ ...chart, series: shownSeries(chart) })
 
 const legendHeight = (chart: Shown, width: number) =>
   chart.series.length > 1 ? 4 + 15 * legendLines(chart, width).length : 0
 
 /** Bars from left to right, one line for each name, with its value. */
-function lyingBars(chart: Shown, { width, height }: Size, write: Write): string[] {
+function horizontalBars(chart: Shown, { width, height }: Size, write: Write): string[] {
   const above = nameHeight(chart, width)
   const left = above > 0 ? 2 : widestName(chart)
   const totals = chart.labels.map((_, i) =>
@@ -119,7 +124,7 @@ function lyingBars(chart: Shown, { width, height }: Size, write: Write): string[
   return [
     ...chart.labels.flatMap((name, i) => {
       const y = top + i * (line + above) + above
-      const { shapes, end } = lyingLine(chart, i, { left, y, scale, line })
+      const { shapes, end } = horizontalRow(chart, i, { left, y, scale, line })
       const hasValue = chart.series.some(({ values }) => (values[i] ?? null) !== null)
       const isOne = chart.stacked || chart.series.length === 1
       const value = hasValue && isOne ? totals[i]! : undefined
@@ -139,7 +144,7 @@ function lyingBars(chart: Shown, { width, height }: Size, write: Write): string[
 
 type Line = { left: number; y: number; scale: number; line: number }
 
-function lyingLine(chart: Shown, i: number, { left, y, scale, line }: Line) {
+function horizontalRow(chart: Shown, i: number, { left, y, scale, line }: Line) {
   const whole = Math.min(11, line - 2)
   const thick = chart.stacked ? whole : whole / chart.series.length
   let end = left
@@ -398,7 +403,7 @@ function label(text: string, x: number, y: number, anchor: string, color = INK) 
   return `<text x="${round(x)}" y="${round(y)}" text-anchor="${anchor}" fill="${color}">${escape(text)}</text>`
 }
 
-/** An estimate, rather too wide: a browser may use a wider font than ours. */
+/** A generous estimate: a browser may use a wider font than ours. */
 function textWidth(text: string) {
   let ems = 0
   for (const letter of text) ems += emsOf(letter)

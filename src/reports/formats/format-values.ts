@@ -77,7 +77,7 @@ function decimalsOf(currency: string | null, locale: string) {
 }
 const amounts = new Map<string, Intl.NumberFormat>()
 
-/** Called for each row of a long list. */
+/** Cached for long lists. */
 export function countDecimals(currency: string | null) {
   if (currency === null) return 2
   let decimals = decimalsKnown.get(currency)
@@ -114,7 +114,7 @@ export function localTime(timeZone: string) {
 
 type Figure = Pick<KpiResult, 'value' | 'unit' | 'currency' | 'words'>
 
-/** A figure for its tile: words if a number does not answer the question. */
+/** A figure for its tile, or its own text if it has one. */
 export function writeFigure({ value, unit, currency, words: own }: Figure, words: Words): string {
   if (own) return own
   if (value === null) return '–'
@@ -124,7 +124,7 @@ export function writeFigure({ value, unit, currency, words: own }: Figure, words
   return whole(words.locale).format(value)
 }
 
-/** From ten hours on, minutes say nothing more. */
+/** From ten hours on, minutes are rounded away. */
 function writeDuration(exactMinutes: number, locale: string) {
   const minutes = Math.round(exactMinutes)
   if (minutes >= 600) return `${whole(locale).format(Math.round(minutes / 60))} h`
@@ -158,7 +158,7 @@ export function writeChange(kpi: KpiResult, comparison: Comparison | null, words
 
 type Phrases = Record<'points' | 'fromNothing' | 'times' | 'share', string>
 
-/** Whole phrases, because languages decline the end of each in another way. */
+/** Complete phrases, because their grammar differs between languages. */
 export const CHANGES: Record<'period' | 'point', Phrases> = {
   period: {
     points: '{change} pt vs. the period before',

@@ -57,7 +57,7 @@ async function* toJson(result: ReportResult): AsyncIterable<string> {
 
   yield `${head.slice(0, -1)},"rows":[`
   let rowCount = 0
-  // One text for each batch: a long report must fit into memory.
+  // One string for each batch, so that a long report fits into memory.
   const rowFilters: string[] = []
   for await (const batch of result.rows) {
     const cells = hasRowFilters ? batch.map((row) => row.slice(0, -1)) : batch

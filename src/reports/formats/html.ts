@@ -29,7 +29,7 @@ export async function* toHtml(result: ReportResult): AsyncIterable<string> {
       .map((row) => {
         const cells = columns.map(({ type }, i) => {
           const written = escape(writers[i]!(row[i]!, row))
-          // Cards leave out empty cells.
+          // Cards hide empty cells.
           return type === 'text' && written !== ''
             ? `<td${PHONE.test(written) ? ' class="d"' : ''}><bdi>${written}</bdi></td>`
             : `<td${cellClass(type)}>${written}</td>`
@@ -90,7 +90,7 @@ ${sentences.map((sentence) => `<p class="sentence">${escape(sentence)}</p>`).joi
 `
 }
 
-/** A table with more columns has smaller letters, so that it fits the page. */
+/** A table with more columns has a smaller font, so that it fits the page. */
 const MAX_USUAL_COLUMNS = 10
 
 const logoOf = ({ logo, businessName }: ReportResult) =>
@@ -132,7 +132,7 @@ function tile(kpi: KpiResult, comparison: ReportResult['comparison'], words: Wor
 const figure = (title: string, { wide, narrow }: { wide: string; narrow: string }) =>
   `<figure><figcaption>${escape(title)}</figcaption><div class="wide">${wide}</div><div class="narrow">${narrow}</div></figure>`
 
-/** A phone number is dialled more easily from one line. */
+/** Phone numbers do not wrap. */
 const PHONE = /^\+?\d[\d ()./-]{5,}$/
 
 /** Only text cells may wrap. */

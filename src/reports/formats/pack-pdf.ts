@@ -1,14 +1,14 @@
 import { deflateSync } from 'node:zlib'
 import { readPdf, reference } from './read-pdf.ts'
 
-/** More would make readers unpack much for one object. */
+/** With more, PDF readers would decompress too much for one object. */
 const OBJECTS_PER_STREAM = 200
 
 type Entry = { type: 1 | 2; at: number; index: number }
 
 /**
  * Packs the tags of a PDF file into compressed streams of objects. There is one tag for each cell, so this
- * makes a file five times smaller. Other objects stay as they are, for programs that read little of PDF.
+ * makes a file five times smaller. Other objects are not changed, for programs with limited PDF support.
  */
 export function packPdf(pdf: Buffer): Buffer {
   const { trailer, maxId, object } = readPdf(pdf)
@@ -65,7 +65,7 @@ export function packPdf(pdf: Buffer): Buffer {
   return Buffer.concat(parts)
 }
 
-/** An element of the structure, or the list of those on a page. */
+/** A structure element, or the list of the structure elements of a page. */
 const isTag = (dictionary: string) => /^(<<\s*\/Type \/StructElem|\[\d+ 0 R)/.test(dictionary)
 
 const dictionaryOf = (kind: string, { length }: Buffer) =>
@@ -74,7 +74,7 @@ const dictionaryOf = (kind: string, { length }: Buffer) =>
 const streamOf = (bytes: Buffer) =>
   Buffer.concat([Buffer.from('\nstream\n'), bytes, Buffer.from('\nendstream')])
 
-/** The place of each object: in the file, or in a stream of objects. Object 0 is free. */
+/** The cross-reference table: the place of each object in the file or in an object stream. */
 function writeTable(entries: Entry[]) {
   const table = Buffer.alloc(entries.length * 7)
   entries.forEach(({ type, at, index }, id) => {
@@ -86,6 +86,6 @@ function writeTable(entries: Entry[]) {
   return table
 }
 
-/** Readers show the title of the report instead of the file name, as PDF/UA demands. */
+/** Readers show the title of the report instead of the file name, as PDF/UA requires. */
 const showTitle = (catalog: string) =>
   catalog.replace(/\/ViewerPreferences\s*<</, '$& /DisplayDocTitle true')

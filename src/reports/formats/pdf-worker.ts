@@ -60,7 +60,7 @@ async function makePdf() {
   joiner.finish(footers.pdf(), { title: opening.title, language: opening.language })
 }
 
-/** How low the charts are at each degree of tightness. */
+/** The height factor of the charts at each degree of tightness. */
 const FLATNESS = [1, 0.8, 0.62]
 
 const drawAt = (opening: Opening, tight: number) =>
@@ -73,7 +73,7 @@ const drawAt = (opening: Opening, tight: number) =>
 /** More rows than this never fit one page. */
 const MAX_ROWS_OF_A_PAGE = 70
 
-/** A month fits one page: a report that is slightly too long is set tighter, if that is enough. */
+/** Sets a report of two pages tighter if it then fits on one page, such as a month. */
 function compileToFit(typst: Typst, piece: Piece): SetReport {
   const first = compile(typst, piece)
   const { opening, rows } = piece
@@ -91,7 +91,7 @@ function compileToFit(typst: Typst, piece: Piece): SetReport {
 const compileLast = (typst: Typst, piece: Piece) =>
   keepRowsWithDefinitions(typst, piece, compile(typst, piece))
 
-/** No page holds definitions alone: the last rows go to their page. */
+/** Moves rows to the last page if it has only definitions. */
 function keepRowsWithDefinitions(typst: Typst, piece: Piece, set: SetReport) {
   const { rowPages, definitionsPage } = set.layout
   const isApart = definitionsPage !== null && rowPages.some((page) => page < definitionsPage)
@@ -100,7 +100,7 @@ function keepRowsWithDefinitions(typst: Typst, piece: Piece, set: SetReport) {
 
 const KEPT_ROWS = 3
 
-/** Adds the full pages of a piece and returns how many rows they hold. The others come again with the next piece. */
+/** Adds the full pages of a piece and returns how many rows they hold. The next piece repeats the others. */
 async function addFullPages(joiner: PdfJoiner, piece: Piece) {
   // V8 does not see the native memory of the documents, so it would not collect them in time.
   globalThis.gc?.()
@@ -125,7 +125,7 @@ type Piece = {
   footers?: number
   /** 0 to 2: how tight it is set. */
   tight?: number
-  /** As many of the last rows begin a new page. */
+  /** This many of the last rows begin a new page. */
   keptRows?: number
 }
 
@@ -162,7 +162,7 @@ function compile(typst: Typst, piece: Piece) {
 
 const logoFile = ({ type }: NonNullable<Opening['logo']>) => `logo.${type.split('/')[1]}`
 
-/** The places of the rows that begin on a new page, with the first row and the end. */
+/** The indexes of the rows that begin a new page, including the first row and the end. */
 function splitIntoPages({ newPageAt }: Opening, rows: string[][]) {
   const starts = rows.flatMap((row, i) =>
     i > 0 && newPageAt >= 0 && row[newPageAt] !== rows[i - 1]![newPageAt] ? [i] : [],
@@ -170,7 +170,7 @@ function splitIntoPages({ newPageAt }: Opening, rows: string[][]) {
   return [0, ...starts, rows.length]
 }
 
-/** For each row, whether it surely fits on one line. */
+/** For each row, whether it certainly fits on one line. */
 function shortRows(opening: Opening, rows: string[][]) {
   const widths = opening.columns.map(textPoints)
   return rows.map((row) => row.every((cell, i) => maxTextWidth(cell) * opening.scale <= widths[i]!))

@@ -28,13 +28,13 @@ import { wordsOf } from '../words.ts'
 
 export type PageSize = 'A4' | 'Letter'
 
-/** What the worker process needs before the rows. All values are formatted. */
+/** The message to the worker process before the rows. All values are formatted. */
 export type Opening = {
   paper: Paper
   flipped: boolean
   language: string
   locale: string
-  /** Of the business, and its logo as a file of the worker. */
+  /** The colour of the business, and its logo as a file of the worker. */
   accent: string
   logo: Logo | null
   title: string
@@ -43,7 +43,7 @@ export type Opening = {
   words: Record<'page' | 'of' | 'definitions' | 'nothing', string>
   footer: string
   facts: [label: string, value: string][]
-  /** What the figures say. */
+  /** Sentences about the figures. */
   sentences: string[]
   kpis: { label: string; value: string; size: number; change: string; trend: Change['trend'] }[]
   /** Tiles in a row. */
@@ -51,7 +51,7 @@ export type Opening = {
   charts: Chart[]
   chartsPerRow: number
   columns: PrintedColumn[]
-  /** Of the letters of the table. */
+  /** The scale of the font of the table. */
   scale: number
   /** The column whose values each begin on a new page; -1: none. */
   newPageAt: number
@@ -61,10 +61,10 @@ export type Opening = {
 
 type Definition = [label: string, definition: string]
 
-/** What the worker process needs after the rows. */
+/** The message to the worker process after the rows. */
 export type Closing = { totals: string[] | null; note: string }
 
-/** Of virtual memory, of which Node alone maps 1 GB. */
+/** The limit of virtual memory. Node alone maps 1 GB. */
 const MAX_MEMORY_BYTES = 3_000_000_000
 const MAX_RUN_MS = 600_000
 const TOO_SLOW =
@@ -91,7 +91,7 @@ export async function* toPdf(
     'data',
     (bytes: Buffer) => (errorOutput = (errorOutput + String(bytes)).slice(-2_000)),
   )
-  child.stdin.on('error', () => {}) // The exit code and stderr tell the reason.
+  child.stdin.on('error', () => {}) // The exit code and stderr give the reason.
   try {
     let readError: Error | undefined
     feed(child.stdin, result, pageSize).catch((error: NodeJS.ErrnoException) => {
@@ -117,7 +117,7 @@ function command(): [string, string[]] {
     process.execPath,
     '--max-old-space-size=512',
     '--expose-gc',
-    // The process lives for one report: optimizing the code of WebAssembly would cost three times the gain.
+    // Optimizing the WebAssembly code for one report would cost three times as much as it gains.
     '--liftoff-only',
     '--wasm-lazy-validation',
     // Without it, WebAssembly reserves more virtual memory than the limit.
@@ -129,7 +129,7 @@ function command(): [string, string[]] {
   return [name!, parts]
 }
 
-/** Without our settings and secrets. The compile cache saves a third of the time of a short report. */
+/** Has none of our settings and secrets. The compile cache saves a third of the time of a short report. */
 const environment = () => ({
   PATH: process.env.PATH,
   MALLOC_ARENA_MAX: '2',
@@ -241,7 +241,7 @@ const MAX_TILES = 6
 /** Pine, unless the business has a colour of its own. */
 const ACCENT = '#2f5d50'
 
-/** In points: the largest size in which a value fits its tile. */
+/** The largest font size, in points, in which a value fits its tile. */
 function tileSize(value: string, perRow: number, flipped: boolean) {
   const width = (flipped ? 762 : 515) / perRow - 19
   return Math.max(8, Math.min(14, Math.floor((10 * width) / (value.length * 0.64)) / 10))

@@ -6,7 +6,7 @@ export function readPdf(pdf: Buffer) {
   const offsets = [...table.matchAll(/^(\d{10}) \d{5} ([nf])/gm)].map((line) => Number(line[1]))
   return {
     trailer: table.slice(table.indexOf('trailer')),
-    /** Of the objects, which begin at 1. */
+    /** The highest object id. Ids begin at 1. */
     maxId: offsets.length - 1,
     object: (id: number) => readObject(pdf, offsets[id]!),
   }

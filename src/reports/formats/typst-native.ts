@@ -5,7 +5,7 @@ import type { SetReport, Typst } from './typst.ts'
 
 const WORKSPACE = import.meta.dirname
 
-/** The native build: quick, but of a release of Typst that writes no tags. */
+/** The native build: fast, but its release of Typst writes no tags. */
 export function openNativeTypst(template: string, text: string): Typst {
   const { families, files } = fontsFor(text)
   const compiler = NodeCompiler.create({

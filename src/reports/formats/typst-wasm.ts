@@ -10,7 +10,7 @@ const PAGED = 0
 const PDF = 1
 const SHORT_DIAGNOSTICS = 2
 
-/** The WebAssembly build, which writes tags. It is for short reports: it needs four times as long. */
+/** The WebAssembly build, which writes tags. Only for short reports: it takes four times as long. */
 export async function openTaggingTypst(template: string, text: string): Promise<Typst> {
   const wasm = import.meta.resolve('@myriaddreamin/typst-ts-web-compiler/wasm')
   initSync({ module: readFileSync(fileURLToPath(wasm)) })

@@ -1,6 +1,6 @@
 /**
- * Typst, which sets a report, in one of two builds with the same template: the one in typst-wasm.ts writes
- * tags for screen readers, the one in typst-native.ts is quick. See docs/decisions/0026.
+ * Typst, which typesets a report, in one of two builds with the same template: typst-wasm.ts writes tags for
+ * screen readers, typst-native.ts is fast. See docs/decisions/0026.
  */
 export type Typst = {
   /** Names of the fonts, in the order in which Typst looks for a character. */
@@ -11,7 +11,7 @@ export type Typst = {
 
 export type SetReport = { layout: Layout; pdf: () => Buffer }
 
-/** Where things stand on the pages, as the template reports it. */
+/** The pages of rows and definitions, as the template reports them. */
 export type Layout = {
   pageCount: number
   /** The page of the last row; of every row if the piece is marked. */

@@ -10,7 +10,7 @@ import type { Answered, Sent } from './writer-thread.ts'
 
 type Writing = { format: Exclude<ReportFormat, 'pdf'>; fd: number; signal: AbortSignal }
 
-/** How many threads wait for the next report. */
+/** How many idle threads are kept for the next report. */
 const MAX_IDLE = 3
 const idle: WriterThread[] = []
 
@@ -30,7 +30,7 @@ export async function writeInThread(result: ReportResult, writing: Writing): Pro
 }
 
 const MAX_MEMORY_MB = 512
-/** Batches that the thread has not begun to write. */
+/** The maximum of batches that the thread has not begun to write. */
 const MAX_BATCHES_AHEAD = 3
 
 class WriterThread {

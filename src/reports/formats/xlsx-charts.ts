@@ -36,7 +36,7 @@ export function chartSheet(charts: Chart[]) {
 const styleOf = (chart: Chart) =>
   chart.kind !== 'heatmap' && chart.unit === 'percent' ? STYLE.percent : STYLE.integer
 
-/** A legend with a colour that is nowhere in the chart would say nothing. */
+/** The legend must not name a series that the chart does not show. */
 export const dropEmptySeries = (chart: Chart): Chart =>
   chart.kind === 'heatmap'
     ? chart
@@ -49,7 +49,7 @@ const DEFAULT_WIDTH = 9
 /** Columns that a drawn chart covers. */
 const CHART_WIDTH = 11
 
-/** Wide enough for the names of the series. Programs differ in the width of columns that have none. */
+/** Wide enough for the names of the series. Programs differ in the default width of columns. */
 function columnWidths(charts: Chart[]) {
   const heads = charts.map((chart) => tableOf(chart)[0]!)
   const count = Math.max(
@@ -70,10 +70,10 @@ const firstColumn = (chart: Chart) => (chart.kind === 'heatmap' ? chart.rows : c
 /** The first column that a drawn chart covers. */
 const leftOf = ({ series }: SeriesChart) => series.length + 2
 
-/** Of a landscape page at full size, A4 or Letter: its width in pixels, and its rows. */
+/** The width in pixels and the rows of a landscape page, A4 or Letter, at full size. */
 const PAGE = { pixels: 900, rows: 32 }
 
-/** The width of a column with so many letters. */
+/** The width in pixels of a column with this many letters. */
 const toPixels = (letters: number) => 7 * letters + 5
 
 /**
@@ -124,7 +124,7 @@ export function chartParts(charts: Chart[], sheetName: string): ZipEntry[] {
   ]
 }
 
-/** One below the other, each with room for its table or its drawing. */
+/** The charts below each other, each with room for its table and its drawing. */
 function placed(charts: Chart[]) {
   let top = 1
   return charts.map((chart) => {

@@ -91,7 +91,7 @@ export function pageFooter(locale: string) {
   return `<headerFooter><oddFooter>&amp;L&amp;A&amp;R${text(say('Page'))} &amp;P ${text(say('of'))} &amp;N</oddFooter></headerFooter>`
 }
 
-/** What Excel allows in the name of a sheet. */
+/** Excel restricts the name of a sheet. */
 const sheetName = (name: string) => name.replace(/[\\/?*[\]:']/g, ' ').slice(0, 31)
 
 function sheetHead(columns: Column[], widths: number[]) {
@@ -172,7 +172,7 @@ const TOTAL_STYLES = new Map([
   [STYLE.percent, STYLE.totalPercent],
 ])
 
-/** The way in which the language writes a day, as a number format. */
+/** The date format of the language, as a number format of Excel. */
 const datePatternOf = (locale: string) =>
   wordsOf(locale)
     .writeDate('2001-02-03')
@@ -217,7 +217,7 @@ function totalsRow({ columns, totals: read, locale }: ReportResult, rowCount: nu
       ? `IF(${sum(whole)}=0,"",ROUND(100*${sum(part!)}/${sum(whole)},1))`
       : sumOne(name)
     const value = totals[name]
-    // A formula could only add the currencies.
+    // A formula would add amounts of different currencies.
     if (typeof value === 'object' && value) {
       return textCell(place, writeTotal(columns[i]!, value, locale), STYLE.totalLabel)
     }
@@ -232,11 +232,11 @@ function totalsRow({ columns, totals: read, locale }: ReportResult, rowCount: nu
 
 const emptyTotal = (place: string) => `<c r="${place}" s="${STYLE.totalLabel}"/>`
 
-/** Of a line across the first five columns of the summary, and of a definition. */
+/** Letters in a line of a sentence (five columns wide) and of a definition. */
 const SENTENCE_LETTERS = 140
 const DEFINITION_LETTERS = 96
 
-/** Programs do not make the rows of wrapped texts higher by themselves. */
+/** Programs do not increase the height of rows with wrapped text by themselves. */
 const linesHeight = (text: string, letters: number) =>
   15 * Math.max(1, Math.ceil(text.length / letters))
 
@@ -296,7 +296,7 @@ function summarySheet(result: ReportResult) {
 
 type Say = Words['say']
 
-/** A figure, the same before, its unit and its definition. */
+/** A figure, its previous value, its unit and its definition. */
 function figureRow(kpi: KpiResult, n: number, isRunning: boolean, say: Say) {
   const { label, value, valueToDate, previous, unit, definition } = kpi
   const style =

@@ -6,8 +6,8 @@ const { BOUNCED, COMPLAINED, UNSUBSCRIBED } = SUPPRESSED_REASONS
 const statusOf = (object: string) => `the ${object}'s status is {status}`
 
 /**
- * Why a trigger or a mail ended as it did: English, German, French. A reason can hold several of these, and
- * answers of mail servers, which stay as they are.
+ * The reasons why a trigger or a mail ended: English, German, French. A reason can contain several of these,
+ * and replies of mail servers, which are not translated.
  */
 export const REASON_WORDS: [en: string, de: string, fr: string][] = [
   [

@@ -1,6 +1,6 @@
 /**
  * States of one object: English, German, French. They include the labels of the ready-made statuses. Elsewhere
- * the same English word can stand for several objects, which needs another form.
+ * the same English word can describe several objects, which needs another form in German and French.
  */
 export const STATES: [en: string, de: string, fr: string][] = [
   ['Open', 'Offen', 'Ouvert'],
