@@ -4,7 +4,13 @@ import type { DefinitionObjectType } from '../../src/contract/event-definition.t
 import type { Change, EventType } from '../../src/contract/event-type.ts'
 import type { AutomationBody, StoredAutomation } from '../api/automation.ts'
 import type { Setup } from '../api/setup.ts'
-import { readTags, sentenceOf, statusLabel, type Told, type Word } from './sentence.ts'
+import {
+  readTags,
+  sentenceOf,
+  statusLabel,
+  type DescribedDefinition,
+  type Word,
+} from './sentence.ts'
 import type { Difference } from '../components/difference.ts'
 
 export type DraftMail = {
@@ -14,7 +20,7 @@ export type DraftMail = {
 }
 
 /** An automation while it is edited. */
-export type Draft = Told & {
+export type Draft = DescribedDefinition & {
   eventDefnId?: number | undefined
   objectType: DefinitionObjectType
   active: boolean

@@ -27,7 +27,7 @@ export type SentencePart = {
 }
 
 /** The properties of a definition in the sentence. */
-export type Told = Pick<
+export type DescribedDefinition = Pick<
   EventDefinition,
   | 'eventType'
   | 'triggerMonths'
@@ -43,7 +43,7 @@ export type Told = Pick<
 > & { changes?: readonly string[] | null | undefined }
 
 /** The properties of an action in the sentence. A mail that is not chosen yet has no template. */
-export type ToldMail = {
+export type DescribedMail = {
   emailTemplateId: number | null
   recipient: Pick<EventAction['recipient'], 'value'>
 }
@@ -56,8 +56,8 @@ const plain = (text: string): SentencePart => ({ kind: 'plain', text })
  * words that are not chosen yet.
  */
 export function sentenceOf(
-  definition: Told,
-  mails: ToldMail[],
+  definition: DescribedDefinition,
+  mails: DescribedMail[],
   setup: Setup,
   { isEditor = false } = {},
 ): SentencePart[] {
@@ -83,7 +83,7 @@ const HOURS_A_DAY = 24
 const HOURS_A_WEEK = 168
 
 export type Unit = 'month' | 'week' | 'day' | 'hour' | 'minute'
-export type Offset = Pick<Told, 'triggerMonths' | 'triggerHours' | 'triggerMinutes'>
+export type Offset = Pick<DescribedDefinition, 'triggerMonths' | 'triggerHours' | 'triggerMinutes'>
 
 /** "2 days before", "as soon as" */
 export function timingWords({ triggerMonths, triggerHours, triggerMinutes }: Offset): string {
@@ -102,7 +102,7 @@ export function timingWords({ triggerMonths, triggerHours, triggerMinutes }: Off
 }
 
 /** Names an occasion in the texts: the event type, with the anchor or the kind of change. */
-export function occasionKey({ eventType, triggerAnchor, changes }: Told): string {
+export function occasionKey({ eventType, triggerAnchor, changes }: DescribedDefinition): string {
   const name = eventType.eventType
   if (name === 'APPT_REMINDER' || name === 'CLASS_SCHEDULE_REMINDER') {
     return `${name}_${triggerAnchor}`
@@ -115,7 +115,11 @@ export const occasionText = (key: string) =>
   t(`sentence.occasions.${key}` as 'sentence.occasions.RECALL')
 
 /** The event, or the object that it reminds of. */
-function occasionParts(definition: Told, setup: Setup, isEditor: boolean): SentencePart[] {
+function occasionParts(
+  definition: DescribedDefinition,
+  setup: Setup,
+  isEditor: boolean,
+): SentencePart[] {
   const { eventType, newStatus, oldStatus, changes } = definition
   const word: Word = { name: 'occasion' }
   const key = occasionKey(definition)
@@ -146,7 +150,10 @@ export const changeName = (change: string) =>
 
 const open = (text: string, word: Word): SentencePart => ({ kind: 'open', text, word })
 
-function statusParts({ eventType, newStatus, oldStatus }: Told, setup: Setup): SentencePart[] {
+function statusParts(
+  { eventType, newStatus, oldStatus }: DescribedDefinition,
+  setup: Setup,
+): SentencePart[] {
   const word: Word = { name: 'status' }
   const label = (status: string) => statusLabel(setup, eventType.objectType, status)
   return [
@@ -167,7 +174,11 @@ export const statusLabel = (setup: Setup, objectType: string, status: string) =>
 
 const PLACED: ReadonlySet<string> = new Set(['CALENDAR', 'CLASS_SCHEDULE', 'RECALL'])
 
-function filterParts(definition: Told, setup: Setup, isEditor: boolean): SentencePart[] {
+function filterParts(
+  definition: DescribedDefinition,
+  setup: Setup,
+  isEditor: boolean,
+): SentencePart[] {
   const { eventType, locationIdList, professionalIdList, reasonIdList } = definition
   const parts: SentencePart[] = []
   const isPlaced = PLACED.has(eventType.objectType)
@@ -204,7 +215,7 @@ const nameOf = {
 export const readTags = (filterTagMapJson: string | null): Record<string, string[]> =>
   filterTagMapJson ? JSON.parse(filterTagMapJson) : {}
 
-function mailParts(mails: ToldMail[], setup: Setup): SentencePart[] {
+function mailParts(mails: DescribedMail[], setup: Setup): SentencePart[] {
   if (mails.length === 0) return [plain(t('sentence.nothingYet'))]
   return mails.flatMap(({ emailTemplateId, recipient }, mail): SentencePart[] => [
     plain(t(mail === 0 ? 'sentence.mail' : 'sentence.andMail')),

@@ -1,9 +1,9 @@
 import { hideAddresses, type Mailbox } from '../contract/addresses.ts'
 import type { Database, Db } from '../database/database.ts'
 import {
-  listUntoldApprovals,
+  listApprovalsToNotify,
   lockApproval,
-  markTold,
+  markNotified,
   type ApprovalKey,
   type StoredApproval,
 } from '../store/approvals.ts'
@@ -12,11 +12,11 @@ import {
   listBusinessesWithFailures,
   listBusinessesWithWaitingMails,
   listFailedMails,
-  listToldBusinesses,
+  listNotifiedBusinesses,
   lockFailureNotice,
   readWaitingMails,
   saveDailyUntil,
-  saveOutageTold,
+  saveOutageNotice,
   type FailedMail,
 } from '../store/failure-notices.ts'
 import type { Mailer } from '../email/mailer.ts'
@@ -93,11 +93,11 @@ async function mailPeople(
 }
 
 async function notifyOfApprovals(parts: NoticeParts) {
-  const unreported = await listUntoldApprovals(parts.database.engine)
+  const unreported = await listApprovalsToNotify(parts.database.engine)
   await forEachBusiness(parts, unreported, async (tx, key: ApprovalKey) => {
     const approval = await lockApproval(tx, key)
     if (approval?.status !== 'WAITING') return
-    await markTold(tx, key, parts.now())
+    await markNotified(tx, key, parts.now())
     await mailPeople(tx, parts, key.businessId, (words) => noticeOfApproval(words, approval))
   })
 }
@@ -142,19 +142,19 @@ async function notifyOfOutages(parts: NoticeParts) {
   const isServerFailing = outage !== null && !isBefore(since, outage.since)
   const waiting = await listBusinessesWithWaitingMails(engine, { since, isServerFailing })
   const unreported = waiting.filter(
-    ({ outageTold, deferringDomains, deferringRecipients }) =>
-      outageTold === null &&
+    ({ outageNotifiedTime, deferringDomains, deferringRecipients }) =>
+      outageNotifiedTime === null &&
       (isServerFailing ||
         deferringDomains >= MIN_DEFERRING.domains ||
         deferringRecipients >= MIN_DEFERRING.recipients),
   )
   await forEachBusiness(parts, unreported, async (tx, { businessId }) => {
-    const { outageTold } = await lockFailureNotice(tx, businessId)
-    if (outageTold !== null || (await hasSentMail(tx, businessId, since))) return
+    const { outageNotifiedTime } = await lockFailureNotice(tx, businessId)
+    if (outageNotifiedTime !== null || (await hasSentMail(tx, businessId, since))) return
     const waiting = await readWaitingMails(tx, businessId)
     // The mails may have ended meanwhile.
     if (waiting.mails === 0) return
-    await saveOutageTold(tx, businessId, parts.now())
+    await saveOutageNotice(tx, businessId, parts.now())
     const reply = outage?.reply ?? waiting.reply
     await mailPeople(tx, parts, businessId, (words, timeZone) =>
       noticeOfOutage(words, { ...waiting, reply, timeZone }),
@@ -163,11 +163,11 @@ async function notifyOfOutages(parts: NoticeParts) {
   // The outage is reported once, even if its last waiting mail fails and another is queued later.
   if (outage) return
   const isWaiting = new Set(waiting.map(({ businessId }) => businessId))
-  const recovered = (await listToldBusinesses(engine)).filter(
+  const recovered = (await listNotifiedBusinesses(engine)).filter(
     (one) => !isWaiting.has(one.businessId),
   )
   await forEachBusiness(parts, recovered, async (tx, { businessId }) => {
-    await saveOutageTold(tx, businessId, null)
+    await saveOutageNotice(tx, businessId, null)
   })
 }
 

@@ -42,10 +42,10 @@ export type Database = {
   readTime(): Promise<number>
   /** Throws unless the server accepts writes. */
   checkWritable(): Promise<void>
-  /** Runs `heard` for each notification of the channel. Notifications can be lost. */
+  /** Runs `onNotification` for each notification of the channel. Notifications can be lost. */
   listen(
     channel: Channel,
-    heard: (payload: string) => void,
+    onNotification: (payload: string) => void,
     /** Runs when listening begins, and after each lost connection: notifications may be missing. */
     onListening?: () => void,
   ): () => Promise<void>

@@ -11,16 +11,16 @@ export function listen(
   listeners: Set<pg.Client>,
   channel: string,
   {
-    heard,
+    onNotification,
     onListening,
-  }: { heard: (payload: string) => void; onListening?: (() => void) | undefined },
+  }: { onNotification: (payload: string) => void; onListening?: (() => void) | undefined },
 ) {
   const listening = repeat(RECONNECT_MS, async (signal) => {
     const client = newClient(url, { keepAlive: true })
     listeners.add(client)
     const ended = new Promise((resolve) => client.once('end', resolve))
     const leave = () => void client.end().catch(() => {})
-    client.on('notification', ({ payload }) => heard(payload ?? ''))
+    client.on('notification', ({ payload }) => onNotification(payload ?? ''))
     client.on('error', (error) => onError?.(error))
     try {
       await client.connect()

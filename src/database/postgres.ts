@@ -68,8 +68,8 @@ export function openDatabase(given: PostgresOptions): Database {
       return Number(rows[0].ms)
     },
     checkWritable: () => checkWritable(operator.pool),
-    listen: (channel, heard, onListening) =>
-      listen(options, listeners, channel, { heard, onListening }),
+    listen: (channel, onNotification, onListening) =>
+      listen(options, listeners, channel, { onNotification, onListening }),
     close: async () => {
       closing.abort()
       await Promise.all([heartbeat?.stop(), analyzing?.stop()])

@@ -29,7 +29,7 @@ export type ProviderLimit = { concurrent: number; perSecond: number }
 
 type Provider = {
   width: Width
-  under: number
+  sending: number
   spacing: number
   nextAt: number
   /** The start and the number of the deferrals that asked for a pause. */
@@ -53,7 +53,7 @@ const FORGET_EVERY_MS = 60_000
 export const asksForPause = (reply: string) => /^421\b|^4\d\d[ -]4\.7\.\d/.test(reply)
 
 /** How a mail to a provider ended: `paused` if the provider asked for a pause. */
-export type Left = 'accepted' | 'deferred' | 'paused' | 'other'
+export type SendResult = 'accepted' | 'deferred' | 'paused' | 'other'
 
 /** Counts the mails that are being sent to each provider. */
 export class ProviderLimits {
@@ -68,9 +68,9 @@ export class ProviderLimits {
   /** Milliseconds until a mail can begin. 0: it has begun. Infinity: another mail must end first. */
   enter(domain: string, now: number): number {
     const provider = this.#provider(domain)
-    if (provider.under >= provider.width.current) return Number.POSITIVE_INFINITY
+    if (provider.sending >= provider.width.current) return Number.POSITIVE_INFINITY
     if (provider.nextAt > now) return provider.nextAt - now
-    provider.under++
+    provider.sending++
     provider.nextAt = Math.max(now, provider.nextAt) + provider.spacing
     return 0
   }
@@ -81,15 +81,15 @@ export class ProviderLimits {
   }
 
   /** A provider that defers a mail gets fewer at a time; one that defers many gets none for a while. */
-  leave(domain: string, now: number, left: Left) {
+  leave(domain: string, now: number, result: SendResult) {
     const provider = this.#provider(domain)
-    provider.under--
-    if (left === 'deferred' || left === 'paused') {
+    provider.sending--
+    if (result === 'deferred' || result === 'paused') {
       provider.width.narrow()
       provider.lastDeferredAt = now
     } else provider.width.widen()
-    if (left === 'accepted') provider.pauseMs = FIRST_PAUSE_MS
-    if (left === 'paused') countDeferral(provider, now)
+    if (result === 'accepted') provider.pauseMs = FIRST_PAUSE_MS
+    if (result === 'paused') countDeferral(provider, now)
     if (now - this.#forgottenAt >= FORGET_EVERY_MS) this.#forgetIdle(now)
     else if (isForgettable(provider, now)) this.#providers.delete(domain)
   }
@@ -123,7 +123,7 @@ export class ProviderLimits {
       const limit = this.#limits[domain] ?? this.#limits['*']
       provider = {
         width: new Width(limit?.concurrent ?? Number.MAX_SAFE_INTEGER),
-        under: 0,
+        sending: 0,
         spacing: limit && Number.isFinite(limit.perSecond) ? 1000 / limit.perSecond : 0,
         nextAt: 0,
         burst: { since: 0, deferrals: 0 },
@@ -138,8 +138,8 @@ export class ProviderLimits {
 }
 
 function isForgettable(provider: Provider, now: number) {
-  const { under, width, nextAt, pausedUntil, lastDeferredAt } = provider
-  if (under > 0 || nextAt > now || pausedUntil > now) return false
+  const { sending, width, nextAt, pausedUntil, lastDeferredAt } = provider
+  if (sending > 0 || nextAt > now || pausedUntil > now) return false
   return (
     width.current === width.max || now - Math.max(lastDeferredAt, pausedUntil) >= FORGET_AFTER_MS
   )

@@ -231,8 +231,8 @@ export class SmtpDialogue {
     if (!(await reset.promise).startsWith('2')) this.#line.close()
   }
 
-  #ask(phase: Phase, heard: (reply: string) => void) {
-    this.#asked.push({ phase, heard })
+  #ask(phase: Phase, onReply: (reply: string) => void) {
+    this.#asked.push({ phase, onReply })
   }
 
   #write(text: string) {
@@ -263,7 +263,7 @@ export class SmtpDialogue {
 
   #reply(reply: string) {
     const question = this.#asked.shift()
-    question?.heard(reply)
+    question?.onReply(reply)
     // 421 closes the connection after any command; or the reply belongs to no command.
     if (reply.startsWith('421') || !question) {
       this.#finish((phase) =>
@@ -283,7 +283,7 @@ export class SmtpDialogue {
       attempt.envelope.resolve(trouble)
       attempt.answer.resolve(trouble)
     }
-    for (const { heard } of this.#asked.splice(0)) heard('')
+    for (const { onReply } of this.#asked.splice(0)) onReply('')
   }
 
   /** Starts the timeout of the oldest command without a reply. */
@@ -301,7 +301,7 @@ export class SmtpDialogue {
   }
 }
 
-type Question = { phase: Phase; heard: (reply: string) => void }
+type Question = { phase: Phase; onReply: (reply: string) => void }
 
 type Attempt = {
   delivery: Delivery

@@ -9,7 +9,7 @@ import {
   DEFAULT_LIMITS,
   ProviderLimits,
   Width,
-  type Left,
+  type SendResult,
   type ProviderLimit,
 } from './send-limits.ts'
 import type { Delivery } from './smtp-dialogue.ts'
@@ -355,7 +355,7 @@ const isLoopback = (host: string) =>
 
 const isTimeout = (outcome: Outcome) => outcome.reply.startsWith('no answer within')
 
-function classifyOutcome(outcome: Outcome | 'connection refused' | undefined): Left {
+function classifyOutcome(outcome: Outcome | 'connection refused' | undefined): SendResult {
   if (typeof outcome !== 'object') return 'other'
   if (outcome.kind === 'sent') return 'accepted'
   if (outcome.kind !== 'retry' || !/^4\d\d/.test(outcome.reply)) return 'other'

@@ -9,9 +9,9 @@ type Difference = {
   high: number
   reached: number
   others: number
-  /** Significant: both groups are large enough, and the interval excludes zero. */
-  isTold: boolean
-  /** About how many more appointments are needed; 0 if `isTold`. */
+  /** Both groups are large enough, and the interval excludes zero. */
+  isSignificant: boolean
+  /** About how many more appointments are needed; 0 if `isSignificant`. */
   needed: number
 }
 
@@ -58,15 +58,15 @@ export function compareReminded(strata: Stratum[]): Difference | null {
   const half = Z_99 * Math.sqrt(variance)
   const reached = sum(both.map((one) => one.reached.total))
   const others = sum(both.map((one) => one.others.total))
-  const isTold = reached >= MIN_GROUP && others >= MIN_GROUP && Math.abs(difference) > half
+  const isSignificant = reached >= MIN_GROUP && others >= MIN_GROUP && Math.abs(difference) > half
   return {
     points: 100 * difference,
     low: 100 * (difference - half),
     high: 100 * (difference + half),
     reached,
     others,
-    isTold,
-    needed: isTold ? 0 : countNeeded({ reached, others, difference, half }),
+    isSignificant,
+    needed: isSignificant ? 0 : countNeeded({ reached, others, difference, half }),
   }
 }
 

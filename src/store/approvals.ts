@@ -119,7 +119,7 @@ export async function finishApproval(tx: Db, key: ApprovalKey) {
   await tx.query(sql`update approval set is_applied = true where ${isKey(key)}`)
 }
 
-export const markTold = (tx: Db, key: ApprovalKey, now: Temporal.Instant) =>
+export const markNotified = (tx: Db, key: ApprovalKey, now: Temporal.Instant) =>
   tx.query(sql`update approval set told_time = ${now} where ${isKey(key)}`)
 
 export type UnfinishedApproval = ApprovalKey & { status: StoredApproval['status'] }
@@ -134,7 +134,7 @@ export const listUnfinishedApprovals = (engine: Db, brokenOffSince: Temporal.Ins
     order by business_id, approval_id limit 100`)
 
 /** Waiting approvals about which the business has not been notified. */
-export const listUntoldApprovals = (engine: Db) =>
+export const listApprovalsToNotify = (engine: Db) =>
   engine.query<ApprovalKey>(sql`
     select business_id as "businessId", approval_id as "approvalId" from approval
     where not is_applied and status = 'WAITING' and told_time is null

@@ -5,7 +5,7 @@ export type FailureNotice = {
   /** Failures before this time were reported; null: none was reported yet. */
   dailyUntil: Temporal.Instant | null
   /** When people were notified that nothing can be sent. */
-  outageTold: Temporal.Instant | null
+  outageNotifiedTime: Temporal.Instant | null
 }
 
 type Candidate = FailureNotice & { businessId: number; timeZone: string }
@@ -14,7 +14,7 @@ type Candidate = FailureNotice & { businessId: number; timeZone: string }
 export const listBusinessesWithFailures = (engine: Db, since: Temporal.Instant) =>
   engine.query<Candidate>(sql`
     select b.business_id as "businessId", b.time_zone as "timeZone",
-           n.daily_until as "dailyUntil", n.outage_told as "outageTold"
+           n.daily_until as "dailyUntil", n.outage_told as "outageNotifiedTime"
     from business b left join failure_notice n using (business_id)
     where b.active and b.business_id in (
       select business_id from event_trigger where status = 'FAILED' and modified_date > ${since})
@@ -23,7 +23,7 @@ export const listBusinessesWithFailures = (engine: Db, since: Temporal.Instant) 
 /** A business with waiting mails, and how many recipients and recipient domains deferred some. */
 type WaitingBusiness = {
   businessId: number
-  outageTold: Temporal.Instant | null
+  outageNotifiedTime: Temporal.Instant | null
   deferringRecipients: number
   deferringDomains: number
 }
@@ -38,7 +38,7 @@ export const listBusinessesWithWaitingMails = (
   { since, isServerFailing }: { since: Temporal.Instant; isServerFailing: boolean },
 ) =>
   engine.query<WaitingBusiness>(sql`
-    select b.business_id as "businessId", n.outage_told as "outageTold",
+    select b.business_id as "businessId", n.outage_told as "outageNotifiedTime",
            w.deferring_recipients as "deferringRecipients",
            w.deferring_domains as "deferringDomains"
     from business b left join failure_notice n using (business_id)
@@ -54,7 +54,7 @@ export const listBusinessesWithWaitingMails = (
     order by b.business_id`)
 
 /** Businesses that were notified of an outage. */
-export const listToldBusinesses = (engine: Db) =>
+export const listNotifiedBusinesses = (engine: Db) =>
   engine.query<{ businessId: number }>(sql`
     select business_id as "businessId" from failure_notice where outage_told is not null`)
 
@@ -89,7 +89,7 @@ export async function lockFailureNotice(tx: Db, businessId: number): Promise<Fai
   await tx.query(sql`
     insert into failure_notice (business_id) values (${businessId}) on conflict do nothing`)
   const [notice] = await tx.query<FailureNotice>(sql`
-    select daily_until as "dailyUntil", outage_told as "outageTold"
+    select daily_until as "dailyUntil", outage_told as "outageNotifiedTime"
     from failure_notice where business_id = ${businessId} for update`)
   return notice!
 }
@@ -98,9 +98,13 @@ export const saveDailyUntil = (tx: Db, businessId: number, dailyUntil: Temporal.
   tx.query(sql`
     update failure_notice set daily_until = ${dailyUntil} where business_id = ${businessId}`)
 
-export const saveOutageTold = (tx: Db, businessId: number, toldTime: Temporal.Instant | null) =>
+export const saveOutageNotice = (
+  tx: Db,
+  businessId: number,
+  notifiedTime: Temporal.Instant | null,
+) =>
   tx.query(sql`
-    update failure_notice set outage_told = ${toldTime} where business_id = ${businessId}`)
+    update failure_notice set outage_told = ${notifiedTime} where business_id = ${businessId}`)
 
 export type FailedMail = { eventDefnId: number; description: string | null; reason: string }
 

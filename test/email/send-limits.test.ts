@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { asksForPause, ProviderLimits, type Left } from '../../src/email/send-limits.ts'
+import { asksForPause, ProviderLimits, type SendResult } from '../../src/email/send-limits.ts'
 
 const MINUTE = 60_000
 
 /** The limits of one provider, and a function that sends one mail at a time. */
 function startProvider() {
   const limits = new ProviderLimits({ '*': { concurrent: 20, perSecond: 1_000 } })
-  const send = (now: number, left: Left) => {
+  const send = (now: number, left: SendResult) => {
     assert.equal(limits.enter('gmail.com', now), 0)
     limits.leave('gmail.com', now, left)
   }

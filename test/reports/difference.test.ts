@@ -6,12 +6,12 @@ import { seeded } from './measured-business.ts'
 const WORLDS = 1_000
 
 test('without an effect, at most 5 % of simulated businesses claim a difference', () => {
-  const claims = simulate(1).filter(({ isTold }) => isTold)
+  const claims = simulate(1).filter(({ isSignificant }) => isSignificant)
   assert.ok(claims.length <= WORLDS * 0.05, `${claims.length} claims`)
 })
 
 test('if reminders prevent 30 % of no-shows, the sign of a claimed difference is never wrong', () => {
-  const claims = simulate(0.7).filter(({ isTold }) => isTold)
+  const claims = simulate(0.7).filter(({ isSignificant }) => isSignificant)
   assert.ok(claims.length > WORLDS * 0.2, `only ${claims.length} claims`)
   assert.deepEqual(
     claims.filter(({ points }) => points >= 0),
@@ -30,19 +30,19 @@ test('a comparison without strata claims a difference that does not exist', () =
     }
     return compareReminded([all])!
   })
-  assert.ok(crude.filter(({ isTold }) => isTold).length > WORLDS * 0.05)
+  assert.ok(crude.filter(({ isSignificant }) => isSignificant).length > WORLDS * 0.05)
 })
 
 test('fewer than 100 appointments in a group are never enough, and the missing ones are counted', () => {
   const few = compareReminded([
     { reached: { total: 99, missed: 0 }, others: { total: 400, missed: 200 } },
   ])!
-  assert.equal(few.isTold, false)
+  assert.equal(few.isSignificant, false)
   assert.equal(few.needed, 1)
   const enough = compareReminded([
     { reached: { total: 100, missed: 0 }, others: { total: 400, missed: 200 } },
   ])!
-  assert.equal(enough.isTold, true)
+  assert.equal(enough.isSignificant, true)
   assert.equal(enough.needed, 0)
   assert.equal(enough.points, -50)
   assert.equal(

@@ -26,7 +26,7 @@ export const reportViews: Routes = async (app, services) => {
 }
 
 /** A person sees and changes their own views; a key those that were saved with a key. */
-const askingOf = ({ businessId, person, functions }: Caller) => ({
+const viewerOf = ({ businessId, person, functions }: Caller) => ({
   businessId,
   userId: person?.userId ?? null,
   mayShare: functions.has('SCHEDULE_REPORTS'),
@@ -52,7 +52,7 @@ const getViews: Routes = async (app) => {
       const list = JSON.stringify(['reportView', query.reportId])
       const { limit, after } = readPage(query, list)
       const position = { after: Number(after?.[0] ?? 0), limit: limit + 1 }
-      const rows = await listReportViews(caller.db, askingOf(caller), query.reportId, position)
+      const rows = await listReportViews(caller.db, viewerOf(caller), query.reportId, position)
       return toWire(pageOf(rows, limit, list, (row) => [row.reportViewId]))
     },
   )
@@ -76,7 +76,7 @@ const getView: Routes = async (app) => {
       },
     },
     async ({ caller, params: { reportViewId } }) => {
-      const view = await findReportView(caller.db, askingOf(caller), reportViewId)
+      const view = await findReportView(caller.db, viewerOf(caller), reportViewId)
       if (!view) throw notFound('report view', reportViewId)
       return toWire(view)
     },
@@ -104,7 +104,7 @@ const postView: Routes = async (app, { clock }) => {
       const now = clock.now()
       const onCurrent = (current: object) => requireMatch(request, current)
       return answerOnce(caller.db, request, reply, now, async (tx) => {
-        const saving = { ...askingOf(caller), user: caller.user, now, onCurrent }
+        const saving = { ...viewerOf(caller), user: caller.user, now, onCurrent }
         const { view, isNew } = await saveView(tx, request.body, saving)
         return isNew ? created(view, `/reportView/${view.reportViewId}`) : ok(view)
       })
@@ -126,11 +126,11 @@ const deleteView: Routes = async (app, { clock }) => {
     },
     async (request) => {
       const { caller, params } = request
-      const asking = askingOf(caller)
+      const viewer = viewerOf(caller)
       const view = await caller.db.transaction(async (tx) => {
-        const current = await lockReportView(tx, asking, params.reportViewId)
+        const current = await lockReportView(tx, viewer, params.reportViewId)
         if (!current) throw notFound('report view', params.reportViewId)
-        refuseForeignView(current, asking)
+        refuseForeignView(current, viewer)
         requireMatch(request, current)
         if (!current.active) return current
         const by = { user: caller.user, now: clock.now() }

@@ -257,8 +257,8 @@ async function readRequest(
 async function findViewOf({ db, businessId, person }: Caller, body: object, faults: Fault[]) {
   const { reportViewId: id, reportFileName } = body as Record<string, unknown>
   if (id === undefined || id === null) return {}
-  const asking = { businessId, userId: person?.userId ?? null }
-  const view = Number.isSafeInteger(id) ? await findReportView(db, asking, Number(id)) : undefined
+  const viewer = { businessId, userId: person?.userId ?? null }
+  const view = Number.isSafeInteger(id) ? await findReportView(db, viewer, Number(id)) : undefined
   if (!view?.active) {
     faults.push({ pointer: '/reportViewId', detail: 'there is no such view, or it was deleted' })
     return {}

@@ -105,8 +105,8 @@ export function writeDifference(counts: ReminderCount[], { say, locale }: Words)
       { needed: 2 * MIN_GROUP, group: MIN_GROUP },
     )
   }
-  const { points, low, high, isTold, needed } = difference
-  if (!isTold) {
+  const { points, low, high, isSignificant, needed } = difference
+  if (!isSignificant) {
     return needed >= MAX_NEEDED
       ? say(
           'Whether reminders make a difference cannot be told yet: more than {needed} more appointments are needed.',

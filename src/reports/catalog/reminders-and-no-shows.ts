@@ -100,11 +100,11 @@ export const remindersAndNoShows: Report = {
         'Percentage points that the no-show rate differs with a reminder from without one, among appointments booked before the reminder was due, standardised by lead time (under 3, 8, 31 days, longer) and by new or returning client. Empty while it cannot be told: at least 100 appointments on each side and a 99 % interval without zero. The intervals of the table are Wilson intervals at 95 %.',
       value: (figures) => {
         const difference = compareReminded(strataIn(figures))
-        return difference?.isTold ? toTenth(difference.points) : null
+        return difference?.isSignificant ? toTenth(difference.points) : null
       },
       describe: (figures, { say, locale }) => {
         const difference = compareReminded(strataIn(figures as Figures))
-        if (!difference?.isTold) return say('not yet known')
+        if (!difference?.isSignificant) return say('not yet known')
         const size = Math.abs(toTenth(difference.points)).toLocaleString(locale)
         const points = `${difference.points < 0 ? '−' : '+'}${size}`
         return say('{points} points', { points })
