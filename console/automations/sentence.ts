@@ -114,7 +114,7 @@ export function occasionKey({ eventType, triggerAnchor, changes }: DescribedDefi
 export const occasionText = (key: string) =>
   t(`sentence.occasions.${key}` as 'sentence.occasions.RECALL')
 
-/** The event, or the object that it reminds of. */
+/** The event, or the object that the mail reminds of. */
 function occasionParts(
   definition: DescribedDefinition,
   setup: Setup,

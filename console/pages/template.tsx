@@ -251,7 +251,7 @@ function useEditing(opened: StoredTemplate, templates: Template[]) {
   const [stored, setStored] = useState(opened)
   const base = useMemo(() => draftOf(stored.template), [stored])
   const [draft, setDraft] = useState(base)
-  /** The key of the fields. They keep their own text, so only a new key shows another one. */
+  /** The key of the fields. They keep their own text, so only a new key shows another text. */
   const [revision, setRevision] = useState(0)
   const [theirs, setTheirs] = useState<StoredTemplate>()
   const [hasTheirsFailed, setTheirsFailed] = useState(false)

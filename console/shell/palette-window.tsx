@@ -227,7 +227,7 @@ function useGroups(props: PaletteProps, query: string, found: Found[]): Group[] 
   ].filter(({ items }) => items.length > 0)
 }
 
-/** Opens the chosen page in this tab, or in a new one if the modifier key is held. */
+/** Opens the chosen page in this tab, or in a new one if Cmd or Ctrl is held. */
 function useOpen() {
   const { basepath, navigate } = useRouter()
   return ({ metaKey, ctrlKey }: Modifiers) =>

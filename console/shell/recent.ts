@@ -5,7 +5,7 @@ export type Recent = Pick<Found, 'kind' | 'id' | 'title'>
 const MAX_RECENT = 5
 const keyOf = (userId: number) => `bellwether.recent.${userId}`
 
-/** The pages that the user last opened from the palette, stored in this browser. */
+/** The objects that the user last opened from the palette, stored in this browser. */
 export function readRecent(userId: number): Recent[] {
   try {
     return JSON.parse(localStorage.getItem(keyOf(userId)) ?? '[]') as Recent[]

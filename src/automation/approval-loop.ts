@@ -32,6 +32,6 @@ async function finishApprovals({ database, now, onError }: ApprovalParts) {
       onError(error)
     }
   }
-  // The next run finds what remains.
+  // 0, so that the loop rests: the next run finds what remains.
   return 0
 }

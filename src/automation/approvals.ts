@@ -59,7 +59,7 @@ export class BulkCall {
     for (const trigger of held) trigger.approvalId = approvalId
   }
 
-  /** Creates the approval, also again after its transaction was rolled back. */
+  /** Creates the approval if there is none, also after its transaction was rolled back. */
   async #begin(tx: Db, now: Temporal.Instant) {
     const { businessId, user } = this.#call
     const known = this.#approvalId

@@ -52,10 +52,10 @@ export async function recordReport(
     const emailId = bounce.isSoft ? idOf(bounce) : undefined
     return emailId !== undefined && noted.has(emailId) ? [{ businessId, emailId }] : []
   })
-  const overLimit = await recordSoftBounces(tx, soft, by)
+  const atLimit = await recordSoftBounces(tx, soft, by)
   const { complaint } = report
   const complained = complaint ? await recordComplaint(tx, complaint, { businessId, mail }, by) : []
-  return [...gone.map(({ recipient }) => recipient.toLowerCase()), ...overLimit, ...complained]
+  return [...gone.map(({ recipient }) => recipient.toLowerCase()), ...atLimit, ...complained]
 }
 
 /**

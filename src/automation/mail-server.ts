@@ -20,7 +20,7 @@ export type MailServerChange = MailOutage & {
 type MailServerParts = {
   db: Db
   mailer: Mailer
-  /** Called rarely: a server that fails again and again is reported every few minutes. */
+  /** Called rarely: a server that alternates between failing and working is reported every few minutes. */
   onMailServer?(change: MailServerChange): void
 }
 

@@ -1,7 +1,7 @@
 import { CHANGES, type Change, type EventTypeName } from '../contract/event-type.ts'
 import type { Subject } from '../store/subject.ts'
 
-/** A change of an object, as its trigger stores it. */
+/** A creation or change of an object, as its trigger stores it. */
 type Occurrence = {
   eventType: EventTypeName
   /** For a change event: what changed. */

@@ -52,9 +52,9 @@ export type Planned = { created: number; updated: number }
 const PLAN_LEASE_SECONDS = 10
 
 /**
- * Updates the triggers of a saved definition, in pages and while bookings continue: each page is a
- * transaction. One worker at a time plans a definition. Returns undefined if another worker is planning
- * it, if its plan is complete, or if it was saved again or `signal` stopped the plan.
+ * Updates the triggers of a saved definition to match it, in pages and while bookings continue: each
+ * page is a transaction. One worker at a time plans a definition. Returns undefined if another worker is
+ * planning it, if its plan is complete, or if it was saved again or `signal` stopped the plan.
  */
 export async function planDefinition(
   database: Database,

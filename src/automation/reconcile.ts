@@ -172,7 +172,7 @@ function findFaults(
 const isDue = ({ scheduledTime }: ReminderRow, now: Temporal.Instant) =>
   Temporal.Instant.compare(scheduledTime, now) <= 0
 
-/** Compares objects since the definition was saved, at most of the last week, with earlier ones. */
+/** Counts matches of objects since the definition was saved, at most a week, and of earlier ones. */
 function countRecentMatches(db: Db, definition: StoredDefinition, now: Temporal.Instant) {
   const weekAgo = now.subtract({ hours: 7 * 24 })
   const { modifiedDate } = definition

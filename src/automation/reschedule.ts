@@ -139,8 +139,8 @@ const isNewTime = ({ definition, before, firing, cause }: Reminder) =>
 
 /**
  * The time that a pending reminder keeps if quiet hours or a time zone changed and its new time has
- * passed: the one that its offset gives, or else the one it was planned for. Undefined if the anchor or
- * the definition changed.
+ * passed: the one that its offset gives, or else the one it was planned for. Undefined if the anchor
+ * changed, or if the definition changed and the time that its offset gives has passed too.
  */
 function timeToKeep(
   pending: ReminderRow,
@@ -177,8 +177,8 @@ const isOutdated = (row: ReminderRow, { version }: StoredDefinition, firing: Fir
   row.defnVersion !== version && !isSameMoment(row.scheduledTime, firing.scheduledTime)
 
 /**
- * It was planned late, not at the time that its definition gives, and is due or waits for the end of
- * quiet hours.
+ * It was planned to be sent late, not at the time that its definition gives, and is due or waits for
+ * the end of quiet hours.
  */
 const isPlannedLate = (
   row: ReminderRow,

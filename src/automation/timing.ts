@@ -44,7 +44,7 @@ export function firingTime(
 
 /**
  * The end of quiet hours for a time that falls into them. A reminder that would be useless then is sent
- * before they begin; an event at its time, because it cannot be sent before it happened.
+ * before they begin; an event or a late reminder at its time, because it cannot be sent earlier.
  */
 function outsideQuietHours(
   time: Temporal.Instant,

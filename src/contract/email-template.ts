@@ -65,7 +65,7 @@ export const TemplateCheck = Type.Object(unsaved, {
   examples: [{ template: { subject: 'See you on %APPT_DATE%' } }],
 })
 
-/** With `objectType` and `objectId`, tokens are listed with their values. */
+/** With both `objectType` and `objectId`, tokens are listed with their values. One alone is refused. */
 export const TokenQuery = Type.Object({
   objectType: Type.Optional(about.objectType),
   objectId: Type.Optional(about.objectId),

@@ -69,8 +69,8 @@ const during = <F extends string>(field: F) =>
   ({ from: { field, match: 'from' }, to: { field, match: 'before' } }) as const
 
 /**
- * The property that a list is ordered by before the id. With `modifiedSince` it is the time of the change, so
- * that a client that reads page by page misses none.
+ * The property that a list is ordered by before the id. With `modifiedSince` it is the time of the change:
+ * a client that reads page by page misses no change, and no page reads unchanged objects.
  */
 export const orderedBy = (kind: ObjectKind, filters: Record<string, unknown>) =>
   filters.modifiedSince === undefined ? kind.listedBy : 'modifiedDate'

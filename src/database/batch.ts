@@ -27,7 +27,7 @@ export async function sendBatch(client: pg.ClientBase, batch: Pending[]) {
   }
 }
 
-/** Only outside a transaction: the statements form one implicit transaction. */
+/** Only outside a transaction: the statements are one implicit transaction, committed on return. */
 export async function runBatch(client: pg.ClientBase, statements: pg.QueryConfig[]) {
   const batch = statements.map(pendingOf)
   await sendBatch(client, batch)

@@ -22,7 +22,7 @@ export const statusLines = [
   { status: 'ENDED_EARLY', label: 'Ended early', outcome: 'KEPT', live: false, liveAfter: true },
 ].map((status) => ({ kind: 'status', objectType: 'CALENDAR', ...status }))
 
-/** Up to this many days back, appointments that took place have a recorded time of closing. */
+/** Up to this many days back, appointments that took place also have a time of closing. */
 const CLOSED_DAYS = 35
 
 /** An appointment as other objects refer to it. */
@@ -37,7 +37,8 @@ export type Size = { count: number; clients: number; staff: number }
 
 /**
  * Exactly `count` appointments, by day. Demand grows over time, and falls on holidays and on later days of
- * the future. If `changes` is given, each has its first status, and later changes are added to `changes`.
+ * the future. Each has its last status; or, if `changes` is given, its first status, and `changes` gets the
+ * later one.
  */
 export function* appointments(
   period: Period,

@@ -29,7 +29,7 @@ export type Segment =
   | { kind: 'break'; text: string; condition: Token | null }
   /** Tags between lines, such as `</td>`, and elements without tokens. */
   | { kind: 'edge'; text: string; condition: Token | null }
-  /** An element with text only, such as `<p>`. It disappears if all its tokens are empty. */
+  /** An element with text only, such as `<p>`. It disappears if it has only empty tokens or marks. */
   | { kind: 'block'; open: Segment[]; content: Segment[]; close: string; condition: Token | null }
   /** Other segments in place of a token. */
   | { kind: 'insert'; segments: Segment[]; condition: Token | null }
@@ -59,7 +59,7 @@ export type SegmentValues = {
   escape(value: string, place: Place): string
 }
 
-/** Thrown for example if many tokens repeat a long value. */
+/** The merged text is too long, for example because many tokens repeat a long value. */
 export class TooLong extends Error {}
 
 export const MAX_MERGED_LENGTH = 1_000_000

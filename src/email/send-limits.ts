@@ -32,7 +32,7 @@ type Provider = {
   sending: number
   spacing: number
   nextAt: number
-  /** The start and the number of the deferrals that asked for a pause. */
+  /** The deferrals that asked for a pause: since when they are counted, and how many. */
   burst: { since: number; deferrals: number }
   pausedUntil: number
   lastDeferredAt: number

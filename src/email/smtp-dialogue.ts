@@ -309,7 +309,7 @@ type Attempt = {
   phase: Phase
   /** The first refusal of its envelope. */
   refused: Trouble | undefined
-  /** Undefined: the message can be sent. */
+  /** Resolves to the trouble of the envelope, or to undefined if the message can be sent. */
   envelope: PromiseWithResolvers<Trouble | undefined>
   answer: PromiseWithResolvers<Outcome>
 }

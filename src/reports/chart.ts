@@ -34,7 +34,7 @@ export type Heatmap = {
   values: number[][]
 }
 
-/** Pine, sand, slate and their light shades. None can be confused with the colour of another tone. */
+/** Pine, sand, slate and their light shades. Pine is also `kept`; none looks like another tone. */
 const SERIES_COLORS = ['#3c7765', '#cdb98a', '#4f6d7a', '#b7d6c8', '#8a7a52', '#a9bcc4']
 
 /** One colour for each meaning, in all reports and in the console. `ahead` is hollow. */

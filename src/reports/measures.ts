@@ -246,7 +246,7 @@ export function measureColumn(measure: MeasureName, others: Partial<Column> = {}
   }
 }
 
-/** The column of a measure that covers only some of the rows, so it does not name the measure. */
+/** The column of a measure of some of the rows. Its total is only a part, so it does not name the measure. */
 export function partColumn(measure: MeasureName, others: Partial<Column> = {}): Column {
   const { measure: _, ...column } = measureColumn(measure, others)
   return column

@@ -14,7 +14,7 @@ import { logoFaults } from './files.ts'
 import { followBusiness } from './follow.ts'
 import type { Author } from './saving.ts'
 
-/** Changes the caller's own business, and plans reminders again if its time zone changes. */
+/** Changes the caller's own business, and plans reminders again if its time zone or quiet hours change. */
 export async function changeBusiness(tx: Db, body: unknown, { businessId, user, now }: Author) {
   const before = await lockBusiness(tx, businessId)
   if (!before) throw notFound('business', businessId)

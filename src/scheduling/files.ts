@@ -54,7 +54,7 @@ export async function saveFileLine(tx: Db, body: unknown, saving: Author): Promi
   return { file: await changeFile(tx, before, rest, saving), isNew: false }
 }
 
-/** Deletes a file that nothing uses. Mails that already contain it are still sent with it. */
+/** Deletes a file that nothing uses. Queued mails that refer to it are still sent with it. */
 export async function removeFile(tx: Db, fileUUId: string, saving: Author, allow: Allow) {
   const { file } = await saveFile(tx, { fileUUId, active: false }, saving, allow)
   return file

@@ -50,7 +50,7 @@ export async function followBusiness(tx: Db, before: BusinessRow, after: Busines
 export const followZone = (tx: Db, businessId: number) =>
   planAgain(tx, businessId, reminderTypesOf(['CALENDAR', 'CLASS_SCHEDULE', 'INVITATION', 'RECALL']))
 
-/** Tags do not count for a class, because it has many clients. */
+/** The tags of clients do not count for a class, because it has many clients. */
 const OF_ONE_CLIENT: readonly ObjectType[] = ['CALENDAR', 'INVITATION', 'RECALL']
 const PAGE = 1_000
 

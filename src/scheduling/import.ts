@@ -57,7 +57,7 @@ export const WINDOW = 1_000
  */
 const MAX_WINDOW_BYTES = 262_144
 
-/** How often an import renews its approval. The engine ends its count after a minute without. */
+/** How often an import renews its approval. After a minute without renewal, the engine ends its count. */
 const RENEW_EVERY_MS = 15_000
 
 /** A line can have thousands of faults; a thousand such reasons would not fit into memory. */

@@ -16,7 +16,7 @@ import type { Author } from './saving.ts'
 
 type Allow = (current: Status | undefined) => void
 
-/** Creates a status, or changes an existing one and plans its reminders again. */
+/** Creates a status, or changes one. Plans reminders again if `live` or `liveAfter` changes. */
 export async function saveStatusOf(
   tx: Db,
   body: unknown,

@@ -140,7 +140,7 @@ export const listApprovalsToNotify = (engine: Db) =>
     where not is_applied and status = 'WAITING' and told_time is null
     order by business_id, approval_id limit 100`)
 
-/** The triggers and mails that an approval holds. */
+/** How many triggers and mails an approval holds. */
 export type Held = { triggers: number; mails: number; definitions: HeldDefinition[] }
 
 const heldBy = (key: ApprovalKey) =>

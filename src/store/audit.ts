@@ -81,18 +81,18 @@ const isChangeOf = (columns: string[]) => sql`
                   where was ? c and was -> c is distinct from after -> c)
    from (select before as was offset 0) entry)`
 
-/** A change of an object, with its status before and after; a new object had none before. */
+/** A creation or change of an object, with its status before and after; new ones had none before. */
 type RecordedEvent = {
   auditId: number
   id: string
   time: Temporal.Instant
   oldStatus: string | null
   newStatus: string
-  /** Empty for a new object. */
+  /** Which of the searched columns changed; empty for a new object. */
   columns: string[]
 }
 
-/** A page of the changes of objects of one kind in a time range, oldest first. */
+/** A page of the creations or changes of objects of one kind in a time range, oldest first. */
 export function listRecordedEvents(
   db: Db,
   businessId: number,

@@ -28,7 +28,7 @@ const CHANGE_COLUMNS = columnsFor<ChangedObject>({
   modifiedDate: 'timestamptz',
 })
 
-/** The audit compares all rows of a statement with each other, which is slow for many rows. */
+/** The audit joins the old and new rows of a statement, which is slow for many rows. */
 const CHANGES_AT_ONCE = 100
 
 /** Changes objects that were just imported. */

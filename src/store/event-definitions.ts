@@ -164,7 +164,7 @@ export function listUnplannedDefinitions(
     order by event_defn_id limit ${limit}`)
 }
 
-/** Marks definitions with calendar offsets, or of businesses with quiet hours, to be planned again. */
+/** Marks active definitions with calendar offsets, or of businesses with quiet hours, to be planned again. */
 export async function planCalendarDefinitionsAgain(engine: Db) {
   const rows = await engine.query(sql`
     update event_definition set planned_version = least(planned_version, 0) - 1

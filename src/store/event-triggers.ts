@@ -135,7 +135,7 @@ export async function findTrigger(
 
 /** How a trigger was planned: the anchor of its offset, and whether a user fired it. */
 export type TriggerPlan = {
-  /** The change that caused it; null for reminders. */
+  /** The event that caused it; null for reminders. */
   occurrence: string | null
   anchorTime: Temporal.Instant
   oldStatus: string | null

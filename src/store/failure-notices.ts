@@ -71,14 +71,16 @@ export async function hasSentMail(db: Db, businessId: number, since: Temporal.In
   return rows.length > 0
 }
 
-/** The queued mails: how many, since when, and the last answer of a mail server. */
+/** The queued mails of triggers: how many, since when, and the newest answer of a mail server. */
 export async function readWaitingMails(db: Db, businessId: number) {
   const [row] = await db.query<{
     mails: number
     since: Temporal.Instant
     reply: string | null
   }>(sql`
-    select count(*) as mails, min(q.created_date) as since, max(e.status_reason) as reply
+    select count(*) as mails, min(q.created_date) as since,
+           (array_agg(e.status_reason order by (e.attempts -> -1 ->> 'time')::bigint desc nulls last))[1]
+             as reply
     from email_queue q join email e using (business_id, email_id)
     where q.business_id = ${businessId} and e.event_trigger_id is not null`)
   return row!
@@ -110,7 +112,7 @@ export type FailedMail = { eventDefnId: number; description: string | null; reas
 
 type Range = { from: Temporal.Instant; to: Temporal.Instant }
 
-/** How many triggers failed in a time range, and the newest of them with a failed mail's reason. */
+/** How many triggers failed in a time range, and the newest with the reason of a failed mail or their own. */
 export async function listFailedMails(
   db: Db,
   businessId: number,

@@ -92,5 +92,5 @@ export async function readQueueHealth(
   return health!
 }
 
-/** The status reason of a trigger that expired during an outage begins with this. */
+/** The status reason of a trigger that expired because of an outage begins with this. */
 export const CAME_LATE = 'the service was '

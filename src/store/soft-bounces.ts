@@ -29,7 +29,7 @@ export async function recordSoftBounces(
     insert into soft_bounce (business_id, email_id, bounced_time)
     select k.business_id, k.email_id, ${now} from ${keys}
     on conflict do nothing`)
-  const overLimit = await tx.query<{ businessId: number; emailAddress: string }>(sql`
+  const atLimit = await tx.query<{ businessId: number; emailAddress: string }>(sql`
     select e.business_id as "businessId", lower(e.to_address) as "emailAddress"
     from soft_bounce b
     join email e on (e.business_id, e.email_id) = (b.business_id, b.email_id)
@@ -41,10 +41,10 @@ export async function recordSoftBounces(
   const detail = `${MAX_SOFT_BOUNCES} mails within ${COUNTED_DAYS} days were not delivered`
   await suppress(
     tx,
-    overLimit.map((address) => ({ ...address, reason: 'BOUNCED' as const, detail })),
+    atLimit.map((address) => ({ ...address, reason: 'BOUNCED' as const, detail })),
     by,
   )
-  return overLimit.map(({ emailAddress }) => emailAddress)
+  return atLimit.map(({ emailAddress }) => emailAddress)
 }
 
 /** Deletes soft bounces that no longer count. */

@@ -113,7 +113,7 @@ export type Ending = {
   statusReason: string | null
   /** When it was due. */
   scheduledTime: Temporal.Instant
-  /** The new plan, if the definition was saved since and its time changed. */
+  /** The new plan, if the definition or quiet hours changed its time since. */
   plan: Pick<ClaimedTrigger, 'defnVersion' | 'anchorTime' | 'scheduledTime'> | null
   /** With SCHEDULED: the next attempt, if that is later than the scheduled time. */
   notBefore: Temporal.Instant | null

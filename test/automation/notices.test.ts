@@ -16,6 +16,7 @@ const REFUSED: Outcome = {
   reply: '550 5.1.1 <anna@example.org> no such user',
 }
 const BUSY: Outcome = { kind: 'retry', phase: 'rcpt', reply: '451 4.3.0 try again later' }
+const LATER: Outcome = { kind: 'retry', phase: 'rcpt', reply: '450 4.2.0 greylisted' }
 const UNAVAILABLE: Outcome = { kind: 'unavailable', phase: 'connect', reply: 'ECONNREFUSED' }
 
 /** A business in Zurich that mails a confirmation of each booking. It is 10:00 on 2 March 2026. */
@@ -201,6 +202,24 @@ test('users are notified if one provider defers the mails of all clients for an 
   await bookFor('client10')
   for (let minute = 0; minute < 70; minute += 10) await step({ minutes: 10 })
   assert.equal((await notices()).length, 2)
+})
+
+test('a notice quotes the newest answer of the deferred mails', async (t) => {
+  const { book, save, server, step, notices } = await startMailing(t)
+  const bookAt = async (domain: string) => {
+    const emailAddress = `cleo@${domain}`
+    const { clientId } = await save('/client', { firstName: 'C', lastName: 'D', emailAddress })
+    await book({ clientId })
+  }
+  server.answer = BUSY
+  await bookAt('a.example')
+  await step({ seconds: 0 })
+  server.answer = LATER
+  for (const domain of ['b.example', 'c.example']) await bookAt(domain)
+  await step({ seconds: 30 })
+  await step({ minutes: 61 })
+  const [notice] = await notices()
+  assert.match(textOf(notice!), /The last answer was: 450 4\.2\.0 greylisted/)
 })
 
 test('an outage of a mail server that is not used any more is not reported', async (t) => {

@@ -17,7 +17,7 @@ import { isFull, proofSeed, randomFrom, type Random } from './random.ts'
 
 /**
  * Clients answer by the links in their mails while the business moves, cancels or reassigns the
- * appointment. An answer may change an appointment only if time, client and status are as in the mail.
+ * appointment. An answer may change it only if time, client and status have not changed since the mail.
  */
 const RACES = isFull ? 10_000 : 200
 /** Two transactions each: as many as the database has connections. */
@@ -34,7 +34,7 @@ test('no answer by a link changes an appointment that was moved, cancelled or gi
   )
 })
 
-test('an answer that is checked before the lock changes a changed appointment', async (t) => {
+test('an answer that is checked before the lock changes an appointment that was changed meanwhile', async (t) => {
   const { stale } = await race(t, 5_000, async (db, question, saving) => {
     const page = await readAnswer(db, question, saving.now)
     if (page.state !== 'ASKS') return page

@@ -33,7 +33,7 @@ test('no reminder is sent before its time, however long opening a connection tak
 const needsIdleMachine = { skip: !isFull && 'only in the full proof, on an idle machine' }
 
 test(
-  'a clock that assumes the middle of the round trip sends reminders early',
+  'a clock that assumes a symmetric round trip sends reminders early',
   needsIdleMachine,
   async (t) => {
     const { early } = await measure(t, SHORT, {

@@ -27,7 +27,7 @@ export const isServerTimeout = (error: unknown) =>
   (isDatabaseAway(error) || /57014|25P03/.test((error as { code?: string })?.code ?? ''))
 
 /**
- * Rolls back the transaction of a crashed process before any other process continues. The server would
+ * Thrown to roll back the transaction of a crashed process before other processes continue. The server would
  * roll back a lost connection at a time of its own, and keep its locks until then.
  */
 class RollBack extends Error {}
@@ -47,8 +47,8 @@ export type Process = {
 }
 
 /**
- * The task that takes a step: a process may run several. All simulated runs share it: tasks of one run may
- * continue in the next, and one storage for each run would hold those of all earlier runs.
+ * The task that takes a step: a process may run several. All simulated runs share this storage: the async
+ * context goes on from run to run, and would carry one storage for each earlier run.
  */
 const currentTask = new AsyncLocalStorage<number>()
 

@@ -1,7 +1,7 @@
 /**
- * A plain model of which mails must and must not be sent. It shares no code with the engine. The steps of
- * the simulation order events, as they only grow; `at` is the time of the simulated clock in milliseconds,
- * which jumps.
+ * A plain model of which mails must and must not be sent. It shares no code with the engine. The order of
+ * events is that of their steps in the simulation, which only grow. `at` is the time of the simulated clock
+ * in milliseconds; that clock jumps.
  */
 export type Version = {
   /** The steps at which its transaction began and was committed. */
@@ -28,7 +28,7 @@ export type Trigger = {
   reason: string | null
   at: number
   isReminder: boolean
-  /** When its row was written; undefined if a single statement wrote it outside a transaction. */
+  /** The step of the last write to its row; undefined if that was a statement outside a transaction. */
   step: number | undefined
 }
 export type Mail = { trigger: number; action: number; at: number; step: number }

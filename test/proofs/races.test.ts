@@ -34,10 +34,10 @@ test('no reminder is sent after its appointment was moved or cancelled, or its d
 })
 
 for (const [name, mutation] of [
-  ['without a check', { parts: { decide: () => 'fire' as const } }],
-  ['with a check outside the lock', { rewrite: rewriting(withoutLocks) }],
+  ['is not checked', { parts: { decide: () => 'fire' as const } }],
+  ['is checked outside the lock', { rewrite: rewriting(withoutLocks) }],
 ] as [string, Mutation][]) {
-  test(`a stale reminder is sent ${name} when it fires`, async (t) => {
+  test(`a stale reminder is sent if it ${name} when it fires`, async (t) => {
     const { stale } = await race(t, 5_000, mutation)
     assert.ok(stale.length > 0)
   })

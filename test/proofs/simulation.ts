@@ -455,7 +455,7 @@ class SimulatedRun {
     return saved.object
   }
 
-  /** A service process that may die during a request. */
+  /** A service process that may crash or freeze during a request. */
   #startService(task: string): Database {
     const process = this.#newProcess(`a service that ${task}`)
     if (process.freezeIn < Infinity) this.#frozen.push(process)

@@ -37,6 +37,6 @@ export function rewriting(rewrite: (text: string) => string) {
   }
 }
 
-/** A claim reads the index from its first entry, not from where the last claim began. */
+/** A claim reads the index from its first entry, not from the time until which all triggers are claimed. */
 export const withoutClaimStart = (text: string) =>
   text.replaceAll(/(q\.)?next_attempt_time >= (\$\d+)/g, '$2::timestamptz is not null')

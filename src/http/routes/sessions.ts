@@ -15,7 +15,7 @@ import type { Routes } from '../server/services.ts'
 
 const tags = ['Authentication']
 
-/** Counts failed sign-ins for each client address, so that an attacker cannot lock out the owner. */
+/** Only failed sign-ins count, by client address: an attacker elsewhere cannot lock out the owner. */
 const FAILURES_BY_USERNAME = { perSecond: 1 / 5, burst: 10 }
 const FAILURES_BY_CLIENT = { perSecond: 1, burst: 60 }
 

@@ -89,7 +89,7 @@ function closeIdleConnections(app: FastifyInstance) {
   })
 }
 
-/** Waits for the rest of the body, or until the client has read the answer. */
+/** Whether the server waits for the rest of the body, or for the client to read the answer. */
 const isWaitingForClient = (request: IncomingMessage, response: ServerResponse) =>
   response.headersSent || (!request.complete && request.readableLength === 0)
 

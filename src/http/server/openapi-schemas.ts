@@ -57,7 +57,7 @@ function replaceByReferences(value: unknown, schemas: Record<string, Json>): unk
     throw new Error(`two different schemas of the API description have the title ${title}`)
   }
   if (!known?.examples) schemas[title] = { title, ...rest, ...(copy.enum ? {} : { description }) }
-  // A description of its own stays with the reference.
+  // A description that differs from that of the schema stays with the reference.
   return {
     $ref: `#/components/schemas/${title}`,
     ...(description === schemas[title]!.description ? {} : { description }),

@@ -21,7 +21,7 @@ const outcomes = (kind: string, of: Scope, where = sql`true`) => sql`
          count(*) filter (where a.outcome = 'MISSED') as three
   from (${appointmentRows(of)}) a where ${where}`
 
-/** As for figures: no comparison for a future month, or if the data began in the compared month. */
+/** As for figures: no comparison for a future month, or if the data began after the compared month did. */
 const isLikeForLike = ({ from }: Scope, scope: Scope) =>
   sql`${scope.from} <= ${scope.now} and (select b.began from (${firstAppointment(scope)}) b) <= ${from}`
 
@@ -65,8 +65,8 @@ function facts(scope: Scope): Sql {
 }
 
 /**
- * Sentences about the changes, the best and the worst day, and the next month. French writes months in lower
- * case, except at the beginning of a sentence.
+ * Sentences about the changes, the best and the worst day, the next month and the reminders. French writes
+ * months in lower case, except at the beginning of a sentence.
  */
 export const monthSentences: SentenceSource = {
   rows: facts,

@@ -23,8 +23,8 @@ const USUAL_LEAD_MINUTES = 24 * 60
 
 /**
  * Each appointment of the scope with its group and its stratum (0 to 7). A reminder has reached the
- * client if a mail server accepted it before the appointment and it did not bounce. `freed`: it was
- * cancelled after the reminder, because reminders are not sent for cancelled appointments.
+ * client if a mail server accepted it before the appointment and it did not bounce. `freed`: the
+ * appointment is cancelled. That was after the reminder, as none is sent for a cancelled appointment.
  */
 export const remindedRows = (scope: Scope) => sql`
   select a.calendar_id, a.outcome,

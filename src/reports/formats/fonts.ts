@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 
-/** The fonts are part of the installation, so that a PDF looks the same everywhere. */
+/** The fonts that a text needs. They are part of the installation: a PDF looks the same everywhere. */
 export function fontsFor(text: string) {
   const needed = TYPEFACES.filter(({ script }) => !script || script.test(text))
   return {

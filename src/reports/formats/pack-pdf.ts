@@ -74,7 +74,7 @@ const dictionaryOf = (kind: string, { length }: Buffer) =>
 const streamOf = (bytes: Buffer) =>
   Buffer.concat([Buffer.from('\nstream\n'), bytes, Buffer.from('\nendstream')])
 
-/** The cross-reference table: the place of each object in the file or in an object stream. */
+/** The cross-reference table: each object's place in the file or an object stream. Object 0 is free. */
 function writeTable(entries: Entry[]) {
   const table = Buffer.alloc(entries.length * 7)
   entries.forEach(({ type, at, index }, id) => {
