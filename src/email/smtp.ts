@@ -92,7 +92,10 @@ export class SmtpMailer implements Mailer {
     const domain = domainOf(to)
     for (;;) {
       const postponed = this.#findPause(domain)
-      if (postponed) return postponed
+      if (postponed) {
+        this.#pump() // after a refused connection, waiting mails and `close` wait for this mail
+        return postponed
+      }
       const begun = await this.#turn(domain, delivery)
       if (isNotBegun(begun)) return begun
       let outcome: Outcome | 'connection refused' | undefined
@@ -103,7 +106,7 @@ export class SmtpMailer implements Mailer {
         this.#active--
         this.#limits.leave(domain, monotonicMs(), classifyOutcome(outcome))
         this.#postponeWaiting(domain)
-        // After a refused connection, `#turn` calls `#pump`.
+        // After a refused connection, the next iteration calls it.
         if (outcome !== 'connection refused') this.#pump()
       }
     }

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { pipeline } from 'node:stream'
 import { test, type TestContext } from 'node:test'
 import PostalMime from 'postal-mime'
 import { CaptureMailer } from '../../src/email/capture.ts'
@@ -648,6 +651,37 @@ test('a mail waits for another connection if the server refuses a further one', 
   const sent = await Promise.all(Array.from({ length: 12 }, () => send(mailer)))
   assert.deepEqual(new Set(sent.map(({ kind }) => kind)), new Set(['sent']))
   assert.equal(server.taken.length, 12)
+})
+
+test('a mailer closes if its last mail is postponed after a refused connection', async (t) => {
+  const to = 'ada@busy.example'
+  const server = await startMailServer(t, { refuses: { [to]: '450 4.7.1 slow down' } })
+  const second = Promise.withResolvers<Socket>()
+  let connections = 0
+  const proxy = createServer((socket) => {
+    connections += 1
+    if (connections === 2) return second.resolve(socket)
+    const upstream = connect(server.port, server.host)
+    pipeline(socket, upstream, socket, () => {})
+  })
+  await once(proxy.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => proxy.close())
+  const { port } = proxy.address() as AddressInfo
+  const mailer = openMailer(
+    t,
+    { host: '127.0.0.1', port },
+    { providerLimits: { '*': { concurrent: 100, perSecond: Number.POSITIVE_INFINITY } } },
+  )
+  const sendOne = () => send(mailer, undefined, to)
+  for (let i = 0; i < 4; i += 1) assert.equal((await sendOne()).kind, 'retry')
+  // The fifth deferral pauses the domain. Meanwhile the last mail opens a connection of its own.
+  const [fifth, last] = [sendOne(), sendOne()]
+  const refused = await second.promise
+  assert.equal((await fifth).kind, 'retry')
+  const closed = mailer.close()
+  refused.destroy()
+  assert.equal((await last).kind, 'postponed')
+  await closed
 })
 
 test('if the server is unavailable, waiting mails fail together and not one after the other', async (t) => {
