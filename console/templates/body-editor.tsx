@@ -8,7 +8,7 @@ import '@mantine/tiptap/styles.css'
 import { bodyExtensions } from './body-extensions.ts'
 import { fromEditorHtml, toEditorHtml } from './body-html.ts'
 import classes from './template.module.css'
-import type { TokenOptions } from './token-node.ts'
+import { focusNow, type TokenOptions } from './token-node.ts'
 
 type Props = {
   html: string
@@ -64,7 +64,7 @@ export function BodyEditor({ html, tokens, onChange, onFocus, onReady }: Props) 
             <RichTextEditor.Control
               aria-label={t('template.toolbar.token')}
               title={t('template.toolbar.token')}
-              onClick={() => editor.chain().focus().insertContent('%').run()}
+              onClick={() => focusNow(editor).insertContent('%').run()}
             >
               <IconPercentage size={16} stroke={1.7} aria-hidden />
             </RichTextEditor.Control>
@@ -109,7 +109,7 @@ function ImageControl({ editor }: { editor: Editor }) {
     const src = String(form.get('src')).trim()
     const alt = String(form.get('alt')).trim()
     setOpen(false)
-    if (src) editor.chain().focus().setImage({ src, alt }).run()
+    if (src) focusNow(editor).setImage({ src, alt }).run()
   }
   return (
     <Popover opened={isOpen} onChange={setOpen} trapFocus withinPortal>

@@ -98,11 +98,14 @@ export const TokenNode = Node.create<TokenOptions>({
 /** Inserts a token at the cursor, or in place of a range. */
 export function insertPiece(editor: Editor, piece: string, range?: { from: number; to: number }) {
   const { from, to } = range ?? editor.state.selection
-  // The command of the editor would focus with the next frame: by then the user may be elsewhere.
-  editor.view.focus()
-  editor
-    .chain()
+  focusNow(editor)
     .insertContentAt({ from, to }, { type: 'token', attrs: { piece } })
     .scrollIntoView()
     .run()
+}
+
+/** The editor's own `focus` waits for the next frame: by then the user may be in another field. */
+export function focusNow(editor: Editor) {
+  editor.view.focus()
+  return editor.chain()
 }

@@ -105,6 +105,33 @@ test('a token is inserted by the menu after % and from the list, and the preview
   assert.deepEqual(complaints, [])
 })
 
+test('the toolbar inserts a token and an image, and the text has the focus at once', async (t) => {
+  if (skipInShortRun(t)) return
+  const body = { templateName: 'Toolbar', subject: 'S', emailBody: '<p>Text</p>' }
+  const { emailTemplateId } = await call('POST', '/emailTemplate', body)
+  const { page } = await openAs(t, 'sofia', '/templates')
+  await drawLate(page)
+  await page.goto(`${page.url()}/${emailTemplateId}`)
+  await goToEnd(page)
+  // The editor learns of the moved cursor later than the browser, at the latest with a change.
+  await page.keyboard.type(' ')
+  await page.getByRole('button', { name: 'Insert a token' }).click()
+  await page.keyboard.type('client_fulln')
+  await page.getByRole('listbox', { name: 'Tokens' }).getByText('CLIENT_FULLNAME').waitFor()
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Image', exact: true }).click()
+  await page.getByLabel('Address of the image').fill('https://example.org/logo.png')
+  await page.getByRole('button', { name: 'Apply' }).click()
+  assert.equal(
+    await page.evaluate('document.activeElement.getAttribute("aria-label")'),
+    'Text of the mail',
+  )
+  await saveAll(page)
+  const { emailBody } = await readTemplate(emailTemplateId)
+  assert.match(emailBody, /<p>Text %CLIENT_FULLNAME%/)
+  assert.match(emailBody, /<img src="https:\/\/example\.org\/logo\.png"/)
+})
+
 const KEPT = `<h2 style="color: #2f5d50">Dear %CLIENT_FULLNAME%</h2>
 <p align="center">See <b>you</b> at <a target="_blank" href="%INVITATION_LINK%">our place</a>,<br>
 <span style="color: red; font-weight: bold">soon</span>: %CLIENT_FIRSTNAME|there% &amp; &lt;all&gt;</p>
