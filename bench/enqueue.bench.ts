@@ -12,7 +12,8 @@ import { inPieces, median, openStage, rateOf } from './peers/stage.ts'
 /**
  * Appointments with five reminders each, booked one by one by sixteen callers, and moved in bulk,
  * compared with peers that enqueue in the same transaction. A peer's appointment goes into the same table,
- * with the same history and audit; its reminders are fixed and need no matching.
+ * with the same history and audit; its reminders are fixed and need no matching. The floor of moving is
+ * the fewest statements that leave the same rows: what share of it do we reach?
  * `node bench/enqueue.bench.ts [rounds] [moved]`
  */
 const ROUNDS = Number(process.argv[2] ?? 5)
@@ -59,7 +60,8 @@ type Queue = {
 }
 type Contender = {
   name: string
-  book(start: number): Promise<number>
+  /** Without it, the contender moves the appointments of the one before it. */
+  book?(start: number): Promise<number>
   move(moves: { id: number; start: number }[]): Promise<unknown>
 }
 
@@ -152,7 +154,34 @@ const peerWith = (queue: Queue): Contender => ({
     }),
 })
 
-async function measureBooking({ book }: Contender, seconds = SECONDS) {
+/** One statement for each batch. It reads no reminder, checks nothing, and knows that the offset stays. */
+const floor: Contender = {
+  name: 'floor',
+  move: (moves) =>
+    inTransaction((query) =>
+      query(
+        `with moved as (
+           update calendar c
+           set start_time = to_timestamp(m.start / 1000), version = version + 1,
+               end_time = to_timestamp(m.start / 1000) + interval '30 minutes',
+               modified_date = clock_timestamp(), modified_user = 'key:bench'
+           from unnest($2::bigint[], $3::float8[]) as m (id, start)
+           where c.business_id = $1 and c.calendar_id = m.id
+           returning c.calendar_id, c.start_time
+         )
+         update pending_trigger w
+         set anchor_time = m.start_time, modified_date = clock_timestamp(), modified_user = 'SYSTEM',
+             scheduled_time = m.start_time + (w.scheduled_time - w.anchor_time),
+             next_attempt_time = m.start_time + (w.scheduled_time - w.anchor_time)
+         from moved m cross join event_definition d
+         where d.business_id = $1 and w.business_id = $1 and w.event_defn_id = d.event_defn_id
+           and w.object_id = m.calendar_id and w.object_type = 'CALENDAR'`,
+        [businessId, moves.map((move) => move.id), moves.map((move) => move.start)],
+      ),
+    ),
+}
+
+async function measureBooking(book: NonNullable<Contender['book']>, seconds = SECONDS) {
   const booked: number[] = []
   const until = performance.now() + seconds * 1000
   const startedAt = performance.now()
@@ -176,36 +205,43 @@ async function measureMoving({ move }: Contender, booked: number[]) {
 }
 
 const queues: Queue[] = [await openGraphileQueue(stage), await openBossQueue(stage)]
-const contenders = [bellwether, ...queues.map(peerWith)]
+const contenders = [bellwether, floor, ...queues.map(peerWith)]
 const figures = new Map(contenders.map(({ name }) => [name, { book: [], move: [] } as Figures]))
 type Figures = { book: number[]; move: number[] }
 // Warm-up: afterwards the code is compiled and the statements are prepared.
+let booked: number[] = []
 for (const contender of [...contenders, ...contenders, ...contenders]) {
-  const { booked } = await measureBooking(contender, 2)
+  if (contender.book) booked = (await measureBooking(contender.book, 2)).booked
   if (canMove(contender)) await measureMoving(contender, booked)
 }
-for (let round = 0; round < ROUNDS; round += 1) {
+for (let round = 1; round <= ROUNDS; round += 1) {
   for (const contender of contenders) {
     await pool.query('vacuum analyze')
     await pool.query('checkpoint')
-    const { rate, booked } = await measureBooking(contender)
     const { book, move } = figures.get(contender.name)!
-    book.push(rate)
-    const line = [`round ${round + 1}  ${contender.name.padEnd(16)} ${Math.round(rate)} booked/s`]
-    if (canMove(contender)) {
-      move.push(await measureMoving(contender, booked))
-      line.push(`${Math.round(move.at(-1)!)} moved/s`)
+    if (contender.book) {
+      const measured = await measureBooking(contender.book)
+      booked = measured.booked
+      book.push(measured.rate)
     }
-    console.log(line.join(', '))
+    if (canMove(contender)) move.push(await measureMoving(contender, booked))
+    const last = { book: book.slice(-1), move: move.slice(-1) }
+    console.log(`round ${round}  ${contender.name.padEnd(16)} ${describe(last)}`)
   }
 }
 const own = figures.get('Bellwether')!
-for (const [name, { book, move }] of figures) {
-  const booking = `${Math.round(median(book))} booked/s (${(median(own.book) / median(book)).toFixed(2)})`
-  const moving = move.length
-    ? `, ${Math.round(median(move))} moved/s (${(median(own.move) / median(move)).toFixed(2)})`
-    : ''
-  console.log(`${name.padEnd(16)} ${booking}${moving}`)
+for (const [name, figure] of figures) {
+  console.log(`${name.padEnd(16)} ${describe(figure, own)}`)
+}
+
+/** The medians, and how many times faster Bellwether is. */
+function describe({ book, move }: Figures, own?: Figures) {
+  const rate = (what: string, values: number[], ownValues?: number[]) => {
+    if (values.length === 0) return []
+    const ratio = ownValues ? ` (${(median(ownValues) / median(values)).toFixed(2)})` : ''
+    return [`${Math.round(median(values))} ${what}/s${ratio}`]
+  }
+  return [...rate('booked', book, own?.book), ...rate('moved', move, own?.move)].join(', ')
 }
 await application.end()
 for (const { close } of queues) await close?.()
