@@ -15,8 +15,16 @@ test('a long plan continues after the POST was answered; the ETag does not depen
   })
 
   try {
-    const saved = await call('POST', '/eventDefinition', reminder(businessId, -24))
+    const key = { 'idempotency-key': 'one' }
+    const saveOnce = () => call('POST', '/eventDefinition', reminder(businessId, -12), key)
+    const [saved, savedOnce] = await Promise.all([
+      call('POST', '/eventDefinition', reminder(businessId, -24)),
+      saveOnce(),
+    ])
     assert.deepEqual([saved.status, saved.body.planning], [201, true])
+    assert.deepEqual([savedOnce.status, savedOnce.body.planning], [201, true])
+    assert.deepEqual((await saveOnce()).body, savedOnce.body, 'a repeat gets the same answer')
+    assert.equal((await saveOnce()).headers.etag, savedOnce.headers.etag)
     const { planning: _planning, ...definition } = saved.body
     const read = await call('GET', `/eventDefinition/${definition.eventDefnId}`)
     assert.deepEqual(read.body, definition)
@@ -26,7 +34,7 @@ test('a long plan continues after the POST was answered; the ETag does not depen
   }
   await booking
   const triggers = async () => (await call('GET', `/eventTriggers/CALENDAR/${calendarId}`)).body
-  await until(async () => (await triggers()).length === 1)
+  await until(async () => (await triggers()).length === 2)
 })
 
 test('inactive definitions are listed on request, deleted ones never; a POST restores one', async (t) => {

@@ -25,7 +25,7 @@ export type Answer = {
   headers?: Record<string, string>
   /** Properties that are shown only once: a repeated answer has `null` there. */
   secrets?: string[]
-  /** Runs after the commit. Its properties are added to the answer, but not stored with it. */
+  /** Runs after the commit. Its properties are added to the answer. */
   afterCommit?: () => Promise<object>
 }
 
@@ -63,12 +63,20 @@ export async function answerOnce(
     return send(reply, more ? { ...answer, body: { ...answer.body, ...more } } : answer)
   }
   const answer = await db.transaction((tx) => workOnce(tx, key, request, now, work))
-  await answer.afterCommit?.()
+  const more = (await answer.afterCommit?.()) ?? {}
+  if (Object.keys(more).length > 0) {
+    answer.text = withProperties(answer.text, more)
+    // A repeated request gets the same answer.
+    await saveAnswer(db, key, { ...answer, answer: withProperties(answer.answer, more) }, now)
+  }
   return reply
     .code(answer.status)
     .headers({ 'content-type': 'application/json; charset=utf-8', ...answer.headers })
     .send(answer.text)
 }
+
+const withProperties = (text: string, more: object) =>
+  toJson({ ...(JSON.parse(text) as object), ...more })
 
 /**
  * The same for a body that is processed as it arrives. That can take long, so no transaction stays open:
