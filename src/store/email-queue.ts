@@ -4,7 +4,7 @@ import type { ObjectType } from '../contract/event-type.ts'
 import type { Suppression } from './suppressions.ts'
 import type { Db } from '../database/database.ts'
 import { empty, sql, type Sql } from '../database/sql.ts'
-import type { Attempt } from './emails.ts'
+import { createdInMonthBefore, type Attempt } from './emails.ts'
 import { columnsFor, rowTable } from './rows.ts'
 import {
   claimDue,
@@ -376,9 +376,6 @@ const NOT_CLAIMED_MEANWHILE = sql`for update of q skip locked`
 
 const DAILY_LIMITS = 7_230_008
 
-/** A mail is sent at most this long after its creation. */
-const MAX_WAIT_HOURS = 73
-
 /**
  * The daily limit of a business, and how many of its mails were accepted after `since` or are being
  * sent by other workers. The lock makes other claims of the business, and a change of its limit, wait
@@ -394,7 +391,7 @@ export async function readDailyLimit(
     select (select daily_mail_limit from business where business_id = ${businessId}) as limit,
            (select count(*) from email
             where business_id = ${businessId} and outcome = 'SENT' and sent_time >= ${since}
-              and created_date >= ${since.subtract({ hours: MAX_WAIT_HOURS })})
+              and ${createdInMonthBefore(since)})
          + (select count(*) from email_queue
             where business_id = ${businessId} and worker is not null and worker <> ${worker}) as used`)
   return row!

@@ -10,6 +10,14 @@ import { aboutObjectAt, aboutVisibleObject, type Visibility } from './visibility
 
 export type Attempt = { time: number; phase: string; reply: string }
 
+/**
+ * For conditions on `sent_time`, which has no index: the mails that can have been sent after this time.
+ * Mails that waited longer than a month are left out. A mail waits for days if the daily limit or an
+ * outage delays it, until the anchor of its reminder.
+ */
+export const createdInMonthBefore = (sentAfter: Temporal.Instant) =>
+  sql`created_date >= ${sentAfter.subtract({ hours: 31 * 24 })}`
+
 /** A mail as it is inserted: to be sent, captured, or suppressed. */
 export type NewEmail = {
   businessId: number

@@ -1,5 +1,6 @@
 import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
+import { createdInMonthBefore } from './emails.ts'
 
 export type FailureNotice = {
   /** Failures before this time were reported; null: none was reported yet. */
@@ -58,15 +59,12 @@ export const listNotifiedBusinesses = (engine: Db) =>
   engine.query<{ businessId: number }>(sql`
     select business_id as "businessId" from failure_notice where outage_told is not null`)
 
-/** A mail waits for 72 hours at most. */
-const MAX_WAIT_HOURS = 73
-
 /** Whether a mail of the business was accepted after `since`. */
 export async function hasSentMail(db: Db, businessId: number, since: Temporal.Instant) {
   const rows = await db.query(sql`
     select from email
     where business_id = ${businessId} and outcome = 'SENT' and sent_time > ${since}
-      and created_date > ${since.subtract({ hours: MAX_WAIT_HOURS })} and event_trigger_id is not null
+      and ${createdInMonthBefore(since)} and event_trigger_id is not null
     limit 1`)
   return rows.length > 0
 }

@@ -9,7 +9,8 @@ import { reminder, startEngine, startWorld } from '../support/world.ts'
 
 type World = Awaited<ReturnType<typeof startWorld>>
 
-async function startMailing(world: World, more: object = {}) {
+/** Mails that are due, each `hours` before its appointment. */
+async function startMailing(world: World, more: object = {}, { hours = 48, mails = 5 } = {}) {
   const { businessId, save, book, clock } = world
   const { emailTemplateId } = await save('/emailTemplate', {
     templateName: 'Reminder',
@@ -17,8 +18,8 @@ async function startMailing(world: World, more: object = {}) {
     emailBody: '<p>Soon</p>',
   })
   const action = { actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }
-  await save('/eventDefinition', reminder(businessId, -48, { eventActions: [action], ...more }))
-  for (let i = 0; i < 5; i += 1) await book(clock.in({ hours: 49 }))
+  await save('/eventDefinition', reminder(businessId, -hours, { eventActions: [action], ...more }))
+  for (let i = 0; i < mails; i += 1) await book(clock.in({ hours: hours + 1 }))
   clock.advance({ hours: 1 })
 }
 
@@ -52,6 +53,22 @@ test('mails above the daily limit of a business wait for its next day', async (t
   clock.advance({ hours: 24 })
   await runEngine()
   assert.equal(taken.length, 5)
+})
+
+test('mails that waited for days count for the daily limit', async (t) => {
+  const world = await startWorld(t, SMTP)
+  await setLimit(world, 1)
+  await startMailing(world, {}, { hours: 14 * 24, mails: 10 })
+  const { mailer, taken } = scripted()
+  const oneAtOnce = { ...mailer, room: () => 1 }
+  const { runEngine } = startEngine(world, { mailer: oneAtOnce, captures: false })
+  const sentByDay: number[] = []
+  for (let day = 0; day < 6; day += 1) {
+    await runEngine()
+    sentByDay.push(taken.length)
+    world.clock.advance({ hours: 24 })
+  }
+  assert.deepEqual(sentByDay, [1, 2, 3, 4, 5, 6])
 })
 
 test('mails that another node is sending count for the daily limit', async (t) => {
