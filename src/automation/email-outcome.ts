@@ -1,3 +1,4 @@
+import { REASONS } from '../contract/reasons.ts'
 import { isNoSuchMailbox, isSoft, statusOfReply } from '../email/bounce.ts'
 import { waitAfter, type Outcome, type Postponed, type Unavailable } from '../email/mailer.ts'
 import type { ClaimedEmail, EmailEnding } from '../store/email-queue.ts'
@@ -35,9 +36,12 @@ export function decideEmailEnding(
       const attempts = mail.attempts + 1
       // An earlier attempt may have delivered it, whatever the server says now.
       const isUncertain = outcome.kind === 'uncertain' || mail.status === 'UNCERTAIN'
+      const isRepeatedEnough = outcome.kind === 'uncertain' && mail.uncertainAttempts >= MAX_REPEATS
       const until = usefulUntil(mail)
-      if (!isBefore(now, until) || (isUncertain && attempts > MAX_REPEATS)) {
-        return { ...base, status: 'FAILED', statusReason: gaveUp(attempts, reply), attempt }
+      if (!isBefore(now, until) || isRepeatedEnough) {
+        const reason = gaveUp(attempts, reply)
+        const statusReason = isUncertain ? `${REASONS.maybeSent}: ${reason}` : reason
+        return { ...base, status: 'FAILED', statusReason, attempt }
       }
       const status = isUncertain ? 'UNCERTAIN' : 'RETRYING'
       const next = now.add(waitAfter(attempts))

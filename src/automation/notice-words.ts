@@ -80,6 +80,8 @@ const en: NoticeWords = {
     ours: 'the automation itself failed; ask the operator of this installation to look at the log.',
     outage:
       'the mail server of this installation took no mail until it was too late: reach the clients by telephone, and ask the operator to check the mail server.',
+    maybeSent:
+      'the mail server did not answer, so the message may have arrived: ask the client, and send it again only if it did not.',
     address:
       'the mailbox does not exist: correct the address of the client, or reach them by telephone.',
     policy:
@@ -141,6 +143,8 @@ const de: NoticeWords = {
     ours: 'Die Automation selbst ist fehlgeschlagen; bitten Sie den Betreiber dieser Installation, das Protokoll anzusehen.',
     outage:
       'Der Mailserver dieser Installation nahm keine E-Mail an, bis es zu spät war: Rufen Sie die Kundinnen und Kunden an, und bitten Sie den Betreiber, den Mailserver zu prüfen.',
+    maybeSent:
+      'Der Mailserver antwortete nicht, die Nachricht kam also vielleicht an: Fragen Sie die Kundin oder den Kunden, und senden Sie sie nur erneut, wenn sie fehlt.',
     address:
       'Das Postfach gibt es nicht: Korrigieren Sie die Adresse, oder rufen Sie die Kundin oder den Kunden an.',
     policy:
@@ -202,6 +206,8 @@ const fr: NoticeWords = {
     ours: 'l’automatisation elle-même a échoué\u00a0; demandez à l’exploitant de cette installation de consulter le journal.',
     outage:
       'le serveur de messagerie de cette installation n’a accepté aucun e-mail à temps\u00a0: joignez les clients par téléphone, et demandez à l’exploitant de vérifier le serveur.',
+    maybeSent:
+      'le serveur de messagerie n’a pas répondu, le message est donc peut-être arrivé\u00a0: demandez au client, et ne le renvoyez que s’il ne l’a pas reçu.',
     address:
       'la boîte aux lettres n’existe pas\u00a0: corrigez l’adresse du client, ou joignez-le par téléphone.',
     policy:

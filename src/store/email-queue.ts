@@ -35,6 +35,8 @@ export type ClaimedEmail = {
   attempts: number
   /** How many of them ended because the worker died. */
   workerDeaths: number
+  /** How many of them sent the end of the message and got no answer. */
+  uncertainAttempts: number
   /** The answer to the last attempt. */
   lastAnswer: string | null
   createdDate: Temporal.Instant
@@ -119,6 +121,9 @@ const claimEmails = (db: Db, claim: Sql) =>
              case when k.attempts = 0 then 0 else (
                select count(*) from jsonb_array_elements(e.attempts) one
                where one ->> 'reply' = ${WORKER_DIED}) end as "workerDeaths",
+             case when k.status <> 'UNCERTAIN' then 0 else (
+               select count(*) from jsonb_array_elements(e.attempts) one
+               where one ->> 'phase' = 'end' and one ->> 'reply' !~ '^[45]\\d\\d') end as "uncertainAttempts",
              b.active as "businessActive", b.mail_paused and not k.is_account as "mailPaused",
              b.mail_resumed_time as "mailResumedTime",
              case when not k.is_account then b.daily_mail_limit end as "dailyMailLimit",

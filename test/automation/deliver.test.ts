@@ -202,6 +202,26 @@ test('an uncertain mail stays uncertain when a later attempt is refused temporar
   assert.deepEqual([status, reason], ['UNCERTAIN', '451 busy'])
 })
 
+test('temporary refusals do not count as repeats of a mail whose answer was lost', async (t) => {
+  const world = await startWorld(t)
+  const busy: Outcome = { kind: 'retry', phase: 'end', reply: '451 busy' }
+  const lost: Outcome = { kind: 'uncertain', phase: 'end', reply: 'connection lost' }
+  const times = (count: number, outcome: Outcome) => Array.from({ length: count }, () => outcome)
+  const { mailer, taken } = scripted(...times(12, busy), ...times(10, lost), busy, lost)
+  const { runEngine } = await due(world, mailer)
+  const statuses: string[] = []
+  for (let attempt = 1; attempt <= 24; attempt += 1) {
+    await runEngine()
+    statuses.push((await mailOf(world)).status)
+    world.clock.advance({ minutes: 30 })
+  }
+  assert.deepEqual(statuses.slice(0, 12), Array(12).fill('RETRYING'))
+  assert.deepEqual(statuses.slice(12, 23), Array(11).fill('UNCERTAIN'))
+  assert.equal(statuses[23], 'FAILED', 'it was sent again ten times')
+  assert.equal(taken.length, 11)
+  assert.match((await mailOf(world)).reason, /^it may have been delivered/)
+})
+
 test('a mail is RETRYING if its worker dies before the end of the message, and UNCERTAIN if after', async (t) => {
   const world = await startWorld(t)
   const { mailer, taken } = scripted()

@@ -323,6 +323,7 @@ test('the advice depends on the answer of the server', () => {
     ['550 5.7.1 listed on a block list', 'policy'],
     ['552 5.2.2 over quota', 'full'],
     ['gave up after 40 attempts: 451 4.3.0 later', 'retried'],
+    [`${REASONS.maybeSent}: gave up after 11 attempts: connection lost`, 'maybeSent'],
     ['gave up after 3 failed attempts: bad template', 'ours'],
     [`${REASONS.serverTookNone}: 554 5.7.1 not welcome`, 'outage'],
     ['554 no', 'refused'],
