@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pg from 'pg'
+import { objectKind } from '../../src/contract/objects.ts'
 import type { Database } from '../../src/database/database.ts'
 import { sql } from '../../src/database/sql.ts'
 import { suppress } from '../../src/store/suppressions.ts'
@@ -163,7 +164,20 @@ test('erase-client overwrites all personal data, and counts stay the same', asyn
   assert.deepEqual(await counts(), before)
 
   const { body: client } = await call('GET', `/client/${clientId}`)
-  assert.deepEqual([client.firstName, client.emailAddress], ['Erased', null])
+  const properties = Object.keys(objectKind('client')!.fields)
+  assert.deepEqual(
+    Object.fromEntries(properties.map((property) => [property, client[property]])),
+    {
+      firstName: 'Erased',
+      lastName: 'client',
+      emailAddress: null,
+      phone: null,
+      timeZone: null,
+      language: null,
+      tags: {},
+    },
+    'a new property of clients must be erased too',
+  )
   const { body: appointment } = await call('GET', `/calendar/${calendarId}`)
   assert.deepEqual(
     [appointment.clientId, appointment.note, appointment.status],
