@@ -325,7 +325,7 @@ export async function fireTriggersNow(
   { user, now }: Who,
 ) {
   await lockObjectsOfTriggers(tx, businessId, ids)
-  return tx.query<StoredTrigger>(sql`
+  const fired = await tx.query<StoredTrigger>(sql`
     with asked as (
       update pending_trigger
       set fire_now = true, fired_by = ${user}, approval_id = null, scheduled_time = ${now}, next_attempt_time = ${now},
@@ -333,8 +333,10 @@ export async function fireTriggersNow(
       where business_id = ${businessId} and event_trigger_id = any (${ids}::bigint[])
         and worker is null
       returning *
-    ), hint as (select pg_notify('bellwether_due', ''))
-    select ${pendingColumns} from asked, hint order by event_trigger_id`)
+    )
+    select ${pendingColumns} from asked order by event_trigger_id`)
+  if (fired.length > 0) tx.hint('bellwether_due')
+  return fired
 }
 
 /**
