@@ -34,6 +34,18 @@ test('every document that a comment names exists', () => {
   assert.deepEqual(broken, [])
 })
 
+test('docs/database.md lists every table', () => {
+  const tables = [...read('docs/schema.sql').matchAll(/^create table (\w+)/gm)].map(
+    ([, name]) => name!,
+  )
+  const list = read('docs/database.md').split('## Tables')[1]!
+  assert.deepEqual(
+    tables.filter((name) => !list.includes(`\`${name}\``)),
+    [],
+  )
+  assert.ok(tables.length > 40)
+})
+
 test('there are at most 30 decisions, each with the same sections and a line in the index', () => {
   assert.ok(decisions.length <= 30, `${decisions.length} decisions`)
   const index = read('docs/decisions/README.md')

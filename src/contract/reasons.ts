@@ -37,7 +37,7 @@ export const REASONS = {
   quietHours: 'the business has quiet hours',
   domainPaused: 'the mail server of the recipient asked for a pause',
   uselessWhilePaused: 'all mail of the business was paused until it was no longer useful',
-  // Also in migrations/0009_mail_outages.sql: when mail resumes, triggers with this reason are due.
+  // Also in migrations: triggers with this reason are due when mail resumes (0009), and show it (0010).
   mailPaused: 'all mail of the business is paused',
 } as const
 

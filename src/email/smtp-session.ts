@@ -234,7 +234,7 @@ const phaseOf = (command: string): Phase => {
 
 type SmtpError = Error & { response?: string; responseCode?: number }
 
-/** 4xx is temporary and 5xx is final. */
+/** While a connection is opened, both kinds mean that the server is unavailable; see `asUnavailable`. */
 function troubleOf(error: SmtpError, phase: Phase): Trouble {
   const { response, responseCode = 0 } = error
   if (!response || responseCode < 400) return lost(error, phase)

@@ -88,12 +88,12 @@ const GAUGES: [name: string, help: string, value: (measured: Measured) => number
   ],
   [
     'late_triggers',
-    'Triggers of the last 24 hours that fired more than a minute late.',
+    'Triggers of the last 24 hours that ended more than a minute late.',
     ({ health }) => health.late,
   ],
   [
     'expired_triggers',
-    'Triggers of the last 24 hours with the status EXPIRED.',
+    'Triggers of the last 24 hours that were EXPIRED because the service was away or too late.',
     ({ health }) => health.expired,
   ],
   [
@@ -108,7 +108,7 @@ const GAUGES: [name: string, help: string, value: (measured: Measured) => number
   ],
   [
     'unfounded_triggers',
-    'Pending triggers that no active definition calls for.',
+    'Pending triggers that no active definition requires.',
     ({ reconciliation }) => reconciliation?.findings.unfounded,
   ],
   [

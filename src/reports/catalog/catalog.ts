@@ -35,7 +35,7 @@ import { changedStatuses } from './status-changes.ts'
 import { triggerLog } from './trigger-log.ts'
 import { yourMonth } from './your-month.ts'
 
-/** All reports. A new one is a file and a line here. */
+/** All reports. A new one is a file, a line here, and its words in `../words/`. */
 export const REPORTS: Report[] = [
   yourMonth,
   appointmentList,
