@@ -1,5 +1,6 @@
 import type { Role, Scope } from '../contract/credentials.ts'
 import type { Db } from '../database/database.ts'
+import type { Visibility } from '../store/visibility.ts'
 import type { SecurityFunction } from './permissions.ts'
 
 /** The authenticated caller of a request. Everything comes from the credential, nothing from the request. */
@@ -11,7 +12,7 @@ export type Caller = {
   db: Db
   functions: ReadonlySet<SecurityFunction>
   /** The part of the business that the caller may see; `null`: all of it. */
-  scope: CallerScope
+  visibility: Visibility
   /** The scopes of the key; all scopes for a person, who is limited by the role. */
   keyScopes: readonly Scope[]
   /**
@@ -26,9 +27,6 @@ export type Caller = {
   /** Identifies the credential for rate limits and idempotency keys: `key:7`, `user:3`. */
   credential: string
 }
-
-/** A LOCATION_SUPER_USER sees these locations, a USER the appointments of this professional. */
-export type CallerScope = { locationIds: number[] } | { professionalId: number | null } | null
 
 export type Account = { userId: number; role: Role }
 

@@ -8,7 +8,8 @@ import {
   type KnownKey,
 } from '../store/api-keys.ts'
 import { findSessionByHash, recordSessionUse, type KnownSession } from '../store/sessions.ts'
-import type { Caller, CallerScope } from './caller.ts'
+import type { Visibility } from '../store/visibility.ts'
+import type { Caller } from './caller.ts'
 import { FUNCTIONS_OF_ROLE, functionsOfKey } from './permissions.ts'
 import { digest, isSameDigest } from './secrets.ts'
 import { hasEnded } from './sessions.ts'
@@ -99,7 +100,7 @@ export class Credentials {
       user,
       db: this.#database.forBusiness(businessId, user),
       functions: functionsOfKey({ scopes, maker }),
-      scope: null,
+      visibility: null,
       keyScopes: scopes,
       account: maker,
       person: null,
@@ -115,7 +116,7 @@ export class Credentials {
       user: username,
       db: this.#database.forBusiness(businessId, username),
       functions: new Set(FUNCTIONS_OF_ROLE[role]),
-      scope: scopeOf(session),
+      visibility: visibilityOf(session),
       keyScopes: SCOPES,
       account: session,
       person: session,
@@ -154,11 +155,11 @@ class CallerCache {
 }
 
 /** The part of the business that a person sees. */
-export function scopeOf({
+export function visibilityOf({
   role,
   locationIdList,
   professionalId,
-}: Pick<KnownSession, 'role' | 'locationIdList' | 'professionalId'>): CallerScope {
+}: Pick<KnownSession, 'role' | 'locationIdList' | 'professionalId'>): Visibility {
   if (role === 'LOCATION_SUPER_USER') return { locationIds: locationIdList }
   if (role === 'USER') return { professionalId }
   return null

@@ -48,5 +48,7 @@ export async function openReportLink(database: Database, token: string, now: Tem
 
 function readerOfLink({ businessId, user, key }: OpenedLink) {
   if (user) return readerOfUser({ businessId, ...user })
-  return key ? readerOf({ businessId, functions: functionsOfKey(key), scope: null }) : undefined
+  return key
+    ? readerOf({ businessId, functions: functionsOfKey(key), visibility: null })
+    : undefined
 }

@@ -1,20 +1,20 @@
-import type { CallerScope } from '../auth/caller.ts'
-import { scopeOf } from '../auth/credentials.ts'
+import { visibilityOf } from '../auth/credentials.ts'
 import { FUNCTIONS_OF_ROLE, functionsOfScopes } from '../auth/permissions.ts'
 import type { Reader } from '../reports/print-request.ts'
 import type { ReaderRights } from '../store/report-runs.ts'
 import type { UserRow } from '../store/users.ts'
+import type { Visibility } from '../store/visibility.ts'
 
-type Reading = { businessId: number; functions: ReadonlySet<string>; scope: CallerScope }
+type Reading = { businessId: number; functions: ReadonlySet<string>; visibility: Visibility }
 
 /** A LOCATION_SUPER_USER sees their own locations, a USER their own appointments. */
-export function readerOf({ businessId, functions, scope }: Reading): Reader {
-  const locationIds = scope && 'locationIds' in scope ? scope.locationIds : null
+export function readerOf({ businessId, functions, visibility }: Reading): Reader {
+  const locationIds = visibility && 'locationIds' in visibility ? visibility.locationIds : null
   const professionalIds =
-    scope && 'professionalId' in scope
-      ? scope.professionalId === null
+    visibility && 'professionalId' in visibility
+      ? visibility.professionalId === null
         ? []
-        : [scope.professionalId]
+        : [visibility.professionalId]
       : null
   return { businessId, functions, locationIds, professionalIds }
 }
@@ -26,7 +26,7 @@ export const readerOfUser = (user: UserRights) =>
   readerOf({
     businessId: user.businessId,
     functions: new Set(FUNCTIONS_OF_ROLE[user.role]),
-    scope: scopeOf(user),
+    visibility: visibilityOf(user),
   })
 
 /** The functions that reports require. */

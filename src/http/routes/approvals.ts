@@ -145,7 +145,7 @@ async function answerDecision(
 }
 
 /** The request for the resend checked the visibility. */
-const seesAll = ({ businessId }: Caller) => ({ businessId, scope: null })
+const seesAll = ({ businessId }: Caller) => ({ businessId, visibility: null })
 
 /** PASSED is internal: the API shows COUNTING until the triggers are released. */
 const shown = ({ emailIds: _emailIds, status, ...approval }: StoredApproval) => ({

@@ -235,9 +235,9 @@ class ChangeStream {
     if (!this.#mayReadKind(kind)) return false
     const objects = objectKind(kind)
     if (!objects) return true
-    const { scope } = this.#caller
+    const { visibility } = this.#caller
     const isSeen = (locationId: number | null, professionalId: number | null) =>
-      !findHidingProperty(objects, { locationId, professionalId }, scope)
+      !findHidingProperty(objects, { locationId, professionalId }, visibility)
     return (
       isSeen(change.locationId, change.professionalId) ||
       (!isNew && isSeen(change.oldLocationId, change.oldProfessionalId))
@@ -245,9 +245,9 @@ class ChangeStream {
   }
 
   async #visibleTriggers(ids: number[]) {
-    const { db, businessId, scope } = this.#caller
-    if (ids.length === 0 || scope === null) return ids
-    const seen = await listTriggersById(db, businessId, ids, scope)
+    const { db, businessId, visibility } = this.#caller
+    if (ids.length === 0 || visibility === null) return ids
+    const seen = await listTriggersById(db, businessId, ids, visibility)
     return seen.map((trigger) => trigger.eventTriggerId)
   }
 

@@ -236,7 +236,7 @@ async function prepare(
 
 async function asIfSaved<T>(
   { clock, settings }: Services,
-  { db, businessId, user, scope: visibility }: Caller,
+  { db, businessId, user, visibility }: Caller,
   prepared: Prepared,
   read: (tx: Db) => Promise<T>,
 ): Promise<T> {
@@ -262,7 +262,7 @@ const exampleLinks = (publicUrl: string) => ({
 
 /** Renders a template for an object that the caller may see. */
 async function renderPreview(
-  { db, businessId, scope }: Pick<Caller, 'db' | 'businessId' | 'scope'>,
+  { db, businessId, visibility }: Pick<Caller, 'db' | 'businessId' | 'visibility'>,
   emailTemplateId: number,
   about: About,
   publicUrl: string,
@@ -270,19 +270,19 @@ async function renderPreview(
   const template = await findTemplate(db, { businessId, emailTemplateId })
   if (!template) throw notFound('email template', emailTemplateId)
 
-  const isSeen = await canSee({ db, businessId, scope }, about)
+  const isSeen = await canSee({ db, businessId, visibility }, about)
   const preview = isSeen && (await previewMail(db, template, about, exampleLinks(publicUrl)))
   if (!preview) throw noObject(about, '/objectId')
   return { ...preview, template }
 }
 
 async function canSee(
-  { db, businessId, scope }: Pick<Caller, 'db' | 'businessId' | 'scope'>,
+  { db, businessId, visibility }: Pick<Caller, 'db' | 'businessId' | 'visibility'>,
   { objectType, objectId }: About,
 ) {
   const isOfKind = (typeof objectId === 'string') === (objectType === 'INVITATION')
   const kind = kindOfObjectType(objectType)
-  return isOfKind && (await findObject(db, businessId, kind, objectId, scope)) !== undefined
+  return isOfKind && (await findObject(db, businessId, kind, objectId, visibility)) !== undefined
 }
 
 const noObject = ({ objectType, objectId }: About, pointer: string) =>

@@ -152,7 +152,7 @@ const getEmailsOfObject: Routes = async (app, services) => {
         },
       },
       async ({ caller, params, query }, reply) => {
-        const { db, businessId, scope: visibility } = caller
+        const { db, businessId, visibility } = caller
         const id = (params as Record<string, number | string>)[kind.id]!
         if (!(await findObject(db, businessId, kind, id, visibility)))
           throw notFound(kind.title, id)
@@ -270,11 +270,11 @@ const postBulkResend: Routes = async (app, services) => {
 /** Nothing is sent before the approval is released. Mails that the caller does not see are refused now. */
 async function askForApproval(
   tx: Db,
-  { businessId, user, scope }: Caller,
+  { businessId, user, visibility }: Caller,
   { ids, bulkLimit, now }: { ids: number[]; bulkLimit: number; now: Temporal.Instant },
 ) {
   const emailIds: number[] = []
-  for (const id of ids) if (await findEmail(tx, businessId, id, scope)) emailIds.push(id)
+  for (const id of ids) if (await findEmail(tx, businessId, id, visibility)) emailIds.push(id)
   const refused = ids
     .filter((id) => !emailIds.includes(id))
     .map((id) => ({ id, status: 404, detail: notFound('email', id).message }))
@@ -305,7 +305,7 @@ export async function resendMany(
 
 function filtersOf(
   query: Static<typeof EmailQuery>,
-  { scope: visibility }: { scope: Visibility },
+  { visibility }: { visibility: Visibility },
 ): EmailFilters {
   const { status, templateId, emailTemplateId = templateId, from, to, ...same } = query
   return {
@@ -330,10 +330,10 @@ export const sendingOf = ({ config, linkSeal }: Services, now: Temporal.Instant)
   host: new URL(config.publicUrl).hostname,
 })
 
-type Viewer = { db: Db; businessId: number; scope: Visibility }
+type Viewer = { db: Db; businessId: number; visibility: Visibility }
 
-async function requireEmail({ db, businessId, scope }: Viewer, emailId: number) {
-  const email = await findEmail(db, businessId, emailId, scope)
+async function requireEmail({ db, businessId, visibility }: Viewer, emailId: number) {
+  const email = await findEmail(db, businessId, emailId, visibility)
   if (!email) throw notFound('email', emailId)
   const { html, message } = email
   return html === null && message ? { ...email, ...contentOf(message.toString('latin1')) } : email
@@ -372,11 +372,11 @@ const mayPrintAll = (reportId: number, functions: ReadonlySet<string>) =>
 
 async function resend(
   tx: Db,
-  { businessId, scope }: Omit<Viewer, 'db'>,
+  { businessId, visibility }: Omit<Viewer, 'db'>,
   emailId: number,
   sending: Sending,
 ): Promise<StoredEmail> {
-  const email = await requireEmail({ db: tx, businessId, scope }, emailId)
+  const email = await requireEmail({ db: tx, businessId, visibility }, emailId)
   const { html, text } = email
   if (html === null || text === null) throw noLongerKept(emailId)
   if (await findRoleOfLinkIn(tx, businessId, emailId, sending.now)) {

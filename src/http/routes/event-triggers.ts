@@ -76,9 +76,10 @@ const getTriggersOfObject: Routes = async (app) => {
         },
       },
       async ({ caller, params, query }) => {
-        const { db, businessId, scope } = caller
+        const { db, businessId, visibility } = caller
         const id = (params as Record<string, number | string>)[kind.id]!
-        if (!(await findObject(db, businessId, kind, id, scope))) throw notFound(kind.title, id)
+        if (!(await findObject(db, businessId, kind, id, visibility)))
+          throw notFound(kind.title, id)
         const triggers = await listTriggersOfObject(db, businessId, objectType, id)
         const named = query.expand ? await nameTriggers(db, businessId, triggers) : triggers
         return toWire(named)
@@ -161,8 +162,8 @@ const getTrigger: Routes = async (app, { clock }) => {
       },
     },
     async ({ caller, params: { eventTriggerId } }) => {
-      const { db, businessId, scope, functions } = caller
-      const trigger = await findTrigger(db, businessId, eventTriggerId, scope)
+      const { db, businessId, visibility, functions } = caller
+      const trigger = await findTrigger(db, businessId, eventTriggerId, visibility)
       if (!trigger) throw notFound('event trigger', eventTriggerId)
       const [[named], emails] = await Promise.all([
         nameTriggers(db, businessId, [trigger]),
@@ -180,7 +181,7 @@ const getTrigger: Routes = async (app, { clock }) => {
 
 function filtersOf(
   query: Static<typeof TriggerQuery>,
-  { scope: visibility }: { scope: Visibility },
+  { visibility }: { visibility: Visibility },
   now: Temporal.Instant,
 ): TriggerFilters {
   const { status, from, to, ...same } = query
@@ -233,7 +234,7 @@ const postByHand: Routes = async (app, { clock }) => {
         const { eventTriggerId: id } = params
         const now = clock.now()
         return answerOnce(caller.db, request, reply, now, async (tx) => {
-          const find = () => findTrigger(tx, caller.businessId, id, caller.scope)
+          const find = () => findTrigger(tx, caller.businessId, id, caller.visibility)
           if (!(await find())) throw notFound('event trigger', id)
           const [done] = await act(tx, caller.businessId, [id], { user: caller.user, now })
           if (done) return ok(done)
@@ -258,10 +259,10 @@ const postByHand: Routes = async (app, { clock }) => {
       },
       async (request, reply) => {
         const { caller, body } = request
-        const { db, businessId, user, scope } = caller
+        const { db, businessId, user, visibility } = caller
         const now = clock.now()
         return answerOnce(db, request, reply, now, async (tx) => {
-          const list = (ids: number[]) => listTriggersById(tx, businessId, ids, scope)
+          const list = (ids: number[]) => listTriggersById(tx, businessId, ids, visibility)
           const seen = (await list(body.ids)).map((trigger) => trigger.eventTriggerId)
           const by = { user, now }
           const { acted, approvalId, heldIds = [] } = await actOnMany(tx, businessId, seen, by)

@@ -27,7 +27,7 @@ export const explain: Routes = async (app, { clock, config }) => {
       },
     },
     async ({ caller, params }) => {
-      const { db, businessId, scope } = caller
+      const { db, businessId, visibility } = caller
       const objectType = OBJECT_TYPES.find((each) => each === params.objectType.toUpperCase())
       if (!objectType) {
         const detail = `There is no such object type. Use one of ${OBJECT_TYPES.join(', ')}.`
@@ -40,7 +40,7 @@ export const explain: Routes = async (app, { clock, config }) => {
       const deletedBefore = retentionMonths ? monthsBefore(now, retentionMonths) : undefined
       const found =
         id !== undefined &&
-        (await findObject(db, businessId, kind, id, scope)) &&
+        (await findObject(db, businessId, kind, id, visibility)) &&
         (await explainObject(db, businessId, objectType, id, { now, deletedBefore }))
       if (!found) throw notFound(kind.title, params.objectId)
       return toWire(found)

@@ -45,7 +45,7 @@ const postPlan: Routes = async (app, { clock, queues }) => {
       },
     },
     async ({ caller, body, query }, reply) => {
-      const { db, businessId, scope: visibility } = caller
+      const { db, businessId, visibility } = caller
       const { limit = SAMPLES_OF_PLAN, offset = 0 } = query
       const disconnected = abortOnDisconnect(reply)
       const hasTimeLeft = untilTimeLimit(disconnected)
@@ -80,7 +80,7 @@ const postBacktest: Routes = async (app, { clock, queues }) => {
       },
     },
     async ({ caller, body, query }, reply) => {
-      const { db, businessId, scope: visibility } = caller
+      const { db, businessId, visibility } = caller
       const { limit = SAMPLES_OF_BACKTEST, offset = 0 } = query
       const { definition, days, faults } = readBacktest(body)
       const asked = days ?? { startDate: ANY_DAY, endDate: ANY_DAY }

@@ -121,7 +121,7 @@ async function runImport(
     businessId: caller.businessId,
     user: caller.user,
     now: () => clock.now(),
-    visibility: caller.scope,
+    visibility: caller.visibility,
     history: events === 'none',
     refusalOf: (kind) => refusalOf(caller, kind),
     onRefused: (line, reason) => {

@@ -73,13 +73,13 @@ const appointmentDays: Routes = async (app) => {
         },
       },
     },
-    async ({ caller: { db, businessId, scope }, query }) => {
+    async ({ caller: { db, businessId, visibility }, query }) => {
       const filters = {
         from: Temporal.Instant.fromEpochMilliseconds(query.from),
         to: Temporal.Instant.fromEpochMilliseconds(query.to),
         locationId: query.locationId,
       }
-      const days = await countAppointmentDays(db, businessId, filters, scope)
+      const days = await countAppointmentDays(db, businessId, filters, visibility)
       return Object.fromEntries(days.map(({ day, count }) => [day, count]))
     },
   )
@@ -142,7 +142,7 @@ const getObjects =
           filters: asMoments(kind, filters),
           after,
           limit: limit + 1,
-          visibility: caller.scope,
+          visibility: caller.visibility,
         })
         const page = pageOf(found, limit, name, (object) => [
           ...(first ? [String(object[first])] : []),
@@ -172,7 +172,7 @@ const getObject =
       },
       async ({ caller, params }) => {
         const id = (params as Record<string, number | string>)[kind.id]!
-        const object = await findObject(caller.db, caller.businessId, kind, id, caller.scope)
+        const object = await findObject(caller.db, caller.businessId, kind, id, caller.visibility)
         if (!object) throw notFound(kind.title, id)
         return object
       },
@@ -205,7 +205,7 @@ const postObject =
           isNew
             ? created({ ...object, ...more }, `${kind.path}/${object[kind.id] as number}`)
             : ok({ ...object, ...more })
-        const { db, businessId, user, scope: visibility } = caller
+        const { db, businessId, user, visibility } = caller
         if (!isTemplate && !hasKey(request)) {
           const who = { db, businessId, user, visibility, settings }
           const saved = await shared.save({ ...who, kind, body, allow })
@@ -243,7 +243,7 @@ const postObjectPlan =
         },
       },
       async (request, reply) => {
-        const { db, businessId, user, scope: visibility } = request.caller
+        const { db, businessId, user, visibility } = request.caller
         const allow: Allow = (current) => requireMatch(request, current)
         const planned = await queues.interactive.run(
           { businessId, signal: abortOnDisconnect(reply) },
@@ -282,7 +282,7 @@ const deleteObject =
           user: caller.user,
           now: clock.now(),
           settings,
-          visibility: caller.scope,
+          visibility: caller.visibility,
         }
         return caller.db.transaction(async (tx) => {
           const body = { [kind.id]: id, active: false }

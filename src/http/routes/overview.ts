@@ -43,7 +43,7 @@ export const overview: Routes = async (app, services) => {
 
 async function gatherOverview(
   { clock, config, database }: Services,
-  { db, businessId, scope: visibility }: Caller,
+  { db, businessId, visibility }: Caller,
   { firstDay, days }: { firstDay: Temporal.PlainDate | undefined; days: number },
 ) {
   const now = clock.now()

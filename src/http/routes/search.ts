@@ -47,7 +47,7 @@ export const search: Routes = async (app, { clock }) => {
       },
     },
     async ({ caller, query }) => {
-      const { db, businessId, functions, scope: visibility } = caller
+      const { db, businessId, functions, visibility } = caller
       const words = wordsOf(query.text)
       if (words.length === 0) return []
       const asked = { words, limit: query.limit ?? 5, now: clock.now(), visibility }

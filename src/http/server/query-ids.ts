@@ -40,13 +40,13 @@ export function refuseUnknownIds(app: FastifyInstance) {
 }
 
 /** The name of the kind if the caller does not see the object; undefined if the caller does. */
-async function findMissing({ db, businessId, scope }: Caller, name: string, id: number) {
+async function findMissing({ db, businessId, visibility }: Caller, name: string, id: number) {
   if (name === 'eventDefinition') {
     return (await findDefinition(db, businessId, id)) ? undefined : 'event definition'
   }
   if (name === 'eventTrigger') {
-    return (await findTrigger(db, businessId, id, scope)) ? undefined : 'event trigger'
+    return (await findTrigger(db, businessId, id, visibility)) ? undefined : 'event trigger'
   }
   const kind = objectKind(name)!
-  return (await findObject(db, businessId, kind, id, scope)) ? undefined : kind.title
+  return (await findObject(db, businessId, kind, id, visibility)) ? undefined : kind.title
 }
