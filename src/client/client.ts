@@ -76,99 +76,123 @@ export type List<T, Item> = Answer<T> & AsyncIterable<Item>
 const MAX_WAIT_SECONDS = 60
 const TRANSIENT = [429, 502, 503, 504]
 
-export function createClient({
-  baseUrl,
-  key,
-  retries = 3,
-  ...given
-}: ClientOptions): BellwetherClient {
-  const base = baseUrl.replace(/\/$/, '')
-  const authorization = key ? { authorization: `Bearer ${key}` } : {}
-
-  /** Retries with the same headers, so that a POST is not processed twice. */
-  async function send(url: string, init: RequestInit, isRepeatable: boolean): Promise<Response> {
-    const fetchOnce = given.fetch ?? fetch
-    let wasConnectionLost = false
-    for (let left = retries; ; left -= 1) {
-      const response = await fetchOnce(base + url, init).catch((error: unknown) => {
-        if (init.signal?.aborted) throw error
-        return new ConnectionError(`${base || 'The service'} cannot be reached.`, { cause: error })
-      })
-      let seconds = 0.5 * 2 ** (retries - left)
-      if (response instanceof ConnectionError) {
-        wasConnectionLost = true
-        if (left <= 0 || !isRepeatable) throw response
-      } else {
-        if (response.ok) return response
-        const problem = await problemOf(response)
-        // The attempt whose connection was lost may still be running.
-        const isTransient =
-          TRANSIENT.includes(response.status) || (wasConnectionLost && response.status === 409)
-        seconds = problem.retryAfterSeconds ?? seconds
-        if (left <= 0 || !isTransient || seconds > MAX_WAIT_SECONDS) throw problem
-      }
-      await sleep(seconds * 1_000, init.signal)
-    }
+export function createClient({ baseUrl, key, ...given }: ClientOptions): BellwetherClient {
+  const connection: Connection = {
+    base: baseUrl.replace(/\/$/, ''),
+    authorization: key ? { authorization: `Bearer ${key}` } : {},
+    retries: given.retries ?? 3,
+    fetch: (url, init) => (given.fetch ?? fetch)(url, init),
   }
-
-  function call(name: string, route: string, input: unknown, options: AnyOptions = {}) {
-    const [method, template] = route.split(' ') as [string, string]
-    const type = CONTENT_TYPES[name]
-    const rest = type ? {} : { ...(input as Record<string, unknown>) }
-    const path = template.replace(/:(\w+)/g, (_, parameter: string) => {
-      const value = rest[parameter]
-      delete rest[parameter]
-      return encodeURIComponent(String(value))
-    })
-    const hasBody = method === 'POST'
-    const query = hasBody ? options.query : rest
-    const start = async (url: string) => {
-      const init: RequestInit = {
-        method,
-        headers: {
-          ...authorization,
-          ...(hasBody && {
-            'content-type': type ?? 'application/json',
-            'idempotency-key': options.idempotencyKey ?? randomKey(),
-          }),
-          ...(options.ifMatch && { 'if-match': options.ifMatch }),
-          ...options.headers,
-        },
-        ...(hasBody && { body: type ? await readLines(input) : JSON.stringify(rest) }),
-        ...(options.signal && { signal: options.signal }),
-        ...(options.keepalive && { keepalive: true }),
-      }
-      const response = await send(url, init, !NEVER_REPEATED.includes(name))
-      return { response, body: await readBody(name, response) }
-    }
-
-    const first = start(path + searchOf(query))
-    const answer = first.then(({ body }) => body)
-    return Object.assign(answer, {
-      withResponse: () => {
-        answer.catch(() => {})
-        return first
-      },
-      async *[Symbol.asyncIterator]() {
-        answer.catch(() => {})
-        for (let page = await first; ;) {
-          const { items, nextCursor } = page.body as Partial<Page<unknown>>
-          yield* items ?? (page.body as unknown[])
-          const next = nextCursor
-            ? path + searchOf({ ...query, cursor: nextCursor })
-            : /<([^>]+)>; rel="next"/.exec(page.response.headers.get('link') ?? '')?.[1]
-          if (!next) return
-          page = await start(next)
-        }
-      },
-    })
-  }
-
   const methods = operations().map(([name, route]) => [
     name,
-    (input?: unknown, options?: AnyOptions) => call(name, route, input, options),
+    (input?: unknown, options?: AnyOptions) => call(connection, { name, route }, input, options),
   ])
   return Object.fromEntries(methods) as BellwetherClient
+}
+
+type Connection = {
+  base: string
+  authorization: Record<string, string>
+  retries: number
+  fetch(url: string, init: RequestInit): Promise<Response>
+}
+
+/** Retries with the same headers, so that a POST is not processed twice. */
+async function send(
+  { base, retries, fetch }: Connection,
+  url: string,
+  init: RequestInit,
+  isRepeatable: boolean,
+): Promise<Response> {
+  let wasConnectionLost = false
+  for (let left = retries; ; left -= 1) {
+    const response = await fetch(base + url, init).catch((error: unknown) => {
+      if (init.signal?.aborted) throw error
+      return new ConnectionError(`${base || 'The service'} cannot be reached.`, { cause: error })
+    })
+    let seconds = 0.5 * 2 ** (retries - left)
+    if (response instanceof ConnectionError) {
+      wasConnectionLost = true
+      if (left <= 0 || !isRepeatable) throw response
+    } else {
+      if (response.ok) return response
+      const problem = await problemOf(response)
+      // The attempt whose connection was lost may still be running.
+      const isTransient =
+        TRANSIENT.includes(response.status) || (wasConnectionLost && response.status === 409)
+      seconds = problem.retryAfterSeconds ?? seconds
+      if (left <= 0 || !isTransient || seconds > MAX_WAIT_SECONDS) throw problem
+    }
+    await sleep(seconds * 1_000, init.signal)
+  }
+}
+
+function call(
+  connection: Connection,
+  { name, route }: { name: string; route: string },
+  input: unknown,
+  options: AnyOptions = {},
+) {
+  const [method, template] = route.split(' ') as [string, string]
+  const type = CONTENT_TYPES[name]
+  const rest = type ? {} : { ...(input as Record<string, unknown>) }
+  const path = template.replace(/:(\w+)/g, (_, parameter: string) => {
+    const value = rest[parameter]
+    delete rest[parameter]
+    return encodeURIComponent(String(value))
+  })
+  const hasBody = method === 'POST'
+  const query = hasBody ? options.query : rest
+  const start = async (url: string) => {
+    const init: RequestInit = {
+      method,
+      headers: {
+        ...connection.authorization,
+        ...(hasBody && {
+          'content-type': type ?? 'application/json',
+          'idempotency-key': options.idempotencyKey ?? randomKey(),
+        }),
+        ...(options.ifMatch && { 'if-match': options.ifMatch }),
+        ...options.headers,
+      },
+      ...(hasBody && { body: type ? await readLines(input) : JSON.stringify(rest) }),
+      ...(options.signal && { signal: options.signal }),
+      ...(options.keepalive && { keepalive: true }),
+    }
+    const response = await send(connection, url, init, !NEVER_REPEATED.includes(name))
+    return { response, body: await readBody(name, response) }
+  }
+  return answerOf(start, path, query)
+}
+
+type Started = { response: Response; body: unknown }
+
+/** Sends the request at once. More pages are only read by an iteration. */
+function answerOf(
+  start: (url: string) => Promise<Started>,
+  path: string,
+  query: Record<string, unknown> | undefined,
+) {
+  const first = start(path + searchOf(query))
+  const answer = first.then(({ body }) => body)
+  return Object.assign(answer, {
+    withResponse: () => {
+      answer.catch(() => {})
+      return first
+    },
+    async *[Symbol.asyncIterator]() {
+      answer.catch(() => {})
+      for (let page = await first; ;) {
+        const { items, nextCursor } = page.body as Partial<Page<unknown>>
+        yield* items ?? (page.body as unknown[])
+        const next = nextCursor
+          ? path + searchOf({ ...query, cursor: nextCursor })
+          : /<([^>]+)>; rel="next"/.exec(page.response.headers.get('link') ?? '')?.[1]
+        if (!next) return
+        page = await start(next)
+      }
+    },
+  })
 }
 
 type AnyOptions = CallOptions & { query?: Record<string, unknown> }

@@ -15,36 +15,7 @@ export function openDatabase(given: PostgresOptions): Database {
     // Connections that are lost while the database closes are not logged.
     onError: (error) => void (closing.signal.aborted || given.onError?.(error)),
   }
-  const app = openPool(options, {
-    role: 'bellwether_app',
-    max: options.connections ?? 10,
-    statementSeconds: 10,
-    settings: LOOK_UPS,
-  })
-  // `idleSeconds`: a frozen node must not keep its locks for long.
-  const engine = openPool(options, {
-    role: 'bellwether_engine',
-    max: 11,
-    statementSeconds: 10,
-    idleSeconds: 5,
-    settings: { ...LOOK_UPS, plan_cache_mode: 'force_generic_plan' },
-  })
-  const operator = openPool(options, { role: 'bellwether_operator', max: 3, statementSeconds: 5 })
-  const maintenance = openPool(options, {
-    role: 'bellwether_operator',
-    max: 1,
-    statementSeconds: 120,
-  })
-  // For three prints of requests, two of schedules, and the checks and counts before a print. Many of
-  // those can arrive at once, so they wait longer for a connection.
-  const reports = openPool(options, {
-    role: 'bellwether_app',
-    max: 7,
-    statementSeconds: 120,
-    connectSeconds: 30,
-    // A transaction reads no rows while a slow machine lays out the pages of a PDF.
-    idleSeconds: 600,
-  })
+  const { app, engine, operator, maintenance, reports } = openPools(options)
   const pools = [app, engine, operator, maintenance, reports]
   const listeners = new Set<pg.Client>()
   const heartbeat = options.heartbeat
@@ -76,6 +47,40 @@ export function openDatabase(given: PostgresOptions): Database {
       await Promise.all(pools.map(({ pool }) => pool.end()))
     },
   }
+}
+
+function openPools(options: PostgresOptions) {
+  const app = openPool(options, {
+    role: 'bellwether_app',
+    max: options.connections ?? 10,
+    statementSeconds: 10,
+    settings: LOOK_UPS,
+  })
+  // `idleSeconds`: a frozen node must not keep its locks for long.
+  const engine = openPool(options, {
+    role: 'bellwether_engine',
+    max: 11,
+    statementSeconds: 10,
+    idleSeconds: 5,
+    settings: { ...LOOK_UPS, plan_cache_mode: 'force_generic_plan' },
+  })
+  const operator = openPool(options, { role: 'bellwether_operator', max: 3, statementSeconds: 5 })
+  const maintenance = openPool(options, {
+    role: 'bellwether_operator',
+    max: 1,
+    statementSeconds: 120,
+  })
+  // For three prints of requests, two of schedules, and the checks and counts before a print. Many of
+  // those can arrive at once, so they wait longer for a connection.
+  const reports = openPool(options, {
+    role: 'bellwether_app',
+    max: 7,
+    statementSeconds: 120,
+    connectSeconds: 30,
+    // A transaction reads no rows while a slow machine lays out the pages of a PDF.
+    idleSeconds: 600,
+  })
+  return { app, engine, operator, maintenance, reports }
 }
 
 /** Restricts the planner to plans that find rows by an index: see docs/database.md, query plans. */

@@ -59,12 +59,15 @@ export function markupFaults(html: string): TextFault[] {
     } else end = at + 1
     at = html.indexOf('<', end)
   }
-  if (selectors * elements > MAX_STYLE_MATCHES) {
-    const counts = `${selectors} style selectors for ${elements} elements`
-    const detail = `${counts} are too many: their product must be at most ${MAX_STYLE_MATCHES}`
-    fault(html.search(/<style/i), detail)
-  }
+  const tooMany = tooManyMatches(selectors, elements)
+  if (tooMany) fault(html.search(/<style/i), tooMany)
   return faults
+}
+
+function tooManyMatches(selectors: number, elements: number) {
+  if (selectors * elements <= MAX_STYLE_MATCHES) return undefined
+  const counts = `${selectors} style selectors for ${elements} elements`
+  return `${counts} are too many: their product must be at most ${MAX_STYLE_MATCHES}`
 }
 
 /** Opening and closing tags. The longest real templates that we know have about 4,000. */

@@ -53,13 +53,7 @@ export function printReport<T>(
     signal?.throwIfAborted()
     const result: ReportResult = {
       report: reportObject(report, scope.businessId),
-      parameters: {
-        startDate: scope.startDate.toString(),
-        endDate: scope.endDate.toString(),
-        timeZone: scope.timeZone,
-        locationId: job.locationId,
-        printedTime: scope.now.epochMilliseconds,
-      },
+      parameters: parametersOf(job),
       timeZones: scope.zones.map(({ timeZone }) => timeZone).toSorted(),
       filters: job.filters,
       groupBy: job.groupBy,
@@ -86,6 +80,14 @@ export function printReport<T>(
     return use(rowsOnly ? result : translateResult(result), result)
   })
 }
+
+const parametersOf = ({ scope, locationId }: PrintJob): ReportResult['parameters'] => ({
+  startDate: scope.startDate.toString(),
+  endDate: scope.endDate.toString(),
+  timeZone: scope.timeZone,
+  locationId,
+  printedTime: scope.now.epochMilliseconds,
+})
 
 type Row = Record<string, unknown>
 

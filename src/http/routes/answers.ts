@@ -5,7 +5,7 @@ import { CLIENT_USER, readAnswer, saveAnswer, type Question } from '../../schedu
 import { findAskingMail } from '../../store/answer-links.ts'
 import { hintChanges } from '../../store/changes.ts'
 import { isCrossSite } from '../server/cookies.ts'
-import type { Routes } from '../server/services.ts'
+import type { Routes, Services } from '../server/services.ts'
 import { answerPage, unknownLinkPage, STYLE_HASH } from './answer-pages.ts'
 
 const tags = ['answer']
@@ -17,7 +17,7 @@ const ByToken = Type.Object({ token: Type.String({ maxLength: 100 }) })
  * The links with which a client confirms or cancels an appointment. GET changes nothing, because mail
  * scanners open every link. Only the form of the page does; it must send its token from the same site.
  */
-export const answers: Routes = async (app, { clock, config, database, linkSeal, settings }) => {
+export const answers: Routes = async (app, services) => {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
@@ -29,17 +29,11 @@ export const answers: Routes = async (app, { clock, config, database, linkSeal, 
   // Other content types are ignored, because pages of other sites can send some.
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async () => undefined)
 
-  const findQuestion = async (token: string): Promise<Question | undefined> => {
-    const link = readAnswerLink(token)
-    const mail = link && (await findAskingMail(database.operator, link.businessId, link.emailId))
-    if (!mail || !isSealed(link, mail, linkSeal)) return undefined
-    const { answer, startTime } = link
-    const { businessId, calendarId, clientId, toAddress } = mail
-    return { answer, startTime, businessId, calendarId, clientId, toAddress }
-  }
+  for (const route of [getAnswer, postAnswer]) await route(app, services)
+}
 
-  const dbOf = ({ businessId }: Question) => database.forBusiness(businessId, CLIENT_USER)
-
+const getAnswer: Routes = async (app, services) => {
+  const { clock, linkSeal } = services
   app.get(
     '/answer/:token',
     {
@@ -54,15 +48,18 @@ export const answers: Routes = async (app, { clock, config, database, linkSeal, 
     },
     async (request, reply) => {
       const { token } = request.params
-      const question = await findQuestion(token)
+      const question = await findQuestion(services, token)
       if (!question) return sendUnknownLink(request, reply)
-      const page = await readAnswer(dbOf(question), question, clock.now())
+      const page = await readAnswer(dbOf(services, question), question, clock.now())
       const formToken = formTokenOf(token, linkSeal)
       const status = page.state === 'GONE' ? 404 : 200
       return sendPage(reply, status, answerPage(question, page, formToken))
     },
   )
+}
 
+const postAnswer: Routes = async (app, services) => {
+  const { clock, config, linkSeal, settings } = services
   app.post(
     '/answer/:token',
     {
@@ -77,14 +74,14 @@ export const answers: Routes = async (app, { clock, config, database, linkSeal, 
       // The route is public: no body is read without a genuine link.
       onRequest: async (request, reply) => {
         const { token } = request.params as { token: string }
-        if (!(await findQuestion(token))) return sendUnknownLink(request, reply)
+        if (!(await findQuestion(services, token))) return sendUnknownLink(request, reply)
       },
     },
     async (request, reply) => {
       const { token } = request.params
-      const question = await findQuestion(token)
+      const question = await findQuestion(services, token)
       if (!question) return sendUnknownLink(request, reply)
-      const db = dbOf(question)
+      const db = dbOf(services, question)
       const now = clock.now()
       const { formToken: given = '' } = (request.body ?? {}) as { formToken?: string }
       const isFormOfPage =
@@ -98,6 +95,21 @@ export const answers: Routes = async (app, { clock, config, database, linkSeal, 
     },
   )
 }
+
+async function findQuestion(
+  { database, linkSeal }: Services,
+  token: string,
+): Promise<Question | undefined> {
+  const link = readAnswerLink(token)
+  const mail = link && (await findAskingMail(database.operator, link.businessId, link.emailId))
+  if (!mail || !isSealed(link, mail, linkSeal)) return undefined
+  const { answer, startTime } = link
+  const { businessId, calendarId, clientId, toAddress } = mail
+  return { answer, startTime, businessId, calendarId, clientId, toAddress }
+}
+
+const dbOf = ({ database }: Services, { businessId }: Question) =>
+  database.forBusiness(businessId, CLIENT_USER)
 
 const STATUS_OF_STATE = {
   DONE: 200,

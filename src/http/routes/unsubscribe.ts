@@ -6,7 +6,7 @@ import { languageOfWords, wordsFor, type Words } from '../../email/words.ts'
 import { RequestError } from '../../errors.ts'
 import { findReaderLanguage, findSignedMail } from '../../store/unsubscribe-links.ts'
 import { suppress } from '../../store/suppressions.ts'
-import type { Routes } from '../server/services.ts'
+import type { Routes, Services } from '../server/services.ts'
 
 const tags = ['unsubscribe']
 const Page = { 200: { content: { 'text/html': { schema: Type.String() } } } }
@@ -17,25 +17,14 @@ const ByToken = Type.Object({ token: Type.String({ maxLength: 100 }) })
  * The unsubscribe link (RFC 8058). GET changes nothing, because mail scanners open every link. The
  * button on the page and the one-click button of mail programs send a POST.
  */
-export const unsubscribe: Routes = async (app, { clock, database, linkSeal }) => {
+export const unsubscribe: Routes = async (app, services) => {
+  const { clock, database } = services
   // The one-click POST of mail programs sends a form. Its content is not needed.
   app.addContentTypeParser(
     ['application/x-www-form-urlencoded', 'multipart/form-data'],
     { parseAs: 'buffer' },
     async () => undefined,
   )
-
-  const findRecipient = async (token: string) => {
-    const link = readUnsubscribe(token)
-    const mail = link && (await findSignedMail(database.operator, link.businessId, link.emailId))
-    if (!mail || !isSealOf(mail, link.seal, linkSeal)) {
-      throw new RequestError(404, 'This unsubscribe link is not valid.')
-    }
-    return { businessId: mail.businessId, emailId: mail.emailId, address: mail.toAddress }
-  }
-
-  const languageOf = ({ businessId, emailId }: { businessId: number; emailId: number }) =>
-    findReaderLanguage(database.forBusiness(businessId, 'SYSTEM'), businessId, emailId)
 
   app.get(
     '/unsubscribe/:token',
@@ -44,8 +33,8 @@ export const unsubscribe: Routes = async (app, { clock, database, linkSeal }) =>
       schema: { tags, summary: 'Show the unsubscribe page', params: ByToken, response: Page },
     },
     async ({ params }, reply) => {
-      const recipient = await findRecipient(params.token)
-      const language = await languageOf(recipient)
+      const recipient = await findRecipient(services, params.token)
+      const language = await languageOf(services, recipient)
       const { question, button } = wordsFor(language).unsubscribePage
       return sendPage(
         reply,
@@ -64,10 +53,10 @@ export const unsubscribe: Routes = async (app, { clock, database, linkSeal }) =>
       schema: { tags, summary: 'Unsubscribe', params: ByToken, response: Page },
       // The route is public: no body is read without a valid token.
       onRequest: async ({ params }) =>
-        void (await findRecipient((params as { token: string }).token)),
+        void (await findRecipient(services, (params as { token: string }).token)),
     },
     async ({ params }, reply) => {
-      const recipient = await findRecipient(params.token)
+      const recipient = await findRecipient(services, params.token)
       const { businessId, address } = recipient
       const db = database.forBusiness(businessId, 'SYSTEM')
       const entry = { businessId, emailAddress: address, reason: 'UNSUBSCRIBED' as const }
@@ -75,12 +64,26 @@ export const unsubscribe: Routes = async (app, { clock, database, linkSeal }) =>
         user: 'SYSTEM',
         now: clock.now(),
       })
-      const language = await languageOf(recipient)
+      const language = await languageOf(services, recipient)
       const { done } = wordsFor(language).unsubscribePage
       return sendPage(reply, language, `<p>${withAddress(done, address)}</p>`)
     },
   )
 }
+
+type Recipient = { businessId: number; emailId: number; address: string }
+
+async function findRecipient({ database, linkSeal }: Services, token: string): Promise<Recipient> {
+  const link = readUnsubscribe(token)
+  const mail = link && (await findSignedMail(database.operator, link.businessId, link.emailId))
+  if (!mail || !isSealOf(mail, link.seal, linkSeal)) {
+    throw new RequestError(404, 'This unsubscribe link is not valid.')
+  }
+  return { businessId: mail.businessId, emailId: mail.emailId, address: mail.toAddress }
+}
+
+const languageOf = ({ database }: Services, { businessId, emailId }: Recipient) =>
+  findReaderLanguage(database.forBusiness(businessId, 'SYSTEM'), businessId, emailId)
 
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'"
 
