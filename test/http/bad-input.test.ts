@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { OBJECT_KINDS, type ObjectKind } from '../../src/contract/objects.ts'
 import { sql } from '../../src/database/sql.ts'
-import { addBusiness, startWorld, type Answer } from '../support/world.ts'
+import { addBusiness, reminder, startWorld, type Answer } from '../support/world.ts'
 
 type World = Awaited<ReturnType<typeof startWorld>>
 
@@ -99,6 +99,20 @@ test('ids above 2^53 are refused in bodies, paths and queries', async (t) => {
   const query = await call('GET', '/calendar?clientId=9007199254740993&limit=0&from=soon&status=')
   assert.equal(query.status, 422)
   assert.deepEqual(pointersOf(query), ['?clientId', '?from', '?limit', '?status'])
+})
+
+test('a route that takes no body refuses one that is not an empty object', async (t) => {
+  const { book, businessId, call, clock, key, app, save } = await startWorld(t)
+  await save('/eventDefinition', reminder(businessId, -24))
+  const { calendarId } = await book(clock.in({ hours: 48 }))
+  const [trigger] = (await call('GET', `/eventTriggers/CALENDAR/${calendarId}`)).body
+  const url = `/eventTriggers/${trigger.eventTriggerId}/cancel`
+  for (const payload of ['5', '[]', 'null', '"x"', '{"a":1}']) {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    const { statusCode } = await app.inject({ method: 'POST', url, headers, payload })
+    assert.equal(statusCode, 422, payload)
+  }
+  assert.equal((await call('POST', url, {})).status, 200)
 })
 
 test('control characters are refused in single-line texts; line breaks are kept in other texts', async (t) => {

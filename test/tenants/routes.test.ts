@@ -76,6 +76,21 @@ test('the operator’s key works on operator routes only, not on data of a busin
   }
 })
 
+test('a path with an id that is not one is 404 on every route, with any body', async (t) => {
+  const { app, call: business, operator } = await startWithBusiness(t)
+  for (const [path, methods] of app.methodsByPath) {
+    if (!/:(?!objectType\b)\w*(Id|ID)\b/.test(path)) continue
+    for (const method of methods) {
+      for (const id of ['abc', '1.5', '99999999999999999999']) {
+        const call = OPERATORS.test(`${method} ${path}`) ? operator : business
+        const url = path.replaceAll(/:\w+/g, id)
+        const { status } = await call(method as 'GET', url, method === 'POST' ? {} : undefined)
+        assert.equal(status, 404, `${method} ${url}`)
+      }
+    }
+  }
+})
+
 test('a route without an access rule cannot be registered', () => {
   const app = fastify()
   const services = { config: readConfig({}), clock: manualClock() } as unknown as Services

@@ -2,8 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { Type, type TSchema } from 'typebox'
 import { Settings } from 'typebox/system'
 import { findFaults, schemaFaults } from '../../contract/find-faults.ts'
-import { isPlainObject } from '../../contract/json.ts'
-import { unknownParameters, unknownProperties } from '../../contract/unknown-properties.ts'
+import { unknownParameters } from '../../contract/unknown-properties.ts'
 import { invalid, MAX_FAULTS, RequestError, type Fault } from '../../errors.ts'
 
 /** Bodies are not coerced. Queries and paths are text, so their numbers are parsed first. */
@@ -39,13 +38,18 @@ export function validateRequests(app: FastifyInstance) {
       const faults = unknownParameters(undefined, request.query as object)
       if (faults.length > 0) throw invalid(faults)
     }
-    if (!schema?.body && !config.open && !config.streams && isPlainObject(request.body)) {
-      const faults = unknownProperties(NO_PROPERTIES, request.body)
+    if (!schema?.body && !config.open && !config.streams && request.body !== undefined) {
+      const faults = findFaults(NO_PROPERTIES, request.body)
       if (faults.length > 0) throw invalid(faults)
     }
     if (schema?.body && request.body === undefined && !config.emptyBody) {
       throw new RequestError(400, 'The body is empty. Send a JSON body.')
     }
+  })
+
+  // A route with `attachValidation` reads its body itself, but not its path.
+  app.addHook('preHandler', async ({ validationError }) => {
+    if (validationError?.validationContext === 'params') throw validationError
   })
 }
 
