@@ -209,7 +209,8 @@ const oneOf =
   }
 
 function hostName(value: string) {
-  if (isIP(value) || HOST_NAME.test(value)) return value
+  // A URL refuses names that look like an address, such as 999.1.1.1.
+  if (isIP(value) || (HOST_NAME.test(value) && URL.canParse(`http://${value}`))) return value
   throw new Error(`must be a host name or an IP address, not '${value}'`)
 }
 

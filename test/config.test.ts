@@ -109,6 +109,7 @@ const BAD: [Environment, RegExp][] = [
   [{ PORT: '80a' }, /^PORT must be a whole number from 0 to 65535, not '80a'$/],
   [{ PORT: '70000' }, /^PORT /],
   [{ HOST: 'a b' }, /^HOST /],
+  [{ HOST: '999.1.1.1' }, /^HOST /],
   [{ CORS_ORIGINS: 'https://a.example/path' }, /^CORS_ORIGINS must hold origins such as /],
   [{ DATABASE_URL: 'mysql://x' }, /^DATABASE_URL must be .*postgres:/],
   [{ DATABASE_URL: 'postgres://u:50%@x/y' }, /^DATABASE_URL must be .*postgres:/],

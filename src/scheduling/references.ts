@@ -33,11 +33,11 @@ export async function resolveReferences(
   kind: ObjectKind,
   inputs: ObjectInput[],
   current: StoredObject[],
-  { businessId, settings: cache }: Saving,
+  { businessId, settings: cache, visibility = null }: Saving,
 ): Promise<References> {
   const [[version], referred, files] = await Promise.all([
     readSettingsVersions(tx, [businessId]),
-    listReferredObjects(tx, businessId, wantedReferences(kind, inputs, current)),
+    listReferredObjects(tx, businessId, wantedReferences(kind, inputs, current), visibility),
     lockAttachedFiles(tx, businessId, kind, [...inputs.map(({ values }) => values), ...current]),
   ])
   fillExternalReferences(kind, inputs, referred)
@@ -138,14 +138,19 @@ function fillExternalReferences(
   }
 }
 
-/** A missing id and an id of another business cause the same fault. */
+/**
+ * A missing id, an id of another business, and one that the caller does not see cause the same fault. A
+ * reference that stays as it was is none: the caller may not see it.
+ */
 export function unknownReferences(
   kind: ObjectKind,
   body: unknown,
   { values }: ObjectInput,
+  before: StoredObject | undefined,
   references: References,
 ): Fault[] {
   return kind.references.flatMap(({ property, refersTo }) => {
+    if (before && before[property] === values[property]) return []
     const isList = Array.isArray(values[property])
     const unknown = idsIn(values[property]).filter((id) => !references.has(refersTo, id))
     // In the body, an id may be listed twice.

@@ -221,7 +221,7 @@ const decider =
     const faults = [
       ...completed.faults,
       ...missingProperties(kind, completed, before),
-      ...unknownReferences(kind, body, completed, references),
+      ...unknownReferences(kind, body, completed, before, references),
       ...unknownFiles(kind, object, before, completed, references),
       ...unknownStatus(
         completed,

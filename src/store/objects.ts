@@ -192,7 +192,7 @@ export async function drawObjectIds(
 /** Objects of one kind that are referred to, by id or by `externalId`. */
 export type WantedReferences = Map<ObjectKind, { ids: Set<number>; externalIds: Set<string> }>
 
-/** An object of the business that another one refers to. */
+/** An object that another one refers to. */
 export type ReferredObject = {
   kind: string
   id: number
@@ -207,6 +207,7 @@ export async function listReferredObjects(
   db: Db,
   businessId: number,
   wanted: WantedReferences,
+  visibility: Visibility = null,
 ): Promise<ReferredObject[]> {
   const selects = [...wanted].map(
     ([kind, { ids, externalIds }]) => sql`
@@ -215,9 +216,10 @@ export async function listReferredObjects(
              ${raw(kind.kind === 'client' ? 'tags' : 'null::jsonb')} as tags,
              ${raw(kind.kind === 'invitationCampaign' ? 'expires_time' : 'null::timestamptz')}
                as "expiresTime"
-      from ${raw(kind.table)}
+      from ${raw(kind.table)} t
       where business_id = ${businessId}
-        and ${isNamed(kind, { ids: [...ids], externalIds: [...externalIds] })}`,
+        and ${isNamed(kind, { ids: [...ids], externalIds: [...externalIds] })}
+        ${isVisible(kind, visibility)}`,
   )
   return selects.length > 0 ? db.query<ReferredObject>(join(selects, ' union all ')) : []
 }

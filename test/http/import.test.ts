@@ -46,6 +46,12 @@ const mirrored = (start: number) => [
   },
 ]
 
+test('a compressed import is 415', async (t) => {
+  const { call } = await startWorld(t)
+  const headers = { ...NDJSON, 'content-encoding': 'gzip' }
+  assert.equal((await call('POST', '/import', 'not read', headers)).status, 415)
+})
+
 test('an import by externalId can be repeated without changes', async (t) => {
   const world = await startWorld(t)
   const lines = mirrored(world.clock.in({ hours: 48 }).epochMilliseconds)

@@ -323,13 +323,23 @@ test('a mail that is sent again keeps its recipient if the template sets it', as
 
 test('a trigger has no emails for a key that may not read them', async (t) => {
   const world = await startWorld(t)
-  const { app, book, businessId, clock, database } = world
+  const { app, book, businessId, call, clock, database } = world
   await define(world, -24)
-  await book(clock.in({ hours: 48 }))
+  const { calendarId } = await book(clock.in({ hours: 25 }))
+  clock.advance({ hours: 1 })
+  await startEngine(world).runEngine()
   const id = await onlyTrigger(world)
+  assert.ok((await call('GET', `/eventTriggers/${id}`)).body.email.to)
   const { key } = await createKey(database, clock, businessId, ['definitions:read'])
   const reader = ask(app, { authorization: `Bearer ${key}` })
   const { status, body } = await reader('GET', `/eventTriggers/${id}`)
   assert.equal(status, 200)
-  assert.equal(body.emails, null)
+  assert.deepEqual([body.emails, body.email], [null, null])
+  const { body: listed } = await reader('GET', '/eventTriggers?expand=names')
+  assert.equal(listed.items[0].email, null)
+  const { body: ofObject } = await reader(
+    'GET',
+    `/eventTriggers/CALENDAR/${calendarId}?expand=names`,
+  )
+  assert.equal(ofObject[0].email, null)
 })

@@ -60,6 +60,13 @@ test('no route shows people objects outside the part of the business that they m
     ] as const) {
       assert.equal((await person(action[0], action[1])).status, 404, action[1])
     }
+    const { disclaimerFormId, clientId, calendarId } = ids
+    const form = { disclaimerFormId, clientId, calendarId }
+    const refused = await person('POST', '/disclaimer', form)
+    assert.deepEqual([refused.status, refused.body.errors[0].pointer], [422, '/calendarId'])
+    const { disclaimerId } = await make('/disclaimer', form)
+    const same = await person('POST', '/disclaimer', { disclaimerId, ...form })
+    assert.equal(same.status, 200, 'what stays as it was is not refused')
   }
 })
 

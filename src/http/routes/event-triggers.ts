@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox'
+import type { Caller } from '../../auth/caller.ts'
 import { fireOrHold } from '../../automation/approvals.ts'
 import { readTriggerHistory } from '../../automation/trigger-history.ts'
 import {
@@ -81,7 +82,7 @@ const getTriggersOfObject: Routes = async (app) => {
         if (!(await findObject(db, businessId, kind, id, visibility)))
           throw notFound(kind.title, id)
         const triggers = await listTriggersOfObject(db, businessId, objectType, id)
-        const named = query.expand ? await nameTriggers(db, businessId, triggers) : triggers
+        const named = query.expand ? await withNames(caller, triggers) : triggers
         return toWire(named)
       },
     )
@@ -116,9 +117,7 @@ const getTriggers: Routes = async (app, { clock }) => {
         String(trigger.scheduledTime),
         trigger.eventTriggerId,
       ])
-      const items = expand
-        ? await nameTriggers(caller.db, caller.businessId, page.items)
-        : page.items
+      const items = expand ? await withNames(caller, page.items) : page.items
       return { ...page, items: toWire(items) }
     },
   )
@@ -166,7 +165,7 @@ const getTrigger: Routes = async (app, { clock }) => {
       const trigger = await findTrigger(db, businessId, eventTriggerId, visibility)
       if (!trigger) throw notFound('event trigger', eventTriggerId)
       const [[named], emails] = await Promise.all([
-        nameTriggers(db, businessId, [trigger]),
+        withNames(caller, [trigger]),
         listEmailsOfTrigger(db, businessId, eventTriggerId),
       ])
       const history = await readTriggerHistory(db, trigger, emails, clock.now())
@@ -177,6 +176,12 @@ const getTrigger: Routes = async (app, { clock }) => {
       return toWire({ ...trigger, ...named, ...shown, ...history })
     },
   )
+}
+
+/** With names and the first mail, which only callers that may read mails get. */
+async function withNames({ db, businessId, functions }: Caller, triggers: StoredTrigger[]) {
+  const named = await nameTriggers(db, businessId, triggers)
+  return functions.has('VIEW_EMAILS') ? named : named.map((one) => ({ ...one, email: null }))
 }
 
 function filtersOf(

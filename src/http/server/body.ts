@@ -36,6 +36,9 @@ export function readJsonBodies(
     if (headers.expect && !/^100-continue$/i.test(headers.expect)) {
       throw new RequestError(417, 'The only supported Expect header is 100-continue.')
     }
+    if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
+      throw new RequestError(415, 'Content-Encoding is not supported: send the body uncompressed.')
+    }
     const streams = routeOptions.config.streams ?? false
     if (
       headers.expect &&
@@ -47,9 +50,6 @@ export function readJsonBodies(
     const charset = /;\s*charset="?([^";\s]+)/i.exec(headers['content-type'] ?? '')?.[1]
     if (charset && !/^(utf-?8|us-ascii)$/i.test(charset)) {
       throw new RequestError(415, `The body must be UTF-8, not ${charset.slice(0, 40)}.`)
-    }
-    if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
-      throw new RequestError(415, 'Content-Encoding is not supported: send the body uncompressed.')
     }
 
     const seconds = routeOptions.config.bodySeconds ?? bodySeconds
