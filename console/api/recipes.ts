@@ -48,6 +48,8 @@ async function createTemplate({ templateName, subject, paragraphs, isNews }: Rec
   const emailBody = [...paragraphs, '%BUSINESS_NAME%'].map((text) => `<p>${text}</p>`).join('\n')
   return client.createEmailTemplate({
     templateName: freeName(templateName, taken),
+    // The texts of recipes are English, and so must be the dates in them.
+    language: 'en',
     subject,
     emailBody,
     fromName: '%BUSINESS_NAME%',

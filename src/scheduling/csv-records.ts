@@ -58,7 +58,7 @@ function take(
 
 function faultOf(text: string) {
   if (text.length > MAX_LENGTH) return 'is longer than 1 MiB'
-  return text.includes('\ufffd') ? 'is not UTF-8' : undefined
+  return text.includes('\ufffd') ? 'is not UTF-8: save the file as "CSV UTF-8"' : undefined
 }
 
 /** The cells of a row or its fault; undefined while a quote is open. */
