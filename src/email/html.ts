@@ -1,9 +1,10 @@
-import { compile } from 'html-to-text'
+import { compile, type DomNode } from 'html-to-text'
 import juice from 'juice'
 import { parseFragment, serialize, type DefaultTreeAdapterTypes } from 'parse5'
 import sanitizeHtml from 'sanitize-html'
 import { ALLOWED_STYLES, STYLE_VALUE } from './allowed-styles.ts'
 import { readMediaRules, type MediaRules } from './media-rules.ts'
+import { markLink, withoutLinkMarks } from './segments.ts'
 
 /**
  * The HTML of a template as mails contain it: styles inlined, without anything that a mail program
@@ -52,8 +53,8 @@ function normalize(node: DefaultTreeAdapterTypes.ParentNode) {
   }
 }
 
-/** The text part for a template that has none. Tokens keep their places. */
-export const textOfHtml = (html: string) => toText(html).trim()
+/** The text part for a template that has none. Tokens keep their places; addresses of links are marked. */
+export const textOfHtml = (html: string) => toText(withoutLinkMarks(html)).trim()
 
 /** Braces such as `{{x}}` are text in our templates; searching for each takes quadratic time. */
 for (const name in juice.codeBlocks) delete juice.codeBlocks[name]
@@ -147,6 +148,19 @@ const heading = { leadingLineBreaks: 2, trailingLineBreaks: 1, uppercase: false 
 const toText = compile({
   wordwrap: false,
   formatters: {
+    link: (element, walk, builder) => {
+      const { href = '' } = element.attribs as { href?: string }
+      if (href === '') return walk(element.children, builder)
+      if (textIn(element).trim() === href) return builder.addInline(markLink(href))
+      let hasText = false
+      builder.pushWordTransform((word) => {
+        hasText ||= word !== ''
+        return word
+      })
+      walk(element.children, builder)
+      builder.popWordTransform()
+      builder.addInline(hasText ? ` ${markLink(`<${href}>`)}` : markLink(href))
+    },
     altText: (element, _walk, builder) => {
       const { alt } = element.attribs as { alt?: string }
       if (alt) builder.addInline(alt)
@@ -157,7 +171,7 @@ const toText = compile({
     },
   },
   selectors: [
-    { selector: 'a', options: { hideLinkHrefIfSameAsText: true, linkBrackets: ['<', '>'] } },
+    { selector: 'a', format: 'link' },
     // The number or address is the text already.
     { selector: 'a[href^="tel:"]', format: 'anchor', options: { ignoreHref: true } },
     { selector: 'a[href^="mailto:"]', format: 'anchor', options: { ignoreHref: true } },
@@ -168,3 +182,6 @@ const toText = compile({
     ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, options: heading })),
   ],
 })
+
+const textIn = ({ data = '', children = [] }: DomNode): string =>
+  data + children.map(textIn).join('')

@@ -189,7 +189,7 @@ function contentOf(
           ? stylesOfLayout(colorsFor(context.business.accentColor), hasOwnColors)
           : null,
       }),
-      text: fillText(template.text, values.escapedBy(textValue)),
+      text: fillText(template.text, values.escapedBy(plainTextValue)),
       language,
       emptyTokens: values.empty,
     }
@@ -429,6 +429,10 @@ export const textValue = (value: string) =>
 /** Words of Latin letters with single spaces. Most values are like this and need no change. */
 const ONE_LINE = /^(?:[!-~\u00a1-\u02ff]+(?: [!-~\u00a1-\u02ff]+)*)?$/
 
+/** Within a text part, only links have another place than `text`. */
+const plainTextValue = (value: string, place: Place) =>
+  place === 'url' || place === 'url-part' ? addressValue(value, place) : textValue(value)
+
 const htmlValueInRightToLeft = (value: string, place: Place) =>
   place === 'text' ? `<bdi>${htmlText(value)}</bdi>` : htmlValue(value, place)
 
@@ -437,9 +441,8 @@ const htmlText = (value: string) => escapeHtml(textValue(value)).replaceAll('\n'
 const htmlValue = (value: string, place: Place) => {
   switch (place) {
     case 'url':
-      return escapeHtml(wholeUrl(value))
     case 'url-part':
-      return escapeHtml(encodeUrl(value).replaceAll('%40', '@'))
+      return escapeHtml(addressValue(value, place))
     case 'tel':
       return value.replace(/[^\d+*#;=-]/g, '')
     case 'style':
@@ -468,9 +471,14 @@ const withoutControls = (value: string) =>
 const RIGHT_TO_LEFT =
   /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}\u200f\u061c]/u
 
+const addressValue = (value: string, place: 'url' | 'url-part') =>
+  place === 'url' ? wholeUrl(value) : encodeUrl(value).replaceAll('%40', '@')
+
 function wholeUrl(value: string) {
   const url = URL.parse(value)
-  return url && SAFE_SCHEMES.has(url.protocol) ? url.href : encodeUrl(value)
+  if (!url || !SAFE_SCHEMES.has(url.protocol)) return encodeUrl(value)
+  // `URL` leaves these characters in mailto: and tel:; in a text they would end the link.
+  return url.href.replace(/[\s<>"]/g, encodeURIComponent)
 }
 
 const SAFE_SCHEMES = new Set(['http:', 'https:', 'mailto:', 'tel:'])

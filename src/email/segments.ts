@@ -31,6 +31,8 @@ export type Segment =
   | { kind: 'edge'; text: string; condition: Token | null }
   /** An element with text only, such as `<p>`. It disappears if it has only empty tokens or marks. */
   | { kind: 'block'; open: Segment[]; content: Segment[]; close: string; condition: Token | null }
+  /** The address of a link in a generated text part. Without a value, its brackets disappear too. */
+  | { kind: 'link'; before: string; address: Segment[]; after: string; condition: Token | null }
   /** Other segments in place of a token. */
   | { kind: 'insert'; segments: Segment[]; condition: Token | null }
 
@@ -41,6 +43,17 @@ export type Cutting = {
   /** The values may be empty without a warning to the author. */
   mayBeEmpty?: boolean
 }
+
+/**
+ * Marks the address of a link in a generated text part, so that `cutText` escapes the values in it as
+ * in `href`. Authors cannot write these marks: their texts have no control characters.
+ */
+export const markLink = (link: string) => `\u0002${link}\u0003`
+
+export const withoutLinkMarks = (html: string) => html.replace(/[\u0002\u0003]/g, '')
+
+/** An address with or without brackets, and the space before it. */
+const MARKED_LINK = /( ?)\u0002(<?)(.*?)(>?)\u0003/gs
 
 /** The segments of a text of one or several lines. */
 export function cutText(text: string, cutting: Cutting): Segment[] {
@@ -147,6 +160,9 @@ class Filling {
         this.#endLine('')
         this.#addBlock(segment)
         break
+      case 'link':
+        this.#addLink(segment)
+        break
       case 'insert':
         this.#addInsert(segment.segments)
         break
@@ -163,6 +179,15 @@ class Filling {
     }
     this.#text += fillLine(open, this.#values) + text + close
     this.#hasContent = true
+  }
+
+  #addLink({ before, address, after }: Extract<Segment, { kind: 'link' }>) {
+    const filled = fillLine(address, this.#values)
+    if (filled === '') this.#couldVanish = true
+    else {
+      this.#line += before + filled + after
+      this.#isVisible = true
+    }
   }
 
   #addInsert(segments: Segment[]) {
@@ -221,8 +246,23 @@ class Cutter {
   }
 
   cutText(text: string): Segment[] {
-    const segments = this.#cutPieces(text, 'text', (literal) => this.#cutLines(literal))
+    const segments: Segment[] = []
+    let end = 0
+    for (const link of text.matchAll(MARKED_LINK)) {
+      segments.push(...this.#cutPlain(text.slice(end, link.index)), this.#cutLink(link))
+      end = link.index + link[0].length
+    }
+    segments.push(...this.#cutPlain(text.slice(end)))
     return joinTexts(segments)
+  }
+
+  #cutPlain(text: string): Segment[] {
+    return this.#cutPieces(text, 'text', (literal) => this.#cutLines(literal))
+  }
+
+  #cutLink([, space, open, href = '', after = '']: RegExpExecArray): Segment {
+    const address = this.#cutAttribute('href', href)
+    return { kind: 'link', before: `${space}${open}`, address, after, condition: this.#condition }
   }
 
   #cutLines(literal: string): Segment[] {

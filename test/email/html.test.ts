@@ -134,7 +134,75 @@ test('style sheets are inlined into the elements and removed', () => {
   assert.equal(html, '<p style="color:red;font-size:20px">Hello</p>')
 })
 
-test('the text part is derived from the HTML, its tokens untouched', () => {
+const links: { name: string; html: string; value: string; expected: string }[] = [
+  {
+    name: 'a part of it',
+    html: '<a href="https://x.example/?n=%REASON%&m=1">l</a>',
+    value: 'a&b=c#d "q" <i>',
+    expected: 'l <https://x.example/?n=a%26b%3Dc%23d%20%22q%22%20%3Ci%3E&m=1>',
+  },
+  {
+    name: 'the whole of it',
+    html: '<a href="%REASON%">l</a>',
+    value: 'https://x.example/a b>?c="d"&e',
+    expected: 'l <https://x.example/a%20b%3E?c=%22d%22&e>',
+  },
+  {
+    name: 'a script',
+    html: '<a href="%REASON%">l</a>',
+    value: 'javascript:alert(1)',
+    expected: 'l <javascript%3Aalert(1)>',
+  },
+  {
+    name: 'a mail address with brackets',
+    html: '<a href="%REASON%">l</a>',
+    value: 'mailto:a@b.example?subject=x> <y',
+    expected: 'l <mailto:a@b.example?subject=x%3E%20%3Cy>',
+  },
+  {
+    name: 'the text of the link is its address',
+    html: '<a href="https://x.example/%REASON%"><b>https://x.example/%REASON%</b></a>',
+    value: 'a b',
+    expected: 'https://x.example/a%20b',
+  },
+  {
+    name: 'a picture without a text',
+    html: '<a href="https://x.example/%REASON%"><img src="x.png"></a>',
+    value: 'a b',
+    expected: 'https://x.example/a%20b',
+  },
+  {
+    name: 'a fallback',
+    html: '<a href="https://x.example/%REASON|a &amp; b%">l</a>',
+    value: '',
+    expected: 'l <https://x.example/a%20%26%20b>',
+  },
+  { name: 'empty', html: '<a href="%REASON%">go </a> now', value: '', expected: 'go now' },
+  { name: 'a line', html: 'a<p><a href="%REASON%">%REASON%</a></p>', value: '', expected: 'a' },
+  {
+    name: 'control characters of the author',
+    html: '<a href="https://x.example/&#2;%REASON%&#3;">&#2;l&#3;</a>',
+    value: 'a b',
+    expected: 'l <https://x.example/a%20b>',
+  },
+]
+
+for (const { name, html, value, expected } of links)
+  test(`a value in the address of a link is escaped in the generated text: ${name}`, () => {
+    const { rendered, faults } = HTML_TASKS.check(html)
+    assert.deepEqual(faults, [])
+    const reason = { ...fullContext().reason!, name: value }
+    const { text } = mergeMail(compileTemplate(plainTemplate(rendered)), fullContext({ reason }))
+    assert.equal(text, expected)
+  })
+
+test('a value in a text part of the author stays as it is, also within brackets', () => {
+  const reason = { ...fullContext().reason!, name: 'a & b' }
+  const template = compileTemplate(plainTemplate({ text: 'x <https://x.example/%REASON%>' }))
+  assert.equal(mergeMail(template, fullContext({ reason })).text, 'x <https://x.example/a & b>')
+})
+
+test('the text part is derived from the HTML, its tokens untouched and its links marked', () => {
   const text = textOfHtml(
     prepareHtml(
       '<h1>Hello %CLIENT_FIRSTNAME%</h1><p>Your <b>%REASON%</b><br>on %APPT_DATE%.</p><ul><li>one<li>two</ul><a href="%INVITATION_LINK%">Book</a> <img src="https://a.example/x.png" alt="Logo"><table><tr><td>When</td><td>%APPT_TIME%</td></tr></table>',
@@ -142,7 +210,7 @@ test('the text part is derived from the HTML, its tokens untouched', () => {
   )
   assert.equal(
     text,
-    'Hello %CLIENT_FIRSTNAME%\n\nYour %REASON%\non %APPT_DATE%.\n\n * one\n * two\n\nBook <%INVITATION_LINK%> Logo\nWhen %APPT_TIME%',
+    'Hello %CLIENT_FIRSTNAME%\n\nYour %REASON%\non %APPT_DATE%.\n\n * one\n * two\n\nBook \u0002<%INVITATION_LINK%>\u0003 Logo\nWhen %APPT_TIME%',
   )
 })
 
