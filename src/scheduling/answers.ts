@@ -118,9 +118,11 @@ export function decideAnswer(
   if (Temporal.Instant.compare(now, startTime) >= 0) return 'OVER'
   const wanted = wantedStatus(answer, business)
   if (current.status === wanted) return 'DONE'
-  const isKnown = statuses.some(({ status, active }) => status === wanted && active)
+  const isUsable = statuses.some(
+    ({ status, active, live }) => status === wanted && active && live === (answer === 'confirm'),
+  )
   const isLive = statuses.some(({ status, live }) => status === current.status && live)
-  if (!isKnown || !isLive || ARRIVED.has(current.status as string)) return 'CLOSED'
+  if (!isUsable || !isLive || ARRIVED.has(current.status as string)) return 'CLOSED'
   const until = startTime.subtract({ hours: business.cancelUntilHours ?? 0 })
   return answer === 'cancel' && Temporal.Instant.compare(now, until) > 0 ? 'TOO_LATE' : 'ASKS'
 }

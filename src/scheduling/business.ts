@@ -54,7 +54,7 @@ export async function referenceFaults(
 }
 
 /** An appointment that is confirmed takes place; one that is cancelled does not. */
-const ANSWERS = [
+export const ANSWERS = [
   { property: 'confirmStatus', live: true },
   { property: 'cancelStatus', live: false },
 ] as const

@@ -2,7 +2,8 @@ import { EVENT_TYPES, type ObjectType } from '../contract/event-type.ts'
 import { foreignBusiness, readFields } from '../contract/read-fields.ts'
 import { defaultOutcome, firstStatus, isFollowedUp, STATUS_BODY } from '../contract/status.ts'
 import type { Db } from '../database/database.ts'
-import { conflict, invalid } from '../errors.ts'
+import { conflict, invalid, type Fault } from '../errors.ts'
+import { getBusiness } from '../store/businesses.ts'
 import { lockSettings, planAgain, waitForBookings } from '../store/event-definitions.ts'
 import {
   insertStatus,
@@ -12,6 +13,7 @@ import {
   type Status,
   type StatusInput,
 } from '../store/statuses.ts'
+import { ANSWERS } from './business.ts'
 import type { Author } from './saving.ts'
 
 type Allow = (current: Status | undefined) => void
@@ -31,6 +33,7 @@ export async function saveStatusOf(
   allow?.(before)
   const { values, faults } = before ? readFields<StatusFields>(STATUS_BODY, body, before) : asNew
   faults.push(...foreignBusiness(body, saving.businessId))
+  if (before) faults.push(...(await answerFaults(tx, before, values.live)))
   if (faults.length > 0) throw invalid(faults)
 
   const liveAfter = values.liveAfter ?? isFollowedUp(objectType, status, values.live)
@@ -41,6 +44,18 @@ export async function saveStatusOf(
   const made = await insertStatus(tx, saving, wanted)
   // Another transaction has just created it, so this is a change.
   return made ? { status: made, before } : saveStatusOf(tx, body, saving, allow)
+}
+
+/** The fault of a change that would make the links in mails set a status of the wrong kind. */
+async function answerFaults(tx: Db, before: Status, live: boolean): Promise<Fault[]> {
+  if (before.objectType !== 'CALENDAR' || before.live === live) return []
+  const business = await getBusiness(tx, before.businessId)
+  return ANSWERS.filter((answer) => business[answer.property] === before.status)
+    .filter((answer) => answer.live !== live)
+    .map(({ property }) => ({
+      pointer: '/live',
+      detail: `must stay ${before.live}: ${before.status} is the ${property} of the business. Choose another one first`,
+    }))
 }
 
 const KEY = new Set(['', '/objectType', '/status'])

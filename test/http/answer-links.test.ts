@@ -278,6 +278,42 @@ test('a business chooses the statuses that the links set; invalid choices are re
   assert.equal(await statusOf(calendarId), 'BY_CLIENT')
 })
 
+test('a status that the links set stays live or not live while the business names it', async (t) => {
+  const { businessId, call, save } = await startAsking(t)
+  await save('/business', { businessId, confirmStatus: 'CONFIRMED', cancelStatus: 'CANCELLED' })
+  const change = (status: string, live: boolean) =>
+    call('POST', '/status', { objectType: 'CALENDAR', status, live })
+  for (const [status, live, property] of [
+    ['CONFIRMED', false, 'confirmStatus'],
+    ['CANCELLED', true, 'cancelStatus'],
+  ] as const) {
+    const refused = await change(status, live)
+    assert.equal(refused.status, 422)
+    assert.equal(refused.body.errors[0].pointer, '/live')
+    assert.match(refused.body.errors[0].detail, new RegExp(property))
+    assert.equal((await call('DELETE', `/status/CALENDAR/${status}`)).status, 409)
+    assert.equal((await change(status, !live)).status, 200)
+  }
+  await save('/business', { businessId, confirmStatus: 'CHECKED_IN' })
+  assert.equal((await change('CONFIRMED', false)).status, 200)
+  const recall = { objectType: 'RECALL', status: 'CANCELLED', live: true }
+  assert.equal((await call('POST', '/status', recall)).status, 200)
+})
+
+test('a confirmation is refused while the status CONFIRMED is not live', async (t) => {
+  const { app, ask, open, save, statusOf } = await startAsking(t)
+  const { calendarId, confirm } = await ask()
+  const formToken = formTokenIn((await open(confirm)).body)
+  assert.ok(formToken)
+  await save('/status', { objectType: 'CALENDAR', status: 'CONFIRMED', live: false })
+  assert.equal(formTokenIn((await open(confirm)).body), undefined)
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  const payload = `formToken=${formToken}`
+  const refused = await app.inject({ method: 'POST', url: confirm, headers, payload })
+  assert.match(refused.body, /can no longer be changed here/)
+  assert.equal(await statusOf(calendarId), 'OPEN')
+})
+
 test('a key that may read mail, but not change appointments, does not get the links', async (t) => {
   const { app, ask, call, statusOf } = await startAsking(t)
   const { calendarId, confirm } = await ask()

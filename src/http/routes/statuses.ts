@@ -97,7 +97,8 @@ const deleteStatus: Routes = async (app, { clock }) => {
       schema: {
         tags,
         summary: 'Delete an unused status',
-        description: '409 while an object has this status or a definition names it.',
+        description:
+          '409 while an object has this status, or an active definition or the business names it.',
         params: ByName,
         response: { 200: Status },
       },
