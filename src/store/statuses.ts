@@ -103,16 +103,21 @@ export async function isStatusUsed(
     select exists (select from ${table} where business_id = ${businessId} and status = ${status})
         or exists (select from event_definition
                    where business_id = ${businessId} and active
-                     and event_type_id = any (${changeTypesOf(objectType)}::int[])
-                     and (old_status = ${status} or new_status = ${status}))
+                     and (event_type_id = any (${changeTypesOf(objectType)}::int[])
+                            and ${status} in (old_status, new_status)
+                          or event_type_id = any (${typesOf(objectType)}::int[])
+                            and ${status} = any (only_if_status)))
         or (${objectType} = 'CALENDAR' and exists (
               select from business where business_id = ${businessId}
                 and ${status} in (confirm_status, cancel_status))) as used`)
   return row!.used
 }
 
-/** Definitions of other event types store a status without using it. */
+/** Definitions of other event types store `oldStatus` and `newStatus` without using them. */
 const changeTypesOf = (objectType: ObjectType) =>
-  EVENT_TYPES.filter(
-    (type) => type.objectType === objectType && type.eventType.endsWith('_CHANGED'),
-  ).map((type) => type.eventTypeId)
+  idsOf((type) => type.objectType === objectType && type.eventType.endsWith('_CHANGED'))
+
+const typesOf = (objectType: ObjectType) => idsOf((type) => type.objectType === objectType)
+
+const idsOf = (isWanted: (type: (typeof EVENT_TYPES)[number]) => boolean) =>
+  EVENT_TYPES.filter(isWanted).map((type) => type.eventTypeId)

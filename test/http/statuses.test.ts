@@ -90,6 +90,23 @@ test('a status cannot be deleted if a definition names it or if it is the initia
   })
   assert.equal((await call('DELETE', '/status/CALENDAR/NO_SHOW')).status, 409)
   assert.equal((await call('DELETE', '/status/CALENDAR/OPEN')).status, 409)
+  const asked = await save(
+    '/eventDefinition',
+    reminder(businessId, -2, { onlyIfStatus: ['IN_PROGRESS'] }),
+  )
+  assert.equal((await call('DELETE', '/status/CALENDAR/IN_PROGRESS')).status, 409)
+  await save('/eventDefinition', { eventDefnId: asked.eventDefnId, active: false })
+  assert.equal((await call('DELETE', '/status/CALENDAR/IN_PROGRESS')).status, 200)
+  await save(
+    '/eventDefinition',
+    reminder(businessId, -2, {
+      objectType: 'RECALL',
+      eventType: { eventTypeId: 10 },
+      onlyIfStatus: ['COMPLETED'],
+    }),
+  )
+  assert.equal((await call('DELETE', '/status/RECALL/COMPLETED')).status, 409)
+  assert.equal((await call('DELETE', '/status/CALENDAR/COMPLETED')).status, 200)
   // A reminder stores newStatus but does not use it.
   await save('/eventDefinition', reminder(businessId, -1, { newStatus: 'CHECKED_IN' }))
   assert.equal((await call('DELETE', '/status/CALENDAR/CHECKED_IN')).status, 200)
