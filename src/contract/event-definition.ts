@@ -382,11 +382,13 @@ export function mergeDefinition(
   if (isNewKind || given.objectId !== undefined) {
     referToObject(reading, definition, pointers.objectId)
   }
-  if (isNewKind || given.onlyIfStatus !== undefined) {
+  // Statuses that only an inactive definition names can be removed.
+  const isActivated = definition.active && !stored?.active
+  if (isNewKind || isActivated || given.onlyIfStatus !== undefined) {
     referToStatuses(reading, definition, pointers.onlyIfStatus)
   }
   for (const side of ['newStatus', 'oldStatus'] as const) {
-    if (isNewKind || given[side] !== undefined) {
+    if (isNewKind || isActivated || given[side] !== undefined) {
       referToStatus(reading, definition, side, pointers[side])
     }
   }

@@ -113,6 +113,39 @@ test('a status cannot be deleted if a definition names it or if it is the initia
   assert.equal((await call('DELETE', '/status/RECALL/CANCELLED')).status, 200)
 })
 
+test('a definition cannot be activated while a status that it names is removed', async (t) => {
+  const { call, save, businessId } = await startWorld(t)
+  for (const status of ['FROM', 'TO', 'STILL']) {
+    await save('/status', { objectType: 'CALENDAR', status, label: status })
+  }
+  const { eventDefnId } = await save(
+    '/eventDefinition',
+    reminder(businessId, 0, {
+      active: false,
+      eventType: { eventTypeId: 2 },
+      oldStatus: 'FROM',
+      newStatus: 'TO',
+      onlyIfStatus: ['OPEN', 'STILL'],
+    }),
+  )
+  for (const status of ['FROM', 'TO', 'STILL']) {
+    assert.equal((await call('DELETE', `/status/CALENDAR/${status}`)).status, 200)
+  }
+  const described = await call('POST', '/eventDefinition', { eventDefnId, description: 'Moved' })
+  assert.equal(described.status, 200)
+  for (const path of ['/eventDefinition', '/eventDefinition/plan']) {
+    const refused = await call('POST', path, { eventDefnId, active: true })
+    assert.equal(refused.status, 422)
+    assert.deepEqual(
+      refused.body.errors.map((fault: { pointer: string }) => fault.pointer).toSorted(),
+      ['/newStatus', '/oldStatus', '/onlyIfStatus/1'],
+    )
+  }
+  const cleared = { oldStatus: null, newStatus: '*', onlyIfStatus: ['OPEN'] }
+  const revived = await call('POST', '/eventDefinition', { eventDefnId, active: true, ...cleared })
+  assert.equal(revived.status, 200)
+})
+
 test('liveAfter defaults to live, but to true for completed visits and closed classes', async (t) => {
   const { call } = await startWorld(t)
   for (const [objectType, status, live, liveAfter] of [
