@@ -224,7 +224,8 @@ async function findFault(
   if (kind === 'status') {
     const statuses = await listStatusesOf(db, businessId, reference.objectType)
     const usable = statuses.filter((status) => status.active).map((status) => status.status)
-    return usable.includes(id) ? undefined : `must be * or one of ${usable.join(', ')}`
+    if (usable.includes(id)) return undefined
+    return `must be ${reference.canBeAny ? '* or ' : ''}one of ${usable.join(', ')}`
   }
   if (kind === 'eventDefinition') {
     const definition = await findDefinition(db, businessId, id)

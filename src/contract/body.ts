@@ -5,7 +5,7 @@ import { isId, isPlainObject } from './json.ts'
 /** An id in a body that must exist in the business. It is looked up after the body was read. */
 export type Reference =
   | { kind: ReferenceKind; id: number; pointer: string }
-  | { kind: 'status'; objectType: ObjectType; id: string; pointer: string }
+  | { kind: 'status'; objectType: ObjectType; id: string; pointer: string; canBeAny: boolean }
 
 /** A `business` must be the caller's own. */
 export type ReferenceKind =

@@ -688,7 +688,8 @@ function referToStatus(
   const type = eventTypeById(definition.eventTypeId)
   const status = definition[side]
   if (!type?.eventType.endsWith('_CHANGED') || isMissing(status) || status === '*') return
-  reading.references.push({ kind: 'status', objectType: type.objectType, id: status, pointer })
+  const { objectType } = type
+  reading.references.push({ kind: 'status', objectType, id: status, pointer, canBeAny: true })
 }
 
 function referToStatuses(
@@ -698,7 +699,8 @@ function referToStatuses(
 ) {
   const { objectType } = eventTypeById(eventTypeId)!
   for (const [i, id] of onlyIfStatus.entries()) {
-    reading.references.push({ kind: 'status', objectType, id, pointer: `${pointer}/${i}` })
+    const at = `${pointer}/${i}`
+    reading.references.push({ kind: 'status', objectType, id, pointer: at, canBeAny: false })
   }
 }
 

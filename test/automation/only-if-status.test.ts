@@ -53,11 +53,12 @@ test('a trigger fires only if the status of its object is one of onlyIfStatus th
     'POST',
     '/eventDefinition',
     reminder(businessId, -24, {
-      onlyIfStatus: ['OPEN', 'SENT'],
+      onlyIfStatus: ['OPEN', 'SENT', '*'],
     }),
   )
   assert.deepEqual(
     unknown.body.errors.map(({ pointer }: { pointer: string }) => pointer),
-    ['/onlyIfStatus/1'],
+    ['/onlyIfStatus/1', '/onlyIfStatus/2'],
   )
+  assert.match(unknown.body.errors[1].detail, /^must be one of CANCELLED, /)
 })

@@ -931,6 +931,7 @@ test('every reference of a body is listed with its pointer', () => {
         objectType: 'CALENDAR',
         id: 'OPEN',
         pointer: '/eventType/oldStatusObject/value',
+        canBeAny: true,
       },
       { kind: 'professional', id: 40, pointer: '/eventType/professionalIdList/0' },
       { kind: 'location', id: 10, pointer: '/locationIdList/0' },
@@ -967,10 +968,16 @@ test('a status is looked up only for change events, among those of its object ty
   assert.deepEqual(found(1, 'CALENDAR', 'WHATEVER'), [])
   assert.deepEqual(found(2, 'CALENDAR', '*'), [])
   assert.deepEqual(found(11, 'INVITATION_CAMPAIGN', 'SENT'), [
-    { kind: 'status', objectType: 'INVITATION', id: 'SENT', pointer: '/newStatus' },
+    { kind: 'status', objectType: 'INVITATION', id: 'SENT', pointer: '/newStatus', canBeAny: true },
   ])
   assert.deepEqual(found(13, 'CALENDAR', 'SIGNED'), [
-    { kind: 'status', objectType: 'DISCLAIMER', id: 'SIGNED', pointer: '/newStatus' },
+    {
+      kind: 'status',
+      objectType: 'DISCLAIMER',
+      id: 'SIGNED',
+      pointer: '/newStatus',
+      canBeAny: true,
+    },
   ])
 })
 
@@ -1071,7 +1078,13 @@ test('stored references are looked up again if an update changes the object type
   assert.deepEqual(referencesOf(of(2, 'CALENDAR')), [])
   assert.deepEqual(referencesOf(of(5, 'CLASS_SCHEDULE')), [
     { kind: 'classSchedule', id: 7, pointer: '/objectId' },
-    { kind: 'status', objectType: 'CLASS_SCHEDULE', id: 'CONFIRMED', pointer: '/newStatus' },
+    {
+      kind: 'status',
+      objectType: 'CLASS_SCHEDULE',
+      id: 'CONFIRMED',
+      pointer: '/newStatus',
+      canBeAny: true,
+    },
   ])
   assert.deepEqual(referencesOf(of(5, 'CLASS_SCHEDULE', { objectId: null, newStatus: null })), [])
 })
