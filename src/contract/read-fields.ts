@@ -42,8 +42,11 @@ export function readFields<T extends object>(
     const kept = current ? (current as Record<string, unknown>)[property] : field.initially
     values[property] = property in given ? given[property] : kept
   }
+  // The schema may require some of them already.
+  const reported = new Set(faults.map(({ pointer }) => pointer))
   const missing = current ? [] : missingFields(shape.fields, body)
-  return { values: values as T, faults: [...missing, ...faults] }
+  const unreported = missing.filter(({ pointer }) => !reported.has(pointer))
+  return { values: values as T, faults: [...unreported, ...faults] }
 }
 
 function missingFields(fields: Fields, body: unknown): Fault[] {

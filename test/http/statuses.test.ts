@@ -185,6 +185,11 @@ test('all faults of a status are reported at once; an unknown status is 404', as
     '/objectType',
     '/status',
   ])
+  const empty = await call('POST', '/status', {})
+  assert.deepEqual(
+    empty.body.errors.map((fault: { pointer: string }) => fault.pointer),
+    ['/label', '/objectType', '/status'],
+  )
   const any = await call('POST', '/status', { objectType: 'RECALL', status: '*', label: 'Any' })
   assert.equal(any.body.errors[0].pointer, '/status')
   assert.equal((await call('GET', '/status/CALENDAR/NOWHERE')).status, 404)
