@@ -1,6 +1,6 @@
 import type { Db } from '../database/database.ts'
 import { findBusiness } from '../store/businesses.ts'
-import { listDefinitions } from '../store/event-definitions.ts'
+import { listActiveDefinitions, listDefinitions } from '../store/event-definitions.ts'
 import { importLines, type Imported, type Line } from '../scheduling/import.ts'
 import { hasAppointment, recordPastStatuses, type PastStatusChange } from '../store/demo-history.ts'
 import { appointments, noonOf, statusLines, type Booking } from './appointments.ts'
@@ -8,6 +8,7 @@ import { clientLine, joinedTime } from './clients.ts'
 import { recordPastMessages } from './history.ts'
 import { categoryLines, definitionLines, templateLines } from './messages.ts'
 import { campaigns, classes, disclaimers, FORMS, recalls } from './other-objects.ts'
+import { followPastStatuses } from './own-reminders.ts'
 import type { Period } from './period.ts'
 import { LOCATIONS, serviceLines, staffLine, TEAM_SIZE } from './practice.ts'
 import { Random } from './random.ts'
@@ -56,6 +57,7 @@ export async function loadDemo(db: Db, demo: Demo): Promise<Imported> {
   const period = { first: today.subtract({ months: 15 }), today, last: today.add({ months: 3 }) }
   const known = await listDefinitions(db, businessId, { afterId: 0, limit: 500 })
   const described = new Set(known.map((definition) => definition.description))
+  const own = await listActiveDefinitions(db, businessId)
 
   // Loading again must not set the appointments back to their first status.
   const isLoaded = await hasAppointment(db, businessId, 'demo-appointment-0')
@@ -78,6 +80,7 @@ export async function loadDemo(db: Db, demo: Demo): Promise<Imported> {
     onProgress: (done) => demo.onProgress?.(Math.min(1, done / expected), done),
   })
   await recordPastStatuses(db, businessId, changes)
+  await followPastStatuses(db, { businessId, changes, definitions: own, now: now() })
   await recordPastMessages(db, businessId, today)
   return imported
 }

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { reconcileAll } from '../../src/automation/reconcile.ts'
 import { sql } from '../../src/database/sql.ts'
 import { loadDemo } from '../../src/demo/demo.ts'
 import { runCommand } from '../support/command.ts'
 import { urlOf } from '../support/owner.ts'
-import { addBusiness, startWorld } from '../support/world.ts'
+import { addBusiness, reminder, startWorld } from '../support/world.ts'
 
 type World = Awaited<ReturnType<typeof startWorld>>
 
@@ -102,6 +103,23 @@ async function assertHistory({ db, clock }: World) {
   assert.ok(exact.classesWithAttendance! > 200)
   assert.deepEqual([exact.currencies, exact.impossible], [2, 0])
 }
+
+test('reminders of the business’s own definitions follow the statuses of the demo', async (t) => {
+  const world = await startWorld(t)
+  const { businessId, call, clock, database, db, save } = world
+  const own: number[] = []
+  for (const hours of [-24, 24]) {
+    own.push((await save('/eventDefinition', reminder(businessId, hours))).eventDefnId)
+  }
+  await db.transaction((tx) => load({ ...world, db: tx }, { appointments: 1_000 }))
+  for (const eventDefnId of own) {
+    const { body } = await call('POST', '/eventDefinition/plan', { eventDefnId })
+    assert.deepEqual([body.create, body.move, body.cancel], [0, 0, 0])
+    assert.ok(body.unchanged > 50)
+  }
+  const { unfounded, doubled } = await reconcileAll(database.engine, () => clock.now())
+  assert.deepEqual([unfounded, doubled], [0, 0])
+})
 
 test('the same seed and day make the same data in every business, and another seed makes other data', async (t) => {
   const world = await startWorld(t)
