@@ -21,7 +21,7 @@ type SenderWarning = { property: 'fromAddress'; detail: string }
 /** Warns if mails are not sent from the template's address, or are not aligned with its domain. */
 async function findSenderWarnings(
   db: Db,
-  { businessId, fromAddress }: { businessId: number; fromAddress: string | null },
+  { businessId, fromAddress, replyToAddress }: RenderedTemplate,
   mailFrom: Mailbox,
 ): Promise<SenderWarning[]> {
   const domain = domainOf(fromAddress ?? '')
@@ -31,7 +31,7 @@ async function findSenderWarnings(
   const { senderDomains } = await getBusiness(db, businessId)
   if (!senderDomains.includes(domain)) {
     return warn(
-      `Mails are sent from ${mailFrom.address}, and replies go to ${fromAddress}: the business may not send from ${domain}. Ask the operator to add it to senderDomains.`,
+      `Mails are sent from ${mailFrom.address}, and replies go to ${replyToAddress || fromAddress}: the business may not send from ${domain}. Ask the operator to add it to senderDomains.`,
     )
   }
   const checks = (await findSenderDomain(db, { businessId, domain }))?.checks ?? []

@@ -114,8 +114,14 @@ test('a template whose sender is not allowed or not aligned is saved with a warn
   })
   const { app, businessId, call } = world
   const operator = ask(app, { authorization: `Bearer ${OPERATOR_KEY}` })
-  const warningsOf = async (fromAddress: string | null) => {
-    const template = { templateName: 'T', subject: 'S', emailBody: '<p>B</p>', fromAddress }
+  const warningsOf = async (fromAddress: string | null, more: object = {}) => {
+    const template = {
+      templateName: 'T',
+      subject: 'S',
+      emailBody: '<p>B</p>',
+      fromAddress,
+      ...more,
+    }
     const { status, body } = await call('POST', '/emailTemplate', template)
     assert.equal(status, 201, JSON.stringify(body))
     const again = await call('POST', '/emailTemplate', body)
@@ -126,7 +132,11 @@ test('a template whose sender is not allowed or not aligned is saved with a warn
   assert.equal(await warningsOf('mail@operator.example'), '')
   assert.match(
     await warningsOf('hello@clinic.example'),
-    /^Mails are sent from mail@operator\.example.*Ask the operator to add it to senderDomains\.$/,
+    /^Mails are sent from mail@operator\.example, and replies go to hello@clinic\.example: .*Ask the operator to add it to senderDomains\.$/,
+  )
+  assert.match(
+    await warningsOf('hello@clinic.example', { replyToAddress: 'desk@clinic.example' }),
+    /^Mails are sent from mail@operator\.example, and replies go to desk@clinic\.example: /,
   )
   await operator('POST', '/business', { businessId, senderDomains: ['clinic.example'] })
   assert.match(
