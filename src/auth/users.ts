@@ -34,6 +34,8 @@ type UserInput = {
   body: unknown
   passwordHash: string | undefined
   faults: Fault[]
+  /** Faults of the person as the body would leave them. */
+  faultsOf?: (user: UserFields) => Fault[]
 }
 
 export async function readUser(body: unknown): Promise<UserInput> {
@@ -51,7 +53,17 @@ export async function readInvitedUser(body: unknown): Promise<UserInput> {
   const { isUpdate, userId } = readUserId(body)
   const isFaulty = findFaults(UserInvite, body).length > 0
   const passwordHash = isUpdate || isFaulty ? undefined : await hashPassword(makeSecret(''))
-  return { schema: UserInvite, userId, body, passwordHash, faults: [] }
+  const faultsOf = invitationFaults
+  return { schema: UserInvite, userId, body, passwordHash, faults: [], faultsOf }
+}
+
+function invitationFaults({ emailAddress, active }: UserFields): Fault[] {
+  const faults: Fault[] = []
+  if (emailAddress === null) {
+    faults.push({ pointer: '/emailAddress', detail: 'is required: the invitation is sent there' })
+  }
+  if (!active) faults.push({ pointer: '/active', detail: 'must be true for an invitation' })
+  return faults
 }
 
 function readUserId(body: unknown) {
@@ -83,6 +95,9 @@ export async function saveUser(tx: Db, input: UserInput, saving: UserSave) {
     ...foreignBusiness(input.body, businessId),
     ...(await referenceFaults(tx, businessId, values, current)),
   )
+  // A property that cannot be read has a fault already.
+  const reported = new Set(faults.map(({ pointer }) => pointer))
+  faults.push(...(input.faultsOf?.(values) ?? []).filter(({ pointer }) => !reported.has(pointer)))
   if (faults.length > 0) throw invalid(faults)
   refuseAboveOwnRole(saving.role, values.role, current?.role)
   if (!current) {

@@ -202,8 +202,17 @@ test('an ADMINISTRATOR cannot invite an OWNER, and an invitation needs an addres
     [withoutAddress.status, withoutAddress.body.errors[0].pointer],
     [422, '/emailAddress'],
   )
-  const bad = await olga('POST', '/user/invite', { ...INVITED, emailAddress: 'no address' })
-  assert.equal(bad.status, 422)
+  const pointersOf = async (body: object) => {
+    const refused = await olga('POST', '/user/invite', body)
+    assert.equal(refused.status, 422)
+    return refused.body.errors.map((fault: { pointer: string }) => fault.pointer).toSorted()
+  }
+  assert.deepEqual(await pointersOf({}), ['/emailAddress', '/role', '/username'])
+  assert.deepEqual(await pointersOf({ ...INVITED, emailAddress: 'no address' }), ['/emailAddress'])
+  assert.deepEqual(await pointersOf({ ...INVITED, emailAddress: null, active: false }), [
+    '/active',
+    '/emailAddress',
+  ])
   const taken = await olga('POST', '/user/invite', { ...INVITED, username: 'olga' })
   assert.deepEqual(
     [taken.status, taken.body.detail],

@@ -94,7 +94,6 @@ const postInvitation: Routes = async (app, services) => {
       try {
         return await answerOnce(db, request, reply, now, async (tx) => {
           const { user, before } = await saveUser(tx, input, saving)
-          refuseUninvitable(user)
           await sendPasswordLink(tx, services, user, { purpose: 'INVITATION', inviter, now })
           return before ? ok(user) : created(user, `/user/${user.userId}`)
         })
@@ -237,15 +236,6 @@ async function sendForgottenLinks(services: Services, emailAddress: string) {
 
 const noSuchLink = () =>
   new RequestError(410, 'This link has expired or was used before. Ask for a new one.')
-
-function refuseUninvitable({ emailAddress, active }: UserRow) {
-  const faults = []
-  if (emailAddress === null) {
-    faults.push({ pointer: '/emailAddress', detail: 'is required: the invitation is sent there' })
-  }
-  if (!active) faults.push({ pointer: '/active', detail: 'must be true for an invitation' })
-  if (faults.length > 0) throw invalid(faults)
-}
 
 type LinkOptions = { purpose: PasswordLinkPurpose; inviter?: string; now: Temporal.Instant }
 
