@@ -128,9 +128,10 @@ function fillExternalReferences(
       const named = externals?.[property]
       if (named === undefined) continue
       const found = resolveNames(named, (externalId) => idOf.get(`${refersTo} ${externalId}`))
-      for (const externalId of found.missing) {
+      for (const externalId of new Set(found.missing)) {
+        const index = Array.isArray(named) ? `/${named.indexOf(externalId)}` : ''
         const detail = `there is no ${objectKind(refersTo)!.title} with the externalId ${externalId}`
-        faults.push({ pointer: `/${externalName(property)}`, detail })
+        faults.push({ pointer: `/${externalName(property)}${index}`, detail })
       }
       if (found.missing.length > 0) continue
       values[property] = Array.isArray(found.ids) ? [...new Set(found.ids)] : found.ids

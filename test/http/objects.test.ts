@@ -259,6 +259,12 @@ test('references can use the externalId, in a POST and in an import', async (t) 
     badId.body.errors.map((fault: { pointer: string }) => fault.pointer),
     ['/clientExternalIdList/1'],
   )
+  const missing = { ...course, clientExternalIdList: ['nope', 'anna', 'nope2', 'nope'] }
+  const unknownClients = await call('POST', '/classSchedule', missing)
+  assert.deepEqual(unknownClients.body.errors, [
+    { pointer: '/clientExternalIdList/0', detail: 'there is no client with the externalId nope' },
+    { pointer: '/clientExternalIdList/2', detail: 'there is no client with the externalId nope2' },
+  ])
   const { clientId } = ids
   const twice = { name: 'Yoga', ...others, ...times, clientIdList: [clientId, clientId, 999_999] }
   const unknownClient = await call('POST', '/classSchedule', twice)
