@@ -14,6 +14,15 @@ export function readTemplateBody(body: unknown): unknown {
     : body
 }
 
+/** Faults of the category point at the place where the body has its id. */
+export function faultsInBody(body: unknown, faults: Fault[]): Fault[] {
+  if (readTemplateBody(body) === body) return faults
+  const pointer = '/emailCategory/emailCategoryId'
+  return faults.map((fault) =>
+    fault.pointer === '/emailCategoryId' ? { ...fault, pointer } : fault,
+  )
+}
+
 /** For each HTML body: its faults, and the HTML to store. */
 export type HtmlChecks = Map<string, { faults: Fault[]; stored: string }>
 

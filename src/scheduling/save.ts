@@ -25,7 +25,12 @@ import { buildSubject } from '../store/subject.ts'
 import { findHidingProperty } from '../store/visibility.ts'
 import { withBookingTerms } from './booking-terms.ts'
 import { strayLocations, strayStudents, withAttendance } from './inner-references.ts'
-import { faultsOfTemplate, readTemplateBody, storedTemplate } from './email-templates.ts'
+import {
+  faultsInBody,
+  faultsOfTemplate,
+  readTemplateBody,
+  storedTemplate,
+} from './email-templates.ts'
 import { isSame } from '../contract/json.ts'
 import { eventsOf } from './events.ts'
 import { attachmentFaults } from './files.ts'
@@ -230,8 +235,11 @@ const decider =
     ]
     faults.push(...contradictions(kind, object, faults, input, saving))
     faults.push(...invisibleFaults(kind, object, faults, saving))
-    if (faults.length > 0) return { refused: invalid(faults) }
-    if (kind.kind !== 'emailTemplate') return { object, before }
+    const isTemplate = kind.kind === 'emailTemplate'
+    if (faults.length > 0) {
+      return { refused: invalid(isTemplate ? faultsInBody(body, faults) : faults) }
+    }
+    if (!isTemplate) return { object, before }
     const stored = storedTemplate(object, before, input.values.emailBody, saving.html ?? new Map())
     return { object: stored, before }
   }

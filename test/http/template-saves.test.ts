@@ -108,3 +108,17 @@ test('active content is removed before a template is stored; everything else sta
   const same = await save('/emailTemplate', { emailTemplateId, emailBody: sheet })
   assert.equal(same.version, version, 'saving the same HTML again changes nothing')
 })
+
+test('a fault of the category points at the place where the body has its id', async (t) => {
+  const { call } = await startWorld(t)
+  const template = { templateName: 'T', subject: 'S', emailBody: '<p>B</p>' }
+  const pointersOf = async (category: object) => {
+    const { status, body } = await call('POST', '/emailTemplate', { ...template, ...category })
+    assert.equal(status, 422)
+    return body.errors.map((fault: { pointer: string }) => fault.pointer)
+  }
+  const nested = '/emailCategory/emailCategoryId'
+  assert.deepEqual(await pointersOf({ emailCategory: { emailCategoryId: 999 } }), [nested])
+  assert.deepEqual(await pointersOf({ emailCategory: { emailCategoryId: 'x' } }), [nested])
+  assert.deepEqual(await pointersOf({ emailCategoryId: 999 }), ['/emailCategoryId'])
+})
