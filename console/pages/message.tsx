@@ -27,6 +27,7 @@ import { Failure, Loading } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
 import {
   actionableBy,
+  hasEnded,
   useAllowedActions,
   useHeldAction,
   type ActionName,
@@ -129,10 +130,16 @@ function Neighbours({ id, search }: { id: number; search: ActivitySearch }) {
   )
 }
 
-/** If there are several mails, only those are sent again that failed, and were not sent again since. */
+/**
+ * Mails that ended. If there are several, only those that failed, and were not sent again since. One that
+ * is being sent again is not offered once more.
+ */
 function emailsToSendAgain({ emails, sentAgain }: TriggerDetails) {
-  const all = emails ?? []
-  const settled = (sentAgain ?? [])
+  const again = sentAgain ?? []
+  const isBeingSentAgain = (emailId: number) =>
+    again.some((email) => email.repeatsEmailId === emailId && !hasEnded(email))
+  const all = (emails ?? []).filter((email) => hasEnded(email) && !isBeingSentAgain(email.emailId))
+  const settled = again
     .filter(({ status }) => !['FAILED', 'SUPPRESSED', 'CANCELLED'].includes(status))
     .map(({ repeatsEmailId }) => repeatsEmailId)
   const failed = all.filter(
