@@ -17,7 +17,7 @@ import {
 } from '../api/calendar.ts'
 import { useSession } from '../api/session.ts'
 import type { Setup } from '../api/setup.ts'
-import type { Check } from '../../src/contract/explanation.ts'
+import type { Check } from '../../src/contract/check.ts'
 import { BellShape } from '../components/bell.tsx'
 import { faultAt } from '../components/faults.ts'
 import { markOf, MarkShape, type MarkName } from '../components/mark.tsx'

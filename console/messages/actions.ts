@@ -25,10 +25,12 @@ export const actionableOf = (message: Message): Actionable => ({
   emailIds: message.email && hasEnded(message.email) ? [message.email.emailId] : [],
 })
 
-const IN_QUEUE: EmailStatus[] = ['QUEUED', 'SENDING', 'RETRYING', 'UNCERTAIN']
+const IN_QUEUE = ['QUEUED', 'SENDING', 'RETRYING', 'UNCERTAIN'] as const
+export type QueueStatus = (typeof IN_QUEUE)[number]
 
 /** A mail in the queue is sent anyway: sent again, the client would get it twice. */
-export const hasEnded = ({ status }: { status: EmailStatus }) => !IN_QUEUE.includes(status)
+export const hasEnded = ({ status }: { status: EmailStatus }) =>
+  !IN_QUEUE.some((queued) => queued === status)
 
 const CALLS: Record<ActionName, (messages: Actionable[]) => Promise<BulkResult>> = {
   sendAgain: (messages) => sendEmailsAgain(messages.flatMap(({ emailIds }) => emailIds)),

@@ -249,11 +249,7 @@ const MessageRow = memo(function MessageRow(props: MessageRowProps) {
         {format.time(scheduledTime)}
       </span>
       <span role="cell" className="row">
-        <StatusOfRow
-          mark={mark}
-          isRetried={mark === 'sending' && message.email?.status === 'RETRYING'}
-          t={t}
-        />
+        <StatusOfRow mark={mark} mailStatus={message.email?.status} t={t} />
         {attempts > 1 && (
           <span className="faint tiny">{t('activity.attempts', { count: attempts })}</span>
         )}

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test, type TestContext } from 'node:test'
-import { skipInShortRun, startConsole } from '../support/console.ts'
+import { assertAccessible, skipInShortRun, startConsole } from '../support/console.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { until } from '../support/until.ts'
 
@@ -29,10 +29,10 @@ async function bookDuringOutage() {
   await until(async () => (await list()).some(({ status }) => status === 'QUEUED'))
   await until(async () => (await call('GET', '/overview')).mail.failingSince !== null)
   const [mail] = await list()
-  return { clientId: clientId as number, eventTriggerId: mail!.eventTriggerId }
+  return { clientId: clientId as number, calendarId, eventTriggerId: mail!.eventTriggerId }
 }
 
-const { clientId, eventTriggerId } = await bookDuringOutage()
+const { clientId, calendarId, eventTriggerId } = await bookDuringOutage()
 
 test('a mail that is still in the queue cannot be sent again', async (t) => {
   if (skipInShortRun(t)) return
@@ -47,4 +47,43 @@ test('a mail that is still in the queue cannot be sent again', async (t) => {
   const bar = page.getByRole('region', { name: 'Selected messages' })
   await bar.getByRole('button', { name: /^Export \d/ }).waitFor()
   assert.equal(await bar.getByRole('button', { name: /again/ }).count(), 0)
+})
+
+/** In words and local time, without the raw instant of the service. */
+const SINCE = /the mail server has taken no mail since today \d\d:\d\d: /
+
+test('during an outage Today says that no mail is sent, since when, and how many mails wait', async (t) => {
+  if (skipInShortRun(t)) return
+  const { page, complaints } = await openAs(t, 'sofia')
+  const navigation = page.getByRole('navigation', { name: 'Main' }).first()
+  await navigation.getByText('The mail server takes no mail').waitFor()
+  assert.equal(await navigation.getByText('Service is healthy').count(), 0)
+
+  const alert = page.getByRole('alert')
+  await alert.getByText(SINCE).waitFor()
+  assert.doesNotMatch((await alert.textContent())!, /\d{4}-\d\d-\d\dT/)
+  const item = page.getByRole('listitem').filter({ hasText: 'No mail is sent' })
+  await item.getByText(SINCE).waitFor()
+  await item.getByText(/^\d+ mails? (is|are) in the queue, and (is|are) sent when this/).waitFor()
+  await item.getByText('Ask the operator of the service').waitFor()
+  assert.equal(await page.getByText('Nothing needs you').count(), 0)
+  await page.getByText(/(is|are) being sent or waits? in the queue\.$/).waitFor()
+  await assertAccessible(page)
+  assert.deepEqual(complaints, [])
+})
+
+test('a message in the queue says why it waits, and is not shown as sent', async (t) => {
+  if (skipInShortRun(t)) return
+  const { page } = await openAs(t, 'sofia', `/activity/${eventTriggerId}`)
+  await page.getByRole('heading', { level: 1, name: /^Zoe Novak will get/ }).waitFor()
+  await page.getByText('The mail waits in the queue: ').and(page.getByText(SINCE)).waitFor()
+  await page.getByRole('heading', { name: 'The mail, as it will be sent' }).waitFor()
+  await page.getByText('this message').waitFor()
+  const explanations = await call('GET', `/explain/CALENDAR/${calendarId}`)
+  const explanation = explanations.find(
+    (one: { eventTriggerId: number }) => one.eventTriggerId === eventTriggerId,
+  )
+  assert.equal(explanation.status, 'RUNNING')
+  const row = page.getByText('this message').locator('xpath=..')
+  assert.equal(await row.locator('svg path').count(), 1, 'the half circle of sending')
 })
