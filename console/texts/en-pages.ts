@@ -1019,7 +1019,13 @@ export const enPages = {
       captured: 'No mail server is configured: the invitation is captured, not sent.',
       invite: 'Send the invitation',
       make: 'Add the person',
-      invited: 'A link was mailed to {{address}}. It works once, within 7 days.',
+      invited: {
+        works: 'A link was mailed to {{address}}. It works once, within 7 days.',
+        captured:
+          'Captured: no mail server is set, so {{address}} gets no link. The mail was kept, not sent.',
+        outage:
+          'Queued: the mail server takes no mail at the moment. {{address}} gets the link when it does.',
+      },
       saved: '{{username}} is saved.',
       rights: 'What a role may do',
       extent: { all: 'yes', places: 'own locations', own: 'own', no: '–' },
@@ -1237,8 +1243,13 @@ export const enPages = {
       placeholder: 'you@example.org',
       button: 'Send test',
       hint: 'Up to five addresses. Marked as a test, counted nowhere.',
-      sent_one: 'Sent to {{count}} address, with the changes that are not saved.',
-      sent_other: 'Sent to {{count}} addresses, with the changes that are not saved.',
+      done: {
+        works_one: 'Sent to {{count}} address, with the changes that are not saved.',
+        works_other: 'Sent to {{count}} addresses, with the changes that are not saved.',
+        captured: 'Captured: no mail server is set, so no mail was sent.',
+        outage: 'Queued: the mail server takes no mail at the moment.',
+        stopped: 'Queued: no mail of the business is sent at the moment. Today says why.',
+      },
     },
     languageHint_one: '{{count}} of {{total}} clients reads {{language}}.',
     languageHint_other: '{{count}} of {{total}} clients read {{language}}.',

@@ -87,3 +87,22 @@ test('a message in the queue says why it waits, and is not shown as sent', async
   const row = page.getByText('this message').locator('xpath=..')
   assert.equal(await row.locator('svg path').count(), 1, 'the half circle of sending')
 })
+
+test('during an outage a test and an invitation are queued, not sent', async (t) => {
+  if (skipInShortRun(t)) return
+  const { page } = await openAs(t, 'sofia', '/settings/people')
+  await page.getByRole('button', { name: 'Add a person' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Username').fill('elena')
+  await dialog.getByLabel('Email address').fill('elena@lindenhof.example')
+  await dialog.getByRole('button', { name: 'Send the invitation' }).click()
+  await page.getByText('Queued: the mail server takes no mail at the moment. elena@').waitFor()
+
+  const { items } = await call('GET', '/emailTemplate?limit=1')
+  await page.goto(page.url().replace('settings/people', `templates/${items[0].emailTemplateId}`))
+  const address = page.getByRole('combobox', { name: 'Send a test to' })
+  await address.fill('me@example.org')
+  await address.press('Enter')
+  await page.getByRole('button', { name: 'Send test' }).click()
+  await page.getByText('Queued: the mail server takes no mail at the moment.').waitFor()
+})
