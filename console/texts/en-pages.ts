@@ -462,6 +462,7 @@ export const enPages = {
     message: 'Message',
     automation: 'Automation',
     location: 'Location',
+    content: '{{name}}, for {{object}}',
     attempts_other: '{{count}} attempts',
     none: 'No message yet',
     noneHint:
