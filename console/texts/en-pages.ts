@@ -950,6 +950,8 @@ export const enPages = {
     timeZoneHint: 'For times that name no time zone.',
     history: 'These rows are history',
     historyHint: 'No mail says that they were created. Reminders that are still ahead are planned.',
+    mailHint:
+      'Importing sends mails: automations write about each new appointment that is still ahead. Choose history if clients must not get them.',
     mapping: 'Columns',
     mappingHint: 'Choose what each column is. Columns without a choice are left out.',
     column: 'Column in the file',
@@ -962,10 +964,17 @@ export const enPages = {
     importCount_other: 'Import {{count}} rows',
     progress: 'Progress of the import',
     tried: 'Dry run',
-    triedLede:
-      '<b>{{accepted}}</b> rows would be imported, <bad>{{refused}}</bad> would be refused. Nothing is saved yet.',
+    triedLede_one:
+      '<b>{{count, number}}</b> row would be imported, <bad>{{refused}}</bad> would be refused. Nothing is saved yet.',
+    triedLede_other:
+      '<b>{{count, number}}</b> rows would be imported, <bad>{{refused}}</bad> would be refused. Nothing is saved yet.',
     done: 'Imported',
-    doneLede: '<b>{{accepted}}</b> rows were imported, <bad>{{refused}}</bad> were refused.',
+    doneLede_one: '<b>{{count, number}}</b> row was imported, <bad>{{refused}}</bad> refused.',
+    doneLede_other: '<b>{{count, number}}</b> rows were imported, <bad>{{refused}}</bad> refused.',
+    wait_one: '{{count}} mail about these rows waits for approval, and is not sent before.',
+    wait_other: '{{count}} mails about these rows wait for approval, and are not sent before.',
+    someWait: 'Mails about these rows wait for approval, and are not sent before.',
+    decide: 'Decide on Today',
     line: 'Line',
     reason: 'Why it is refused',
     moreRefused_one: 'and {{count}} more line',
