@@ -28,9 +28,9 @@ export const enPages = {
     device: 'This device',
   },
   today: {
-    lede: '<b>{{sent, number}}</b> messages were sent since midnight, <b>{{waiting, number}}</b> are scheduled for today, <b>{{failed, number}}</b> failed.',
+    lede: 'Messages: <b>{{sent, number}}</b> sent since midnight, <b>{{waiting, number}}</b> scheduled for today, <b>{{failed, number}}</b> failed.',
     ledeCaptured:
-      '<b>{{sent, number}}</b> messages were captured since midnight, <b>{{waiting, number}}</b> are scheduled for today, <b>{{failed, number}}</b> failed.',
+      'Messages: <b>{{sent, number}}</b> captured since midnight, <b>{{waiting, number}}</b> scheduled for today, <b>{{failed, number}}</b> failed.',
     ledeSending_one: '<b>{{count, number}}</b> is being sent or waits in the queue.',
     ledeSending_other: '<b>{{count, number}}</b> are being sent or wait in the queue.',
     captured: 'Captured: no mail is sent until a mail server is configured.',
