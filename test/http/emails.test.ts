@@ -176,7 +176,7 @@ test('a mail that is still in the queue is not sent again', async (t) => {
   }
   const { runEngine } = startEngine(world, { mailer, captures: false })
   await tryAgain()
-  for (const _attempt of [1, 2, 3]) {
+  for (let attempt = 1; attempt <= 3; attempt += 1) {
     await runEngine()
     await tryAgain()
     clock.advance({ minutes: 10 })
