@@ -205,6 +205,13 @@ const settingsAccount = createRoute({
   ),
 })
 
+/** An unknown address, with the navigation. */
+const missing = createRoute({
+  getParentRoute: () => shell,
+  path: '$',
+  component: PageMissing,
+})
+
 export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
@@ -231,6 +238,7 @@ export const router = createRouter({
         settingsKeys,
         settingsAccount,
       ]),
+      missing,
     ]),
   ]),
   basepath: '/console',

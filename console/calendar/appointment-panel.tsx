@@ -17,7 +17,7 @@ import {
 } from '../api/calendar.ts'
 import { useSession } from '../api/session.ts'
 import type { Setup } from '../api/setup.ts'
-import type { Check } from '../../src/contract/explanation.ts'
+import type { Check } from '../../src/contract/check.ts'
 import { BellShape } from '../components/bell.tsx'
 import { faultAt } from '../components/faults.ts'
 import { markOf, MarkShape, type MarkName } from '../components/mark.tsx'
@@ -344,20 +344,18 @@ function Messages({ appointment, plan, startTime }: MessagesProps) {
   if (!data) return <Loading lines={4} />
   const now = Date.now()
   const samples = plan?.samples ?? []
-  const messages = data
-    .filter(({ status }) => status !== 'CANCELLED')
-    .map((trigger): Entry => {
-      const sample = samples.find((one) => one.eventTriggerId === trigger.eventTriggerId)
-      return {
-        key: String(trigger.eventTriggerId),
-        eventTriggerId: trigger.eventTriggerId,
-        time: trigger.scheduledTime,
-        to: sample && sample.change !== 'cancel' ? (sample.to ?? undefined) : undefined,
-        ending: sample && endingOf(sample.change, t),
-        text: nameOf(trigger),
-        mark: markOf(trigger),
-      }
-    })
+  const messages = data.map((trigger): Entry => {
+    const sample = samples.find((one) => one.eventTriggerId === trigger.eventTriggerId)
+    return {
+      key: String(trigger.eventTriggerId),
+      eventTriggerId: trigger.eventTriggerId,
+      time: trigger.scheduledTime,
+      to: sample && sample.change !== 'cancel' ? (sample.to ?? undefined) : undefined,
+      ending: sample && endingOf(sample.change, t),
+      text: nameOf(trigger),
+      mark: markOf(trigger),
+    }
+  })
   const added = samples
     .filter((sample) => sample.eventTriggerId === null && sample.to !== null)
     .map((sample, place): Entry => ({
@@ -416,10 +414,18 @@ function Messages({ appointment, plan, startTime }: MessagesProps) {
 }
 
 function EntryTime({ entry }: { entry: Entry }) {
+  const { t } = useTranslation()
   const format = useTimeFormat()
-  const { time, to, ending, isNew } = entry
+  const { time, to, ending, isNew, mark } = entry
   if (isNew) return <b className="amber">{ending ?? format.moment(time)}</b>
   const change = ending ?? (to !== undefined && shortMoment(time, to, format))
+  if (!change && mark === 'cancelled') {
+    return (
+      <>
+        <s>{format.moment(time)}</s> {t('appointment.cancelled')}
+      </>
+    )
+  }
   if (!change) return format.moment(time)
   return (
     <>

@@ -142,7 +142,7 @@ export function Mark({ mark, size = 12 }: { mark: MarkName; size?: number }) {
 }
 
 /** A mark with its label. */
-export function Status(props: { mark: MarkName; pill?: boolean }) {
+export function Status(props: Omit<StatusOfRowProps, 't'>) {
   return <StatusOfRow {...props} t={useTranslation().t} />
 }
 
@@ -158,17 +158,25 @@ export function MailStatus({ status, reason }: { status: EmailStatus; reason: st
   )
 }
 
-type StatusOfRowProps = { mark: MarkName; pill?: boolean; isRetried?: boolean; t: TFunction }
+type StatusOfRowProps = {
+  mark: MarkName
+  /** Of its first mail. Shown for a message in the queue, because its mail may wait for long. */
+  mailStatus?: EmailStatus | undefined
+  pill?: boolean
+  t: TFunction
+}
 
 /** The same in a long list, which looks up `t` once for all rows. */
-export function StatusOfRow({ mark, pill = false, isRetried, t }: StatusOfRowProps) {
+export function StatusOfRow({ mark, mailStatus, pill = false, t }: StatusOfRowProps) {
+  const isInQueue =
+    mark === 'sending' && mailStatus && ['waiting', 'sending'].includes(MARK_OF_MAIL[mailStatus])
   return (
     <span
       className={`status ${mark}${pill ? ' pill' : ''}`}
       title={mark === 'captured' ? t('status.capturedHint') : undefined}
     >
       <Mark mark={mark} />
-      {isRetried ? t('mailStatus.RETRYING') : t(`status.${mark}`)}
+      {isInQueue ? t(`mailStatus.${mailStatus}`) : t(`status.${mark}`)}
     </span>
   )
 }

@@ -110,6 +110,12 @@ function createFormat(timeZone: string) {
   }
 }
 
+const INSTANT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g
+
+/** A reason of the service with its times as the console writes them. */
+export const withLocalTimes = (reason: string, format: TimeFormat) =>
+  reason.replace(INSTANT, (instant) => format.moment(Date.parse(instant)))
+
 /** "Zürich" of "Europe/Zurich" */
 export const placeOf = (timeZone: string) =>
   (timeZone.split('/').at(-1) ?? timeZone).replaceAll('_', ' ')

@@ -1,5 +1,6 @@
 import type { TFunction } from 'i18next'
 import { useTranslation } from 'react-i18next'
+import type { EmailStatus } from '../../src/contract/email.ts'
 import { decideApproval, type Approval, type Decision } from '../api/approvals.ts'
 import {
   cancelMessages,
@@ -21,8 +22,15 @@ export type Actionable = Pick<
 
 export const actionableOf = (message: Message): Actionable => ({
   ...message,
-  emailIds: message.email ? [message.email.emailId] : [],
+  emailIds: message.email && hasEnded(message.email) ? [message.email.emailId] : [],
 })
+
+const IN_QUEUE = ['QUEUED', 'SENDING', 'RETRYING', 'UNCERTAIN'] as const
+export type QueueStatus = (typeof IN_QUEUE)[number]
+
+/** A mail in the queue is sent anyway: sent again, the client would get it twice. */
+export const hasEnded = ({ status }: { status: EmailStatus }) =>
+  !IN_QUEUE.some((queued) => queued === status)
 
 const CALLS: Record<ActionName, (messages: Actionable[]) => Promise<BulkResult>> = {
   sendAgain: (messages) => sendEmailsAgain(messages.flatMap(({ emailIds }) => emailIds)),

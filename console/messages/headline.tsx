@@ -12,13 +12,19 @@ export function Headline({ message }: { message: Message }) {
   const recipient = useRecipientName(message)
   return (
     <Filled
-      text={t(`message.headline.${markOf(message)}`, { who: part('who'), what: part('what') })}
+      text={t(`message.headline.${headlineOf(message)}`, { who: part('who'), what: part('what') })}
       parts={{
         who: recipient ?? message.objectName ?? t('message.noClient'),
         what: <i>{message.templateName ?? message.description ?? t('message.noAutomation')}</i>,
       }}
     />
   )
+}
+
+/** During an outage a mail may wait in the queue for long. */
+function headlineOf(message: Message) {
+  const mark = markOf(message)
+  return mark === 'sending' && message.email?.status === 'QUEUED' ? 'waiting' : mark
 }
 
 /** The client, unless the automation mails the staff or the business. */

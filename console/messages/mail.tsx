@@ -8,20 +8,23 @@ import { useSession } from '../api/session.ts'
 import { MailFrame } from '../components/mail-frame.tsx'
 import { MailStatus } from '../components/mark.tsx'
 import { Failure, Loading } from '../components/states.tsx'
+import { useTimeFormat, withLocalTimes } from '../components/time.ts'
+import { hasEnded } from './actions.ts'
 import classes from './message.module.css'
 
 export type MailProps = { message: TriggerDetails; email: Email | undefined }
 
-/** The mail as it was sent. */
+/** The mail as it was sent, or will be. */
 export function Mail({ message, email }: MailProps) {
   const { t } = useTranslation()
+  const format = useTimeFormat()
   const { functions } = useSession()
   const more = (message.emails?.length ?? 0) - 1
   const preview = functions.includes('VIEW_EMAILS') ? previewOf(message) : undefined
   return (
     <>
       <h2 className="eyebrow" style={{ margin: 0 }}>
-        {t(message.status === 'SCHEDULED' ? 'message.mailAhead' : 'message.mail')}
+        {t(`message.${titleOf(message, email)}`)}
       </h2>
       <section className="card" style={{ overflow: 'hidden' }}>
         {email ? (
@@ -31,7 +34,10 @@ export function Mail({ message, email }: MailProps) {
                 <div className="strong grow" dir="auto">
                   {email.subject}
                 </div>
-                <MailStatus status={email.status} reason={email.statusReason} />
+                <MailStatus
+                  status={email.status}
+                  reason={email.statusReason && withLocalTimes(email.statusReason, format)}
+                />
               </div>
               <div className="soft small" dir="auto">
                 {email.to}
@@ -50,6 +56,12 @@ export function Mail({ message, email }: MailProps) {
       {more > 0 && <p className="faint small">{t('message.moreMails', { count: more })}</p>}
     </>
   )
+}
+
+function titleOf({ status }: TriggerDetails, email: Email | undefined) {
+  if (status === 'SCHEDULED') return 'mailAhead'
+  if (email?.status === 'SENT') return 'mailSent'
+  return email && !hasEnded(email) ? 'mailQueued' : 'mail'
 }
 
 /** The mail if the message were due now. */

@@ -198,6 +198,15 @@ function useMessageLink(search: ActivitySearch): MessageLink {
   )
 }
 
+/** "Reminder two days before, for the appointment of Thu 19 Nov, 14:00": of a message without mail yet. */
+function contentOf(message: Message, t: TFunction, format: TimeFormat) {
+  const { templateName, objectType, objectTime } = message
+  const object = objectTime
+    ? t(`message.objects.${objectType}`, { time: format.moment(objectTime) })
+    : t(`message.objectsWithoutTime.${objectType}`)
+  return templateName ? t('activity.content', { name: templateName, object }) : object
+}
+
 type MessageRowProps = {
   message: Message
   place: number
@@ -249,11 +258,7 @@ const MessageRow = memo(function MessageRow(props: MessageRowProps) {
         {format.time(scheduledTime)}
       </span>
       <span role="cell" className="row">
-        <StatusOfRow
-          mark={mark}
-          isRetried={mark === 'sending' && message.email?.status === 'RETRYING'}
-          t={t}
-        />
+        <StatusOfRow mark={mark} mailStatus={message.email?.status} t={t} />
         {attempts > 1 && (
           <span className="faint tiny">{t('activity.attempts', { count: attempts })}</span>
         )}
@@ -273,7 +278,7 @@ const MessageRow = memo(function MessageRow(props: MessageRowProps) {
         className={`ellipsis ${message.statusReason ? (mark === 'failed' ? 'clay mono' : 'soft') : ''}`}
         dir="auto"
       >
-        {message.statusReason ?? message.email?.subject}
+        {message.statusReason ?? message.email?.subject ?? contentOf(message, t, format)}
       </span>
       <span role="cell" className="ellipsis soft" dir="auto">
         {message.description}

@@ -24,7 +24,7 @@ export function MessagePeek({ message, search, onClose }: Props) {
   return (
     <aside className={classes.peek} aria-label={t('activity.peek')}>
       <div className="row">
-        <Status mark={markOf(message)} pill />
+        <Status mark={markOf(message)} mailStatus={message.email?.status} pill />
         <span className="soft small numbers grow">{format.moment(message.scheduledTime)}</span>
         <Link
           to="/activity/$eventTriggerId"

@@ -4,6 +4,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Trans, useTranslation } from 'react-i18next'
+import { waitingApprovalsQuery } from '../api/approvals.ts'
 import { importCsv, readHeader, type CsvResult } from '../api/imports.ts'
 import { useSession } from '../api/session.ts'
 import { guessField } from '../components/guess-field.ts'
@@ -55,7 +56,9 @@ export function ImportPage() {
             )}
             <Checkbox
               label={t('import.history')}
-              description={t('import.historyHint')}
+              description={t(
+                kind === 'calendar' && !isHistory ? 'import.mailHint' : 'import.historyHint',
+              )}
               checked={isHistory}
               onChange={(event) => setHistory(event.currentTarget.checked)}
             />
@@ -219,13 +222,15 @@ function Result({ result, isDone }: { result: CsvResult; isDone: boolean }) {
       <p className="numbers" style={{ marginTop: 0 }}>
         <Trans
           i18nKey={isDone ? 'import.doneLede' : 'import.triedLede'}
-          values={{ accepted: acceptedIn(result), refused: refusedCount }}
+          count={acceptedIn(result)}
+          values={{ refused: refusedCount }}
           components={{
             b: <b className="strong" />,
             bad: <b className={refusedCount > 0 ? 'strong clay' : 'strong'} />,
           }}
         />
       </p>
+      {isDone && result.approvalId !== undefined && <Approval approvalId={result.approvalId} />}
       {shown.length > 0 && (
         <div className={classes.scroll}>
           <table className="table">
@@ -252,5 +257,26 @@ function Result({ result, isDone }: { result: CsvResult; isDone: boolean }) {
         </p>
       )}
     </section>
+  )
+}
+
+/** The import would have sent more mails at once than the business allows. */
+function Approval({ approvalId }: { approvalId: number }) {
+  const { t } = useTranslation()
+  const { functions } = useSession()
+  const { data } = useQuery({
+    ...waitingApprovalsQuery,
+    enabled: functions.includes('VIEW_EMAILS'),
+  })
+  const mails = data?.items.find((approval) => approval.approvalId === approvalId)?.mails
+  return (
+    <div className="row" style={{ flexWrap: 'wrap', marginBottom: 14 }}>
+      <span className="amber">
+        {mails === undefined ? t('import.someWait') : t('import.wait', { count: mails })}
+      </span>
+      <Link to="/" className="strong">
+        {t('import.decide')}
+      </Link>
+    </div>
   )
 }

@@ -11,6 +11,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useMemo, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
+import type { Email } from '../../src/contract/email.ts'
 import type { TriggerDetails } from '../../src/contract/event-trigger.ts'
 import type { Explanation } from '../../src/contract/explanation.ts'
 import {
@@ -24,9 +25,11 @@ import type { Translate } from '../components/form.ts'
 import { Mark, markOf, Status, type MarkName } from '../components/mark.tsx'
 import { LoadingColumns } from '../components/skeletons.tsx'
 import { Failure, Loading } from '../components/states.tsx'
-import { useTimeFormat } from '../components/time.ts'
+import { useTimeFormat, withLocalTimes } from '../components/time.ts'
 import {
   actionableBy,
+  hasEnded,
+  type QueueStatus,
   useAllowedActions,
   useHeldAction,
   type ActionName,
@@ -129,10 +132,16 @@ function Neighbours({ id, search }: { id: number; search: ActivitySearch }) {
   )
 }
 
-/** If there are several mails, only those are sent again that failed, and were not sent again since. */
+/**
+ * Mails that ended. If there are several, only those that failed, and were not sent again since. One that
+ * is being sent again is not offered once more.
+ */
 function emailsToSendAgain({ emails, sentAgain }: TriggerDetails) {
-  const all = emails ?? []
-  const settled = (sentAgain ?? [])
+  const again = sentAgain ?? []
+  const isBeingSentAgain = (emailId: number) =>
+    again.some((email) => email.repeatsEmailId === emailId && !hasEnded(email))
+  const all = (emails ?? []).filter((email) => hasEnded(email) && !isBeingSentAgain(email.emailId))
+  const settled = again
     .filter(({ status }) => !['FAILED', 'SUPPRESSED', 'CANCELLED'].includes(status))
     .map(({ repeatsEmailId }) => repeatsEmailId)
   const failed = all.filter(
@@ -180,7 +189,7 @@ function Message({ message, search }: { message: TriggerDetails; search: Activit
           <h1 dir="auto">
             <Headline message={message} />
           </h1>
-          <Status mark={mark} pill />
+          <Status mark={mark} mailStatus={message.email?.status} pill />
         </div>
         <p className={`lede numbers ${classes.detail}`}>
           <Lede message={message} />
@@ -219,7 +228,8 @@ function Lede({ message }: { message: TriggerDetails }) {
     ? t(`message.objects.${objectType}`, { time: format.moment(objectTime) })
     : t(`message.objectsWithoutTime.${objectType}`)
   const time = format.moment(message.scheduledTime)
-  return `${t('message.lede', { time, object })}. ${outcomeOf(message, t)}`
+  const outcome = withLocalTimes(outcomeOf(message, t), format)
+  return `${t('message.lede', { time, object })}. ${outcome}`
 }
 
 function outcomeOf({ status, statusReason, emails }: TriggerDetails, t: Translate) {
@@ -228,9 +238,17 @@ function outcomeOf({ status, statusReason, emails }: TriggerDetails, t: Translat
     if (email?.status === 'CAPTURED') return t('message.captured')
     if (email?.status === 'SENT') return t('message.acceptedAt', { count: email.attempts.length })
   }
+  const queued = emails?.find((email) => !hasEnded(email))
+  if (status === 'RUNNING' && queued) return reasonInQueue(queued, t)
   // The reply of the server is shown below, with its meaning.
   return status === 'FAILED' ? '' : (statusReason ?? '')
 }
+
+/** Why a mail is still in the queue. */
+const reasonInQueue = ({ status, statusReason }: Email, t: Translate) =>
+  status === 'QUEUED' && statusReason
+    ? t('message.inQueueBecause', { reason: statusReason })
+    : t(`message.inQueue.${status as QueueStatus}`)
 
 /** The final reply of the server and its meaning. */
 function WhatFailed({ message }: { message: TriggerDetails }) {
@@ -293,10 +311,12 @@ function EveryAutomation({ message, search }: EveryProps) {
 }
 
 function ExplanationMark({ explanation }: { explanation: Explanation }) {
-  const { outcome, checks } = explanation
+  const { outcome, checks, status } = explanation
   if (outcome === 'NOT') return <IconX size={13} stroke={2.2} className="faint" aria-hidden />
   const isSent = outcome === 'FIRED' && checks.every(({ ok }) => ok)
-  const mark: MarkName = isSent ? 'sent' : outcome === 'FIRED' ? 'failed' : 'waiting'
+  const isSending = outcome === 'FIRED' && status === 'RUNNING'
+  const fired: MarkName = isSending ? 'sending' : isSent ? 'sent' : 'failed'
+  const mark = outcome === 'FIRED' ? fired : 'waiting'
   return <Mark mark={mark} />
 }
 
@@ -326,9 +346,10 @@ function AutomationName({ explanation, message, search }: AutomationNameProps) {
 }
 
 /** The first failed check; if there is none, the outcome. */
-function reasonOf({ checks, outcome }: Explanation, t: Translate) {
+function reasonOf({ checks, outcome, status }: Explanation, t: Translate) {
   const failed = checks.find(({ ok }) => !ok)
-  return failed?.reason ?? t(`message.outcomes.${outcome}`)
+  if (failed) return failed.reason
+  return t(status === 'RUNNING' ? 'message.beingSent' : `message.outcomes.${outcome}`)
 }
 
 function Facts({ message, email }: MailProps) {

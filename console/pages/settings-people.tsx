@@ -13,7 +13,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Role, User } from '../../src/contract/credentials.ts'
-import { overviewQuery } from '../api/overview.ts'
+import { overviewQuery, readMailState, type MailState } from '../api/overview.ts'
 import {
   deactivatePerson,
   invitePerson,
@@ -24,7 +24,7 @@ import {
 } from '../api/people.ts'
 import { useSession } from '../api/session.ts'
 import { setupQuery, type Setup } from '../api/setup.ts'
-import { messageOf, useForm } from '../components/form.ts'
+import { messageOf, useForm, type Translate } from '../components/form.ts'
 import { Failure, Loading } from '../components/states.tsx'
 import { PageHead } from '../shell/page-head.tsx'
 import classes from './settings.module.css'
@@ -159,11 +159,16 @@ function PersonMenu({ person, onEdit, onNote }: MenuProps) {
   const { username, emailAddress } = person
   const [isAsking, setAsking] = useState(false)
   if (person.role === 'OWNER' && role !== 'OWNER') return null
-  const act = (work: Promise<unknown>, done: string) =>
-    void work.then(
-      () => onNote(done),
-      (error: unknown) => onNote(messageOf(error, t)),
-    )
+  const act = (work: () => Promise<string>) =>
+    void work().then(onNote, (error: unknown) => onNote(messageOf(error, t)))
+  const sendLink = async (address: string) => {
+    await sendPasswordLink(person)
+    return invitedNote(await readMailState(), address, t)
+  }
+  const deactivate = async () => {
+    await deactivatePerson(person)
+    return t('settings.people.deactivated', { username })
+  }
   return (
     <>
       <Menu position="bottom-end">
@@ -179,14 +184,7 @@ function PersonMenu({ person, onEdit, onNote }: MenuProps) {
         <Menu.Dropdown>
           <Menu.Item onClick={() => onEdit(person)}>{t('settings.people.edit')}</Menu.Item>
           {emailAddress && (
-            <Menu.Item
-              onClick={() =>
-                act(
-                  sendPasswordLink(person),
-                  t('settings.people.invited', { address: emailAddress }),
-                )
-              }
-            >
+            <Menu.Item onClick={() => act(() => sendLink(emailAddress))}>
               {t('settings.people.sendLink')}
             </Menu.Item>
           )}
@@ -203,13 +201,15 @@ function PersonMenu({ person, onEdit, onNote }: MenuProps) {
         hint={t('settings.people.deactivateHint')}
         button={t('settings.people.deactivate')}
         onClose={() => setAsking(false)}
-        onConfirm={() =>
-          act(deactivatePerson(person), t('settings.people.deactivated', { username }))
-        }
+        onConfirm={() => act(deactivate)}
       />
     </>
   )
 }
+
+/** A pause or the daily limit of the business does not stop mails about accounts. */
+const invitedNote = (state: MailState, address: string, t: Translate) =>
+  t(`settings.people.invited.${state === 'stopped' ? 'works' : state}`, { address })
 
 type FormProps = {
   person: User | undefined
@@ -243,7 +243,7 @@ function PersonForm({ person, setup, onDone }: FormProps) {
       const isInvited = !person && !password
       onDone(
         isInvited
-          ? t('settings.people.invited', { address: fields.emailAddress ?? '' })
+          ? invitedNote(await readMailState(), fields.emailAddress ?? '', t)
           : t('settings.people.saved', { username }),
       )
     },

@@ -12,7 +12,7 @@ import { useSession } from '../api/session.ts'
 import { Mark, MARK_OF_STATUS, type MarkName } from '../components/mark.tsx'
 import { LoadingColumns } from '../components/skeletons.tsx'
 import { Empty, Failure, Loading } from '../components/states.tsx'
-import { useBusinessTimeFormat, useTimeFormat } from '../components/time.ts'
+import { useBusinessTimeFormat, useTimeFormat, withLocalTimes } from '../components/time.ts'
 import { PageHead, useNow } from '../shell/page-head.tsx'
 import { NEW_APPOINTMENT } from '../shell/places.ts'
 import { DayRope } from '../today/day-rope.tsx'
@@ -64,7 +64,7 @@ export function TodayPage() {
       {data?.mail.captured && <p className="small amber">{t('today.captured')}</p>}
       {data?.mail.problem && !data.mail.paused && (
         <p className="small clay" role="alert">
-          {t('today.mailStopped', { problem: data.mail.problem })}
+          {t('today.mailStopped', { problem: withLocalTimes(data.mail.problem, format) })}
         </p>
       )}
       {data && today.data ? (
@@ -133,17 +133,25 @@ function countsOf(overview: Overview): Counts {
 }
 
 function DaySentence({ overview }: { overview: Overview }) {
-  const { sent = 0, captured = 0, waiting = 0, failed = 0 } = countsOf(overview)
+  const { sent = 0, captured = 0, sending = 0, waiting = 0, failed = 0 } = countsOf(overview)
   return (
-    <Trans
-      i18nKey={overview.mail.captured ? 'today.ledeCaptured' : 'today.lede'}
-      values={{ sent: sent + captured, waiting, failed }}
-      components={{ b: <b /> }}
-    />
+    <>
+      <Trans
+        i18nKey={overview.mail.captured ? 'today.ledeCaptured' : 'today.lede'}
+        values={{ sent: sent + captured, waiting, failed }}
+        components={{ b: <b /> }}
+      />
+      {sending > 0 && (
+        <>
+          {' '}
+          <Trans i18nKey="today.ledeSending" count={sending} components={{ b: <b /> }} />
+        </>
+      )}
+    </>
   )
 }
 
-const LEGEND: MarkName[] = ['waiting', 'failed', 'skipped', 'late', 'cancelled']
+const LEGEND: MarkName[] = ['sending', 'waiting', 'failed', 'skipped', 'late', 'cancelled']
 
 type DayCardProps = {
   overview: Overview
@@ -396,10 +404,11 @@ function Health({ overview }: { overview: Overview }) {
         {t('today.engineOverdue', { count: engine.overdue })}
       </HealthLine>
       <HealthLine ok={mail.ok} part={t('today.mail')}>
-        {mail.problem ??
-          (mail.captured
+        {mail.problem !== null
+          ? withLocalTimes(mail.problem, format)
+          : mail.captured
             ? t('today.mailCaptured')
-            : t('today.mailAccepted', { count: mail.sentLastDay }))}
+            : t('today.mailAccepted', { count: mail.sentLastDay })}
       </HealthLine>
       <HealthLine ok={database.ok} part={t('today.database')}>
         {t('today.databaseAnswers', { ms: database.milliseconds })}

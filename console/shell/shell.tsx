@@ -211,7 +211,7 @@ function Health() {
         {t(`health.${state}`)}
       </div>
       <div className="faint tiny" style={{ marginLeft: 15 }}>
-        {t('health.parts')}
+        {t(state === 'noMail' ? 'health.mailWaits' : 'health.parts')}
       </div>
     </div>
   )

@@ -3,6 +3,7 @@ import { IconSend } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { readMailState } from '../api/overview.ts'
 import { sendTest, type Example, type TemplateBody } from '../api/templates.ts'
 import { faultAt } from '../components/faults.ts'
 import { messageOf } from '../components/form.ts'
@@ -17,8 +18,11 @@ export function TestSend({ emailTemplateId, changes, example }: Props) {
   const { t } = useTranslation()
   const [to, setTo] = useState<string[]>([])
   const send = useMutation({
-    mutationFn: ({ objectType, objectId }: Example) =>
-      sendTest({ emailTemplateId, objectType, objectId, to, template: changes }),
+    mutationFn: async ({ objectType, objectId }: Example) => {
+      const test = { emailTemplateId, objectType, objectId, to, template: changes }
+      const { items } = await sendTest(test)
+      return { count: items.length, mailState: await readMailState() }
+    },
   })
   const fault = faultAt(send.error, 'to')
   return (
@@ -51,7 +55,7 @@ export function TestSend({ emailTemplateId, changes, example }: Props) {
       </div>
       <div className="faint tiny" role="status" style={{ marginTop: 7 }}>
         {send.data
-          ? t('template.test.sent', { count: send.data.items.length })
+          ? t(`template.test.done.${send.data.mailState}`, { count: send.data.count })
           : t('template.test.hint')}
       </div>
       {send.error && !fault && (

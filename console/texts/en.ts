@@ -28,9 +28,11 @@ export const en = {
   },
   health: {
     well: 'Service is healthy',
+    noMail: 'The mail server takes no mail',
     unwell: 'Service needs attention',
     unreachable: 'Service cannot be reached',
     parts: 'engine · mail · database',
+    mailWaits: 'mails wait in the queue',
     ready: 'Service ready',
   },
   offline: {

@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core'
-import { IconBellOff, IconPlayerPause, IconStack2 } from '@tabler/icons-react'
+import { IconBellOff, IconMailOff, IconPlayerPause, IconStack2 } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState, type ReactNode } from 'react'
@@ -12,7 +12,7 @@ import { useSession } from '../api/session.ts'
 import { Filled, part } from '../components/filled.tsx'
 import { Mark } from '../components/mark.tsx'
 import { Empty } from '../components/states.tsx'
-import { useTimeFormat } from '../components/time.ts'
+import { useTimeFormat, withLocalTimes } from '../components/time.ts'
 import { useAllowedActions, useHeldAction, useHeldDecision } from '../messages/actions.ts'
 import { CorrectAddress } from '../messages/correct-address.tsx'
 import { meaningOf } from '../messages/meaning.ts'
@@ -31,7 +31,7 @@ export function NeedsYou({ overview }: { overview: Overview }) {
   const approvals = useApprovals(overview)
   const stopped = useStoppedAutomations()
   const count =
-    failures.length + approvals.length + stopped.automations.length + (mail.paused ? 1 : 0)
+    failures.length + approvals.length + stopped.automations.length + (mail.problem ? 1 : 0)
   return (
     <Panel
       title={t('today.needsYou')}
@@ -41,7 +41,11 @@ export function NeedsYou({ overview }: { overview: Overview }) {
         <Empty title={t('today.nothingFailed')}>{t('today.nothingFailedHint')}</Empty>
       )}
       <ul className={classes.items}>
-        {mail.paused && <PausedItem waiting={mail.waiting} />}
+        {mail.paused ? (
+          <PausedItem waiting={mail.waiting} />
+        ) : (
+          mail.problem && <NoMailItem mail={mail} problem={mail.problem} />
+        )}
         {approvals.map((approval) => (
           <ApprovalItem key={approval.approvalId} approval={approval} />
         ))}
@@ -135,6 +139,26 @@ function PausedItem({ waiting }: { waiting: number }) {
           {error && <span className="small clay">{error.message}</span>}
         </div>
       )}
+    </Item>
+  )
+}
+
+type NoMailProps = { mail: Overview['mail']; problem: string }
+
+/** The mail server takes no mail, or the daily limit is reached. */
+function NoMailItem({ mail, problem }: NoMailProps) {
+  const { t } = useTranslation()
+  const format = useTimeFormat()
+  return (
+    <Item
+      icon={<IconMailOff size={17} stroke={1.9} className="clay" aria-hidden />}
+      title={t('today.noMail.title')}
+    >
+      <div className="small soft" dir="auto">
+        {withLocalTimes(problem, format)}
+      </div>
+      <div className="small soft">{t('today.noMail.waiting', { count: mail.waiting })}</div>
+      {mail.failingSince !== null && <div className="small">{t('today.noMail.operator')}</div>}
     </Item>
   )
 }

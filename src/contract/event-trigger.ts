@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
+import { Check } from './check.ts'
 import { OBJECT_TYPES } from './event-type.ts'
 import { Email, EMAIL_STATUSES } from './email.ts'
-import { Check } from './explanation.ts'
 import { ObjectNames } from './object-names.ts'
 import { Moment, OrNull } from './schema.ts'
 

@@ -1,17 +1,8 @@
 import { Type, type Static } from 'typebox'
 import { EVENT_TYPES } from './event-type.ts'
+import { Check } from './check.ts'
+import { TRIGGER_STATUSES } from './event-trigger.ts'
 import { Moment, OrNull } from './schema.ts'
-
-/** One condition, whether it holds, and why. */
-export const Check = Type.Object(
-  {
-    check: Type.String(),
-    ok: Type.Boolean(),
-    reason: Type.String({ description: 'Why the check holds or fails.' }),
-  },
-  { title: 'Check' },
-)
-export type Check = Static<typeof Check>
 
 /** Whether one definition fires for one object, and why. */
 export const Explanation = Type.Object(
@@ -25,6 +16,12 @@ export const Explanation = Type.Object(
     outcome: Type.Enum(['FIRED', 'WAITING', 'NOT'], { title: 'ExplanationOutcome' }),
     scheduledTime: OrNull(Moment),
     eventTriggerId: OrNull(Type.Integer()),
+    status: OrNull(
+      Type.Enum([...TRIGGER_STATUSES], {
+        title: 'TriggerStatus',
+        description: 'The status of that trigger.',
+      }),
+    ),
     checks: Type.Array(Check),
   },
   { title: 'Explanation' },

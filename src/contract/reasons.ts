@@ -32,7 +32,7 @@ export const REASONS = {
   maybeSent: 'it may have been delivered, and was not sent again',
   uselessNow: 'it could not be sent while it was still useful',
   serverTookNone: 'the mail server took no mail while this one was still useful',
-  noMailSince: 'mails are sent when the mail server works again; it has taken none since',
+  noMailSince: 'the mail server has taken no mail since',
   aboveDailyLimit: 'the business has reached its daily limit',
   quietHours: 'the business has quiet hours',
   domainPaused: 'the mail server of the recipient asked for a pause',

@@ -122,7 +122,7 @@ const whileDown = (down: {
     `bad Mail server: mail.test:25 takes no mail, at ${down.trouble.phase}: ${down.trouble.reply}; no mail was taken for ${down.doctor[0]}`,
     `${down.doctor[1]}`,
   ],
-  overview: `not ok, ${down.waiting} waiting: mails are sent when the mail server works again; it has taken none since ${down.since}: ${down.trouble.reply}`,
+  overview: `not ok, ${down.waiting} waiting: the mail server has taken no mail since ${down.since}: ${down.trouble.reply}`,
 })
 
 /** What `observe` gives once all mails were accepted. */

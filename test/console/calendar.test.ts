@@ -180,6 +180,9 @@ test('an appointment is cancelled after the panel showed which messages it cance
   await panel.locator('.chip').filter({ hasText: 'Cancelled' }).waitFor()
   assert.equal((await find(page, calendarId)).status, 'CANCELLED')
   assert.deepEqual(await pendingTimes(page, calendarId), [])
+  const cancelled = panel.getByRole('listitem').filter({ hasText: /\d\d:\d\d cancelled$/ })
+  await cancelled.first().waitFor()
+  assert.equal(await panel.getByText('No automation writes about this appointment').count(), 0)
 
   await panel.getByRole('tab', { name: 'History' }).click()
   await panel.getByText('sofia').first().waitFor()

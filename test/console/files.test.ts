@@ -25,10 +25,10 @@ test('the root URL redirects to the sign-in of the console', async (t) => {
   await page.getByRole('link', { name: 'API description' }).waitFor()
 })
 
-test('an unknown URL shows that the page was not found', async (t) => {
+test('an unknown URL asks to sign in first', async (t) => {
   const { page } = await openPage(t)
   await page.goto(`${service.base}/console/some/page`)
-  await page.getByText('Page not found').waitFor()
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
 })
 
 test('the API description works offline, under the service’s own content security policy', async (t) => {

@@ -204,6 +204,10 @@ test('messages are selected by key and cancelled in bulk after a confirmation', 
   const rows = page.getByRole('rowgroup').getByRole('row')
   await rows.nth(1).waitFor()
   assert.equal(await rows.count(), pending.length)
+  await rows
+    .first()
+    .getByText(/^\S.*, for the appointment of .*\d\d:\d\d$/)
+    .waitFor()
   await page.keyboard.press('j')
   await page.keyboard.press('x')
   const bar = page.getByRole('region', { name: 'Selected messages' })

@@ -89,6 +89,13 @@ test('a wrong password shows an error, and the right one opens the requested pag
   await heading(page, 'Automations')
 })
 
+test('an unknown URL shows that the page was not found, with the navigation', async (t) => {
+  if (skipInShortRun(t)) return
+  const { page } = await openAs(t, 'sofia', '/some/page')
+  await page.getByRole('main').getByText('Page not found').waitFor()
+  await page.getByRole('link', { name: 'Calendar' }).first().waitFor()
+})
+
 test('Today shows the day, the next messages and the health of the service', async (t) => {
   const { page, complaints } = await openAs(t, 'sofia')
   await heading(page, /\d+ \w+$/)

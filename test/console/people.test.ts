@@ -5,7 +5,7 @@ import { openPage } from '../support/browser.ts'
 import { assertAccessible, skipInShortRun, startConsole } from '../support/console.ts'
 import { until } from '../support/until.ts'
 
-const { service, openAs, password } = await startConsole([
+const { service, businessId, call, openAs, password } = await startConsole([
   { username: 'sofia', role: 'OWNER' },
   { username: 'marc', role: 'ADMINISTRATOR' },
 ])
@@ -54,7 +54,9 @@ test('an invited colleague chooses a password with the mailed link and signs in'
   await dialog.getByRole('combobox', { name: 'Role' }).click()
   await page.getByRole('option', { name: 'Administrator' }).click()
   await dialog.getByRole('button', { name: 'Send the invitation' }).click()
-  await page.getByText('A link was mailed to elena@lindenhof.example.').waitFor()
+  await page
+    .getByText('Captured: no mail server is set, so elena@lindenhof.example gets no link.')
+    .waitFor()
   await page.getByRole('cell', { name: /elena/ }).first().waitFor()
   assert.deepEqual(complaints, [])
 
@@ -221,9 +223,34 @@ test('a CSV file is mapped, tried and imported, and its bad line is reported', a
   assert.equal(await countTestPeople(page), 0)
 
   await page.getByRole('button', { name: 'Import 2 rows' }).click()
-  await page.getByText('2 rows were imported, 1 were refused.').waitFor()
+  await page.getByText('2 rows were imported, 1 refused.').waitFor()
   assert.equal(await page.getByRole('cell', { name: '3', exact: true }).count(), 1)
   assert.equal(await countTestPeople(page), 2)
+  assert.deepEqual(complaints, [])
+})
+
+const APPOINTMENTS = [1, 2].map(
+  (day) => `v${day},1,1,1,1,2199-05-0${day} 10:00,2199-05-0${day} 10:30`,
+)
+
+test('an import says before that it sends mails, and after it how many wait for approval', async (t) => {
+  if (skipInShortRun(t)) return
+  await call('POST', '/business', { businessId, bulkLimit: 1 })
+  const { page, complaints } = await openAs(t, 'sofia', '/import')
+  await page.getByRole('combobox', { name: 'What are the rows?' }).click()
+  await page.getByRole('option', { name: 'Appointments' }).click()
+  await page.getByLabel('These rows are history').uncheck()
+  await page.getByText('Importing sends mails').waitFor()
+  const header = 'externalId,clientId,professionalId,reasonId,locationId,startTime,endTime'
+  const buffer = Buffer.from([header, ...APPOINTMENTS].join('\n'))
+  const file = { name: 'visits.csv', mimeType: 'text/csv', buffer }
+  await page.locator('input[type=file]').setInputFiles(file)
+  await page.getByRole('button', { name: 'Import', exact: true }).click()
+  await page.getByText('2 rows were imported, 0 refused.').waitFor()
+  await page.getByText(/^\d+ mails about these rows wait for approval/).waitFor()
+  await assertAccessible(page)
+  await page.getByRole('link', { name: 'Decide on Today' }).click()
+  await page.getByText(/^\d+ mails wait for approval$/).waitFor()
   assert.deepEqual(complaints, [])
 })
 

@@ -231,7 +231,7 @@ test('a template is created, tested, translated, copied and deactivated', async 
     await address.press('Enter')
   }
   await page.getByRole('button', { name: 'Send test' }).click()
-  await page.getByText(/^Sent to 2 addresses/).waitFor()
+  await page.getByText('Captured: no mail server is set, so no mail was sent.').waitFor()
   const emailTemplateId = page.url().split('/').at(-1)
   const { items } = await call('GET', `/emails?emailTemplateId=${emailTemplateId}`)
   assert.deepEqual(

@@ -409,16 +409,20 @@ test('sending many mails again waits for approval', async (t) => {
   await save('/business', { businessId, bulkLimit: 3 })
   const { items } = (await call('GET', '/emails')).body
   const ids = items.map((email: { emailId: number }) => email.emailId)
-  const asked = (await call('POST', '/emails/resend', { ids: [...ids, 999_999] })).body
+  const queued = (await call('POST', `/emails/${ids[0]}/resend`)).body.emailId
+  const asked = (await call('POST', '/emails/resend', { ids: [...ids, queued, 999_999] })).body
   assert.deepEqual(asked.done, [])
   assert.deepEqual(
-    asked.refused.map((one: { id: number }) => one.id),
-    [999_999],
+    asked.refused.map((one: { id: number; status: number }) => [one.id, one.status]),
+    [
+      [queued, 409],
+      [999_999, 404],
+    ],
   )
   assert.equal((await call('GET', '/emails/counts')).body.CAPTURED, 4)
   await call('POST', `/approval/${asked.approvalId}/release`)
   await engine.runEngine()
-  assert.equal((await call('GET', '/emails/counts')).body.CAPTURED, 8)
+  assert.equal((await call('GET', '/emails/counts')).body.CAPTURED, 9)
 })
 
 test('a business cannot see or decide approvals of another', async (t) => {

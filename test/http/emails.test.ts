@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Mailer, Outgoing } from '../../src/email/mailer.ts'
+import type { Mailer, Outcome, Outgoing } from '../../src/email/mailer.ts'
 import { unsubscribeLink } from '../../src/email/unsubscribe.ts'
 import { sql } from '../../src/database/sql.ts'
 import { forgetBodies } from '../../src/store/emails.ts'
@@ -144,6 +144,52 @@ test('a mail is sent again as a new one, and its trigger stays as it is', async 
   const many = await call('POST', '/emails/resend', { ids: [first.emailId, 999_999] })
   assert.deepEqual(many.body.done, [first.emailId])
   assert.equal(many.body.refused[0].status, 404)
+})
+
+test('a mail that is still in the queue is not sent again', async (t) => {
+  const world = await startWorld(t)
+  const { call, clock } = world
+  await sendReminder(world)
+  const [captured] = (await call('GET', '/emails')).body.items
+  const { emailId } = (await call('POST', `/emails/${captured.emailId}/resend`)).body
+  const seen: string[] = []
+  const tryAgain = async () => {
+    const { status } = (await call('GET', `/emails/${emailId}`)).body
+    const again = await call('POST', `/emails/${emailId}/resend`)
+    const { refused } = (await call('POST', '/emails/resend', { ids: [emailId] })).body
+    seen.push(`${status}: ${again.status}`)
+    if (again.status !== 409) return
+    const detail = `This email is ${status} and will be sent anyway. Send it again when that has ended.`
+    assert.equal(again.body.detail, detail)
+    assert.deepEqual(refused, [{ id: emailId, status: 409, detail }])
+  }
+  const answers: Outcome[] = [
+    { kind: 'retry', phase: 'rcpt', reply: '451 busy' },
+    { kind: 'uncertain', phase: 'end', reply: 'the connection closed' },
+  ]
+  const mailer: Mailer = {
+    ...mailerParts,
+    send: async () => {
+      await tryAgain()
+      return answers.shift() ?? { kind: 'sent', phase: 'end', reply: '250 taken' }
+    },
+  }
+  const { runEngine } = startEngine(world, { mailer, captures: false })
+  await tryAgain()
+  for (let attempt = 1; attempt <= 3; attempt += 1) {
+    await runEngine()
+    await tryAgain()
+    clock.advance({ minutes: 10 })
+  }
+  assert.deepEqual(seen, [
+    'QUEUED: 409',
+    'SENDING: 409',
+    'RETRYING: 409',
+    'SENDING: 409',
+    'UNCERTAIN: 409',
+    'SENDING: 409',
+    'SENT: 201',
+  ])
 })
 
 test('a captured email that is sent again has all its headers and attachments', async (t) => {

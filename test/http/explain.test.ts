@@ -58,6 +58,7 @@ test('every active definition for the object’s type is explained, with reasons
     outcome: 'WAITING',
     scheduledTime: clock.in({ minutes: 48 * 60 - 1 }).epochMilliseconds,
     eventTriggerId: trigger.eventTriggerId,
+    status: 'SCHEDULED',
   })
   assert.deepEqual(
     checks.filter((check) => check.check === 'time'),

@@ -25,6 +25,7 @@ import {
   findEmail,
   listEmails,
   listEmailsAbout,
+  OUTCOMES,
   type EmailFilters,
   type StoredEmail,
   type WholeEmail as StoredWholeEmail,
@@ -223,6 +224,7 @@ const postResend: Routes = async (app, services) => {
       schema: {
         tags,
         summary: 'Send an email again, as a new one',
+        description: 'An email that is QUEUED, SENDING, RETRYING or UNCERTAIN is a 409.',
         params: ById,
         response: { 201: Email },
       },
@@ -246,6 +248,7 @@ const postBulkResend: Routes = async (app, services) => {
       schema: {
         tags,
         summary: 'Send many emails again',
+        description: 'An email that is QUEUED, SENDING, RETRYING or UNCERTAIN is refused with 409.',
         body: BulkIds,
         response: { 200: BulkResult },
       },
@@ -267,17 +270,20 @@ const postBulkResend: Routes = async (app, services) => {
   )
 }
 
-/** Nothing is sent before the approval is released. Mails that the caller does not see are refused now. */
+/** Nothing is sent before the approval is released. Mails that cannot be sent again are refused now. */
 async function askForApproval(
   tx: Db,
   { businessId, user, visibility }: Caller,
   { ids, bulkLimit, now }: { ids: number[]; bulkLimit: number; now: Temporal.Instant },
 ) {
   const emailIds: number[] = []
-  for (const id of ids) if (await findEmail(tx, businessId, id, visibility)) emailIds.push(id)
-  const refused = ids
-    .filter((id) => !emailIds.includes(id))
-    .map((id) => ({ id, status: 404, detail: notFound('email', id).message }))
+  const refused: Refused[] = []
+  for (const id of ids) {
+    const email = await findEmail(tx, businessId, id, visibility)
+    if (!email) refused.push(refusalOf(id, notFound('email', id)))
+    else if (!hasEnded(email)) refused.push(refusalOf(id, stillQueued(email)))
+    else emailIds.push(id)
+  }
   const approvalId = await holdResend(tx, businessId, { emailIds, bulkLimit }, { user, now })
   return { done: [], refused, approvalId }
 }
@@ -290,18 +296,26 @@ export async function resendMany(
   sending: Sending,
 ) {
   const done: number[] = []
-  const refused: { id: number; status: number; detail: string }[] = []
+  const refused: Refused[] = []
   for (const id of emailIds) {
     try {
       await resend(tx, viewer, id, sending)
       done.push(id)
     } catch (error) {
       if (!(error instanceof RequestError)) throw error
-      refused.push({ id, status: error.status, detail: error.message })
+      refused.push(refusalOf(id, error))
     }
   }
   return { done, refused }
 }
+
+type Refused = { id: number; status: number; detail: string }
+
+const refusalOf = (id: number, { status, message }: RequestError): Refused => ({
+  id,
+  status,
+  detail: message,
+})
 
 function filtersOf(
   query: Static<typeof EmailQuery>,
@@ -377,6 +391,7 @@ async function resend(
   sending: Sending,
 ): Promise<StoredEmail> {
   const email = await requireEmail({ db: tx, businessId, visibility }, emailId)
+  if (!hasEnded(email)) throw stillQueued(email)
   const { html, text } = email
   if (html === null || text === null) throw noLongerKept(emailId)
   if (await findRoleOfLinkIn(tx, businessId, emailId, sending.now)) {
@@ -403,6 +418,12 @@ async function resend(
   const newId = await sendAgain(tx, { ...email, html, text }, to, sending)
   return withoutContent((await findEmail(tx, businessId, newId, null))!)
 }
+
+const hasEnded = ({ status }: Pick<StoredEmail, 'status'>) => OUTCOMES.includes(status)
+
+/** The email queue sends it anyway: the recipient would get it twice. */
+const stillQueued = ({ status }: Pick<StoredEmail, 'status'>) =>
+  conflict(`This email is ${status} and will be sent anyway. Send it again when that has ended.`)
 
 function withoutContent({
   html: _html,

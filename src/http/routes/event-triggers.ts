@@ -32,6 +32,7 @@ import { nameTriggers } from '../../store/trigger-names.ts'
 import { pageOf, readPage } from '../server/cursor.ts'
 import { answerOnce, ok } from '../server/idempotency.ts'
 import { toInstant, toWire } from '../server/serialize.ts'
+import { explainWaiting } from './waiting-emails.ts'
 import type { Routes } from '../server/services.ts'
 
 const tags = ['event trigger']
@@ -145,7 +146,8 @@ const getTriggerCounts: Routes = async (app, { clock }) => {
   )
 }
 
-const getTrigger: Routes = async (app, { clock }) => {
+const getTrigger: Routes = async (app, services) => {
+  const { clock } = services
   app.get(
     '/eventTriggers/:eventTriggerId',
     {
@@ -171,7 +173,14 @@ const getTrigger: Routes = async (app, { clock }) => {
       const history = await readTriggerHistory(db, trigger, emails, clock.now())
       const emailIds = emails.map(({ emailId }) => emailId)
       const shown = functions.has('VIEW_EMAILS')
-        ? { emails, sentAgain: await listEmailsSentAgain(db, businessId, emailIds) }
+        ? {
+            emails: await explainWaiting(services, caller, emails),
+            sentAgain: await explainWaiting(
+              services,
+              caller,
+              await listEmailsSentAgain(db, businessId, emailIds),
+            ),
+          }
         : { emails: null, sentAgain: null }
       return toWire({ ...trigger, ...named, ...shown, ...history })
     },

@@ -5,6 +5,7 @@ import { OBJECT_TYPES } from '../../contract/event-type.ts'
 import { Explanation } from '../../contract/explanation.ts'
 import { kindOfObjectType } from '../../contract/objects.ts'
 import { notFound, RequestError } from '../../errors.ts'
+import { listTriggerStates } from '../../store/event-triggers.ts'
 import { findObject } from '../../store/objects.ts'
 import { toWire } from '../server/serialize.ts'
 import type { Routes } from '../server/services.ts'
@@ -43,7 +44,14 @@ export const explain: Routes = async (app, { clock, config }) => {
         (await findObject(db, businessId, kind, id, visibility)) &&
         (await explainObject(db, businessId, objectType, id, { now, deletedBefore }))
       if (!found) throw notFound(kind.title, params.objectId)
-      return toWire(found)
+      const states = await listTriggerStates(db, businessId, objectType, id)
+      const statusOf = new Map(states.map((state) => [state.eventTriggerId, state.status]))
+      return toWire(
+        found.map((explanation) => ({
+          ...explanation,
+          status: (explanation.eventTriggerId && statusOf.get(explanation.eventTriggerId)) || null,
+        })),
+      )
     },
   )
 }

@@ -91,8 +91,8 @@ export const REASON_WORDS: [en: string, de: string, fr: string][] = [
   ],
   [
     REASONS.noMailSince,
-    'Mails werden gesendet, wenn der Mailserver wieder arbeitet; er nahm keine an seit',
-    'les e-mails partent quand le serveur fonctionne à nouveau ; il n’en a accepté aucun depuis',
+    'der Mailserver nimmt keine Mails an seit',
+    'le serveur n’accepte aucun e-mail depuis',
   ],
   [
     REASONS.aboveDailyLimit,
