@@ -181,3 +181,9 @@ export const BusinessWrite = Type.Object(
 )
 
 export const BUSINESS_BODY = { schema: BusinessWrite, fields: BUSINESS_FIELDS }
+
+/** An appointment that is confirmed takes place; one that is cancelled does not. */
+export const ANSWER_STATUSES = [
+  { property: 'confirmStatus', live: true },
+  { property: 'cancelStatus', live: false },
+] as const

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { BUSINESS_BODY, BUSINESS_FIELDS } from '../contract/business.ts'
+import { ANSWER_STATUSES, BUSINESS_BODY, BUSINESS_FIELDS } from '../contract/business.ts'
 import { isUnchanged, readFields } from '../contract/read-fields.ts'
 import type { Db } from '../database/database.ts'
 import { invalid, notFound, type Fault } from '../errors.ts'
@@ -39,7 +39,7 @@ export async function referenceFaults(
   if (values.logo && values.logo !== current.logo) {
     faults.push(...(await logoFaults(tx, businessId, values.logo)))
   }
-  const changed = ANSWERS.filter(
+  const changed = ANSWER_STATUSES.filter(
     ({ property }) => values[property] !== null && values[property] !== current[property],
   )
   if (changed.length === 0) return faults
@@ -52,12 +52,6 @@ export async function referenceFaults(
   }
   return faults
 }
-
-/** An appointment that is confirmed takes place; one that is cancelled does not. */
-export const ANSWERS = [
-  { property: 'confirmStatus', live: true },
-  { property: 'cancelStatus', live: false },
-] as const
 
 /** The fields that a business may not change about itself. */
 const OPERATOR_FIELDS = ['active', 'externalId', 'senderDomains', 'dailyMailLimit'] as const

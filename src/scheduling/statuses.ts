@@ -1,3 +1,4 @@
+import { ANSWER_STATUSES } from '../contract/business.ts'
 import { EVENT_TYPES, type ObjectType } from '../contract/event-type.ts'
 import { foreignBusiness, readFields } from '../contract/read-fields.ts'
 import { defaultOutcome, firstStatus, isFollowedUp, STATUS_BODY } from '../contract/status.ts'
@@ -13,7 +14,6 @@ import {
   type Status,
   type StatusInput,
 } from '../store/statuses.ts'
-import { ANSWERS } from './business.ts'
 import type { Author } from './saving.ts'
 
 type Allow = (current: Status | undefined) => void
@@ -50,7 +50,7 @@ export async function saveStatusOf(
 async function answerFaults(tx: Db, before: Status, live: boolean): Promise<Fault[]> {
   if (before.objectType !== 'CALENDAR' || before.live === live) return []
   const business = await getBusiness(tx, before.businessId)
-  return ANSWERS.filter((answer) => business[answer.property] === before.status)
+  return ANSWER_STATUSES.filter((answer) => business[answer.property] === before.status)
     .filter((answer) => answer.live !== live)
     .map(({ property }) => ({
       pointer: '/live',
