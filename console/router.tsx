@@ -184,6 +184,30 @@ const settingsBusiness = createRoute({
   ),
 })
 
+const settingsLocations = createRoute({
+  getParentRoute: () => settings,
+  path: '/locations',
+  component: lazyRouteComponent(
+    () => import('./pages/settings-locations.tsx'),
+    'SettingsLocationsPage',
+  ),
+})
+
+const settingsStaff = createRoute({
+  getParentRoute: () => settings,
+  path: '/staff',
+  component: lazyRouteComponent(() => import('./pages/settings-staff.tsx'), 'SettingsStaffPage'),
+})
+
+const settingsServices = createRoute({
+  getParentRoute: () => settings,
+  path: '/services',
+  component: lazyRouteComponent(
+    () => import('./pages/settings-services.tsx'),
+    'SettingsServicesPage',
+  ),
+})
+
 const settingsPeople = createRoute({
   getParentRoute: () => settings,
   path: '/people',
@@ -234,6 +258,9 @@ export const router = createRouter({
       settings.addChildren([
         settingsIndex,
         settingsBusiness,
+        settingsLocations,
+        settingsStaff,
+        settingsServices,
         settingsPeople,
         settingsKeys,
         settingsAccount,

@@ -16,6 +16,7 @@ import { MoveFields } from './appointment-fields.tsx'
 import { Refusal } from './appointment-panel.tsx'
 import classes from './calendar.module.css'
 import type { Column } from './columns.ts'
+import { MissingSetup } from './missing-setup.tsx'
 import { Consequences } from './what-if.tsx'
 
 const TYPING_MS = 250
@@ -63,6 +64,7 @@ export function BookingPanel({ setup, columns, draft, onDraft, onSaved, onClose 
         }}
       >
         <div className={`${classes.panelBody} column`} style={{ gap: 12 }}>
+          <MissingSetup setup={setup} columns={columns} />
           <ClientSelect
             value={draft.clientId}
             error={faultAt(error, 'clientId')}

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
+import { useSession } from '../api/session.ts'
 import { Empty } from '../components/states.tsx'
 
 type Props = {
@@ -13,6 +14,7 @@ type Props = {
 /** Offers to book, the other locations, and today. */
 export function NoAppointment({ hasNoStaff, hasLocation, isToday, onBook }: Props) {
   const { t } = useTranslation()
+  const canAddStaff = useSession().functions.includes('EDIT_SETUP')
   const hint = hasLocation ? 'calendar.noneAtLocation' : 'calendar.noneHint'
   return (
     <Empty
@@ -24,10 +26,15 @@ export function NoAppointment({ hasNoStaff, hasLocation, isToday, onBook }: Prop
               {t('palette.book')}
             </button>
           )}
-          {onBook && hasNoStaff && (
-            <Link to="/import" className="button">
-              {t('import.title')}
-            </Link>
+          {canAddStaff && hasNoStaff && (
+            <>
+              <Link to="/settings/staff" className="button">
+                {t('settings.staff.add')}
+              </Link>
+              <Link to="/import" className="button quiet">
+                {t('import.title')}
+              </Link>
+            </>
           )}
           {hasLocation && (
             <Link

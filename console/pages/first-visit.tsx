@@ -2,18 +2,22 @@ import { Button, PasswordInput } from '@mantine/core'
 import {
   IconCheck,
   IconFileImport,
+  IconPencilPlus,
   IconPlugConnected,
   IconSparkles,
   type IconProps,
 } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ComponentType, ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Overview } from '../../src/contract/overview.ts'
 import { useSession } from '../api/session.ts'
+import { setupQuery } from '../api/setup.ts'
 import { acceptOperatorKey, hasOperatorKey, loadDemo } from '../api/start.ts'
 import { BellShape } from '../components/bell.tsx'
 import { useForm } from '../components/form.ts'
+import { missingParts } from '../setup/missing.ts'
 import { PageHead } from '../shell/page-head.tsx'
 import { skipFirstVisit, stepsOf } from './first-visit-steps.ts'
 import classes from './first-visit.module.css'
@@ -151,6 +155,9 @@ function Ways() {
             {t('firstVisit.fileButton')}
           </Button>
         </Way>
+        <Way icon={IconPencilPlus} title={t('firstVisit.hand')} hint={t('firstVisit.handHint')}>
+          <NextByHand />
+        </Way>
         <Way icon={IconPlugConnected} title={t('firstVisit.api')} hint={t('firstVisit.apiHint')}>
           <Button size="xs" variant="default" component={Link} to="/settings/keys">
             {t('firstVisit.apiButton')}
@@ -164,6 +171,23 @@ function Ways() {
         {t('firstVisit.history')}
       </p>
     </>
+  )
+}
+
+/** Leads to what is still missing, and in the end to the first appointment. */
+function NextByHand() {
+  const { t } = useTranslation()
+  const { data: setup } = useQuery(setupQuery)
+  const next = setup && missingParts(setup)[0]
+  if (!setup) return null
+  return next ? (
+    <Link to={next.path} className="button">
+      {t(`settings.${next.name}.add`)}
+    </Link>
+  ) : (
+    <Link to="/calendar" search={{ book: true }} className="button">
+      {t('palette.book')}
+    </Link>
   )
 }
 

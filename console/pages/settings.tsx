@@ -8,6 +8,9 @@ import classes from './settings.module.css'
 
 const PAGES = [
   { name: 'business', path: '/settings/business', needs: 'VIEW_BUSINESS' },
+  { name: 'locations', path: '/settings/locations', needs: 'EDIT_SETUP' },
+  { name: 'staff', path: '/settings/staff', needs: 'EDIT_SETUP' },
+  { name: 'services', path: '/settings/services', needs: 'EDIT_SETUP' },
   { name: 'people', path: '/settings/people', needs: 'MANAGE_USERS' },
   { name: 'keys', path: '/settings/keys', needs: 'MANAGE_KEYS' },
   { name: 'import', path: '/import', needs: 'EDIT_SCHEDULE' },
@@ -62,15 +65,22 @@ export function SettingsTable({ head, children }: { head: string[]; children: Re
   )
 }
 
-type WindowProps = { isOpen: boolean; title: string; onClose: () => void; children: ReactNode }
+type WindowProps = {
+  isOpen: boolean
+  title: string
+  size?: string
+  onClose: () => void
+  children: ReactNode
+}
 
-export function SettingsWindow({ isOpen, title, onClose, children }: WindowProps) {
+export function SettingsWindow({ isOpen, title, size = 'md', onClose, children }: WindowProps) {
   const { t } = useTranslation()
   return (
     <Modal
       opened={isOpen}
       onClose={onClose}
       title={title}
+      size={size}
       closeButtonProps={{ 'aria-label': t('form.close') }}
     >
       {children}

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import type { FieldValue } from './fields.ts'
 import type { ExpandedObject } from './object-names.ts'
-import type { Filter, Kinds } from './objects.ts'
+import type { ActiveFilter, Filter, Kinds } from './objects.ts'
 
 /**
  * The types of the objects, derived from their declarations: the properties of an answer and of a body,
@@ -51,9 +51,11 @@ type Body<K extends Declared> = Plain<
 
 type FilterValue<K extends Declared, F> = F extends { match: 'words' | 'among' }
   ? string
-  : F extends { match: 'equal'; field: infer P extends keyof K['fields'] }
-    ? NonNullable<FieldValue<K['fields'][P]>>
-    : number
+  : F extends { match: 'active' }
+    ? ActiveFilter
+    : F extends { match: 'equal'; field: infer P extends keyof K['fields'] }
+      ? NonNullable<FieldValue<K['fields'][P]>>
+      : number
 
 type Filters<K extends Declared> = Plain<
   {

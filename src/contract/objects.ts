@@ -57,8 +57,11 @@ export type ObjectKind = {
 
 export type Filter = {
   field: string
-  match: 'equal' | 'among' | 'from' | 'before' | 'contains' | 'words'
+  match: 'equal' | 'among' | 'from' | 'before' | 'contains' | 'words' | 'active'
 }
+
+export const ACTIVE_FILTERS = ['true', 'false', 'all'] as const
+export type ActiveFilter = (typeof ACTIVE_FILTERS)[number]
 
 const equal = <F extends string>(field: F) => ({ field, match: 'equal' }) as const
 
@@ -67,6 +70,9 @@ const among = <F extends string>(field: F) => ({ field, match: 'among' }) as con
 
 const during = <F extends string>(field: F) =>
   ({ from: { field, match: 'from' }, to: { field, match: 'before' } }) as const
+
+/** For the kinds of which a business has few: the indexes of the others leave inactive objects out. */
+const byActive = { active: { field: 'active', match: 'active' } } as const
 
 /**
  * The property that a list is ordered by before the id. With `modifiedSince` it is the time of the change:
@@ -98,6 +104,7 @@ const location = declare({
     phone: optional(line(60), 'The phone number for clients.'),
     directions: optional(text(), 'How to get there.'),
   },
+  filters: byActive,
 })
 
 const professional = declare({
@@ -123,7 +130,7 @@ const professional = declare({
       'Days off and special hours, which replace `workingHours` on these days.',
     ),
   },
-  filters: { locationId: { field: 'locationIdList', match: 'contains' } },
+  filters: { locationId: { field: 'locationIdList', match: 'contains' }, ...byActive },
 })
 
 const reason = declare({
@@ -136,6 +143,7 @@ const reason = declare({
     price: optional(amount(), 'The price, with at most two decimals.'),
     currency: optional(currency(), 'The currency of the price.'),
   },
+  filters: byActive,
 })
 
 const client = declare({

@@ -92,6 +92,7 @@ export function listObjects(db: Db, businessId: number, kind: ObjectKind, listin
   const conditions = Object.entries(filters)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => condition(kind, kind.filters[name]!, value))
+  const activity = filters.active === undefined ? sql`and active` : empty
   const first = orderedBy(kind, filters)
   const order = first ? [raw(toColumn(first)), idColumn(kind)] : [idColumn(kind)]
   const beyond = after
@@ -102,7 +103,7 @@ export function listObjects(db: Db, businessId: number, kind: ObjectKind, listin
     : empty
   return db.query<StoredObject>(sql`
     select ${columnsOf(kind)} from ${raw(kind.table)} t
-    where business_id = ${businessId} and active ${join(conditions, ' ')} ${isVisible(kind, visibility)} ${beyond}
+    where business_id = ${businessId} ${activity} ${join(conditions, ' ')} ${isVisible(kind, visibility)} ${beyond}
     order by ${join(order, ', ')} limit ${limit}`)
 }
 
@@ -323,6 +324,8 @@ function condition(kind: ObjectKind, { field, match }: Filter, value: unknown): 
         return sql`and t.class_schedule_id = any (array(select classes_of_client(${value}::bigint)))`
       }
       return sql`and ${column} @> array[${value}::bigint]`
+    case 'active':
+      return value === 'all' ? empty : sql`and ${column} = ${value === 'true'}`
     case 'words':
       return join(
         wordsOf(String(value)).map(

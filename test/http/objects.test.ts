@@ -64,6 +64,29 @@ test('every kind of object is created, read, listed, updated, deleted and restor
   }
 })
 
+test('locations, staff and services are listed with the inactive ones, or those alone, if asked', async (t) => {
+  const { call } = await startWorld(t)
+  const { locationId } = (await call('POST', '/location', { name: 'Seefeld' })).body
+  await call('DELETE', `/location/${locationId}`)
+  const has = async (query: string) =>
+    (await call('GET', `/location?limit=500${query}`)).body.items.some(
+      (item: { locationId: number }) => item.locationId === locationId,
+    )
+  assert.equal(await has(''), false)
+  assert.equal(await has('&active=true'), false)
+  assert.equal(await has('&active=all'), true)
+  assert.equal(await has('&active=false'), true)
+  const inactive = (await call('GET', '/location?active=false')).body.items
+  assert.deepEqual(
+    inactive.map((item: { active: boolean }) => item.active),
+    [false],
+  )
+  for (const path of ['/professional', '/reason']) {
+    assert.equal((await call('GET', `${path}?active=all`)).status, 200)
+  }
+  assert.equal((await call('GET', '/location?active=maybe')).status, 422)
+})
+
 test('all faults of a body are reported at once, and nothing is written', async (t) => {
   const { call } = await startWorld(t)
   const answer = await call('POST', '/calendar', {

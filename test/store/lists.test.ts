@@ -75,7 +75,7 @@ const FEW = new Set([
 ])
 
 const isUnindexed = (kind: ObjectKind, filter: string) =>
-  (filter === 'modifiedSince' || filter === 'externalId') && FEW.has(kind.kind)
+  ['modifiedSince', 'externalId', 'active'].includes(filter) && FEW.has(kind.kind)
 
 for (const kind of OBJECT_KINDS.filter(({ kind: name }) => !SMALL.has(name))) {
   for (const filter of Object.keys(kind.filters).filter((name) => !isUnindexed(kind, name))) {

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { after, type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
 import { openPage } from './browser.ts'
-import { cloneDemo } from './database.ts'
+import { cloneDatabase, cloneDemo } from './database.ts'
 import { startService } from './service.ts'
 import { until } from './until.ts'
 
@@ -26,8 +26,22 @@ export function skipInShortRun(t: TestContext) {
 type Person = { username: string; role: string; locationIdList?: number[] }
 
 /** The real service with the demo business and users who can sign in. */
-export async function startConsole(people: Person[], settings: Record<string, string> = {}) {
-  const { url, database } = await cloneDemo(lifetime)
+export const startConsole = async (people: Person[], settings: Record<string, string> = {}) =>
+  serveConsole(await cloneDemo(lifetime), people, { settings })
+
+/** The real service with a business that has nothing yet, and users who can sign in. */
+export const startEmptyConsole = async (people: Person[]) =>
+  serveConsole(await cloneDatabase(lifetime), people, {
+    business: { name: 'Praxis am See', timeZone: 'Europe/Zurich' },
+  })
+
+type Console = { settings?: Record<string, string>; business?: { name: string; timeZone: string } }
+
+async function serveConsole(
+  { url, database }: Awaited<ReturnType<typeof cloneDatabase>>,
+  people: Person[],
+  { settings, business }: Console,
+) {
   const service = await startService(lifetime, {
     DATABASE_URL: url,
     ADMIN_API_KEY: OPERATOR,
@@ -35,6 +49,7 @@ export async function startConsole(people: Person[], settings: Record<string, st
     ...settings,
   })
   const asOperator = callWith(service.base, OPERATOR)
+  if (business) await asOperator('POST', '/business', business)
   for (const person of people) {
     await asOperator('POST', `/business/${businessId}/user`, { ...person, password: PASSWORD })
   }

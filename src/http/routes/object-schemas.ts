@@ -4,7 +4,7 @@ import { orNull } from '../../contract/fields.ts'
 import { externalName, idOf, pascalCase } from '../../contract/object-body.ts'
 import { ExpandedObject } from '../../contract/object-names.ts'
 import { Moment, MomentQuery } from '../../contract/schema.ts'
-import type { Filter, ObjectKind } from '../../contract/objects.ts'
+import { ACTIVE_FILTERS, type Filter, type ObjectKind } from '../../contract/objects.ts'
 
 /** An object of a list, with the properties that `expand` adds. */
 export function listedObject(kind: ObjectKind) {
@@ -123,6 +123,12 @@ export function filtersOf(kind: ObjectKind) {
         minLength: 1,
         maxLength: 400,
         description: 'One or several, separated by commas.',
+      })
+    if (match === 'active')
+      return Type.Enum([...ACTIVE_FILTERS], {
+        title: 'ActiveFilter',
+        default: 'true',
+        description: '`false`: inactive ones; `all`: both.',
       })
     if (match === 'contains') return Type.Integer({ minimum: 1 })
     if (match === 'from') return momentQuery(`\`${field}\` at or after this time.`)

@@ -119,7 +119,7 @@ const getObjects =
         config: readAccess(kind),
         schema: {
           tags: [kind.title],
-          summary: `List active ${kind.titles}`,
+          summary: `List ${'active' in kind.filters ? '' : 'active '}${kind.titles}`,
           description: `Ordered by ${kind.listedBy ? `\`${kind.listedBy}\`, then ` : ''}\`${kind.id}\`; with \`modifiedSince\` by \`modifiedDate\`, oldest change first. A page starts after the last object of the previous page, even if objects were saved meanwhile.`,
           querystring: Type.Object({
             ...PageQuery,

@@ -1,0 +1,118 @@
+import { queryOptions } from '@tanstack/react-query'
+import type { Answer } from '../../src/client/client.ts'
+import { all, client, MAX_PAGE } from './client.ts'
+import { queryClient } from './query-client.ts'
+import type { Location, Professional, Service } from './setup.ts'
+
+/** The properties that all of them have. */
+export type SetupItem = {
+  active: boolean
+  modifiedUser: string | null
+  modifiedDate: number | null
+}
+
+/** One object with its version, for `If-Match`. */
+export type Stored<Item> = { item: Item; etag: string | null }
+
+/** Locations, staff or services: how they are listed, read and saved. */
+export type SetupKind<Item extends SetupItem, Fields> = ReturnType<typeof kindOf<Item, Fields>>
+
+/** The properties that the forms edit. */
+export type LocationFields = Pick<
+  Location,
+  'name' | 'address' | 'phone' | 'emailAddress' | 'timeZone' | 'directions'
+>
+export type StaffFields = Pick<
+  Professional,
+  'firstName' | 'lastName' | 'emailAddress' | 'locationIdList' | 'workingHours' | 'timeZone'
+>
+export type ServiceFields = Pick<Service, 'name' | 'durationMinutes' | 'price' | 'currency'>
+
+export const locationKind = kindOf<Location, LocationFields>({
+  name: 'locations',
+  idOf: ({ locationId }) => locationId,
+  list: (signal) => all(client.listLocations({ limit: MAX_PAGE, active: 'all' }, { signal })),
+  read: (locationId, signal) => client.getLocation({ locationId }, { signal }),
+  save: (locationId, body, ifMatch) => client.createLocation({ ...body, locationId }, { ifMatch }),
+  setActive: (locationId, active) => client.createLocation({ locationId, active }),
+})
+
+export const staffKind = kindOf<Professional, StaffFields>({
+  name: 'staff',
+  idOf: ({ professionalId }) => professionalId,
+  list: (signal) => all(client.listMembersOfStaff({ limit: MAX_PAGE, active: 'all' }, { signal })),
+  read: (professionalId, signal) => client.getMemberOfStaff({ professionalId }, { signal }),
+  save: (professionalId, body, ifMatch) =>
+    client.createMemberOfStaff({ ...body, professionalId }, { ifMatch }),
+  setActive: (professionalId, active) => client.createMemberOfStaff({ professionalId, active }),
+})
+
+export const serviceKind = kindOf<Service, ServiceFields>({
+  name: 'services',
+  idOf: ({ reasonId }) => reasonId,
+  list: (signal) => all(client.listServices({ limit: MAX_PAGE, active: 'all' }, { signal })),
+  read: (reasonId, signal) => client.getService({ reasonId }, { signal }),
+  save: (reasonId, body, ifMatch) => client.createService({ ...body, reasonId }, { ifMatch }),
+  setActive: (reasonId, active) => client.createService({ reasonId, active }),
+})
+
+type Calls<Item, Fields> = {
+  name: 'locations' | 'staff' | 'services'
+  idOf: (item: Item) => number
+  /** Also the inactive ones. */
+  list: (signal: AbortSignal) => Promise<Item[]>
+  read: (id: number, signal?: AbortSignal) => Answer<Item>
+  save: (id: number | undefined, body: Partial<Fields>, ifMatch: string | null) => Promise<Item>
+  setActive: (id: number, active: boolean) => Promise<unknown>
+}
+
+function kindOf<Item extends SetupItem, Fields>({
+  name,
+  idOf,
+  list,
+  read,
+  save,
+  setActive,
+}: Calls<Item, Fields>) {
+  const readStored = async (id: number, signal?: AbortSignal): Promise<Stored<Item>> => {
+    const { body, response } = await read(id, signal).withResponse()
+    return { item: body, etag: response.headers.get('etag') }
+  }
+  const saveAndRefresh = async (
+    id: number | undefined,
+    body: Partial<Fields>,
+    etag: string | null,
+  ) => {
+    const saved = await save(id, body, etag)
+    await refresh()
+    return saved
+  }
+  return {
+    name,
+    idOf,
+    read: readStored,
+    listQuery: queryOptions({
+      queryKey: ['setup', name],
+      queryFn: ({ signal }) => list(signal),
+    }),
+    oneQuery: (id: number) =>
+      queryOptions({
+        queryKey: ['setup-form', name, id],
+        // The form's copy must not change while the user edits; saving detects conflicts.
+        staleTime: Number.POSITIVE_INFINITY,
+        gcTime: 0,
+        queryFn: ({ signal }) => readStored(id, signal),
+      }),
+    /** Creates one without an id. A stale `etag` is answered with 412. */
+    save: saveAndRefresh,
+    saveActive: (item: Item, active: boolean) => setActive(idOf(item), active).then(refresh),
+  }
+}
+
+/** Appointments and clients show the names of the setup. */
+const SHOWING = ['setup', 'overview', 'calendar', 'clients']
+
+const refresh = () =>
+  queryClient.invalidateQueries({
+    predicate: ({ queryKey }) => SHOWING.includes(String(queryKey[0])),
+  })

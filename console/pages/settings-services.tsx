@@ -1,0 +1,81 @@
+import { Select } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useTranslation } from 'react-i18next'
+import type { Service } from '../api/setup.ts'
+import { serviceKind, type ServiceFields } from '../api/setup-objects.ts'
+import { NameField, NumberField } from '../setup/fields.tsx'
+import type { At, SetupForm } from '../setup/setup-form-state.ts'
+import { SetupPage } from '../setup/setup-page.tsx'
+import classes from '../setup/setup.module.css'
+
+const draftOf = (service: Service | undefined): ServiceFields => ({
+  name: service?.name ?? '',
+  durationMinutes: service?.durationMinutes ?? null,
+  price: service?.price ?? null,
+  currency: service?.currency ?? null,
+})
+
+export function SettingsServicesPage() {
+  const { t } = useTranslation()
+  const { data: services } = useQuery(serviceKind.listQuery)
+  const usual = services?.findLast(({ currency }) => currency !== null)?.currency
+  return (
+    <SetupPage
+      kind={serviceKind}
+      nameOf={({ name }) => name}
+      detailOf={() => null}
+      columns={[
+        {
+          label: t('settings.services.duration'),
+          cell: ({ durationMinutes }) =>
+            durationMinutes && t('settings.services.minutes', { count: durationMinutes }),
+        },
+        { label: t('settings.setup.fields.price'), cell: priceOf },
+      ]}
+      draftOf={draftOf}
+      suggested={usual ? { currency: usual } : undefined}
+      fields={(form) => <Fields form={form} />}
+    />
+  )
+}
+
+/** "92.00 CHF" */
+const priceOf = ({ price, currency }: Service) =>
+  price === null ? null : `${price.toFixed(2)} ${currency ?? ''}`
+
+function Fields({ form: { at } }: { form: SetupForm<ServiceFields> }) {
+  const { t } = useTranslation()
+  return (
+    <>
+      <NameField {...at('name')} label={t('settings.setup.fields.name')} data-autofocus />
+      <NumberField
+        {...at('durationMinutes')}
+        label={t('settings.setup.fields.durationMinutes')}
+        description={t('settings.services.durationHint')}
+        allowDecimal={false}
+      />
+      <div className={classes.two}>
+        <NumberField {...at('price')} label={t('settings.setup.fields.price')} decimalScale={2} />
+        <CurrencyField {...at('currency')} />
+      </div>
+      <p className="soft small" style={{ margin: 0 }}>
+        {t('settings.services.priceHint')}
+      </p>
+    </>
+  )
+}
+
+function CurrencyField(props: At<string | null>) {
+  const { t } = useTranslation()
+  return (
+    <Select
+      {...props}
+      label={t('settings.setup.fields.currency')}
+      searchable
+      clearable
+      clearButtonProps={{ 'aria-label': t('settings.services.clearCurrency') }}
+      limit={50}
+      data={Intl.supportedValuesOf('currency')}
+    />
+  )
+}

@@ -1,0 +1,74 @@
+import {
+  NumberInput,
+  Textarea,
+  TextInput,
+  type NumberInputProps,
+  type TextareaProps,
+  type TextInputProps,
+} from '@mantine/core'
+import { useTranslation } from 'react-i18next'
+import { useSession } from '../api/session.ts'
+import { TimeZoneSelect } from '../components/time-zone-select.tsx'
+import type { At } from './setup-form-state.ts'
+
+type Props<Value, InputProps> = At<Value> & Omit<InputProps, keyof At<Value>>
+
+/** A line that must not be empty; without it the service says so. */
+export function NameField({ onChange, ...props }: Props<string, TextInputProps>) {
+  return <LineField {...props} required onChange={(value) => onChange(value ?? '')} />
+}
+
+/** A line that may be empty. */
+export function LineField({ value, onChange, ...props }: Props<string | null, TextInputProps>) {
+  return (
+    <TextInput
+      dir="auto"
+      autoComplete="off"
+      {...props}
+      value={value ?? ''}
+      onChange={(event) => onChange(event.currentTarget.value || null)}
+    />
+  )
+}
+
+export function TextField({ value, onChange, ...props }: Props<string | null, TextareaProps>) {
+  return (
+    <Textarea
+      dir="auto"
+      autosize
+      minRows={2}
+      maxRows={8}
+      {...props}
+      value={value ?? ''}
+      onChange={(event) => onChange(event.currentTarget.value || null)}
+    />
+  )
+}
+
+export function NumberField({ value, onChange, ...props }: Props<number | null, NumberInputProps>) {
+  return (
+    <NumberInput
+      min={0}
+      hideControls
+      {...props}
+      value={value ?? ''}
+      onChange={(given) => onChange(given === '' ? null : Number(given))}
+    />
+  )
+}
+
+type TimeZoneProps = At<string | null> & { description: string }
+
+/** Empty means the time zone of the business. */
+export function TimeZoneField(props: TimeZoneProps) {
+  const { t } = useTranslation()
+  const { timeZone } = useSession().business
+  return (
+    <TimeZoneSelect
+      {...props}
+      placeholder={t('settings.setup.asBusiness', { timeZone })}
+      clearable
+      clearButtonProps={{ 'aria-label': t('settings.setup.clearTimeZone') }}
+    />
+  )
+}
