@@ -4,6 +4,6 @@ import { ProblemError } from '../../src/client/client.ts'
 export function faultAt(error: unknown, ...properties: string[]) {
   if (!(error instanceof ProblemError)) return undefined
   const faults = error.errors
-  const own = faults.filter(({ pointer }) => properties.includes(pointer.split('/')[1] ?? ''))
+  const own = faults.filter(({ pointer }) => properties.includes(pointer.split(/[/?]/)[1] ?? ''))
   return own.length > 0 ? own.map(({ detail }) => detail).join('; ') : undefined
 }

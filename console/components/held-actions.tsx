@@ -16,7 +16,7 @@ export type HeldAction = {
   run: () => Promise<string>
 }
 
-type Toast = { id: number; text: string; action?: HeldAction; timer: number }
+type Toast = { id: number; text: string; action?: HeldAction; timer: number; share?: number }
 
 let toasts: Toast[] = []
 let lastId = 0
@@ -41,15 +41,35 @@ function runHeld(id: number) {
   const held = toasts.find((toast) => toast.id === id)
   if (!held?.action) return
   window.clearTimeout(held.timer)
-  const { run } = held.action
   // From here on it cannot be undone.
-  show(toasts.map((toast) => (toast.id === id ? { id, text: toast.text, timer: 0 } : toast)))
-  const showResult = (text: string) => {
-    const timer = window.setTimeout(() => remove(id), RESULT_MS)
-    show(toasts.map((toast) => (toast.id === id ? { id, text, timer } : toast)))
-  }
-  run().then(showResult, (error: unknown) => showResult(String(error)))
+  replace({ id, text: held.text, timer: 0 })
+  showResult(id, held.action.run())
 }
+
+/** Shows a toast with the progress of something that goes on when the user leaves the page. */
+export function showWhile(
+  text: string,
+  work: (onProgress: (share: number) => void) => Promise<string>,
+) {
+  lastId += 1
+  const id = lastId
+  show([...toasts, { id, text, timer: 0, share: 0 }])
+  showResult(
+    id,
+    work((share) => replace({ id, text, timer: 0, share })),
+  )
+}
+
+function showResult(id: number, result: Promise<string>) {
+  const end = (text: string) => {
+    const timer = window.setTimeout(() => remove(id), RESULT_MS)
+    replace({ id, text, timer })
+  }
+  result.then(end, (error: unknown) => end(String(error)))
+}
+
+const replace = (changed: Toast) =>
+  show(toasts.map((toast) => (toast.id === changed.id ? changed : toast)))
 
 function undo({ id, timer }: Toast) {
   window.clearTimeout(timer)
@@ -78,7 +98,12 @@ export function HeldActions() {
     <div className={classes.toasts} role="status">
       {shown.map((toast) => (
         <div key={toast.id} className={classes.toast}>
-          <span className="grow">{toast.text}</span>
+          <span className="grow">
+            {toast.text}
+            {toast.share !== undefined && (
+              <progress className={classes.progress} value={toast.share} aria-label={toast.text} />
+            )}
+          </span>
           {toast.action ? (
             <>
               <button type="button" className={classes.undo} onClick={() => undo(toast)}>

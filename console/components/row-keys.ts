@@ -1,7 +1,7 @@
 import { useRef } from 'react'
 import { usePageKeys } from '../shell/keys.ts'
 
-const ROWS = '#page .list-row:has(a)'
+const ROWS = '#page :is(.list-row, [data-row]):has(a)'
 
 /**
  * `J` and `K` move the focus to the link of the next and the previous row. `onLast` is called when

@@ -1,6 +1,6 @@
-/** Lets the browser save a text as a file. */
-export function saveFile(name: string, text: string, type: string) {
-  const address = URL.createObjectURL(new Blob([text], { type }))
+/** Lets the browser save a file. */
+export function saveFile(name: string, content: string | Blob, type: string) {
+  const address = URL.createObjectURL(new Blob([content], { type }))
   const link = document.createElement('a')
   link.href = address
   link.download = name

@@ -66,6 +66,7 @@ import type {
   PrintQuery,
   PrintBody,
   ReportCategory,
+  ReportOptions,
   ReportRun,
 } from '../contract/report.ts'
 import type { CountedObjectPage, ReportRowsQuery } from '../contract/report-rows.ts'
@@ -255,6 +256,7 @@ type OtherOperations = {
     query: ReportRowsQuery
     answer: CountedObjectPage
   }
+  getReportOptions: { path: { reportId: number }; answer: ReportOptions }
   getReportRun: { path: { runId: number }; answer: ReportRun }
   getReportRunFile: { path: { runId: number }; answer: Blob }
   createReportLink: {

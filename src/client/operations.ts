@@ -85,6 +85,7 @@ const OTHERS = {
   listReportCategories: 'GET /reports/category',
   printReport: 'POST /report/print/file',
   listReportRows: 'GET /report/:reportId/rows',
+  getReportOptions: 'GET /report/:reportId/options',
   getReportRun: 'GET /report/run/:runId',
   getReportRunFile: 'GET /report/run/:runId/file',
   createReportLink: 'POST /report/run/:runId/link',

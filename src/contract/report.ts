@@ -91,6 +91,36 @@ export const ReportCategory = Type.Object(
 )
 export type ReportCategory = Static<typeof ReportCategory>
 
+const NamedId = Named('NamedId', { id: Type.Integer(), name: Type.String() })
+
+/** The values that a report can be filtered by, as far as they can be listed, and its groupings. */
+export const ReportOptions = Type.Object(
+  {
+    reportId: Type.Integer(),
+    locations: Type.Array(NamedId, { description: 'Values of `locationIdList`.' }),
+    staff: Type.Array(NamedId, { description: 'Values of `professionalIdList`.' }),
+    services: Type.Array(NamedId, { description: 'Values of `reasonIdList`.' }),
+    statuses: Type.Array(Named('NamedStatus', { status: Type.String(), label: Type.String() }), {
+      description: 'Values of `statusList`.',
+    }),
+    groupBy: Type.Array(Type.Enum([...DIMENSIONS], { title: 'ReportDimension' })),
+  },
+  {
+    title: 'ReportOptions',
+    examples: [
+      {
+        reportId: 101,
+        locations: [{ id: 1, name: 'Zürich' }],
+        staff: [{ id: 3, name: 'Elena García' }],
+        services: [{ id: 5, name: 'Check-up' }],
+        statuses: [{ status: 'NO_SHOW', label: 'No-show' }],
+        groupBy: ['staff', 'month'],
+      },
+    ],
+  },
+)
+export type ReportOptions = Static<typeof ReportOptions>
+
 const day = (description: string) =>
   Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\d$', description, examples: ['2026-09-01'] })
 

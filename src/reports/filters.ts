@@ -91,7 +91,8 @@ export const isId = (item: unknown): item is number =>
 const isText = (item: unknown): item is string =>
   typeof item === 'string' && item.length > 0 && item.length <= 300 && !item.includes('\0')
 
-const OBJECT_TYPES: Partial<Record<ReportSubject, ObjectType>> = {
+/** The objects whose statuses a report can be filtered by. */
+export const OBJECT_TYPES: Partial<Record<ReportSubject, ObjectType>> = {
   appointments: 'CALENDAR',
   classes: 'CLASS_SCHEDULE',
   invitations: 'INVITATION',
@@ -113,18 +114,20 @@ const FILTERS_OF: Record<ReportSubject, readonly FilterName[]> = {
   clients: ['clientIdList', 'tags'],
 }
 
+export const canFilterBy = ({ about }: Report, name: FilterName) => FILTERS_OF[about].includes(name)
+
 /** Refuses filters that the report cannot apply, and statuses that its objects do not have. */
 export function checkAgainstReport(
-  { about }: Report,
+  report: Report,
   filters: Filters,
   outcomes: StatusOutcomes[],
   addFault: AddFault,
 ) {
   for (const name of FILTER_NAMES) {
-    if (filters[name] === null || FILTERS_OF[about].includes(name)) continue
-    addFault(`/filters/${name}`, `cannot be applied to this report, which is about ${about}`)
+    if (filters[name] === null || canFilterBy(report, name)) continue
+    addFault(`/filters/${name}`, `cannot be applied to this report, which is about ${report.about}`)
   }
-  const known = statusesOf(about, outcomes)
+  const known = statusesOf(report.about, outcomes)
   filters.statusList?.forEach((status, i) => {
     if (known.includes(status)) return
     addFault(`/filters/statusList/${i}`, `must be one of ${known.join(', ')}`)

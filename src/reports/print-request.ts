@@ -176,7 +176,7 @@ function visibleIds(reader: Reader, filters: Filters, location: Location | undef
   }
 }
 
-function refuseForbidden(report: Report, reader: Reader) {
+export function refuseForbidden(report: Report, reader: Reader) {
   if (mayPrint(report, reader.functions)) return
   const missing = report.securityFunctions.filter((name) => !reader.functions.has(name))
   throw forbidden(`This report needs the function ${missing.join(', ')}. Ask an owner for it.`)

@@ -45,6 +45,7 @@ import { answerBrokenHttp, answerProblems, routeOf, sendProblem } from './proble
 import { passwordLinks } from '../routes/password-links.ts'
 import { problemPages } from '../routes/problem-pages.ts'
 import { reportLinks } from '../routes/report-links.ts'
+import { reportOptions } from '../routes/report-options.ts'
 import { reportRows } from '../routes/report-rows.ts'
 import { reportSchedules } from '../routes/report-schedules.ts'
 import { reportViews } from '../routes/report-views.ts'
@@ -76,6 +77,7 @@ const ROUTES: Routes[] = [
   reportSchedules,
   reportViews,
   reportRows,
+  reportOptions,
   explain,
   overview,
   search,

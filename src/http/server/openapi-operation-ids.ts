@@ -44,6 +44,7 @@ const NAMES = new Map<string, string>([
   ['GET /reports/category', 'listReportCategories'],
   ['POST /report/print/file', 'printReport'],
   ['GET /report/:reportId/rows', 'listReportRows'],
+  ['GET /report/:reportId/options', 'getReportOptions'],
   ['GET /report/run/:runId', 'getReportRun'],
   ['GET /report/run/:runId/file', 'getReportRunFile'],
   ['POST /report/run/:runId/link', 'createReportLink'],
