@@ -9,7 +9,7 @@ import {
 import { nextMessagesQuery } from './api/messages.ts'
 import { overviewQuery } from './api/overview.ts'
 import { queryClient } from './api/query-client.ts'
-import { sessionQuery, type Session } from './api/session.ts'
+import { findSession, sessionQuery, type Session } from './api/session.ts'
 import type { ActivitySearch } from './messages/filters.ts'
 import type { EditorSearch } from './pages/automation-editor.tsx'
 import type { CalendarSearch } from './pages/calendar.tsx'
@@ -60,7 +60,7 @@ const shell = createRoute({
   id: 'shell',
   component: Shell,
   beforeLoad: async ({ location }) => {
-    const session = await queryClient.ensureQueryData(sessionQuery)
+    const session = await findSession()
     if (!session) throw redirect({ to: '/sign-in', search: { next: location.href } })
   },
 })
@@ -70,8 +70,7 @@ const today = createRoute({
   path: '/',
   // A role without access to Today starts on its first page.
   beforeLoad: async () => {
-    const session = await queryClient.ensureQueryData(sessionQuery)
-    const first = firstPageOf(session)
+    const first = firstPageOf(await findSession())
     if (first && first.path !== '/') throw redirect({ to: first.path, replace: true })
   },
   loader: prefetchToday,
@@ -242,11 +241,13 @@ export const router = createRouter({
 /** Loads the parts of the first page in parallel: the router loads them one after the other. */
 export function preloadFirstPage() {
   const matched = new Set(router.matchRoutes(router.latestLocation).map((match) => match.routeId))
+  // Also on pages without a session: the browser keeps the preloaded answer of index.html until a
+  // request uses it, and that must not be a request after the sign-in.
+  void queryClient.prefetchQuery(sessionQuery).then(() => {
+    const first = firstPageOf(queryClient.getQueryData(sessionQuery.queryKey))
+    if (matched.has(today.id) && first?.path === '/') prefetchToday()
+  })
   if (matched.has(shell.id)) {
-    void queryClient.prefetchQuery(sessionQuery).then(() => {
-      const first = firstPageOf(queryClient.getQueryData(sessionQuery.queryKey))
-      if (matched.has(today.id) && first?.path === '/') prefetchToday()
-    })
     // The router loads them as well, and shows a failure.
     loadPageTexts().catch(() => {})
   }
