@@ -8,14 +8,16 @@ const isTransient = (error: unknown) =>
   error instanceof ConnectionError ||
   (error instanceof ProblemError && [429, 502, 503, 504].includes(error.status))
 
-export const isUnauthorized = (error: unknown) =>
-  error instanceof ProblemError && error.status === 401
+/** Whether the request needs a session that has ended. A wrong password or key is another 401. */
+export const isSignedOut = (error: unknown) =>
+  error instanceof ProblemError &&
+  (error.code === 'missing-credential' || error.code === 'expired-session')
 
 export const queryClient = new QueryClient({
   queryCache: new QueryCache({
     // Another window may have signed out: the session query finds out.
     onError: (error, { queryKey }) => {
-      if (!isUnauthorized(error) || queryKey[0] === 'session') return
+      if (!isSignedOut(error) || queryKey[0] === 'session') return
       void queryClient.invalidateQueries({ queryKey: ['session'] }, { cancelRefetch: false })
     },
   }),

@@ -1,7 +1,7 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import type { Session } from '../../src/client/client.ts'
 import { client } from './client.ts'
-import { isUnauthorized, queryClient } from './query-client.ts'
+import { isSignedOut, queryClient } from './query-client.ts'
 
 export type { Session }
 
@@ -18,22 +18,22 @@ export const sessionQuery = queryOptions({
     try {
       return await client.getSession({}, { signal })
     } catch (error) {
-      if (isUnauthorized(error) && !queryClient.getQueryData(queryKey)) return null
+      if (isSignedOut(error) && !queryClient.getQueryData(queryKey)) return null
       throw error
     }
   },
 })
 
 /** Whether the session ended while the page was open. */
-export const useHasSessionEnded = () => isUnauthorized(useQuery(sessionQuery).error)
+export const useHasSessionEnded = () => isSignedOut(useQuery(sessionQuery).error)
 
 /** The signed-in user, for routes. A session that has ended is asked for again. */
 export async function findSession(): Promise<Session | null> {
-  if (!isUnauthorized(queryClient.getQueryState(queryKey)?.error)) {
+  if (!isSignedOut(queryClient.getQueryState(queryKey)?.error)) {
     return queryClient.ensureQueryData(sessionQuery)
   }
   return queryClient.fetchQuery(sessionQuery).catch((error: unknown) => {
-    if (isUnauthorized(error)) return null
+    if (isSignedOut(error)) return null
     throw error
   })
 }

@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next'
 import { ConnectionError, ProblemError } from '../../src/client/client.ts'
 import { BELL_BODY } from './bell.tsx'
 import type { Translate } from './form.ts'
+import { isSignedOut } from '../api/query-client.ts'
 
 type PlaceholderProps = { minHeight: number; children: ReactNode }
 
@@ -92,6 +93,7 @@ const requestOf = ({ requestId }: ProblemError, t: Translate) =>
 function meaningOf(error: unknown, t: Translate, isRead: boolean): string {
   if (error instanceof ConnectionError) return t('errors.offline')
   if (error instanceof ProblemError) {
+    if (isSignedOut(error)) return t('signedOut.title')
     if (error.status === 403) return t('errors.forbidden')
     if (error.status === 404) return t('errors.notFound')
     if (error.status === 429) return t('errors.tooMany')

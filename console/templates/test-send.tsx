@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { sendTest, type Example, type TemplateBody } from '../api/templates.ts'
 import { faultAt } from '../components/faults.ts'
-import { messageOf } from '../components/form.ts'
+import { ErrorMessage } from '../components/error-message.tsx'
 import classes from './template.module.css'
 
 const MAX_ADDRESSES = 5
@@ -56,7 +56,7 @@ export function TestSend({ emailTemplateId, changes, example }: Props) {
       </div>
       {send.error && !fault && (
         <div role="alert" className="clay tiny">
-          {messageOf(send.error, t)}
+          <ErrorMessage error={send.error} />
         </div>
       )}
     </div>

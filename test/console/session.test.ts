@@ -90,3 +90,25 @@ test('a session that ends keeps the typed text, which is saved after signing in 
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('Saved.').waitFor()
 })
+
+for (const { what, path, field, saved } of [
+  { what: 'a form', path: '/settings/business', field: 'Phone', saved: 'Saved.' },
+  { what: 'a template', path: '/templates/2', field: 'Subject', saved: 'Saved' },
+]) {
+  test(`${what} that is saved after signing out elsewhere offers the sign-in and is saved then`, async (t) => {
+    const { page } = await openAs(t, 'sofia', path)
+    await page.getByRole('textbox', { name: field }).fill('+41 44 111 11 11')
+    await signOutElsewhere(page)
+    await page.getByRole('button', { name: /^Save/ }).click()
+    const link = page.getByRole('main').getByRole('link', { name: 'sign in in a new tab' })
+    const opened = page.context().waitForEvent('page')
+    await link.click()
+    assert.doesNotMatch(await page.getByRole('main').innerText(), /Bearer/)
+    const newTab = await opened
+    await signIn(newTab)
+    await newTab.getByRole('navigation', { name: 'Main' }).first().waitFor()
+    await newTab.close()
+    await page.getByRole('button', { name: /^Save/ }).click()
+    await page.getByText(saved, { exact: true }).waitFor()
+  })
+}
