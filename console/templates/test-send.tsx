@@ -9,13 +9,17 @@ import { ErrorMessage } from '../components/error-message.tsx'
 import classes from './template.module.css'
 
 const MAX_ADDRESSES = 5
+/** What is typed so far; the service checks it completely. */
+const ADDRESS = /^\s*[^\s@]+@[^\s@]+\s*$/
 
 type Props = { emailTemplateId: number; changes: TemplateBody; example: Example | undefined }
 
 /** Sends the mail of the preview, with the unsaved changes, to a few addresses. */
 export function TestSend({ emailTemplateId, changes, example }: Props) {
   const { t } = useTranslation()
-  const [to, setTo] = useState<string[]>([])
+  const [added, setAdded] = useState<string[]>([])
+  const [typed, setTyped] = useState('')
+  const to = [...new Set([...added, ...(ADDRESS.test(typed) ? [typed.trim()] : [])])]
   const send = useMutation({
     mutationFn: ({ objectType, objectId }: Example) =>
       sendTest({ emailTemplateId, objectType, objectId, to, template: changes }),
@@ -32,10 +36,12 @@ export function TestSend({ emailTemplateId, changes, example }: Props) {
           acceptValueOnBlur
           splitChars={[',', ';', ' ']}
           inputMode="email"
-          value={to}
+          value={added}
+          searchValue={typed}
           error={fault}
+          onSearchChange={setTyped}
           onChange={(addresses) => {
-            setTo(addresses)
+            setAdded(addresses)
             send.reset()
           }}
         />
