@@ -2,7 +2,6 @@ import {
   createRootRoute,
   createRoute,
   createRouter,
-  lazyRouteComponent,
   Outlet,
   redirect,
 } from '@tanstack/react-router'
@@ -10,6 +9,7 @@ import { nextMessagesQuery } from './api/messages.ts'
 import { overviewQuery } from './api/overview.ts'
 import { queryClient } from './api/query-client.ts'
 import { findSession, sessionQuery, type Session } from './api/session.ts'
+import { lazyPage } from './components/lazy-page.tsx'
 import type { ActivitySearch } from './messages/filters.ts'
 import type { EditorSearch } from './pages/automation-editor.tsx'
 import type { CalendarSearch } from './pages/calendar.tsx'
@@ -30,28 +30,25 @@ const root = createRootRoute({
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
-  component: lazyRouteComponent(() => import('./pages/sign-in.tsx'), 'SignInPage'),
+  component: lazyPage(() => import('./pages/sign-in.tsx'), 'SignInPage'),
 })
 
 const start = createRoute({
   getParentRoute: () => root,
   path: '/start',
-  component: lazyRouteComponent(() => import('./pages/start.tsx'), 'StartPage'),
+  component: lazyPage(() => import('./pages/start.tsx'), 'StartPage'),
 })
 
 const passwordForgotten = createRoute({
   getParentRoute: () => root,
   path: '/password-forgotten',
-  component: lazyRouteComponent(
-    () => import('./pages/password-forgotten.tsx'),
-    'PasswordForgottenPage',
-  ),
+  component: lazyPage(() => import('./pages/password-forgotten.tsx'), 'PasswordForgottenPage'),
 })
 
 const setPassword = createRoute({
   getParentRoute: () => root,
   path: '/set-password',
-  component: lazyRouteComponent(() => import('./pages/set-password.tsx'), 'SetPasswordPage'),
+  component: lazyPage(() => import('./pages/set-password.tsx'), 'SetPasswordPage'),
 })
 
 /** All pages with navigation; without a session they redirect to the sign-in. */
@@ -74,7 +71,7 @@ const today = createRoute({
     if (first && first.path !== '/') throw redirect({ to: first.path, replace: true })
   },
   loader: prefetchToday,
-  component: lazyRouteComponent(() => import('./pages/today.tsx'), 'TodayPage'),
+  component: lazyPage(() => import('./pages/today.tsx'), 'TodayPage'),
 })
 
 const firstPageOf = (session: Session | null | undefined) =>
@@ -88,39 +85,39 @@ function prefetchToday() {
 const automations = createRoute({
   getParentRoute: () => shell,
   path: '/automations',
-  component: lazyRouteComponent(() => import('./pages/automations.tsx'), 'AutomationsPage'),
+  component: lazyPage(() => import('./pages/automations.tsx'), 'AutomationsPage'),
 })
 
 const newAutomation = createRoute({
   getParentRoute: () => shell,
   path: '/automations/new',
-  component: lazyRouteComponent(() => import('./pages/automation-editor.tsx'), 'NewAutomationPage'),
+  component: lazyPage(() => import('./pages/automation-editor.tsx'), 'NewAutomationPage'),
 })
 
 const automation = createRoute({
   getParentRoute: () => shell,
   path: '/automations/$eventDefnId',
   validateSearch: (search): EditorSearch => (search.on ? { on: true } : {}),
-  component: lazyRouteComponent(() => import('./pages/automation-editor.tsx'), 'AutomationPage'),
+  component: lazyPage(() => import('./pages/automation-editor.tsx'), 'AutomationPage'),
 })
 
 const templates = createRoute({
   getParentRoute: () => shell,
   path: '/templates',
-  component: lazyRouteComponent(() => import('./pages/templates.tsx'), 'TemplatesPage'),
+  component: lazyPage(() => import('./pages/templates.tsx'), 'TemplatesPage'),
 })
 
 const template = createRoute({
   getParentRoute: () => shell,
   path: '/templates/$emailTemplateId',
-  component: lazyRouteComponent(() => import('./pages/template.tsx'), 'TemplatePage'),
+  component: lazyPage(() => import('./pages/template.tsx'), 'TemplatePage'),
 })
 
 const activity = createRoute({
   getParentRoute: () => shell,
   path: '/activity',
   validateSearch: (search) => search as ActivitySearch,
-  component: lazyRouteComponent(() => import('./pages/activity.tsx'), 'ActivityPage'),
+  component: lazyPage(() => import('./pages/activity.tsx'), 'ActivityPage'),
 })
 
 const message = createRoute({
@@ -131,39 +128,39 @@ const message = createRoute({
     stringify: ({ eventTriggerId }) => ({ eventTriggerId: String(eventTriggerId) }),
   },
   validateSearch: (search) => search as ActivitySearch,
-  component: lazyRouteComponent(() => import('./pages/message.tsx'), 'MessagePage'),
+  component: lazyPage(() => import('./pages/message.tsx'), 'MessagePage'),
 })
 
 const calendar = createRoute({
   getParentRoute: () => shell,
   path: '/calendar',
   validateSearch: (search) => search as CalendarSearch,
-  component: lazyRouteComponent(() => import('./pages/calendar.tsx'), 'CalendarPage'),
+  component: lazyPage(() => import('./pages/calendar.tsx'), 'CalendarPage'),
 })
 
 const clients = createRoute({
   getParentRoute: () => shell,
   path: '/clients',
   validateSearch: (search) => search as ClientsSearch,
-  component: lazyRouteComponent(() => import('./pages/clients.tsx'), 'ClientsPage'),
+  component: lazyPage(() => import('./pages/clients.tsx'), 'ClientsPage'),
 })
 
 const client = createRoute({
   getParentRoute: () => shell,
   path: '/clients/$clientId',
-  component: lazyRouteComponent(() => import('./pages/client.tsx'), 'ClientPage'),
+  component: lazyPage(() => import('./pages/client.tsx'), 'ClientPage'),
 })
 
 const imports = createRoute({
   getParentRoute: () => shell,
   path: '/import',
-  component: lazyRouteComponent(() => import('./pages/import.tsx'), 'ImportPage'),
+  component: lazyPage(() => import('./pages/import.tsx'), 'ImportPage'),
 })
 
 const settings = createRoute({
   getParentRoute: () => shell,
   path: '/settings',
-  component: lazyRouteComponent(() => import('./pages/settings.tsx'), 'SettingsPage'),
+  component: lazyPage(() => import('./pages/settings.tsx'), 'SettingsPage'),
 })
 
 const settingsIndex = createRoute({
@@ -177,31 +174,25 @@ const settingsIndex = createRoute({
 const settingsBusiness = createRoute({
   getParentRoute: () => settings,
   path: '/business',
-  component: lazyRouteComponent(
-    () => import('./pages/settings-business.tsx'),
-    'SettingsBusinessPage',
-  ),
+  component: lazyPage(() => import('./pages/settings-business.tsx'), 'SettingsBusinessPage'),
 })
 
 const settingsPeople = createRoute({
   getParentRoute: () => settings,
   path: '/people',
-  component: lazyRouteComponent(() => import('./pages/settings-people.tsx'), 'SettingsPeoplePage'),
+  component: lazyPage(() => import('./pages/settings-people.tsx'), 'SettingsPeoplePage'),
 })
 
 const settingsKeys = createRoute({
   getParentRoute: () => settings,
   path: '/keys',
-  component: lazyRouteComponent(() => import('./pages/settings-keys.tsx'), 'SettingsKeysPage'),
+  component: lazyPage(() => import('./pages/settings-keys.tsx'), 'SettingsKeysPage'),
 })
 
 const settingsAccount = createRoute({
   getParentRoute: () => settings,
   path: '/account',
-  component: lazyRouteComponent(
-    () => import('./pages/settings-account.tsx'),
-    'SettingsAccountPage',
-  ),
+  component: lazyPage(() => import('./pages/settings-account.tsx'), 'SettingsAccountPage'),
 })
 
 export const router = createRouter({

@@ -5,6 +5,7 @@ import { ConnectionError, ProblemError } from '../../src/client/client.ts'
 import { BELL_BODY } from './bell.tsx'
 import type { Translate } from './form.ts'
 import { isSignedOut } from '../api/query-client.ts'
+import { FilesError } from './lazy-page.tsx'
 
 type PlaceholderProps = { minHeight: number; children: ReactNode }
 
@@ -99,6 +100,7 @@ function meaningOf(error: unknown, t: Translate, isRead: boolean): string {
     if (error.status === 429) return t('errors.tooMany')
     if (error.status >= 502 && isRead) return t('errors.unavailable')
   }
+  if (error instanceof FilesError) return t(error.areGone ? 'errors.filesGone' : 'errors.files')
   const message = error instanceof Error ? error.message : String(error)
   return FILE_FAILURE.test(message) ? t('errors.files') : message
 }
