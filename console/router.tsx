@@ -2,14 +2,14 @@ import {
   createRootRoute,
   createRoute,
   createRouter,
-  lazyRouteComponent,
   Outlet,
   redirect,
 } from '@tanstack/react-router'
 import { nextMessagesQuery } from './api/messages.ts'
 import { overviewQuery } from './api/overview.ts'
 import { queryClient } from './api/query-client.ts'
-import { sessionQuery, type Session } from './api/session.ts'
+import { findSession, sessionQuery, type Session } from './api/session.ts'
+import { lazyPage } from './components/lazy-page.tsx'
 import type { ActivitySearch } from './messages/filters.ts'
 import type { EditorSearch } from './pages/automation-editor.tsx'
 import type { CalendarSearch } from './pages/calendar.tsx'
@@ -31,28 +31,25 @@ const root = createRootRoute({
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
-  component: lazyRouteComponent(() => import('./pages/sign-in.tsx'), 'SignInPage'),
+  component: lazyPage(() => import('./pages/sign-in.tsx'), 'SignInPage'),
 })
 
 const start = createRoute({
   getParentRoute: () => root,
   path: '/start',
-  component: lazyRouteComponent(() => import('./pages/start.tsx'), 'StartPage'),
+  component: lazyPage(() => import('./pages/start.tsx'), 'StartPage'),
 })
 
 const passwordForgotten = createRoute({
   getParentRoute: () => root,
   path: '/password-forgotten',
-  component: lazyRouteComponent(
-    () => import('./pages/password-forgotten.tsx'),
-    'PasswordForgottenPage',
-  ),
+  component: lazyPage(() => import('./pages/password-forgotten.tsx'), 'PasswordForgottenPage'),
 })
 
 const setPassword = createRoute({
   getParentRoute: () => root,
   path: '/set-password',
-  component: lazyRouteComponent(() => import('./pages/set-password.tsx'), 'SetPasswordPage'),
+  component: lazyPage(() => import('./pages/set-password.tsx'), 'SetPasswordPage'),
 })
 
 /** All pages with navigation; without a session they redirect to the sign-in. */
@@ -61,7 +58,7 @@ const shell = createRoute({
   id: 'shell',
   component: Shell,
   beforeLoad: async ({ location }) => {
-    const session = await queryClient.ensureQueryData(sessionQuery)
+    const session = await findSession()
     if (!session) throw redirect({ to: '/sign-in', search: { next: location.href } })
   },
 })
@@ -71,12 +68,11 @@ const today = createRoute({
   path: '/',
   // A role without access to Today starts on its first page.
   beforeLoad: async () => {
-    const session = await queryClient.ensureQueryData(sessionQuery)
-    const first = firstPageOf(session)
+    const first = firstPageOf(await findSession())
     if (first && first.path !== '/') throw redirect({ to: first.path, replace: true })
   },
   loader: prefetchToday,
-  component: lazyRouteComponent(() => import('./pages/today.tsx'), 'TodayPage'),
+  component: lazyPage(() => import('./pages/today.tsx'), 'TodayPage'),
 })
 
 const firstPageOf = (session: Session | null | undefined) =>
@@ -90,39 +86,39 @@ function prefetchToday() {
 const automations = createRoute({
   getParentRoute: () => shell,
   path: '/automations',
-  component: lazyRouteComponent(() => import('./pages/automations.tsx'), 'AutomationsPage'),
+  component: lazyPage(() => import('./pages/automations.tsx'), 'AutomationsPage'),
 })
 
 const newAutomation = createRoute({
   getParentRoute: () => shell,
   path: '/automations/new',
-  component: lazyRouteComponent(() => import('./pages/automation-editor.tsx'), 'NewAutomationPage'),
+  component: lazyPage(() => import('./pages/automation-editor.tsx'), 'NewAutomationPage'),
 })
 
 const automation = createRoute({
   getParentRoute: () => shell,
   path: '/automations/$eventDefnId',
   validateSearch: (search): EditorSearch => (search.on ? { on: true } : {}),
-  component: lazyRouteComponent(() => import('./pages/automation-editor.tsx'), 'AutomationPage'),
+  component: lazyPage(() => import('./pages/automation-editor.tsx'), 'AutomationPage'),
 })
 
 const templates = createRoute({
   getParentRoute: () => shell,
   path: '/templates',
-  component: lazyRouteComponent(() => import('./pages/templates.tsx'), 'TemplatesPage'),
+  component: lazyPage(() => import('./pages/templates.tsx'), 'TemplatesPage'),
 })
 
 const template = createRoute({
   getParentRoute: () => shell,
   path: '/templates/$emailTemplateId',
-  component: lazyRouteComponent(() => import('./pages/template.tsx'), 'TemplatePage'),
+  component: lazyPage(() => import('./pages/template.tsx'), 'TemplatePage'),
 })
 
 const activity = createRoute({
   getParentRoute: () => shell,
   path: '/activity',
   validateSearch: (search) => search as ActivitySearch,
-  component: lazyRouteComponent(() => import('./pages/activity.tsx'), 'ActivityPage'),
+  component: lazyPage(() => import('./pages/activity.tsx'), 'ActivityPage'),
 })
 
 const message = createRoute({
@@ -133,27 +129,27 @@ const message = createRoute({
     stringify: ({ eventTriggerId }) => ({ eventTriggerId: String(eventTriggerId) }),
   },
   validateSearch: (search) => search as ActivitySearch,
-  component: lazyRouteComponent(() => import('./pages/message.tsx'), 'MessagePage'),
+  component: lazyPage(() => import('./pages/message.tsx'), 'MessagePage'),
 })
 
 const calendar = createRoute({
   getParentRoute: () => shell,
   path: '/calendar',
   validateSearch: (search) => search as CalendarSearch,
-  component: lazyRouteComponent(() => import('./pages/calendar.tsx'), 'CalendarPage'),
+  component: lazyPage(() => import('./pages/calendar.tsx'), 'CalendarPage'),
 })
 
 const clients = createRoute({
   getParentRoute: () => shell,
   path: '/clients',
   validateSearch: (search) => search as ClientsSearch,
-  component: lazyRouteComponent(() => import('./pages/clients.tsx'), 'ClientsPage'),
+  component: lazyPage(() => import('./pages/clients.tsx'), 'ClientsPage'),
 })
 
 const client = createRoute({
   getParentRoute: () => shell,
   path: '/clients/$clientId',
-  component: lazyRouteComponent(() => import('./pages/client.tsx'), 'ClientPage'),
+  component: lazyPage(() => import('./pages/client.tsx'), 'ClientPage'),
 })
 
 const reports = createRoute({
@@ -176,13 +172,13 @@ const report = createRoute({
 const imports = createRoute({
   getParentRoute: () => shell,
   path: '/import',
-  component: lazyRouteComponent(() => import('./pages/import.tsx'), 'ImportPage'),
+  component: lazyPage(() => import('./pages/import.tsx'), 'ImportPage'),
 })
 
 const settings = createRoute({
   getParentRoute: () => shell,
   path: '/settings',
-  component: lazyRouteComponent(() => import('./pages/settings.tsx'), 'SettingsPage'),
+  component: lazyPage(() => import('./pages/settings.tsx'), 'SettingsPage'),
 })
 
 const settingsIndex = createRoute({
@@ -196,10 +192,7 @@ const settingsIndex = createRoute({
 const settingsBusiness = createRoute({
   getParentRoute: () => settings,
   path: '/business',
-  component: lazyRouteComponent(
-    () => import('./pages/settings-business.tsx'),
-    'SettingsBusinessPage',
-  ),
+  component: lazyPage(() => import('./pages/settings-business.tsx'), 'SettingsBusinessPage'),
 })
 
 const settingsLocations = createRoute({
@@ -229,22 +222,19 @@ const settingsServices = createRoute({
 const settingsPeople = createRoute({
   getParentRoute: () => settings,
   path: '/people',
-  component: lazyRouteComponent(() => import('./pages/settings-people.tsx'), 'SettingsPeoplePage'),
+  component: lazyPage(() => import('./pages/settings-people.tsx'), 'SettingsPeoplePage'),
 })
 
 const settingsKeys = createRoute({
   getParentRoute: () => settings,
   path: '/keys',
-  component: lazyRouteComponent(() => import('./pages/settings-keys.tsx'), 'SettingsKeysPage'),
+  component: lazyPage(() => import('./pages/settings-keys.tsx'), 'SettingsKeysPage'),
 })
 
 const settingsAccount = createRoute({
   getParentRoute: () => settings,
   path: '/account',
-  component: lazyRouteComponent(
-    () => import('./pages/settings-account.tsx'),
-    'SettingsAccountPage',
-  ),
+  component: lazyPage(() => import('./pages/settings-account.tsx'), 'SettingsAccountPage'),
 })
 
 /** An unknown address, with the navigation. */
@@ -297,11 +287,13 @@ export const router = createRouter({
 /** Loads the parts of the first page in parallel: the router loads them one after the other. */
 export function preloadFirstPage() {
   const matched = new Set(router.matchRoutes(router.latestLocation).map((match) => match.routeId))
+  // Also on pages without a session: the browser keeps the preloaded answer of index.html until a
+  // request uses it, and that must not be a request after the sign-in.
+  void queryClient.prefetchQuery(sessionQuery).then(() => {
+    const first = firstPageOf(queryClient.getQueryData(sessionQuery.queryKey))
+    if (matched.has(today.id) && first?.path === '/') prefetchToday()
+  })
   if (matched.has(shell.id)) {
-    void queryClient.prefetchQuery(sessionQuery).then(() => {
-      const first = firstPageOf(queryClient.getQueryData(sessionQuery.queryKey))
-      if (matched.has(today.id) && first?.path === '/') prefetchToday()
-    })
     // The router loads them as well, and shows a failure.
     loadPageTexts().catch(() => {})
   }

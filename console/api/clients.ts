@@ -47,8 +47,15 @@ const refresh = () =>
     predicate: ({ queryKey }) => ['clients', 'calendar', 'messages'].includes(String(queryKey[0])),
   })
 
-export async function saveClient(body: ClientBody) {
-  const saved = await client.createClient(body)
+/** A client with its version, for `If-Match`. */
+export async function readClient(clientId: number) {
+  const { body, response } = await client.getClient({ clientId }).withResponse()
+  return { client: body, etag: response.headers.get('etag') }
+}
+
+/** Saves the given properties. A stale `etag` is answered with 412. */
+export async function saveClient(body: ClientBody, etag: string | null = null) {
+  const saved = await client.createClient(body, { ifMatch: etag })
   await refresh()
   return saved
 }

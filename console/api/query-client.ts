@@ -1,4 +1,4 @@
-import { QueryClient } from '@tanstack/react-query'
+import { QueryCache, QueryClient } from '@tanstack/react-query'
 import { ConnectionError, ProblemError } from '../../src/client/client.ts'
 
 const MAX_RETRIES = 3
@@ -8,7 +8,19 @@ const isTransient = (error: unknown) =>
   error instanceof ConnectionError ||
   (error instanceof ProblemError && [429, 502, 503, 504].includes(error.status))
 
+/** Whether the request needs a session that has ended. A wrong password or key is another 401. */
+export const isSignedOut = (error: unknown) =>
+  error instanceof ProblemError &&
+  (error.code === 'missing-credential' || error.code === 'expired-session')
+
 export const queryClient = new QueryClient({
+  queryCache: new QueryCache({
+    // Another window may have signed out: the session query finds out.
+    onError: (error, { queryKey }) => {
+      if (!isSignedOut(error) || queryKey[0] === 'session') return
+      void queryClient.invalidateQueries({ queryKey: ['session'] }, { cancelRefetch: false })
+    },
+  }),
   defaultOptions: {
     // Saving while offline fails at once; the form keeps its text and shows the error.
     mutations: { networkMode: 'always' },

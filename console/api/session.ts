@@ -1,23 +1,42 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { ProblemError, type Session } from '../../src/client/client.ts'
+import type { Session } from '../../src/client/client.ts'
 import { client } from './client.ts'
-import { queryClient } from './query-client.ts'
+import { isSignedOut, queryClient } from './query-client.ts'
 
 export type { Session }
 
-/** The signed-in user; `null` if there is none. */
+const queryKey = ['session']
+
+/**
+ * The signed-in user; `null` if there is none. If the session ends while a page is open, the query
+ * keeps the user and has an error: the page keeps its text.
+ */
 export const sessionQuery = queryOptions({
-  queryKey: ['session'],
+  queryKey,
   staleTime: 60_000,
-  queryFn: async ({ signal }) => {
+  queryFn: async ({ signal }): Promise<Session | null> => {
     try {
       return await client.getSession({}, { signal })
     } catch (error) {
-      if (error instanceof ProblemError && error.status === 401) return null
+      if (isSignedOut(error) && !queryClient.getQueryData(queryKey)) return null
       throw error
     }
   },
 })
+
+/** Whether the session ended while the page was open. */
+export const useHasSessionEnded = () => isSignedOut(useQuery(sessionQuery).error)
+
+/** The signed-in user, for routes. A session that has ended is asked for again. */
+export async function findSession(): Promise<Session | null> {
+  if (!isSignedOut(queryClient.getQueryState(queryKey)?.error)) {
+    return queryClient.ensureQueryData(sessionQuery)
+  }
+  return queryClient.fetchQuery(sessionQuery).catch((error: unknown) => {
+    if (isSignedOut(error)) return null
+    throw error
+  })
+}
 
 /** For pages that need a session: the router has checked that there is one. */
 export function useSession(): Session {

@@ -13,6 +13,7 @@ import { useTranslation } from 'react-i18next'
 import { deleteAutomation } from '../api/automation.ts'
 import { switchAutomation, type Automation } from '../api/automations.ts'
 import { useSession } from '../api/session.ts'
+import { ErrorMessage } from '../components/error-message.tsx'
 
 type Props = { automation: Automation; label: string }
 
@@ -91,7 +92,7 @@ function DeleteWindow({ automation, label, onClose }: Props & { onClose: () => v
       <p className="soft">{t('automationMenu.deleteText', { count })}</p>
       {remove.error && (
         <p role="alert" className="clay small">
-          {remove.error.message}
+          <ErrorMessage error={remove.error} />
         </p>
       )}
       <div className="row" style={{ justifyContent: 'flex-end' }}>

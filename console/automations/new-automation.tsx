@@ -6,6 +6,8 @@ import { useTranslation } from 'react-i18next'
 import { createByRecipe } from '../api/recipes.ts'
 import { useSession } from '../api/session.ts'
 import { RECIPES, type Recipe } from './recipes.ts'
+import { ErrorMessage } from '../components/error-message.tsx'
+import { Filled, part } from '../components/filled.tsx'
 
 /** Starts with an empty sentence, or with a recipe that creates its mail. */
 export function NewAutomation() {
@@ -27,7 +29,10 @@ export function NewAutomation() {
     <>
       {create.error && (
         <span role="alert" className="clay small">
-          {t('recipes.failed', { reason: create.error.message })}
+          <Filled
+            text={t('recipes.failed', { reason: part('reason') })}
+            parts={{ reason: <ErrorMessage error={create.error} /> }}
+          />
         </span>
       )}
       <Menu position="bottom-end" width={300}>

@@ -29,6 +29,7 @@ import classes from './calendar.module.css'
 import type { Column } from './columns.ts'
 import { statusLabel, useVisitDetails } from './visit.tsx'
 import { Consequences, shortConsequences } from './what-if.tsx'
+import { ErrorMessage } from '../components/error-message.tsx'
 
 /** Debounce of the plan request after a change. */
 const TYPING_MS = 250
@@ -232,10 +233,9 @@ function SaveLabel({ appointment, changes }: LabelProps) {
 
 export function Refusal({ error }: { error: unknown }) {
   const { t } = useTranslation()
-  const text = error instanceof Error ? error.message : String(error)
   return (
     <p role="alert" className="clay" style={{ margin: 0 }}>
-      {t('whatIf.refused')}: {text}
+      {t('whatIf.refused')}: <ErrorMessage error={error} />
     </p>
   )
 }

@@ -1,17 +1,9 @@
-import { useState, type FormEvent } from 'react'
+import { createElement, useState, type FormEvent } from 'react'
 import { useTranslation } from 'react-i18next'
-import { ConnectionError, ProblemError } from '../../src/client/client.ts'
+import { ProblemError } from '../../src/client/client.ts'
+import { ErrorMessage } from './error-message.tsx'
 
 export type Translate = ReturnType<typeof useTranslation>['t']
-
-/** The message for an error of a form. */
-export function messageOf(error: unknown, t: Translate): string {
-  if (error instanceof ConnectionError) return t('errors.offline')
-  if (error instanceof ProblemError && error.status === 429) {
-    return t('form.tooMany', { count: error.retryAfterSeconds ?? 60 })
-  }
-  return error instanceof Error ? error.message : String(error)
-}
 
 /**
  * Submits a form, once at a time. `faultAt` returns the error of a field; `message` any error that
@@ -21,7 +13,6 @@ export function useForm(
   work: (values: (name: string) => string) => Promise<unknown>,
   fields: string[] = [],
 ) {
-  const { t } = useTranslation()
   const [error, setError] = useState<unknown>()
   const [isBusy, setBusy] = useState(false)
   const [isDone, setDone] = useState(false)
@@ -48,7 +39,7 @@ export function useForm(
     isBusy,
     isDone,
     faultAt,
-    message: error && !isShown ? messageOf(error, t) : undefined,
+    message: error && !isShown ? createElement(ErrorMessage, { error }) : undefined,
     onSubmit: (event: FormEvent<HTMLFormElement>) => void submit(event),
   }
 }

@@ -4,6 +4,8 @@ import { useTranslation } from 'react-i18next'
 import { ConnectionError, ProblemError } from '../../src/client/client.ts'
 import { BELL_BODY } from './bell.tsx'
 import type { Translate } from './form.ts'
+import { isSignedOut } from '../api/query-client.ts'
+import { FilesError } from './lazy-page.tsx'
 
 type PlaceholderProps = { minHeight: number; children: ReactNode }
 
@@ -92,11 +94,13 @@ const requestOf = ({ requestId }: ProblemError, t: Translate) =>
 function meaningOf(error: unknown, t: Translate, isRead: boolean): string {
   if (error instanceof ConnectionError) return t('errors.offline')
   if (error instanceof ProblemError) {
+    if (isSignedOut(error)) return t('signedOut.title')
     if (error.status === 403) return t('errors.forbidden')
     if (error.status === 404) return t('errors.notFound')
     if (error.status === 429) return t('errors.tooMany')
     if (error.status >= 502 && isRead) return t('errors.unavailable')
   }
+  if (error instanceof FilesError) return t(error.areGone ? 'errors.filesGone' : 'errors.files')
   const message = error instanceof Error ? error.message : String(error)
   return FILE_FAILURE.test(message) ? t('errors.files') : message
 }

@@ -11,6 +11,7 @@ import {
 } from '../api/messages.ts'
 import { useSession } from '../api/session.ts'
 import { holdAction } from '../components/held-actions.tsx'
+import { messageOf } from '../components/error-message.tsx'
 
 export type ActionName = 'sendAgain' | 'cancel' | 'fire'
 
@@ -80,7 +81,7 @@ export function useHeldAction() {
           }
           return words.join('. ')
         } catch (error) {
-          return t('held.failed', { reason: error instanceof Error ? error.message : '' })
+          return t('held.failed', { reason: messageOf(error, t) })
         }
       },
     })
@@ -98,7 +99,7 @@ export function useHeldDecision() {
           await decideApproval(decision, approval)
           return t(`held.done.${decision}`, { count })
         } catch (error) {
-          return t('held.failed', { reason: error instanceof Error ? error.message : '' })
+          return t('held.failed', { reason: messageOf(error, t) })
         }
       },
     })

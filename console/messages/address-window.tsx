@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { clientQuery, saveClient, type Client } from '../api/clients.ts'
 import { faultAt } from '../components/faults.ts'
-import { messageOf } from '../components/form.ts'
+import { ErrorMessage } from '../components/error-message.tsx'
 import { Failure, Loading } from '../components/states.tsx'
 
 type Props = {
@@ -59,7 +59,7 @@ function AddressForm({ client, to, onClose }: FormProps) {
         label={t('clients.emailAddress')}
         description={`${client.firstName} ${client.lastName}`}
         value={address}
-        error={fault ?? (save.error ? messageOf(save.error, t) : undefined)}
+        error={fault ?? (save.error ? <ErrorMessage error={save.error} /> : undefined)}
         onChange={(event) => {
           setAddress(event.currentTarget.value)
           save.reset()

@@ -32,7 +32,7 @@ import { MailPreview } from '../automations/mail-preview.tsx'
 import { PlanCard, PlanFigures } from '../automations/plan-card.tsx'
 import type { Word } from '../automations/sentence.ts'
 import { Conflict } from '../components/conflict.tsx'
-import { messageOf, type Translate } from '../components/form.ts'
+import { ErrorMessage, NotSaved } from '../components/error-message.tsx'
 import { LeaveWindow } from '../components/leave-window.tsx'
 import { SaveKeys } from '../components/save-keys.tsx'
 import { LoadingColumns } from '../components/skeletons.tsx'
@@ -243,11 +243,13 @@ function Editor({ setup, opened }: EditorProps) {
               {plan.data && <PlanFigures plan={plan.data} />}
               {save.error && (!isConflict || isDeleted || hasTheirsFailed) && (
                 <div role="alert" className={`clay small ${classes.saveError}`}>
-                  {isDeleted
-                    ? t('editor.conflict.gone')
-                    : isConflict
-                      ? t('editor.conflict.unread')
-                      : t('editor.notSaved', { reason: reasonOf(save.error, t) })}
+                  {isDeleted ? (
+                    t('editor.conflict.gone')
+                  ) : isConflict ? (
+                    t('editor.conflict.unread')
+                  ) : (
+                    <NotSaved reason={reasonOf(save.error)} />
+                  )}
                 </div>
               )}
               <Button
@@ -288,10 +290,12 @@ function Editor({ setup, opened }: EditorProps) {
 const isStatus = (error: unknown, status: number) =>
   error instanceof ProblemError && error.status === status
 
-const reasonOf = (error: unknown, t: Translate) => {
+const reasonOf = (error: unknown) => {
   const faults = error instanceof ProblemError ? error.errors : []
   return (
-    faults.map(({ pointer, detail }) => `${pointer} ${detail}`).join('; ') || messageOf(error, t)
+    faults.map(({ pointer, detail }) => `${pointer} ${detail}`).join('; ') || (
+      <ErrorMessage error={error} />
+    )
   )
 }
 

@@ -8,7 +8,7 @@ import { waitingApprovalsQuery } from '../api/approvals.ts'
 import { importCsv, readHeader, type CsvResult } from '../api/imports.ts'
 import { useSession } from '../api/session.ts'
 import { guessField } from '../components/guess-field.ts'
-import { messageOf } from '../components/form.ts'
+import { ErrorMessage } from '../components/error-message.tsx'
 import { Failure, Loading } from '../components/states.tsx'
 import { TimeZoneSelect } from '../components/time-zone-select.tsx'
 import { PageHead } from '../shell/page-head.tsx'
@@ -189,7 +189,7 @@ function Mapping({ file, kind, timeZone, isHistory }: MappingProps) {
           )}
           {failure && (
             <p role="alert" className="small clay">
-              {messageOf(failure, t)}
+              <ErrorMessage error={failure} />
             </p>
           )}
         </section>

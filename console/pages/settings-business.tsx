@@ -1,4 +1,5 @@
 import { Button, TextInput } from '@mantine/core'
+import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { pauseMail, resumeMail, saveBusiness } from '../api/business.ts'
 import { useSession } from '../api/session.ts'
@@ -131,7 +132,7 @@ function MailPause() {
 }
 
 /** The result of the form, next to its button. */
-export function FormState({ message, isDone }: { message: string | undefined; isDone: boolean }) {
+export function FormState({ message, isDone }: { message: ReactNode; isDone: boolean }) {
   const { t } = useTranslation()
   return (
     <span role="status" className={`small ${message ? 'clay' : 'soft'}`}>

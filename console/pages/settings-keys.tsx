@@ -9,11 +9,11 @@ import {
   IconX,
 } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useState, type ReactNode } from 'react'
 import { Trans, useTranslation } from 'react-i18next'
 import type { ApiKey, Scope } from '../../src/contract/credentials.ts'
 import { keysQuery, makeKey, revokeKey, type NewKey } from '../api/keys.ts'
-import { messageOf, useForm } from '../components/form.ts'
+import { useForm } from '../components/form.ts'
 import { Empty, Failure, Loading } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
 import { PageHead } from '../shell/page-head.tsx'
@@ -25,6 +25,7 @@ import {
   SettingsWindow,
   SubmitRow,
 } from './settings.tsx'
+import { ErrorMessage } from '../components/error-message.tsx'
 
 const SCOPES: Scope[] = [
   'scheduling:read',
@@ -110,11 +111,11 @@ const keyOf = <S extends Scope>(scope: S) =>
 function KeyTable({ keys }: { keys: ApiKey[] }) {
   const { t } = useTranslation()
   const [revoked, setRevoked] = useState<ApiKey>()
-  const [note, setNote] = useState<string>()
+  const [note, setNote] = useState<ReactNode>()
   const revoke = (key: ApiKey) =>
     void revokeKey(key).then(
       () => setNote(undefined),
-      (error: unknown) => setNote(messageOf(error, t)),
+      (error: unknown) => setNote(<ErrorMessage error={error} />),
     )
   return (
     <div className={`card ${classes.scroll}`}>

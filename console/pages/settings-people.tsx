@@ -10,7 +10,7 @@ import {
 } from '@mantine/core'
 import { IconCheck, IconDots, IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Role, User } from '../../src/contract/credentials.ts'
 import { overviewQuery, readMailState, type MailState } from '../api/overview.ts'
@@ -24,7 +24,7 @@ import {
 } from '../api/people.ts'
 import { useSession } from '../api/session.ts'
 import { setupQuery, type Setup } from '../api/setup.ts'
-import { messageOf, useForm, type Translate } from '../components/form.ts'
+import { useForm, type Translate } from '../components/form.ts'
 import { Failure, Loading } from '../components/states.tsx'
 import { PageHead } from '../shell/page-head.tsx'
 import classes from './settings.module.css'
@@ -35,6 +35,7 @@ import {
   SettingsWindow,
   SubmitRow,
 } from './settings.tsx'
+import { ErrorMessage } from '../components/error-message.tsx'
 
 const ROLES: Role[] = ['OWNER', 'ADMINISTRATOR', 'LOCATION_SUPER_USER', 'USER', 'REPORTS_ONLY']
 
@@ -43,7 +44,7 @@ export function SettingsPeoplePage() {
   const { data: people, error, refetch } = useQuery(peopleQuery)
   const { data: setup } = useQuery(setupQuery)
   const [edited, setEdited] = useState<User | 'new'>()
-  const [note, setNote] = useState<string>()
+  const [note, setNote] = useState<ReactNode>()
   return (
     <>
       <PageHead
@@ -91,7 +92,7 @@ type TableProps = {
   people: User[]
   setup: Setup | undefined
   onEdit: (person: User) => void
-  onNote: (note: string) => void
+  onNote: (note: ReactNode) => void
 }
 
 function PeopleTable({ people, setup, onEdit, onNote }: TableProps) {
@@ -160,7 +161,7 @@ function PersonMenu({ person, onEdit, onNote }: MenuProps) {
   const [isAsking, setAsking] = useState(false)
   if (person.role === 'OWNER' && role !== 'OWNER') return null
   const act = (work: () => Promise<string>) =>
-    void work().then(onNote, (error: unknown) => onNote(messageOf(error, t)))
+    void work().then(onNote, (error: unknown) => onNote(<ErrorMessage error={error} />))
   const sendLink = async (address: string) => {
     await sendPasswordLink(person)
     return invitedNote(await readMailState(), address, t)

@@ -114,7 +114,7 @@ export function ConfirmWindow({ hint, button, onConfirm, onClose, ...window }: C
 
 type SubmitProps = {
   label: string
-  form: { isBusy: boolean; message?: string | undefined }
+  form: { isBusy: boolean; message?: ReactNode }
   disabled?: boolean
 }
 

@@ -24,7 +24,7 @@ import {
 } from '../api/templates.ts'
 import { Conflict } from '../components/conflict.tsx'
 import { Filled, part } from '../components/filled.tsx'
-import { messageOf } from '../components/form.ts'
+import { ErrorMessage, NotSaved } from '../components/error-message.tsx'
 import { LeaveWindow } from '../components/leave-window.tsx'
 import { SaveKeys } from '../components/save-keys.tsx'
 import { LoadingColumns } from '../components/skeletons.tsx'
@@ -358,11 +358,13 @@ function Head({ editing, automations, objectType, canEdit, count }: HeadProps) {
       {canEdit && <HeadActions editing={editing} automations={automations.length} count={count} />}
       {save.error && (!isConflict || hasTheirsFailed) && (
         <div role="alert" className={`clay small ${classes.saveError}`}>
-          {isFaulty
-            ? t('template.refused')
-            : isConflict
-              ? t('editor.conflict.unread')
-              : t('editor.notSaved', { reason: messageOf(save.error, t) })}
+          {isFaulty ? (
+            t('template.refused')
+          ) : isConflict ? (
+            t('editor.conflict.unread')
+          ) : (
+            <NotSaved reason={<ErrorMessage error={save.error} />} />
+          )}
         </div>
       )}
     </header>

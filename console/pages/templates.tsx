@@ -9,7 +9,7 @@ import { useSession } from '../api/session.ts'
 import type { Template } from '../api/setup.ts'
 import { freeName, saveTemplate, templatesQuery } from '../api/templates.ts'
 import { faultAt } from '../components/faults.ts'
-import { messageOf } from '../components/form.ts'
+import { ErrorMessage } from '../components/error-message.tsx'
 import { useRowKeys } from '../components/row-keys.ts'
 import { LoadingRows } from '../components/skeletons.tsx'
 import { Empty, Failure } from '../components/states.tsx'
@@ -257,7 +257,7 @@ function NewTemplate({ templates, onClose }: { templates: Template[]; onClose: (
           description={t('template.nameHint')}
           maxLength={200}
           value={name}
-          error={fault ?? (create.error ? messageOf(create.error, t) : undefined)}
+          error={fault ?? (create.error ? <ErrorMessage error={create.error} /> : undefined)}
           onChange={(event) => setName(event.currentTarget.value)}
         />
         <div className="row" style={{ justifyContent: 'flex-end' }}>

@@ -25,6 +25,7 @@ import { NAVIGATION, type NavigationItem } from './navigation.ts'
 import { usePalette } from './palette.tsx'
 import { commandKey } from './platform.ts'
 import { forgetRecent } from './recent.ts'
+import { SignedOutBar } from './signed-out-bar.tsx'
 
 const KeysWindow = lazy(async () => {
   const { KeysWindow } = await import('./keys-window.tsx')
@@ -64,6 +65,7 @@ export function Shell() {
           <Suspense>
             <OfflineBar />
           </Suspense>
+          <SignedOutBar />
           {isPhone && <PhoneBar onFind={openPalette} />}
           <main id="page" className="page">
             <Suspense fallback={<Loading />}>

@@ -9,6 +9,7 @@ import { clientLanguagesQuery, saveTemplate } from '../api/templates.ts'
 import { draftOf } from './draft.ts'
 import { COMMON_LANGUAGES, languageName, primaryLanguage } from './languages.ts'
 import classes from './template.module.css'
+import { ErrorMessage } from '../components/error-message.tsx'
 
 /** Used if neither the template nor the business has a language. */
 const DEFAULT_LANGUAGE = 'en'
@@ -84,7 +85,7 @@ export function LanguageBar({ template, variants, canEdit }: Props) {
       )}
       {create.error && (
         <span role="alert" className="clay tiny">
-          {create.error.message}
+          <ErrorMessage error={create.error} />
         </span>
       )}
     </div>

@@ -21,6 +21,7 @@ import {
 } from '../api/templates.ts'
 import { queryClient } from '../api/query-client.ts'
 import { draftOf } from './draft.ts'
+import { ErrorMessage } from '../components/error-message.tsx'
 
 type Props = {
   template: Template
@@ -146,7 +147,7 @@ function DeactivateWindow({ template, automations, onClose, onDone }: Deactivate
       <p className="soft">{t('templateMenu.askText', { count: automations })}</p>
       {deactivate.error && (
         <p role="alert" className="clay small">
-          {deactivate.error.message}
+          <ErrorMessage error={deactivate.error} />
         </p>
       )}
       <div className="row" style={{ justifyContent: 'flex-end' }}>

@@ -6,17 +6,21 @@ import { useTranslation } from 'react-i18next'
 import { readMailState } from '../api/overview.ts'
 import { sendTest, type Example, type TemplateBody } from '../api/templates.ts'
 import { faultAt } from '../components/faults.ts'
-import { messageOf } from '../components/form.ts'
+import { ErrorMessage } from '../components/error-message.tsx'
 import classes from './template.module.css'
 
 const MAX_ADDRESSES = 5
+/** What is typed so far; the service checks it completely. */
+const ADDRESS = /^\s*[^\s@]+@[^\s@]+\s*$/
 
 type Props = { emailTemplateId: number; changes: TemplateBody; example: Example | undefined }
 
 /** Sends the mail of the preview, with the unsaved changes, to a few addresses. */
 export function TestSend({ emailTemplateId, changes, example }: Props) {
   const { t } = useTranslation()
-  const [to, setTo] = useState<string[]>([])
+  const [added, setAdded] = useState<string[]>([])
+  const [typed, setTyped] = useState('')
+  const to = [...new Set([...added, ...(ADDRESS.test(typed) ? [typed.trim()] : [])])]
   const send = useMutation({
     mutationFn: async ({ objectType, objectId }: Example) => {
       const test = { emailTemplateId, objectType, objectId, to, template: changes }
@@ -36,10 +40,12 @@ export function TestSend({ emailTemplateId, changes, example }: Props) {
           acceptValueOnBlur
           splitChars={[',', ';', ' ']}
           inputMode="email"
-          value={to}
+          value={added}
+          searchValue={typed}
           error={fault}
+          onSearchChange={setTyped}
           onChange={(addresses) => {
-            setTo(addresses)
+            setAdded(addresses)
             send.reset()
           }}
         />
@@ -60,7 +66,7 @@ export function TestSend({ emailTemplateId, changes, example }: Props) {
       </div>
       {send.error && !fault && (
         <div role="alert" className="clay tiny">
-          {messageOf(send.error, t)}
+          <ErrorMessage error={send.error} />
         </div>
       )}
     </div>

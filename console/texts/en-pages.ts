@@ -859,6 +859,11 @@ export const enPages = {
     tagsFault: 'Write each line as name: value, value',
     all: 'All clients',
   },
+  signedOut: {
+    title: 'You were signed out.',
+    signInAgain:
+      'You were signed out. What you typed is still here: <a>sign in in a new tab</a>, then save.',
+  },
   form: {
     save: 'Save',
     saved: 'Saved.',

@@ -69,6 +69,8 @@ export const en = {
       'The service or its database did not answer in time. Nothing is lost: messages are sent when it answers again.',
     offline: 'The service cannot be reached. Check your connection.',
     files: 'Its files could not be loaded. Check your connection, and try again.',
+    filesGone:
+      'Its files could not be loaded. Bellwether was probably updated: try again to load the new version.',
     forbidden: 'Your role may not see this.',
     notFound: 'It does not exist, or you may not see it.',
     tooMany: 'Too many requests. The page retries automatically.',

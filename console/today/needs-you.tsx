@@ -20,6 +20,7 @@ import { nameOfUser } from '../components/user-name.ts'
 import { isIntended, setIntended } from './intended.ts'
 import { Panel } from './panel.tsx'
 import classes from './today.module.css'
+import { ErrorMessage } from '../components/error-message.tsx'
 
 /** The page Activity has the others. */
 const SHOWN_FAILURES = 5
@@ -136,7 +137,11 @@ function PausedItem({ waiting }: { waiting: number }) {
           <Button size="compact-sm" variant="default" loading={isPending} onClick={() => mutate()}>
             {t('today.paused.resume')}
           </Button>
-          {error && <span className="small clay">{error.message}</span>}
+          {error && (
+            <span className="small clay">
+              <ErrorMessage error={error} />
+            </span>
+          )}
         </div>
       )}
     </Item>

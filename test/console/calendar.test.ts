@@ -3,12 +3,13 @@ import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import {
   assertAccessible,
+  keepScreenshot,
   skipInShortRun,
   startConsole,
   waitUntilLoaded,
 } from '../support/console.ts'
 
-const { service, openAs } = await startConsole([{ username: 'sofia', role: 'OWNER' }])
+const { service, openAs, call } = await startConsole([{ username: 'sofia', role: 'OWNER' }])
 
 const DAY_MS = 86_400_000
 const dayIn = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10)
@@ -271,6 +272,39 @@ test('clients are found while typing, regardless of accents; errors are shown at
   const saved = await ask<{ tags: object }>(page, `/client/${clientId}`)
   assert.deepEqual(saved.tags, { level: ['gold', 'vip'] })
   assert.deepEqual(complaints, [])
+})
+
+test('two windows that edit a client keep the changes of both, and ask about the same field', async (t) => {
+  const { page } = await openAs(t, 'sofia', '/clients')
+  const person = { firstName: 'Ágnes', lastName: 'Twice' }
+  const { clientId } = await call('POST', '/client', person)
+  const phoneAndLanguage = async () => {
+    const { phone, language } = await ask<Record<string, string>>(page, `/client/${clientId}`)
+    return [phone, language]
+  }
+  const open = async () => {
+    await page.goto(new URL(`/console/clients/${clientId}`, page.url()).href)
+    await page.getByRole('button', { name: 'Edit' }).click()
+  }
+  await open()
+  await page.getByLabel('Phone').fill('+41 44 222 22 22')
+  await call('POST', '/client', { clientId, language: 'fr' })
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('button', { name: 'Edit' }).waitFor()
+  assert.deepEqual(await phoneAndLanguage(), ['+41 44 222 22 22', 'fr'])
+
+  await open()
+  await page.getByLabel('Phone').fill('+41 44 333 33 33')
+  await call('POST', '/client', { clientId, phone: '+41 44 444 44 44', language: 'it' })
+  await page.getByRole('button', { name: 'Save' }).click()
+  const conflict = page.getByRole('alert').filter({ hasText: 'Saved before you by the key test' })
+  await conflict.getByText(/Keeping yours replaces “Phone”\.$/).waitFor()
+  await assertAccessible(page)
+  await keepScreenshot(page, 'client-conflict')
+  await conflict.getByRole('button', { name: 'Keep mine' }).click()
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('button', { name: 'Edit' }).waitFor()
+  assert.deepEqual(await phoneAndLanguage(), ['+41 44 333 33 33', 'it'])
 })
 
 test('a suppressed address is shown with its reason and can be cleared', async (t) => {

@@ -226,10 +226,10 @@ test('a template is created, tested, translated, copied and deactivated', async 
   await page.getByText('not used by an automation').waitFor()
   await subjectOf(page).fill('Where to park')
   const address = page.getByRole('combobox', { name: 'Send a test to' })
-  for (const to of ['me@example.org', 'you@example.org']) {
-    await address.fill(to)
-    await address.press('Enter')
-  }
+  await address.fill('me@example.org')
+  await address.press('Enter')
+  // The address that is still in the field counts too.
+  await address.fill('you@example.org')
   await page.getByRole('button', { name: 'Send test' }).click()
   await page.getByText('Captured: no mail server is set, so no mail was sent.').waitFor()
   const emailTemplateId = page.url().split('/').at(-1)

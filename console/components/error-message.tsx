@@ -1,0 +1,29 @@
+import type { ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import { ConnectionError, ProblemError } from '../../src/client/client.ts'
+import { isSignedOut } from '../api/query-client.ts'
+import { Filled, part } from './filled.tsx'
+import type { Translate } from './form.ts'
+import { SignInAgain } from './sign-in-again.tsx'
+
+/** The message for an error of a save; for a signed-out user with a link to sign in. */
+export function ErrorMessage({ error }: { error: unknown }) {
+  const { t } = useTranslation()
+  return isSignedOut(error) ? <SignInAgain /> : messageOf(error, t)
+}
+
+/** "Not saved: The service cannot be reached." */
+export function NotSaved({ reason }: { reason: ReactNode }) {
+  const { t } = useTranslation()
+  return <Filled text={t('editor.notSaved', { reason: part('reason') })} parts={{ reason }} />
+}
+
+/** The message for an error, where a link is not possible. */
+export function messageOf(error: unknown, t: Translate): string {
+  if (isSignedOut(error)) return t('signedOut.title')
+  if (error instanceof ConnectionError) return t('errors.offline')
+  if (error instanceof ProblemError && error.status === 429) {
+    return t('form.tooMany', { count: error.retryAfterSeconds ?? 60 })
+  }
+  return error instanceof Error ? error.message : String(error)
+}
