@@ -16,6 +16,7 @@ import type { CalendarSearch } from './pages/calendar.tsx'
 import type { ClientsSearch } from './pages/clients.tsx'
 import { PageFailed } from './pages/page-failed.tsx'
 import { PageMissing } from './pages/page-missing.tsx'
+import type { ReportSearch } from './reports/search.ts'
 import { NAVIGATION } from './shell/navigation.ts'
 import { Shell } from './shell/shell.tsx'
 import { loadPageTexts } from './texts/texts.ts'
@@ -155,6 +156,23 @@ const client = createRoute({
   component: lazyRouteComponent(() => import('./pages/client.tsx'), 'ClientPage'),
 })
 
+const reports = createRoute({
+  getParentRoute: () => shell,
+  path: '/reports',
+  component: lazyRouteComponent(() => import('./pages/reports.tsx'), 'ReportsPage'),
+})
+
+const report = createRoute({
+  getParentRoute: () => shell,
+  path: '/reports/$reportId',
+  params: {
+    parse: ({ reportId }) => ({ reportId: Number(reportId) }),
+    stringify: ({ reportId }) => ({ reportId: String(reportId) }),
+  },
+  validateSearch: (search) => search as ReportSearch,
+  component: lazyRouteComponent(() => import('./pages/report.tsx'), 'ReportPage'),
+})
+
 const imports = createRoute({
   getParentRoute: () => shell,
   path: '/import',
@@ -223,6 +241,8 @@ export const router = createRouter({
       template,
       activity,
       message,
+      reports,
+      report,
       imports,
       settings.addChildren([
         settingsIndex,

@@ -2,6 +2,7 @@ import {
   IconActivity,
   IconBolt,
   IconCalendar,
+  IconChartBar,
   IconHome2,
   IconSettings,
   IconTemplate,
@@ -10,7 +11,15 @@ import {
 
 /** A page of the console. Users see the pages that their role has the function for. */
 export type NavigationItem = {
-  name: 'today' | 'calendar' | 'clients' | 'automations' | 'templates' | 'activity' | 'settings'
+  name:
+    | 'today'
+    | 'calendar'
+    | 'clients'
+    | 'automations'
+    | 'templates'
+    | 'activity'
+    | 'reports'
+    | 'settings'
   path: string
   icon: typeof IconHome2
   /** `G` and then this letter goes there. */
@@ -36,11 +45,12 @@ export const NAVIGATION: NavigationItem[] = [
   { name: 'templates', path: '/templates', icon: IconTemplate, key: 'm', needs: 'VIEW_EMAILS' },
   { name: 'activity', path: '/activity', icon: IconActivity, key: 'v', needs: 'VIEW_EMAILS' },
   {
-    name: 'settings',
-    path: '/settings',
-    icon: IconSettings,
-    key: 's',
-    needs: 'VIEW_BUSINESS',
+    name: 'reports',
+    path: '/reports',
+    icon: IconChartBar,
+    key: 'r',
+    needs: 'PRINT_REPORTS',
     startsGroup: true,
   },
+  { name: 'settings', path: '/settings', icon: IconSettings, key: 's', needs: 'VIEW_BUSINESS' },
 ]

@@ -4,6 +4,7 @@ import { createSpotlight, Spotlight } from '@mantine/spotlight'
 import {
   IconBolt,
   IconCalendar,
+  IconChartBar,
   IconKeyboard,
   IconLogout,
   IconMail,
@@ -19,6 +20,7 @@ import { useRouter } from '@tanstack/react-router'
 import { useEffect, useRef, useState, type MouseEvent, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import '@mantine/spotlight/styles.css'
+import { reportsQuery } from '../api/reports.ts'
 import { searchQuery, type Found } from '../api/search.ts'
 import { useSession } from '../api/session.ts'
 import { useTimeFormat } from '../components/time.ts'
@@ -221,10 +223,31 @@ function useGroups(props: PaletteProps, query: string, found: Found[]): Group[] 
     { name: t('palette.recent'), items: query.trim() === '' ? recent : [] },
     { name: t('palette.pages'), items: pages.filter(matches) },
     {
+      name: t('navigation.reports'),
+      items: useReports(query).filter(matches).slice(0, MAX_OTHERS),
+    },
+    {
       name: t('palette.do'),
       items: [...bookingsFor(found[0]), ...useActions(props).filter(matches)],
     },
   ].filter(({ items }) => items.length > 0)
+}
+
+/** The reports, once something is typed: they would hide the other lines. */
+function useReports(query: string): Item[] {
+  const { functions } = useSession()
+  const isAsked = query.trim() !== '' && functions.includes('PRINT_REPORTS')
+  const { data: topics = [] } = useQuery({ ...reportsQuery, enabled: isAsked })
+  if (!isAsked) return []
+  return topics.flatMap(({ reports }) =>
+    reports.map(({ reportId, reportName, description }) => ({
+      key: `report ${reportId}`,
+      icon: <IconChartBar {...ICON} />,
+      label: reportName,
+      detail: description,
+      act: (open) => open(`/reports/${reportId}`),
+    })),
+  )
 }
 
 /** Opens the chosen page in this tab, or in a new one if Cmd or Ctrl is held. */

@@ -8,6 +8,7 @@ export const en = {
     automations: 'Automations',
     templates: 'Templates',
     activity: 'Activity',
+    reports: 'Reports',
     settings: 'Settings',
     more: 'More',
     find: 'Go to or do …',

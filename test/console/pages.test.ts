@@ -198,9 +198,11 @@ test('the filters of Activity are saved as a view, opened and removed', async (t
 
 test('a user sees only the pages of their role', async (t) => {
   const { page, complaints } = await openAs(t, 'rita')
-  await heading(page, 'Business')
+  await heading(page, 'Reports')
   const navigation = page.getByRole('navigation', { name: 'Main' }).first()
-  assert.deepEqual(await navigation.getByRole('link').allInnerTexts(), ['Settings'])
+  assert.deepEqual(await navigation.getByRole('link').allInnerTexts(), ['Reports', 'Settings'])
+  await navigation.getByRole('link', { name: 'Settings' }).click()
+  await heading(page, 'Business')
   const settings = page.getByRole('navigation', { name: 'Settings' })
   assert.deepEqual(await settings.getByRole('link').allInnerTexts(), ['Business', 'Your account'])
   assert.equal(await page.getByRole('button', { name: 'Save' }).count(), 0)

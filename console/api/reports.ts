@@ -1,0 +1,81 @@
+import { queryOptions } from '@tanstack/react-query'
+import type { AnswerOf } from '../../src/client/client.ts'
+import type { DimensionName, ReportFormat, ReportRun } from '../../src/contract/report.ts'
+import { client } from './client.ts'
+import { queryClient } from './query-client.ts'
+
+export type ReportTopic = AnswerOf<'listReportCategories'>[number]
+export type Report = ReportTopic['reports'][number]
+export type ReportOptions = AnswerOf<'getReportOptions'>
+
+/** The reports that the user may print, by topic. */
+export const reportsQuery = queryOptions({
+  queryKey: ['reports'],
+  staleTime: 600_000,
+  queryFn: ({ signal }): Promise<ReportTopic[]> => client.listReportCategories({}, { signal }),
+})
+
+export const reportOptionsQuery = (reportId: number) =>
+  queryOptions({
+    queryKey: ['reports', reportId, 'options'],
+    staleTime: 60_000,
+    queryFn: ({ signal }): Promise<ReportOptions> =>
+      client.getReportOptions({ reportId }, { signal }),
+  })
+
+/** A report with its period, filters and grouping. */
+export type PrintRequest = {
+  reportId: number
+  days: { startDate: string; endDate: string; locationId: number | undefined }
+  filters: { professionalIdList?: number[]; reasonIdList?: number[]; statusList?: string[] }
+  groupBy: DimensionName[]
+}
+
+/** The report as an HTML page, as the service prints it. */
+export const reportPageQuery = (request: PrintRequest) =>
+  queryOptions({
+    queryKey: ['reports', request.reportId, 'page', request],
+    // Printing is expensive, and the page says when it was printed.
+    staleTime: 60_000,
+    refetchOnWindowFocus: false,
+    queryFn: async ({ signal }) => {
+      const { days, ...body } = request
+      const query = { ...days, format: 'html', attach: false } as const
+      const page = await client.printReport(body, { query, signal })
+      return (page as Blob).text()
+    },
+  })
+
+const POLL_MS = 500
+
+/** Prints a file in the background. `onProgress` gets the share of its rows that are done. */
+export async function printFile(
+  { days, ...body }: PrintRequest,
+  format: ReportFormat,
+  onProgress: (share: number) => void,
+) {
+  const started = await client.printReport(body, {
+    query: { ...days, format },
+    headers: { prefer: 'respond-async' },
+  })
+  const { runId } = started as ReportRun
+  for (;;) {
+    const { status, statusReason, rowsDone, rowsTotal } = await readRun(runId)
+    if (status === 'FAILED') throw new Error(statusReason ?? status)
+    if (status === 'COMPLETED') break
+    onProgress(rowsTotal ? rowsDone / rowsTotal : 0)
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+  }
+  const { body: file, response } = await client.getReportRunFile({ runId }).withResponse()
+  const name = /filename="([^"]+)"/.exec(response.headers.get('content-disposition') ?? '')?.[1]
+  return { name: name ?? `report.${format}`, file }
+}
+
+/** Retries, because a short loss of the connection does not end a run. */
+const readRun = (runId: number) =>
+  queryClient.fetchQuery({
+    queryKey: ['reports', 'run', runId],
+    queryFn: (): Promise<ReportRun> => client.getReportRun({ runId }),
+    staleTime: 0,
+    retry: 3,
+  })

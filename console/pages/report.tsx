@@ -1,0 +1,172 @@
+import { IconChevronLeft } from '@tabler/icons-react'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useTranslation } from 'react-i18next'
+import { ProblemError } from '../../src/client/client.ts'
+import {
+  reportOptionsQuery,
+  reportPageQuery,
+  reportsQuery,
+  type PrintRequest,
+  type Report,
+} from '../api/reports.ts'
+import { faultAt } from '../components/faults.ts'
+import { LoadingColumns } from '../components/skeletons.tsx'
+import { Empty, Failure } from '../components/states.tsx'
+import { useBusinessTimeFormat } from '../components/time.ts'
+import { PeriodFields, ReportFilters, type Change } from '../reports/filters.tsx'
+import { PrintButtons } from '../reports/print-buttons.tsx'
+import { ReportFrame } from '../reports/report-frame.tsx'
+import classes from '../reports/reports.module.css'
+import { requestOf, withoutUndefined, type ReportSearch } from '../reports/search.ts'
+
+/** One report: its period, its filters, and the page that the service prints. */
+export function ReportPage() {
+  const { reportId } = useParams({ from: '/shell/reports/$reportId' })
+  const search = useSearch({ from: '/shell/reports/$reportId' })
+  const navigate = useNavigate()
+  const format = useBusinessTimeFormat()
+  const request = requestOf(reportId, search, format.isoDay(Date.now()))
+  const options = useQuery(reportOptionsQuery(reportId))
+  const page = useQuery({
+    ...reportPageQuery(request),
+    // Another report has other figures.
+    placeholderData: (previous, query) =>
+      query?.queryKey[1] === reportId ? keepPreviousData(previous) : undefined,
+  })
+  const change: Change = (more) =>
+    void navigate({
+      to: '/reports/$reportId',
+      params: { reportId },
+      search: (before: ReportSearch) => withoutUndefined({ ...before, ...more }),
+      replace: true,
+    })
+  return (
+    <>
+      <Head request={request} canPrint={!isFaultOfDays(page.error)} />
+      {options.error ? (
+        <Failure error={options.error} onRetry={() => void options.refetch()} />
+      ) : (
+        <>
+          <div className={classes.filters}>
+            <PeriodFields search={search} error={page.error} onChange={change} />
+            {options.data && (
+              <ReportFilters search={search} options={options.data} onChange={change} />
+            )}
+          </div>
+          <Content page={page} reportId={reportId} onChange={change} />
+        </>
+      )}
+    </>
+  )
+}
+
+/** The report in the list, with its topic. */
+function useReport(reportId: number): { report?: Report; topic?: string } {
+  const { data } = useQuery(reportsQuery)
+  for (const { label, reports } of data ?? []) {
+    const report = reports.find((one) => one.reportId === reportId)
+    if (report) return { report, topic: label }
+  }
+  return {}
+}
+
+function Head({ request, canPrint }: { request: PrintRequest; canPrint: boolean }) {
+  const { t } = useTranslation()
+  const { report, topic } = useReport(request.reportId)
+  return (
+    <>
+      <div className={classes.top}>
+        <nav className="row small" aria-label={t('reports.title')}>
+          <Link to="/reports" className="row soft" style={{ gap: 4 }}>
+            <IconChevronLeft size={15} aria-hidden />
+            {t('reports.title')}
+          </Link>
+          {topic && <span className="faint">/ {topic}</span>}
+        </nav>
+        <span className="grow" />
+        {report && <PrintButtons request={request} name={report.reportName} canPrint={canPrint} />}
+      </div>
+      <header className="page-head">
+        <div className="grow">
+          <h1>{report?.reportName ?? t('reports.one')}</h1>
+          <p className="lede">{report?.description ?? '\u00a0'}</p>
+        </div>
+      </header>
+    </>
+  )
+}
+
+type Page = {
+  data: string | undefined
+  error: Error | null
+  isPlaceholderData: boolean
+  refetch: () => unknown
+}
+
+type ContentProps = { page: Page; reportId: number; onChange: Change }
+
+function Content({ page, reportId, onChange }: ContentProps) {
+  const { t } = useTranslation()
+  const { report } = useReport(reportId)
+  const { data: html, error } = page
+  if (error && !html) {
+    if (isFaultOfDays(error)) {
+      return <Empty title={t('reports.noDays')}>{t('reports.noDaysHint')}</Empty>
+    }
+    if (faultAt(error, 'format')) {
+      return <Empty title={t('reports.tooLong')}>{t('reports.tooLongHint')}</Empty>
+    }
+    return <Failure error={error} onRetry={() => void page.refetch()} />
+  }
+  if (html === undefined) return <LoadingColumns hasStrip />
+  return (
+    <>
+      <ReportFrame
+        html={html}
+        title={report?.reportName ?? t('reports.one')}
+        isOld={page.isPlaceholderData}
+      />
+      {html.includes('<td class="none"') && <NothingThere onChange={onChange} />}
+    </>
+  )
+}
+
+/** Such a fault is shown at its field. */
+const isFaultOfDays = (error: Error | null) =>
+  error instanceof ProblemError &&
+  error.errors.length > 0 &&
+  error.errors.every(({ pointer }) => /^\?(start|end)Date$/.test(pointer))
+
+const NO_FILTERS = { location: undefined, staff: undefined, service: undefined, status: undefined }
+
+function NothingThere({ onChange }: { onChange: Change }) {
+  const { t } = useTranslation()
+  const search = useSearch({ from: '/shell/reports/$reportId' })
+  const hasFilters = Object.keys(NO_FILTERS).some((name) => name in search)
+  return (
+    <Empty
+      title={t('reports.empty')}
+      actions={
+        <>
+          {search.period !== 'thisYear' && (
+            <button
+              type="button"
+              className="button"
+              onClick={() => onChange({ period: 'thisYear', from: undefined, to: undefined })}
+            >
+              {t('reports.periods.thisYear')}
+            </button>
+          )}
+          {hasFilters && (
+            <button type="button" className="button quiet" onClick={() => onChange(NO_FILTERS)}>
+              {t('reports.withoutFilters')}
+            </button>
+          )}
+        </>
+      }
+    >
+      {t('reports.emptyHint')}
+    </Empty>
+  )
+}

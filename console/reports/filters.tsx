@@ -1,0 +1,164 @@
+import { Select, TextInput } from '@mantine/core'
+import { useDebouncedCallback } from '@mantine/hooks'
+import { useEffect, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { ReportOptions } from '../api/reports.ts'
+import { faultAt } from '../components/faults.ts'
+import { useBusinessTimeFormat } from '../components/time.ts'
+import classes from './reports.module.css'
+import { daysOf, DEFAULT_PERIOD, PERIODS, type Period, type ReportSearch } from './search.ts'
+
+export type Change = (more: {
+  [Name in keyof ReportSearch]?: ReportSearch[Name] | undefined
+}) => void
+
+type PeriodProps = { search: ReportSearch; error: unknown; onChange: Change }
+
+const FREE = 'free'
+
+/** A ready-made period, or two days. The days are always shown, and changing one makes the range free. */
+export function PeriodFields({ search, error, onChange }: PeriodProps) {
+  const { t } = useTranslation()
+  const days = daysOf(search, useBusinessTimeFormat().isoDay(Date.now()))
+  const isFree = search.from !== undefined || search.to !== undefined
+  const isReversed = days.to !== '' && days.to < days.from
+  const endFault = faultAt(error, 'endDate')
+  return (
+    <>
+      <Select
+        aria-label={t('reports.period')}
+        w={150}
+        allowDeselect={false}
+        value={isFree ? FREE : (search.period ?? DEFAULT_PERIOD)}
+        onChange={(value) =>
+          value === FREE
+            ? onChange({ ...days, period: undefined })
+            : onChange({ period: value as Period, from: undefined, to: undefined })
+        }
+        data={[...PERIODS, FREE].map((value) => ({ value, label: t(`reports.periods.${value}`) }))}
+      />
+      <DayField
+        label={t('reports.from')}
+        day={days.from}
+        fault={faultAt(error, 'startDate')}
+        onChange={(from) => onChange({ ...days, from, period: undefined })}
+      />
+      <DayField
+        label={t('reports.to')}
+        day={days.to}
+        fault={endFault && isReversed ? t('reports.endBeforeStart') : endFault}
+        onChange={(to) => onChange({ ...days, to, period: undefined })}
+      />
+    </>
+  )
+}
+
+type DayProps = {
+  label: string
+  day: string
+  fault: string | undefined
+  onChange: (day: string) => void
+}
+
+const TYPING_MS = 400
+
+/** Passes a day on when the person has stopped typing, because the digits of a year come one by one. */
+function DayField({ label, day, fault, onChange }: DayProps) {
+  const [typed, setTyped] = useState(day)
+  const pass = useDebouncedCallback(onChange, TYPING_MS)
+  useEffect(() => setTyped(day), [day])
+  return (
+    <TextInput
+      type="date"
+      aria-label={label}
+      leftSection={<span className="tiny soft">{label}</span>}
+      leftSectionWidth={48}
+      w={182}
+      value={typed}
+      error={fault}
+      onChange={(event) => {
+        setTyped(event.currentTarget.value)
+        pass(event.currentTarget.value)
+      }}
+    />
+  )
+}
+
+type FilterProps = { search: ReportSearch; options: ReportOptions; onChange: Change }
+
+/** The filters and groupings that the report offers. */
+export function ReportFilters({ search, options, onChange }: FilterProps) {
+  const { t } = useTranslation()
+  const { groupBy, thenBy } = search
+  const ids = (list: ReportOptions['staff']) =>
+    list.map(({ id, name }) => ({ value: String(id), label: name }))
+  const groups = options.groupBy.map((value) => ({ value, label: t(`reports.groups.${value}`) }))
+  return (
+    <>
+      <Choice
+        name="location"
+        value={search.location}
+        data={ids(options.locations)}
+        onChange={(value) => onChange({ location: idOf(value) })}
+      />
+      <Choice
+        name="staff"
+        value={search.staff}
+        data={ids(options.staff)}
+        onChange={(value) => onChange({ staff: idOf(value) })}
+      />
+      <Choice
+        name="service"
+        value={search.service}
+        data={ids(options.services)}
+        onChange={(value) => onChange({ service: idOf(value) })}
+      />
+      <Choice
+        name="status"
+        value={search.status}
+        data={options.statuses.map(({ status, label }) => ({ value: status, label }))}
+        onChange={(status) => onChange({ status })}
+      />
+      <Choice
+        name="groupBy"
+        value={groupBy}
+        data={groups}
+        onChange={(value) => onChange({ groupBy: value as typeof groupBy, thenBy: undefined })}
+      />
+      {groupBy && (
+        <Choice
+          name="thenBy"
+          value={thenBy}
+          data={groups.filter(({ value }) => value !== groupBy)}
+          onChange={(value) => onChange({ thenBy: value as typeof thenBy })}
+        />
+      )}
+    </>
+  )
+}
+
+type ChoiceProps = {
+  name: 'location' | 'staff' | 'service' | 'status' | 'groupBy' | 'thenBy'
+  value: string | number | undefined
+  data: { value: string; label: string }[]
+  onChange: (value: string | undefined) => void
+}
+
+function Choice({ name, value, data, onChange }: ChoiceProps) {
+  const { t } = useTranslation()
+  if (data.length === 0) return null
+  return (
+    <Select
+      className={classes.choice}
+      aria-label={t(`reports.filters.${name}`)}
+      placeholder={t(`reports.any.${name}`)}
+      clearable
+      searchable={data.length > 8}
+      value={value === undefined ? null : String(value)}
+      onChange={(chosen) => onChange(chosen ?? undefined)}
+      data={data}
+    />
+  )
+}
+
+const idOf = (value: string | undefined) => (value === undefined ? undefined : Number(value))

@@ -1,0 +1,62 @@
+import { useComputedColorScheme } from '@mantine/core'
+import { useEffect, useMemo, useRef, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { MAX_ROWS, styledPage } from './page-style.ts'
+import classes from './reports.module.css'
+
+type Props = { html: string; title: string; isOld: boolean }
+
+/** A printed page inside of ours, as high as its content. The frame runs no scripts. */
+export function ReportFrame({ html, title, isOld }: Props) {
+  const { t } = useTranslation()
+  const isDark = useComputedColorScheme('light') === 'dark'
+  const [hasAllRows, setAllRows] = useState(false)
+  const [rowCount, setRowCount] = useState(0)
+  const frame = useRef<HTMLIFrameElement>(null)
+  const stop = useRef<() => void>(undefined)
+  useEffect(() => () => stop.current?.(), [])
+  const page = useMemo(() => styledPage(html, { isDark, hasAllRows }), [html, isDark, hasAllRows])
+  const onLoad = () => {
+    stop.current?.()
+    const content = frame.current?.contentDocument
+    if (!content) return
+    stop.current = followContent(frame.current!, content)
+    setRowCount(content.querySelectorAll('tbody tr').length)
+  }
+  return (
+    <>
+      <iframe
+        ref={frame}
+        className={classes.frame}
+        aria-busy={isOld || undefined}
+        title={title}
+        // Without scripts, the same origin only lets us read the height.
+        sandbox="allow-same-origin"
+        srcDoc={page}
+        onLoad={onLoad}
+      />
+      {rowCount > MAX_ROWS && !hasAllRows && (
+        <p className="row soft small">
+          {t('reports.firstRows', { shown: MAX_ROWS, count: rowCount })}
+          <button type="button" className="button" onClick={() => setAllRows(true)}>
+            {t('reports.allRows')}
+          </button>
+        </p>
+      )}
+    </>
+  )
+}
+
+/** Keeps the height of the frame, and passes on its keys, so that our shortcuts work after a click in it. */
+function followContent(frame: HTMLIFrameElement, content: Document) {
+  const fit = () => (frame.style.height = `${content.body.scrollHeight}px`)
+  const passOn = ({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyboardEvent) =>
+    frame.dispatchEvent(
+      new KeyboardEvent('keydown', { key, ctrlKey, metaKey, altKey, shiftKey, bubbles: true }),
+    )
+  const observer = new ResizeObserver(fit)
+  observer.observe(content.body)
+  content.addEventListener('keydown', passOn)
+  fit()
+  return () => observer.disconnect()
+}
