@@ -155,7 +155,7 @@ const client = createRoute({
 const reports = createRoute({
   getParentRoute: () => shell,
   path: '/reports',
-  component: lazyRouteComponent(() => import('./pages/reports.tsx'), 'ReportsPage'),
+  component: lazyPage(() => import('./pages/reports.tsx'), 'ReportsPage'),
 })
 
 const report = createRoute({
@@ -166,7 +166,7 @@ const report = createRoute({
     stringify: ({ reportId }) => ({ reportId: String(reportId) }),
   },
   validateSearch: (search) => search as ReportSearch,
-  component: lazyRouteComponent(() => import('./pages/report.tsx'), 'ReportPage'),
+  component: lazyPage(() => import('./pages/report.tsx'), 'ReportPage'),
 })
 
 const imports = createRoute({
@@ -198,25 +198,19 @@ const settingsBusiness = createRoute({
 const settingsLocations = createRoute({
   getParentRoute: () => settings,
   path: '/locations',
-  component: lazyRouteComponent(
-    () => import('./pages/settings-locations.tsx'),
-    'SettingsLocationsPage',
-  ),
+  component: lazyPage(() => import('./pages/settings-locations.tsx'), 'SettingsLocationsPage'),
 })
 
 const settingsStaff = createRoute({
   getParentRoute: () => settings,
   path: '/staff',
-  component: lazyRouteComponent(() => import('./pages/settings-staff.tsx'), 'SettingsStaffPage'),
+  component: lazyPage(() => import('./pages/settings-staff.tsx'), 'SettingsStaffPage'),
 })
 
 const settingsServices = createRoute({
   getParentRoute: () => settings,
   path: '/services',
-  component: lazyRouteComponent(
-    () => import('./pages/settings-services.tsx'),
-    'SettingsServicesPage',
-  ),
+  component: lazyPage(() => import('./pages/settings-services.tsx'), 'SettingsServicesPage'),
 })
 
 const settingsPeople = createRoute({

@@ -35,6 +35,9 @@ export type PrintRequest = {
 export const reportPageQuery = (request: PrintRequest) =>
   queryOptions({
     queryKey: ['reports', request.reportId, 'page', request],
+    // Printing is expensive, and the page says when it was printed.
+    staleTime: 60_000,
+    refetchOnWindowFocus: false,
     queryFn: async ({ signal }) => {
       const { days, ...body } = request
       const query = { ...days, format: 'html', attach: false } as const

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { printFile, type PrintRequest } from '../api/reports.ts'
 import { faultAt } from '../components/faults.ts'
-import { messageOf } from '../components/form.ts'
+import { messageOf } from '../components/error-message.tsx'
 import { showWhile } from '../components/held-actions.tsx'
 import { saveFile } from '../messages/save-file.ts'
 

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { SetupItem, Stored } from '../api/setup-objects.ts'
 import { Conflict } from '../components/conflict.tsx'
-import { messageOf } from '../components/form.ts'
+import { ErrorMessage } from '../components/error-message.tsx'
 import { Failure, Loading } from '../components/states.tsx'
 import classes from '../pages/settings.module.css'
 import { SubmitRow } from '../pages/settings.tsx'
@@ -74,11 +74,13 @@ export function SetupFormView<Item extends SetupItem, Draft extends object>(
         disabled={theirs !== undefined}
         form={{
           isBusy,
-          message: error
-            ? isConflict(error)
-              ? t('editor.conflict.unread')
-              : messageOf(error, t)
-            : undefined,
+          message: error ? (
+            isConflict(error) ? (
+              t('editor.conflict.unread')
+            ) : (
+              <ErrorMessage error={error} />
+            )
+          ) : undefined,
         }}
       />
     </form>

@@ -134,6 +134,8 @@ test('a report that is too long for a page can still be saved as CSV', async (t)
   assert.equal(await page.getByRole('button', { name: 'CSV' }).isEnabled(), true)
 })
 
+type Body = { rows: Iterable<{ offsetHeight: number }> }
+
 test('an empty report says so, and offers more days', async (t) => {
   if (skipInShortRun(t)) return
   const { page, complaints } = await openAs(
@@ -148,7 +150,9 @@ test('an empty report says so, and offers more days', async (t) => {
   // Long lists are cut until all rows are asked for.
   const table = frameOf(page, 'Appointment list').locator('tbody')
   const countShown = () =>
-    table.evaluate<number>('({ rows }) => [...rows].filter((row) => row.offsetHeight > 0).length')
+    table.evaluate(
+      (body: unknown) => [...(body as Body).rows].filter((row) => row.offsetHeight > 0).length,
+    )
   await page.getByRole('button', { name: 'Show all rows' }).waitFor()
   assert.equal(await countShown(), 500)
   await page.getByRole('button', { name: 'Show all rows' }).click()
