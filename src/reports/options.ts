@@ -3,7 +3,6 @@ import { TRIGGER_STATUSES } from '../contract/event-trigger.ts'
 import { DIMENSIONS, type ReportOptions } from '../contract/report.ts'
 import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
-import { listStatuses } from '../store/statuses.ts'
 import { canFilterBy, OBJECT_TYPES } from './filters.ts'
 import { canGroupBy } from './grouping.ts'
 import type { Reader } from './print-request.ts'
@@ -46,10 +45,10 @@ async function listNames(db: Db, { businessId, locationIds, professionalIds }: R
 async function statusesOf(db: Db, { about }: Report, businessId: number) {
   if (about === 'triggers') return TRIGGER_STATUSES.map(withLabel)
   if (about === 'emails') return EMAIL_STATUSES.map(withLabel)
-  const statuses = await listStatuses(db, businessId)
-  return statuses
-    .filter(({ objectType }) => objectType === OBJECT_TYPES[about])
-    .map(({ status, label }) => ({ status, label }))
+  return db.query<{ status: string; label: string }>(sql`
+    select status, label from status
+    where business_id = ${businessId} and object_type = ${OBJECT_TYPES[about]} and active
+    order by created_date, status`)
 }
 
 /** "Scheduled" for SCHEDULED. */
