@@ -133,8 +133,8 @@ function Neighbours({ id, search }: { id: number; search: ActivitySearch }) {
 }
 
 /**
- * Mails that ended. If there are several, only those that failed, and were not sent again since. One that
- * is being sent again is not offered once more.
+ * Mails that ended. If some of several failed, only those, unless they were sent again since: the others
+ * have theirs. One that is being sent again is not offered once more.
  */
 function emailsToSendAgain({ emails, sentAgain }: TriggerDetails) {
   const again = sentAgain ?? []
@@ -147,7 +147,9 @@ function emailsToSendAgain({ emails, sentAgain }: TriggerDetails) {
   const failed = all.filter(
     ({ emailId, status }) => status === 'FAILED' && !settled.includes(emailId),
   )
-  return (failed.length > 0 ? failed : all).map(({ emailId }) => emailId)
+  const areAllSent = (emails ?? []).every((email) => hasEnded(email) && email.status !== 'FAILED')
+  const isOne = emails?.length === 1
+  return (areAllSent || isOne ? all : failed).map(({ emailId }) => emailId)
 }
 
 const ICONS: Record<ActionName, typeof IconX> = {

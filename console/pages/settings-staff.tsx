@@ -58,7 +58,12 @@ type FieldsProps = { form: SetupForm<StaffFields>; locations: Location[] }
 
 function Fields({ form: { at, draft, faultsOf }, locations }: FieldsProps) {
   const { t } = useTranslation()
-  const own = locations.filter(({ locationId }) => draft.locationIdList.includes(locationId))
+  // Also locations that were removed while hours still name them: the fault is shown there.
+  const named = locations.filter(
+    ({ locationId }) =>
+      draft.locationIdList.includes(locationId) ||
+      draft.workingHours.some((hours) => hours.locationId === locationId),
+  )
   return (
     <>
       <div className={classes.two}>
@@ -79,7 +84,7 @@ function Fields({ form: { at, draft, faultsOf }, locations }: FieldsProps) {
       <WorkingHoursField
         {...at('workingHours')}
         faults={faultsOf('workingHours')}
-        locations={own}
+        locations={named}
       />
       <TimeZoneField {...at('timeZone')} description={t('settings.staff.timeZoneHint')} />
     </>

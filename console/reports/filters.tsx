@@ -66,7 +66,11 @@ const TYPING_MS = 400
 function DayField({ label, day, fault, onChange }: DayProps) {
   const [typed, setTyped] = useState(day)
   const pass = useDebouncedCallback(onChange, TYPING_MS)
-  useEffect(() => setTyped(day), [day])
+  useEffect(() => {
+    // Another field has changed the day: what was typed here is no longer wanted.
+    pass.cancel()
+    setTyped(day)
+  }, [day, pass])
   return (
     <TextInput
       type="date"

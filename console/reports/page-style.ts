@@ -37,10 +37,13 @@ const darkStyle = (style: string) =>
 /** The frame has no style sheets of its own, so it gets the fonts of the console. */
 const fontFaces = () =>
   [...document.styleSheets]
-    .flatMap((sheet) => [...sheet.cssRules])
+    // Other origins, such as an extension of the browser, may not be read.
+    .flatMap((sheet) => (isOwn(sheet) ? [...sheet.cssRules] : []))
     .filter((rule) => rule instanceof CSSFontFaceRule)
     .map(({ cssText }) => cssText)
     .join('\n')
+
+const isOwn = ({ href }: CSSStyleSheet) => href === null || href.startsWith(location.origin)
 
 const LIGHT = ':root { --card: #ffffff; --line: #e3e1d8; }'
 const DARK = `:root { --card: #1a2421; --line: #2b3833; }

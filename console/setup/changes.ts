@@ -10,7 +10,7 @@ export const changesOf = <Draft extends object>(base: Draft, draft: Draft): Part
   return Object.fromEntries(
     Object.entries(draft)
       .map(([name, value]) => [name, trim(value)] as const)
-      .filter(([name, value]) => !isSame(value, before.get(name))),
+      .filter(([name, value]) => !isSame(value, trim(before.get(name)))),
   ) as Partial<Draft>
 }
 

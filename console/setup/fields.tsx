@@ -6,6 +6,7 @@ import {
   type TextareaProps,
   type TextInputProps,
 } from '@mantine/core'
+import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useSession } from '../api/session.ts'
 import { TimeZoneSelect } from '../components/time-zone-select.tsx'
@@ -26,7 +27,7 @@ export function LineField({ value, onChange, ...props }: Props<string | null, Te
       autoComplete="off"
       {...props}
       value={value ?? ''}
-      onChange={(event) => onChange(event.currentTarget.value || null)}
+      onChange={(event) => onChange(orNull(event.currentTarget.value))}
     />
   )
 }
@@ -40,22 +41,32 @@ export function TextField({ value, onChange, ...props }: Props<string | null, Te
       maxRows={8}
       {...props}
       value={value ?? ''}
-      onChange={(event) => onChange(event.currentTarget.value || null)}
+      onChange={(event) => onChange(orNull(event.currentTarget.value))}
     />
   )
 }
 
+/** Spaces alone are no text. */
+const orNull = (text: string) => (text.trim() === '' ? null : text)
+
 export function NumberField({ value, onChange, ...props }: Props<number | null, NumberInputProps>) {
+  // What was typed, such as "92.": as a number it would lose its point.
+  const [typed, setTyped] = useState<string | number>(value ?? '')
   return (
     <NumberInput
       min={0}
       hideControls
       {...props}
-      value={value ?? ''}
-      onChange={(given) => onChange(given === '' ? null : Number(given))}
+      value={numberOf(typed) === value ? typed : (value ?? '')}
+      onChange={(given) => {
+        setTyped(given)
+        onChange(numberOf(given))
+      }}
     />
   )
 }
+
+const numberOf = (typed: string | number) => (typed === '' ? null : Number(typed))
 
 type TimeZoneProps = At<string | null> & { description: string }
 

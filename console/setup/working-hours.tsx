@@ -8,7 +8,7 @@ import { longName, nextHours, WEEKDAYS, type Weekday, type WorkingHours } from '
 
 type Props = Omit<At<WorkingHours[]>, 'error'> & {
   faults: Fault[]
-  /** The locations where the member of staff works. */
+  /** The locations to choose from. */
   locations: Location[]
 }
 

@@ -150,7 +150,8 @@ const toText = compile({
   formatters: {
     link: (element, walk, builder) => {
       const { href = '' } = element.attribs as { href?: string }
-      if (href === '') return walk(element.children, builder)
+      // An address within the mail leads nowhere in a text.
+      if (href === '' || href.startsWith('#')) return walk(element.children, builder)
       if (textIn(element).trim() === href) return builder.addInline(markLink(href))
       let hasText = false
       builder.pushWordTransform((word) => {

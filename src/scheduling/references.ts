@@ -141,7 +141,7 @@ function fillExternalReferences(
 
 /**
  * A missing id, an id of another business, and one that the caller does not see cause the same fault. A
- * reference that stays as it was is none: the caller may not see it.
+ * reference by id that stays as it was is none: the caller may not see it.
  */
 export function unknownReferences(
   kind: ObjectKind,

@@ -68,7 +68,10 @@ async function fillInService(page: Page) {
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Name').fill('Physiotherapy')
   await dialog.getByLabel('Duration').fill('45')
-  await dialog.getByLabel('Price').fill('92.5')
+  // The point stays when the last digit is replaced.
+  await dialog.getByLabel('Price').fill('92.8')
+  await dialog.getByLabel('Price').press('Backspace')
+  await dialog.getByLabel('Price').press('5')
   await dialog.getByRole('combobox', { name: 'Currency' }).fill('CHF')
   await page.getByRole('option', { name: 'CHF' }).click()
 }
@@ -175,6 +178,30 @@ test('a fault is shown at its field, and only changed properties are sent', asyn
   assert.equal(sent.postDataJSON().emailAddress, 'tom@praxis.example')
   assert.ok(sent.headers()['if-match'])
   await page.getByText('Tom Becker is saved.').waitFor()
+})
+
+test('hours at a location that was removed say so at their field', async (t) => {
+  if (skipInShortRun(t)) return
+  const stay = await call('POST', '/location', { name: 'Wiedikon' })
+  const left = await call('POST', '/location', { name: 'Oerlikon' })
+  await call('POST', '/professional', {
+    firstName: 'Noor',
+    lastName: 'Haddad',
+    locationIdList: [stay.locationId, left.locationId],
+    workingHours: [{ weekday: 'MONDAY', from: '08:00', to: '12:00', locationId: left.locationId }],
+  })
+  const { page } = await openAs(t, 'sofia', '/settings/staff')
+  await page.getByRole('button', { name: 'Noor Haddad', exact: true }).click()
+  const dialog = page.getByRole('dialog')
+  const locations = dialog.getByRole('combobox', { name: 'Locations' })
+  await locations.press('Backspace')
+  await save(page)
+  await dialog.getByText('must be one of locationIdList').waitFor()
+  const place = dialog.getByRole('combobox', { name: /Monday/ })
+  assert.equal(await place.inputValue(), 'Oerlikon')
+  for (const { locationId } of [stay, left]) {
+    await call('POST', '/location', { locationId, active: false })
+  }
 })
 
 test('a change that another user made meanwhile is shown, and both can be kept', async (t) => {

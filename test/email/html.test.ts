@@ -214,6 +214,10 @@ test('the text part is derived from the HTML, its tokens untouched and its links
   )
 })
 
+test('an address within the mail is left out of the text part', () => {
+  assert.equal(textOfHtml(prepareHtml('<p><a href="#top">Top</a></p>')), 'Top')
+})
+
 const broken: { html: string; line: number; column: number; detail: RegExp }[] = [
   { html: '<p>Hello\n<b', line: 2, column: 1, detail: /tag is never closed/ },
   { html: '<p>Hello\n  <a href="x <b>y</b>', line: 2, column: 11, detail: /quote is never closed/ },
