@@ -39,7 +39,7 @@ import {
 import classes from '../messages/activity.module.css'
 import { createListKeeper, type LoadedList } from '../messages/loaded-list.ts'
 import { MessageRows } from '../messages/message-rows.tsx'
-import { saveFile } from '../messages/save-file.ts'
+import { saveFile } from '../components/save-file.ts'
 import { SavedViews } from '../messages/saved-views.tsx'
 import { usePageKeys } from '../shell/keys.ts'
 import { PageHead } from '../shell/page-head.tsx'

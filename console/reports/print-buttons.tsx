@@ -6,7 +6,7 @@ import { printFile, type PrintRequest } from '../api/reports.ts'
 import { faultAt } from '../components/faults.ts'
 import { messageOf } from '../components/error-message.tsx'
 import { showWhile } from '../components/held-actions.tsx'
-import { saveFile } from '../messages/save-file.ts'
+import { saveFile } from '../components/save-file.ts'
 
 const FILES = [
   { format: 'pdf', icon: IconFileTypePdf },

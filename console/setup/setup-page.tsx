@@ -6,7 +6,7 @@ import { useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useSession } from '../api/session.ts'
 import type { SetupItem } from '../api/setup-objects.ts'
-import { messageOf } from '../components/error-message.tsx'
+import { ErrorMessage } from '../components/error-message.tsx'
 import { Empty, Failure, Loading } from '../components/states.tsx'
 import settings from '../pages/settings.module.css'
 import { SettingsColumns, SettingsTable, SettingsWindow } from '../pages/settings.tsx'
@@ -33,7 +33,7 @@ export function SetupPage<Item extends SetupItem, Draft extends object>(props: P
   const canEdit = useSession().functions.includes('EDIT_SETUP')
   const { data: items, error, refetch } = useQuery(kind.listQuery)
   const [edited, setEdited] = useState<Item | 'new'>()
-  const [note, setNote] = useState<string>()
+  const [note, setNote] = useState<ReactNode>()
   const active = items?.filter((item) => item.active)
   const formProps = {
     ...form,
@@ -90,10 +90,10 @@ type ListProps<Item extends SetupItem, Draft extends object> = Pick<
   'kind' | 'nameOf' | 'detailOf' | 'columns'
 > & {
   items: Item[]
-  note: string | undefined
+  note: ReactNode
   /** Absent for users who may not change it. */
   onEdit: ((item: Item | 'new') => void) | undefined
-  onNote: (note: string) => void
+  onNote: (note: ReactNode) => void
 }
 
 function List<Item extends SetupItem, Draft extends object>(props: ListProps<Item, Draft>) {
@@ -211,7 +211,7 @@ function ItemMenu<Item extends SetupItem, Draft extends object>({
   const setActive = (active: boolean) =>
     kind.saveActive(item, active).then(
       () => onNote(t(`settings.setup.${active ? 'activated' : 'deactivated'}`, { name })),
-      (error: unknown) => onNote(messageOf(error, t)),
+      (error: unknown) => onNote(<ErrorMessage error={error} />),
     )
   return (
     <Menu position="bottom-end">

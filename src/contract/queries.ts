@@ -3,6 +3,7 @@ import { EMAIL_STATUSES } from './email.ts'
 import { TRIGGER_STATUSES } from './event-trigger.ts'
 import { OBJECT_TYPES } from './event-type.ts'
 import { ExpandNames } from './object-names.ts'
+import { ACTIVE_FILTERS } from './objects.ts'
 import { PageQuery } from './page.ts'
 import { MomentFilter, SeveralOf } from './schema.ts'
 
@@ -29,7 +30,7 @@ export const BusinessesQuery = Type.Object({
 export const DefinitionsQuery = Type.Object({
   ...PageQuery,
   active: Type.Optional(
-    Type.Enum(['true', 'false', 'all'], {
+    Type.Enum([...ACTIVE_FILTERS], {
       title: 'DefinitionsFilter',
       default: 'true',
       description: '`false`: inactive ones; `all`: both. Deleted ones are never listed.',

@@ -7,7 +7,7 @@ import { lockPlans, type StoredDefinition } from '../store/event-definitions.ts'
 import { lockObjectsForUpdate } from '../store/objects.ts'
 import { listSubjects } from '../store/subjects.ts'
 
-/** Objects are imported with their first status; these are the later ones, and what they affect. */
+/** The demo imports objects with their first status; these are the later ones, and what they affect. */
 type Following = {
   businessId: number
   changes: PastStatusChange[]
@@ -18,7 +18,7 @@ type Following = {
 
 const OBJECTS_AT_ONCE = 500
 
-/** Cancels the reminders that the business's own definitions no longer require. */
+/** Plans the reminders of the business's own definitions again, after the demo wrote past statuses. */
 export async function followPastStatuses(db: Db, following: Following) {
   for (const [object, changes] of Map.groupBy(following.changes, (change) => change.object)) {
     const { objectType } = objectKind(object)!
@@ -46,7 +46,7 @@ async function planPage(tx: Db, { businessId, changes, definitions, now }: Follo
   const reminders = await readRemindersToPlan(tx, businessId, objectType, ids, definitions)
   const saved = subjects.map((subject) => ({
     subject,
-    version: 2,
+    version: 2, // only read for events, and past statuses cause none
     before: undefined,
     events: [],
     changes: [],

@@ -76,8 +76,8 @@ async function fillInService(page: Page) {
   await page.getByRole('option', { name: 'CHF' }).click()
 }
 
-const { items: nobody } = await call('GET', '/client')
-assert.equal(nobody.length, 0)
+const { items: clients } = await call('GET', '/client')
+assert.equal(clients.length, 0)
 
 test('an owner adds a location, a member of staff and a service by hand and books an appointment', async (t) => {
   const { page, complaints } = await openAs(t, 'sofia')
