@@ -25,6 +25,32 @@ export const appointmentsQuery = (from: number, to: number, locationId?: number)
       ),
   })
 
+const DAY_MS = 86_400_000
+
+/** The appointments of a member of staff or of a client that could overlap a time. */
+export const overlapsQuery = (
+  time: { startTime: number; endTime: number } | undefined,
+  whose: { professionalId: number | undefined } | { clientId: number | undefined },
+) =>
+  queryOptions({
+    queryKey: ['calendar', 'overlaps', time, whose],
+    enabled: time !== undefined && Object.values(whose)[0] !== undefined,
+    queryFn: ({ signal }): Promise<Appointment[]> =>
+      all(
+        client.listAppointments(
+          // The form books at most a day, so none that overlaps started earlier.
+          {
+            ...whose,
+            from: time!.startTime - DAY_MS,
+            to: time!.endTime,
+            expand: 'names',
+            limit: MAX_PAGE,
+          },
+          { signal },
+        ),
+      ),
+  })
+
 /** How many appointments start on each day between two moments. */
 export const appointmentDaysQuery = (from: number, to: number, locationId?: number) =>
   queryOptions({

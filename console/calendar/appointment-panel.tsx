@@ -25,6 +25,7 @@ import { Failure, Loading } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
 import { nameOfUser } from '../components/user-name.ts'
 import { MoveFields } from './appointment-fields.tsx'
+import { BookingWarnings } from './booking-warnings.tsx'
 import classes from './calendar.module.css'
 import type { Column } from './columns.ts'
 import { statusLabel, useVisitDetails } from './visit.tsx'
@@ -167,6 +168,13 @@ export function AppointmentPanel(props: Props) {
             onChange={change}
           />
           <div aria-live="polite" className="small" style={{ margin: '10px 0' }}>
+            {isMove(changes) && changes.status === undefined && (
+              <BookingWarnings
+                body={{ ...appointment, ...changes }}
+                setup={setup}
+                columns={columns}
+              />
+            )}
             {error ? (
               <Refusal error={error} />
             ) : (

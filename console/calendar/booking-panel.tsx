@@ -14,6 +14,7 @@ import type { Setup } from '../api/setup.ts'
 import { faultAt } from '../components/faults.ts'
 import { MoveFields } from './appointment-fields.tsx'
 import { Refusal } from './appointment-panel.tsx'
+import { BookingWarnings } from './booking-warnings.tsx'
 import classes from './calendar.module.css'
 import type { Column } from './columns.ts'
 import { MissingSetup } from './missing-setup.tsx'
@@ -113,6 +114,7 @@ export function BookingPanel({ setup, columns, draft, onDraft, onSaved, onClose 
             <h3>{t('whatIf.isBooked')}</h3>
           </div>
           <div aria-live="polite" className="small" style={{ margin: '0 0 12px' }}>
+            <BookingWarnings body={settledDraft} setup={setup} columns={columns} />
             {error ? (
               <Refusal error={error} />
             ) : (

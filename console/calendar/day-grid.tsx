@@ -13,8 +13,9 @@ import {
   type Column,
   type PlacedVisit,
 } from './columns.ts'
-import { addDays, momentAt, offsetMs, weekdayOf } from './days.ts'
+import { momentAt, offsetMs } from './days.ts'
 import { lookOf, statusLabel, useVisitLabel, VisitMarks } from './visit.tsx'
+import { shiftsOn } from './working-time.ts'
 
 const HOUR_MS = 3_600_000
 const HOUR_PX = 52
@@ -47,7 +48,11 @@ export function DayGrid(props: Props) {
   const { day, visits, ghost, canEdit, onMove, onBook } = props
   const { t } = useTranslation()
   const format = useTimeFormat()
-  const columns = props.columns.filter((column) => isShown(column, day, visits, ghost))
+  const columns = props.columns.filter(
+    (column) =>
+      shiftsOn(column, day, zoneOf(column, format)).length > 0 ||
+      [...visits, ...(ghost ? [ghost] : [])].some((visit) => columnKey(visit) === keyOf(column)),
+  )
   const body = useRef<HTMLDivElement>(null)
   const hours = hoursOf(visits, ghost, format.hourOfDay)
 
@@ -226,9 +231,11 @@ function GridColumn(props: ColumnProps) {
         if (canEdit && event.target === event.currentTarget) onBookAt(event.clientX, event.clientY)
       }}
     >
-      {workingHours(column, day, format).map(([begin, end]) => {
-        const top = Math.max(0, topOf(begin, hours))
-        const height = Math.max(0, topOf(Math.min(end, hours.to), hours) - top)
+      {shiftsOn(column, day, zoneOf(column, format)).map(({ begin, end }) => {
+        const from = format.hourOfDay(begin)
+        const to = from + (end - begin) / HOUR_MS
+        const top = Math.max(0, topOf(from, hours))
+        const height = Math.max(0, topOf(Math.min(to, hours.to), hours) - top)
         return <span key={begin} className={classes.working} style={{ top, height }} />
       })}
       {hourList(hours.from, hours.to).map((hour) => (
@@ -352,17 +359,6 @@ function clockTime(hour: number) {
   return `${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`
 }
 
-/** Staff who work on this day or have an appointment. */
-function isShown(column: Column, day: string, visits: Appointment[], ghost: Slot | undefined) {
-  const { workingHours } = column.professional
-  const key = keyOf(column)
-  return (
-    !workingHours?.length ||
-    workingHours.some(({ weekday }) => weekday === weekdayOf(day)) ||
-    [...visits, ...(ghost ? [ghost] : [])].some((visit) => columnKey(visit) === key)
-  )
-}
-
 function groupByLocation(columns: Column[]) {
   const groups = Map.groupBy(columns, ({ location }) => location.locationId)
   return [...groups.values()].map((some) => ({ location: some[0]!.location, count: some.length }))
@@ -371,21 +367,8 @@ function groupByLocation(columns: Column[]) {
 const isFirstOfLocation = (columns: Column[], place: number) =>
   columns[place]!.location !== columns[place - 1]?.location
 
-/** The working hours of the member of staff on this day, in the business's time zone. */
-function workingHours({ professional, location }: Column, day: string, format: Format) {
-  const all = professional.workingHours ?? []
-  if (all.length === 0) return [[0, 24]] as [number, number][]
-  const zone = location.timeZone ?? format.timeZone
-  return all
-    .filter(({ weekday }) => weekday === weekdayOf(day))
-    .map(({ from, to }): [number, number] => {
-      const begin = momentAt(day, from, zone)
-      const end =
-        to === '24:00' ? momentAt(addDays(day, 1), '00:00', zone) : momentAt(day, to, zone)
-      const first = format.hourOfDay(begin)
-      return [first, first + (end - begin) / HOUR_MS]
-    })
-}
+/** The time zone of the working hours. */
+const zoneOf = ({ location }: Column, format: Format) => location.timeZone ?? format.timeZone
 
 /** "1 h behind": the difference between the time zones of location and business. */
 function ZoneDifference({ day, timeZone }: { day: string; timeZone: string | null }) {

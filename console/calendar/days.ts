@@ -24,6 +24,10 @@ export function momentAt(day: string, time: string, timeZone: string) {
   return shown - offsetMs(first, timeZone)
 }
 
+/** The day of this moment in the zone. */
+export const dayAt = (ms: number, timeZone: string) =>
+  new Date(ms + offsetMs(ms, timeZone)).toISOString().slice(0, 10)
+
 /** The zone's offset from UTC. */
 export function offsetMs(ms: number, timeZone: string) {
   const parts = new Intl.DateTimeFormat('en-GB', {

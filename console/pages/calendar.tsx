@@ -80,11 +80,19 @@ export function CalendarPage() {
     setDraft(changes)
     go({ appointment: calendarId, book: undefined, client: undefined })
   }
-  const book = (slot: AppointmentBody = {}) => {
+  const newBooking = {
+    ...firstTime(day, format),
+    ...(search.client === undefined ? {} : { clientId: search.client }),
+    ...booking,
+  }
+  /** Opens the form for a slot. A form that is open keeps its length and its other fields. */
+  const book = (slot: Partial<Slot> = {}) => {
     if (!canEdit) return
-    const startTime = slot.startTime ?? momentAt(day, '09:00', format.timeZone)
-    setBooking({ startTime, endTime: startTime + 1_800_000, ...slot })
-    go({ book: true, appointment: undefined, client: undefined })
+    const before = search.book ? newBooking : firstTime(day, format)
+    const startTime = slot.startTime ?? before.startTime
+    const endTime = startTime + (before.endTime - before.startTime)
+    setBooking({ ...before, ...slot, startTime, endTime })
+    go({ book: true, appointment: undefined, client: search.book ? search.client : undefined })
   }
   const step = view === 'day' ? 1 : 7
   usePageKeys({
@@ -124,11 +132,7 @@ export function CalendarPage() {
       <BookingPanel
         setup={setup}
         columns={staff}
-        draft={{
-          ...(booking.startTime === undefined ? firstTime(day, format) : {}),
-          ...(search.client === undefined ? {} : { clientId: search.client }),
-          ...booking,
-        }}
+        draft={newBooking}
         onDraft={setBooking}
         onSaved={saved}
         onClose={() => go({ book: undefined, client: undefined })}
@@ -232,7 +236,9 @@ export function CalendarPage() {
               day={day}
               canEdit={canEdit}
               ghost={ghostOf(
-                search.book ? booking : chosen.appointment && withDraft(chosen.appointment, draft),
+                search.book
+                  ? newBooking
+                  : chosen.appointment && withDraft(chosen.appointment, draft),
               )}
               onChoose={(visit) => choose(visit.calendarId)}
               onMove={(visit, slot) => choose(visit.calendarId, slot)}

@@ -736,6 +736,12 @@ export const enPages = {
     close: 'Close',
     chooseClient: 'Type a name or an address',
     noClient: 'No client found',
+    warnings: {
+      staffIsBooked: '{{staff}} already has an appointment: {{time}}, {{client}}.',
+      clientIsBooked: '{{client}} already has an appointment: {{time}} with {{staff}}.',
+      outsideHours: 'Outside the working hours of {{staff}}: {{hours}}.',
+      dayOff: '{{staff}} does not work here on this day.',
+    },
     missing: {
       title: 'Nothing can be booked yet:',
       unplaced: 'No member of staff works at a location that you see.',

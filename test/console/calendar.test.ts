@@ -14,11 +14,11 @@ const { service, openAs, call } = await startConsole([{ username: 'sofia', role:
 const DAY_MS = 86_400_000
 const dayIn = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10)
 
-/** A weekday on which the demo business works, at least `days` ahead. */
-function workday(days: number) {
+/** The first of these weekdays that is at least `days` ahead; the demo business works from Monday. */
+function workday(days: number, weekdays = [1, 2, 3, 4, 5]) {
   for (let ahead = days; ; ahead += 1) {
     const day = dayIn(ahead)
-    if (![0, 6].includes(new Date(`${day}T00:00:00Z`).getUTCDay())) return day
+    if (weekdays.includes(new Date(`${day}T00:00:00Z`).getUTCDay())) return day
   }
 }
 
@@ -39,7 +39,12 @@ const ask = <T>(page: Page, path: string, body?: object): Promise<T> =>
     [path, body && JSON.stringify(body)],
   ) as Promise<T>
 
-type Appointment = { calendarId: number; startTime: number; endTime: number; status: string }
+type Appointment = Ids & {
+  calendarId: number
+  startTime: number
+  endTime: number
+  status: string
+}
 type Triggers = { status: string; scheduledTime: number }[]
 type Ids = { clientId: number; professionalId: number; reasonId: number; locationId: number }
 
@@ -108,6 +113,37 @@ test('the booking form shows which messages follow before it saves the appointme
   await visit.getByText(/messages? scheduled/).waitFor()
   await page.getByRole('region', { name }).getByRole('link', { name: 'How was it?' }).click()
   await page.getByRole('heading', { level: 1, name: `${name} will get How was it?` }).waitFor()
+  assert.deepEqual(complaints, [])
+})
+
+test('the booking form warns of other appointments and of times outside working hours', async (t) => {
+  const { page, complaints } = await openAs(t, 'sofia', '/calendar')
+  const elenasDay = [1, 2, 4]
+  const day = workday(30, elenasDay)
+  const { professionalId, locationId, clientId, name } = await book(page, day)
+  const { firstName, lastName } = await ask<{ firstName: string; lastName: string }>(
+    page,
+    `/professional/${professionalId}`,
+  )
+  const staff = `${firstName} ${lastName}`
+  await openDay(page, `day=${day}&book=true&client=${clientId}`)
+  const panel = page.getByRole('region', { name: 'Book' })
+  await panel.getByLabel('With').click()
+  await page.getByRole('option', { name: staff }).first().click()
+  await panel.getByLabel('Start').fill('10:15')
+  const warnings = panel.locator('[data-warnings]')
+  await warnings.getByText(`${staff} already has an appointment: 10:00–11:00, ${name}.`).waitFor()
+  await panel.getByLabel('Start').fill('23:00')
+  await warnings.getByText(`Outside the working hours of ${staff}: 08:00–17:00.`).waitFor()
+  assert.equal(await warnings.getByText('already has an appointment').count(), 0)
+
+  await page
+    .locator(`[data-column="${professionalId}:${locationId}"]`)
+    .click({ position: { x: 2, y: 30 } })
+  await page.locator('[data-ghost]').waitFor()
+  assert.notEqual(await panel.getByLabel('Start').inputValue(), '23:00')
+  const client = await panel.getByRole('combobox', { name: 'Client' }).inputValue()
+  assert.ok(client.startsWith(name), 'a click on another time keeps the client')
   assert.deepEqual(complaints, [])
 })
 
