@@ -66,6 +66,8 @@ export const appointmentQuery = (calendarId: number) =>
       client.getAppointment({ calendarId }, { signal }),
   })
 
+export type AppointmentMessage = AnswerOf<'listEventTriggersOfAppointment'>[number]
+
 export const appointmentMessagesQuery = (calendarId: number) =>
   queryOptions({
     queryKey: ['calendar', 'messages', calendarId],

@@ -1,6 +1,7 @@
-import { Select, TextInput } from '@mantine/core'
+import { Select, Textarea, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import type { AppointmentBody } from '../api/calendar.ts'
+import type { Service, Setup } from '../api/setup.ts'
 import { faultAt } from '../components/faults.ts'
 import { useTimeFormat } from '../components/time.ts'
 import classes from './calendar.module.css'
@@ -67,6 +68,79 @@ export function MoveFields({ value, columns, error, onChange }: Props) {
             locationId: column.location.locationId,
           })
         }}
+      />
+    </div>
+  )
+}
+
+type ServiceProps = {
+  setup: Setup
+  value: number | undefined
+  error: string | undefined
+  onChange: (service: Service) => void
+}
+
+export function ServiceSelect({ setup, value, error, onChange }: ServiceProps) {
+  const { t } = useTranslation()
+  return (
+    <Select
+      label={t('calendar.service')}
+      searchable
+      allowDeselect={false}
+      value={value ? String(value) : null}
+      error={error}
+      data={setup.services.map(({ reasonId, name }) => ({ value: String(reasonId), label: name }))}
+      onChange={(chosen) => {
+        const service = setup.services.find(({ reasonId }) => String(reasonId) === chosen)
+        if (service) onChange(service)
+      }}
+    />
+  )
+}
+
+type EditProps = {
+  value: AppointmentBody
+  setup: Setup
+  error: unknown
+  onChange: (more: AppointmentBody) => void
+}
+
+/** Status, service and notes of an appointment. */
+export function EditFields({ value, setup, error, onChange }: EditProps) {
+  const { t } = useTranslation()
+  return (
+    <div className="column" style={{ gap: 12, paddingBottom: 8 }}>
+      <Select
+        label={t('calendar.status')}
+        allowDeselect={false}
+        value={value.status ?? null}
+        error={faultAt(error, 'status')}
+        data={setup.statuses
+          .filter(({ objectType }) => objectType === 'CALENDAR')
+          .map(({ status, label }) => ({ value: status, label }))}
+        onChange={(status) => status && onChange({ status })}
+      />
+      <ServiceSelect
+        setup={setup}
+        value={value.reasonId}
+        error={faultAt(error, 'reasonId')}
+        onChange={({ reasonId }) => onChange({ reasonId })}
+      />
+      <Textarea
+        label={t('calendar.note')}
+        autosize
+        minRows={2}
+        value={value.note ?? ''}
+        error={faultAt(error, 'note')}
+        onChange={(event) => onChange({ note: event.currentTarget.value || null })}
+      />
+      <Textarea
+        label={t('calendar.changeNote')}
+        autosize
+        minRows={1}
+        value={value.changeNote ?? ''}
+        error={faultAt(error, 'changeNote')}
+        onChange={(event) => onChange({ changeNote: event.currentTarget.value || null })}
       />
     </div>
   )

@@ -12,13 +12,12 @@ import {
 import { clientQuery, clientsQuery, nameOf } from '../api/clients.ts'
 import type { Setup } from '../api/setup.ts'
 import { faultAt } from '../components/faults.ts'
-import { MoveFields } from './appointment-fields.tsx'
-import { Refusal } from './appointment-panel.tsx'
+import { MoveFields, ServiceSelect } from './appointment-fields.tsx'
 import { BookingWarnings } from './booking-warnings.tsx'
 import classes from './calendar.module.css'
 import type { Column } from './columns.ts'
 import { MissingSetup } from './missing-setup.tsx'
-import { Consequences } from './what-if.tsx'
+import { Consequences, Refusal } from './what-if.tsx'
 
 const TYPING_MS = 250
 const MINUTE_MS = 60_000
@@ -48,10 +47,6 @@ export function BookingPanel({ setup, columns, draft, onDraft, onSaved, onClose 
     save.reset()
     onDraft({ ...draft, ...more })
   }
-  const { startTime, endTime } = draft
-  const minutes = startTime && endTime ? (endTime - startTime) / MINUTE_MS : 30
-  const setMinutes = (count: number) =>
-    startTime === undefined ? {} : { endTime: startTime + count * MINUTE_MS }
   return (
     <section className={classes.panel} aria-label={t('calendar.book')}>
       <div className={`${classes.panelHead} row`}>
@@ -64,66 +59,15 @@ export function BookingPanel({ setup, columns, draft, onDraft, onSaved, onClose 
           save.mutate()
         }}
       >
-        <div className={`${classes.panelBody} column`} style={{ gap: 12 }}>
-          <MissingSetup setup={setup} columns={columns} />
-          <ClientSelect
-            value={draft.clientId}
-            error={faultAt(error, 'clientId')}
-            onChange={(clientId) => change({ clientId })}
-          />
-          <Select
-            label={t('calendar.service')}
-            searchable
-            allowDeselect={false}
-            value={draft.reasonId ? String(draft.reasonId) : null}
-            error={faultAt(error, 'reasonId')}
-            data={setup.services.map(({ reasonId, name }) => ({
-              value: String(reasonId),
-              label: name,
-            }))}
-            onChange={(chosen) => {
-              const service = setup.services.find(({ reasonId }) => String(reasonId) === chosen)
-              if (!service) return
-              const length = service.durationMinutes ? setMinutes(service.durationMinutes) : {}
-              change({ reasonId: service.reasonId, ...length })
-            }}
-          />
-          <MoveFields value={draft} columns={columns} error={error} onChange={change} />
-          <NumberInput
-            label={t('calendar.minutes')}
-            w={110}
-            min={5}
-            step={5}
-            max={1_440}
-            clampBehavior="blur"
-            value={minutes}
-            error={faultAt(error, 'endTime')}
-            onChange={(count) => Number(count) > 0 && change(setMinutes(Number(count)))}
-          />
-          <Textarea
-            label={t('calendar.note')}
-            autosize
-            minRows={2}
-            value={draft.note ?? ''}
-            error={faultAt(error, 'note')}
-            onChange={(event) => change({ note: event.currentTarget.value || null })}
-          />
-        </div>
+        <Fields setup={setup} columns={columns} draft={draft} error={error} onChange={change} />
         <div className={classes.whatIf}>
-          <div className="row" style={{ marginBottom: 8 }}>
-            <h3>{t('whatIf.isBooked')}</h3>
-          </div>
+          <h3 style={{ margin: '0 0 8px' }}>{t('whatIf.isBooked')}</h3>
           <div aria-live="polite" className="small" style={{ margin: '0 0 12px' }}>
             <BookingWarnings body={settledDraft} setup={setup} columns={columns} />
             {error ? (
               <Refusal error={error} />
             ) : (
-              isComplete &&
-              plan.data && (
-                <p style={{ margin: 0 }} data-plan>
-                  <Consequences plan={plan.data} />
-                </p>
-              )
+              isComplete && plan.data && <Consequences plan={plan.data} />
             )}
           </div>
           <div className="row">
@@ -142,6 +86,57 @@ export function BookingPanel({ setup, columns, draft, onDraft, onSaved, onClose 
         </div>
       </form>
     </section>
+  )
+}
+
+type FieldsProps = Pick<Props, 'setup' | 'columns' | 'draft'> & {
+  error: unknown
+  onChange: (more: AppointmentBody) => void
+}
+
+function Fields({ setup, columns, draft, error, onChange }: FieldsProps) {
+  const { t } = useTranslation()
+  const { startTime, endTime } = draft
+  const minutes = startTime && endTime ? (endTime - startTime) / MINUTE_MS : 30
+  const withMinutes = (count: number) =>
+    startTime === undefined ? {} : { endTime: startTime + count * MINUTE_MS }
+  return (
+    <div className={`${classes.panelBody} column`} style={{ gap: 12 }}>
+      <MissingSetup setup={setup} columns={columns} />
+      <ClientSelect
+        value={draft.clientId}
+        error={faultAt(error, 'clientId')}
+        onChange={(clientId) => onChange({ clientId })}
+      />
+      <ServiceSelect
+        setup={setup}
+        value={draft.reasonId}
+        error={faultAt(error, 'reasonId')}
+        onChange={({ reasonId, durationMinutes }) =>
+          onChange({ reasonId, ...(durationMinutes ? withMinutes(durationMinutes) : {}) })
+        }
+      />
+      <MoveFields value={draft} columns={columns} error={error} onChange={onChange} />
+      <NumberInput
+        label={t('calendar.minutes')}
+        w={110}
+        min={5}
+        step={5}
+        max={1_440}
+        clampBehavior="blur"
+        value={minutes}
+        error={faultAt(error, 'endTime')}
+        onChange={(count) => Number(count) > 0 && onChange(withMinutes(Number(count)))}
+      />
+      <Textarea
+        label={t('calendar.note')}
+        autosize
+        minRows={2}
+        value={draft.note ?? ''}
+        error={faultAt(error, 'note')}
+        onChange={(event) => onChange({ note: event.currentTarget.value || null })}
+      />
+    </div>
   )
 }
 

@@ -2,6 +2,7 @@ import type { TFunction } from 'i18next'
 import { Fragment, type ReactNode } from 'react'
 import { Trans, useTranslation } from 'react-i18next'
 import type { Plan } from '../api/calendar.ts'
+import { ErrorMessage } from '../components/error-message.tsx'
 
 const PARTS = ['move', 'create', 'cancel', 'expired'] as const
 
@@ -34,16 +35,20 @@ export function Consequences({ plan }: { plan: Plan }) {
       />,
     )
   }
-  if (parts.length === 0) return <>{t('whatIf.nothing')}</>
-  if (plan.atOnce === 0) parts.push(t('whatIf.noneAtOnce'))
-  return parts.map((part, place) => (
-    // oxlint-disable-next-line react/no-array-index-key -- the parts have a fixed order
-    <Fragment key={place}>
-      {place > 0 && '; '}
-      {part}
-      {place === parts.length - 1 && '.'}
-    </Fragment>
-  ))
+  if (parts.length > 0 && plan.atOnce === 0) parts.push(t('whatIf.noneAtOnce'))
+  return (
+    <p style={{ margin: 0 }} data-plan>
+      {parts.length === 0 && t('whatIf.nothing')}
+      {parts.map((part, place) => (
+        // oxlint-disable-next-line react/no-array-index-key -- the parts have a fixed order
+        <Fragment key={place}>
+          {place > 0 && '; '}
+          {part}
+          {place === parts.length - 1 && '.'}
+        </Fragment>
+      ))}
+    </p>
+  )
 }
 
 /** The same in a few words: "2 move, 1 too late". */
@@ -53,4 +58,14 @@ export function shortConsequences(plan: Plan, t: TFunction<'console'>) {
   )
   if (plan.atOnce > 0) parts.push(t('whatIf.short.atOnce', { names: namesAtOnce(plan, t) }))
   return parts.length > 0 ? parts.join(', ') : t('whatIf.short.nothing')
+}
+
+/** Why it cannot be saved. */
+export function Refusal({ error }: { error: unknown }) {
+  const { t } = useTranslation()
+  return (
+    <p role="alert" className="clay" style={{ margin: 0 }}>
+      {t('whatIf.refused')}: <ErrorMessage error={error} />
+    </p>
+  )
 }

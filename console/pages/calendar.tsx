@@ -18,7 +18,7 @@ import { setupQuery, type Setup } from '../api/setup.ts'
 import { AppointmentPanel } from '../calendar/appointment-panel.tsx'
 import { BookingPanel } from '../calendar/booking-panel.tsx'
 import classes from '../calendar/calendar.module.css'
-import { columnsOf, staffName } from '../calendar/columns.ts'
+import { columnsOf, staffName, type Column } from '../calendar/columns.ts'
 import { DayGrid, type Slot } from '../calendar/day-grid.tsx'
 import { addDays, isDay, momentAt, mondayOf } from '../calendar/days.ts'
 import { NoAppointment } from '../calendar/no-appointment.tsx'
@@ -47,114 +47,23 @@ export function CalendarPage() {
   const { t } = useTranslation()
   const format = useTimeFormat()
   const session = useSession()
-  const search = useSearch({ from: '/shell/calendar' })
-  const navigate = useNavigate()
-  const isPhone = useMediaQuery('(max-width: 768px)', undefined, { getInitialValueInEffect: false })
   const isNarrow = useMediaQuery('(max-width: 1100px)', undefined, {
     getInitialValueInEffect: false,
   })
-  const today = format.isoDay(Date.now())
-  const day = isDay(search.day) ? search.day : today
-  const view = search.view ?? (isPhone ? 'list' : 'day')
-  const canEdit = session.functions.includes('EDIT_SCHEDULE')
-  const [draft, setDraft] = useState<AppointmentBody>({})
-  const [booking, setBooking] = useState<AppointmentBody>({})
-
-  const go = (more: { [name in keyof CalendarSearch]: CalendarSearch[name] | undefined }) =>
-    void navigate({
-      to: '/calendar',
-      search: (before) => withoutEmpty({ ...before, ...more }),
-      replace: true,
-    })
-  /** Counts from the day in the URL, because keys can be pressed faster than pages render. */
-  const goBy = (days: number) =>
-    void navigate({
-      to: '/calendar',
-      search: (before: CalendarSearch) => ({
-        ...before,
-        day: addDays(isDay(before.day) ? before.day : today, days),
-      }),
-      replace: true,
-    })
-  const choose = (calendarId: number | undefined, changes: AppointmentBody = {}) => {
-    setDraft(changes)
-    go({ appointment: calendarId, book: undefined, client: undefined })
-  }
-  const newBooking = {
-    ...firstTime(day, format),
-    ...(search.client === undefined ? {} : { clientId: search.client }),
-    ...booking,
-  }
-  /** Opens the form for a slot. A form that is open keeps its length and its other fields. */
-  const book = (slot: Partial<Slot> = {}) => {
-    if (!canEdit) return
-    const before = search.book ? newBooking : firstTime(day, format)
-    const startTime = slot.startTime ?? before.startTime
-    const endTime = startTime + (before.endTime - before.startTime)
-    setBooking({ ...before, ...slot, startTime, endTime })
-    go({ book: true, appointment: undefined, client: search.book ? search.client : undefined })
-  }
-  const step = view === 'day' ? 1 : 7
-  usePageKeys({
-    '[': () => goBy(-step),
-    ']': () => goBy(step),
-    t: () => go({ day: undefined }),
-    b: () => book(),
-    escape: () => choose(undefined),
-  })
-
-  const first = view === 'week' ? mondayOf(day) : day
-  const from = momentAt(first, '00:00', format.timeZone)
-  const to = momentAt(addDays(first, step), '00:00', format.timeZone)
-  const { data: setup, error: setupError, refetch: refetchSetup } = useQuery(setupQuery)
+  const calendar = useCalendar()
+  const { search, view, day, from, to } = calendar
+  const setup = useQuery(setupQuery)
   const list = useQuery({
     ...appointmentsQuery(from, to, search.location),
     placeholderData: keepPreviousData,
   })
   const visits = list.data ?? []
   const messages = visits.reduce((sum, visit) => sum + (visit.messages?.SCHEDULED ?? 0), 0)
-  const error = list.error ?? setupError
-  const columns = setup ? columnsOf(setup, visits, session, search.location) : []
-  const staff = setup ? columnsOf(setup, visits, session) : []
-  const chosen = useChosen(search.appointment, visits, setup)
-
-  const saved = ({ calendarId, startTime }: Appointment) => {
-    setDraft({})
-    go({
-      appointment: calendarId,
-      book: undefined,
-      client: undefined,
-      ...(view === 'day' && { day: format.isoDay(startTime) }),
-    })
-  }
-  const panel =
-    setup && search.book && canEdit ? (
-      <BookingPanel
-        setup={setup}
-        columns={staff}
-        draft={newBooking}
-        onDraft={setBooking}
-        onSaved={saved}
-        onClose={() => go({ book: undefined, client: undefined })}
-      />
-    ) : setup && chosen.appointment ? (
-      <AppointmentPanel
-        key={chosen.appointment.calendarId}
-        appointment={chosen.appointment}
-        setup={setup}
-        columns={staff}
-        draft={draft}
-        onDraft={setDraft}
-        onSaved={saved}
-        onClose={() => choose(undefined)}
-      />
-    ) : chosen.error ? (
-      <div className={classes.panelBody}>
-        <Failure error={chosen.error} />
-      </div>
-    ) : undefined
-
-  const shown = { visits, setup: setup!, chosen: search.appointment, columns }
+  const columnsAt = (location?: number) =>
+    setup.data ? columnsOf(setup.data, visits, session, location) : []
+  const chosen = useChosen(search.appointment, visits, setup.data)
+  const error = list.error ?? setup.error
+  const panel = setup.data && calendarPanel(calendar, chosen, setup.data, columnsAt())
   return (
     <>
       <PageHead
@@ -174,85 +83,259 @@ export function CalendarPage() {
           )
         }
       >
-        {setup && setup.locations.length > 1 && (
-          <Select
-            aria-label={t('calendar.location')}
-            placeholder={t('calendar.anyLocation')}
-            w={170}
-            clearable
-            value={search.location ? String(search.location) : null}
-            data={setup.locations.map(({ locationId, name }) => ({
-              value: String(locationId),
-              label: name,
-            }))}
-            onChange={(value) => go({ location: value ? Number(value) : undefined })}
-          />
-        )}
-        <SegmentedControl
-          aria-label={t('calendar.view')}
-          value={view}
-          onChange={(chosenView) => go({ view: chosenView as View })}
-          data={VIEWS.map((value) => ({ value, label: t(`calendar.views.${value}`) }))}
-        />
-        {canEdit && (
-          <Button
-            leftSection={<IconPlus size={15} aria-hidden />}
-            rightSection={!isPhone && <kbd aria-hidden>B</kbd>}
-            onClick={() => book()}
-          >
-            {t('calendar.book')}
-          </Button>
-        )}
+        <Tools calendar={calendar} locations={setup.data?.locations ?? []} />
       </PageHead>
       <div className={classes.layout} data-panel={(panel && !isNarrow) || undefined}>
         <div style={{ minWidth: 0 }}>
-          <DayLinks day={day} today={today} location={search.location} />
-          {error && !(list.data && setup) ? (
+          <DayLinks day={day} today={calendar.today} location={search.location} />
+          {error && !(list.data && setup.data) ? (
             <Failure
               title={t('errors.list')}
               error={error}
-              onRetry={() => void Promise.all([list.refetch(), refetchSetup()])}
+              onRetry={() => void Promise.all([list.refetch(), setup.refetch()])}
             />
-          ) : !list.data || !setup ? (
-            view === 'list' ? (
-              <LoadingRows />
-            ) : (
-              <LoadingDay />
-            )
-          ) : view === 'week' ? (
-            <WeekView {...shown} day={first} onChoose={(visit) => choose(visit.calendarId)} />
-          ) : (view === 'list' ? visits : columns).length === 0 ? (
-            <NoAppointment
-              hasNoStaff={view === 'day' && setup.professionals.length === 0}
-              hasLocation={search.location !== undefined}
-              isToday={day === today}
-              onBook={canEdit ? () => book() : undefined}
+          ) : list.data && setup.data ? (
+            <Appointments
+              calendar={calendar}
+              visits={visits}
+              setup={setup.data}
+              columns={columnsAt(search.location)}
+              chosen={chosen.appointment}
             />
           ) : view === 'list' ? (
-            <ListView {...shown} day={first} onChoose={(visit) => choose(visit.calendarId)} />
+            <LoadingRows />
           ) : (
-            <DayGrid
-              {...shown}
-              day={day}
-              canEdit={canEdit}
-              ghost={ghostOf(
-                search.book
-                  ? newBooking
-                  : chosen.appointment && withDraft(chosen.appointment, draft),
-              )}
-              onChoose={(visit) => choose(visit.calendarId)}
-              onMove={(visit, slot) => choose(visit.calendarId, slot)}
-              onBook={book}
-            />
+            <LoadingDay />
           )}
         </div>
         {panel && (
-          <Panel isDrawer={isNarrow} onClose={() => choose(undefined)}>
+          <Panel isDrawer={isNarrow} onClose={() => calendar.choose(undefined)}>
             {panel}
           </Panel>
         )}
       </div>
     </>
+  )
+}
+
+type Calendar = ReturnType<typeof useCalendar>
+
+/** The shown time, and the unsaved changes of the form next to it. */
+function useCalendar() {
+  const format = useTimeFormat()
+  const session = useSession()
+  const search = useSearch({ from: '/shell/calendar' })
+  const isPhone = useMediaQuery('(max-width: 768px)', undefined, { getInitialValueInEffect: false })
+  const today = format.isoDay(Date.now())
+  const day = isDay(search.day) ? search.day : today
+  const view = search.view ?? (isPhone ? 'list' : 'day')
+  const canEdit = session.functions.includes('EDIT_SCHEDULE')
+  const [draft, setDraft] = useState<AppointmentBody>({})
+  const [booking, setBooking] = useState<AppointmentBody>({})
+  const { go, goBy } = useGo(today)
+
+  const choose = (calendarId: number | undefined, changes: AppointmentBody = {}) => {
+    setDraft(changes)
+    go({ appointment: calendarId, book: undefined, client: undefined })
+  }
+  const newBooking = {
+    ...firstTime(day, format),
+    ...(search.client === undefined ? {} : { clientId: search.client }),
+    ...booking,
+  }
+  /** Opens the form for a slot. A form that is open keeps its length and its other fields. */
+  const book = (slot: Partial<Slot> = {}) => {
+    if (!canEdit) return
+    const before = search.book ? newBooking : firstTime(day, format)
+    const startTime = slot.startTime ?? before.startTime
+    const endTime = startTime + (before.endTime - before.startTime)
+    setBooking({ ...before, ...slot, startTime, endTime })
+    go({ book: true, appointment: undefined, client: search.book ? search.client : undefined })
+  }
+  const days = view === 'day' ? 1 : 7
+  usePageKeys({
+    '[': () => goBy(-days),
+    ']': () => goBy(days),
+    t: () => go({ day: undefined }),
+    b: () => book(),
+    escape: () => choose(undefined),
+  })
+  const first = view === 'week' ? mondayOf(day) : day
+  return {
+    search,
+    view,
+    today,
+    day,
+    /** The first shown day. */
+    first,
+    from: momentAt(first, '00:00', format.timeZone),
+    to: momentAt(addDays(first, days), '00:00', format.timeZone),
+    canEdit,
+    isPhone,
+    draft,
+    setDraft,
+    newBooking,
+    setBooking,
+    go,
+    choose,
+    book,
+    showSaved: ({ calendarId, startTime }: Appointment) => {
+      setDraft({})
+      go({
+        appointment: calendarId,
+        book: undefined,
+        client: undefined,
+        ...(view === 'day' && { day: format.isoDay(startTime) }),
+      })
+    },
+  }
+}
+
+/** Changes the address of the page. */
+function useGo(today: string) {
+  const navigate = useNavigate()
+  const go = (more: { [name in keyof CalendarSearch]: CalendarSearch[name] | undefined }) =>
+    void navigate({
+      to: '/calendar',
+      search: (before) => withoutEmpty({ ...before, ...more }),
+      replace: true,
+    })
+  /** Counts from the day in the URL, because keys can be pressed faster than pages render. */
+  const goBy = (days: number) =>
+    void navigate({
+      to: '/calendar',
+      search: (before: CalendarSearch) => ({
+        ...before,
+        day: addDays(isDay(before.day) ? before.day : today, days),
+      }),
+      replace: true,
+    })
+  return { go, goBy }
+}
+
+/** The form of a new appointment, the chosen appointment, or why it cannot be shown. */
+function calendarPanel(
+  calendar: Calendar,
+  chosen: ReturnType<typeof useChosen>,
+  setup: Setup,
+  columns: Column[],
+) {
+  const { search, canEdit, draft, setDraft, newBooking, setBooking, go, choose } = calendar
+  if (search.book && canEdit) {
+    return (
+      <BookingPanel
+        setup={setup}
+        columns={columns}
+        draft={newBooking}
+        onDraft={setBooking}
+        onSaved={calendar.showSaved}
+        onClose={() => go({ book: undefined, client: undefined })}
+      />
+    )
+  }
+  if (chosen.appointment) {
+    return (
+      <AppointmentPanel
+        key={chosen.appointment.calendarId}
+        appointment={chosen.appointment}
+        setup={setup}
+        columns={columns}
+        draft={draft}
+        onDraft={setDraft}
+        onSaved={calendar.showSaved}
+        onClose={() => choose(undefined)}
+      />
+    )
+  }
+  return (
+    chosen.error && (
+      <div className={classes.panelBody}>
+        <Failure error={chosen.error} />
+      </div>
+    )
+  )
+}
+
+type ToolsProps = { calendar: Calendar; locations: Setup['locations'] }
+
+/** Location, view and the button that books. */
+function Tools({ calendar: { search, view, canEdit, isPhone, go, book }, locations }: ToolsProps) {
+  const { t } = useTranslation()
+  return (
+    <>
+      {locations.length > 1 && (
+        <Select
+          aria-label={t('calendar.location')}
+          placeholder={t('calendar.anyLocation')}
+          w={170}
+          clearable
+          value={search.location ? String(search.location) : null}
+          data={locations.map(({ locationId, name }) => ({
+            value: String(locationId),
+            label: name,
+          }))}
+          onChange={(value) => go({ location: value ? Number(value) : undefined })}
+        />
+      )}
+      <SegmentedControl
+        aria-label={t('calendar.view')}
+        value={view}
+        onChange={(chosenView) => go({ view: chosenView as View })}
+        data={VIEWS.map((value) => ({ value, label: t(`calendar.views.${value}`) }))}
+      />
+      {canEdit && (
+        <Button
+          leftSection={<IconPlus size={15} aria-hidden />}
+          rightSection={!isPhone && <kbd aria-hidden>B</kbd>}
+          onClick={() => book()}
+        >
+          {t('calendar.book')}
+        </Button>
+      )}
+    </>
+  )
+}
+
+type AppointmentsProps = {
+  calendar: Calendar
+  visits: Appointment[]
+  setup: Setup
+  columns: Column[]
+  chosen: Appointment | undefined
+}
+
+/** The appointments as a day, a week or a list. */
+function Appointments({ calendar, visits, setup, columns, chosen }: AppointmentsProps) {
+  const { search, view, day, first, canEdit, choose, book } = calendar
+  const shown = {
+    visits,
+    setup,
+    columns,
+    chosen: search.appointment,
+    onChoose: (visit: Appointment) => choose(visit.calendarId),
+  }
+  if (view === 'week') return <WeekView {...shown} day={first} />
+  if ((view === 'list' ? visits : columns).length === 0) {
+    return (
+      <NoAppointment
+        hasNoStaff={view === 'day' && setup.professionals.length === 0}
+        hasLocation={search.location !== undefined}
+        isToday={day === calendar.today}
+        onBook={canEdit ? () => book() : undefined}
+      />
+    )
+  }
+  if (view === 'list') return <ListView {...shown} day={first} />
+  const edited = search.book ? calendar.newBooking : chosen && withDraft(chosen, calendar.draft)
+  return (
+    <DayGrid
+      {...shown}
+      day={day}
+      canEdit={canEdit}
+      ghost={ghostOf(edited)}
+      onMove={(visit, slot) => choose(visit.calendarId, slot)}
+      onBook={book}
+    />
   )
 }
 
