@@ -16,6 +16,7 @@ import type { CalendarSearch } from './pages/calendar.tsx'
 import type { ClientsSearch } from './pages/clients.tsx'
 import { PageFailed } from './pages/page-failed.tsx'
 import { PageMissing } from './pages/page-missing.tsx'
+import type { SuppressionsSearch } from './pages/settings-suppressions.tsx'
 import type { ReportSearch } from './reports/search.ts'
 import { NAVIGATION } from './shell/navigation.ts'
 import { Shell } from './shell/shell.tsx'
@@ -225,6 +226,22 @@ const settingsKeys = createRoute({
   component: lazyPage(() => import('./pages/settings-keys.tsx'), 'SettingsKeysPage'),
 })
 
+const settingsMail = createRoute({
+  getParentRoute: () => settings,
+  path: '/mail',
+  component: lazyPage(() => import('./pages/settings-mail.tsx'), 'SettingsMailPage'),
+})
+
+const settingsSuppressions = createRoute({
+  getParentRoute: () => settings,
+  path: '/suppressions',
+  validateSearch: (search) => search as SuppressionsSearch,
+  component: lazyPage(
+    () => import('./pages/settings-suppressions.tsx'),
+    'SettingsSuppressionsPage',
+  ),
+})
+
 const settingsAccount = createRoute({
   getParentRoute: () => settings,
   path: '/account',
@@ -267,6 +284,8 @@ export const router = createRouter({
         settingsServices,
         settingsPeople,
         settingsKeys,
+        settingsMail,
+        settingsSuppressions,
         settingsAccount,
       ]),
       missing,

@@ -42,6 +42,21 @@ export const suppressionsQuery = (emailAddress: string) =>
     queryFn: ({ signal }) => client.listSuppressions({ emailAddress }, { signal }),
   })
 
+export type Suppression = AnswerOf<'listSuppressions'>['items'][number]
+
+/** All suppressed addresses, or this one only. */
+export const suppressionListQuery = (emailAddress: string) =>
+  infiniteQueryOptions({
+    queryKey: ['clients', 'suppressions', 'list', emailAddress],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam, signal }) =>
+      client.listSuppressions(
+        { limit: PAGE, cursor: pageParam, emailAddress: emailAddress || undefined },
+        { signal },
+      ),
+    getNextPageParam: (page) => page.nextCursor ?? undefined,
+  })
+
 const refresh = () =>
   queryClient.invalidateQueries({
     predicate: ({ queryKey }) => ['clients', 'calendar', 'messages'].includes(String(queryKey[0])),
@@ -60,6 +75,7 @@ export async function saveClient(body: ClientBody, etag: string | null = null) {
   return saved
 }
 
+/** Removes every reason of the address. */
 export async function clearSuppression(emailAddress: string) {
   await client.deleteSuppression({ emailAddress })
   await refresh()

@@ -1,4 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
+import type { Overview } from '../../src/contract/overview.ts'
 import { client } from './client.ts'
 import { queryClient } from './query-client.ts'
 
@@ -18,9 +19,11 @@ export async function readMailState(): Promise<MailState> {
   const overview = { ...overviewQuery(), staleTime: 0 }
   // The mail was made: a failure here is not a failure of that.
   const read = await queryClient.fetchQuery(overview).catch(() => undefined)
-  if (!read) return 'works'
-  const { mail } = read
-  if (mail.captured) return 'captured'
-  if (mail.failingSince !== null) return 'outage'
-  return mail.problem === null ? 'works' : 'stopped'
+  return read ? mailStateOf(read.mail) : 'works'
+}
+
+export function mailStateOf({ captured, failingSince, problem }: Overview['mail']): MailState {
+  if (captured) return 'captured'
+  if (failingSince !== null) return 'outage'
+  return problem === null ? 'works' : 'stopped'
 }

@@ -108,7 +108,7 @@ export const checkQuery = (emailTemplateId: number, template: TemplateBody) =>
     queryFn: ({ signal }) => client.checkEmailTemplate({ emailTemplateId, template }, { signal }),
   })
 
-export type Test = AboutObject & { emailTemplateId: number; to: string[]; template: TemplateBody }
+export type Test = AboutObject & { emailTemplateId: number; to: string[]; template?: TemplateBody }
 
 export const sendTest = (test: Test) => client.testEmailTemplate(test)
 

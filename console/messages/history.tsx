@@ -7,8 +7,9 @@ import type { Translate } from '../components/form.ts'
 import { Mark, type MarkName } from '../components/mark.tsx'
 import { useTimeFormat, type TimeFormat } from '../components/time.ts'
 import { Timeline, type TimelineItem } from '../components/timeline.tsx'
-import { meaningOf, resultOf, type AttemptResult } from './meaning.ts'
+import { resultOf, type AttemptResult } from './meaning.ts'
 import classes from './message.module.css'
+import { ServerWords } from './server-words.tsx'
 import { nameOfUser } from '../components/user-name.ts'
 
 type HistoryProps = { message: TriggerDetails; isNarrow?: boolean }
@@ -128,14 +129,6 @@ const MARK_OF_RESULT: Record<AttemptResult, MarkName> = {
   unclear: 'sending',
 }
 
-const TONE_OF_RESULT: Record<AttemptResult, string> = {
-  accepted: '',
-  captured: '',
-  later: 'retrying',
-  refused: 'refused',
-  unclear: 'retrying',
-}
-
 /** For a message to a whole class, only the attempts of the first mails are shown. */
 const MAX_EMAILS = 20
 
@@ -173,10 +166,7 @@ function attemptItems(
                 {email.to}
               </div>
             )}
-            <div className={`server-words ${TONE_OF_RESULT[result]}`} dir="auto">
-              {attempt.reply}
-            </div>
-            <div className="soft small">{t(`attempt.meanings.${meaningOf(attempt)}`)}</div>
+            <ServerWords attempt={attempt} />
           </>
         ),
       }

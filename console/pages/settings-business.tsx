@@ -107,22 +107,22 @@ function MailPause() {
   return (
     <section className="card panel">
       <header>
-        <h2>{t(mailPaused ? 'settings.mail.paused' : 'settings.mail.title')}</h2>
+        <h2>{t(mailPaused ? 'settings.pause.paused' : 'settings.pause.title')}</h2>
       </header>
       <form className={classes.form} onSubmit={form.onSubmit}>
         <p className="soft small" style={{ margin: 0 }} dir="auto">
-          {mailPaused ? mailPausedReason : t('settings.mail.hint')}
+          {mailPaused ? mailPausedReason : t('settings.pause.hint')}
         </p>
         {!mailPaused && (
           <TextInput
             name="mailPausedReason"
-            label={t('settings.mail.reason')}
+            label={t('settings.pause.reason')}
             error={form.faultAt('mailPausedReason')}
           />
         )}
         <div className="row">
           <Button type="submit" variant="default" loading={form.isBusy}>
-            {t(mailPaused ? 'today.paused.resume' : 'settings.mail.pause')}
+            {t(mailPaused ? 'today.paused.resume' : 'settings.pause.pause')}
           </Button>
           <FormState message={form.message} isDone={false} />
         </div>

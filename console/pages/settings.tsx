@@ -13,6 +13,8 @@ const PAGES = [
   { name: 'services', path: '/settings/services', needs: 'EDIT_SETUP' },
   { name: 'people', path: '/settings/people', needs: 'MANAGE_USERS' },
   { name: 'keys', path: '/settings/keys', needs: 'MANAGE_KEYS' },
+  { name: 'mail', path: '/settings/mail', needs: 'MANAGE_BUSINESS' },
+  { name: 'suppressions', path: '/settings/suppressions', needs: 'VIEW_EMAILS' },
   { name: 'import', path: '/import', needs: 'EDIT_SCHEDULE' },
   { name: 'account', path: '/settings/account', needs: 'VIEW_BUSINESS' },
 ] as const

@@ -46,6 +46,8 @@ const OTHER_PAGES = [
   '/settings/services',
   '/settings/people',
   '/settings/keys',
+  '/settings/mail',
+  '/settings/suppressions',
   '/settings/account',
 ]
 

@@ -3,8 +3,7 @@ import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import {
   assertAccessible,
-  keepScreenshot,
-  SCHEMES,
+  keepPictures,
   skipInShortRun,
   startEmptyConsole,
   waitUntilLoaded,
@@ -22,20 +21,6 @@ const heading = (page: Page, name: string | RegExp) =>
 
 const save = (page: Page) =>
   page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click()
-
-/** Light, dark and on a phone. */
-async function keepPictures(page: Page, name: string) {
-  const desktop = page.viewportSize()!
-  for (const colorScheme of SCHEMES) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-    await keepScreenshot(page, `${name}-${colorScheme}`)
-  }
-  await page.emulateMedia({ colorScheme: 'light' })
-  await page.setViewportSize({ width: 390, height: 844 })
-  await keepScreenshot(page, `${name}-phone`)
-  assert.equal(await page.evaluate('document.documentElement.scrollWidth > innerWidth'), false)
-  await page.setViewportSize(desktop)
-}
 
 /** Each fills in its form and leaves the dialog open. */
 async function fillInLocation(page: Page) {

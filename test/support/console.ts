@@ -70,7 +70,7 @@ async function serveConsole(
   /** Calls the service with a key of the business. */
   const { key } = await asOperator('POST', `/business/${businessId}/apiKey`, { name: 'test' })
   const call = callWith(service.base, key)
-  return { service, businessId, openAs, call, url, database, password: PASSWORD }
+  return { service, businessId, openAs, call, asOperator, url, database, password: PASSWORD }
 }
 
 const callWith =
@@ -138,6 +138,20 @@ const SCREENSHOTS = path.join(import.meta.dirname, '../output/console')
 /** Saves a screenshot of the page for inspection after the run. */
 export async function keepScreenshot(page: Page, name: string) {
   await page.screenshot({ path: path.join(SCREENSHOTS, `${name}.png`) })
+}
+
+/** Screenshots in light, dark and on a phone, whose page must not scroll sideways. */
+export async function keepPictures(page: Page, name: string) {
+  const desktop = page.viewportSize()!
+  for (const colorScheme of SCHEMES) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    await keepScreenshot(page, `${name}-${colorScheme}`)
+  }
+  await page.emulateMedia({ colorScheme: 'light' })
+  await page.setViewportSize({ width: 390, height: 844 })
+  await keepScreenshot(page, `${name}-phone`)
+  assert.equal(await page.evaluate('document.documentElement.scrollWidth > innerWidth'), false)
+  await page.setViewportSize(desktop)
 }
 
 /** Exists in the page. */

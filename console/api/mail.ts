@@ -1,0 +1,68 @@
+import { queryOptions } from '@tanstack/react-query'
+import type { AnswerOf } from '../../src/client/client.ts'
+import { all, client, MAX_PAGE } from './client.ts'
+import { emailQuery } from './messages.ts'
+import { queryClient } from './query-client.ts'
+
+export type SenderDomain = AnswerOf<'getSenderDomain'>
+export type ListedEmail = AnswerOf<'listEmails'>['items'][number]
+
+export const senderDomainsQuery = queryOptions({
+  queryKey: ['mail', 'domains'],
+  queryFn: ({ signal }) => all(client.listSenderDomains({ limit: MAX_PAGE }, { signal })),
+})
+
+/** Checks the DNS of the domains, one after the other, and reads everything about mail again. */
+export async function checkMail(domains: SenderDomain[]) {
+  for (const { domain } of domains) await client.checkSenderDomain({ domain })
+  await Promise.all(
+    ['mail', 'overview'].map((name) => queryClient.invalidateQueries({ queryKey: [name] })),
+  )
+}
+
+export const ANSWER_DAYS = 30
+const DAY_MS = 86_400_000
+/** The newest mails that were not accepted; their answers are grouped in the browser. */
+const MAX_GROUPED = 200
+
+export type ServerAnswers = {
+  acceptedCount: number
+  lastAccepted: ListedEmail | undefined
+  /** Refused, deferred or without an answer; the newest first. */
+  notAccepted: ListedEmail[]
+  hasMore: boolean
+}
+
+/** The answers of the mail server to the mails of the last 30 days. */
+export const serverAnswersQuery = queryOptions({
+  queryKey: ['mail', 'answers'],
+  queryFn: async ({ signal }): Promise<ServerAnswers> => {
+    const from = Date.now() - ANSWER_DAYS * DAY_MS
+    const [counts, accepted, others] = await Promise.all([
+      client.countEmails({ status: 'SENT', from }, { signal }),
+      client.listEmails({ status: 'SENT', from, limit: 1 }, { signal }),
+      client.listEmails(
+        { status: 'FAILED,RETRYING,UNCERTAIN', from, limit: MAX_GROUPED },
+        { signal },
+      ),
+    ])
+    return {
+      acceptedCount: counts.SENT ?? 0,
+      lastAccepted: accepted.items[0],
+      notAccepted: others.items,
+      hasMore: others.nextCursor !== null,
+    }
+  },
+})
+
+const FOLLOW_MS = 1_500
+const IS_OPEN = ['QUEUED', 'SENDING', 'RETRYING', 'UNCERTAIN']
+
+/** A mail that was just made, until it has an outcome. */
+export const followedEmailQuery = (emailId: number) =>
+  queryOptions({
+    ...emailQuery(emailId),
+    staleTime: 0,
+    refetchInterval: ({ state: { data } }) =>
+      !data || IS_OPEN.includes(data.status) ? FOLLOW_MS : false,
+  })

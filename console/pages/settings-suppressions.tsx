@@ -1,0 +1,285 @@
+import { Button, TextInput } from '@mantine/core'
+import { useDebouncedCallback } from '@mantine/hooks'
+import { IconMailOff, IconMoodAngry, IconSearch, IconUserMinus } from '@tabler/icons-react'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useState, type ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import { clearSuppression, suppressionListQuery, type Suppression } from '../api/clients.ts'
+import { useSession } from '../api/session.ts'
+import { ErrorMessage } from '../components/error-message.tsx'
+import { Empty, Failure, Loading } from '../components/states.tsx'
+import { useTimeFormat } from '../components/time.ts'
+import { PageHead } from '../shell/page-head.tsx'
+import classes from './settings-suppressions.module.css'
+import { ConfirmWindow, SettingsColumns, SettingsTable } from './settings.tsx'
+
+export type SuppressionsSearch = { address?: string }
+
+const TYPING_MS = 200
+
+export function SettingsSuppressionsPage() {
+  const { t } = useTranslation()
+  const navigate = useNavigate()
+  const { address = '' } = useSearch({ from: '/shell/settings/suppressions' })
+  const [typed, setTyped] = useState(address)
+  const [note, setNote] = useState<ReactNode>()
+  const list = useInfiniteQuery({
+    ...suppressionListQuery(address),
+    // An empty list would say for a moment that no address is suppressed.
+    placeholderData: (previous) => (previous?.pages[0]?.items.length ? previous : undefined),
+  })
+  const addresses = list.data && groupByAddress(list.data.pages.flatMap(({ items }) => items))
+  const search = (words: string) =>
+    void navigate({
+      to: '/settings/suppressions',
+      search: words ? { address: words } : {},
+      replace: true,
+    })
+  const searchSoon = useDebouncedCallback(search, TYPING_MS)
+  return (
+    <>
+      <PageHead
+        title={t('settings.suppressions.title')}
+        lede={
+          addresses &&
+          !list.isPlaceholderData &&
+          t(`settings.suppressions.${ledeOf(address, list.hasNextPage)}`, {
+            count: addresses.length,
+          })
+        }
+      />
+      <SettingsColumns>
+        <ReasonList />
+        <div className={classes.bar}>
+          <TextInput
+            leftSection={<IconSearch size={15} aria-hidden />}
+            label={t('settings.suppressions.find')}
+            description={t('settings.suppressions.findHint')}
+            maw={360}
+            inputMode="email"
+            value={typed}
+            onChange={(event) => {
+              setTyped(event.currentTarget.value)
+              searchSoon(event.currentTarget.value.trim())
+            }}
+          />
+          <p role="status" className="small soft grow">
+            {note}
+          </p>
+        </div>
+        {list.error && !addresses ? (
+          <Failure
+            title={t('errors.list')}
+            error={list.error}
+            onRetry={() => void list.refetch()}
+          />
+        ) : !addresses ? (
+          <Loading />
+        ) : (
+          <Addresses
+            addresses={addresses}
+            isSearch={address !== ''}
+            onNote={setNote}
+            onAll={() => {
+              setTyped('')
+              search('')
+            }}
+          />
+        )}
+        {list.hasNextPage && (
+          <Button
+            variant="default"
+            style={{ alignSelf: 'start' }}
+            loading={list.isFetchingNextPage}
+            onClick={() => void list.fetchNextPage()}
+          >
+            {t('settings.suppressions.more')}
+          </Button>
+        )}
+      </SettingsColumns>
+    </>
+  )
+}
+
+function ledeOf(address: string, hasMore: boolean) {
+  if (address) return 'ledeFound'
+  return hasMore ? 'ledeMore' : 'lede'
+}
+
+/** An address can be suppressed for several reasons; allowing it again removes all. */
+type Suppressed = { emailAddress: string; reasons: Suppression[] }
+
+const groupByAddress = (items: Suppression[]): Suppressed[] =>
+  [...Map.groupBy(items, ({ emailAddress }) => emailAddress)].map(([emailAddress, reasons]) => ({
+    emailAddress,
+    reasons,
+  }))
+
+type AddressesProps = {
+  addresses: Suppressed[]
+  isSearch: boolean
+  onAll: () => void
+  onNote: (note: ReactNode) => void
+}
+
+function Addresses({ addresses, isSearch, onAll, onNote }: AddressesProps) {
+  const { t } = useTranslation()
+  const [asked, setAsked] = useState<Suppressed>()
+  const allow = ({ emailAddress }: Suppressed) =>
+    void clearSuppression(emailAddress).then(
+      () => onNote(t('settings.suppressions.allowed', { address: emailAddress })),
+      (error: unknown) => onNote(<ErrorMessage error={error} />),
+    )
+  return (
+    <>
+      {addresses.length === 0 ? (
+        <NoAddress isSearch={isSearch} onAll={onAll} />
+      ) : (
+        <div className={`card ${classes.list}`}>
+          <SettingsTable
+            head={[
+              t('settings.suppressions.address'),
+              t('settings.suppressions.why'),
+              t('settings.suppressions.since'),
+            ]}
+          >
+            {addresses.map((suppressed) => (
+              <Row
+                key={suppressed.emailAddress}
+                suppressed={suppressed}
+                onAllow={() => setAsked(suppressed)}
+              />
+            ))}
+          </SettingsTable>
+        </div>
+      )}
+      <ConfirmWindow
+        isOpen={asked !== undefined}
+        title={t('settings.suppressions.allowTitle', { address: asked?.emailAddress ?? '' })}
+        hint={[
+          ...(asked?.reasons ?? []).map(({ reason }) =>
+            t(`settings.suppressions.allowHints.${reason}`),
+          ),
+          t('settings.suppressions.notSentAgain'),
+        ].join(' ')}
+        button={t('settings.suppressions.allow')}
+        onClose={() => setAsked(undefined)}
+        onConfirm={() => asked && allow(asked)}
+      />
+    </>
+  )
+}
+
+const REASONS: Suppression['reason'][] = ['BOUNCED', 'COMPLAINED', 'UNSUBSCRIBED']
+
+/** What each reason means. */
+function ReasonList() {
+  const { t } = useTranslation()
+  return (
+    <dl className={`card panel small ${classes.reasons}`}>
+      {REASONS.map((reason) => (
+        <div key={reason}>
+          <dt className="strong">{t(`settings.suppressions.reasons.${reason}`)}</dt>
+          <dd className="soft">{t(`settings.suppressions.meanings.${reason}`)}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+const ICON_OF_REASON = {
+  BOUNCED: IconMailOff,
+  COMPLAINED: IconMoodAngry,
+  UNSUBSCRIBED: IconUserMinus,
+}
+
+type RowProps = { suppressed: Suppressed; onAllow: () => void }
+
+function Row({ suppressed: { emailAddress, reasons }, onAllow }: RowProps) {
+  const { t } = useTranslation()
+  const format = useTimeFormat()
+  const { functions } = useSession()
+  const values = { address: emailAddress }
+  return (
+    <tr className={classes.row}>
+      <td>
+        <b className={classes.address}>{emailAddress}</b>
+        {functions.includes('VIEW_SCHEDULE') && (
+          <Link
+            to="/clients"
+            search={{ text: emailAddress }}
+            className="small"
+            aria-label={t('settings.suppressions.findClientOf', values)}
+          >
+            {t('settings.suppressions.findClient')}
+          </Link>
+        )}
+      </td>
+      <td>
+        {reasons.map(({ reason, detail }) => (
+          <Reason key={reason} reason={reason} detail={detail} />
+        ))}
+      </td>
+      <td className={`soft ${classes.since}`}>
+        {format.day(Math.min(...reasons.map(({ createdDate }) => createdDate)))}
+      </td>
+      <td className={classes.action}>
+        {functions.includes('SEND_EMAILS') && (
+          <Button
+            variant="default"
+            size="compact-sm"
+            aria-label={t('settings.suppressions.allowOf', values)}
+            onClick={onAllow}
+          >
+            {t('settings.suppressions.allow')}
+          </Button>
+        )}
+      </td>
+    </tr>
+  )
+}
+
+function Reason({ reason, detail }: Pick<Suppression, 'reason' | 'detail'>) {
+  const { t } = useTranslation()
+  const Icon = ICON_OF_REASON[reason]
+  return (
+    <div className={classes.reason}>
+      <Icon
+        size={16}
+        stroke={1.7}
+        className={reason === 'UNSUBSCRIBED' ? 'soft' : 'clay'}
+        aria-hidden
+      />
+      <div className="grow">
+        <b className="strong">{t(`settings.suppressions.reasons.${reason}`)}</b>
+        {detail && (
+          <div className="server-words" dir="auto">
+            {detail}
+          </div>
+        )}
+      </div>
+    </div>
+  )
+}
+
+function NoAddress({ isSearch, onAll }: Pick<AddressesProps, 'isSearch' | 'onAll'>) {
+  const { t } = useTranslation()
+  if (!isSearch) {
+    return (
+      <Empty title={t('settings.suppressions.none')}>{t('settings.suppressions.noneHint')}</Empty>
+    )
+  }
+  return (
+    <Empty
+      title={t('settings.suppressions.notFound')}
+      actions={
+        <button type="button" className="button" onClick={onAll}>
+          {t('settings.suppressions.all')}
+        </button>
+      }
+    >
+      {t('settings.suppressions.notFoundHint')}
+    </Empty>
+  )
+}
