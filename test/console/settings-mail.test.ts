@@ -42,6 +42,19 @@ await asOperator('POST', '/business', {
   dailyMailLimit: 5_000,
 })
 
+const client = { firstName: 'Zoe', lastName: 'Novak', emailAddress: 'zoe.novak@example.org' }
+await call('POST', '/client', client)
+const REASONS = [
+  { emailAddress: client.emailAddress, reason: 'UNSUBSCRIBED', detail: null },
+  { emailAddress: client.emailAddress, reason: 'COMPLAINED', detail: null },
+  { emailAddress: 'full@example.org', reason: 'BOUNCED', detail: '552 5.2.2 Mailbox full' },
+] as const
+await suppress(
+  database.engine,
+  REASONS.map((one) => ({ ...one, businessId })),
+  { user: 'SYSTEM', now: Temporal.Instant.fromEpochMilliseconds(Date.now()) },
+)
+
 type Mail = { emailId: number; status: string; attempts: unknown[] }
 
 /** Sends a test mail and waits for the first answer of the mail server. */
@@ -166,22 +179,6 @@ test('while mail is paused the page says so, and leads to where it is resumed', 
 })
 
 test('a suppressed address is found, and gets mails again after a confirmation', async (t) => {
-  const client = { firstName: 'Zoe', lastName: 'Novak', emailAddress: 'zoe.novak@example.org' }
-  await call('POST', '/client', client)
-  const now = Temporal.Instant.fromEpochMilliseconds(Date.now())
-  const reasons = ['UNSUBSCRIBED', 'COMPLAINED'] as const
-  await suppress(
-    database.engine,
-    [
-      ...reasons.map((reason) => ({ emailAddress: client.emailAddress, reason, detail: null })),
-      {
-        emailAddress: 'full@example.org',
-        reason: 'BOUNCED' as const,
-        detail: '552 5.2.2 Mailbox full',
-      },
-    ].map((one) => ({ ...one, businessId })),
-    { user: 'SYSTEM', now },
-  )
   const { page, complaints } = await openAs(t, 'sofia', '/settings/suppressions')
   await heading(page, 'Suppressed addresses')
   const row = page.getByRole('row', { name: /zoe\.novak@example\.org/ })
