@@ -1,11 +1,18 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { AnswerOf } from '../../src/client/client.ts'
-import type { DimensionName, ReportFormat, ReportRun } from '../../src/contract/report.ts'
+import type { Static } from 'typebox'
+import type {
+  DimensionName,
+  ReportFilters as FiltersSchema,
+  ReportFormat,
+  ReportRun,
+} from '../../src/contract/report.ts'
 import { client } from './client.ts'
 import { queryClient } from './query-client.ts'
 
 export type ReportTopic = AnswerOf<'listReportCategories'>[number]
 export type Report = ReportTopic['reports'][number]
+export type ReportFilters = Static<typeof FiltersSchema>
 export type ReportOptions = AnswerOf<'getReportOptions'>
 
 /** The reports that the user may print, by topic. */
@@ -27,7 +34,7 @@ export const reportOptionsQuery = (reportId: number) =>
 export type PrintRequest = {
   reportId: number
   days: { startDate: string; endDate: string; locationId: number | undefined }
-  filters: { professionalIdList?: number[]; reasonIdList?: number[]; statusList?: string[] }
+  filters: ReportFilters
   groupBy: DimensionName[]
 }
 

@@ -14,7 +14,7 @@ export type SetupItem = {
 /** One object with its version, for `If-Match`. */
 export type Stored<Item> = { item: Item; etag: string | null }
 
-/** Locations, staff or services: how they are listed, read and saved. */
+/** A kind of object that a form edits: how it is listed, read and saved. */
 export type SetupKind<Item extends SetupItem, Fields> = ReturnType<typeof kindOf<Item, Fields>>
 
 /** The properties that the forms edit. */
@@ -28,8 +28,13 @@ export type StaffFields = Pick<
 >
 export type ServiceFields = Pick<Service, 'name' | 'durationMinutes' | 'price' | 'currency'>
 
+/** Appointments and clients show the names of the setup. */
+const SHOWING_SETUP = ['setup', 'overview', 'calendar', 'clients']
+
 export const locationKind = kindOf<Location, LocationFields>({
   name: 'locations',
+  queryKey: ['setup', 'locations'],
+  shownIn: SHOWING_SETUP,
   idOf: ({ locationId }) => locationId,
   list: (signal) => all(client.listLocations({ limit: MAX_PAGE, active: 'all' }, { signal })),
   read: (locationId, signal) => client.getLocation({ locationId }, { signal }),
@@ -39,6 +44,8 @@ export const locationKind = kindOf<Location, LocationFields>({
 
 export const staffKind = kindOf<Professional, StaffFields>({
   name: 'staff',
+  queryKey: ['setup', 'staff'],
+  shownIn: SHOWING_SETUP,
   idOf: ({ professionalId }) => professionalId,
   list: (signal) => all(client.listMembersOfStaff({ limit: MAX_PAGE, active: 'all' }, { signal })),
   read: (professionalId, signal) => client.getMemberOfStaff({ professionalId }, { signal }),
@@ -49,6 +56,8 @@ export const staffKind = kindOf<Professional, StaffFields>({
 
 export const serviceKind = kindOf<Service, ServiceFields>({
   name: 'services',
+  queryKey: ['setup', 'services'],
+  shownIn: SHOWING_SETUP,
   idOf: ({ reasonId }) => reasonId,
   list: (signal) => all(client.listServices({ limit: MAX_PAGE, active: 'all' }, { signal })),
   read: (reasonId, signal) => client.getService({ reasonId }, { signal }),
@@ -57,7 +66,10 @@ export const serviceKind = kindOf<Service, ServiceFields>({
 })
 
 type Calls<Item, Fields> = {
-  name: 'locations' | 'staff' | 'services'
+  name: string
+  queryKey: string[]
+  /** The first parts of the keys of the queries that show such objects: a save refreshes them. */
+  shownIn: string[]
   idOf: (item: Item) => number
   /** Also the inactive ones. */
   list: (signal: AbortSignal) => Promise<Item[]>
@@ -66,14 +78,20 @@ type Calls<Item, Fields> = {
   setActive: (id: number, active: boolean) => Promise<unknown>
 }
 
-function kindOf<Item extends SetupItem, Fields>({
+export function kindOf<Item extends SetupItem, Fields>({
   name,
+  queryKey,
+  shownIn,
   idOf,
   list,
   read,
   save,
   setActive,
 }: Calls<Item, Fields>) {
+  const refresh = () =>
+    queryClient.invalidateQueries({
+      predicate: (query) => shownIn.includes(String(query.queryKey[0])),
+    })
   const readStored = async (id: number, signal?: AbortSignal): Promise<Stored<Item>> => {
     const { body, response } = await read(id, signal).withResponse()
     return { item: body, etag: response.headers.get('etag') }
@@ -92,7 +110,7 @@ function kindOf<Item extends SetupItem, Fields>({
     idOf,
     read: readStored,
     listQuery: queryOptions({
-      queryKey: ['setup', name],
+      queryKey,
       queryFn: ({ signal }) => list(signal),
     }),
     oneQuery: (id: number) =>
@@ -108,11 +126,3 @@ function kindOf<Item extends SetupItem, Fields>({
     saveActive: (item: Item, active: boolean) => setActive(idOf(item), active).then(refresh),
   }
 }
-
-/** Appointments and clients show the names of the setup. */
-const SHOWING = ['setup', 'overview', 'calendar', 'clients']
-
-const refresh = () =>
-  queryClient.invalidateQueries({
-    predicate: ({ queryKey }) => SHOWING.includes(String(queryKey[0])),
-  })

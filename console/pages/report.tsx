@@ -1,6 +1,7 @@
 import { IconChevronLeft } from '@tabler/icons-react'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { ProblemError } from '../../src/client/client.ts'
 import {
@@ -15,6 +16,7 @@ import { LoadingColumns } from '../components/skeletons.tsx'
 import { Empty, Failure } from '../components/states.tsx'
 import { useBusinessTimeFormat } from '../components/time.ts'
 import { PeriodFields, ReportFilters, type Change } from '../reports/filters.tsx'
+import { MailButton } from '../reports/mail-button.tsx'
 import { PrintButtons } from '../reports/print-buttons.tsx'
 import { ReportFrame } from '../reports/report-frame.tsx'
 import classes from '../reports/reports.module.css'
@@ -43,7 +45,7 @@ export function ReportPage() {
     })
   return (
     <>
-      <Head request={request} canPrint={!isFaultOfDays(page.error)} />
+      <Head request={request} search={search} canPrint={!isFaultOfDays(page.error)} />
       {options.error ? (
         <Failure error={options.error} onRetry={() => void options.refetch()} />
       ) : (
@@ -71,8 +73,11 @@ function useReport(reportId: number): { report?: Report; topic?: string } {
   return {}
 }
 
-function Head({ request, canPrint }: { request: PrintRequest; canPrint: boolean }) {
+type HeadProps = { request: PrintRequest; search: ReportSearch; canPrint: boolean }
+
+function Head({ request, search, canPrint }: HeadProps) {
   const { t } = useTranslation()
+  const [note, setNote] = useState<string>()
   const { report, topic } = useReport(request.reportId)
   return (
     <>
@@ -85,12 +90,20 @@ function Head({ request, canPrint }: { request: PrintRequest; canPrint: boolean 
           {topic && <span className="faint">/ {topic}</span>}
         </nav>
         <span className="grow" />
-        {report && <PrintButtons request={request} name={report.reportName} canPrint={canPrint} />}
+        {report && (
+          <>
+            <MailButton request={request} search={search} onSaved={setNote} />
+            <PrintButtons request={request} name={report.reportName} canPrint={canPrint} />
+          </>
+        )}
       </div>
       <header className="page-head">
         <div className="grow">
           <h1>{report?.reportName ?? t('reports.one')}</h1>
           <p className="lede">{report?.description ?? '\u00a0'}</p>
+          <p role="status" className={`small soft ${classes.note}`}>
+            {note}
+          </p>
         </div>
       </header>
     </>
@@ -138,7 +151,13 @@ const isFaultOfDays = (error: Error | null) =>
   error.errors.length > 0 &&
   error.errors.every(({ pointer }) => /^\?(start|end)Date$/.test(pointer))
 
-const NO_FILTERS = { location: undefined, staff: undefined, service: undefined, status: undefined }
+const NO_FILTERS = {
+  location: undefined,
+  staff: undefined,
+  service: undefined,
+  status: undefined,
+  more: undefined,
+}
 
 function NothingThere({ onChange }: { onChange: Change }) {
   const { t } = useTranslation()

@@ -5,10 +5,12 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { reportsQuery, type Report, type ReportTopic } from '../api/reports.ts'
+import { useSession } from '../api/session.ts'
 import { useRowKeys } from '../components/row-keys.ts'
 import { LoadingRows } from '../components/skeletons.tsx'
 import { Empty, Failure } from '../components/states.tsx'
 import classes from '../reports/reports.module.css'
+import { SchedulesPanel } from '../reports/schedules-panel.tsx'
 import { PageHead } from '../shell/page-head.tsx'
 
 /** The reports that the user may print, by topic. */
@@ -16,6 +18,7 @@ export function ReportsPage() {
   const { t } = useTranslation()
   useRowKeys()
   const { data, error, refetch } = useQuery(reportsQuery)
+  const canSchedule = useSession().functions.includes('SCHEDULE_REPORTS')
   const [text, setText] = useState('')
   const count = data?.flatMap(({ reports }) => reports).length
   return (
@@ -24,23 +27,32 @@ export function ReportsPage() {
         title={t('reports.title')}
         lede={count === undefined ? undefined : t('reports.lede', { count })}
       />
-      <TextInput
-        leftSection={<IconSearch size={15} aria-hidden />}
-        rightSection={<kbd>/</kbd>}
-        placeholder={t('reports.find')}
-        aria-label={t('reports.find')}
-        maw={320}
-        mb={18}
-        value={text}
-        onChange={(event) => setText(event.currentTarget.value)}
-      />
-      {error && !data ? (
-        <Failure title={t('errors.list')} error={error} onRetry={() => void refetch()} />
-      ) : !data ? (
-        <LoadingRows rows={10} />
-      ) : (
-        <Topics topics={matching(data, text)} onAll={() => setText('')} />
-      )}
+      <div className={canSchedule ? classes.columns : undefined}>
+        <div>
+          <TextInput
+            leftSection={<IconSearch size={15} aria-hidden />}
+            rightSection={<kbd>/</kbd>}
+            placeholder={t('reports.find')}
+            aria-label={t('reports.find')}
+            maw={320}
+            mb={18}
+            value={text}
+            onChange={(event) => setText(event.currentTarget.value)}
+          />
+          {error && !data ? (
+            <Failure title={t('errors.list')} error={error} onRetry={() => void refetch()} />
+          ) : !data ? (
+            <LoadingRows rows={10} />
+          ) : (
+            <Topics topics={matching(data, text)} onAll={() => setText('')} />
+          )}
+        </div>
+        {canSchedule && (
+          <aside className="column" style={{ gap: 16 }}>
+            <SchedulesPanel />
+          </aside>
+        )}
+      </div>
     </>
   )
 }

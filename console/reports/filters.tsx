@@ -1,10 +1,12 @@
 import { Select, TextInput } from '@mantine/core'
+import { IconX } from '@tabler/icons-react'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { ReportOptions } from '../api/reports.ts'
 import { faultAt } from '../components/faults.ts'
 import { useBusinessTimeFormat } from '../components/time.ts'
+import { useFilterWords } from './filter-words.ts'
 import classes from './reports.module.css'
 import { daysOf, DEFAULT_PERIOD, PERIODS, type Period, type ReportSearch } from './search.ts'
 
@@ -137,7 +139,39 @@ export function ReportFilters({ search, options, onChange }: FilterProps) {
           onChange={(value) => onChange({ thenBy: value as typeof thenBy })}
         />
       )}
+      {search.more && (
+        <MoreFilters
+          reportId={options.reportId}
+          filters={search.more}
+          onRemove={() => onChange({ more: undefined })}
+        />
+      )}
     </>
+  )
+}
+
+type MoreProps = {
+  reportId: number
+  filters: NonNullable<ReportSearch['more']>
+  onRemove: () => void
+}
+
+/** Filters without a field, such as several staff or a tag: they can only be removed. */
+function MoreFilters({ reportId, filters, onRemove }: MoreProps) {
+  const { t } = useTranslation()
+  const words = useFilterWords(reportId, { filters, groupBy: null, locationId: null })
+  return (
+    <button
+      type="button"
+      className={`button ${classes.more}`}
+      aria-label={t('reports.filterWords.remove', { words })}
+      onClick={onRemove}
+    >
+      <span className="ellipsis" dir="auto">
+        {words}
+      </span>
+      <IconX size={14} aria-hidden />
+    </button>
   )
 }
 

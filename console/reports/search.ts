@@ -1,5 +1,5 @@
 import type { DimensionName } from '../../src/contract/report.ts'
-import type { PrintRequest } from '../api/reports.ts'
+import type { PrintRequest, ReportFilters } from '../api/reports.ts'
 import { addDays } from '../calendar/days.ts'
 
 export const PERIODS = ['thisMonth', 'lastMonth', 'last30Days', 'next30Days', 'thisYear'] as const
@@ -18,6 +18,8 @@ export type ReportSearch = {
   status?: string
   groupBy?: DimensionName
   thenBy?: DimensionName
+  /** Filters that have no field on the page: several staff, clients, tags. */
+  more?: ReportFilters
 }
 
 type Days = { from: string; to: string }
@@ -48,11 +50,12 @@ function firstOfMonth(day: string, months: number) {
 /** The search as the service expects it. */
 export function requestOf(reportId: number, search: ReportSearch, today: string): PrintRequest {
   const { from, to } = daysOf(search, today)
-  const { location, staff, service, status, groupBy, thenBy } = search
+  const { location, staff, service, status, groupBy, thenBy, more } = search
   return {
     reportId,
     days: { startDate: from, endDate: to, locationId: location },
     filters: {
+      ...more,
       ...(staff && { professionalIdList: [staff] }),
       ...(service && { reasonIdList: [service] }),
       ...(status && { statusList: [status] }),
@@ -61,10 +64,49 @@ export function requestOf(reportId: number, search: ReportSearch, today: string)
   }
 }
 
-type Loose<T> = { [Name in keyof T]?: T[Name] | undefined }
+/** Filters and grouping as schedules and saved views store them. */
+export type StoredFilters = {
+  filters: Record<string, unknown> | null
+  groupBy: string[] | null
+  locationId: number | null
+}
+
+/** The filters and the grouping of the page, to be stored. */
+export function storedOf({ filters, groupBy, days: { locationId } }: PrintRequest) {
+  return {
+    filters: Object.keys(filters).length > 0 ? filters : null,
+    groupBy: groupBy.length > 0 ? groupBy : null,
+    locationId: locationId ?? null,
+  }
+}
+
+/** The search that shows a report with stored filters. */
+export function searchOf({ filters, groupBy, locationId }: StoredFilters): ReportSearch {
+  const { professionalIdList, reasonIdList, statusList, ...others } = (filters ??
+    {}) as ReportFilters
+  const [first, second] = (groupBy ?? []) as DimensionName[]
+  const more = withoutUndefined({
+    ...others,
+    professionalIdList: severalOf(professionalIdList),
+    reasonIdList: severalOf(reasonIdList),
+    statusList: severalOf(statusList),
+  })
+  return withoutUndefined({
+    location: locationId ?? undefined,
+    staff: onlyOf(professionalIdList),
+    service: onlyOf(reasonIdList),
+    status: onlyOf(statusList),
+    groupBy: first,
+    thenBy: second,
+    more: Object.keys(more).length > 0 ? more : undefined,
+  })
+}
+
+const onlyOf = <T>(list: T[] | undefined) => (list?.length === 1 ? list[0] : undefined)
+const severalOf = <T>(list: T[] | undefined) => (list && list.length > 1 ? list : undefined)
 
 /** An undefined value removes a parameter from the URL. */
-export const withoutUndefined = (search: Loose<ReportSearch>) =>
-  Object.fromEntries(
-    Object.entries(search).filter(([, value]) => value !== undefined),
-  ) as ReportSearch
+export const withoutUndefined = <T extends object>(search: T) =>
+  Object.fromEntries(Object.entries(search).filter(([, value]) => value !== undefined)) as {
+    [Name in keyof T]?: Exclude<T[Name], undefined>
+  }

@@ -30,7 +30,7 @@ export type SetupForm<Draft> = {
   at: <Name extends keyof Draft & string>(name: Name) => At<Draft[Name]>
 }
 
-/** The form of a location, a member of staff or a service: sends only what the user changed. */
+/** The form of an object: sends only what the user changed. */
 export function useSetupForm<Item extends SetupItem, Draft extends object>({
   kind,
   opened,

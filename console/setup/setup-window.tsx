@@ -15,6 +15,8 @@ export type FormProps<Item extends SetupItem, Draft extends object> = Omit<
   'opened'
 > & {
   fields: (form: SetupForm<Draft>) => ReactNode
+  /** The text keys of the names of the fields begin with it. */
+  labels?: string
   /** Writes the values that are not a text or a number. */
   valueInWords?: (name: keyof Draft, draft: Draft) => string | undefined
 }
@@ -38,10 +40,10 @@ export function SetupFormView<Item extends SetupItem, Draft extends object>(
   props: FormProps<Item, Draft> & { opened: Stored<Item> | undefined },
 ) {
   const { t } = useTranslation()
-  const { fields, draftOf, valueInWords } = props
+  const { fields, draftOf, labels = 'settings.setup.fields', valueInWords } = props
   const { form, base, theirs, isBusy, error, onSave, show } = useSetupForm(props)
   const words: Words<Draft> = {
-    label: (name) => t(`settings.setup.fields.${String(name)}`),
+    label: (name) => t(`${labels}.${String(name)}`),
     value: (name, draft) => valueInWords?.(name, draft) ?? String(draft[name] ?? '–'),
   }
   return (

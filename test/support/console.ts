@@ -23,7 +23,12 @@ export function skipInShortRun(t: TestContext) {
   return !isCompleteRun
 }
 
-type Person = { username: string; role: string; locationIdList?: number[] }
+type Person = {
+  username: string
+  role: string
+  emailAddress?: string
+  locationIdList?: number[]
+}
 
 /** The real service with the demo business and users who can sign in. */
 export const startConsole = async (people: Person[], settings: Record<string, string> = {}) =>

@@ -1,0 +1,230 @@
+import { Select, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useTranslation } from 'react-i18next'
+import { scheduleKind, type ReportSchedule, type ScheduleFields } from '../api/report-schedules.ts'
+import { reportsQuery } from '../api/reports.ts'
+import { useTimeFormat } from '../components/time.ts'
+import { SettingsWindow } from '../pages/settings.tsx'
+import { LineField } from '../setup/fields.tsx'
+import type { SetupForm } from '../setup/setup-form-state.ts'
+import { SetupFormView, StoredForm } from '../setup/setup-window.tsx'
+import { longName, WEEKDAYS } from '../setup/weekdays.ts'
+import classes from './reports.module.css'
+import { CapturedHint, FiltersField, PeopleField, useTimeZoneHint } from './schedule-fields.tsx'
+import { FREQUENCIES, RANGES, SCHEDULE_FORMATS, whenInWords } from './schedule-words.ts'
+
+export type EditedSchedule =
+  | { schedule: ReportSchedule }
+  | { schedule: undefined; suggested: Partial<ScheduleFields> }
+
+type Props = {
+  edited: EditedSchedule | undefined
+  onClose: () => void
+  onSaved: (note: string) => void
+}
+
+const draftOf = (schedule: ReportSchedule | undefined): ScheduleFields => ({
+  name: schedule?.name ?? null,
+  reportId: schedule?.reportId,
+  format: schedule?.format ?? 'pdf',
+  filters: schedule?.filters ?? null,
+  groupBy: (schedule?.groupBy ?? null) as ScheduleFields['groupBy'],
+  locationId: schedule?.locationId ?? null,
+  frequency: schedule?.frequency,
+  weekday: schedule?.weekday ?? null,
+  dayOfMonth: schedule?.dayOfMonth ?? null,
+  timeOfDay: schedule?.timeOfDay ?? '07:00',
+  range: schedule?.range,
+  userIdList: schedule?.userIdList ?? [],
+})
+
+/** Values that most schedules have. */
+const USUAL = {
+  frequency: 'WEEKLY',
+  weekday: 'MONDAY',
+  dayOfMonth: 1,
+  range: 'LAST_WEEK',
+} as const satisfies Partial<ScheduleFields>
+
+/** The form of a report that is mailed regularly: a new one, or a stored one. */
+export function ScheduleWindow({ edited, onClose, onSaved }: Props) {
+  const { t } = useTranslation()
+  const nameOf = useReportName()
+  const format = useTimeFormat()
+  const reportId = edited?.schedule ? edited.schedule.reportId : edited?.suggested.reportId
+  const form = {
+    kind: scheduleKind,
+    draftOf,
+    labels: 'reports.mail.fields',
+    fields: (form: SetupForm<ScheduleFields>) => <Fields form={form} />,
+    onSaved: (saved: ReportSchedule) => {
+      const { nextRunTime } = saved.delivery
+      onSaved(
+        t('reports.mail.saved', {
+          name: saved.name ?? nameOf(saved.reportId),
+          when: whenInWords(saved, t),
+          next: nextRunTime === null ? '–' : format.moment(nextRunTime),
+        }),
+      )
+      onClose()
+    },
+  }
+  return (
+    <SettingsWindow
+      isOpen={edited !== undefined}
+      onClose={onClose}
+      title={
+        reportId ? t('reports.mail.titleOf', { name: nameOf(reportId) }) : t('reports.mail.title')
+      }
+      size="lg"
+    >
+      {edited?.schedule ? (
+        <StoredForm {...form} id={edited.schedule.reportScheduleId} />
+      ) : (
+        edited && (
+          <SetupFormView
+            {...form}
+            opened={undefined}
+            suggested={{ ...USUAL, ...edited.suggested }}
+          />
+        )
+      )}
+    </SettingsWindow>
+  )
+}
+
+/** The name of a report; its number if the user may not print it. */
+export function useReportName() {
+  const { t } = useTranslation()
+  const { data } = useQuery(reportsQuery)
+  const reports = data?.flatMap((topic) => topic.reports) ?? []
+  return (id: number) =>
+    reports.find(({ reportId }) => reportId === id)?.reportName ??
+    t('reports.mail.otherReport', { id })
+}
+
+function Fields({ form: { at, draft } }: { form: SetupForm<ScheduleFields> }) {
+  const { t } = useTranslation()
+  const label = (name: keyof ScheduleFields) => t(`reports.mail.fields.${name}`)
+  return (
+    <>
+      <WhenFields at={at} frequency={draft.frequency} locationId={draft.locationId} />
+      <div className={classes.pair}>
+        <ChoiceField
+          {...at('range')}
+          label={label('range')}
+          description={t('reports.mail.rangeHint')}
+          values={RANGES}
+          words={(range) => t(`reports.mail.ranges.${range}`)}
+        />
+        <ChoiceField
+          {...at('format')}
+          label={label('format')}
+          description={t('reports.mail.formatHint')}
+          values={SCHEDULE_FORMATS}
+          words={(name) => t(`reports.formats.${name}`)}
+        />
+      </div>
+      <PeopleField {...at('userIdList')} label={label('userIdList')} />
+      <LineField
+        {...at('name')}
+        label={label('name')}
+        placeholder={t('reports.mail.namePlaceholder')}
+        maxLength={200}
+      />
+      <FiltersField
+        draft={draft}
+        error={[
+          at('filters').error,
+          at('groupBy').error,
+          at('locationId').error,
+          at('reportId').error,
+        ]
+          .filter((fault) => fault)
+          .join('; ')}
+      />
+      <CapturedHint />
+    </>
+  )
+}
+
+type WhenProps = Pick<SetupForm<ScheduleFields>, 'at'> &
+  Pick<ScheduleFields, 'frequency' | 'locationId'>
+
+const DAYS_OF_MONTH = Array.from({ length: 31 }, (_, i) => i + 1)
+
+function WhenFields({ at, frequency, locationId }: WhenProps) {
+  const { t } = useTranslation()
+  const time = at('timeOfDay')
+  const timeZoneHint = useTimeZoneHint(locationId)
+  return (
+    <div className={classes.when}>
+      <ChoiceField
+        {...at('frequency')}
+        label={t('reports.mail.fields.frequency')}
+        values={FREQUENCIES}
+        words={(name) => t(`reports.mail.frequencies.${name}`)}
+        data-autofocus
+      />
+      {frequency === 'WEEKLY' && (
+        <ChoiceField
+          {...at('weekday')}
+          label={t('reports.mail.fields.weekday')}
+          values={WEEKDAYS}
+          words={longName}
+        />
+      )}
+      {frequency === 'MONTHLY' && (
+        <ChoiceField
+          {...at('dayOfMonth')}
+          label={t('reports.mail.fields.dayOfMonth')}
+          values={DAYS_OF_MONTH}
+          words={String}
+        />
+      )}
+      <TextInput
+        type="time"
+        label={t('reports.mail.fields.timeOfDay')}
+        value={time.value}
+        error={time.error}
+        onChange={(event) => time.onChange(event.currentTarget.value)}
+      />
+      <p className={`faint tiny ${classes.whenHint}`}>
+        {timeZoneHint}
+        {frequency === 'MONTHLY' && ` ${t('reports.mail.lastDayHint')}`}
+      </p>
+    </div>
+  )
+}
+
+type ChoiceProps<Value extends string | number> = {
+  value: Value | null | undefined
+  error: string
+  onChange: (value: Value) => void
+  label: string
+  description?: string
+  values: readonly Value[]
+  words: (value: Value) => string
+  'data-autofocus'?: boolean
+}
+
+function ChoiceField<Value extends string | number>({
+  value,
+  onChange,
+  values,
+  words,
+  ...props
+}: ChoiceProps<Value>) {
+  return (
+    <Select
+      {...props}
+      allowDeselect={false}
+      value={value === null || value === undefined ? null : String(value)}
+      onChange={(chosen) => {
+        const found = values.find((one) => String(one) === chosen)
+        if (found !== undefined) onChange(found)
+      }}
+      data={values.map((one) => ({ value: String(one), label: words(one) }))}
+    />
+  )
+}
