@@ -1,7 +1,7 @@
 import { IconChevronLeft } from '@tabler/icons-react'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { ProblemError } from '../../src/client/client.ts'
 import {
@@ -11,6 +11,7 @@ import {
   type PrintRequest,
   type Report,
 } from '../api/reports.ts'
+import type { ReportView } from '../api/report-views.ts'
 import { faultAt } from '../components/faults.ts'
 import { LoadingColumns } from '../components/skeletons.tsx'
 import { Empty, Failure } from '../components/states.tsx'
@@ -18,9 +19,10 @@ import { useBusinessTimeFormat } from '../components/time.ts'
 import { PeriodFields, ReportFilters, type Change } from '../reports/filters.tsx'
 import { MailButton } from '../reports/mail-button.tsx'
 import { PrintButtons } from '../reports/print-buttons.tsx'
+import { ReportViews } from '../reports/report-views.tsx'
 import { ReportFrame } from '../reports/report-frame.tsx'
 import classes from '../reports/reports.module.css'
-import { requestOf, withoutUndefined, type ReportSearch } from '../reports/search.ts'
+import { requestOf, searchOf, withoutUndefined, type ReportSearch } from '../reports/search.ts'
 
 /** One report: its period, its filters, and the page that the service prints. */
 export function ReportPage() {
@@ -45,7 +47,12 @@ export function ReportPage() {
     })
   return (
     <>
-      <Head request={request} search={search} canPrint={!isFaultOfDays(page.error)} />
+      <Head
+        request={request}
+        search={search}
+        canPrint={!isFaultOfDays(page.error)}
+        onOpen={(view) => change({ ...NO_FILTERS, ...NO_GROUPS, ...searchOf(view) })}
+      />
       {options.error ? (
         <Failure error={options.error} onRetry={() => void options.refetch()} />
       ) : (
@@ -73,11 +80,16 @@ function useReport(reportId: number): { report?: Report; topic?: string } {
   return {}
 }
 
-type HeadProps = { request: PrintRequest; search: ReportSearch; canPrint: boolean }
+type HeadProps = {
+  request: PrintRequest
+  search: ReportSearch
+  canPrint: boolean
+  onOpen: (view: ReportView) => void
+}
 
-function Head({ request, search, canPrint }: HeadProps) {
+function Head({ request, search, canPrint, onOpen }: HeadProps) {
   const { t } = useTranslation()
-  const [note, setNote] = useState<string>()
+  const [note, setNote] = useState<ReactNode>()
   const { report, topic } = useReport(request.reportId)
   return (
     <>
@@ -92,6 +104,7 @@ function Head({ request, search, canPrint }: HeadProps) {
         <span className="grow" />
         {report && (
           <>
+            <ReportViews request={request} onOpen={onOpen} onNote={setNote} />
             <MailButton request={request} search={search} onSaved={setNote} />
             <PrintButtons request={request} name={report.reportName} canPrint={canPrint} />
           </>
@@ -158,6 +171,7 @@ const NO_FILTERS = {
   status: undefined,
   more: undefined,
 }
+const NO_GROUPS = { groupBy: undefined, thenBy: undefined }
 
 function NothingThere({ onChange }: { onChange: Change }) {
   const { t } = useTranslation()

@@ -11,6 +11,7 @@ import { LoadingRows } from '../components/skeletons.tsx'
 import { Empty, Failure } from '../components/states.tsx'
 import classes from '../reports/reports.module.css'
 import { SchedulesPanel } from '../reports/schedules-panel.tsx'
+import { ViewsPanel } from '../reports/views-panel.tsx'
 import { PageHead } from '../shell/page-head.tsx'
 
 /** The reports that the user may print, by topic. */
@@ -27,7 +28,7 @@ export function ReportsPage() {
         title={t('reports.title')}
         lede={count === undefined ? undefined : t('reports.lede', { count })}
       />
-      <div className={canSchedule ? classes.columns : undefined}>
+      <div className={classes.columns}>
         <div>
           <TextInput
             leftSection={<IconSearch size={15} aria-hidden />}
@@ -47,11 +48,10 @@ export function ReportsPage() {
             <Topics topics={matching(data, text)} onAll={() => setText('')} />
           )}
         </div>
-        {canSchedule && (
-          <aside className="column" style={{ gap: 16 }}>
-            <SchedulesPanel />
-          </aside>
-        )}
+        <aside className="column" style={{ gap: 16 }}>
+          {canSchedule && <SchedulesPanel />}
+          <ViewsPanel />
+        </aside>
       </div>
     </>
   )

@@ -1,14 +1,13 @@
 import { Select, TextInput } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import { scheduleKind, type ReportSchedule, type ScheduleFields } from '../api/report-schedules.ts'
-import { reportsQuery } from '../api/reports.ts'
 import { useTimeFormat } from '../components/time.ts'
 import { SettingsWindow } from '../pages/settings.tsx'
 import { LineField } from '../setup/fields.tsx'
 import type { SetupForm } from '../setup/setup-form-state.ts'
 import { SetupFormView, StoredForm } from '../setup/setup-window.tsx'
 import { longName, WEEKDAYS } from '../setup/weekdays.ts'
+import { useReportName } from './report-name.ts'
 import classes from './reports.module.css'
 import { CapturedHint, FiltersField, PeopleField, useTimeZoneHint } from './schedule-fields.tsx'
 import { FREQUENCIES, RANGES, SCHEDULE_FORMATS, whenInWords } from './schedule-words.ts'
@@ -91,16 +90,6 @@ export function ScheduleWindow({ edited, onClose, onSaved }: Props) {
       )}
     </SettingsWindow>
   )
-}
-
-/** The name of a report; its number if the user may not print it. */
-export function useReportName() {
-  const { t } = useTranslation()
-  const { data } = useQuery(reportsQuery)
-  const reports = data?.flatMap((topic) => topic.reports) ?? []
-  return (id: number) =>
-    reports.find(({ reportId }) => reportId === id)?.reportName ??
-    t('reports.mail.otherReport', { id })
 }
 
 function Fields({ form: { at, draft } }: { form: SetupForm<ScheduleFields> }) {
