@@ -1,6 +1,7 @@
-import { queryOptions } from '@tanstack/react-query'
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import type { AnswerOf } from '../../src/client/client.ts'
 import type { Static } from 'typebox'
+import type { ReportRowsQuery as RowsQuery } from '../../src/contract/report-rows.ts'
 import type {
   DimensionName,
   ReportFilters as FiltersSchema,
@@ -85,4 +86,61 @@ const readRun = (runId: number) =>
     queryFn: (): Promise<ReportRun> => client.getReportRun({ runId }),
     staleTime: 0,
     retry: 3,
+  })
+
+type PrintedReport = Extract<AnswerOf<'printReport'>, { drillDown: unknown }>
+export type CountedObject = AnswerOf<'listReportRows'>['items'][number]
+
+/** The figures of a printed report, and how to ask for the objects that each of them counts. */
+export type ReportFigures = Pick<PrintedReport, 'drillDown' | 'rowFilters' | 'rowCount'> & {
+  kpis: string[]
+  columns: string[]
+  /** The beginning of each row in words. */
+  rows: string[]
+}
+
+export const reportFiguresQuery = (request: PrintRequest) =>
+  queryOptions({
+    queryKey: ['reports', request.reportId, 'figures', request],
+    staleTime: 60_000,
+    refetchOnWindowFocus: false,
+    queryFn: async ({ signal }): Promise<ReportFigures> => {
+      const { days, ...body } = request
+      const query = { ...days, format: 'json' } as const
+      const printed = (await client.printReport(body, { query, signal })) as PrintedReport
+      const { drillDown, rowFilters, rowCount, kpis, columns, rows } = printed
+      return {
+        drillDown,
+        rowFilters,
+        rowCount,
+        kpis: kpis.map(({ label, currency }) => nameOfKpi(label, currency)),
+        columns: columns.map(({ label }) => label),
+        rows: rows.map((row) => beginningOf(row)),
+      }
+    },
+  })
+
+const nameOfKpi = (label: string, currency: string | null) =>
+  currency && !label.includes(currency) ? `${label} (${currency})` : label
+
+/** The first cell, and the second if it is a text: "2026-10-20, 08:00". */
+const beginningOf = ([first, second]: unknown[]) =>
+  [first, typeof second === 'string' ? second : undefined]
+    .filter((cell) => cell !== undefined && cell !== null && cell !== '')
+    .join(', ')
+
+const ROWS_PER_PAGE = 50
+
+/** The objects behind a figure. `path` is `drillDown.path` with the filters of the figure. */
+export const countedObjectsQuery = (reportId: number, path: string) =>
+  infiniteQueryOptions({
+    queryKey: ['reports', reportId, 'rows', path],
+    staleTime: 60_000,
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam, signal }) => {
+      const asked = Object.fromEntries(new URLSearchParams(path.split('?')[1]))
+      const query = { ...asked, limit: ROWS_PER_PAGE, ...(pageParam && { cursor: pageParam }) }
+      return client.listReportRows({ reportId, ...(query as RowsQuery) }, { signal })
+    },
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
   })

@@ -16,6 +16,7 @@ import { faultAt } from '../components/faults.ts'
 import { LoadingColumns } from '../components/skeletons.tsx'
 import { Empty, Failure } from '../components/states.tsx'
 import { useBusinessTimeFormat } from '../components/time.ts'
+import { CountedDrawer, type ChosenFigure } from '../reports/counted-drawer.tsx'
 import { PeriodFields, ReportFilters, type Change } from '../reports/filters.tsx'
 import { MailButton } from '../reports/mail-button.tsx'
 import { PrintButtons } from '../reports/print-buttons.tsx'
@@ -63,7 +64,7 @@ export function ReportPage() {
               <ReportFilters search={search} options={options.data} onChange={change} />
             )}
           </div>
-          <Content page={page} reportId={reportId} onChange={change} />
+          <Content page={page} request={request} onChange={change} />
         </>
       )}
     </>
@@ -130,11 +131,12 @@ type Page = {
   refetch: () => unknown
 }
 
-type ContentProps = { page: Page; reportId: number; onChange: Change }
+type ContentProps = { page: Page; request: PrintRequest; onChange: Change }
 
-function Content({ page, reportId, onChange }: ContentProps) {
+function Content({ page, request, onChange }: ContentProps) {
   const { t } = useTranslation()
-  const { report } = useReport(reportId)
+  const { report } = useReport(request.reportId)
+  const [chosen, setChosen] = useState<ChosenFigure>()
   const { data: html, error } = page
   if (error && !html) {
     if (isFaultOfDays(error)) {
@@ -146,14 +148,35 @@ function Content({ page, reportId, onChange }: ContentProps) {
     return <Failure error={error} onRetry={() => void page.refetch()} />
   }
   if (html === undefined) return <LoadingColumns hasStrip />
+  const isEmpty = html.includes('<td class="none"')
   return (
     <>
+      {!isEmpty && (
+        <p className="soft small">
+          {t('reports.counted.hint')}{' '}
+          <button
+            type="button"
+            className={classes.inline}
+            onClick={() => setChosen({ figure: undefined, rowCount: undefined })}
+          >
+            {t('reports.counted.open')}
+          </button>
+          .
+        </p>
+      )}
       <ReportFrame
         html={html}
         title={report?.reportName ?? t('reports.one')}
         isOld={page.isPlaceholderData}
+        onFigure={(figure, rowCount) => setChosen({ figure, rowCount })}
       />
-      {html.includes('<td class="none"') && <NothingThere onChange={onChange} />}
+      <CountedDrawer
+        request={request}
+        chosen={chosen}
+        onChoose={setChosen}
+        onClose={() => setChosen(undefined)}
+      />
+      {isEmpty && <NothingThere onChange={onChange} />}
     </>
   )
 }

@@ -69,6 +69,8 @@ th, td { padding: 9px 12px; }
 .many th, .many td { padding: 8px 6px; }
 tfoot td { font-weight: 600; border-top: 1px solid var(--line); }
 .rows:has(.none) { display: none; }
+.kpi, tbody td:not(.none), tfoot td.n { cursor: pointer; }
+.kpi:hover, tbody td:not(.none):hover, tfoot td.n:hover { text-decoration: underline; }
 @media screen and (max-width: 640px) {
   .rows { background: none; border: 0; }
   .kpis { gap: 10px; }

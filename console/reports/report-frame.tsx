@@ -4,15 +4,28 @@ import { useTranslation } from 'react-i18next'
 import { MAX_ROWS, styledPage } from './page-style.ts'
 import classes from './reports.module.css'
 
-type Props = { html: string; title: string; isOld: boolean }
+/** A figure of the printed page: a tile, a cell, or a total, which has no row. */
+export type Figure = { kpi: number } | { column: number; row?: number }
+
+type Props = {
+  html: string
+  title: string
+  isOld: boolean
+  /** Called with the figure that was clicked, and the number of rows of the page. */
+  onFigure: (figure: Figure, rowCount: number) => void
+}
 
 /** A printed page inside of ours, as high as its content. The frame runs no scripts. */
-export function ReportFrame({ html, title, isOld }: Props) {
+export function ReportFrame({ html, title, isOld, onFigure }: Props) {
   const { t } = useTranslation()
   const isDark = useComputedColorScheme('light') === 'dark'
   const [hasAllRows, setAllRows] = useState(false)
   const [rowCount, setRowCount] = useState(0)
   const frame = useRef<HTMLIFrameElement>(null)
+  const latest = useRef(onFigure)
+  useEffect(() => {
+    latest.current = onFigure
+  })
   const stop = useRef<() => void>(undefined)
   useEffect(() => () => stop.current?.(), [])
   const page = useMemo(() => styledPage(html, { isDark, hasAllRows }), [html, isDark, hasAllRows])
@@ -21,7 +34,12 @@ export function ReportFrame({ html, title, isOld }: Props) {
     const content = frame.current?.contentDocument
     if (!content) return
     stop.current = followContent(frame.current!, content)
-    setRowCount(content.querySelectorAll('tbody tr').length)
+    const count = content.querySelectorAll('tbody tr:not(:has(.none))').length
+    setRowCount(count)
+    content.addEventListener('click', ({ target }) => {
+      const figure = figureAt(target)
+      if (figure) latest.current(figure, count)
+    })
   }
   return (
     <>
@@ -59,4 +77,16 @@ function followContent(frame: HTMLIFrameElement, content: Document) {
   content.addEventListener('keydown', passOn)
   fit()
   return () => observer.disconnect()
+}
+
+/** Elements of the frame are not instances of our classes, so they are told apart by their tag. */
+function figureAt(target: EventTarget | null): Figure | undefined {
+  const clicked = target as Element | null
+  const tile = clicked?.closest('.kpi')
+  if (tile) return { kpi: [...tile.parentElement!.children].indexOf(tile) }
+  const cell = clicked?.closest<HTMLTableCellElement>('td:not(.none)')
+  if (!cell) return undefined
+  const row = cell.parentElement as HTMLTableRowElement
+  const column = cell.cellIndex
+  return row.parentElement?.tagName === 'TFOOT' ? { column } : { column, row: row.sectionRowIndex }
 }
