@@ -17,6 +17,7 @@ import { LoadingColumns } from '../components/skeletons.tsx'
 import { Empty, Failure } from '../components/states.tsx'
 import { useBusinessTimeFormat } from '../components/time.ts'
 import { CountedDrawer, type ChosenFigure } from '../reports/counted-drawer.tsx'
+import { FavouriteStar } from '../reports/favourites.tsx'
 import { PeriodFields, ReportFilters, type Change } from '../reports/filters.tsx'
 import { MailButton } from '../reports/mail-button.tsx'
 import { PrintButtons } from '../reports/print-buttons.tsx'
@@ -113,7 +114,10 @@ function Head({ request, search, canPrint, onOpen }: HeadProps) {
       </div>
       <header className="page-head">
         <div className="grow">
-          <h1>{report?.reportName ?? t('reports.one')}</h1>
+          <div className="row">
+            <h1>{report?.reportName ?? t('reports.one')}</h1>
+            {report && <FavouriteStar reportId={report.reportId} name={report.reportName} />}
+          </div>
           <p className="lede">{report?.description ?? '\u00a0'}</p>
           <p role="status" className={`small soft ${classes.note}`}>
             {note}

@@ -9,18 +9,19 @@ import { useSession } from '../api/session.ts'
 import { useRowKeys } from '../components/row-keys.ts'
 import { LoadingRows } from '../components/skeletons.tsx'
 import { Empty, Failure } from '../components/states.tsx'
+import { FavouriteStar, useFavourites } from '../reports/favourites.tsx'
+import { ReportPicture } from '../reports/picture.tsx'
 import classes from '../reports/reports.module.css'
 import { SchedulesPanel } from '../reports/schedules-panel.tsx'
 import { ViewsPanel } from '../reports/views-panel.tsx'
 import { PageHead } from '../shell/page-head.tsx'
 
-/** The reports that the user may print, by topic. */
+/** The reports that the user may print, each with a small picture of its data. */
 export function ReportsPage() {
   const { t } = useTranslation()
   useRowKeys()
   const { data, error, refetch } = useQuery(reportsQuery)
   const canSchedule = useSession().functions.includes('SCHEDULE_REPORTS')
-  const [text, setText] = useState('')
   const count = data?.flatMap(({ reports }) => reports).length
   return (
     <>
@@ -29,25 +30,13 @@ export function ReportsPage() {
         lede={count === undefined ? undefined : t('reports.lede', { count })}
       />
       <div className={classes.columns}>
-        <div>
-          <TextInput
-            leftSection={<IconSearch size={15} aria-hidden />}
-            rightSection={<kbd>/</kbd>}
-            placeholder={t('reports.find')}
-            aria-label={t('reports.find')}
-            maw={320}
-            mb={18}
-            value={text}
-            onChange={(event) => setText(event.currentTarget.value)}
-          />
-          {error && !data ? (
-            <Failure title={t('errors.list')} error={error} onRetry={() => void refetch()} />
-          ) : !data ? (
-            <LoadingRows rows={10} />
-          ) : (
-            <Topics topics={matching(data, text)} onAll={() => setText('')} />
-          )}
-        </div>
+        {error && !data ? (
+          <Failure title={t('errors.list')} error={error} onRetry={() => void refetch()} />
+        ) : !data ? (
+          <LoadingRows rows={10} />
+        ) : (
+          <Gallery topics={data} />
+        )}
         <aside className="column" style={{ gap: 16 }}>
           {canSchedule && <SchedulesPanel />}
           <ViewsPanel />
@@ -57,59 +46,107 @@ export function ReportsPage() {
   )
 }
 
-/** The topics with the reports whose name or description has the text. */
-function matching(topics: ReportTopic[], text: string) {
-  const wanted = text.trim().toLowerCase()
-  return topics
-    .map((topic) => ({
-      ...topic,
-      reports: topic.reports.filter(({ reportName, description }) =>
-        `${topic.label} ${reportName} ${description}`.toLowerCase().includes(wanted),
-      ),
-    }))
-    .filter(({ reports }) => reports.length > 0)
-}
+const ALL = 'all'
+const FAVOURITES = 'favourites'
 
-function Topics({ topics, onAll }: { topics: ReportTopic[]; onAll: () => void }) {
+type Listed = { report: Report; topic: ReportTopic }
+
+function Gallery({ topics }: { topics: ReportTopic[] }) {
   const { t } = useTranslation()
-  if (topics.length === 0) {
-    return (
-      <Empty
-        title={t('reports.noneFound')}
-        actions={
-          <button type="button" className="button" onClick={onAll}>
-            {t('reports.all')}
-          </button>
-        }
-      >
-        {t('reports.noneFoundHint')}
-      </Empty>
+  const [text, setText] = useState('')
+  const [chosen, setChosen] = useState(ALL)
+  const [favourites] = useFavourites()
+  const wanted = text.trim().toLowerCase()
+  const shown = topics
+    .flatMap((topic) => topic.reports.map((report): Listed => ({ report, topic })))
+    .filter(
+      ({ report, topic }) =>
+        chosen === ALL ||
+        (chosen === FAVOURITES ? favourites.includes(report.reportId) : topic.category === chosen),
     )
-  }
-  return topics.map(({ category, label, description, reports }) => (
-    <section key={category} className={classes.topic}>
-      <h2>
-        {label}
-        <span className="faint">{description}</span>
-      </h2>
-      <ul className={classes.cards}>
-        {reports.map((report) => (
-          <Card key={report.reportId} report={report} />
+    .filter(({ report: { reportName, description }, topic }) =>
+      `${topic.label} ${reportName} ${description}`.toLowerCase().includes(wanted),
+    )
+  const chips = [
+    { value: ALL, label: t('reports.allTopics') },
+    { value: FAVOURITES, label: t('reports.favourites') },
+    ...topics.map(({ category, label }) => ({ value: category, label })),
+  ]
+  return (
+    <div>
+      <div className={classes.bar}>
+        <TextInput
+          leftSection={<IconSearch size={15} aria-hidden />}
+          rightSection={<kbd>/</kbd>}
+          placeholder={t('reports.find')}
+          aria-label={t('reports.find')}
+          w={200}
+          value={text}
+          onChange={(event) => setText(event.currentTarget.value)}
+        />
+        {chips.map(({ value, label }) => (
+          <button
+            key={value}
+            type="button"
+            className={`button ${classes.chip}`}
+            aria-pressed={chosen === value}
+            onClick={() => setChosen(value)}
+          >
+            {label}
+          </button>
         ))}
-      </ul>
-    </section>
-  ))
+      </div>
+      {shown.length === 0 ? (
+        <NothingFound
+          isFavourites={chosen === FAVOURITES && favourites.length === 0}
+          onAll={() => {
+            setText('')
+            setChosen(ALL)
+          }}
+        />
+      ) : (
+        <ul className={classes.cards}>
+          {shown.map((listed) => (
+            <Card key={listed.report.reportId} {...listed} />
+          ))}
+        </ul>
+      )}
+    </div>
+  )
 }
 
-function Card({ report: { reportId, reportName, description } }: { report: Report }) {
+function NothingFound({ isFavourites, onAll }: { isFavourites: boolean; onAll: () => void }) {
+  const { t } = useTranslation()
+  return (
+    <Empty
+      title={t(isFavourites ? 'reports.noFavourites' : 'reports.noneFound')}
+      actions={
+        <button type="button" className="button" onClick={onAll}>
+          {t('reports.all')}
+        </button>
+      }
+    >
+      {t(isFavourites ? 'reports.noFavouritesHint' : 'reports.noneFoundHint')}
+    </Empty>
+  )
+}
+
+function Card({ report: { reportId, reportName, description }, topic }: Listed) {
   return (
     <li className={`card ${classes.card}`} data-row>
-      <h3>
-        <Link to="/reports/$reportId" params={{ reportId }} className={classes.open}>
-          {reportName}
-        </Link>
-      </h3>
-      <p className="soft small">{description}</p>
+      <ReportPicture reportId={reportId} />
+      <div className={classes.cardText}>
+        <div className={classes.cardHead}>
+          <h2>
+            <Link to="/reports/$reportId" params={{ reportId }} className={classes.open}>
+              {reportName}
+            </Link>
+          </h2>
+          <FavouriteStar reportId={reportId} name={reportName} />
+        </div>
+        <p className="soft small">{description}</p>
+        <p className="faint tiny">{topic.label}</p>
+      </div>
     </li>
   )
 }

@@ -1538,6 +1538,11 @@ export const enPages = {
     noneFound: 'No report found',
     noneFoundHint: 'The text is searched in names, descriptions and topics.',
     all: 'All reports',
+    allTopics: 'All',
+    favourites: 'Favourites',
+    favouriteOf: 'Favourite: {{name}}',
+    noFavourites: 'No favourite yet',
+    noFavouritesHint: 'The star of a report adds it here, in this browser.',
     period: 'Period',
     periods: {
       thisMonth: 'This month',

@@ -1,0 +1,74 @@
+import { useInViewport } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import { MAX_PICTURE_ROWS, pictureQuery } from '../api/report-pictures.ts'
+import { useBusinessTimeFormat } from '../components/time.ts'
+import { DRAWINGS, type DrawingName } from './drawings.tsx'
+import { HEIGHT, WIDTH } from './picture-shapes.ts'
+import classes from './reports.module.css'
+import { daysOf, type Period } from './search.ts'
+
+type Plan = { drawing: DrawingName; period?: Period; measure?: string }
+
+const DAYS: Plan = { drawing: 'days' }
+const LIST: Plan = { drawing: 'list' }
+
+/** How the picture of a report is drawn; a report that is not named gets that of a list. */
+const PLANS: Record<number, Plan> = {
+  100: DAYS,
+  102: DAYS,
+  103: { drawing: 'staff' },
+  104: DAYS,
+  105: { drawing: 'heat' },
+  106: { drawing: 'days', period: 'next30Days' },
+  201: { drawing: 'missedDays' },
+  202: { drawing: 'cancelledDays' },
+  204: { drawing: 'missedDays' },
+  205: { drawing: 'cancelledDays' },
+  301: { drawing: 'staff' },
+  302: { drawing: 'staff' },
+  401: { drawing: 'names' },
+  402: { drawing: 'locations' },
+  501: { drawing: 'clients' },
+  502: DAYS,
+  504: { drawing: 'clients' },
+  601: { drawing: 'places', measure: 'students' },
+  701: { drawing: 'names' },
+  901: { drawing: 'messages' },
+  902: DAYS,
+  903: { drawing: 'names' },
+  904: DAYS,
+  951: { drawing: 'names' },
+}
+
+const LIST_ROWS = 6
+
+/** A small picture of the last 30 days, read when it comes into view. The report has the figures. */
+export function ReportPicture({ reportId }: { reportId: number }) {
+  const { drawing, period = 'last30Days', measure } = PLANS[reportId] ?? LIST
+  const { from, to } = daysOf({ period }, useBusinessTimeFormat().isoDay(Date.now()))
+  const { ref, inViewport } = useInViewport<HTMLDivElement>()
+  const [isSeen, setSeen] = useState(false)
+  useEffect(() => {
+    if (inViewport) setSeen(true)
+  }, [inViewport])
+  const { data: rows } = useQuery({
+    ...pictureQuery({
+      reportId,
+      startDate: from,
+      endDate: to,
+      limit: drawing === 'list' ? LIST_ROWS : MAX_PICTURE_ROWS,
+      ...(measure && { measure }),
+    }),
+    enabled: isSeen,
+  })
+  return (
+    <div ref={ref} className={classes.picture} aria-hidden>
+      {rows && rows.length > 0 && (
+        <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} data-picture={drawing}>
+          {DRAWINGS[drawing](rows)}
+        </svg>
+      )}
+    </div>
+  )
+}
