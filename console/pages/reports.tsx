@@ -80,7 +80,7 @@ function Gallery({ topics }: { topics: ReportTopic[] }) {
           rightSection={<kbd>/</kbd>}
           placeholder={t('reports.find')}
           aria-label={t('reports.find')}
-          w={200}
+          w={180}
           value={text}
           onChange={(event) => setText(event.currentTarget.value)}
         />
