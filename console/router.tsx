@@ -9,6 +9,7 @@ import { nextMessagesQuery } from './api/messages.ts'
 import { overviewQuery } from './api/overview.ts'
 import { queryClient } from './api/query-client.ts'
 import { findSession, sessionQuery, type Session } from './api/session.ts'
+import type { AuditSearch } from './audit/search.ts'
 import { lazyPage } from './components/lazy-page.tsx'
 import type { ActivitySearch } from './messages/filters.ts'
 import type { EditorSearch } from './automations/editor-state.ts'
@@ -214,6 +215,12 @@ const settingsServices = createRoute({
   component: lazyPage(() => import('./pages/settings-services.tsx'), 'SettingsServicesPage'),
 })
 
+const settingsStatuses = createRoute({
+  getParentRoute: () => settings,
+  path: '/statuses',
+  component: lazyPage(() => import('./pages/settings-statuses.tsx'), 'SettingsStatusesPage'),
+})
+
 const settingsPeople = createRoute({
   getParentRoute: () => settings,
   path: '/people',
@@ -240,6 +247,13 @@ const settingsSuppressions = createRoute({
     () => import('./pages/settings-suppressions.tsx'),
     'SettingsSuppressionsPage',
   ),
+})
+
+const settingsAudit = createRoute({
+  getParentRoute: () => settings,
+  path: '/audit',
+  validateSearch: (search) => search as AuditSearch,
+  component: lazyPage(() => import('./pages/settings-audit.tsx'), 'SettingsAuditPage'),
 })
 
 const settingsAccount = createRoute({
@@ -282,10 +296,12 @@ export const router = createRouter({
         settingsLocations,
         settingsStaff,
         settingsServices,
+        settingsStatuses,
         settingsPeople,
         settingsKeys,
         settingsMail,
         settingsSuppressions,
+        settingsAudit,
         settingsAccount,
       ]),
       missing,

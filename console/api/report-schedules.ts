@@ -29,10 +29,11 @@ export const scheduleKind = kindOf<ReportSchedule, ScheduleFields>({
   shownIn: [KEY],
   idOf: ({ reportScheduleId }) => reportScheduleId,
   list: (signal) => all(client.listReportSchedules({ limit: MAX_PAGE }, { signal })),
-  read: (reportScheduleId, signal) => client.getReportSchedule({ reportScheduleId }, { signal }),
-  save: (reportScheduleId, body, ifMatch) =>
-    client.createReportSchedule({ ...body, reportScheduleId }, { ifMatch }),
-  setActive: (reportScheduleId, active) =>
+  read: ({ reportScheduleId }, signal) =>
+    client.getReportSchedule({ reportScheduleId }, { signal }),
+  save: (item, body, ifMatch) =>
+    client.createReportSchedule({ ...body, reportScheduleId: item?.reportScheduleId }, { ifMatch }),
+  setActive: ({ reportScheduleId }, active) =>
     active
       ? client.createReportSchedule({ reportScheduleId, active })
       : client.deleteReportSchedule({ reportScheduleId }),

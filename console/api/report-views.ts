@@ -22,10 +22,10 @@ export const viewKind = kindOf<ReportView, ViewFields>({
   shownIn: [KEY],
   idOf: ({ reportViewId }) => reportViewId,
   list: (signal) => all(client.listReportViews({ limit: MAX_PAGE }, { signal })),
-  read: (reportViewId, signal) => client.getReportView({ reportViewId }, { signal }),
-  save: (reportViewId, body, ifMatch) =>
-    client.createReportView({ ...body, reportViewId }, { ifMatch }),
-  setActive: (reportViewId, active) =>
+  read: ({ reportViewId }, signal) => client.getReportView({ reportViewId }, { signal }),
+  save: (item, body, ifMatch) =>
+    client.createReportView({ ...body, reportViewId: item?.reportViewId }, { ifMatch }),
+  setActive: ({ reportViewId }, active) =>
     active
       ? client.createReportView({ reportViewId, active })
       : client.deleteReportView({ reportViewId }),

@@ -1,9 +1,10 @@
 import type { TFunction } from 'i18next'
 
-/** Who made a change: a person, a key of the business, the service itself or an unknown user. */
+/** Who made a change: a person, a key, the service, the client by a link, or an unknown user. */
 export function nameOfUser(user: string | null, t: TFunction) {
   if (user === null) return t('message.someone')
   if (user === 'SYSTEM') return t('message.system')
+  if (user === 'CLIENT') return t('message.client')
   if (user === 'OPERATOR') return t('message.operator')
   return user.startsWith('key:') ? t('message.key', { name: user.slice(4) }) : user
 }

@@ -25,15 +25,22 @@ export const PAST = STATUSES.filter((status) => status !== 'SCHEDULED').join(','
 
 /** The filters as the API expects them. Days are in the time zone of the business. */
 export function filtersOf(search: ActivitySearch, format: TimeFormat): MessageFilters {
-  const dayAfter = (day: string) => format.isoDay(format.startOfDay(day) + 36 * 3_600_000)
   return {
     status: search.outcome ? statusesOf(search.outcome) : PAST,
     ...(search.text && { text: search.text }),
     ...(search.automation && { eventDefnId: search.automation }),
     ...(search.location && { locationId: search.location }),
     ...(search.client && { clientId: search.client }),
-    ...(isDay(search.from) && { from: format.startOfDay(search.from) }),
-    ...(isDay(search.to) && { to: format.startOfDay(dayAfter(search.to)) }),
+    ...momentsOf(search, format),
+  }
+}
+
+/** The beginning of the first day and the end of the last one. */
+export function momentsOf({ from, to }: Pick<ActivitySearch, 'from' | 'to'>, format: TimeFormat) {
+  const dayAfter = (day: string) => format.isoDay(format.startOfDay(day) + 36 * 3_600_000)
+  return {
+    ...(isDay(from) && { from: format.startOfDay(from) }),
+    ...(isDay(to) && { to: format.startOfDay(dayAfter(to)) }),
   }
 }
 

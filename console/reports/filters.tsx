@@ -58,14 +58,14 @@ export function PeriodFields({ search, error, onChange }: PeriodProps) {
 type DayProps = {
   label: string
   day: string
-  fault: string | undefined
+  fault?: string | undefined
   onChange: (day: string) => void
 }
 
 const TYPING_MS = 400
 
 /** Passes a day on when the person has stopped typing, because the digits of a year come one by one. */
-function DayField({ label, day, fault, onChange }: DayProps) {
+export function DayField({ label, day, fault, onChange }: DayProps) {
   const [typed, setTyped] = useState(day)
   const pass = useDebouncedCallback(onChange, TYPING_MS)
   useEffect(() => {

@@ -83,7 +83,7 @@ function SaveView({ request, views, onSaved }: SaveProps) {
       const known = views.find((view) => view.name === name && canChangeView(view, session))
       const shared = isShared || (known?.shared ?? false)
       const fields = { name, reportId: request.reportId, ...storedOf(request), shared }
-      return viewKind.save(known?.reportViewId, fields, null)
+      return viewKind.save(known, fields, null)
     },
     onSuccess: onSaved,
   })

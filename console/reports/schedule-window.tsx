@@ -78,7 +78,7 @@ export function ScheduleWindow({ edited, onClose, onSaved }: Props) {
       size="lg"
     >
       {edited?.schedule ? (
-        <StoredForm {...form} id={edited.schedule.reportScheduleId} />
+        <StoredForm {...form} item={edited.schedule} />
       ) : (
         edited && (
           <SetupFormView

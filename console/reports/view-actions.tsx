@@ -42,7 +42,7 @@ export function useViewActions(onNote: (note: ReactNode) => void) {
       <SettingsWindow isOpen={!isDeleting} title={t('reports.views.change')} onClose={close}>
         <StoredForm
           kind={viewKind}
-          id={action.view.reportViewId}
+          item={action.view}
           draftOf={draftOf}
           labels="reports.views.fields"
           valueInWords={(name, draft) =>

@@ -42,12 +42,12 @@ export function useSetupForm<Item extends SetupItem, Draft extends object>({
   const base = draftOf(stored?.item)
   const [draft, setDraft] = useState<Draft>({ ...base, ...(opened ? {} : suggested) })
   const [theirs, setTheirs] = useState<Stored<Item>>()
-  const id = stored && kind.idOf(stored.item)
+  const item = stored?.item
   const save = useMutation({
-    mutationFn: (sent: Draft) => kind.save(id, changesOf(base, sent), stored?.etag ?? null),
+    mutationFn: (sent: Draft) => kind.save(item, changesOf(base, sent), stored?.etag ?? null),
     onSuccess: onSaved,
     onError: async (error) => {
-      if (id !== undefined && isConflict(error)) setTheirs(await kind.read(id))
+      if (item && isConflict(error)) setTheirs(await kind.read(item))
     },
   })
   const { error } = save

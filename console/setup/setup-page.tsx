@@ -78,7 +78,7 @@ export function SetupPage<Item extends SetupItem, Draft extends object>(props: P
         {edited === 'new' ? (
           <SetupFormView {...formProps} opened={undefined} />
         ) : (
-          edited && <StoredForm {...formProps} id={kind.idOf(edited)} />
+          edited && <StoredForm {...formProps} item={edited} />
         )}
       </SettingsWindow>
     </>

@@ -19,18 +19,20 @@ export type FormProps<Item extends SetupItem, Draft extends object> = Omit<
   labels?: string
   /** Writes the values that are not a text or a number. */
   valueInWords?: (name: keyof Draft, draft: Draft) => string | undefined
+  /** False for a draft whose fault the fields show before it is sent. */
+  canSave?: (draft: Draft) => boolean
 }
 
 type OpenedProps<Item extends SetupItem, Draft extends object> = FormProps<Item, Draft> & {
-  id: number
+  item: Item
 }
 
 /** Reads the object first: its version tells whether another user saved it meanwhile. */
 export function StoredForm<Item extends SetupItem, Draft extends object>({
-  id,
+  item,
   ...props
 }: OpenedProps<Item, Draft>) {
-  const { data, error, refetch } = useQuery(props.kind.oneQuery(id))
+  const { data, error, refetch } = useQuery(props.kind.oneQuery(item))
   if (error && !data) return <Failure error={error} onRetry={() => void refetch()} />
   if (!data) return <Loading />
   return <SetupFormView {...props} opened={data} />
@@ -40,7 +42,7 @@ export function SetupFormView<Item extends SetupItem, Draft extends object>(
   props: FormProps<Item, Draft> & { opened: Stored<Item> | undefined },
 ) {
   const { t } = useTranslation()
-  const { fields, draftOf, labels = 'settings.setup.fields', valueInWords } = props
+  const { fields, draftOf, labels = 'settings.setup.fields', valueInWords, canSave } = props
   const { form, base, theirs, isBusy, error, onSave, show } = useSetupForm(props)
   const words: Words<Draft> = {
     label: (name) => t(`${labels}.${String(name)}`),
@@ -73,7 +75,7 @@ export function SetupFormView<Item extends SetupItem, Draft extends object>(
       {fields(form)}
       <SubmitRow
         label={t('form.save')}
-        disabled={theirs !== undefined}
+        disabled={theirs !== undefined || canSave?.(form.draft) === false}
         form={{
           isBusy,
           message: error ? (

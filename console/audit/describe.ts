@@ -1,0 +1,136 @@
+import { linkOptions } from '@tanstack/react-router'
+import type { AuditEntry } from '../api/audit.ts'
+import type { Automation } from '../api/automations.ts'
+import type { TimeFormat } from '../components/time.ts'
+
+/** The kinds of objects whose changes are recorded, in the order of the filter. */
+export const KINDS = [
+  'calendar',
+  'client',
+  'classSchedule',
+  'invitation',
+  'recall',
+  'disclaimer',
+  'eventDefinition',
+  'eventAction',
+  'emailTemplate',
+  'emailCategory',
+  'fileLibrary',
+  'location',
+  'professional',
+  'reason',
+  'status',
+  'invitationCampaign',
+  'disclaimerForm',
+  'business',
+  'user',
+  'apiKey',
+  'suppression',
+  'reportSchedule',
+  'reportScheduleRun',
+  'reportLink',
+  'reportView',
+] as const
+
+type Verb =
+  | 'created'
+  | 'changed'
+  | 'removed'
+  | 'deleted'
+  | 'deactivated'
+  | 'activated'
+  | 'switchedOff'
+  | 'switchedOn'
+  | 'revoked'
+
+/** The audit calls it DELETED if an object becomes inactive. */
+const INACTIVE: Partial<Record<string, Verb>> = {
+  eventDefinition: 'switchedOff',
+  apiKey: 'revoked',
+  reportLink: 'revoked',
+  location: 'deactivated',
+  professional: 'deactivated',
+  reason: 'deactivated',
+  emailTemplate: 'deactivated',
+  user: 'deactivated',
+}
+
+export function verbOf({ object, change, before, after }: AuditEntry): Verb {
+  if (change === 'CREATED') return 'created'
+  if (after.deletedDate && !before?.deletedDate) return 'deleted'
+  if (change === 'DELETED') return INACTIVE[object] ?? 'removed'
+  if (before?.active === false && after.active === true) {
+    return object === 'eventDefinition' ? 'switchedOn' : 'activated'
+  }
+  return 'changed'
+}
+
+const TIME_OF: Partial<Record<string, string>> = { calendar: 'startTime', recall: 'dueTime' }
+const NAMES = ['label', 'name', 'username', 'templateName', 'description']
+
+/** How the sentence calls the object. */
+export function nameOf(
+  { object, id, after }: AuditEntry,
+  format: TimeFormat,
+  automations: Automation[],
+): string {
+  const time = after[TIME_OF[object] ?? '']
+  if (typeof time === 'number') return format.moment(time)
+  if (object === 'eventAction') {
+    const automation = automations.find(({ eventDefnId }) => eventDefnId === after.eventDefnId)
+    return automation?.description ?? `#${String(after.eventDefnId)}`
+  }
+  const textOf = (property: string) => {
+    const value = after[property]
+    return typeof value === 'string' && value !== '' ? value : undefined
+  }
+  const person = [textOf('firstName'), textOf('lastName')].filter(Boolean).join(' ')
+  return person || (NAMES.map(textOf).find(Boolean) ?? `#${id}`)
+}
+
+/** The page of the console that shows the object. */
+export function pageOf({ object, id, after }: AuditEntry) {
+  switch (object) {
+    case 'client':
+      return linkOptions({ to: '/clients/$clientId', params: { clientId: String(id) } })
+    case 'calendar':
+      return linkOptions({ to: '/calendar', search: { appointment: Number(id) } })
+    case 'eventDefinition':
+      return after.deletedDate ? undefined : automationPage(id)
+    case 'eventAction':
+      return automationPage(after.eventDefnId)
+    case 'emailTemplate':
+      return linkOptions({
+        to: '/templates/$emailTemplateId',
+        params: { emailTemplateId: String(id) },
+      })
+    default:
+      return SETTINGS[object]
+  }
+}
+
+const automationPage = (id: unknown) =>
+  linkOptions({ to: '/automations/$eventDefnId', params: { eventDefnId: String(id) } })
+
+const SETTINGS: Partial<Record<string, ReturnType<typeof settingsPage>>> = {
+  business: settingsPage('/settings/business'),
+  location: settingsPage('/settings/locations'),
+  professional: settingsPage('/settings/staff'),
+  reason: settingsPage('/settings/services'),
+  status: settingsPage('/settings/statuses'),
+  user: settingsPage('/settings/people'),
+  apiKey: settingsPage('/settings/keys'),
+}
+
+function settingsPage(
+  to:
+    | '/settings/business'
+    | '/settings/locations'
+    | '/settings/staff'
+    | '/settings/services'
+    | '/settings/statuses'
+    | '/settings/people'
+    | '/settings/keys',
+) {
+  return linkOptions({ to })
+}

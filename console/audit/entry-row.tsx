@@ -1,0 +1,127 @@
+import { IconArrowRight, IconChevronDown, IconChevronUp } from '@tabler/icons-react'
+import { Link } from '@tanstack/react-router'
+import { useId, useState } from 'react'
+import type { AuditEntry } from '../api/audit.ts'
+import type { Automation } from '../api/automations.ts'
+import { Filled, part } from '../components/filled.tsx'
+import { nameOfUser } from '../components/user-name.ts'
+import settings from '../pages/settings.module.css'
+import classes from './audit.module.css'
+import { changedFields, cutTexts, fieldInWords, valueInWords, type Words } from './changes.ts'
+import { KINDS, nameOf, pageOf, verbOf } from './describe.ts'
+
+export type EntryWords = Words & { automations: Automation[] }
+
+type Props = { entry: AuditEntry; words: EntryWords }
+
+/** "marc changed the automation “Reminder”", with the changed fields on demand. */
+export function EntryRow({ entry, words }: Props) {
+  const { t, format } = words
+  const [isOpen, setOpen] = useState(false)
+  const details = useId()
+  const fields = changedFields(entry)
+  const Chevron = isOpen ? IconChevronUp : IconChevronDown
+  return (
+    <li className={`list-row ${classes.row}`}>
+      <span className="faint numbers">{format.time(entry.time)}</span>
+      <span className={classes.sentence}>
+        <Filled
+          text={t(`settings.audit.sentences.${verbOf(entry)}`, {
+            user: part('user'),
+            object: part('object'),
+          })}
+          parts={{
+            user: <b dir="auto">{nameOfUser(entry.user, t)}</b>,
+            object: <AuditedObject entry={entry} words={words} />,
+          }}
+        />
+      </span>
+      {fields.length > 0 && (
+        <button
+          type="button"
+          className={classes.open}
+          aria-expanded={isOpen}
+          aria-controls={details}
+          onClick={() => setOpen(!isOpen)}
+        >
+          <span className="ellipsis">
+            {entry.change === 'CREATED'
+              ? t('settings.audit.details')
+              : fields.map(({ name }) => fieldInWords(name, t)).join(', ')}
+          </span>
+          <Chevron size={15} aria-hidden />
+        </button>
+      )}
+      {isOpen && (
+        <div id={details} className={classes.details}>
+          <Fields entry={entry} fields={fields} words={words} />
+          <More entry={entry} words={words} />
+        </div>
+      )}
+    </li>
+  )
+}
+
+function AuditedObject({ entry, words }: Props) {
+  const page = pageOf(entry)
+  const phrase = <ObjectPhrase entry={entry} words={words} />
+  if (!page) return phrase
+  return (
+    <Link {...page} className={settings.textLink}>
+      {phrase}
+    </Link>
+  )
+}
+
+export function ObjectPhrase({ entry, words: { t, format, automations } }: Props) {
+  const kind = KINDS.find((one) => one === entry.object) ?? 'other'
+  return (
+    <Filled
+      text={t(`settings.audit.objects.${kind}`, { kind: entry.object, name: part('name') })}
+      parts={{ name: <bdi>{nameOf(entry, format, automations)}</bdi> }}
+    />
+  )
+}
+
+type FieldsProps = Props & { fields: ReturnType<typeof changedFields> }
+
+function Fields({ entry, fields, words }: FieldsProps) {
+  const { object } = entry
+  return (
+    <dl className={classes.fields}>
+      {fields.map(({ name, from, to }) => {
+        const texts = cutTexts(
+          from === undefined ? '' : valueInWords({ object, name, value: from }, words),
+          valueInWords({ object, name, value: to }, words),
+        )
+        return (
+          <div key={name}>
+            <dt>{fieldInWords(name, words.t)}</dt>
+            <dd>
+              {from !== undefined && (
+                <>
+                  <s dir="auto">{texts.from}</s>{' '}
+                  <IconArrowRight size={13} aria-hidden style={{ verticalAlign: -2 }} />{' '}
+                </>
+              )}
+              <span dir="auto">{texts.to}</span>
+            </dd>
+          </div>
+        )
+      })}
+    </dl>
+  )
+}
+
+function More({ entry: { object, id, user }, words: { t } }: Props) {
+  return (
+    <p className={`small ${classes.more}`}>
+      <Link to="/settings/audit" search={{ object, id }}>
+        {t('settings.audit.allOfObject')}
+      </Link>
+      <Link to="/settings/audit" search={{ user }}>
+        {t('settings.audit.allOfUser', { user: nameOfUser(user, t) })}
+      </Link>
+    </p>
+  )
+}

@@ -1,0 +1,148 @@
+import { Select, Switch } from '@mantine/core'
+import { useTranslation } from 'react-i18next'
+import type { ObjectType } from '../../src/contract/event-type.ts'
+import type { StatusOutcome } from '../../src/contract/status.ts'
+import type { StatusName } from '../api/setup.ts'
+import type { StatusFields } from '../api/setup-objects.ts'
+import { NameField } from '../setup/fields.tsx'
+import type { At, SetupForm } from '../setup/setup-form-state.ts'
+import { FIRST_STATUS, type StatusUse } from './uses.ts'
+
+export const OBJECT_TYPES = Object.keys(FIRST_STATUS) as ObjectType[]
+export const OUTCOMES: StatusOutcome[] = ['PENDING', 'KEPT', 'MISSED', 'CANCELLED']
+
+/** No automation sends reminders for forms. */
+export const hasReminders = (objectType: ObjectType) => objectType !== 'DISCLAIMER'
+
+const MAX_CODE = 60
+
+/** "On the waiting list" → "ON_THE_WAITING_LIST" */
+const codeOf = (label: string) =>
+  label
+    .toUpperCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word !== '')
+    .join('_')
+    .slice(0, MAX_CODE)
+
+export const isTaken = ({ objectType, status }: StatusFields, statuses: StatusName[]) =>
+  statuses.some((one) => one.objectType === objectType && one.status === status.trim())
+
+type Props = {
+  form: SetupForm<StatusFields>
+  /** Undefined for a new one. */
+  item: StatusName | undefined
+  uses: StatusUse[]
+  statuses: StatusName[]
+}
+
+export function StatusFormFields({ form, item, uses, statuses }: Props) {
+  const { t } = useTranslation()
+  const { draft, at } = form
+  const answer = uses.find(({ kind }) => kind === 'confirm' || kind === 'cancel')?.kind
+  const live = at('live')
+  const isRefusedForAnswer = live.error !== '' && answer !== undefined
+  return (
+    <>
+      {item ? <Label {...at('label')} /> : <NewNames form={form} statuses={statuses} />}
+      <OutcomeField form={form} isNew={!item} />
+      {hasReminders(draft.objectType) && (
+        <>
+          <SwitchField
+            {...live}
+            error={isRefusedForAnswer ? t(`settings.statuses.liveFault.${answer}`) : live.error}
+            label={t(`settings.statuses.live.${draft.objectType}`)}
+            description={answer && t(`settings.statuses.liveHint.${answer}`)}
+          />
+          <SwitchField
+            {...at('liveAfter')}
+            label={t(`settings.statuses.liveAfter.${draft.objectType}`)}
+          />
+          {item && (
+            <p className="soft small" style={{ margin: 0 }}>
+              {t('settings.statuses.replanned')}
+            </p>
+          )}
+        </>
+      )}
+    </>
+  )
+}
+
+function Label(props: At<string> & { onChange: (label: string) => void }) {
+  const { t } = useTranslation()
+  return <NameField {...props} label={t('settings.setup.fields.label')} data-autofocus />
+}
+
+/** The name for programs follows the name until it is changed by hand. */
+function NewNames({ form: { draft, at }, statuses }: Pick<Props, 'form' | 'statuses'>) {
+  const { t } = useTranslation()
+  const code = at('status')
+  const setLabel = (label: string) => {
+    if (draft.status === codeOf(draft.label)) code.onChange(codeOf(label))
+    at('label').onChange(label)
+  }
+  return (
+    <>
+      <Select
+        {...at('objectType')}
+        label={t('settings.setup.fields.objectType')}
+        allowDeselect={false}
+        data={OBJECT_TYPES.map((value) => ({ value, label: t(`settings.statuses.of.${value}`) }))}
+        onChange={(value) => at('objectType').onChange(value as ObjectType)}
+      />
+      <Label {...at('label')} onChange={setLabel} />
+      <NameField
+        {...code}
+        error={isTaken(draft, statuses) ? t('settings.statuses.taken') : code.error}
+        label={t('settings.setup.fields.status')}
+        description={t('settings.statuses.codeHint')}
+        styles={{ input: { fontFamily: 'var(--mono)' } }}
+      />
+    </>
+  )
+}
+
+/** What a new status of each outcome most likely does. */
+const USUAL: Record<StatusOutcome, Pick<StatusFields, 'live' | 'liveAfter'>> = {
+  PENDING: { live: true, liveAfter: true },
+  KEPT: { live: false, liveAfter: true },
+  MISSED: { live: false, liveAfter: false },
+  CANCELLED: { live: false, liveAfter: false },
+}
+
+function OutcomeField({ form: { draft, at }, isNew }: Pick<Props, 'form'> & { isNew: boolean }) {
+  const { t } = useTranslation()
+  const { objectType } = draft
+  const choose = (outcome: StatusOutcome) => {
+    at('outcome').onChange(outcome)
+    if (!isNew) return
+    at('live').onChange(USUAL[outcome].live)
+    at('liveAfter').onChange(USUAL[outcome].liveAfter)
+  }
+  return (
+    <Select
+      {...at('outcome')}
+      label={t('settings.setup.fields.outcome')}
+      description={t(`settings.statuses.outcomeHint.${objectType}`)}
+      allowDeselect={false}
+      data={OUTCOMES.map((value) => ({
+        value,
+        label: t(`settings.statuses.outcomes.${objectType}.${value}`),
+      }))}
+      onChange={(value) => choose(value as StatusOutcome)}
+    />
+  )
+}
+
+type SwitchProps = At<boolean> & { label: string; description?: string | undefined }
+
+function SwitchField({ value, onChange, ...props }: SwitchProps) {
+  return (
+    <Switch
+      {...props}
+      checked={value}
+      onChange={(event) => onChange(event.currentTarget.checked)}
+    />
+  )
+}
