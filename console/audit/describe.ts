@@ -105,32 +105,22 @@ export function pageOf({ object, id, after }: AuditEntry) {
         params: { emailTemplateId: String(id) },
       })
     default:
-      return SETTINGS[object]
+      return isSetting(object) ? linkOptions({ to: SETTINGS_PAGES[object] }) : undefined
   }
 }
 
 const automationPage = (id: unknown) =>
   linkOptions({ to: '/automations/$eventDefnId', params: { eventDefnId: String(id) } })
 
-const SETTINGS: Partial<Record<string, ReturnType<typeof settingsPage>>> = {
-  business: settingsPage('/settings/business'),
-  location: settingsPage('/settings/locations'),
-  professional: settingsPage('/settings/staff'),
-  reason: settingsPage('/settings/services'),
-  status: settingsPage('/settings/statuses'),
-  user: settingsPage('/settings/people'),
-  apiKey: settingsPage('/settings/keys'),
-}
+const SETTINGS_PAGES = {
+  business: '/settings/business',
+  location: '/settings/locations',
+  professional: '/settings/staff',
+  reason: '/settings/services',
+  status: '/settings/statuses',
+  user: '/settings/people',
+  apiKey: '/settings/keys',
+} as const
 
-function settingsPage(
-  to:
-    | '/settings/business'
-    | '/settings/locations'
-    | '/settings/staff'
-    | '/settings/services'
-    | '/settings/statuses'
-    | '/settings/people'
-    | '/settings/keys',
-) {
-  return linkOptions({ to })
-}
+const isSetting = (object: string): object is keyof typeof SETTINGS_PAGES =>
+  Object.hasOwn(SETTINGS_PAGES, object)

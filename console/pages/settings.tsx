@@ -162,7 +162,7 @@ type SubmitProps = {
 /** The button of a form, and the message if it failed. */
 export function SubmitRow({ label, form, disabled = false, color }: SubmitProps) {
   return (
-    <div className="row">
+    <div className="row" style={{ flexWrap: 'wrap' }}>
       <Button type="submit" loading={form.isBusy} disabled={disabled} {...(color && { color })}>
         {label}
       </Button>

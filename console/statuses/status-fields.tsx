@@ -52,7 +52,7 @@ export function StatusFormFields({ form, item, uses, statuses }: Props) {
             {...live}
             error={isRefusedForAnswer ? t(`settings.statuses.liveFault.${answer}`) : live.error}
             label={t(`settings.statuses.live.${draft.objectType}`)}
-            description={answer && t(`settings.statuses.liveHint.${answer}`)}
+            description={answer && !isRefusedForAnswer && t(`settings.statuses.liveHint.${answer}`)}
           />
           <SwitchField
             {...at('liveAfter')}
@@ -135,7 +135,7 @@ function OutcomeField({ form: { draft, at }, isNew }: Pick<Props, 'form'> & { is
   )
 }
 
-type SwitchProps = At<boolean> & { label: string; description?: string | undefined }
+type SwitchProps = At<boolean> & { label: string; description?: string | false | undefined }
 
 function SwitchField({ value, onChange, ...props }: SwitchProps) {
   return (

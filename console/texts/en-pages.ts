@@ -1116,8 +1116,8 @@ export const enPages = {
       reminders: 'Reminders sent',
       sent: {
         all: 'before and after',
-        before: 'before, not after',
-        after: 'after, no longer before',
+        before: 'only before',
+        after: 'only after',
         none: 'none',
         never: 'forms have none',
       },

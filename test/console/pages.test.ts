@@ -44,10 +44,12 @@ const OTHER_PAGES = [
   '/settings/locations',
   '/settings/staff',
   '/settings/services',
+  '/settings/statuses',
   '/settings/people',
   '/settings/keys',
   '/settings/mail',
   '/settings/suppressions',
+  '/settings/audit',
   '/settings/account',
 ]
 

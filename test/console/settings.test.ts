@@ -101,7 +101,7 @@ test('on a phone the menu of the settings is one line that shows the current pag
 test('an owner adds a status, which is then offered for appointments', async (t) => {
   const { page, complaints } = await openAs(t, 'sofia', '/settings/statuses')
   await heading(page, 'Statuses')
-  await page.getByRole('row', { name: /Completed COMPLETED took place after, no longer/ }).waitFor()
+  await page.getByRole('row', { name: /Completed COMPLETED took place only after/ }).waitFor()
   await page
     .getByRole('row', { name: /Open OPEN still open before and after new appointments/ })
     .waitFor()
@@ -130,7 +130,7 @@ test('an owner adds a status, which is then offered for appointments', async (t)
   await keepPictures(page, 'settings-statuses-form')
   await save.click()
   await page.getByText('Called, comes later is saved.').waitFor()
-  await page.getByRole('row', { name: /Called, comes later LATE took place after/ }).waitFor()
+  await page.getByRole('row', { name: /Called, comes later LATE took place only after/ }).waitFor()
   const saved = await call('GET', '/status/CALENDAR/LATE')
   assert.partialDeepStrictEqual(saved, {
     label: 'Called, comes later',
@@ -158,9 +158,7 @@ test('only what the user changed is sent, and a change of another user is shown'
   await dialog.getByText(/Saved before you by the key/).waitFor()
   await dialog.getByRole('button', { name: 'Keep both' }).click()
   await dialog.getByRole('button', { name: 'Save' }).click()
-  await page
-    .getByRole('row', { name: /In the waiting room WAITING .* before, not after/ })
-    .waitFor()
+  await page.getByRole('row', { name: /In the waiting room WAITING .* only before/ }).waitFor()
 })
 
 test('a status behind the confirm link must keep its reminders, and the switch says so', async (t) => {
