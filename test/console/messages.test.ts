@@ -36,6 +36,7 @@ const mailServer = await startMailServer(lifetime, {
   refuses: {
     'gone@example.org': `${REFUSAL}\r\n`,
     'full@example.org': `${FULL}\r\n`,
+    'staff@example.org': `${FULL}\r\n`,
     ...Object.fromEntries(hostileRefusals),
   },
 })
@@ -52,11 +53,11 @@ const DAY_MS = 86_400_000
 type Trigger = { eventTriggerId: number; status: string; eventDefnId: number }
 
 /** Books an appointment and waits until its confirmation was sent or refused. */
-async function book(clientId: number, inDays: number) {
+async function book(clientId: number, inDays: number, professionalId = 1) {
   const startTime = Math.floor(Date.now() / 60_000) * 60_000 + inDays * DAY_MS
   const { calendarId } = await call('POST', '/calendar', {
     clientId,
-    professionalId: 1,
+    professionalId,
     reasonId: 1,
     locationId: 1,
     startTime,
@@ -149,6 +150,50 @@ test('sending again can be undone for six seconds', async (t) => {
   await page.getByRole('button', { name: 'Send again' }).click()
   await page.clock.fastForward(6_500)
   await page.getByText('1 was refused: gone@example.org bounced before').waitFor()
+})
+
+test('of a message with several mails only the one that failed is sent again', async (t) => {
+  if (skipInShortRun(t)) return
+  const { professionalId } = await call('POST', '/professional', {
+    firstName: 'Ada',
+    lastName: 'Full',
+    emailAddress: 'staff@example.org',
+  })
+  const mailTo = (value: string) => ({
+    actionType: 'SEND_EMAIL',
+    active: true,
+    businessId,
+    emailTemplateId: 1,
+    recipient: { value },
+  })
+  const { eventDefnId } = await call('POST', '/eventDefinition', {
+    businessId,
+    active: true,
+    objectType: 'CALENDAR',
+    eventType: { eventTypeId: 1 },
+    triggerHours: 0,
+    triggerMinutes: 0,
+    description: 'Tell both',
+    professionalIdList: [professionalId],
+    eventActions: [mailTo('client'), mailTo('staff')],
+  })
+  const client = await addClient('both@example.org', 'Both')
+  const { ofStatus } = await book(client, 22, professionalId)
+  const failed = ofStatus('FAILED').find((one) => one.eventDefnId === eventDefnId)!
+  const { emails } = await call('GET', `/eventTriggers/${failed.eventTriggerId}`)
+  const statuses = emails.map(({ status }: { status: string }) => status)
+  assert.deepEqual(statuses.toSorted(), ['FAILED', 'SENT'])
+
+  const { page } = await openAs(t, 'sofia')
+  await page.clock.install()
+  await page.goto(`${service.base}/console/activity/${failed.eventTriggerId}`)
+  const request = page.waitForRequest((one) => one.url().endsWith('/emails/resend'))
+  await page.getByRole('button', { name: 'Send again' }).click()
+  await page.getByText(/^Sending .* again/).waitFor()
+  await page.clock.fastForward(6_500)
+  assert.deepEqual((await request).postDataJSON(), {
+    ids: [emails[statuses.indexOf('FAILED')].emailId],
+  })
 })
 
 test('a pending message is sent now or cancelled, and keys open the next and previous one', async (t) => {
