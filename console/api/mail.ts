@@ -56,13 +56,20 @@ export const serverAnswersQuery = queryOptions({
 })
 
 const FOLLOW_MS = 1_500
+/** After a minute the mail waits for the server, a pause or a retry. */
+const FAST_READS = 40
+const FOLLOW_LATER_MS = 30_000
 const IS_OPEN = ['QUEUED', 'SENDING', 'RETRYING', 'UNCERTAIN']
+
+export const isOpen = ({ status }: { status: string }) => IS_OPEN.includes(status)
 
 /** A mail that was just made, until it has an outcome. */
 export const followedEmailQuery = (emailId: number) =>
   queryOptions({
     ...emailQuery(emailId),
     staleTime: 0,
-    refetchInterval: ({ state: { data } }) =>
-      !data || IS_OPEN.includes(data.status) ? FOLLOW_MS : false,
+    refetchInterval: ({ state: { data, dataUpdateCount } }) => {
+      if (data && !isOpen(data)) return false
+      return dataUpdateCount < FAST_READS ? FOLLOW_MS : FOLLOW_LATER_MS
+    },
   })

@@ -7,24 +7,53 @@ export type PictureRequest = {
   reportId: number
   startDate: string
   endDate: string
-  /** Few rows are enough for the picture of a list. */
-  limit: number
   measure?: string
 }
 
-export const MAX_PICTURE_ROWS = MAX_PAGE
+const LIST_ROWS = 6
+/** More rows would take too long for a picture. */
+const MAX_PAGES = 4
 const MINUTES_MS = 60_000
 
-/** The rows behind a report. Pictures are decoration: they are read slowly, once, and not retried. */
-export const pictureQuery = (request: PictureRequest) =>
+/** Few rows are enough for the picture of a list. */
+export const listPictureQuery = (request: PictureRequest) =>
+  rowsQuery([request, 'list'], async (signal) => {
+    const { items } = await client.listReportRows({ ...request, limit: LIST_ROWS }, { signal })
+    return items
+  })
+
+/** The rows behind the figures of a report; of the shorter time if there are too many. */
+export const pictureQuery = (request: PictureRequest, shorter: PictureRequest) =>
+  rowsQuery(
+    [request],
+    async (signal) => (await readAll(request, signal)) ?? (await readAll(shorter, signal)) ?? [],
+  )
+
+/** Undefined if there are too many rows. */
+async function readAll(request: PictureRequest, signal: AbortSignal) {
+  const rows: CountedObject[] = []
+  let cursor: string | undefined
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const { items, nextCursor } = await client.listReportRows(
+      { ...request, limit: MAX_PAGE, cursor },
+      { signal },
+    )
+    rows.push(...items)
+    if (nextCursor === null) return rows
+    cursor = nextCursor
+  }
+  return undefined
+}
+
+/** Pictures are decoration: they are read slowly, once, and not retried. */
+const rowsQuery = (key: unknown[], read: (signal: AbortSignal) => Promise<CountedObject[]>) =>
   queryOptions({
-    queryKey: ['report-pictures', request],
+    queryKey: ['report-pictures', ...key],
     staleTime: 10 * MINUTES_MS,
     gcTime: 10 * MINUTES_MS,
     retry: false,
     refetchOnWindowFocus: false,
-    queryFn: ({ signal }): Promise<CountedObject[]> =>
-      inTurn(async () => (await client.listReportRows(request, { signal })).items),
+    queryFn: ({ signal }) => inTurn(() => read(signal)),
   })
 
 /** More requests at once would delay the other pages of the console. */

@@ -36,22 +36,20 @@ export function EntryRow({ entry, words }: Props) {
           }}
         />
       </span>
-      {fields.length > 0 && (
-        <button
-          type="button"
-          className={classes.open}
-          aria-expanded={isOpen}
-          aria-controls={details}
-          onClick={() => setOpen(!isOpen)}
-        >
-          <span className="ellipsis">
-            {entry.change === 'CREATED'
-              ? t('settings.audit.details')
-              : fields.map(({ name }) => fieldInWords(name, t)).join(', ')}
-          </span>
-          <Chevron size={15} aria-hidden />
-        </button>
-      )}
+      <button
+        type="button"
+        className={classes.open}
+        aria-expanded={isOpen}
+        aria-controls={details}
+        onClick={() => setOpen(!isOpen)}
+      >
+        <span className="ellipsis">
+          {entry.change === 'CREATED' || fields.length === 0
+            ? t('settings.audit.details')
+            : fields.map(({ name }) => fieldInWords(name, t)).join(', ')}
+        </span>
+        <Chevron size={15} aria-hidden />
+      </button>
       {isOpen && (
         <div id={details} className={classes.details}>
           <Fields entry={entry} fields={fields} words={words} />

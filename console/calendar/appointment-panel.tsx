@@ -19,7 +19,7 @@ import { AppointmentMessages } from './appointment-messages.tsx'
 import { BookingWarnings } from './booking-warnings.tsx'
 import classes from './calendar.module.css'
 import type { Column } from './columns.ts'
-import { statusLabel, useVisitDetails } from './visit.tsx'
+import { lookOf, statusLabel, useVisitDetails } from './visit.tsx'
 import { Consequences, Refusal, shortConsequences } from './what-if.tsx'
 
 /** Debounce of the plan request after a change. */
@@ -61,15 +61,14 @@ export function AppointmentPanel(props: Props) {
 type Change = ReturnType<typeof useChange>
 
 /** The changes of the draft, what saving them would do, and saving them. */
-function useChange({ appointment, draft, onDraft, onSaved }: Props) {
+function useChange({ appointment, setup, draft, onDraft, onSaved }: Props) {
   const { calendarId } = appointment
   const fields = changedFields(appointment, draft)
   const [settled] = useDebouncedValue(JSON.stringify(fields), TYPING_MS)
   const isChanged = Object.keys(fields).length > 0
+  const settledFields = JSON.parse(settled) as AppointmentBody
   const plan = useQuery({
-    ...planQuery(
-      settled === '{}' ? undefined : { calendarId, ...(JSON.parse(settled) as AppointmentBody) },
-    ),
+    ...planQuery(settled === '{}' ? undefined : { calendarId, ...settledFields }),
     placeholderData: keepPreviousData,
   })
   const save = useMutation({
@@ -82,6 +81,12 @@ function useChange({ appointment, draft, onDraft, onSaved }: Props) {
     isChanged,
     /** The appointment with the changes. */
     value: { ...appointment, ...draft },
+    /** The same, without the latest typing. */
+    settledValue: { ...appointment, ...settledFields },
+    /** It would take place at another time, with another person, or again. */
+    takesTime:
+      (isMove(fields) || fields.status !== undefined) &&
+      lookOf({ status: fields.status ?? appointment.status }, setup) !== 'off',
     plan: isChanged ? plan.data : undefined,
     canSave: !plan.error,
     error: save.error ?? (isChanged ? plan.error : undefined),
@@ -216,8 +221,8 @@ function WhatIf({ appointment, setup, columns, change, onDiscard }: WhatIfProps)
       </div>
       <MoveFields value={change.value} columns={columns} error={error} onChange={change.to} />
       <div aria-live="polite" className="small" style={{ margin: '10px 0' }}>
-        {isMove(fields) && fields.status === undefined && (
-          <BookingWarnings body={change.value} setup={setup} columns={columns} />
+        {change.takesTime && (
+          <BookingWarnings body={change.settledValue} setup={setup} columns={columns} />
         )}
         {error ? <Refusal error={error} /> : change.plan && <Consequences plan={change.plan} />}
       </div>

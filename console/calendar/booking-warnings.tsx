@@ -45,6 +45,7 @@ function useOverlaps(body: AppointmentBody, setup: Setup) {
     placeholderData: keepPreviousData,
   })
   if (!time) return []
+  const hasFailed = [ofStaff, ofClient].some(({ error, data }) => error && !data)
   const isInTheWay = (other: Appointment) =>
     other.calendarId !== calendarId &&
     other.startTime < time.endTime &&
@@ -64,6 +65,7 @@ function useOverlaps(body: AppointmentBody, setup: Setup) {
       other.clientId === clientId && other.professionalId !== professionalId && isInTheWay(other),
   )
   return [
+    ...(hasFailed ? [t('calendar.warnings.notChecked')] : []),
     ...staffVisits.map((other) => textOf(other, 'staffIsBooked')),
     ...clientVisits.map((other) => textOf(other, 'clientIsBooked')),
   ]

@@ -10,12 +10,13 @@ export const statusLabel = (setup: Setup, status: string) =>
   setup.statuses.find((one) => one.objectType === 'CALENDAR' && one.status === status)?.label ??
   status
 
+const NOT_EXPECTED = new Set(['CANCELLED', 'MISSED'])
+
 /** The style of an appointment: booked, confirmed or no longer expected. */
-export function lookOf({ status }: Appointment, setup: Setup) {
+export function lookOf({ status }: { status: string }, setup: Setup) {
   const known = setup.statuses.find((one) => one.objectType === 'CALENDAR' && one.status === status)
   if (status === 'OPEN') return 'open'
-  if (known?.live || status === 'COMPLETED') return 'confirmed'
-  return 'off'
+  return known && !NOT_EXPECTED.has(known.outcome) ? 'confirmed' : 'off'
 }
 
 /** "Sports massage with Elena García, Zürich Altstadt" */

@@ -1,10 +1,10 @@
 import { Select, TextInput } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { AboutObject } from '../api/automation.ts'
-import { followedEmailQuery } from '../api/mail.ts'
+import { followedEmailQuery, isOpen } from '../api/mail.ts'
 import type { Template } from '../api/setup.ts'
 import { sendTest } from '../api/templates.ts'
 import { useForm } from '../components/form.ts'
@@ -103,6 +103,14 @@ function TestResult({ emailId }: { emailId: number }) {
   const { t } = useTranslation()
   const format = useTimeFormat()
   const { data: email, error, refetch } = useQuery(followedEmailQuery(emailId))
+  const queries = useQueryClient()
+  const hasOutcome = email !== undefined && !isOpen(email)
+  useEffect(() => {
+    if (!hasOutcome) return
+    // The other cards of the page count this mail.
+    void queries.invalidateQueries({ queryKey: ['mail'] })
+    void queries.invalidateQueries({ queryKey: ['overview'] })
+  }, [hasOutcome, queries])
   if (error && !email) return <Failure error={error} onRetry={() => void refetch()} />
   const attempt = email?.attempts.at(-1)
   return (

@@ -143,11 +143,12 @@ function useCalendar() {
     ...(search.client === undefined ? {} : { clientId: search.client }),
     ...booking,
   }
-  /** Opens the form for a slot. A form that is open keeps its length and its other fields. */
+  /** Opens the form for a slot or the shown day. A form that is open keeps its other fields. */
   const book = (slot: Partial<Slot> = {}) => {
     if (!canEdit) return
     const before = search.book ? newBooking : firstTime(day, format)
-    const startTime = slot.startTime ?? before.startTime
+    const isOnThisDay = format.isoDay(before.startTime) === day
+    const startTime = slot.startTime ?? (isOnThisDay ? before : firstTime(day, format)).startTime
     const endTime = startTime + (before.endTime - before.startTime)
     setBooking({ ...before, ...slot, startTime, endTime })
     go({ book: true, appointment: undefined, client: search.book ? search.client : undefined })

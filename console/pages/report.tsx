@@ -172,7 +172,10 @@ function Content({ page, request, onChange }: ContentProps) {
         html={html}
         title={report?.reportName ?? t('reports.one')}
         isOld={page.isPlaceholderData}
-        onFigure={(figure, rowCount) => setChosen({ figure, rowCount })}
+        onFigure={(figure, rowCount) => {
+          // The old page stays until the new one is printed; its rows are not those of the request.
+          if (!page.isPlaceholderData) setChosen({ figure, rowCount })
+        }}
       />
       <CountedDrawer
         request={request}

@@ -1,7 +1,8 @@
 import { useInViewport } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { MAX_PICTURE_ROWS, pictureQuery } from '../api/report-pictures.ts'
+import { listPictureQuery, pictureQuery } from '../api/report-pictures.ts'
+import { addDays } from '../calendar/days.ts'
 import { useBusinessTimeFormat } from '../components/time.ts'
 import { DRAWINGS, type DrawingName } from './drawings.tsx'
 import { HEIGHT, WIDTH } from './picture-shapes.ts'
@@ -41,25 +42,25 @@ const PLANS: Record<number, Plan> = {
   951: { drawing: 'names' },
 }
 
-const LIST_ROWS = 6
-
-/** A small picture of the last 30 days, read when it comes into view. The report has the figures. */
+/**
+ * A small picture of the last 30 days, or of a week if they have too many rows. It is read when it
+ * comes into view. The report has the figures.
+ */
 export function ReportPicture({ reportId }: { reportId: number }) {
   const { drawing, period = 'last30Days', measure } = PLANS[reportId] ?? LIST
   const { from, to } = daysOf({ period }, useBusinessTimeFormat().isoDay(Date.now()))
+  const request = { reportId, startDate: from, endDate: to, ...(measure && { measure }) }
+  const week =
+    period === 'next30Days'
+      ? { ...request, endDate: addDays(from, 6) }
+      : { ...request, startDate: addDays(to, -6) }
   const { ref, inViewport } = useInViewport<HTMLDivElement>()
   const [isSeen, setSeen] = useState(false)
   useEffect(() => {
     if (inViewport) setSeen(true)
   }, [inViewport])
   const { data: rows } = useQuery({
-    ...pictureQuery({
-      reportId,
-      startDate: from,
-      endDate: to,
-      limit: drawing === 'list' ? LIST_ROWS : MAX_PICTURE_ROWS,
-      ...(measure && { measure }),
-    }),
+    ...(drawing === 'list' ? listPictureQuery(request) : pictureQuery(request, week)),
     enabled: isSeen,
   })
   return (

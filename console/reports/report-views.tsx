@@ -3,7 +3,7 @@ import { useDisclosure } from '@mantine/hooks'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
-import { canChangeView, canShareViews, viewKind, type ReportView } from '../api/report-views.ts'
+import { canShareViews, viewKind, type ReportView } from '../api/report-views.ts'
 import type { PrintRequest } from '../api/reports.ts'
 import { useSession } from '../api/session.ts'
 import { messageOf } from '../components/error-message.tsx'
@@ -73,14 +73,14 @@ type SaveProps = {
   onSaved: (view: ReportView) => void
 }
 
-/** A view of the same name is replaced, if the person may change it. */
+/** A view of their own with the same name is replaced. */
 function SaveView({ request, views, onSaved }: SaveProps) {
   const { t } = useTranslation()
   const session = useSession()
   const [isShared, setShared] = useState(false)
   const save = useMutation({
     mutationFn: (name: string) => {
-      const known = views.find((view) => view.name === name && canChangeView(view, session))
+      const known = views.find((view) => view.name === name && view.userId === session.userId)
       const shared = isShared || (known?.shared ?? false)
       const fields = { name, reportId: request.reportId, ...storedOf(request), shared }
       return viewKind.save(known, fields, null)

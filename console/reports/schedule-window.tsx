@@ -1,5 +1,7 @@
 import { Select, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
+import { peopleQuery } from '../api/people.ts'
 import { scheduleKind, type ReportSchedule, type ScheduleFields } from '../api/report-schedules.ts'
 import { useTimeFormat } from '../components/time.ts'
 import { SettingsWindow } from '../pages/settings.tsx'
@@ -50,11 +52,13 @@ export function ScheduleWindow({ edited, onClose, onSaved }: Props) {
   const { t } = useTranslation()
   const nameOf = useReportName()
   const format = useTimeFormat()
+  const valueInWords = useValueInWords()
   const reportId = edited?.schedule ? edited.schedule.reportId : edited?.suggested.reportId
   const form = {
     kind: scheduleKind,
     draftOf,
     labels: 'reports.mail.fields',
+    valueInWords,
     fields: (form: SetupForm<ScheduleFields>) => <Fields form={form} />,
     onSaved: (saved: ReportSchedule) => {
       const { nextRunTime } = saved.delivery
@@ -90,6 +94,23 @@ export function ScheduleWindow({ edited, onClose, onSaved }: Props) {
       )}
     </SettingsWindow>
   )
+}
+
+/** The values of two versions, if another user saved the schedule in the meantime. */
+function useValueInWords() {
+  const { t } = useTranslation()
+  const { data: people = [] } = useQuery(peopleQuery)
+  return (name: keyof ScheduleFields, draft: ScheduleFields): string | undefined => {
+    const { frequency, weekday, range, userIdList } = draft
+    const nameOf = (id: number) =>
+      people.find(({ userId }) => userId === id)?.username ?? t('reports.mail.otherPerson', { id })
+    if (name === 'frequency' && frequency) return t(`reports.mail.frequencies.${frequency}`)
+    if (name === 'weekday' && weekday) return longName(weekday)
+    if (name === 'range' && range) return t(`reports.mail.ranges.${range}`)
+    if (name === 'format') return t(`reports.formats.${draft.format}`)
+    if (name === 'userIdList') return userIdList.map(nameOf).join(', ')
+    return undefined
+  }
 }
 
 function Fields({ form: { at, draft } }: { form: SetupForm<ScheduleFields> }) {

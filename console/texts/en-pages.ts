@@ -738,6 +738,7 @@ export const enPages = {
       clientIsBooked: '{{client}} already has an appointment: {{time}} with {{staff}}.',
       outsideHours: 'Outside the working hours of {{staff}}: {{hours}}.',
       dayOff: '{{staff}} does not work here on this day.',
+      notChecked: 'It is not known whether another appointment is at this time.',
     },
     missing: {
       title: 'Nothing can be booked yet:',
@@ -1213,15 +1214,15 @@ export const enPages = {
       },
       inUse: {
         CALENDAR:
-          'Not removed: it is in use. Give the appointments that have it another status first, also the past ones.',
+          'Not removed: it is in use. Give the appointments that have it another status first, also the past ones, and remove it from automations and from the links in mails.',
         CLASS_SCHEDULE:
-          'Not removed: it is in use. Give the classes that have it another status first, also the past ones.',
+          'Not removed: it is in use. Give the classes that have it another status first, also the past ones, and remove it from automations and from the links in mails.',
         INVITATION:
-          'Not removed: it is in use. Give the invitations that have it another status first, also the past ones.',
+          'Not removed: it is in use. Give the invitations that have it another status first, also the past ones, and remove it from automations and from the links in mails.',
         RECALL:
-          'Not removed: it is in use. Give the recalls that have it another status first, also the past ones.',
+          'Not removed: it is in use. Give the recalls that have it another status first, also the past ones, and remove it from automations and from the links in mails.',
         DISCLAIMER:
-          'Not removed: it is in use. Give the forms that have it another status first, also the past ones.',
+          'Not removed: it is in use. Give the forms that have it another status first, also the past ones, and remove it from automations and from the links in mails.',
       },
     },
     people: {
@@ -1460,7 +1461,7 @@ export const enPages = {
     },
     audit: {
       title: 'Audit',
-      lede: 'Who changed what, and when. Nothing here can be changed or deleted.',
+      lede: 'Who changed what, and when. Nothing here can be changed; erasing a client also erases their data here.',
       user: 'Changed by',
       anyUser: 'Anyone',
       people: 'People',
@@ -1871,7 +1872,7 @@ export const enPages = {
       fields: { name: 'Name', shared: 'Shared' },
       deleteTitle: 'Remove “{{name}}”?',
       deleteHint: 'The report and its figures stay.',
-      deleteShared: 'Nobody finds this view any more. The report and its figures stay.',
+      deleteShared: 'It is removed for everyone. The report and its figures stay.',
       deleteButton: 'Remove the view',
       deleted: '“{{name}}” is removed.',
     },
@@ -1926,7 +1927,7 @@ export const enPages = {
       lastDayHint: 'In a shorter month it is mailed on the last day.',
       peopleHint:
         'People of this business with an email address. Each gets what their role may see.',
-      nobody: 'Nobody with an email address has this name.',
+      nobody: 'No person with an email address has this name.',
       namePlaceholder: 'the name of the report',
       noFilters: 'None: the whole report.',
       captured: 'No mail server is configured: the mails are captured, not sent.',
@@ -1937,7 +1938,7 @@ export const enPages = {
       retrying: 'The last mail failed and is tried again: {{reason}}',
       outcome: {
         PARTIAL: 'Last time not everybody got it: {{reason}}',
-        FAILED: 'Last time nobody got it: {{reason}}',
+        FAILED: 'It was not sent the last time: {{reason}}',
         refused: 'The last mail did not reach {{names}}.',
       },
       delete: 'Delete',

@@ -6,8 +6,8 @@ import { OBJECT_TYPES } from '../../src/contract/event-type.ts'
 import { firstStatus } from '../../src/contract/status.ts'
 import {
   assertAccessible,
+  keepPictures,
   keepScreenshot,
-  SCHEMES,
   skipInShortRun,
   startConsole,
   waitUntilLoaded,
@@ -33,20 +33,6 @@ const openMenu = async (page: Page, label: string, item: string) => {
   await page.getByRole('menu').waitFor({ state: 'detached' })
 }
 
-/** Light, dark and on a phone. */
-async function keepPictures(page: Page, name: string) {
-  const desktop = page.viewportSize()!
-  for (const colorScheme of SCHEMES) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-    await keepScreenshot(page, `${name}-${colorScheme}`)
-  }
-  await page.emulateMedia({ colorScheme: 'light' })
-  await page.setViewportSize({ width: 390, height: 844 })
-  await keepScreenshot(page, `${name}-phone`)
-  assert.equal(await page.evaluate('document.documentElement.scrollWidth > innerWidth'), false)
-  await page.setViewportSize(desktop)
-}
-
 test('the menu of the settings has groups, and the lengths of the lists that are loaded', async (t) => {
   const { page, complaints } = await openAs(t, 'sofia', '/settings/people')
   const { items: locations } = await call('GET', '/location')
@@ -61,7 +47,7 @@ test('the menu of the settings has groups, and the lengths of the lists that are
   )
   assert.deepEqual(names, [
     ['Business', 'Locations', 'Staff', 'Services', 'Statuses'],
-    ['People and roles', 'API keys'],
+    ['People and roles', 'API keys', 'Mail', 'Suppressed addresses'],
     ['Audit', 'Import'],
     ['Your account'],
   ])
