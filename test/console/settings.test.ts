@@ -84,7 +84,7 @@ test('on a phone the menu of the settings is one line that shows the current pag
   }
 })
 
-test('an owner adds a status, which is then offered for appointments', async (t) => {
+test('an owner adds a status, and its name for programs follows its name', async (t) => {
   const { page, complaints } = await openAs(t, 'sofia', '/settings/statuses')
   await heading(page, 'Statuses')
   await page.getByRole('row', { name: /Completed COMPLETED took place only after/ }).waitFor()
@@ -277,6 +277,7 @@ test('the audit says who changed what, links to it and shows the values before a
 
 test('the filters of the audit are kept in its address', async (t) => {
   if (skipInShortRun(t)) return
+  await call('POST', '/status', { objectType: 'RECALL', status: 'ASKED', label: 'Asked' })
   const { page, complaints } = await openAs(t, 'sofia', '/settings/audit')
   await page.getByRole('combobox', { name: 'Changed by' }).click()
   await page.getByRole('option', { name: 'test', exact: true }).click()
