@@ -152,50 +152,6 @@ test('sending again can be undone for six seconds', async (t) => {
   await page.getByText('1 was refused: gone@example.org bounced before').waitFor()
 })
 
-test('of a message with several mails only the one that failed is sent again', async (t) => {
-  if (skipInShortRun(t)) return
-  const { professionalId } = await call('POST', '/professional', {
-    firstName: 'Ada',
-    lastName: 'Full',
-    emailAddress: 'staff@example.org',
-  })
-  const mailTo = (value: string) => ({
-    actionType: 'SEND_EMAIL',
-    active: true,
-    businessId,
-    emailTemplateId: 1,
-    recipient: { value },
-  })
-  const { eventDefnId } = await call('POST', '/eventDefinition', {
-    businessId,
-    active: true,
-    objectType: 'CALENDAR',
-    eventType: { eventTypeId: 1 },
-    triggerHours: 0,
-    triggerMinutes: 0,
-    description: 'Tell both',
-    professionalIdList: [professionalId],
-    eventActions: [mailTo('client'), mailTo('staff')],
-  })
-  const client = await addClient('both@example.org', 'Both')
-  const { ofStatus } = await book(client, 22, professionalId)
-  const failed = ofStatus('FAILED').find((one) => one.eventDefnId === eventDefnId)!
-  const { emails } = await call('GET', `/eventTriggers/${failed.eventTriggerId}`)
-  const statuses = emails.map(({ status }: { status: string }) => status)
-  assert.deepEqual(statuses.toSorted(), ['FAILED', 'SENT'])
-
-  const { page } = await openAs(t, 'sofia')
-  await page.clock.install()
-  await page.goto(`${service.base}/console/activity/${failed.eventTriggerId}`)
-  const request = page.waitForRequest((one) => one.url().endsWith('/emails/resend'))
-  await page.getByRole('button', { name: 'Send again' }).click()
-  await page.getByText(/^Sending .* again/).waitFor()
-  await page.clock.fastForward(6_500)
-  assert.deepEqual((await request).postDataJSON(), {
-    ids: [emails[statuses.indexOf('FAILED')].emailId],
-  })
-})
-
 test('a pending message is sent now or cancelled, and keys open the next and previous one', async (t) => {
   const client = await addClient('zoe@example.org', 'Novak')
   const { ofStatus } = await book(client, 21)
@@ -465,4 +421,48 @@ test('names and server replies that contain HTML are shown as text', async (t) =
   await visit(page, '/clients?text=Zoe')
   await visit(page, '/calendar?view=list')
   assert.deepEqual(complaints, [])
+})
+
+test('of a message with several mails only the one that failed is sent again', async (t) => {
+  if (skipInShortRun(t)) return
+  const { professionalId } = await call('POST', '/professional', {
+    firstName: 'Ada',
+    lastName: 'Full',
+    emailAddress: 'staff@example.org',
+  })
+  const mailTo = (value: string) => ({
+    actionType: 'SEND_EMAIL',
+    active: true,
+    businessId,
+    emailTemplateId: 1,
+    recipient: { value },
+  })
+  const { eventDefnId } = await call('POST', '/eventDefinition', {
+    businessId,
+    active: true,
+    objectType: 'CALENDAR',
+    eventType: { eventTypeId: 1 },
+    triggerHours: 0,
+    triggerMinutes: 0,
+    description: 'Tell both',
+    professionalIdList: [professionalId],
+    eventActions: [mailTo('client'), mailTo('staff')],
+  })
+  const client = await addClient('both@example.org', 'Both')
+  const { ofStatus } = await book(client, 22, professionalId)
+  const failed = ofStatus('FAILED').find((one) => one.eventDefnId === eventDefnId)!
+  const { emails } = await call('GET', `/eventTriggers/${failed.eventTriggerId}`)
+  const statuses = emails.map(({ status }: { status: string }) => status)
+  assert.deepEqual(statuses.toSorted(), ['FAILED', 'SENT'])
+
+  const { page } = await openAs(t, 'sofia')
+  await page.clock.install()
+  await page.goto(`${service.base}/console/activity/${failed.eventTriggerId}`)
+  const request = page.waitForRequest((one) => one.url().endsWith('/emails/resend'))
+  await page.getByRole('button', { name: 'Send again' }).click()
+  await page.getByText(/^Sending .* again/).waitFor()
+  await page.clock.fastForward(6_500)
+  assert.deepEqual((await request).postDataJSON(), {
+    ids: [emails[statuses.indexOf('FAILED')].emailId],
+  })
 })

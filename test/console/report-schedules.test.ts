@@ -118,7 +118,7 @@ test('the faults of a schedule are shown at its fields', async (t) => {
   const dialog = dialogOf(page)
   // People without an address are not offered.
   await dialog.getByRole('combobox', { name: 'To' }).fill('rita')
-  await page.getByText('Nobody with an email address has this name.').waitFor()
+  await page.getByText('No person with an email address has this name.').waitFor()
   await dialog.getByRole('combobox', { name: 'To' }).fill('')
   await addPerson(page, 'stella')
   await save(page)
@@ -171,7 +171,7 @@ test('a mail that did not reach everybody is marked in the list', async (t) => {
     route.fulfill({ json: { items, nextCursor: null } }),
   )
   await page.goto(`${service.base}/console/reports`)
-  await page.getByText('Last time nobody got it: sofia has no email address').waitFor()
+  await page.getByText('It was not sent the last time: sofia has no email address').waitFor()
   await page.getByText('The last mail did not reach sofia.').waitFor()
   await page.getByText('The last mail failed and is tried again: statement timeout').waitFor()
   await page.unroute(/\/reportSchedule\?/)

@@ -98,7 +98,7 @@ test('a shared view is found by everybody and changed by its owner', async (t) =
 
   await goTo(page, '/reports')
   await page.getByRole('button', { name: 'Remove One service' }).click()
-  await page.getByText('Nobody finds this view any more.').waitFor()
+  await page.getByText('It is removed for everyone.').waitFor()
   await page.getByRole('button', { name: 'Remove the view' }).click()
   await panelOf(page).getByText('Filter a report and save it under a name').waitFor()
 })
