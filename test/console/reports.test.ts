@@ -173,10 +173,15 @@ for (const { label, begin, name } of [
     if (label !== 'PDF' && skipInShortRun(t)) return
     const { page, complaints } = await openAs(t, 'sofia', SUMMARY)
     const saved = page.waitForEvent('download')
+    const left = Promise.withResolvers<void>()
+    const isFile = ({ pathname, searchParams }: URL) =>
+      pathname === '/report/print/file' && searchParams.get('format') !== 'html'
+    await page.route(isFile, (route) => left.promise.then(() => route.continue()))
     await page.getByRole('button', { name: label }).click()
     await page.getByText(/^Printing “Appointment summary”/).waitFor()
     await page.getByRole('link', { name: 'Templates' }).click()
     await heading(page, 'Templates')
+    left.resolve()
     const download = await saved
     assert.match(download.suggestedFilename(), name)
     const file = await readFile(await download.path())
