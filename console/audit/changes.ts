@@ -26,7 +26,7 @@ export function changedFields({ id, change, before, after }: AuditEntry): Change
   }
   return (
     fields
-      // A property that the state before lacks is newer than that state; nobody changed it.
+      // A property that the state before lacks was added to the product later, not by this change.
       .filter(([name, to]) => before && name in before && !isSame(before[name], to))
       .map(([name, to]) => ({ name, from: before?.[name], to }))
   )

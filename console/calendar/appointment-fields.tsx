@@ -6,7 +6,7 @@ import { faultAt } from '../components/faults.ts'
 import { useTimeFormat } from '../components/time.ts'
 import classes from './calendar.module.css'
 import { columnKey, keyOf, staffName, type Column } from './columns.ts'
-import { isDay, momentAt } from './days.ts'
+import { isDay, momentAt } from '../components/days.ts'
 
 type Props = {
   value: AppointmentBody

@@ -6,7 +6,7 @@ import type { Setup } from '../api/setup.ts'
 import { useTimeFormat } from '../components/time.ts'
 import classes from './calendar.module.css'
 import { columnKey, keyOf, staffName, type Column } from './columns.ts'
-import { addDays, dayAt } from './days.ts'
+import { addDays, dayAt } from '../components/days.ts'
 import { lookOf } from './visit.tsx'
 import { covers, shiftsOn } from './working-time.ts'
 

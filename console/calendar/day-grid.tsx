@@ -13,7 +13,7 @@ import {
   type Column,
   type PlacedVisit,
 } from './columns.ts'
-import { momentAt, offsetMs } from './days.ts'
+import { momentAt, offsetMs } from '../components/days.ts'
 import { lookOf, statusLabel, useVisitLabel, VisitMarks } from './visit.tsx'
 import { shiftsOn } from './working-time.ts'
 

@@ -2,7 +2,7 @@ import type { Appointment } from '../api/calendar.ts'
 import type { Setup } from '../api/setup.ts'
 import { useTimeFormat } from '../components/time.ts'
 import classes from './calendar.module.css'
-import { addDays, momentAt } from './days.ts'
+import { addDays, momentAt } from '../components/days.ts'
 import { lookOf, statusLabel, useVisitLabel, VisitMarks } from './visit.tsx'
 
 type Props = {

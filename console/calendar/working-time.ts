@@ -1,5 +1,5 @@
 import type { Column } from './columns.ts'
-import { addDays, momentAt, weekdayOf } from './days.ts'
+import { addDays, momentAt, weekdayOf } from '../components/days.ts'
 
 export type Span = { begin: number; end: number }
 

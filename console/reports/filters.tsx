@@ -69,7 +69,7 @@ export function DayField({ label, day, fault, onChange }: DayProps) {
   const [typed, setTyped] = useState(day)
   const pass = useDebouncedCallback(onChange, TYPING_MS)
   useEffect(() => {
-    // Another field has changed the day: what was typed here is no longer wanted.
+    // Another field has changed the day, which replaces the typed text.
     pass.cancel()
     setTyped(day)
   }, [day, pass])

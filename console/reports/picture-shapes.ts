@@ -1,5 +1,5 @@
 import type { CountedObject } from '../api/reports.ts'
-import { addDays } from '../calendar/days.ts'
+import { addDays } from '../components/days.ts'
 
 /** Shapes of the pictures in the gallery, as numbers. The figures themselves are in the reports. */
 

@@ -23,6 +23,14 @@ export function useTimeZoneHint(locationId: number | null) {
     : t('reports.mail.zoneOfBusiness', { timeZone: business.timeZone })
 }
 
+/** The name of a person by id, as far as the user may see people. */
+export function useUsernames() {
+  const { t } = useTranslation()
+  const { data: people } = useQuery(peopleQuery)
+  return (id: number) =>
+    people?.find(({ userId }) => userId === id)?.username ?? t('reports.mail.otherPerson', { id })
+}
+
 /** Offers the people who can get mail, and those who are chosen. */
 export function PeopleField({ value, error, onChange, label }: At<number[]> & { label: string }) {
   const { t } = useTranslation()
@@ -38,7 +46,7 @@ export function PeopleField({ value, error, onChange, label }: At<number[]> & { 
       value={value.map(String)}
       error={error}
       searchable
-      nothingFoundMessage={t('reports.mail.nobody')}
+      nothingFoundMessage={t('reports.mail.notFound')}
       data={[
         ...offered.map(({ userId, username, emailAddress }) => ({
           value: String(userId),

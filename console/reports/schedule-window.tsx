@@ -1,7 +1,5 @@
 import { Select, TextInput } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
-import { peopleQuery } from '../api/people.ts'
 import { scheduleKind, type ReportSchedule, type ScheduleFields } from '../api/report-schedules.ts'
 import { useTimeFormat } from '../components/time.ts'
 import { SettingsWindow } from '../pages/settings.tsx'
@@ -11,7 +9,13 @@ import { SetupFormView, StoredForm } from '../setup/setup-window.tsx'
 import { longName, WEEKDAYS } from '../setup/weekdays.ts'
 import { useReportName } from './report-name.ts'
 import classes from './reports.module.css'
-import { CapturedHint, FiltersField, PeopleField, useTimeZoneHint } from './schedule-fields.tsx'
+import {
+  CapturedHint,
+  FiltersField,
+  PeopleField,
+  useTimeZoneHint,
+  useUsernames,
+} from './schedule-fields.tsx'
 import { FREQUENCIES, RANGES, SCHEDULE_FORMATS, whenInWords } from './schedule-words.ts'
 
 export type EditedSchedule =
@@ -99,11 +103,9 @@ export function ScheduleWindow({ edited, onClose, onSaved }: Props) {
 /** The values of two versions, if another user saved the schedule in the meantime. */
 function useValueInWords() {
   const { t } = useTranslation()
-  const { data: people = [] } = useQuery(peopleQuery)
+  const nameOf = useUsernames()
   return (name: keyof ScheduleFields, draft: ScheduleFields): string | undefined => {
     const { frequency, weekday, range, userIdList } = draft
-    const nameOf = (id: number) =>
-      people.find(({ userId }) => userId === id)?.username ?? t('reports.mail.otherPerson', { id })
     if (name === 'frequency' && frequency) return t(`reports.mail.frequencies.${frequency}`)
     if (name === 'weekday' && weekday) return longName(weekday)
     if (name === 'range' && range) return t(`reports.mail.ranges.${range}`)

@@ -4,7 +4,6 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
-import { peopleQuery } from '../api/people.ts'
 import { scheduleKind, type ReportSchedule } from '../api/report-schedules.ts'
 import { ErrorMessage } from '../components/error-message.tsx'
 import { Failure, Loading } from '../components/states.tsx'
@@ -15,6 +14,7 @@ import { Panel } from '../today/panel.tsx'
 import { useFilterWords } from './filter-words.ts'
 import { useReportName } from './report-name.ts'
 import classes from './reports.module.css'
+import { useUsernames } from './schedule-fields.tsx'
 import { ScheduleWindow, type EditedSchedule } from './schedule-window.tsx'
 import { problemOf, whenInWords } from './schedule-words.ts'
 import { searchOf } from './search.ts'
@@ -102,13 +102,6 @@ function Schedule({ schedule, onEdit, onNote }: LineProps) {
       <ScheduleMenu {...{ schedule, onEdit, onNote }} name={schedule.name ?? reportName} />
     </li>
   )
-}
-
-function useUsernames() {
-  const { t } = useTranslation()
-  const { data: people } = useQuery(peopleQuery)
-  return (id: number) =>
-    people?.find(({ userId }) => userId === id)?.username ?? t('reports.mail.otherPerson', { id })
 }
 
 function ScheduleMenu({ schedule, name, onEdit, onNote }: LineProps & { name: string }) {

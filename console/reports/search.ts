@@ -1,6 +1,6 @@
 import type { DimensionName } from '../../src/contract/report.ts'
 import type { PrintRequest, ReportFilters } from '../api/reports.ts'
-import { addDays } from '../calendar/days.ts'
+import { addDays } from '../components/days.ts'
 
 export const PERIODS = ['thisMonth', 'lastMonth', 'last30Days', 'next30Days', 'thisYear'] as const
 export type Period = (typeof PERIODS)[number]

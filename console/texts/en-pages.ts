@@ -1201,7 +1201,7 @@ export const enPages = {
       no: 'off',
       removeItem: 'Remove',
       removeTitle: 'Remove {{label}}?',
-      removeHint: 'It is no longer offered. Only a status that nothing has can be removed.',
+      removeHint: 'It cannot be chosen after that. Only a status that nothing has can be removed.',
       remove: 'Remove the status',
       removed: '{{label}} is removed.',
       notRemovable: '{{label}} cannot be removed yet',
@@ -1927,7 +1927,7 @@ export const enPages = {
       lastDayHint: 'In a shorter month it is mailed on the last day.',
       peopleHint:
         'People of this business with an email address. Each gets what their role may see.',
-      nobody: 'No person with an email address has this name.',
+      notFound: 'No person with an email address has this name.',
       namePlaceholder: 'the name of the report',
       noFilters: 'None: the whole report.',
       captured: 'No mail server is configured: the mails are captured, not sent.',

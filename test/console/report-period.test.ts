@@ -15,7 +15,7 @@ test('a period that is chosen while a day is being typed replaces the typed day'
   await page.goto(`${service.base}/console/reports/102`)
   const from = page.getByLabel('From')
   await from.waitFor()
-  // From here on the time passes only when the test says so.
+  // The clock of the page stands still unless the test moves it.
   await page.clock.pauseAt(Date.now() + 60_000)
   await from.fill('2020-02-03')
   assert.equal(await from.inputValue(), '2020-02-03')
