@@ -13,7 +13,7 @@ import { Failure, Loading } from '../components/states.tsx'
 import { useTimeFormat, withLocalTimes } from '../components/time.ts'
 import { ServerWords } from '../messages/server-words.tsx'
 import settings from '../pages/settings.module.css'
-import { SubmitRow } from '../pages/settings.tsx'
+import { SubmitRow } from '../components/windows.tsx'
 import { Panel } from '../today/panel.tsx'
 import type { TestMail } from './test-mail.ts'
 

@@ -18,13 +18,8 @@ import { Empty, Failure, Loading } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
 import { PageHead } from '../shell/page-head.tsx'
 import classes from './settings.module.css'
-import {
-  ConfirmWindow,
-  SettingsColumns,
-  SettingsTable,
-  SettingsWindow,
-  SubmitRow,
-} from './settings.tsx'
+import { ConfirmWindow, FormWindow, SubmitRow } from '../components/windows.tsx'
+import { SettingsColumns, SettingsTable } from './settings.tsx'
 import { ErrorMessage } from '../components/error-message.tsx'
 
 const SCOPES: Scope[] = [
@@ -71,7 +66,7 @@ export function SettingsKeysPage() {
           <KeyTable keys={keys} />
         )}
       </SettingsColumns>
-      <SettingsWindow
+      <FormWindow
         isOpen={isMaking}
         onClose={() => setMaking(false)}
         title={t('settings.keys.make')}
@@ -82,7 +77,7 @@ export function SettingsKeysPage() {
             setMaking(false)
           }}
         />
-      </SettingsWindow>
+      </FormWindow>
     </>
   )
 }

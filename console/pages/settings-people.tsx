@@ -28,13 +28,8 @@ import { useForm, type Translate } from '../components/form.ts'
 import { Failure, Loading } from '../components/states.tsx'
 import { PageHead } from '../shell/page-head.tsx'
 import classes from './settings.module.css'
-import {
-  ConfirmWindow,
-  SettingsColumns,
-  SettingsTable,
-  SettingsWindow,
-  SubmitRow,
-} from './settings.tsx'
+import { ConfirmWindow, FormWindow, SubmitRow } from '../components/windows.tsx'
+import { SettingsColumns, SettingsTable } from './settings.tsx'
 import { ErrorMessage } from '../components/error-message.tsx'
 
 const ROLES: Role[] = ['OWNER', 'ADMINISTRATOR', 'LOCATION_SUPER_USER', 'USER', 'REPORTS_ONLY']
@@ -68,7 +63,7 @@ export function SettingsPeoplePage() {
         )}
         <RoleTable />
       </SettingsColumns>
-      <SettingsWindow
+      <FormWindow
         isOpen={edited !== undefined}
         onClose={() => setEdited(undefined)}
         title={t(edited === 'new' ? 'settings.people.add' : 'settings.people.edit')}
@@ -83,7 +78,7 @@ export function SettingsPeoplePage() {
             }}
           />
         )}
-      </SettingsWindow>
+      </FormWindow>
     </>
   )
 }

@@ -22,7 +22,8 @@ import {
 } from '../statuses/status-fields.tsx'
 import classes from '../statuses/statuses.module.css'
 import { isFirst, usesOf, type StatusUse } from '../statuses/uses.ts'
-import { SettingsColumns, SettingsWindow } from './settings.tsx'
+import { FormWindow } from '../components/windows.tsx'
+import { SettingsColumns } from './settings.tsx'
 
 const draftOf = (item: StatusName | undefined): StatusFields => {
   const { objectType, status, label, outcome, live, liveAfter } = item ?? NEW_STATUS
@@ -131,7 +132,7 @@ function EditWindow({ edited, statuses, usesOf, onSaved, onClose }: WindowProps)
           : undefined,
   }
   return (
-    <SettingsWindow
+    <FormWindow
       isOpen={edited !== undefined}
       onClose={onClose}
       title={item ? item.label : t('settings.statuses.add')}
@@ -145,7 +146,7 @@ function EditWindow({ edited, statuses, usesOf, onSaved, onClose }: WindowProps)
       ) : (
         item && <StoredForm {...form} item={item} />
       )}
-    </SettingsWindow>
+    </FormWindow>
   )
 }
 

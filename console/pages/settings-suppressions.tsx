@@ -12,7 +12,8 @@ import { Empty, Failure, Loading } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
 import { PageHead } from '../shell/page-head.tsx'
 import classes from './settings-suppressions.module.css'
-import { ConfirmWindow, SettingsColumns, SettingsTable } from './settings.tsx'
+import { ConfirmWindow } from '../components/windows.tsx'
+import { SettingsColumns, SettingsTable } from './settings.tsx'
 
 export type SuppressionsSearch = { address?: string }
 

@@ -1,4 +1,3 @@
-import { Button, Modal } from '@mantine/core'
 import { Link, Outlet } from '@tanstack/react-router'
 import { Suspense, useLayoutEffect, useRef, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -102,73 +101,5 @@ export function SettingsTable({ head, children }: { head: string[]; children: Re
       </thead>
       <tbody>{children}</tbody>
     </table>
-  )
-}
-
-type WindowProps = {
-  isOpen: boolean
-  title: string
-  size?: string
-  onClose: () => void
-  children: ReactNode
-}
-
-export function SettingsWindow({ isOpen, title, size = 'md', onClose, children }: WindowProps) {
-  const { t } = useTranslation()
-  return (
-    <Modal
-      opened={isOpen}
-      onClose={onClose}
-      title={title}
-      size={size}
-      closeButtonProps={{ 'aria-label': t('form.close') }}
-    >
-      {children}
-    </Modal>
-  )
-}
-
-type ConfirmProps = Omit<WindowProps, 'children'> & {
-  hint: string
-  button: string
-  onConfirm: () => void
-}
-
-/** Asks for confirmation of an action that cannot be undone. */
-export function ConfirmWindow({ hint, button, onConfirm, onClose, ...window }: ConfirmProps) {
-  return (
-    <SettingsWindow {...window} onClose={onClose}>
-      <p style={{ marginTop: 0 }}>{hint}</p>
-      <Button
-        color="clay"
-        onClick={() => {
-          onClose()
-          onConfirm()
-        }}
-      >
-        {button}
-      </Button>
-    </SettingsWindow>
-  )
-}
-
-type SubmitProps = {
-  label: string
-  form: { isBusy: boolean; message?: ReactNode }
-  disabled?: boolean
-  color?: string
-}
-
-/** The button of a form, and the message if it failed. */
-export function SubmitRow({ label, form, disabled = false, color }: SubmitProps) {
-  return (
-    <div className="row" style={{ flexWrap: 'wrap' }}>
-      <Button type="submit" loading={form.isBusy} disabled={disabled} {...(color && { color })}>
-        {label}
-      </Button>
-      <span role="alert" className="small clay">
-        {form.message}
-      </span>
-    </div>
   )
 }

@@ -2,7 +2,7 @@ import { Select, TextInput } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import { scheduleKind, type ReportSchedule, type ScheduleFields } from '../api/report-schedules.ts'
 import { useTimeFormat } from '../components/time.ts'
-import { SettingsWindow } from '../pages/settings.tsx'
+import { FormWindow } from '../components/windows.tsx'
 import { LineField } from '../setup/fields.tsx'
 import type { SetupForm } from '../setup/setup-form-state.ts'
 import { SetupFormView, StoredForm } from '../setup/setup-window.tsx'
@@ -77,7 +77,7 @@ export function ScheduleWindow({ edited, onClose, onSaved }: Props) {
     },
   }
   return (
-    <SettingsWindow
+    <FormWindow
       isOpen={edited !== undefined}
       onClose={onClose}
       title={
@@ -96,7 +96,7 @@ export function ScheduleWindow({ edited, onClose, onSaved }: Props) {
           />
         )
       )}
-    </SettingsWindow>
+    </FormWindow>
   )
 }
 

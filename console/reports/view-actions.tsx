@@ -11,7 +11,7 @@ import {
 } from '../api/report-views.ts'
 import { useSession } from '../api/session.ts'
 import { ErrorMessage } from '../components/error-message.tsx'
-import { ConfirmWindow, SettingsWindow } from '../pages/settings.tsx'
+import { ConfirmWindow, FormWindow } from '../components/windows.tsx'
 import { NameField } from '../setup/fields.tsx'
 import type { SetupForm } from '../setup/setup-form-state.ts'
 import { StoredForm } from '../setup/setup-window.tsx'
@@ -39,7 +39,7 @@ export function useViewActions(onNote: (note: ReactNode) => void) {
         onClose={close}
         onConfirm={() => remove(action.view)}
       />
-      <SettingsWindow isOpen={!isDeleting} title={t('reports.views.change')} onClose={close}>
+      <FormWindow isOpen={!isDeleting} title={t('reports.views.change')} onClose={close}>
         <StoredForm
           kind={viewKind}
           item={action.view}
@@ -54,7 +54,7 @@ export function useViewActions(onNote: (note: ReactNode) => void) {
             close()
           }}
         />
-      </SettingsWindow>
+      </FormWindow>
     </>
   )
   return { onAction: setAction, windows }

@@ -9,7 +9,8 @@ import type { SetupItem } from '../api/setup-objects.ts'
 import { ErrorMessage } from '../components/error-message.tsx'
 import { Empty, Failure, Loading } from '../components/states.tsx'
 import settings from '../pages/settings.module.css'
-import { SettingsColumns, SettingsTable, SettingsWindow } from '../pages/settings.tsx'
+import { FormWindow } from '../components/windows.tsx'
+import { SettingsColumns, SettingsTable } from '../pages/settings.tsx'
 import { PageHead } from '../shell/page-head.tsx'
 import { SetupFormView, StoredForm, type FormProps } from './setup-window.tsx'
 import classes from './setup.module.css'
@@ -69,7 +70,7 @@ export function SetupPage<Item extends SetupItem, Draft extends object>(props: P
           />
         )}
       </SettingsColumns>
-      <SettingsWindow
+      <FormWindow
         isOpen={edited !== undefined}
         onClose={() => setEdited(undefined)}
         title={edited && edited !== 'new' ? nameOf(edited) : t(`settings.${kind.name}.add`)}
@@ -80,7 +81,7 @@ export function SetupPage<Item extends SetupItem, Draft extends object>(props: P
         ) : (
           edited && <StoredForm {...formProps} item={edited} />
         )}
-      </SettingsWindow>
+      </FormWindow>
     </>
   )
 }

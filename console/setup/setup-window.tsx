@@ -6,7 +6,7 @@ import { Conflict } from '../components/conflict.tsx'
 import { ErrorMessage } from '../components/error-message.tsx'
 import { Failure, Loading } from '../components/states.tsx'
 import classes from '../pages/settings.module.css'
-import { SubmitRow } from '../pages/settings.tsx'
+import { SubmitRow } from '../components/windows.tsx'
 import { differences, mergeDrafts, type Words } from './changes.ts'
 import { isConflict, useSetupForm, type FormOptions, type SetupForm } from './setup-form-state.ts'
 

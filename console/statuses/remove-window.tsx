@@ -6,7 +6,7 @@ import { statusKind } from '../api/setup-objects.ts'
 import { Filled, part } from '../components/filled.tsx'
 import { useForm } from '../components/form.ts'
 import classes from '../pages/settings.module.css'
-import { SettingsWindow, SubmitRow } from '../pages/settings.tsx'
+import { FormWindow, SubmitRow } from '../components/windows.tsx'
 import type { StatusUse } from './uses.ts'
 
 type Props = {
@@ -21,7 +21,7 @@ export function RemoveWindow({ status, uses, onRemoved, onClose }: Props) {
   const { t } = useTranslation()
   const isBlocked = uses.some(({ blocks }) => blocks)
   return (
-    <SettingsWindow
+    <FormWindow
       isOpen={status !== undefined}
       title={t(`settings.statuses.${isBlocked ? 'notRemovable' : 'removeTitle'}`, {
         label: status?.label ?? '',
@@ -37,7 +37,7 @@ export function RemoveWindow({ status, uses, onRemoved, onClose }: Props) {
       {status && !isBlocked && (
         <RemoveForm status={status} uses={uses} onRemoved={() => onRemoved(status)} />
       )}
-    </SettingsWindow>
+    </FormWindow>
   )
 }
 
