@@ -1,0 +1,97 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { dePages } from '../console/texts/de-pages.ts'
+import { de } from '../console/texts/de.ts'
+import { enPages } from '../console/texts/en-pages.ts'
+import { en } from '../console/texts/en.ts'
+import { frPages } from '../console/texts/fr-pages.ts'
+import { fr } from '../console/texts/fr.ts'
+import type { TextTree } from '../console/texts/translate.ts'
+
+/*
+ * What the types of console/texts/keys.ts cannot find: texts that no source uses, and translations with
+ * other values or tags than the English text.
+ */
+
+const CONSOLE = join(import.meta.dirname, '../console')
+
+type Texts = Map<string, string[]>
+
+/** Every key with its texts: more than one if it has plural forms. */
+function textsOf(...trees: TextTree[]): Texts {
+  const texts: Texts = new Map()
+  const add = (tree: TextTree, path: string) => {
+    for (const [name, text] of Object.entries(tree)) {
+      if (typeof text !== 'string') add(text, `${path}${name}.`)
+      else {
+        const key = path + name.replace(/_(zero|one|other)$/, '')
+        texts.set(key, [...(texts.get(key) ?? []), text])
+      }
+    }
+  }
+  for (const tree of trees) add(tree, '')
+  return texts
+}
+
+const english = textsOf(en, enPages)
+
+/** The values and tags of a text. A plural form may leave out the count: "one message". */
+const partsOf = (text: string) =>
+  new Set((text.match(/\{\{[^}]*\}\}|<\/\w+>/g) ?? []).filter((part) => !/^\{\{count\b/.test(part)))
+
+function wrongParts(translated: Texts, language: string): string[] {
+  return [...english].flatMap(([key, texts]) => {
+    const expected = [...partsOf(texts.at(-1)!)].toSorted().join(' ')
+    return (translated.get(key) ?? []).flatMap((text) => {
+      const found = [...partsOf(text)].toSorted().join(' ')
+      return found === expected
+        ? []
+        : [`${language} ${key}: has "${found}", the English text has "${expected}"`]
+    })
+  })
+}
+
+/** The count of a text without plural forms cannot be left out. */
+const missingCounts = (translated: Texts, language: string) =>
+  [...english].flatMap(([key, texts]) =>
+    texts.at(-1)!.includes('{{count') && !translated.get(key)?.at(-1)?.includes('{{count')
+      ? [`${language} ${key}: does not show the count`]
+      : [],
+  )
+
+/** `${…}` in a template string, with one pair of braces inside. */
+const EXPRESSION = /\$\{(?:[^{}]|\{[^{}]*\})*\}/g
+
+/** Patterns for the keys that the sources name; `*` stands for one part of a key. */
+function usedPatterns(): RegExp[] {
+  const sources = globSync('**/*.{ts,tsx}', { cwd: CONSOLE, exclude: ['dist', 'texts'] })
+  const found = new Set<string>()
+  for (const file of sources) {
+    const source = readFileSync(join(CONSOLE, file), 'utf8')
+    for (const text of [source, source.replaceAll(EXPRESSION, '*')]) {
+      for (const [, name] of text.matchAll(/['"`]([a-z]\w*\.[\w.*-]+)['"`]/g)) found.add(name!)
+    }
+  }
+  const sections = new Set([...english.keys()].map((key) => key.replace(/\.[^.]*$/, '')))
+  return [...found].map((name) => {
+    // A section is passed to a form, which adds the names of its fields.
+    const key = sections.has(name) && !english.has(name) ? `${name}.*` : name
+    return new RegExp(`^${key.replaceAll('.', '\\.').replaceAll('*', '[\\w-]+')}$`)
+  })
+}
+
+function unusedTexts(): string[] {
+  const patterns = usedPatterns()
+  return [...english.keys()]
+    .filter((key) => !patterns.some((pattern) => pattern.test(key)))
+    .map((key) => `${key}: no source uses it`)
+}
+
+const problems = [
+  ...unusedTexts(),
+  ...Object.entries({ German: textsOf(de, dePages), French: textsOf(fr, frPages) }).flatMap(
+    ([language, texts]) => [...wrongParts(texts, language), ...missingCounts(texts, language)],
+  ),
+]
+for (const problem of problems) console.error(problem)
+if (problems.length > 0) process.exitCode = 1
