@@ -4,6 +4,21 @@
 
 -- Tables
 
+-- Invitations, password links and notices that the service sent within the last day. They are counted against its limits.
+create table account_mail (
+  business_id bigint not null,
+  email_id bigint not null,
+  purpose text not null,
+  sender text,
+  created_date timestamp with time zone not null,
+  constraint account_mail_pkey PRIMARY KEY (business_id, email_id),
+  constraint account_mail_business_id_email_id_fkey FOREIGN KEY (business_id, email_id) REFERENCES email(business_id, email_id) ON DELETE CASCADE,
+  constraint account_mail_purpose_check CHECK (purpose = ANY (ARRAY['INVITATION'::text, 'FORGOTTEN'::text, 'NOTICE'::text]))
+) with ();
+create policy bellwether_app on account_mail to bellwether_app using ((business_id = app_business()));
+create policy owner on account_mail to current_user using (true);
+grant delete, insert, select on account_mail to bellwether_app;
+
 -- A key with which programs call the API. Only its hash is stored.
 create table api_key (
   business_id bigint not null,
@@ -72,7 +87,7 @@ create table approval (
   constraint approval_pkey PRIMARY KEY (business_id, approval_id),
   constraint approval_business_id_fkey FOREIGN KEY (business_id) REFERENCES business(business_id),
   constraint approval_decided CHECK ((status = ANY (ARRAY['RELEASED'::text, 'CANCELLED'::text])) = (decided_user IS NOT NULL)),
-  constraint approval_source_check CHECK (source = ANY (ARRAY['IMPORT'::text, 'FIRE'::text, 'RESEND'::text])),
+  constraint approval_source_check CHECK (source = ANY (ARRAY['IMPORT'::text, 'FIRE'::text, 'RESEND'::text, 'FEED'::text])),
   constraint approval_status_check CHECK (status = ANY (ARRAY['COUNTING'::text, 'PASSED'::text, 'WAITING'::text, 'RELEASED'::text, 'CANCELLED'::text]))
 ) with ();
 CREATE INDEX approval_unfinished ON approval USING btree (business_id, approval_id) WHERE NOT is_applied;
@@ -133,14 +148,19 @@ create table business (
   cancel_status text,
   cancel_until_hours integer,
   booking_url text,
+  changed_in xid8 not null default pg_current_xact_id(),
+  postal_address text,
+  lapsed_after_days integer,
   constraint business_pkey PRIMARY KEY (business_id),
   constraint business_external_id_key UNIQUE (external_id),
   constraint business_logo FOREIGN KEY (business_id, logo) REFERENCES file_library(business_id, file_uuid),
   constraint business_accent_color_check CHECK (accent_color ~ '^#[0-9a-f]{6}$'::text),
   constraint business_bulk_limit_check CHECK (bulk_limit >= 0),
   constraint business_daily_mail_limit_check CHECK (daily_mail_limit > 0),
+  constraint business_lapsed_after_days_check CHECK (lapsed_after_days >= 1 AND lapsed_after_days <= 3650),
   constraint business_mail_paused CHECK (mail_paused OR mail_paused_reason IS NULL)
 ) with ();
+comment on column business.postal_address is 'In the footer of mails about no location with an address. Many countries require one in mails that are not transactional.';
 create policy bellwether_app on business to bellwether_app using ((business_id = app_business()));
 create policy bellwether_engine on business to bellwether_engine using (true);
 create policy bellwether_operator on business to bellwether_operator using (true);
@@ -159,6 +179,7 @@ CREATE TRIGGER sender_domains_inserted AFTER INSERT ON business FOR EACH ROW WHE
 CREATE TRIGGER sender_domains_updated AFTER UPDATE ON business FOR EACH ROW WHEN (new.sender_domains IS DISTINCT FROM old.sender_domains) EXECUTE FUNCTION follow_sender_domains();
 CREATE TRIGGER settings_inserted AFTER INSERT ON business REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION change_settings_version();
 CREATE TRIGGER settings_updated AFTER UPDATE ON business REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION change_settings_version();
+CREATE TRIGGER stamp_change BEFORE UPDATE ON business FOR EACH ROW EXECUTE FUNCTION stamp_change();
 CREATE TRIGGER wake_report_schedules AFTER UPDATE OF time_zone ON business FOR EACH ROW WHEN (old.time_zone IS DISTINCT FROM new.time_zone) EXECUTE FUNCTION wake_report_schedules();
 
 -- An appointment of a client with a member of staff.
@@ -175,7 +196,7 @@ create table calendar (
   note text,
   change_note text,
   tags jsonb not null default '{}'::jsonb,
-  price numeric(12,2),
+  price numeric,
   currency text,
   booked_time timestamp with time zone not null default now(),
   external_id text,
@@ -185,21 +206,33 @@ create table calendar (
   created_user text not null,
   modified_date timestamp with time zone not null,
   modified_user text not null,
+  changed_in xid8 not null default pg_current_xact_id(),
+  invitation_uuid text,
+  previous_start_time timestamp with time zone,
+  answered_time timestamp with time zone,
+  answer_note text,
+  feed_id bigint,
   constraint calendar_pkey PRIMARY KEY (business_id, calendar_id),
   constraint calendar_business_id_client_id_fkey FOREIGN KEY (business_id, client_id) REFERENCES client(business_id, client_id),
+  constraint calendar_business_id_feed_id_fkey FOREIGN KEY (business_id, feed_id) REFERENCES feed(business_id, feed_id),
+  constraint calendar_business_id_invitation_uuid_fkey FOREIGN KEY (business_id, invitation_uuid) REFERENCES invitation(business_id, invitation_uuid),
   constraint calendar_business_id_location_id_fkey FOREIGN KEY (business_id, location_id) REFERENCES location(business_id, location_id),
   constraint calendar_business_id_professional_id_fkey FOREIGN KEY (business_id, professional_id) REFERENCES professional(business_id, professional_id),
   constraint calendar_business_id_reason_id_fkey FOREIGN KEY (business_id, reason_id) REFERENCES reason(business_id, reason_id),
   constraint calendar_check CHECK (end_time > start_time)
 ) with ();
+CREATE INDEX calendar_by_change ON calendar USING btree (business_id, changed_in, calendar_id);
 CREATE INDEX calendar_by_client ON calendar USING btree (business_id, client_id, start_time);
 CREATE UNIQUE INDEX calendar_by_external_id ON calendar USING btree (business_id, external_id) WHERE external_id IS NOT NULL;
+CREATE INDEX calendar_by_invitation ON calendar USING btree (business_id, invitation_uuid) WHERE invitation_uuid IS NOT NULL;
 CREATE INDEX calendar_by_location ON calendar USING btree (business_id, location_id, start_time);
 CREATE INDEX calendar_by_modified ON calendar USING btree (business_id, modified_date, calendar_id) WHERE active;
 CREATE INDEX calendar_by_professional ON calendar USING btree (business_id, professional_id, start_time);
 CREATE INDEX calendar_by_reason ON calendar USING btree (business_id, reason_id, start_time);
 CREATE INDEX calendar_by_status ON calendar USING btree (business_id, status, start_time);
+CREATE INDEX calendar_deleted ON calendar USING btree (business_id, calendar_id) WHERE NOT active;
 CREATE INDEX calendar_for_reports ON calendar USING btree (business_id, start_time) INCLUDE (end_time, status, reason_id, location_id, professional_id, client_id, price, currency) WHERE active;
+CREATE INDEX calendar_of_feed ON calendar USING btree (business_id, feed_id, start_time) WHERE feed_id IS NOT NULL;
 create policy bellwether_app on calendar to bellwether_app using ((business_id = app_business()));
 create policy bellwether_engine on calendar to bellwether_engine using (true);
 create policy owner on calendar to current_user using (true);
@@ -209,6 +242,7 @@ grant update on calendar (version) to bellwether_engine;
 grant usage on sequence calendar_calendar_id_seq to bellwether_app;
 CREATE TRIGGER audit_insert AFTER INSERT ON calendar REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_insert('calendar', 'calendar_id');
 CREATE TRIGGER audit_update AFTER UPDATE ON calendar REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_update('calendar', 'calendar_id');
+CREATE TRIGGER stamp_change BEFORE UPDATE ON calendar FOR EACH ROW EXECUTE FUNCTION stamp_change();
 
 -- A class that several clients attend.
 create table class_schedule (
@@ -232,13 +266,22 @@ create table class_schedule (
   modified_date timestamp with time zone not null,
   modified_user text not null,
   attendance jsonb not null default '[]'::jsonb,
+  changed_in xid8 not null default pg_current_xact_id(),
+  previous_start_time timestamp with time zone,
+  confirmed_client_id_list bigint[] not null default '{}'::bigint[],
+  answered_time timestamp with time zone,
+  answered_client_id bigint,
+  feed_id bigint,
   constraint class_schedule_pkey PRIMARY KEY (business_id, class_schedule_id),
+  constraint class_schedule_business_id_answered_client_id_fkey FOREIGN KEY (business_id, answered_client_id) REFERENCES client(business_id, client_id),
+  constraint class_schedule_business_id_feed_id_fkey FOREIGN KEY (business_id, feed_id) REFERENCES feed(business_id, feed_id),
   constraint class_schedule_business_id_fkey FOREIGN KEY (business_id) REFERENCES business(business_id),
   constraint class_schedule_business_id_location_id_fkey FOREIGN KEY (business_id, location_id) REFERENCES location(business_id, location_id),
   constraint class_schedule_business_id_professional_id_fkey FOREIGN KEY (business_id, professional_id) REFERENCES professional(business_id, professional_id),
   constraint class_schedule_business_id_reason_id_fkey FOREIGN KEY (business_id, reason_id) REFERENCES reason(business_id, reason_id),
   constraint class_schedule_check CHECK (end_time > start_time)
 ) with ();
+CREATE INDEX class_schedule_by_change ON class_schedule USING btree (business_id, changed_in, class_schedule_id);
 CREATE INDEX class_schedule_by_client ON class_schedule USING gin (client_id_list);
 CREATE UNIQUE INDEX class_schedule_by_external_id ON class_schedule USING btree (business_id, external_id) WHERE external_id IS NOT NULL;
 CREATE INDEX class_schedule_by_location ON class_schedule USING btree (business_id, location_id, start_time);
@@ -247,6 +290,8 @@ CREATE INDEX class_schedule_by_professional ON class_schedule USING btree (busin
 CREATE INDEX class_schedule_by_reason ON class_schedule USING btree (business_id, reason_id, start_time);
 CREATE INDEX class_schedule_by_status ON class_schedule USING btree (business_id, status, start_time);
 CREATE INDEX class_schedule_by_time ON class_schedule USING btree (business_id, start_time);
+CREATE INDEX class_schedule_deleted ON class_schedule USING btree (business_id, class_schedule_id) WHERE NOT active;
+CREATE INDEX class_schedule_of_feed ON class_schedule USING btree (business_id, feed_id, start_time) WHERE feed_id IS NOT NULL;
 create policy bellwether_app on class_schedule to bellwether_app using ((business_id = app_business()));
 create policy bellwether_engine on class_schedule to bellwether_engine using (true);
 create policy owner on class_schedule to current_user using (true);
@@ -257,6 +302,8 @@ grant usage on sequence class_schedule_class_schedule_id_seq to bellwether_app;
 CREATE TRIGGER audit_insert AFTER INSERT ON class_schedule REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_insert('classSchedule', 'class_schedule_id');
 CREATE TRIGGER audit_update AFTER UPDATE ON class_schedule REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_update('classSchedule', 'class_schedule_id');
 CREATE TRIGGER check_client_id_list BEFORE INSERT OR UPDATE OF client_id_list ON class_schedule FOR EACH ROW EXECUTE FUNCTION check_array_references('client_id_list', 'client', 'client_id');
+CREATE TRIGGER check_confirmed_client_id_list BEFORE INSERT OR UPDATE OF confirmed_client_id_list ON class_schedule FOR EACH ROW EXECUTE FUNCTION check_array_references('confirmed_client_id_list', 'client', 'client_id');
+CREATE TRIGGER stamp_change BEFORE UPDATE ON class_schedule FOR EACH ROW EXECUTE FUNCTION stamp_change();
 
 -- A client of a business. A client who is erased stays, without personal data.
 create table client (
@@ -276,11 +323,14 @@ create table client (
   created_user text not null,
   modified_date timestamp with time zone not null,
   modified_user text not null,
+  changed_in xid8 not null default pg_current_xact_id(),
   constraint client_pkey PRIMARY KEY (business_id, client_id),
   constraint client_business_id_fkey FOREIGN KEY (business_id) REFERENCES business(business_id)
 ) with ();
+CREATE INDEX client_by_change ON client USING btree (business_id, changed_in, client_id);
 CREATE UNIQUE INDEX client_by_external_id ON client USING btree (business_id, external_id) WHERE external_id IS NOT NULL;
 CREATE INDEX client_by_modified ON client USING btree (business_id, modified_date, client_id) WHERE active;
+CREATE INDEX client_deleted ON client USING btree (business_id, client_id) WHERE NOT active;
 create policy bellwether_app on client to bellwether_app using ((business_id = app_business()));
 create policy bellwether_engine on client to bellwether_engine using (true);
 create policy owner on client to current_user using (true);
@@ -289,6 +339,7 @@ grant select on client to bellwether_engine;
 grant usage on sequence client_client_id_seq to bellwether_app;
 CREATE TRIGGER audit_insert AFTER INSERT ON client REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_insert('client', 'client_id');
 CREATE TRIGGER audit_update AFTER UPDATE ON client REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_update('client', 'client_id');
+CREATE TRIGGER stamp_change BEFORE UPDATE ON client FOR EACH ROW EXECUTE FUNCTION stamp_change();
 
 -- The words of a client's name and address, for the search. Prefix ranges use the key even under row-level security, where pattern and text search operators may not use an index.
 create table client_word (
@@ -319,6 +370,10 @@ create table disclaimer (
   created_user text not null,
   modified_date timestamp with time zone not null,
   modified_user text not null,
+  changed_in xid8 not null default pg_current_xact_id(),
+  signed_name text,
+  signed_time timestamp with time zone,
+  signed_text text,
   constraint disclaimer_pkey PRIMARY KEY (business_id, disclaimer_id),
   constraint disclaimer_business_id_calendar_id_fkey FOREIGN KEY (business_id, calendar_id) REFERENCES calendar(business_id, calendar_id),
   constraint disclaimer_business_id_client_id_fkey FOREIGN KEY (business_id, client_id) REFERENCES client(business_id, client_id),
@@ -326,11 +381,13 @@ create table disclaimer (
   constraint disclaimer_business_id_fkey FOREIGN KEY (business_id) REFERENCES business(business_id)
 ) with ();
 CREATE INDEX disclaimer_by_calendar ON disclaimer USING btree (business_id, calendar_id, disclaimer_id);
+CREATE INDEX disclaimer_by_change ON disclaimer USING btree (business_id, changed_in, disclaimer_id);
 CREATE INDEX disclaimer_by_client ON disclaimer USING btree (business_id, client_id, disclaimer_id);
 CREATE UNIQUE INDEX disclaimer_by_external_id ON disclaimer USING btree (business_id, external_id) WHERE external_id IS NOT NULL;
 CREATE INDEX disclaimer_by_form ON disclaimer USING btree (business_id, disclaimer_form_id, disclaimer_id);
 CREATE INDEX disclaimer_by_modified ON disclaimer USING btree (business_id, modified_date, disclaimer_id) WHERE active;
 CREATE INDEX disclaimer_by_status ON disclaimer USING btree (business_id, status, disclaimer_id);
+CREATE INDEX disclaimer_deleted ON disclaimer USING btree (business_id, disclaimer_id) WHERE NOT active;
 create policy bellwether_app on disclaimer to bellwether_app using ((business_id = app_business()));
 create policy bellwether_engine on disclaimer to bellwether_engine using (true);
 create policy owner on disclaimer to current_user using (true);
@@ -340,6 +397,7 @@ grant update on disclaimer (version) to bellwether_engine;
 grant usage on sequence disclaimer_disclaimer_id_seq to bellwether_app;
 CREATE TRIGGER audit_insert AFTER INSERT ON disclaimer REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_insert('disclaimer', 'disclaimer_id');
 CREATE TRIGGER audit_update AFTER UPDATE ON disclaimer REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_update('disclaimer', 'disclaimer_id');
+CREATE TRIGGER stamp_change BEFORE UPDATE ON disclaimer FOR EACH ROW EXECUTE FUNCTION stamp_change();
 
 -- A form that clients sign.
 create table disclaimer_form (
@@ -354,6 +412,7 @@ create table disclaimer_form (
   created_user text not null,
   modified_date timestamp with time zone not null,
   modified_user text not null,
+  changed_in xid8 not null default pg_current_xact_id(),
   constraint disclaimer_form_pkey PRIMARY KEY (business_id, disclaimer_form_id),
   constraint disclaimer_form_business_id_fkey FOREIGN KEY (business_id) REFERENCES business(business_id)
 ) with ();
@@ -366,6 +425,7 @@ grant select on disclaimer_form to bellwether_engine;
 grant usage on sequence disclaimer_form_disclaimer_form_id_seq to bellwether_app;
 CREATE TRIGGER audit_insert AFTER INSERT ON disclaimer_form REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_insert('disclaimerForm', 'disclaimer_form_id');
 CREATE TRIGGER audit_update AFTER UPDATE ON disclaimer_form REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_update('disclaimerForm', 'disclaimer_form_id');
+CREATE TRIGGER stamp_change BEFORE UPDATE ON disclaimer_form FOR EACH ROW EXECUTE FUNCTION stamp_change();
 
 -- One mail to one recipient, with its attempts and outcome.
 create table email (
@@ -385,7 +445,7 @@ create table email (
   subject text not null,
   html text,
   text text,
-  message bytea,
+  message bytea storage e,
   body_hash text,
   message_id text not null,
   test boolean not null default false,
@@ -406,14 +466,18 @@ END) stored,
   constraint email_repeats FOREIGN KEY (business_id, repeats_email_id) REFERENCES email(business_id, email_id) ON DELETE SET NULL (repeats_email_id),
   constraint email_next_attempt CHECK ((status = ANY (ARRAY['QUEUED'::text, 'RETRYING'::text, 'UNCERTAIN'::text])) = (next_attempt_time IS NOT NULL)),
   constraint email_status_check CHECK (status = ANY (ARRAY['QUEUED'::text, 'SENT'::text, 'CAPTURED'::text, 'RETRYING'::text, 'FAILED'::text, 'SUPPRESSED'::text, 'UNCERTAIN'::text, 'CANCELLED'::text]))
-) with (fillfactor=60, toast_tuple_target=256);
+) with (fillfactor=70);
+comment on column email.html is 'Only in mails of older versions, until they are converted.';
+comment on column email.text is 'Only in mails of older versions, until they are converted.';
+comment on column email.message is 'The content, and the headers unless it was captured; null once it is deleted. Begins with x02 and the key of its dictionary, or zeros for none; see src/store/message-bodies.ts. Older versions stored the message as it was sent.';
 CREATE INDEX email_by_status ON email USING btree (business_id, outcome, created_date, email_template_id);
 CREATE INDEX email_by_template ON email USING btree (business_id, email_template_id, created_date);
 CREATE INDEX email_of_client ON email USING btree (business_id, client_id);
 CREATE INDEX email_of_object ON email USING btree (business_id, object_id, object_uuid) WHERE event_trigger_id IS NULL;
 CREATE UNIQUE INDEX email_once ON email USING btree (business_id, event_trigger_id, event_action_id, recipient_key) WHERE event_trigger_id IS NOT NULL;
 CREATE INDEX email_repeated ON email USING btree (business_id, repeats_email_id) WHERE repeats_email_id IS NOT NULL;
-CREATE INDEX email_with_body ON email USING btree (created_date) WHERE html IS NOT NULL OR message IS NOT NULL;
+CREATE INDEX email_to_convert ON email USING btree (business_id, email_id) WHERE html IS NOT NULL OR text IS NOT NULL OR SUBSTRING(message FROM 1 FOR 1) > '\x02'::bytea;
+CREATE INDEX email_with_body ON email USING btree (business_id, SUBSTRING(message FROM 1 FOR 7), created_date) WHERE message IS NOT NULL;
 create policy bellwether_app on email to bellwether_app using ((business_id = app_business()));
 create policy bellwether_engine on email to bellwether_engine using (true);
 create policy bellwether_operator on email to bellwether_operator using (true);
@@ -445,6 +509,7 @@ create table email_category (
   created_user text not null,
   modified_date timestamp with time zone not null,
   modified_user text not null,
+  changed_in xid8 not null default pg_current_xact_id(),
   constraint email_category_pkey PRIMARY KEY (business_id, email_category_id),
   constraint email_category_business_id_fkey FOREIGN KEY (business_id) REFERENCES business(business_id)
 ) with ();
@@ -457,6 +522,7 @@ grant select on email_category to bellwether_engine;
 grant usage on sequence email_category_email_category_id_seq to bellwether_app;
 CREATE TRIGGER audit_insert AFTER INSERT ON email_category REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_insert('emailCategory', 'email_category_id');
 CREATE TRIGGER audit_update AFTER UPDATE ON email_category REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_update('emailCategory', 'email_category_id');
+CREATE TRIGGER stamp_change BEFORE UPDATE ON email_category FOR EACH ROW EXECUTE FUNCTION stamp_change();
 
 -- Mails that are to be sent, from the moment they are written until their outcome is recorded. A claimed mail is shown as SENDING.
 create table email_queue (
@@ -471,12 +537,15 @@ create table email_queue (
   epoch uuid,
   above_limit_until timestamp with time zone,
   is_account boolean not null default false,
+  useful_until timestamp with time zone not null,
+  postponed_reason text,
   constraint email_queue_pkey PRIMARY KEY (business_id, email_id),
   constraint email_queue_business_id_email_id_fkey FOREIGN KEY (business_id, email_id) REFERENCES email(business_id, email_id),
   constraint email_queue_claim CHECK (worker IS NOT NULL OR NOT message_ended),
   constraint email_queue_status_check CHECK (status = ANY (ARRAY['QUEUED'::text, 'RETRYING'::text, 'UNCERTAIN'::text]))
 ) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000, fillfactor=30);
 CREATE INDEX email_queue_by_business ON email_queue USING btree (business_id, next_attempt_time);
+CREATE INDEX email_queue_by_use ON email_queue USING btree (business_id, useful_until, next_attempt_time);
 CREATE INDEX email_queue_due ON email_queue USING btree (next_attempt_time);
 create policy bellwether_app on email_queue to bellwether_app using ((business_id = app_business()));
 create policy bellwether_engine on email_queue to bellwether_engine using (true);
@@ -520,10 +589,16 @@ create table email_template (
   created_user text not null,
   modified_date timestamp with time zone not null,
   modified_user text not null,
+  changed_in xid8 not null default pg_current_xact_id(),
   constraint email_template_pkey PRIMARY KEY (business_id, email_template_id),
   constraint email_template_business_id_email_category_id_fkey FOREIGN KEY (business_id, email_category_id) REFERENCES email_category(business_id, email_category_id),
   constraint email_template_business_id_fkey FOREIGN KEY (business_id) REFERENCES business(business_id)
 ) with ();
+comment on column email_template.level is 'LOCATION: this variant is for the location in the column location; otherwise for all locations.';
+comment on column email_template.location is 'The id of a location, as text; see level.';
+comment on column email_template.sort_order is 'Of variants that fit equally well, the lowest is used.';
+comment on column email_template.no_header is 'True: the mail is sent without the layout of the business.';
+comment on column email_template.attach_file_library_uuids is 'The files of the library that are attached.';
 CREATE UNIQUE INDEX email_template_by_external_id ON email_template USING btree (business_id, external_id) WHERE external_id IS NOT NULL;
 create policy bellwether_app on email_template to bellwether_app using ((business_id = app_business()));
 create policy bellwether_engine on email_template to bellwether_engine using (true);
@@ -535,6 +610,7 @@ grant usage on sequence email_template_email_template_id_seq to bellwether_app;
 CREATE TRIGGER audit_insert AFTER INSERT ON email_template REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_insert('emailTemplate', 'email_template_id');
 CREATE TRIGGER audit_update AFTER UPDATE ON email_template REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_update('emailTemplate', 'email_template_id');
 CREATE TRIGGER check_reason_id_list BEFORE INSERT OR UPDATE OF reason_id_list ON email_template FOR EACH ROW EXECUTE FUNCTION check_array_references('reason_id_list', 'reason', 'reason_id');
+CREATE TRIGGER stamp_change BEFORE UPDATE ON email_template FOR EACH ROW EXECUTE FUNCTION stamp_change();
 
 -- What a definition does when one of its triggers fires: a mail to send.
 create table event_action (
@@ -551,6 +627,7 @@ create table event_action (
   created_user text not null,
   modified_date timestamp with time zone not null,
   modified_user text not null,
+  changed_in xid8 not null default pg_current_xact_id(),
   constraint event_action_pkey PRIMARY KEY (business_id, event_action_id),
   constraint event_action_business_id_email_category_id_fkey FOREIGN KEY (business_id, email_category_id) REFERENCES email_category(business_id, email_category_id),
   constraint event_action_business_id_email_template_id_fkey FOREIGN KEY (business_id, email_template_id) REFERENCES email_template(business_id, email_template_id),
@@ -569,6 +646,7 @@ grant update on event_action (version) to bellwether_engine;
 grant usage on sequence event_action_event_action_id_seq to bellwether_app;
 CREATE TRIGGER audit_insert AFTER INSERT ON event_action REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_insert('eventAction', 'event_action_id');
 CREATE TRIGGER audit_update AFTER UPDATE ON event_action REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_update('eventAction', 'event_action_id');
+CREATE TRIGGER stamp_change BEFORE UPDATE ON event_action FOR EACH ROW EXECUTE FUNCTION stamp_change();
 
 -- An automation: for which events, objects and offsets its actions run.
 create table event_definition (
@@ -604,16 +682,19 @@ create table event_definition (
   created_user text not null,
   modified_date timestamp with time zone not null,
   modified_user text not null,
+  changed_in xid8 not null default pg_current_xact_id(),
+  allow_past boolean not null default false,
   constraint event_definition_pkey PRIMARY KEY (business_id, event_defn_id),
   constraint event_definition_business_id_fkey FOREIGN KEY (business_id) REFERENCES business(business_id),
   constraint deleted_is_inactive CHECK (deleted_date IS NULL OR NOT active),
-  constraint event_definition_changes_check CHECK (changes <@ ARRAY['TIME'::text, 'STAFF'::text, 'LOCATION'::text, 'SERVICE'::text, 'CLIENT'::text, 'STATUS'::text, 'STUDENTS'::text, 'EXPIRY'::text]),
+  constraint event_definition_changes_check CHECK (changes <@ ARRAY['TIME'::text, 'STAFF'::text, 'LOCATION'::text, 'SERVICE'::text, 'CLIENT'::text, 'STATUS'::text, 'STUDENTS'::text, 'EXPIRY'::text, 'ANSWER'::text]),
   constraint event_definition_event_type_id_check CHECK (event_type_id >= 1 AND event_type_id <= 13),
   constraint event_definition_late_policy_check CHECK (late_policy = ANY (ARRAY['SKIP'::text, 'SEND'::text])),
   constraint event_definition_object_type_check CHECK (object_type = ANY (ARRAY['CALENDAR'::text, 'INVITATION_CAMPAIGN'::text, 'RECALL'::text, 'CLASS_SCHEDULE'::text])),
   constraint event_definition_offset_mode_check CHECK (offset_mode = ANY (ARRAY['ELAPSED'::text, 'CALENDAR'::text])),
   constraint event_definition_trigger_anchor_check CHECK (trigger_anchor = ANY (ARRAY['START'::text, 'END'::text]))
 ) with ();
+comment on column event_definition.allow_past is 'Whether it also writes about appointments and classes that were over when they were saved.';
 CREATE INDEX event_definition_unplanned ON event_definition USING btree (business_id, event_defn_id) WHERE planned_version < version;
 create policy bellwether_app on event_definition to bellwether_app using ((business_id = app_business()));
 create policy bellwether_engine on event_definition to bellwether_engine using (true);
@@ -636,6 +717,7 @@ CREATE TRIGGER check_professional_id_list BEFORE INSERT OR UPDATE OF professiona
 CREATE TRIGGER check_reason_id_list BEFORE INSERT OR UPDATE OF reason_id_list ON event_definition FOR EACH ROW EXECUTE FUNCTION check_array_references('reason_id_list', 'reason', 'reason_id');
 CREATE TRIGGER settings_inserted AFTER INSERT ON event_definition REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION change_settings_version();
 CREATE TRIGGER settings_updated AFTER UPDATE ON event_definition REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION change_settings_version();
+CREATE TRIGGER stamp_change BEFORE UPDATE ON event_definition FOR EACH ROW WHEN (new.version <> old.version) EXECUTE FUNCTION stamp_change();
 
 -- A trigger that has fired or ended, with its outcome. RUNNING: its mails are being sent. The other statuses are final.
 create table event_trigger (
@@ -701,6 +783,219 @@ create policy owner on failure_notice to current_user using (true);
 grant insert, select, update on failure_notice to bellwether_app;
 grant select on failure_notice to bellwether_engine;
 
+-- A connection to one account of another scheduler, whose appointments are mirrored here.
+create table feed (
+  business_id bigint not null,
+  feed_id bigint generated by default as identity not null,
+  name text not null,
+  source text not null,
+  mode text not null,
+  connection jsonb not null,
+  defaults jsonb not null,
+  rules jsonb not null,
+  status_map jsonb not null,
+  pull_minutes integer,
+  horizon_days integer not null,
+  history_days integer not null,
+  close_after_hours integer,
+  several_clients text not null,
+  clients_without_address text not null,
+  vanish_limit integer,
+  secret bytea,
+  hook_token_hash bytea,
+  hook_secret bytea,
+  former_hook_secret bytea,
+  hook_changed_time timestamp with time zone,
+  active boolean not null default true,
+  version bigint not null default 1,
+  created_date timestamp with time zone not null,
+  created_user text not null,
+  modified_date timestamp with time zone not null,
+  modified_user text not null,
+  former_hook_token_hash bytea,
+  constraint feed_pkey PRIMARY KEY (business_id, feed_id),
+  constraint feed_former_hook_token_hash_key UNIQUE (former_hook_token_hash),
+  constraint feed_hook_token_hash_key UNIQUE (hook_token_hash),
+  constraint feed_business_id_fkey FOREIGN KEY (business_id) REFERENCES business(business_id),
+  constraint feed_clients_without_address_check CHECK (clients_without_address = ANY (ARRAY['SKIP'::text, 'CREATE'::text])),
+  constraint feed_mode_check CHECK (mode = ANY (ARRAY['DRAFT'::text, 'SHADOW'::text, 'LIVE'::text, 'PAUSED'::text])),
+  constraint feed_several_clients_check CHECK (several_clients = ANY (ARRAY['HOLD'::text, 'CLASS'::text, 'FIRST'::text]))
+) with ();
+CREATE UNIQUE INDEX feed_name ON feed USING btree (business_id, lower(name)) WHERE active;
+create policy bellwether_app on feed to bellwether_app using ((business_id = app_business()));
+create policy bellwether_engine on feed to bellwether_engine using (true);
+create policy owner on feed to current_user using (true);
+grant insert, update on feed to bellwether_app;
+grant select on feed to bellwether_engine;
+grant select on feed (active) to bellwether_app;
+grant select on feed (business_id) to bellwether_app;
+grant select on feed (clients_without_address) to bellwether_app;
+grant select on feed (close_after_hours) to bellwether_app;
+grant select on feed (connection) to bellwether_app;
+grant select on feed (created_date) to bellwether_app;
+grant select on feed (created_user) to bellwether_app;
+grant select on feed (defaults) to bellwether_app;
+grant select on feed (feed_id) to bellwether_app;
+grant select on feed (history_days) to bellwether_app;
+grant select on feed (hook_changed_time) to bellwether_app;
+grant select on feed (horizon_days) to bellwether_app;
+grant select on feed (mode) to bellwether_app;
+grant select on feed (modified_date) to bellwether_app;
+grant select on feed (modified_user) to bellwether_app;
+grant select on feed (name) to bellwether_app;
+grant select on feed (pull_minutes) to bellwether_app;
+grant select on feed (rules) to bellwether_app;
+grant select on feed (several_clients) to bellwether_app;
+grant select on feed (source) to bellwether_app;
+grant select on feed (status_map) to bellwether_app;
+grant select on feed (vanish_limit) to bellwether_app;
+grant select on feed (version) to bellwether_app;
+grant usage on sequence feed_feed_id_seq to bellwether_app;
+CREATE TRIGGER audit_insert AFTER INSERT ON feed REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_insert('feed', 'feed_id', 'secret', 'hook_token_hash', 'hook_secret', 'former_hook_token_hash', 'former_hook_secret', 'hook_changed_time');
+CREATE TRIGGER audit_update AFTER UPDATE ON feed REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_update('feed', 'feed_id', 'secret', 'hook_token_hash', 'hook_secret', 'former_hook_token_hash', 'former_hook_secret', 'hook_changed_time');
+
+-- An appointment of a source, and what became of it here.
+create table feed_entry (
+  business_id bigint not null,
+  feed_entry_id bigint generated by default as identity not null,
+  feed_id bigint not null,
+  entry_key text not null,
+  resource_key text not null,
+  uid text,
+  state text not null,
+  reason_code text,
+  reason text,
+  title text,
+  start_time timestamp with time zone,
+  end_time timestamp with time zone,
+  object_type text,
+  object_id bigint,
+  source jsonb not null,
+  applied jsonb not null,
+  decisions jsonb not null,
+  correction jsonb,
+  person_keys text[] not null,
+  is_kept boolean not null default false,
+  is_erased boolean not null default false,
+  absent_time timestamp with time zone,
+  changed_time timestamp with time zone not null,
+  constraint feed_entry_pkey PRIMARY KEY (business_id, feed_entry_id),
+  constraint feed_entry_business_id_feed_id_entry_key_key UNIQUE (business_id, feed_id, entry_key),
+  constraint feed_entry_business_id_feed_id_fkey FOREIGN KEY (business_id, feed_id) REFERENCES feed(business_id, feed_id),
+  constraint feed_entry_object_type_check CHECK (object_type = ANY (ARRAY['CALENDAR'::text, 'CLASS_SCHEDULE'::text])),
+  constraint feed_entry_state_check CHECK (state = ANY (ARRAY['MIRRORED'::text, 'HELD'::text, 'SKIPPED'::text, 'GONE'::text]))
+) with ();
+CREATE INDEX feed_entry_by_start ON feed_entry USING btree (business_id, feed_id, start_time, feed_entry_id);
+CREATE INDEX feed_entry_by_uid ON feed_entry USING btree (business_id, uid) WHERE uid IS NOT NULL;
+CREATE INDEX feed_entry_of_object ON feed_entry USING btree (business_id, object_type, object_id) WHERE object_id IS NOT NULL;
+CREATE INDEX feed_entry_of_resource ON feed_entry USING btree (business_id, feed_id, resource_key);
+create policy bellwether_app on feed_entry to bellwether_app using ((business_id = app_business()));
+create policy bellwether_engine on feed_entry to bellwether_engine using (true);
+create policy owner on feed_entry to current_user using (true);
+grant delete, insert, select, update on feed_entry to bellwether_app;
+grant select on feed_entry to bellwether_engine;
+grant usage on sequence feed_entry_feed_entry_id_seq to bellwether_app;
+
+-- What a source names, and the object of ours that is meant.
+create table feed_match (
+  business_id bigint not null,
+  feed_match_id bigint generated by default as identity not null,
+  feed_id bigint not null,
+  kind text not null,
+  match_key text not null,
+  name text not null,
+  object_id bigint,
+  made_by text not null,
+  applied jsonb not null default '{}'::jsonb,
+  modified_date timestamp with time zone not null,
+  modified_user text not null,
+  constraint feed_match_pkey PRIMARY KEY (business_id, feed_match_id),
+  constraint feed_match_business_id_feed_id_kind_match_key_key UNIQUE (business_id, feed_id, kind, match_key),
+  constraint feed_match_business_id_feed_id_fkey FOREIGN KEY (business_id, feed_id) REFERENCES feed(business_id, feed_id),
+  constraint feed_match_kind_check CHECK (kind = ANY (ARRAY['calendar'::text, 'client'::text, 'staff'::text, 'service'::text, 'location'::text])),
+  constraint feed_match_made_by_check CHECK (made_by = ANY (ARRAY['ADDRESS'::text, 'NAME'::text, 'FEED'::text, 'PERSON'::text, 'NONE'::text]))
+) with ();
+create policy bellwether_app on feed_match to bellwether_app using ((business_id = app_business()));
+create policy bellwether_engine on feed_match to bellwether_engine using (true);
+create policy owner on feed_match to current_user using (true);
+grant delete, insert, select, update on feed_match to bellwether_app;
+grant select on feed_match to bellwether_engine;
+grant usage on sequence feed_match_feed_match_id_seq to bellwether_app;
+
+-- What has one version in the source: a file, a UID, a booking.
+create table feed_resource (
+  business_id bigint not null,
+  feed_id bigint not null,
+  resource_key text not null,
+  calendar text,
+  version text not null,
+  content_digest bytea not null,
+  read_again_time timestamp with time zone,
+  constraint feed_resource_pkey PRIMARY KEY (business_id, feed_id, resource_key),
+  constraint feed_resource_business_id_feed_id_fkey FOREIGN KEY (business_id, feed_id) REFERENCES feed(business_id, feed_id)
+) with ();
+create policy bellwether_app on feed_resource to bellwether_app using ((business_id = app_business()));
+create policy bellwether_engine on feed_resource to bellwether_engine using (true);
+create policy owner on feed_resource to current_user using (true);
+grant delete, insert, select, update on feed_resource to bellwether_app;
+grant select on feed_resource to bellwether_engine;
+
+-- Dry runs, pulls and reconciliations of the last 90 days.
+create table feed_run (
+  business_id bigint not null,
+  feed_run_id bigint generated by default as identity not null,
+  feed_id bigint not null,
+  kind text not null,
+  status text not null,
+  result jsonb,
+  error text,
+  started_time timestamp with time zone not null,
+  started_user text not null,
+  ended_time timestamp with time zone,
+  constraint feed_run_pkey PRIMARY KEY (business_id, feed_run_id),
+  constraint feed_run_business_id_feed_id_fkey FOREIGN KEY (business_id, feed_id) REFERENCES feed(business_id, feed_id),
+  constraint feed_run_kind_check CHECK (kind = ANY (ARRAY['DRY_RUN'::text, 'PULL'::text, 'RECONCILE'::text])),
+  constraint feed_run_status_check CHECK (status = ANY (ARRAY['RUNNING'::text, 'DONE'::text, 'FAILED'::text]))
+) with ();
+CREATE INDEX feed_run_by_time ON feed_run USING btree (started_time);
+CREATE INDEX feed_run_of_feed ON feed_run USING btree (business_id, feed_id, feed_run_id);
+create policy bellwether_app on feed_run to bellwether_app using ((business_id = app_business()));
+create policy bellwether_engine on feed_run to bellwether_engine using (true);
+create policy owner on feed_run to current_user using (true);
+grant insert, select, update on feed_run to bellwether_app;
+grant delete, select, update on feed_run to bellwether_engine;
+grant usage on sequence feed_run_feed_run_id_seq to bellwether_app;
+
+-- How far the pulls of a feed are, and how healthy it is.
+create table feed_state (
+  business_id bigint not null,
+  feed_id bigint not null,
+  cursor jsonb,
+  pull_number bigint not null default 0,
+  next_pull_time timestamp with time zone,
+  failures integer not null default 0,
+  last_error text,
+  has_secret boolean not null default false,
+  mapping_changed_time timestamp with time zone not null,
+  complete_time timestamp with time zone,
+  success_time timestamp with time zone,
+  tidied_time timestamp with time zone,
+  remap_after bigint,
+  health text not null default 'OK'::text,
+  health_since timestamp with time zone not null,
+  health_cause text,
+  told_time timestamp with time zone,
+  pull_again_time timestamp with time zone,
+  constraint feed_state_pkey PRIMARY KEY (business_id, feed_id),
+  constraint feed_state_business_id_feed_id_fkey FOREIGN KEY (business_id, feed_id) REFERENCES feed(business_id, feed_id)
+) with ();
+CREATE INDEX feed_state_due ON feed_state USING btree (next_pull_time) WHERE next_pull_time IS NOT NULL;
+create policy bellwether_app on feed_state to bellwether_app using ((business_id = app_business()));
+create policy bellwether_engine on feed_state to bellwether_engine using (true);
+create policy owner on feed_state to current_user using (true);
+grant insert, select, update on feed_state to bellwether_app;
+grant select, update on feed_state to bellwether_engine;
+
 -- The bytes of a file. A mail names its files and is sent with their bytes, so these outlive a deleted file for a while.
 create table file_content (
   business_id bigint not null,
@@ -714,6 +1009,44 @@ create policy bellwether_engine on file_content to bellwether_engine using (true
 create policy owner on file_content to current_user using (true);
 grant insert, select on file_content to bellwether_app;
 grant delete, select on file_content to bellwether_engine;
+
+-- An import of a file, which can be undone for a day. Deleted after that.
+create table file_import (
+  business_id bigint not null,
+  file_import_id bigint generated by default as identity not null,
+  file_name text,
+  kind text not null,
+  created_date timestamp with time zone not null,
+  created_user text not null,
+  undone_date timestamp with time zone,
+  undone_user text,
+  constraint file_import_pkey PRIMARY KEY (business_id, file_import_id),
+  constraint file_import_business_id_fkey FOREIGN KEY (business_id) REFERENCES business(business_id)
+) with ();
+CREATE INDEX file_import_by_date ON file_import USING btree (created_date);
+create policy bellwether_app on file_import to bellwether_app using ((business_id = app_business()));
+create policy bellwether_engine on file_import to bellwether_engine using (true);
+create policy owner on file_import to current_user using (true);
+grant insert, select, update on file_import to bellwether_app;
+grant delete, select on file_import to bellwether_engine;
+grant usage on sequence file_import_file_import_id_seq to bellwether_app;
+
+-- What an import of a file created or changed. A row is deleted when it is undone.
+create table file_import_object (
+  business_id bigint not null,
+  file_import_id bigint not null,
+  kind text not null,
+  object_id text not null,
+  version_before bigint,
+  version bigint not null,
+  constraint file_import_object_pkey PRIMARY KEY (business_id, file_import_id, kind, object_id),
+  constraint file_import_object_business_id_file_import_id_fkey FOREIGN KEY (business_id, file_import_id) REFERENCES file_import(business_id, file_import_id) ON DELETE CASCADE
+) with ();
+create policy bellwether_app on file_import_object to bellwether_app using ((business_id = app_business()));
+create policy bellwether_engine on file_import_object to bellwether_engine using (true);
+create policy owner on file_import_object to current_user using (true);
+grant delete, insert, select, update on file_import_object to bellwether_app;
+grant delete, select on file_import_object to bellwether_engine;
 
 -- A file that templates attach to mails, or the logo of the business. Its content never changes.
 create table file_library (
@@ -743,6 +1076,7 @@ grant select on file_library to bellwether_operator;
 grant update on file_library (version) to bellwether_operator;
 CREATE TRIGGER audit_insert AFTER INSERT ON file_library REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_insert('fileLibrary', 'file_uuid');
 CREATE TRIGGER audit_update AFTER UPDATE ON file_library REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_update('fileLibrary', 'file_uuid');
+CREATE TRIGGER settings_updated AFTER UPDATE ON file_library REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION change_settings_version();
 
 -- The answers to requests with an Idempotency-Key. Written in the transaction of the request, so that a repeated request is not executed again.
 create table idempotency_key (
@@ -766,6 +1100,47 @@ grant delete, insert, select, update on idempotency_key to bellwether_app;
 grant delete, select on idempotency_key to bellwether_engine;
 grant delete, insert, select, update on idempotency_key to bellwether_operator;
 
+-- How the columns of a file are read, kept by name for the next file.
+create table import_mapping (
+  business_id bigint not null,
+  mapping_name text not null,
+  kind text not null,
+  choices jsonb not null,
+  kept_date timestamp with time zone not null,
+  kept_user text not null,
+  constraint import_mapping_pkey PRIMARY KEY (business_id, mapping_name),
+  constraint import_mapping_business_id_fkey FOREIGN KEY (business_id) REFERENCES business(business_id),
+  constraint import_mapping_mapping_name_check CHECK (mapping_name <> ''::text AND length(mapping_name) <= 100)
+) with ();
+create policy bellwether_app on import_mapping to bellwether_app using ((business_id = app_business()));
+create policy owner on import_mapping to current_user using (true);
+grant delete, insert, select, update on import_mapping to bellwether_app;
+
+-- One row: where the database was last seen, and whether it was restored and is held. Written at the first start.
+create table installation (
+  only_one boolean not null default true,
+  installation_id uuid not null default gen_random_uuid(),
+  place text not null,
+  timeline text not null,
+  seen_time timestamp with time zone not null,
+  held_since timestamp with time zone,
+  held_reason text,
+  lost_from timestamp with time zone,
+  lost_until timestamp with time zone,
+  newer_state jsonb,
+  expires_until timestamp with time zone,
+  released_time timestamp with time zone,
+  released_user text,
+  constraint installation_pkey PRIMARY KEY (only_one),
+  constraint installation_held CHECK ((held_since IS NULL) = (held_reason IS NULL)),
+  constraint installation_only_one_check CHECK (only_one)
+) with ();
+create policy bellwether_engine on installation to bellwether_engine using (true);
+create policy bellwether_operator on installation to bellwether_operator using (true);
+create policy owner on installation to current_user using (true);
+grant select on installation to bellwether_engine;
+grant insert, select, update on installation to bellwether_operator;
+
 -- The invitation of one client by a campaign.
 create table invitation (
   business_id bigint not null,
@@ -782,6 +1157,7 @@ create table invitation (
   created_user text not null,
   modified_date timestamp with time zone not null,
   modified_user text not null,
+  changed_in xid8 not null default pg_current_xact_id(),
   constraint invitation_pkey PRIMARY KEY (business_id, invitation_uuid),
   constraint invitation_business_id_client_id_fkey FOREIGN KEY (business_id, client_id) REFERENCES client(business_id, client_id),
   constraint invitation_business_id_fkey FOREIGN KEY (business_id) REFERENCES business(business_id),
@@ -789,11 +1165,13 @@ create table invitation (
   constraint invitation_invitation_uuid_check CHECK (invitation_uuid ~ '^[a-z0-9]{32}$'::text)
 ) with ();
 CREATE INDEX invitation_by_campaign ON invitation USING btree (business_id, invitation_campaign_id, created_date);
+CREATE INDEX invitation_by_change ON invitation USING btree (business_id, changed_in, invitation_uuid);
 CREATE INDEX invitation_by_client ON invitation USING btree (business_id, client_id, created_date);
 CREATE INDEX invitation_by_creation ON invitation USING btree (business_id, created_date, invitation_uuid);
 CREATE UNIQUE INDEX invitation_by_external_id ON invitation USING btree (business_id, external_id) WHERE external_id IS NOT NULL;
 CREATE INDEX invitation_by_modified ON invitation USING btree (business_id, modified_date, invitation_uuid) WHERE active;
 CREATE INDEX invitation_by_status ON invitation USING btree (business_id, status, created_date);
+CREATE INDEX invitation_deleted ON invitation USING btree (business_id, invitation_uuid) WHERE NOT active;
 create policy bellwether_app on invitation to bellwether_app using ((business_id = app_business()));
 create policy bellwether_engine on invitation to bellwether_engine using (true);
 create policy owner on invitation to current_user using (true);
@@ -802,6 +1180,7 @@ grant select on invitation to bellwether_engine;
 grant update on invitation (version) to bellwether_engine;
 CREATE TRIGGER audit_insert AFTER INSERT ON invitation REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_insert('invitation', 'invitation_uuid');
 CREATE TRIGGER audit_update AFTER UPDATE ON invitation REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_update('invitation', 'invitation_uuid');
+CREATE TRIGGER stamp_change BEFORE UPDATE ON invitation FOR EACH ROW EXECUTE FUNCTION stamp_change();
 
 -- A campaign that invites clients to book.
 create table invitation_campaign (
@@ -818,6 +1197,7 @@ create table invitation_campaign (
   created_user text not null,
   modified_date timestamp with time zone not null,
   modified_user text not null,
+  changed_in xid8 not null default pg_current_xact_id(),
   constraint invitation_campaign_pkey PRIMARY KEY (business_id, invitation_campaign_id),
   constraint invitation_campaign_business_id_fkey FOREIGN KEY (business_id) REFERENCES business(business_id)
 ) with ();
@@ -830,6 +1210,7 @@ grant select on invitation_campaign to bellwether_engine;
 grant usage on sequence invitation_campaign_invitation_campaign_id_seq to bellwether_app;
 CREATE TRIGGER audit_insert AFTER INSERT ON invitation_campaign REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_insert('invitationCampaign', 'invitation_campaign_id');
 CREATE TRIGGER audit_update AFTER UPDATE ON invitation_campaign REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_update('invitationCampaign', 'invitation_campaign_id');
+CREATE TRIGGER stamp_change BEFORE UPDATE ON invitation_campaign FOR EACH ROW EXECUTE FUNCTION stamp_change();
 
 -- The secret that signs links in mails. One row, created at the first start and shared by all nodes.
 create table link_seal (
@@ -859,6 +1240,7 @@ create table location (
   created_user text not null,
   modified_date timestamp with time zone not null,
   modified_user text not null,
+  changed_in xid8 not null default pg_current_xact_id(),
   constraint location_pkey PRIMARY KEY (business_id, location_id),
   constraint location_business_id_fkey FOREIGN KEY (business_id) REFERENCES business(business_id)
 ) with ();
@@ -873,7 +1255,24 @@ CREATE TRIGGER audit_insert AFTER INSERT ON location REFERENCING NEW TABLE AS ne
 CREATE TRIGGER audit_update AFTER UPDATE ON location REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_update('location', 'location_id');
 CREATE TRIGGER settings_inserted AFTER INSERT ON location REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION change_settings_version();
 CREATE TRIGGER settings_updated AFTER UPDATE ON location REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION change_settings_version();
+CREATE TRIGGER stamp_change BEFORE UPDATE ON location FOR EACH ROW EXECUTE FUNCTION stamp_change();
 CREATE TRIGGER wake_report_schedules AFTER UPDATE OF time_zone ON location FOR EACH ROW WHEN (old.time_zone IS DISTINCT FROM new.time_zone) EXECUTE FUNCTION wake_report_schedules();
+
+-- What the mails of one version of a template have in common: its text without the data of clients. A row never changes, and is deleted when no mail uses it.
+create table mail_dictionary (
+  business_id bigint not null,
+  dictionary_key bytea not null,
+  content bytea not null,
+  constraint mail_dictionary_pkey PRIMARY KEY (business_id, dictionary_key),
+  constraint mail_dictionary_business_id_fkey FOREIGN KEY (business_id) REFERENCES business(business_id)
+) with ();
+create policy bellwether_app on mail_dictionary to bellwether_app using ((business_id = app_business()));
+create policy bellwether_engine on mail_dictionary to bellwether_engine using (true);
+create policy owner on mail_dictionary to current_user using (true);
+grant insert, select on mail_dictionary to bellwether_app;
+grant delete, insert, select on mail_dictionary to bellwether_engine;
+grant update on mail_dictionary (business_id) to bellwether_app;
+grant update on mail_dictionary (business_id) to bellwether_engine;
 
 -- Whether the mail server takes mails, as the nodes that send found it. Shown by metrics, doctor and overview.
 create table mail_server (
@@ -883,6 +1282,7 @@ create table mail_server (
   last_failed_time timestamp with time zone,
   phase text,
   reply text,
+  retry_requested_time timestamp with time zone,
   constraint mail_server_pkey PRIMARY KEY (server),
   constraint mail_server_failing CHECK (num_nulls(failing_since, last_failed_time, phase, reply) = ANY (ARRAY[0, 4]))
 ) with ();
@@ -890,7 +1290,7 @@ create policy bellwether_engine on mail_server to bellwether_engine using (true)
 create policy owner on mail_server to current_user using (true);
 grant insert, select, update on mail_server to bellwether_engine;
 
--- The key of the operator of the installation. One row, created at the first start.
+-- The key of the operator of the installation. One row, created at the first start; create-operator-key replaces it.
 create table operator_key (
   only_one boolean not null default true,
   key_hash bytea not null,
@@ -899,7 +1299,22 @@ create table operator_key (
 ) with ();
 create policy bellwether_operator on operator_key to bellwether_operator using (true);
 create policy owner on operator_key to current_user using (true);
-grant insert, select on operator_key to bellwether_operator;
+grant insert, select, update on operator_key to bellwether_operator;
+
+-- Failures of an installation that only the operator can fix. The work that they stop waits. Deleted when it succeeds again.
+create table operator_problem (
+  problem text not null,
+  only_business_id bigint,
+  detail text not null,
+  since timestamp with time zone not null,
+  last_time timestamp with time zone not null,
+  constraint operator_problem_pkey PRIMARY KEY (problem),
+  constraint operator_problem_only_business_id_fkey FOREIGN KEY (only_business_id) REFERENCES business(business_id)
+) with ();
+CREATE INDEX operator_problem_of_business ON operator_problem USING btree (only_business_id);
+create policy bellwether_engine on operator_problem to bellwether_engine using (true);
+create policy owner on operator_problem to current_user using (true);
+grant delete, insert, select, update on operator_problem to bellwether_engine;
 
 -- A mailed link with which a person chooses a password. It works once: a used link is deleted.
 create table password_link (
@@ -989,6 +1404,7 @@ create table professional (
   modified_date timestamp with time zone not null,
   modified_user text not null,
   working_exceptions jsonb not null default '[]'::jsonb,
+  changed_in xid8 not null default pg_current_xact_id(),
   constraint professional_pkey PRIMARY KEY (business_id, professional_id),
   constraint professional_business_id_fkey FOREIGN KEY (business_id) REFERENCES business(business_id)
 ) with ();
@@ -1004,6 +1420,7 @@ CREATE TRIGGER audit_update AFTER UPDATE ON professional REFERENCING OLD TABLE A
 CREATE TRIGGER check_location_id_list BEFORE INSERT OR UPDATE OF location_id_list ON professional FOR EACH ROW EXECUTE FUNCTION check_array_references('location_id_list', 'location', 'location_id');
 CREATE TRIGGER settings_inserted AFTER INSERT ON professional REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION change_settings_version();
 CREATE TRIGGER settings_updated AFTER UPDATE ON professional REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION change_settings_version();
+CREATE TRIGGER stamp_change BEFORE UPDATE ON professional FOR EACH ROW EXECUTE FUNCTION stamp_change();
 
 -- A service that clients book: the reason of their visit.
 create table reason (
@@ -1011,7 +1428,7 @@ create table reason (
   reason_id bigint generated by default as identity not null,
   name text not null,
   duration_minutes integer,
-  price numeric(12,2),
+  price numeric,
   currency text,
   external_id text,
   active boolean not null default true,
@@ -1020,6 +1437,7 @@ create table reason (
   created_user text not null,
   modified_date timestamp with time zone not null,
   modified_user text not null,
+  changed_in xid8 not null default pg_current_xact_id(),
   constraint reason_pkey PRIMARY KEY (business_id, reason_id),
   constraint reason_business_id_fkey FOREIGN KEY (business_id) REFERENCES business(business_id)
 ) with ();
@@ -1034,6 +1452,7 @@ CREATE TRIGGER audit_insert AFTER INSERT ON reason REFERENCING NEW TABLE AS new_
 CREATE TRIGGER audit_update AFTER UPDATE ON reason REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_update('reason', 'reason_id');
 CREATE TRIGGER settings_inserted AFTER INSERT ON reason REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION change_settings_version();
 CREATE TRIGGER settings_updated AFTER UPDATE ON reason REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION change_settings_version();
+CREATE TRIGGER stamp_change BEFORE UPDATE ON reason FOR EACH ROW EXECUTE FUNCTION stamp_change();
 
 -- A client who is due to come again.
 create table recall (
@@ -1053,6 +1472,7 @@ create table recall (
   created_user text not null,
   modified_date timestamp with time zone not null,
   modified_user text not null,
+  changed_in xid8 not null default pg_current_xact_id(),
   constraint recall_pkey PRIMARY KEY (business_id, recall_id),
   constraint recall_business_id_client_id_fkey FOREIGN KEY (business_id, client_id) REFERENCES client(business_id, client_id),
   constraint recall_business_id_fkey FOREIGN KEY (business_id) REFERENCES business(business_id),
@@ -1060,6 +1480,7 @@ create table recall (
   constraint recall_business_id_professional_id_fkey FOREIGN KEY (business_id, professional_id) REFERENCES professional(business_id, professional_id),
   constraint recall_business_id_reason_id_fkey FOREIGN KEY (business_id, reason_id) REFERENCES reason(business_id, reason_id)
 ) with ();
+CREATE INDEX recall_by_change ON recall USING btree (business_id, changed_in, recall_id);
 CREATE INDEX recall_by_client ON recall USING btree (business_id, client_id, due_time);
 CREATE UNIQUE INDEX recall_by_external_id ON recall USING btree (business_id, external_id) WHERE external_id IS NOT NULL;
 CREATE INDEX recall_by_location ON recall USING btree (business_id, location_id, due_time);
@@ -1067,6 +1488,7 @@ CREATE INDEX recall_by_modified ON recall USING btree (business_id, modified_dat
 CREATE INDEX recall_by_professional ON recall USING btree (business_id, professional_id, due_time);
 CREATE INDEX recall_by_status ON recall USING btree (business_id, status, due_time);
 CREATE INDEX recall_by_time ON recall USING btree (business_id, due_time);
+CREATE INDEX recall_deleted ON recall USING btree (business_id, recall_id) WHERE NOT active;
 create policy bellwether_app on recall to bellwether_app using ((business_id = app_business()));
 create policy bellwether_engine on recall to bellwether_engine using (true);
 create policy owner on recall to current_user using (true);
@@ -1076,6 +1498,7 @@ grant update on recall (version) to bellwether_engine;
 grant usage on sequence recall_recall_id_seq to bellwether_app;
 CREATE TRIGGER audit_insert AFTER INSERT ON recall REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_insert('recall', 'recall_id');
 CREATE TRIGGER audit_update AFTER UPDATE ON recall REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_update('recall', 'recall_id');
+CREATE TRIGGER stamp_change BEFORE UPDATE ON recall FOR EACH ROW EXECUTE FUNCTION stamp_change();
 
 -- The findings of the last complete reconciliation, which all nodes show.
 create table reconciliation (
@@ -1093,13 +1516,17 @@ grant insert, select, update on reconciliation to bellwether_engine;
 create table report_delivery (
   business_id bigint not null,
   report_schedule_run_id bigint not null,
-  user_id bigint not null,
+  user_id bigint,
   email_id bigint,
   reason text,
-  constraint report_delivery_pkey PRIMARY KEY (business_id, report_schedule_run_id, user_id),
+  report_delivery_id bigint generated by default as identity not null,
+  address text,
+  constraint report_delivery_pkey PRIMARY KEY (business_id, report_delivery_id),
+  constraint report_delivery_once UNIQUE NULLS NOT DISTINCT (business_id, report_schedule_run_id, user_id, address),
   constraint report_delivery_business_id_email_id_fkey FOREIGN KEY (business_id, email_id) REFERENCES email(business_id, email_id) ON DELETE SET NULL (email_id),
   constraint report_delivery_business_id_report_schedule_run_id_fkey FOREIGN KEY (business_id, report_schedule_run_id) REFERENCES report_schedule_run(business_id, report_schedule_run_id),
-  constraint report_delivery_business_id_user_id_fkey FOREIGN KEY (business_id, user_id) REFERENCES user_account(business_id, user_id)
+  constraint report_delivery_business_id_user_id_fkey FOREIGN KEY (business_id, user_id) REFERENCES user_account(business_id, user_id),
+  constraint report_delivery_recipient CHECK ((user_id IS NULL) <> (address IS NULL))
 ) with ();
 CREATE INDEX report_delivery_of_email ON report_delivery USING btree (business_id, email_id);
 create policy bellwether_app on report_delivery to bellwether_app using ((business_id = app_business()));
@@ -1206,12 +1633,20 @@ create table report_schedule (
   done_until timestamp with time zone not null,
   attempts smallint not null default 0,
   last_error text,
+  paused boolean not null default false,
+  skip_if_empty boolean not null default false,
+  address_list text[] not null default '{}'::text[],
+  link_user_id bigint,
+  stopped_user_id_list bigint[] not null default '{}'::bigint[],
+  stopped_address_list text[] not null default '{}'::text[],
   constraint report_schedule_pkey PRIMARY KEY (business_id, report_schedule_id),
   constraint report_schedule_business_id_fkey FOREIGN KEY (business_id) REFERENCES business(business_id),
+  constraint report_schedule_business_id_link_user_id_fkey FOREIGN KEY (business_id, link_user_id) REFERENCES user_account(business_id, user_id),
   constraint report_schedule_business_id_location_id_fkey FOREIGN KEY (business_id, location_id) REFERENCES location(business_id, location_id),
   constraint report_schedule_day_of_month CHECK (frequency <> 'MONTHLY'::text OR day_of_month IS NOT NULL),
   constraint report_schedule_day_of_month_check CHECK (day_of_month >= 1 AND day_of_month <= 31),
   constraint report_schedule_frequency_check CHECK (frequency = ANY (ARRAY['DAILY'::text, 'WEEKLY'::text, 'MONTHLY'::text])),
+  constraint report_schedule_link_user CHECK (address_list = '{}'::text[] OR link_user_id IS NOT NULL),
   constraint report_schedule_weekday CHECK (frequency <> 'WEEKLY'::text OR weekday IS NOT NULL)
 ) with ();
 CREATE INDEX report_schedule_due ON report_schedule USING btree (next_run_time) WHERE active;
@@ -1225,7 +1660,7 @@ CREATE TRIGGER audit_insert AFTER INSERT ON report_schedule REFERENCING NEW TABL
 CREATE TRIGGER audit_update AFTER UPDATE ON report_schedule REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_update('reportSchedule', 'report_schedule_id', 'next_run_time', 'done_until', 'attempts', 'last_error');
 CREATE TRIGGER check_user_id_list BEFORE INSERT OR UPDATE OF user_id_list ON report_schedule FOR EACH ROW EXECUTE FUNCTION check_array_references('user_id_list', 'user_account', 'user_id');
 
--- One run of a report schedule: COMPLETED if every recipient got a mail, PARTIAL if some did, FAILED if none did.
+-- One run of a report schedule: COMPLETED if every recipient got a mail, PARTIAL if some did, FAILED if none did, SKIPPED if there was nothing to mail or nobody wants it.
 create table report_schedule_run (
   business_id bigint not null,
   report_schedule_run_id bigint generated by default as identity not null,
@@ -1239,13 +1674,55 @@ create table report_schedule_run (
   constraint report_schedule_run_pkey PRIMARY KEY (business_id, report_schedule_run_id),
   constraint report_schedule_run_once UNIQUE (business_id, report_schedule_id, scheduled_time),
   constraint report_schedule_run_business_id_report_schedule_id_fkey FOREIGN KEY (business_id, report_schedule_id) REFERENCES report_schedule(business_id, report_schedule_id),
-  constraint report_schedule_run_status_check CHECK (status = ANY (ARRAY['COMPLETED'::text, 'PARTIAL'::text, 'FAILED'::text]))
+  constraint report_schedule_run_status_check CHECK (status = ANY (ARRAY['COMPLETED'::text, 'PARTIAL'::text, 'FAILED'::text, 'SKIPPED'::text]))
 ) with ();
 create policy bellwether_app on report_schedule_run to bellwether_app using ((business_id = app_business()));
 create policy owner on report_schedule_run to current_user using (true);
 grant insert, select on report_schedule_run to bellwether_app;
 grant usage on sequence report_schedule_run_report_schedule_run_id_seq to bellwether_app;
 CREATE TRIGGER audit_insert AFTER INSERT ON report_schedule_run REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_report_schedule_run();
+
+-- A target or threshold on a figure of a report; its people get one mail when it is crossed.
+create table report_target (
+  business_id bigint not null,
+  report_target_id bigint generated by default as identity not null,
+  name text,
+  report_id integer not null,
+  kpi text not null,
+  currency text,
+  direction text not null,
+  value numeric not null,
+  range text not null,
+  filters jsonb,
+  location_id bigint,
+  user_id_list bigint[] not null,
+  active boolean not null default true,
+  version bigint not null default 1,
+  created_date timestamp with time zone not null,
+  created_user text not null,
+  modified_date timestamp with time zone not null,
+  modified_user text not null,
+  next_check_time timestamp with time zone not null,
+  checked_time timestamp with time zone,
+  last_value numeric,
+  crossed_time timestamp with time zone,
+  last_error text,
+  paused boolean not null default false,
+  constraint report_target_pkey PRIMARY KEY (business_id, report_target_id),
+  constraint report_target_business_id_fkey FOREIGN KEY (business_id) REFERENCES business(business_id),
+  constraint report_target_business_id_location_id_fkey FOREIGN KEY (business_id, location_id) REFERENCES location(business_id, location_id),
+  constraint report_target_direction_check CHECK (direction = ANY (ARRAY['ABOVE'::text, 'BELOW'::text]))
+) with ();
+CREATE INDEX report_target_due ON report_target USING btree (next_check_time) WHERE active;
+create policy bellwether_app on report_target to bellwether_app using ((business_id = app_business()));
+create policy bellwether_engine on report_target to bellwether_engine using (true);
+create policy owner on report_target to current_user using (true);
+grant insert, select, update on report_target to bellwether_app;
+grant select on report_target to bellwether_engine;
+grant usage on sequence report_target_report_target_id_seq to bellwether_app;
+CREATE TRIGGER audit_insert AFTER INSERT ON report_target REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_insert('reportTarget', 'report_target_id', 'next_check_time', 'checked_time', 'last_value', 'crossed_time', 'last_error');
+CREATE TRIGGER audit_update AFTER UPDATE ON report_target REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_update('reportTarget', 'report_target_id', 'next_check_time', 'checked_time', 'last_value', 'crossed_time', 'last_error');
+CREATE TRIGGER check_user_id_list BEFORE INSERT OR UPDATE OF user_id_list ON report_target FOR EACH ROW EXECUTE FUNCTION check_array_references('user_id_list', 'user_account', 'user_id');
 
 -- Filters and grouping of a report under a name, of one person or shared by all.
 create table report_view (
@@ -1406,7 +1883,7 @@ create table status (
   constraint status_pkey PRIMARY KEY (business_id, object_type, status),
   constraint status_business_id_fkey FOREIGN KEY (business_id) REFERENCES business(business_id),
   constraint status_object_type_check CHECK (object_type = ANY (ARRAY['CALENDAR'::text, 'CLASS_SCHEDULE'::text, 'INVITATION'::text, 'RECALL'::text, 'DISCLAIMER'::text])),
-  constraint status_outcome_check CHECK (outcome = ANY (ARRAY['PENDING'::text, 'KEPT'::text, 'MISSED'::text, 'CANCELLED'::text]))
+  constraint status_outcome_check CHECK (outcome = ANY (ARRAY['PENDING'::text, 'KEPT'::text, 'MISSED'::text, 'CANCELLED'::text, 'LATE_CANCELLED'::text]))
 ) with ();
 create policy bellwether_app on status to bellwether_app using ((business_id = app_business()));
 create policy bellwether_engine on status to bellwether_engine using (true);
@@ -1428,10 +1905,15 @@ create table suppression (
   detail text,
   created_date timestamp with time zone not null,
   created_user text not null,
-  constraint suppression_pkey PRIMARY KEY (business_id, email_address, reason),
+  email_category_id bigint,
+  topic bigint not null generated always as (COALESCE(email_category_id, (0)::bigint)) stored,
+  constraint suppression_pkey PRIMARY KEY (business_id, email_address, reason, topic),
+  constraint suppression_business_id_email_category_id_fkey FOREIGN KEY (business_id, email_category_id) REFERENCES email_category(business_id, email_category_id),
   constraint suppression_business_id_fkey FOREIGN KEY (business_id) REFERENCES business(business_id),
-  constraint suppression_reason_check CHECK (reason = ANY (ARRAY['UNSUBSCRIBED'::text, 'BOUNCED'::text, 'COMPLAINED'::text]))
+  constraint suppression_reason_check CHECK (reason = ANY (ARRAY['UNSUBSCRIBED'::text, 'BOUNCED'::text, 'COMPLAINED'::text])),
+  constraint suppression_topic_check CHECK (email_category_id IS NULL OR reason = 'UNSUBSCRIBED'::text)
 ) with ();
+comment on column suppression.topic is 'For the primary key, which cannot contain null.';
 create policy bellwether_app on suppression to bellwether_app using ((business_id = app_business()));
 create policy bellwether_engine on suppression to bellwether_engine using (true);
 create policy owner on suppression to current_user using (true);
@@ -1469,6 +1951,7 @@ create table user_account (
   modified_date timestamp with time zone not null,
   modified_user text not null,
   failure_mails boolean,
+  language text,
   constraint user_account_pkey PRIMARY KEY (business_id, user_id),
   constraint user_account_business_id_fkey FOREIGN KEY (business_id) REFERENCES business(business_id),
   constraint user_account_business_id_professional_id_fkey FOREIGN KEY (business_id, professional_id) REFERENCES professional(business_id, professional_id),
@@ -1628,7 +2111,7 @@ begin
   insert into audit (business_id, time, username, object, id, change, after)
   select business_id, modified_date, username, tg_argv[0], after ->> tg_argv[1], 'CREATED',
          after - tg_argv[2:]
-  from (select r.business_id, r.modified_date, to_jsonb(r) as after from new_rows r offset 0) n;
+  from (select r.business_id, r.modified_date, to_jsonb(r) - 'changed_in' as after from new_rows r offset 0) n;
   return null;
 end $function$;
 
@@ -1685,13 +2168,16 @@ AS $function$
 declare
   username text := app_user();
 begin
-  insert into audit (business_id, time, username, object, id, change, after)
+  insert into audit (business_id, time, username, object, id, change, before, after)
   select business_id, n.modified_date, username, tg_argv[0], id,
-         case when o.active and not n.active then 'DELETED' else 'CHANGED' end, n.after
-  from (select business_id, row ->> tg_argv[1] as id, active, row - tg_argv[2:] as before
-        from (select r.business_id, r.active, to_jsonb(r) as row from old_rows r offset 0) was) o
+         case when o.active and not n.active then 'DELETED' else 'CHANGED' end,
+         case when n.modified_date - o.modified_date > interval '27 days' then o.before end, n.after
+  from (select business_id, row ->> tg_argv[1] as id, active, modified_date, row - tg_argv[2:] as before
+        from (select r.business_id, r.active, r.modified_date, to_jsonb(r) - 'changed_in' as row
+              from old_rows r offset 0) was) o
   join (select business_id, row ->> tg_argv[1] as id, active, modified_date, row - tg_argv[2:] as after
-        from (select r.business_id, r.active, r.modified_date, to_jsonb(r) as row from new_rows r offset 0) is_now) n
+        from (select r.business_id, r.active, r.modified_date, to_jsonb(r) - 'changed_in' as row
+              from new_rows r offset 0) is_now) n
     using (business_id, id)
   where o.before <> n.after;
   return null;
@@ -1720,6 +2206,18 @@ begin
   where e.business_id = new.business_id and e.email_id = any (ids) and e.next_attempt_time is not null;
   return null;
 end $function$;
+
+CREATE OR REPLACE FUNCTION change_epoch()
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'public'
+AS $function$
+  select md5(concat_ws(' ', system_identifier, database_timeline(),
+                       (select oid from pg_database where datname = current_database()),
+                       'calendar'::regclass::oid, (select nullif(last_value, 0) from restored_audit_id)))
+  from pg_control_system()
+$function$;
 
 CREATE OR REPLACE FUNCTION change_settings_version()
  RETURNS trigger
@@ -1835,66 +2333,131 @@ AS $function$
 begin
   insert into status (business_id, object_type, status, label, outcome, live, live_after,
                       created_date, created_user, modified_date, modified_user)
-  select new.business_id, s.object_type, s.status, s.label,
-         default_outcome(s.object_type, s.status, s.live, s.live_after), s.live, s.live_after,
+  select new.business_id, s.object_type, s.status, s.label, s.outcome, s.live, s.live_after,
          new.created_date, 'SYSTEM', new.created_date, 'SYSTEM'
   from (values
-    ('CALENDAR', 'OPEN', 'Open', true, true),
-    ('CALENDAR', 'CONFIRMED', 'Confirmed', true, true),
-    ('CALENDAR', 'CHECKED_IN', 'Checked in', true, true),
-    ('CALENDAR', 'IN_PROGRESS', 'In progress', true, true),
-    ('CALENDAR', 'COMPLETED', 'Completed', false, true),
-    ('CALENDAR', 'CANCELLED', 'Cancelled', false, false),
-    ('CALENDAR', 'NO_SHOW', 'No-show', false, false),
-    ('CLASS_SCHEDULE', 'OPEN', 'Open', true, true),
-    ('CLASS_SCHEDULE', 'CLOSED', 'Closed', false, true),
-    ('CLASS_SCHEDULE', 'CANCELLED', 'Cancelled', false, false),
-    ('INVITATION', 'SENT', 'Sent', true, true),
-    ('INVITATION', 'COMPLETED', 'Completed', false, false),
-    ('INVITATION', 'EXPIRED', 'Expired', false, false),
-    ('INVITATION', 'CANCELLED', 'Cancelled', false, false),
-    ('RECALL', 'DUE', 'Due', true, true),
-    ('RECALL', 'COMPLETED', 'Completed', false, false),
-    ('RECALL', 'CANCELLED', 'Cancelled', false, false),
-    ('DISCLAIMER', 'PENDING', 'Pending', true, true),
-    ('DISCLAIMER', 'SIGNED', 'Signed', false, false),
-    ('DISCLAIMER', 'WAIVED', 'Waived', false, false)
-  ) as s (object_type, status, label, live, live_after);
+    ('CALENDAR', 'OPEN', 'Open', 'PENDING', true, true),
+    ('CALENDAR', 'CONFIRMED', 'Confirmed', 'PENDING', true, true),
+    ('CALENDAR', 'CHECKED_IN', 'Checked in', 'PENDING', true, true),
+    ('CALENDAR', 'IN_PROGRESS', 'In progress', 'PENDING', true, true),
+    ('CALENDAR', 'COMPLETED', 'Completed', 'KEPT', false, true),
+    ('CALENDAR', 'CANCELLED', 'Cancelled', 'CANCELLED', false, false),
+    ('CALENDAR', 'NO_SHOW', 'No-show', 'MISSED', false, false),
+    ('CLASS_SCHEDULE', 'OPEN', 'Open', 'PENDING', true, true),
+    ('CLASS_SCHEDULE', 'CLOSED', 'Closed', 'KEPT', false, true),
+    ('CLASS_SCHEDULE', 'CANCELLED', 'Cancelled', 'CANCELLED', false, false),
+    ('INVITATION', 'SENT', 'Sent', 'PENDING', true, true),
+    ('INVITATION', 'COMPLETED', 'Completed', 'KEPT', false, false),
+    ('INVITATION', 'EXPIRED', 'Expired', 'MISSED', false, false),
+    ('INVITATION', 'CANCELLED', 'Cancelled', 'CANCELLED', false, false),
+    ('RECALL', 'DUE', 'Due', 'PENDING', true, true),
+    ('RECALL', 'COMPLETED', 'Completed', 'KEPT', false, false),
+    ('RECALL', 'CANCELLED', 'Cancelled', 'CANCELLED', false, false),
+    ('DISCLAIMER', 'PENDING', 'Pending', 'PENDING', true, true),
+    ('DISCLAIMER', 'SIGNED', 'Signed', 'KEPT', false, false),
+    ('DISCLAIMER', 'WAIVED', 'Waived', 'CANCELLED', false, false)
+  ) as s (object_type, status, label, outcome, live, live_after);
   return null;
 end $function$;
 
-CREATE OR REPLACE FUNCTION default_outcome(object_type text, status text, live boolean, live_after boolean)
+CREATE OR REPLACE FUNCTION database_place()
  RETURNS text
  LANGUAGE sql
- IMMUTABLE
+ STABLE
+ SET search_path TO 'public'
 AS $function$
-  with words as (  -- NotAttended is Not_Attended
-    select regexp_replace(status, '([a-z0-9])([A-Z])', '\1_\2', 'g') as name
-  ), plain as (
-    select name, regexp_replace(name, '(^|[^a-z])((not|never|non)[^a-z]+|un)(cancel|storn|annul|no.?show|missed|absent|expired)',
-                                '', 'gi') as affirmed
-    from words
-  )
-  select case
-    when (object_type, status) = ('DISCLAIMER', 'SIGNED') then 'KEPT'
-    when (object_type, status) = ('DISCLAIMER', 'WAIVED') then 'CANCELLED'
-    when name ~* '(^|[^a-z])not[^a-z]+yet([^a-z]|$)' then 'PENDING'
-    when affirmed ~* 'cancel|storn|annul' then 'CANCELLED'
-    when affirmed ~* 'no.?show|missed|absent|expired' then 'MISSED'
-    when name ~* '(^|[^a-z])((not|never|non)[^a-z]+|un)attend' then 'MISSED'
-    when name ~* '(^|[^a-z])((not|never|non)[^a-z]+|un|in)(complete|closed)' then 'PENDING'
-    when name ~* 'complete|closed|attended' then 'KEPT'
-    when live_after and not live then 'KEPT'
-    else 'PENDING'
-  end
-  from plain
+  select concat_ws(' ', system_identifier, (select oid from pg_database where datname = current_database()),
+                   'calendar'::regclass::oid)
+  from pg_control_system()
 $function$;
+
+CREATE OR REPLACE FUNCTION database_timeline()
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+RETURN "left"(pg_walfile_name(pg_current_wal_lsn()), 8);
+
+CREATE OR REPLACE FUNCTION delete_business_rows(business bigint, page integer)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public'
+AS $function$
+declare
+  target record;
+  deleted bigint;
+  total bigint := 0;
+begin
+  perform from business b where b.business_id = business and not b.active;
+  if not found then return 0; end if;
+  for target in
+    select c.oid::regclass as name,
+           (select string_agg(format('%I desc', a.attname), ', ' order by k.place)
+            from pg_index i cross join unnest(i.indkey) with ordinality k (attnum, place)
+            join pg_attribute a on a.attrelid = c.oid and a.attnum = k.attnum
+            where i.indrelid = c.oid and i.indisprimary) as newest_first
+    from pg_class c join pg_attribute b on b.attrelid = c.oid and b.attname = 'business_id' and b.attnum > 0
+    where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and c.relname <> 'business'
+    order by c.oid desc
+  loop
+    begin
+      execute format('delete from %1$s where ctid = any (array(select ctid from %1$s where business_id = $1
+                      order by %2$s limit $2))', target.name, coalesce(target.newest_first, '1')) using business, page;
+      get diagnostics deleted = row_count;
+      total := total + deleted;
+    exception when foreign_key_violation then
+      total := total + 1;
+    end;
+  end loop;
+  if total = 0 then
+    delete from business b where b.business_id = business;
+    total := 1;
+  end if;
+  return total;
+end $function$;
+grant execute on function delete_business_rows to bellwether_operator;
+
+CREATE OR REPLACE FUNCTION delete_old_audit(moment timestamp with time zone, page integer)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  deleted bigint;
+begin
+  with old as materialized (
+    select a.business_id, a.audit_id, a.object, a.id, a.after
+    from business b cross join lateral (
+      select x.business_id, x.audit_id, x.object, x.id, x.after from audit x
+      where x.business_id = b.business_id and x.time < moment
+      order by x.time, x.audit_id limit page) a
+    limit page),
+  completed as (
+    update audit n set before = following.after
+    from (select distinct on (o.business_id, o.object, o.id) o.business_id, next.audit_id, o.after
+          from old o cross join lateral (
+            select m.audit_id, m.time from audit m
+            where (m.business_id, m.object, m.id) = (o.business_id, o.object, o.id) and m.audit_id > o.audit_id
+            order by m.audit_id limit 1) next
+          where next.time >= moment
+          order by o.business_id, o.object, o.id, o.audit_id desc) following
+    where (n.business_id, n.audit_id) = (following.business_id, following.audit_id)
+      and n.before is null and n.change <> 'CREATED'
+    returning 1)
+  delete from audit a using old
+  where (a.business_id, a.audit_id) = (old.business_id, old.audit_id);
+  get diagnostics deleted = row_count;
+  return deleted;
+end $function$;
+grant execute on function delete_old_audit to bellwether_operator;
 
 CREATE OR REPLACE FUNCTION erase_audit_row(object text, "row" jsonb)
  RETURNS jsonb
  LANGUAGE sql
  IMMUTABLE
-RETURN CASE WHEN ("row" IS NULL) THEN NULL::jsonb WHEN (object = 'client'::text) THEN ("row" || '{"tags": {}, "phone": null, "language": null, "last_name": "client", "time_zone": null, "first_name": "Erased", "external_id": null, "email_address": null}'::jsonb) WHEN (object = 'calendar'::text) THEN ("row" || '{"note": null, "tags": {}, "change_note": null, "external_id": null}'::jsonb) ELSE ("row" || '{"tags": {}, "external_id": null}'::jsonb) END;
+RETURN CASE WHEN ("row" IS NULL) THEN NULL::jsonb WHEN (object = 'client'::text) THEN ("row" || '{"tags": {}, "phone": null, "language": null, "last_name": "client", "time_zone": null, "first_name": "Erased", "external_id": null, "email_address": null}'::jsonb) WHEN (object = 'calendar'::text) THEN ("row" || '{"note": null, "tags": {}, "answer_note": null, "change_note": null, "external_id": null}'::jsonb) WHEN ((object = 'disclaimer'::text) AND (("row" ->> 'signed_name'::text) IS NOT NULL)) THEN ("row" || '{"tags": {}, "external_id": null, "signed_name": "Erased"}'::jsonb) ELSE ("row" || '{"tags": {}, "external_id": null}'::jsonb) END;
 
 CREATE OR REPLACE FUNCTION erase_client(business bigint, client bigint, moment timestamp with time zone)
  RETURNS jsonb
@@ -1921,6 +2484,20 @@ begin
   perform from recall r where r.business_id = business and r.client_id = client
   order by recall_id for no key update;
 
+  with erased as (
+    delete from feed_match m where m.business_id = business and m.kind = 'client' and m.object_id = client
+    returning m.feed_id, m.match_key)
+  update feed_entry e
+  set state = case when e.state = 'GONE' then 'GONE' else 'SKIPPED' end, reason_code = 'erased',
+      reason = 'Its client was erased.', title = null, source = '{}', applied = '{}', decisions = '[]',
+      correction = null, person_keys = '{}', is_erased = true
+  where e.business_id = business and not e.is_erased
+    and (exists (select from erased x where x.feed_id = e.feed_id and e.person_keys @> array[x.match_key])
+         or e.object_type = 'CALENDAR' and e.object_id in (
+              select c.calendar_id from calendar c where c.business_id = business and c.client_id = client));
+  get diagnostics overwritten = row_count;
+  counts := counts || jsonb_build_object('feedEntry', overwritten);
+
   delete from client_word w where w.business_id = business and w.client_id = client;
   update client c
   set first_name = 'Erased', last_name = 'client', email_address = null, phone = null,
@@ -1931,10 +2508,11 @@ begin
       is distinct from ('Erased', 'client', null, null, null, null, '{}'::jsonb, null);
 
   update calendar c
-  set note = null, change_note = null, tags = '{}', external_id = null,
+  set note = null, change_note = null, answer_note = null, tags = '{}', external_id = null,
       version = version + 1, modified_date = moment, modified_user = username
   where c.business_id = business and c.client_id = client
-    and (c.note, c.change_note, c.tags, c.external_id) is distinct from (null, null, '{}'::jsonb, null);
+    and (c.note, c.change_note, c.answer_note, c.tags, c.external_id)
+      is distinct from (null, null, null, '{}'::jsonb, null);
   get diagnostics overwritten = row_count;
   counts := counts || jsonb_build_object('calendar', overwritten);
 
@@ -1953,9 +2531,11 @@ begin
   counts := counts || jsonb_build_object('recall', overwritten);
 
   update disclaimer d
-  set tags = '{}', external_id = null, version = version + 1, modified_date = moment, modified_user = username
+  set signed_name = case when d.signed_name is not null then 'Erased' end, tags = '{}', external_id = null,
+      version = version + 1, modified_date = moment, modified_user = username
   where d.business_id = business and d.client_id = client
-    and (d.tags, d.external_id) is distinct from ('{}'::jsonb, null);
+    and (coalesce(d.signed_name, 'Erased'), d.tags, d.external_id)
+      is distinct from ('Erased', '{}'::jsonb, null);
   get diagnostics overwritten = row_count;
   return counts || jsonb_build_object('disclaimer', overwritten);
 end $function$;
@@ -2134,6 +2714,22 @@ begin
 end $function$;
 grant execute on function erase_client_traces to bellwether_operator;
 
+CREATE OR REPLACE FUNCTION erase_feed_samples(business bigint)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public'
+AS $function$
+declare
+  overwritten bigint;
+begin
+  update feed_run r set result = r.result - 'samples'
+  where r.business_id = business and r.result ? 'samples';
+  get diagnostics overwritten = row_count;
+  return overwritten;
+end $function$;
+grant execute on function erase_feed_samples to bellwether_operator;
+
 CREATE OR REPLACE FUNCTION erase_report_mails(business bigint)
  RETURNS bigint
  LANGUAGE plpgsql
@@ -2200,6 +2796,44 @@ AS $function$
           and e.to_address <> 'erased@erased.invalid') former
 $function$;
 -- may be called by its owner only
+
+CREATE OR REPLACE FUNCTION hold_database(reason text, lost_until timestamp with time zone, moment timestamp with time zone)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public'
+AS $function$
+declare
+  sequence regclass;
+begin
+  for sequence in select c.oid from pg_class c
+                  where c.relkind = 'S' and c.relnamespace = 'public'::regnamespace
+                    and c.relname <> 'restored_audit_id' loop
+    execute format('select setval(%L, last_value + 1000000) from %s', sequence, sequence);
+  end loop;
+  -- A database that no service has used yet.
+  insert into installation (place, timeline, seen_time) values ('', '', moment) on conflict do nothing;
+  update installation
+  set held_since = moment, held_reason = reason, lost_from = seen_time, lost_until = hold_database.lost_until,
+      newer_state = null, expires_until = null, released_time = null, released_user = null;
+  perform setval('restored_audit_id', last_value) from audit_audit_id_seq;
+end $function$;
+grant execute on function hold_database to bellwether_operator;
+
+CREATE OR REPLACE FUNCTION keep_mail_dictionary(business bigint, key bytea, bytes bytea)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'public'
+AS $function$
+begin
+  loop
+    perform from mail_dictionary d
+    where d.business_id = business and d.dictionary_key = key for key share;
+    exit when found;
+    insert into mail_dictionary (business_id, dictionary_key, content) values (business, key, bytes)
+    on conflict do nothing;
+  end loop;
+end $function$;
 
 CREATE OR REPLACE FUNCTION objects_of_client(business bigint, client bigint)
  RETURNS TABLE(object_type text, object_id bigint, object_uuid text)
@@ -2312,6 +2946,26 @@ begin
     end if;
   end loop;
 end $procedure$;
+
+CREATE OR REPLACE FUNCTION skip_report_schedules(moment timestamp with time zone)
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'public'
+BEGIN ATOMIC
+ UPDATE report_schedule SET done_until = GREATEST(report_schedule.done_until, skip_report_schedules.moment)
+   WHERE ((report_schedule.done_until < skip_report_schedules.moment) AND (report_schedule.next_run_time <= skip_report_schedules.moment));
+END;
+grant execute on function skip_report_schedules to bellwether_operator;
+
+CREATE OR REPLACE FUNCTION stamp_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.changed_in := pg_current_xact_id();
+  return new;
+end $function$;
 
 CREATE OR REPLACE FUNCTION wake_report_schedules()
  RETURNS trigger
