@@ -6,7 +6,12 @@ export type Clock = {
    * clocks do not have it; `now()` is used instead.
    */
   confirm?(readDatabaseTime: () => Promise<Temporal.Instant>): Promise<Temporal.Instant>
+  /** Calls the listener after the time was set back. */
+  onSetBack?(listener: SetBackListener): void
 }
+
+/** `stepMs`: how far the time was set back, never too much. */
+export type SetBackListener = (stepMs: number) => void
 
 /**
  * The database's time, never ahead of it. Between two readings the monotonic counter measures the
@@ -15,35 +20,47 @@ export type Clock = {
 export class DatabaseClock implements Clock {
   /** The database's time minus the monotonic counter. */
   #offsetMs = Date.now() - performance.now()
+  #isRead = false
+  readonly #listeners: SetBackListener[] = []
 
   now() {
     return Temporal.Instant.fromEpochMilliseconds(Math.floor(this.#offsetMs + performance.now()))
   }
 
-  /**
-   * Uses a reading of the database's time. The database took it before the answer arrived, so counting
-   * from the answer can only be late.
-   */
+  /** Uses a reading of the database's time that was answered at this moment of the counter. */
   set(databaseMs: number, answeredAt: number) {
     this.#offsetMs = databaseMs - answeredAt
+    this.#isRead = true
   }
 
-  /** No reading is ahead of the database, so the highest of a few is the closest. */
-  async synchronise(readDatabaseMs: () => Promise<number>) {
-    let closest = Number.NEGATIVE_INFINITY
-    for (let reading = 0; reading < READINGS; reading += 1) {
-      closest = Math.max(closest, (await readDatabaseMs()) - performance.now())
-    }
-    this.#offsetMs = closest
+  /**
+   * Reads the database's time. The database took it after the question was sent and before the answer
+   * arrived. An estimate outside of these limits is wrong: somebody has set the clock of the database, or
+   * the two machines count at different speeds. The new one counts from the answer, so it is never ahead.
+   */
+  async read(readDatabaseMs: () => Promise<number>) {
+    const sentAt = performance.now()
+    const databaseMs = await readDatabaseMs()
+    const answeredAt = performance.now()
+    const aheadMs = this.#offsetMs - (databaseMs - sentAt)
+    const isBehind = this.#offsetMs < databaseMs - answeredAt
+    if (this.#isRead && aheadMs <= 0 && !isBehind) return
+    const isSetBack = this.#isRead && aheadMs > MIN_STEP_MS
+    this.set(databaseMs, answeredAt)
+    if (isSetBack) for (const listener of this.#listeners) listener(Math.floor(aheadMs))
   }
 
-  /** If the database's time was set back, or this machine counts too fast, the clock follows at once. */
   async confirm(readDatabaseTime: () => Promise<Temporal.Instant>) {
-    const expected = this.now()
-    const confirmed = await readDatabaseTime()
-    const isAhead = Temporal.Instant.compare(expected, confirmed) > 0
-    if (isAhead) this.set(confirmed.epochMilliseconds, performance.now())
-    return confirmed
+    let confirmed: Temporal.Instant | undefined
+    await this.read(async () => {
+      confirmed = await readDatabaseTime()
+      return Number(confirmed.epochNanoseconds) / 1e6
+    })
+    return confirmed!
+  }
+
+  onSetBack(listener: SetBackListener) {
+    this.#listeners.push(listener)
   }
 
   /** How far the machine's own clock is from the database's, for `doctor`. */
@@ -52,7 +69,8 @@ export class DatabaseClock implements Clock {
   }
 }
 
-const READINGS = 3
+/** Less is a correction of the clock, which moves no stored time noticeably. */
+const MIN_STEP_MS = 1_000
 
 export const monotonicMs = () => performance.now()
 

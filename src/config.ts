@@ -12,11 +12,19 @@ export type Config = {
   dataDir: string
   /** Undefined: the embedded server in `dataDir`. */
   databaseUrl: string | undefined
+  /** A connection pooler in front of `databaseUrl`. */
+  poolerUrl: string | undefined
+  /** A standby of `databaseUrl`, for reports, exports and backtests. */
+  replicaUrl: string | undefined
   role: 'all' | 'api' | 'worker'
   /** Undefined: a key is created at the first start. */
   adminApiKey: string | undefined
   /** Undefined: emails are captured and not sent. */
   smtpUrl: string | undefined
+  /** Mails at a time from this node that the mail server answers in time. */
+  smtpConnections: number
+  /** How long a mail whose message has ended waits for the answer. */
+  smtpAnswerSeconds: number
   mailFrom: { name: string; address: string }
   /** Without a trailing slash. */
   publicUrl: string
@@ -26,6 +34,8 @@ export type Config = {
   sendLimits: Record<string, { concurrent: number; perSecond: number }>
   /** As Fastify expects it. */
   trustProxy: boolean | number | string[]
+  /** HSTS also for all hosts below that of `publicUrl`. */
+  hstsSubdomains: boolean
   dkim: { key: string; domain: string; selector: string } | undefined
   /** The mechanism that SPF records must contain for the mail server; undefined: its address. */
   smtpSpf: string | undefined
@@ -40,6 +50,10 @@ export type Config = {
   retentionMonths: number | undefined
   pageSize: 'A4' | 'Letter'
   metricsToken: string | undefined
+  /** For secrets of feeds: the first encrypts, all decrypt. Empty: none is set. */
+  secretKeys: Buffer[]
+  /** Host names, addresses and networks that feeds may reach although they are private, or by plain HTTP. */
+  feedPrivateHosts: string[]
   /** Origins whose pages may call the API with a key; `*` allows all. */
   corsOrigins: string[]
   leaseSeconds: number
@@ -81,14 +95,19 @@ export function readConfig(env: Environment): Config {
     host,
     dataDir: resolve(text('DATA_DIR') ?? './data'),
     databaseUrl: secretSetting('DATABASE_URL', postgresUrl),
+    poolerUrl: secretSetting('DATABASE_POOLER', postgresUrl),
+    replicaUrl: secretSetting('DATABASE_REPLICA_URL', replicaUrl),
     role: setting('ROLE', 'all', oneOf(ROLES)),
     adminApiKey: secretSetting('ADMIN_API_KEY', credential),
     smtpUrl: secretSetting('SMTP_URL', smtpUrl),
+    smtpConnections: setting('SMTP_CONNECTIONS', 10, wholeNumber(1, 200)),
+    smtpAnswerSeconds: setting('SMTP_ANSWER_SECONDS', 120, wholeNumber(10, 3_600)),
     mailFrom: setting('MAIL_FROM', { name: 'Bellwether', address: 'no-reply@localhost' }, mailbox),
-    publicUrl: setting('PUBLIC_URL', addressOf(host, port), webUrl),
+    publicUrl: setting('PUBLIC_URL', urlOf(host, port), webUrl),
     rateLimit: setting('RATE_LIMIT', { perSecond: 100, burst: 1_000 }, rateLimit),
     sendLimits: setting('SEND_LIMITS', {}, sendLimits),
     trustProxy: setting('TRUST_PROXY', false, trustProxy),
+    hstsSubdomains: setting('HSTS_SUBDOMAINS', false, trueOrFalse),
     dkim: requireAllOrNone(faults, dkimKey, dkimDomain, dkimSelector),
     smtpSpf: setting('SMTP_SPF', undefined, spfMechanism),
     dnsServers: setting('DNS_SERVERS', [], serverAddresses),
@@ -98,18 +117,31 @@ export function readConfig(env: Environment): Config {
     retentionMonths: setting('RETENTION_MONTHS', undefined, wholeNumber(1, 1_200)),
     pageSize: setting('PAGE_SIZE', 'A4', pageSize),
     metricsToken: secretSetting('METRICS_TOKEN', credential),
+    secretKeys: secretSetting('SECRET_KEY', encryptionKeys) ?? [],
+    feedPrivateHosts: setting('FEED_PRIVATE_HOSTS', [], hostsAndNetworks),
     corsOrigins: setting('CORS_ORIGINS', [], origins),
     leaseSeconds: setting('LEASE_SECONDS', 10, wholeNumber(1, 3_600)),
     logLevel: setting('LOG_LEVEL', 'info', oneOf(LOG_LEVELS)),
+  }
+  if (config.poolerUrl && !config.databaseUrl) {
+    faults.push('DATABASE_POOLER needs DATABASE_URL, which names the PostgreSQL server itself')
+  }
+  if (config.replicaUrl && !config.databaseUrl) {
+    faults.push('DATABASE_REPLICA_URL needs DATABASE_URL, which names the primary')
   }
   if (faults.length > 0) throw new StartError(faults.join('\n'))
   return config
 }
 
-/** Warns of valid settings with which recipients cannot reply to mails or open their links. */
-export function configWarnings({ smtpUrl, publicUrl, mailFrom }: Config): string[] {
-  if (smtpUrl === undefined) return []
+/** Warns of valid settings that are wrong for a service that others can reach. */
+export function configWarnings({ smtpUrl, publicUrl, mailFrom, trustProxy }: Config): string[] {
   const warnings: string[] = []
+  if (trustProxy === true) {
+    warnings.push(
+      'TRUST_PROXY is true: anybody can choose the address that rate limits and the log see; set it to the addresses of your proxies',
+    )
+  }
+  if (smtpUrl === undefined) return warnings
   if (isUnreachable(new URL(publicUrl).hostname)) {
     warnings.push(
       `PUBLIC_URL is ${publicUrl}: readers of a mail cannot open its links; set it to the public address of the service`,
@@ -161,7 +193,7 @@ function origins(value: string): string[] {
 }
 
 /** The URL of the service for a browser on this machine. */
-export function addressOf(host: string, port: number) {
+export function urlOf(host: string, port: number) {
   const reachable = host === '0.0.0.0' || host === '::' ? 'localhost' : host
   return `http://${isIP(reachable) === 6 ? `[${reachable}]` : reachable}:${port}`
 }
@@ -207,6 +239,11 @@ const oneOf =
     if (choice) return choice
     throw new Error(`must be one of ${choices.join(', ')}, not '${value}'`)
   }
+
+function trueOrFalse(value: string) {
+  if (value === 'true' || value === 'false') return value === 'true'
+  throw new Error(`must be true or false, not '${value}'`)
+}
 
 function hostName(value: string) {
   // A URL refuses names that look like an address, such as 999.1.1.1.
@@ -277,6 +314,11 @@ function postgresUrl(value: string) {
     throw new Error(`must have one of ${SSL_MODES.join(', ')} as sslmode`)
   // By default, pg interprets the modes differently from libpq.
   return `${value}&uselibpqcompat=true`
+}
+
+function replicaUrl(value: string) {
+  if (serverUrls(value).length === 1) return postgresUrl(value)
+  throw new Error('must name one server: a name or a proxy can stand for several')
 }
 
 const WRITABLE = ['read-write', 'primary']
@@ -359,6 +401,23 @@ const isNetwork = (proxy: string) => {
 }
 
 const isNamed = (proxy: string) => ['loopback', 'linklocal', 'uniquelocal'].includes(proxy)
+
+/** `calendar.lan, 192.168.1.0/24`. */
+function hostsAndNetworks(value: string): string[] {
+  const hosts = value.split(',').map((host) => host.trim().toLowerCase())
+  if (hosts.every((host) => isNetwork(host) || HOST_NAME.test(host))) return hosts
+  throw new Error(`must hold host names, addresses or networks, not '${value}'`)
+}
+
+/** Keys of 32 bytes in base64 or hexadecimal, separated by commas. */
+function encryptionKeys(value: string): Buffer[] {
+  const keys = value.split(',').map((text) => {
+    const key = text.trim()
+    return Buffer.from(key, /^[0-9a-f]{64}$/i.test(key) ? 'hex' : 'base64')
+  })
+  if (keys.every((key) => key.length === 32)) return keys
+  throw new Error('must hold keys of 32 bytes in base64: `openssl rand -base64 32` makes one')
+}
 
 function pageSize(value: string): Config['pageSize'] {
   if (value.toLowerCase() === 'a4') return 'A4'

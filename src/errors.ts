@@ -51,7 +51,13 @@ function codeOfFaults(errors: Fault[]): ProblemCode {
 
 type Unauthorized = Extract<
   ProblemCode,
-  'missing-credential' | 'wrong-scheme' | 'unknown-key' | 'expired-session' | 'sign-in-failed'
+  | 'missing-credential'
+  | 'wrong-scheme'
+  | 'unknown-key'
+  | 'expired-session'
+  | 'other-session'
+  | 'sign-in-failed'
+  | 'wrong-signature'
 >
 
 /** `detail` tells the caller what to send. */

@@ -7,12 +7,17 @@ export type QueueLimits = {
   perBusiness?: number
   /** How much work of one business can wait; more is refused with 429. */
   maxWaiting?: number
+  /** How long work can wait before it is refused with 503. */
+  maxWaitSeconds?: number
   /** The answer's `Retry-After`. */
   retryAfterSeconds?: number
 }
 
-/** The business that the work is for, and the signal that removes it from the queue. */
-export type Caller = { businessId?: number; signal?: AbortSignal }
+/**
+ * The business that the work is for, or the client's address while the business is unknown, and the
+ * signal that removes the work from the queue.
+ */
+export type WaitingCaller = { businessId?: number; address?: string; signal?: AbortSignal }
 
 /** A place in the queue. The owner must call `release` when the work has ended. */
 export type Slot = {
@@ -28,15 +33,27 @@ export type Slot = {
  */
 export class WorkQueue {
   readonly #limits: Required<QueueLimits>
-  readonly #running = new Map<number, number>()
+  readonly #running = new Map<Name, number>()
+  #runningTotal = 0
   /** Waiting work by business. The first business in the map is the next one to be served. */
-  readonly #waiting = new Map<number, Set<() => void>>()
+  readonly #waiting = new Map<Name, Set<() => void>>()
 
   constructor(limits: QueueLimits) {
-    this.#limits = { perBusiness: Infinity, maxWaiting: Infinity, retryAfterSeconds: 5, ...limits }
+    this.#limits = {
+      perBusiness: Infinity,
+      maxWaiting: Infinity,
+      maxWaitSeconds: Infinity,
+      retryAfterSeconds: 5,
+      ...limits,
+    }
   }
 
-  async run<T>(caller: Caller, work: () => Promise<T>): Promise<T> {
+  /** How much work waits. */
+  get waiting() {
+    return this.#waiting.values().reduce((sum, { size }) => sum + size, 0)
+  }
+
+  async run<T>(caller: WaitingCaller, work: () => Promise<T>): Promise<T> {
     const slot = this.reserve(caller)
     try {
       await slot.granted
@@ -48,74 +65,94 @@ export class WorkQueue {
   }
 
   /** Takes a place in the queue. Throws 429 if too much work of the business waits already. */
-  reserve({ businessId = 0, signal }: Caller): Slot {
+  reserve({ businessId, address, signal }: WaitingCaller): Slot {
     signal?.throwIfAborted()
+    const name = businessId ?? address ?? 0
+    if (this.#hasRoom(name)) {
+      this.#start(name)
+      return { granted: GRANTED, release: this.#releaseOf(name) }
+    }
+    return this.#wait(name, signal)
+  }
+
+  #wait(name: Name, signal: AbortSignal | undefined): Slot {
     const { promise: granted, resolve, reject } = Promise.withResolvers<void>()
     granted.catch(() => {}) // The owner may release the slot without having awaited it.
-    let isRunning = false
+    let release = () => leave()
     const leave = () => {
-      this.#removeWaiting(businessId, start)
+      this.#removeWaiting(name, start)
       signal?.removeEventListener('abort', abort)
+      clearTimeout(deadline)
     }
-    const abort = () => {
+    const giveUp = (reason: unknown) => {
       leave()
-      reject(signal?.reason)
+      reject(reason)
     }
+    const abort = () => giveUp(signal?.reason)
     const start = () => {
       leave()
-      this.#running.set(businessId, this.#countRunning(businessId) + 1)
-      isRunning = true
+      this.#start(name)
+      release = this.#releaseOf(name)
       resolve()
     }
-    const release = () => {
-      if (!isRunning) return leave()
+    this.#addWaiting(name, start)
+    signal?.addEventListener('abort', abort)
+    const { maxWaitSeconds } = this.#limits
+    const deadline = Number.isFinite(maxWaitSeconds)
+      ? setTimeout(() => giveUp(this.#tooLong()), maxWaitSeconds * 1000)
+      : undefined
+    return { granted, release: () => release() }
+  }
+
+  #start(name: Name) {
+    this.#running.set(name, this.#countRunning(name) + 1)
+    this.#runningTotal += 1
+  }
+
+  #releaseOf(name: Name) {
+    let isRunning = true
+    return () => {
+      if (!isRunning) return
       isRunning = false
-      this.#finish(businessId)
+      this.#finish(name)
     }
-
-    if (this.#hasRoom(businessId)) start()
-    else {
-      this.#addWaiting(businessId, start)
-      signal?.addEventListener('abort', abort)
-    }
-    return { granted, release }
   }
 
-  #countRunning(businessId: number) {
-    return this.#running.get(businessId) ?? 0
+  #countRunning(name: Name) {
+    return this.#running.get(name) ?? 0
   }
 
-  #hasRoom(businessId: number) {
-    const all = [...this.#running.values()].reduce((sum, n) => sum + n, 0)
+  #hasRoom(name: Name) {
     const { perBusiness, total } = this.#limits
-    return all < total && this.#countRunning(businessId) < perBusiness
+    return this.#runningTotal < total && this.#countRunning(name) < perBusiness
   }
 
-  #addWaiting(businessId: number, start: () => void) {
-    const waiting = this.#waiting.get(businessId) ?? new Set()
+  #addWaiting(name: Name, start: () => void) {
+    const waiting = this.#waiting.get(name) ?? new Set()
     if (waiting.size >= this.#limits.maxWaiting) throw this.#full()
-    this.#waiting.set(businessId, waiting.add(start))
+    this.#waiting.set(name, waiting.add(start))
   }
 
-  #removeWaiting(businessId: number, start: () => void) {
-    const waiting = this.#waiting.get(businessId)
-    if (waiting?.delete(start) && waiting.size === 0) this.#waiting.delete(businessId)
+  #removeWaiting(name: Name, start: () => void) {
+    const waiting = this.#waiting.get(name)
+    if (waiting?.delete(start) && waiting.size === 0) this.#waiting.delete(name)
   }
 
-  #finish(businessId: number) {
-    const remaining = this.#countRunning(businessId) - 1
-    if (remaining === 0) this.#running.delete(businessId)
-    else this.#running.set(businessId, remaining)
+  #finish(name: Name) {
+    this.#runningTotal -= 1
+    const remaining = this.#countRunning(name) - 1
+    if (remaining === 0) this.#running.delete(name)
+    else this.#running.set(name, remaining)
     this.#startNext()
   }
 
   #startNext() {
-    for (const [businessId, waiting] of this.#waiting) {
-      if (!this.#hasRoom(businessId)) continue
+    for (const [name, waiting] of this.#waiting) {
+      if (!this.#hasRoom(name)) continue
       const [start] = waiting
       start!()
       // The business goes to the end of the map, so the others are served first.
-      if (this.#waiting.delete(businessId)) this.#waiting.set(businessId, waiting)
+      if (this.#waiting.delete(name)) this.#waiting.set(name, waiting)
       return
     }
   }
@@ -125,4 +162,14 @@ export class WorkQueue {
     const detail = `Too many long requests of this business are running or queued. Try again in ${retryAfterSeconds} s.`
     return new RequestError(429, detail, undefined, { 'retry-after': String(retryAfterSeconds) })
   }
+
+  #tooLong() {
+    const { maxWaitSeconds, retryAfterSeconds } = this.#limits
+    const detail = `The request waited ${maxWaitSeconds} s for other requests of this business. Try again in ${retryAfterSeconds} s.`
+    return new RequestError(503, detail, undefined, { 'retry-after': String(retryAfterSeconds) })
+  }
 }
+
+type Name = number | string
+
+const GRANTED = Promise.resolve()

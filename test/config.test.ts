@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
-import { addressOf, configWarnings, heloName, readConfig, type Environment } from '../src/config.ts'
+import { urlOf, configWarnings, heloName, readConfig, type Environment } from '../src/config.ts'
 import { StartError } from '../src/errors.ts'
 
 test('the defaults are valid without any setting', () => {
@@ -14,14 +14,19 @@ test('the defaults are valid without any setting', () => {
     port: 8080,
     host: '127.0.0.1',
     databaseUrl: undefined,
+    poolerUrl: undefined,
+    replicaUrl: undefined,
     role: 'all',
     adminApiKey: undefined,
     smtpUrl: undefined,
+    smtpConnections: 10,
+    smtpAnswerSeconds: 120,
     mailFrom: { name: 'Bellwether', address: 'no-reply@localhost' },
     publicUrl: 'http://127.0.0.1:8080',
     rateLimit: { perSecond: 100, burst: 1_000 },
     sendLimits: {},
     trustProxy: false,
+    hstsSubdomains: false,
     dkim: undefined,
     smtpSpf: undefined,
     dnsServers: [],
@@ -31,6 +36,8 @@ test('the defaults are valid without any setting', () => {
     retentionMonths: undefined,
     pageSize: 'A4',
     metricsToken: undefined,
+    secretKeys: [],
+    feedPrivateHosts: [],
     corsOrigins: [],
     leaseSeconds: 10,
     logLevel: 'info',
@@ -44,6 +51,14 @@ const KEY = generateKeyPairSync('ed25519')
 const GOOD: [Environment, Partial<ReturnType<typeof readConfig>>][] = [
   [{ PORT: '0' }, { port: 0 }],
   [{ PORT: '' }, { port: 8080 }],
+  [
+    { SECRET_KEY: `${'A'.repeat(43)}=, ${'0f'.repeat(32)}` },
+    { secretKeys: [Buffer.alloc(32), Buffer.alloc(32, 15)] },
+  ],
+  [
+    { FEED_PRIVATE_HOSTS: 'Calendar.lan, 192.168.1.0/24,::1' },
+    { feedPrivateHosts: ['calendar.lan', '192.168.1.0/24', '::1'] },
+  ],
   [{ SMTP_SPF: 'Include:_spf.provider.example' }, { smtpSpf: 'include:_spf.provider.example' }],
   [{ SMTP_SPF: 'ip4:192.0.2.0/24' }, { smtpSpf: 'ip4:192.0.2.0/24' }],
   [
@@ -75,6 +90,7 @@ const GOOD: [Environment, Partial<ReturnType<typeof readConfig>>][] = [
     },
   ],
   [{ RATE_LIMIT: '5/s, 20' }, { rateLimit: { perSecond: 5, burst: 20 } }],
+  [{ HSTS_SUBDOMAINS: 'true' }, { hstsSubdomains: true }],
   [{ TRUST_PROXY: 'true' }, { trustProxy: true }],
   [{ TRUST_PROXY: '2' }, { trustProxy: 2 }],
   [{ TRUST_PROXY: '10.0.0.0/8, loopback' }, { trustProxy: ['10.0.0.0/8', 'loopback'] }],
@@ -108,7 +124,10 @@ for (const [env, expected] of GOOD) {
 const BAD: [Environment, RegExp][] = [
   [{ PORT: '80a' }, /^PORT must be a whole number from 0 to 65535, not '80a'$/],
   [{ PORT: '70000' }, /^PORT /],
+  [{ HSTS_SUBDOMAINS: 'yes' }, /^HSTS_SUBDOMAINS must be true or false, not 'yes'$/],
   [{ HOST: 'a b' }, /^HOST /],
+  [{ SECRET_KEY: 'c2hvcnQ=' }, /^SECRET_KEY must hold keys of 32 bytes in base64/],
+  [{ FEED_PRIVATE_HOSTS: '10.0.0.0/33' }, /^FEED_PRIVATE_HOSTS must hold host names/],
   [{ HOST: '999.1.1.1' }, /^HOST /],
   [{ CORS_ORIGINS: 'https://a.example/path' }, /^CORS_ORIGINS must hold origins such as /],
   [{ DATABASE_URL: 'mysql://x' }, /^DATABASE_URL must be .*postgres:/],
@@ -140,6 +159,8 @@ const BAD: [Environment, RegExp][] = [
   [{ PAGE_SIZE: 'A5' }, /^PAGE_SIZE must be A4 or Letter/],
   [{ METRICS_TOKEN: 'x' }, /^METRICS_TOKEN /],
   [{ LEASE_SECONDS: '-1' }, /^LEASE_SECONDS /],
+  [{ SMTP_CONNECTIONS: '0' }, /^SMTP_CONNECTIONS /],
+  [{ SMTP_ANSWER_SECONDS: '5' }, /^SMTP_ANSWER_SECONDS /],
   [{ LOG_LEVEL: 'loud' }, /^LOG_LEVEL /],
   [
     { DKIM_KEY: 'nonsense', DKIM_DOMAIN: 'b.example', DKIM_SELECTOR: 's' },
@@ -161,7 +182,14 @@ test('all invalid settings are reported at once', () => {
 })
 
 test('an invalid secret is refused without showing it', () => {
-  const secrets = ['DATABASE_URL', 'ADMIN_API_KEY', 'SMTP_URL', 'DKIM_KEY', 'METRICS_TOKEN']
+  const secrets = [
+    'DATABASE_URL',
+    'ADMIN_API_KEY',
+    'SMTP_URL',
+    'DKIM_KEY',
+    'METRICS_TOKEN',
+    'SECRET_KEY',
+  ]
   for (const name of secrets) {
     assert.doesNotMatch(faultsOf({ [name]: 'my secret' }).join('\n'), /my secret/, name)
   }
@@ -188,9 +216,9 @@ test('a secret may come from a variable or from a file, but not from both', (t) 
 })
 
 test('the printed URL can be opened in a browser', () => {
-  assert.equal(addressOf('0.0.0.0', 80), 'http://localhost:80')
-  assert.equal(addressOf('::', 80), 'http://localhost:80')
-  assert.equal(addressOf('10.0.0.1', 80), 'http://10.0.0.1:80')
+  assert.equal(urlOf('0.0.0.0', 80), 'http://localhost:80')
+  assert.equal(urlOf('::', 80), 'http://localhost:80')
+  assert.equal(urlOf('10.0.0.1', 80), 'http://10.0.0.1:80')
 })
 
 function faultsOf(env: Environment): string[] {
@@ -242,4 +270,9 @@ test('HELO names the public host, unless only this machine knows that name', () 
   assert.equal(named('http://192.0.2.7:8080'), '[192.0.2.7]')
   assert.equal(named('http://[2001:db8::7]'), '[IPv6:2001:db8::7]')
   assert.equal(named('http://localhost:8080'), undefined)
+})
+
+test('TRUST_PROXY=true is warned of, because callers can then forge their address', () => {
+  assert.match(configWarnings(readConfig({ TRUST_PROXY: 'true' })).join(), /^TRUST_PROXY is true: /)
+  assert.deepEqual(configWarnings(readConfig({ TRUST_PROXY: 'loopback' })), [])
 })

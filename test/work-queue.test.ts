@@ -115,6 +115,28 @@ test('work beyond the length of the queue is 429 with Retry-After', async () => 
   )
 })
 
+test('work that waits too long is 503 with Retry-After, and leaves the queue', async () => {
+  const queue = queueOf({ perBusiness: 1, maxWaitSeconds: 0.01 })
+  const { begin, running } = watched(queue)
+  const first = begin(1, 'a')
+  const second = begin(1, 'b')
+  await assert.rejects(
+    second.done,
+    (error: RequestError) => error.status === 503 && error.headers['retry-after'] === '10',
+  )
+  first.end()
+  await later()
+  assert.deepEqual(running(), [])
+})
+
+test('work of an unknown business has the share of its address', async () => {
+  const queue = queueOf({ perBusiness: 1 })
+  const slots = ['192.0.2.1', '192.0.2.1', '192.0.2.2'].map((address) => queue.reserve({ address }))
+  await Promise.all([slots[0]!.granted, slots[2]!.granted])
+  slots[0]!.release()
+  await slots[1]!.granted
+})
+
 /** Work that runs until the test ends it. */
 function watched(queue: WorkQueue) {
   const now = new Set<string>()

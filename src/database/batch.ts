@@ -1,4 +1,7 @@
 import pg from 'pg'
+import { isSliceOver, nextSlice } from '../time-slice.ts'
+import { asConnectionError } from './postgres-errors.ts'
+import { isPooled } from './servers.ts'
 
 /** A statement, and the promise of its result. */
 export type Pending = { statement: pg.QueryConfig } & PromiseWithResolvers<pg.QueryResult>
@@ -15,17 +18,25 @@ export function pendingOf(statement: pg.QueryConfig): Pending {
  * which fail with that error.
  */
 export async function sendBatch(client: pg.ClientBase, batch: Pending[]) {
+  const named = isPooled(client) ? batch.map(withoutName) : batch
   try {
     await new Promise<void>((resolve, reject) => {
-      client.query(new Batch(batch, (error) => (error ? reject(error) : resolve())))
+      client.query(new Batch(named, (error) => (error ? reject(error) : resolve())))
     })
-  } catch (error) {
+  } catch (failure) {
+    const error = asConnectionError(failure)
     // Shows the stack of the caller instead of the socket's event.
     if (error instanceof Error) Error.captureStackTrace(error)
     for (const { reject } of batch) reject(error)
     throw error
   }
 }
+
+/** Behind a pooler, another server connection may run the next one, which has not prepared it. */
+const withoutName = (pending: Pending): Pending => ({
+  ...pending,
+  statement: { ...pending.statement, name: undefined },
+})
 
 /** Only outside a transaction: the statements are one implicit transaction, committed on return. */
 export async function runBatch(client: pg.ClientBase, statements: pg.QueryConfig[]) {
@@ -62,6 +73,9 @@ const Query = pg.Query as unknown as new (config: pg.QueryConfig) => Query
 class Batch extends Query {
   readonly #queries: Query[]
   #current = 0
+  /** Rows of the current statement that are not parsed yet. */
+  #unparsed: unknown[] = []
+  #parsed = 0
   override callback: Callback
 
   constructor(batch: Pending[], callback: Callback) {
@@ -102,13 +116,18 @@ class Batch extends Query {
   }
 
   override handleDataRow(message: unknown) {
-    this.#queries[this.#current]!.handleDataRow(message)
+    if (this.#parsed < PARSED_AT_ONCE) this.#queries[this.#current]!.handleDataRow(message)
+    else this.#unparsed.push(message)
+    this.#parsed += 1
   }
 
   override handleCommandComplete(message: unknown, connection: Connection) {
     const query = this.#queries[this.#current]!
     query.handleCommandComplete(message, connection)
-    query.handleReadyForQuery(connection)
+    if (this.#unparsed.length === 0) query.handleReadyForQuery(connection)
+    else void parseInSlices(query, this.#unparsed, connection)
+    this.#unparsed = []
+    this.#parsed = 0
     this.#moveTo(this.#current + 1)
   }
 
@@ -124,6 +143,21 @@ class Batch extends Query {
     this.callback(null)
   }
 }
+
+/**
+ * Parsing many rows takes long, so other requests continue meanwhile. Until then the promise of the
+ * statement is pending, and so its connection counts in the share of its business.
+ */
+async function parseInSlices(query: Query, rows: unknown[], connection: Connection) {
+  for (const [index, row] of rows.entries()) {
+    if (index % CHECK_EVERY_ROWS === 0 && isSliceOver()) await nextSlice()
+    query.handleDataRow(row)
+  }
+  query.handleReadyForQuery(connection)
+}
+
+const PARSED_AT_ONCE = 100
+const CHECK_EVERY_ROWS = 20
 
 /** A statement with a long value writes many rows. */
 const isLong = ({ values = [] }: Query) =>

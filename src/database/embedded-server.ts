@@ -29,15 +29,17 @@ const SETTINGS = {
   log_checkpoints: 'off',
 }
 
-export type Settings = Record<string, string>
+export type ServerSettings = Record<string, string>
 
 /** The database's folder in DATA_DIR. */
 const FOLDER = 'postgres'
 
+export const folderOf = (dataDir: string) => path.join(dataDir, FOLDER)
+
 /** Also true if this user may not read the folder. */
 export function hasDatabase(dataDir: string) {
   try {
-    return fs.readdirSync(path.join(dataDir, FOLDER)).length > 0
+    return fs.readdirSync(folderOf(dataDir)).length > 0
   } catch (error) {
     return (error as NodeJS.ErrnoException).code !== 'ENOENT'
   }
@@ -49,7 +51,7 @@ export function prepareFolder(dataDir: string) {
     // Other users can enter, to reach the database's own folder, but cannot list the files.
     if (makeFolder(dataDir)) fs.chmodSync(dataDir, 0o711)
     fs.accessSync(dataDir, fs.constants.R_OK | fs.constants.W_OK | fs.constants.X_OK)
-    return path.join(fs.realpathSync(dataDir), FOLDER)
+    return folderOf(fs.realpathSync(dataDir))
   } catch (error) {
     throw new StartError(
       `DATA_DIR ${dataDir} cannot be used: ${describeError(error)}. Give this user the folder, or name another in DATA_DIR.`,
@@ -73,7 +75,7 @@ function makeFolder(folder: string): boolean {
 }
 
 /** Starts the server of this folder, after initdb if it is new. Returns when the server is ready. */
-export async function startServer(folder: string, settings: Settings) {
+export async function startServer(folder: string, settings: ServerSettings) {
   const owner = ownerOf(folder)
   const program = findPostgresProgram(folder, owner)
   if (!owner || fs.readdirSync(folder).length === 0) await initialise(folder, program)
@@ -81,10 +83,12 @@ export async function startServer(folder: string, settings: Settings) {
   if (owner && program.owner && owner.uid !== program.owner.uid) giveTo(program.owner, folder)
 
   const socketFolder = chooseSocketFolder(folder, program)
-  const all: Settings = { ...SETTINGS, unix_socket_directories: socketFolder, ...settings }
+  const all: ServerSettings = { ...SETTINGS, unix_socket_directories: socketFolder, ...settings }
   const args = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])
 
   const { log, size } = openLog(folder)
+  // A killed server left its file, perhaps with the word "ready".
+  const stale = readPostmaster(folder)?.started
   // A process group of its own: Ctrl-C must not stop the database before the service.
   const child = program.spawn('postgres', ['-D', folder, ...args], {
     cwd: '/',
@@ -97,7 +101,11 @@ export async function startServer(folder: string, settings: Settings) {
   const ended = new AbortController()
   child.once('error', () => ended.abort())
   child.once('exit', () => ended.abort())
-  while (!ended.signal.aborted && !readPostmaster(folder)?.isReady) await sleep(5)
+  const isReady = () => {
+    const postmaster = readPostmaster(folder)
+    return postmaster?.isReady && postmaster.started !== stale
+  }
+  while (!ended.signal.aborted && !isReady()) await sleep(5)
   if (!ended.signal.aborted) return
 
   const logged = fs.readFileSync(logOf(folder)).subarray(size).toString()
@@ -106,13 +114,18 @@ export async function startServer(folder: string, settings: Settings) {
   throw new StartError(`The embedded database in ${folder} does not start: ${findCause(logged)}`)
 }
 
-function refuseOtherVersion(folder: string, program: PostgresProgram) {
+/** Of the database in this folder; undefined if there is none. */
+export function readMajorVersion(folder: string) {
   const file = path.join(folder, 'PG_VERSION')
-  const version = fs.existsSync(file) && fs.readFileSync(file, 'utf8').trim()
-  if (version === String(program.majorVersion)) return
+  return fs.existsSync(file) ? Number(fs.readFileSync(file, 'utf8')) : undefined
+}
+
+function refuseOtherVersion(folder: string, program: PostgresProgram) {
+  const version = readMajorVersion(folder)
+  if (version === program.majorVersion) return
   throw new StartError(
     version
-      ? `${folder} holds a database of PostgreSQL ${version}, this Bellwether comes with ${program.majorVersion}: "Stop and upgrade" in docs/operate.md says how to move it.`
+      ? `${folder} holds a database of PostgreSQL ${version}, this Bellwether comes with ${program.majorVersion}: move it with: bellwether upgrade-database (docs/operate/upgrade.md).`
       : `${folder} holds something that is not a database: move it away, or name another folder in DATA_DIR.`,
   )
 }

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { monotonicMs } from '../clock.ts'
 import { StartError } from '../errors.ts'
-import { logOf, prepareFolder, startServer, type Settings } from './embedded-server.ts'
+import { logOf, prepareFolder, startServer, type ServerSettings } from './embedded-server.ts'
 import {
   clearPid,
   isAlive,
@@ -25,7 +25,7 @@ export type Purpose = 'service' | 'command'
 export async function openEmbedded(
   dataDir: string,
   purpose: Purpose,
-  settings: Settings = {},
+  settings: ServerSettings = {},
 ): Promise<Embedded> {
   const folder = prepareFolder(path.resolve(dataDir))
   const stopping = new AbortController()
@@ -77,7 +77,7 @@ const MAX_EMPTY_MS = 3_000
 async function openPresence(
   folder: string,
   purpose: Purpose,
-  settings: Settings,
+  settings: ServerSettings,
   signal: AbortSignal,
 ): Promise<Presence> {
   let deadline = monotonicMs() + MAX_START_SECONDS * 1000

@@ -1,15 +1,18 @@
 import type pg from 'pg'
 import { monotonicMs } from '../clock.ts'
-import { readMigrations, readSchemaVersion, type SchemaVersion } from './migrate.ts'
+import { readConnectionLimits, type ConnectionLimits } from './connection-limits.ts'
+import { readConnectRights, readMigrations, readSchemaVersion } from './migrate.ts'
 import { assertWritable, newClient, refusePooler } from './servers.ts'
 
 /** The facts about a database that `doctor` checks. */
 export type Inspection = {
   serverVersion: string
   majorVersion: number
-  schema: SchemaVersion & { known: number }
+  schema: { version: number; known: number }
+  connections: ConnectionLimits
   /** Roles of which the user is not a member. */
   rolesMissing: string[]
+  connectRights: Awaited<ReturnType<typeof readConnectRights>>
   time: { ms: number; answeredAt: number }
   /** Each zone's offset from UTC in minutes, at each of the moments. */
   offsets: Map<string, number[]>
@@ -21,7 +24,6 @@ export async function inspectDatabase(url: string, moments: Temporal.Instant[]) 
     query_timeout: 20_000,
     application_name: 'bellwether_doctor',
   })
-  client.on('error', () => {})
   try {
     await client.connect()
     await refusePooler(client)
@@ -29,10 +31,12 @@ export async function inspectDatabase(url: string, moments: Temporal.Instant[]) 
     return {
       ...(await versionOf(client)),
       schema: {
-        ...(await readSchemaVersion(client)),
+        version: await readSchemaVersion(client),
         known: (await readMigrations()).at(-1)!.version,
       },
+      connections: await readConnectionLimits(client),
       rolesMissing: await rolesMissing(client),
+      connectRights: await readConnectRights(client),
       time: await timeOf(client),
       offsets: await offsetsOf(client, moments),
     } satisfies Inspection

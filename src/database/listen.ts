@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { PostgresOptions } from './pool.ts'
-import { repeat } from './repeat.ts'
+import { repeatEvery } from '../repeat.ts'
 import { cut, newClient } from './servers.ts'
 
 const RECONNECT_MS = 1_000
@@ -15,7 +15,7 @@ export function listen(
     onListening,
   }: { onNotification: (payload: string) => void; onListening?: (() => void) | undefined },
 ) {
-  const listening = repeat(RECONNECT_MS, async (signal) => {
+  const listening = repeatEvery(RECONNECT_MS, async (signal) => {
     const client = newClient(url, { keepAlive: true })
     listeners.add(client)
     const ended = new Promise((resolve) => client.once('end', resolve))

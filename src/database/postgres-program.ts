@@ -1,5 +1,18 @@
 import { spawn, spawnSync, type SpawnOptions } from 'node:child_process'
-import { chmodSync, existsSync, lchownSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import {
+  chmodSync,
+  globSync,
+  lchownSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { createRequire } from 'node:module'
 import { userInfo } from 'node:os'
 import path from 'node:path'
@@ -22,7 +35,7 @@ const PLATFORMS = ['linux-x64', 'linux-arm64', 'darwin-arm64']
 /** `folder` is the database's; `ownerOfFolder` is the owner of its files, if there are any. */
 export function findPostgresProgram(folder: string, ownerOfFolder?: Owner): PostgresProgram {
   const { native, version } = locatePackage()
-  linkLibraries(native)
+  const libraries = `${linkLibraries(native, folder)}:${path.join(native, 'lib')}`
   const user = userFor(path.join(native, 'bin'), path.dirname(folder), ownerOfFolder)
   return {
     majorVersion: Number.parseInt(version),
@@ -31,11 +44,14 @@ export function findPostgresProgram(folder: string, ownerOfFolder?: Owner): Post
       const program = path.join(native, 'bin', name)
       const [command, ...rest] = [...user.prefix, program, ...args]
       // Passes on only PATH: other variables may be secrets, or settings of other servers.
-      const env = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' }
+      const { PATH } = process.env
+      const env = { PATH, LC_ALL: 'C', TZ: 'UTC', [LIBRARY_PATH]: libraries, ...user.env }
       return spawn(command!, rest, { env, ...options, ...user.spawnAs })
     },
   }
 }
+
+const LIBRARY_PATH = process.platform === 'darwin' ? 'DYLD_LIBRARY_PATH' : 'LD_LIBRARY_PATH'
 
 function locatePackage() {
   const platform = `${process.platform}-${process.arch}`
@@ -57,34 +73,56 @@ function locatePackage() {
   }
 }
 
-/** npm packages contain no links. The package's install script would create them, but is not run. */
-function linkLibraries(native: string) {
+/**
+ * npm packages contain no links, and the package's install script, which would create those of its
+ * libraries, is not run. They are created next to the database's folder: that of the package may be read-only.
+ */
+function linkLibraries(native: string, folder: string) {
+  const libraries = `${folder}.lib`
   const links: { source: string; target: string }[] = JSON.parse(
     readFileSync(path.join(native, 'pg-symlinks.json'), 'utf8'),
   )
-  for (const { source, target } of links) {
-    const link = path.join(native, '..', target)
-    if (existsSync(link)) continue
-    try {
-      symlinkSync(path.basename(source), link)
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'EEXIST') continue
-      throw new StartError(
-        `The embedded database needs a link at ${link}, which cannot be made (${(error as Error).message}): start once as the user who ran "npm ci".`,
-      )
+  try {
+    mkdirSync(libraries, { recursive: true })
+    // The server may run as another user.
+    chmodSync(libraries, 0o755)
+    for (const { source, target } of links) {
+      linkTo(path.join(native, '..', source), path.join(libraries, path.basename(target)))
     }
+    return libraries
+  } catch (error) {
+    throw new StartError(
+      `The embedded database needs links in ${libraries}, which cannot be made: ${(error as Error).message}.`,
+    )
   }
+}
+
+/** The link may exist already, also with the place of another installation. */
+function linkTo(file: string, link: string) {
+  const found = lstatSync(link, { throwIfNoEntry: false })
+  if (found?.isSymbolicLink() && readlinkSync(link) === file) return
+  // Renamed, because a server that starts at the same time may be reading it.
+  const fresh = `${link}.${process.pid}`
+  rmSync(fresh, { force: true })
+  symlinkSync(file, fresh)
+  renameSync(fresh, link)
 }
 
 type Owner = { uid: number; gid: number }
 
-type User = { owner: Owner | undefined; prefix: string[]; spawnAs: SpawnOptions }
+type User = {
+  owner: Owner | undefined
+  prefix: string[]
+  spawnAs: SpawnOptions
+  env?: Record<string, string>
+}
 
 const NOBODY: Owner = { uid: 65534, gid: 65534 }
 
 /**
- * PostgreSQL refuses to run as root, and initdb refuses users without a name, as in containers. Then
- * they run as an unprivileged user, or in a user namespace if that user cannot reach the files.
+ * PostgreSQL refuses to run as root, and initdb refuses users without a name, as in containers. Root is
+ * replaced by an unprivileged user. A user without a name gets one from nss_wrapper. If neither is possible,
+ * PostgreSQL runs in a user namespace.
  */
 function userFor(bin: string, parent: string, ownerOfFolder?: Owner): User {
   const isRoot = process.getuid?.() === 0
@@ -93,6 +131,8 @@ function userFor(bin: string, parent: string, ownerOfFolder?: Owner): User {
   const candidates = ownerOfFolder && ownerOfFolder.uid !== 0 ? [ownerOfFolder, NOBODY] : [NOBODY]
   const owner = isRoot && candidates.find((candidate) => canReach(candidate, bin, parent))
   if (owner) return { owner, prefix: [], spawnAs: owner }
+  const env = isRoot ? undefined : nameUser(parent)
+  if (env) return { owner: undefined, prefix: [], spawnAs: {}, env }
 
   const prefix = ['unshare', '--user', '--map-user=65534', '--map-group=65534', '--']
   const tried = spawnSync(prefix[0]!, [...prefix.slice(1), 'true'])
@@ -102,8 +142,20 @@ function userFor(bin: string, parent: string, ownerOfFolder?: Owner): User {
   throw new StartError(
     isRoot
       ? `PostgreSQL does not run as root, and the user nobody cannot reach ${bin} and ${parent}: start as an ordinary user, move them to a folder that others may enter, or set DATABASE_URL.`
-      : `PostgreSQL does not run as a user without a name (uid ${process.getuid?.()}): give it one in /etc/passwd, or set DATABASE_URL.`,
+      : `PostgreSQL does not run as a user without a name (uid ${process.getuid?.()}): give it one in /etc/passwd, install nss_wrapper (libnss-wrapper), or set DATABASE_URL.`,
   )
+}
+
+/** The environment in which this user has a name, if nss_wrapper is installed. */
+function nameUser(folder: string) {
+  const library = globSync('/usr/lib/{*/,}libnss_wrapper.so')[0]
+  if (!library) return undefined
+  const passwd = path.join(folder, 'postgres.passwd')
+  const group = path.join(folder, 'postgres.group')
+  const [uid, gid] = [process.getuid?.(), process.getgid?.()]
+  writeFileSync(passwd, `bellwether:x:${uid}:${gid}::/:/bin/false\n`)
+  writeFileSync(group, `bellwether:x:${gid}:\n`)
+  return { LD_PRELOAD: library, NSS_WRAPPER_PASSWD: passwd, NSS_WRAPPER_GROUP: group }
 }
 
 function hasName() {

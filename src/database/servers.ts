@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { StartError } from '../errors.ts'
-import { isReadOnly, ReadOnlyServerError } from './postgres-errors.ts'
+import { asConnectionError, isReadOnly, ReadOnlyServerError } from './postgres-errors.ts'
 
 /** `postgres://user@one:5432,two/base` names two servers: one URL for each. */
 export function serverUrls(url: string): string[] {
@@ -17,30 +17,97 @@ export const serverNames = (url: string) =>
 
 /** A client that connects to the server of the URL that accepts writes. */
 export function newClient(url: string, config: pg.ClientConfig): pg.Client {
-  const { Client = pg.Client, ...server } = clientConfig(url)
+  const { Client, ...server } = clientConfig(url)
   return new Client({ ...server, ...config })
 }
 
-/** The settings with which a client or a pool finds its server. */
-export function clientConfig(url: string): pg.PoolConfig & { Client?: typeof pg.Client } {
+/** The settings with which a client or a pool finds its server, or the pooler in front of it. */
+export function clientConfig(
+  url: string,
+  isPooled = false,
+): pg.PoolConfig & { Client: typeof pg.Client } {
   const urls = serverUrls(url)
-  const [first] = urls
-  if (urls.length === 1) return { connectionString: first! }
-  return { connectionString: first!, Client: primaryClient(urls) }
+  return { connectionString: urls[0]!, Client: clientOf(urls, isPooled) }
 }
 
-/** A pg client that probes all servers at once, and then connects to the primary. */
-function primaryClient(urls: string[]): typeof pg.Client {
+/**
+ * Settings of every session. As options of the connection they take precedence over those of the login
+ * and the database, from the first statement on. Transactions set their own limits after that.
+ */
+const SESSION_SETTINGS = {
+  statement_timeout: '0',
+  lock_timeout: '0',
+  idle_in_transaction_session_timeout: '0',
+  idle_session_timeout: '0',
+  default_transaction_isolation: 'read\\ committed',
+  datestyle: 'ISO',
+  row_security: 'on',
+}
+
+/** The same for transactions over a pooler, which has no sessions. The others are checked at the start. */
+export const POOLED_SETTINGS = { lock_timeout: '0', datestyle: 'ISO', row_security: 'on' }
+
+const SESSION_OPTIONS = Object.entries(SESSION_SETTINGS)
+  .map(([name, value]) => `-c ${name}=${value}`)
+  .join(' ')
+
+/** An option that servers before 17 do not know would be refused. */
+const NO_TRANSACTION_TIMEOUT = `
+  select set_config('transaction_timeout', '0', false)
+  where current_setting('server_version_num')::int >= 170000`
+
+const pooled = new WeakSet<pg.ClientBase>()
+
+/** Whether another server connection may run the next transaction of this client. */
+export const isPooled = (client: pg.ClientBase) => pooled.has(client)
+
+/**
+ * A pg client that marks the errors of its connection. With several servers it probes all at once, and
+ * then connects to the primary.
+ */
+function clientOf(urls: string[], overPooler: boolean): typeof pg.Client {
   return class extends pg.Client {
+    constructor(config?: pg.ClientConfig) {
+      super(config)
+      // Statements and connect() report a lost connection too. Without a listener it would end the
+      // process, and a pool only adds its own after connect().
+      this.on('error', () => {})
+      if (overPooler) {
+        pooled.add(this)
+        return
+      }
+      const { connectionParameters: given } = this as unknown as {
+        connectionParameters: { options?: string }
+      }
+      given.options = `${given.options ?? ''} ${SESSION_OPTIONS}`.trim()
+    }
+
     override connect(): Promise<pg.Client>
     override connect(callback: (error: Error | null) => void): void
     override connect(callback?: (error: Error | null) => void) {
-      const connected = findPrimary(urls).then((primary) => {
-        Object.assign(this, primary)
-        return super.connect()
-      })
+      const connected = this.#connect()
       if (!callback) return connected
       connected.then(() => callback(null), callback)
+    }
+
+    async #connect() {
+      try {
+        if (urls.length > 1) Object.assign(this, await findPrimary(urls))
+        const client = await super.connect()
+        if (!overPooler) await super.query(NO_TRANSACTION_TIMEOUT)
+        return client
+      } catch (error) {
+        throw asConnectionError(error)
+      }
+    }
+
+    // oxlint-disable-next-line typescript/no-explicit-any -- the overloads of pg
+    override query(...args: unknown[]): any {
+      const answer: unknown = Reflect.apply(super.query, this, args)
+      if (!(answer instanceof Promise)) return answer
+      return answer.catch((error) => {
+        throw asConnectionError(error)
+      })
     }
   } as typeof pg.Client
 }
@@ -49,19 +116,16 @@ function primaryClient(urls: string[]): typeof pg.Client {
 const PROBE_TIMEOUT_MS = 3_000
 
 async function findPrimary(urls: string[]) {
-  const probes = urls.map(
-    (connectionString) =>
-      new pg.Client({
-        connectionString,
-        connectionTimeoutMillis: PROBE_TIMEOUT_MS,
-        query_timeout: PROBE_TIMEOUT_MS,
-        application_name: 'bellwether_probe',
-      }),
+  const probes = urls.map((url) =>
+    newClient(url, {
+      connectionTimeoutMillis: PROBE_TIMEOUT_MS,
+      query_timeout: PROBE_TIMEOUT_MS,
+      application_name: 'bellwether_probe',
+    }),
   )
   try {
     return await Promise.any(
       probes.map(async (probe) => {
-        probe.on('error', () => {})
         await probe.connect()
         await assertWritable(probe)
         return { host: probe.host, port: probe.port }
@@ -81,7 +145,7 @@ export async function assertWritable(client: pg.ClientBase) {
   if (rows[0].transaction_read_only === 'on') throw new ReadOnlyServerError()
 }
 
-/** A pooler would break LISTEN and prepared statements. It reports a process id of its own. */
+/** A pooler would break LISTEN. It reports a process id of its own. */
 export async function refusePooler(client: pg.Client) {
   const { rows } = await client.query('select pg_backend_pid() as pid')
   const { processID } = client as pg.Client & { processID: number }
@@ -89,7 +153,51 @@ export async function refusePooler(client: pg.Client) {
 }
 
 export const POOLER =
-  'There is a connection pooler such as PgBouncer between Bellwether and PostgreSQL, which is not supported: let DATABASE_URL name the PostgreSQL server itself. See docs/database.md.'
+  'There is a connection pooler such as PgBouncer between Bellwether and PostgreSQL: let DATABASE_URL name the PostgreSQL server itself, and DATABASE_POOLER the pooler. See docs/database.md.'
+
+/** Refuses a pooler with which transactions would fail or behave differently. */
+export async function checkPooler(url: string, poolerUrl: string) {
+  const [direct, through] = [
+    newClient(url, { connectionTimeoutMillis: 5_000 }),
+    newPooledClient(poolerUrl),
+  ]
+  try {
+    const [server, behind] = await Promise.all([direct, through].map(describeServer))
+    if (server!.identity !== behind!.identity) {
+      throw new StartError(
+        `DATABASE_POOLER (${serverNames(poolerUrl)}) leads to another database than DATABASE_URL (${serverNames(url)}).`,
+      )
+    }
+    const wrong = Object.entries(POOLED_DEFAULTS).find(([name, value]) => behind![name] !== value)
+    if (wrong) {
+      throw new StartError(
+        `Over DATABASE_POOLER, ${wrong[0]} is "${behind![wrong[0]]}" and must be "${wrong[1]}": alter role <user of DATABASE_POOLER> set ${wrong[0]} = '${wrong[1]}', and restart the pooler.`,
+      )
+    }
+  } finally {
+    for (const client of [direct, through]) await client.end().catch(() => {})
+  }
+}
+
+const newPooledClient = (url: string) => {
+  const { Client, ...server } = clientConfig(url, true)
+  return new Client({ ...server, connectionTimeoutMillis: 5_000 })
+}
+
+/** Settings that a transaction cannot replace, because they count from its beginning. */
+const POOLED_DEFAULTS: Record<string, string> = {
+  default_transaction_isolation: 'read committed',
+  transaction_timeout: '0',
+}
+
+async function describeServer(client: pg.Client): Promise<Record<string, string>> {
+  await client.connect()
+  const { rows } = await client.query(`
+    select concat(current_database(), ' ', pg_postmaster_start_time()) as identity,
+           current_setting('default_transaction_isolation') as default_transaction_isolation,
+           coalesce(current_setting('transaction_timeout', true), '0') as transaction_timeout`)
+  return rows[0]
+}
 
 /** Closes the socket without a Terminate message, which a dead server would never receive. */
 export function cut(client: pg.Client | undefined) {

@@ -1,11 +1,12 @@
 import type pg from 'pg'
-import { repeat } from './repeat.ts'
+import { repeatEvery } from '../repeat.ts'
 
 /**
  * Runs ANALYZE every second on tables that grew by half since their last one. With autovacuum alone,
  * plans for an empty table would be used for a minute: see docs/database.md, query plans.
  */
-export const startAnalyzing = (pool: pg.Pool) => repeat(EVERY_MS, () => analyzeGrownTables(pool))
+export const startAnalyzing = (pool: pg.Pool) =>
+  repeatEvery(EVERY_MS, () => analyzeGrownTables(pool))
 
 const EVERY_MS = 1_000
 

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { pendingOf, runBatch, sendBatch, type Pending } from './batch.ts'
 import type { Db } from './database.ts'
 import { hintSoon, type Channel } from './hint.ts'
-import type { RolePool } from './pool.ts'
+import { borrowShare, type Borrowed, type RolePool } from './pool.ts'
 import { toQuery, unnamed } from './query.ts'
 import { isConnectionError, isDeadlock } from './postgres-errors.ts'
 import { raw, sql, type Sql } from './sql.ts'
@@ -13,18 +13,24 @@ type Who = { businessId?: number; user: string }
 export function dbOf(rolePool: RolePool, who: Who): Db {
   const { pool } = rolePool
   const settings = toQuery(transactionSettings(rolePool, who))
+  const connect = () => borrowShare(rolePool, who.businessId)
+  const connectToRead = () => borrowShare(rolePool, who.businessId, { isReading: true })
+  const hint: Db['hint'] = (channel, payload = '') => hintSoon(pool, channel, payload)
+  const transaction: Db['transaction'] = (work) => transact(connect, [BEGIN, settings], work, hint)
   return {
-    query: (statement) => runAlone(rolePool, settings, statement),
-    transaction: (work) => transact(rolePool, [BEGIN, settings], work),
-    attempt: (work) => transact(rolePool, [BEGIN, settings], work),
-    snapshot: (work) => transact(rolePool, [BEGIN_READING, settings], work),
-    stream: (statement, batchSize) => stream(pool, settings, statement, batchSize),
+    query: (statement) => runAlone(connectToRead, settings, statement),
+    transaction,
+    attempt: transaction,
+    snapshot: (work) => transact(connectToRead, [BEGIN_READING, settings], work, hint),
+    stream: (statement, batchSize) => stream(connect, settings, statement, batchSize),
     send: () => {
       throw new Error('send needs a transaction: its failure is reported by the commit')
     },
-    hint: (channel, payload = '') => hintSoon(pool, channel, payload),
+    hint,
   }
 }
+
+type Connect = () => Promise<Borrowed>
 
 /**
  * All settings are local to the transaction: see docs/decisions/0016-transaction-settings.md. They are
@@ -39,25 +45,26 @@ function transactionSettings({ settings }: RolePool, { businessId, user }: Who):
 }
 
 /** Sends one batch, which the server runs as one transaction, without BEGIN and COMMIT. */
-async function runAlone<Row>({ pool }: RolePool, settings: pg.QueryConfig, statement: Sql) {
-  const client = await pool.connect()
+async function runAlone<Row>(connect: Connect, settings: pg.QueryConfig, statement: Sql) {
+  const borrowed = await connect()
   try {
-    const answers = await runBatch(client, [settings, toQuery(statement)])
-    client.release()
+    const answers = await runBatch(borrowed.client, [settings, toQuery(statement)])
+    borrowed.release()
     return answers.at(-1)!.rows as Row[]
   } catch (error) {
-    throw release(client, error)
+    throw releaseAfter(error, borrowed)
   }
 }
 
 async function transact<T>(
-  rolePool: RolePool,
+  connect: Connect,
   opening: pg.QueryConfig[],
   work: (tx: Db) => Promise<T>,
+  hint: Db['hint'],
   triesLeft = 3,
 ): Promise<T> {
-  const { pool } = rolePool
-  const client = await pool.connect()
+  const borrowed = await connect()
+  const { client } = borrowed
   const { run, flush } = collectStatements(client)
   const scope = openScope(run)
   const sent: Promise<unknown>[] = []
@@ -69,8 +76,8 @@ async function transact<T>(
     const committed = run(COMMIT)
     await Promise.all([...sent, committed])
     assertCommitted(await committed)
-    client.release()
-    for (const { channel, payload } of hints) hintSoon(pool, channel, payload)
+    borrowed.release()
+    for (const { channel, payload } of hints) hint(channel, payload)
     return result
   } catch (error) {
     scope.end()
@@ -79,8 +86,10 @@ async function transact<T>(
     if (!isConnectionError(error)) await client.query('rollback').catch(() => {})
     // If a sent statement failed, the error of the statement after it is only a consequence.
     const cause = (await firstFailure(sent)) ?? error
-    release(client, cause)
-    if (isDeadlock(cause) && triesLeft > 1) return transact(rolePool, opening, work, triesLeft - 1)
+    releaseAfter(cause, borrowed)
+    if (isDeadlock(cause) && triesLeft > 1) {
+      return transact(connect, opening, work, hint, triesLeft - 1)
+    }
     throw cause
   }
 }
@@ -106,9 +115,9 @@ type Run = (statement: pg.QueryConfig) => Promise<pg.QueryResult>
  * The lifetime of a transaction or of an attempt in it. Afterwards the connection belongs to
  * another transaction, perhaps of another business, so a late statement must throw.
  */
-type Scope = { run: Run; assertOpen(): void; end(): void }
+type TransactionScope = { run: Run; assertOpen(): void; end(): void }
 
-function openScope(run: Run): Scope {
+function openScope(run: Run): TransactionScope {
   let hasEnded = false
   const assertOpen = () => {
     if (hasEnded) throw new Error('this transaction has ended: its handle cannot be used any more')
@@ -123,24 +132,26 @@ function openScope(run: Run): Scope {
   }
 }
 
-function dbInside(scope: Scope, sent: Promise<unknown>[], hints: Hint[]): Db {
+/** `depth`: how many attempts it is inside of. */
+function dbInside(scope: TransactionScope, sent: Promise<unknown>[], hints: Hint[], depth = 0): Db {
   const { run } = scope
   const tx: Db = {
     query: async (statement) => (await run(toQuery(statement))).rows,
     transaction: (work) => work(tx),
     attempt: async (work) => {
-      await run(SAVEPOINT)
+      const savepoint = savepointAt(depth)
+      await run(savepoint.set)
       const sentBefore = sent.length
       const attemptScope = openScope(run)
       try {
-        const result = await work(dbInside(attemptScope, sent, hints))
+        const result = await work(dbInside(attemptScope, sent, hints, depth + 1))
         attemptScope.end()
-        await Promise.all([...sent.slice(sentBefore), run(RELEASE)])
+        await Promise.all([...sent.slice(sentBefore), run(savepoint.release)])
         return result
       } catch (error) {
         attemptScope.end()
         const cause = (await firstFailure(sent.splice(sentBefore))) ?? error
-        await run(ROLLBACK_TO)
+        await Promise.all([run(savepoint.rollBack), run(savepoint.release)])
         throw cause
       }
     },
@@ -176,19 +187,19 @@ function collectStatements(client: pg.PoolClient) {
 }
 
 async function* stream<Row>(
-  pool: pg.Pool,
+  connect: Connect,
   settings: pg.QueryConfig,
   statement: Sql,
   batchSize: number,
 ) {
-  const client = await pool.connect()
+  const { client, release } = await connect()
   try {
     await runBatch(client, [BEGIN_READING, settings])
     yield* fetchInBatches<Row>(collectStatements(client).run, statement, batchSize)
   } finally {
     // Also runs if the reader stops early. The transaction is read-only.
     const ended = await client.query('rollback').catch((error: Error) => error)
-    client.release(ended instanceof Error ? ended : undefined)
+    release(ended instanceof Error ? ended : undefined)
   }
 }
 
@@ -211,14 +222,21 @@ function assertCommitted(commit: pg.QueryResult) {
 }
 
 /** After an error of a statement the connection can be used again; after any other it is closed. */
-function release(client: pg.PoolClient, error: unknown) {
-  client.release(isConnectionError(error) ? (error as Error) : undefined)
+function releaseAfter(error: unknown, { release }: Borrowed) {
+  release(isConnectionError(error) ? (error as Error) : undefined)
   return error
 }
 
 const BEGIN = toQuery(sql`begin`)
 const BEGIN_READING = toQuery(sql`begin isolation level repeatable read, read only`)
 const COMMIT = toQuery(sql`commit`)
-const SAVEPOINT = toQuery(sql`savepoint attempt`)
-const RELEASE = toQuery(sql`release savepoint attempt`)
-const ROLLBACK_TO = toQuery(sql`rollback to savepoint attempt`)
+
+/** Nested attempts need names of their own: ROLLBACK TO finds the last savepoint with a name. */
+function savepointAt(depth: number) {
+  const name = raw(`attempt_${depth}`)
+  return {
+    set: toQuery(sql`savepoint ${name}`),
+    release: toQuery(sql`release savepoint ${name}`),
+    rollBack: toQuery(sql`rollback to savepoint ${name}`),
+  }
+}

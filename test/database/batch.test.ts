@@ -94,6 +94,21 @@ test('a failed attempt is rolled back and the transaction continues', async (t) 
   assert.deepEqual(found, [{ tried: false, kept: true }])
 })
 
+test('an attempt that fails after a failed attempt inside it is rolled back as a whole', async (t) => {
+  const database = await openWithOneConnection(t)
+  const found = await database.engine.transaction(async (tx) => {
+    const outer = tx.attempt(async (part) => {
+      await part.query(sql`create temporary table tried (n int)`)
+      const inner = part.attempt((deeper) => deeper.query(sql`select 1 / ${0}::int`))
+      await assert.rejects(inner, /division by zero/)
+      return part.query(sql`select 2 / ${0}::int`)
+    })
+    await assert.rejects(outer, /division by zero/)
+    return tx.query(sql`select to_regclass('tried') is not null as tried`)
+  })
+  assert.deepEqual(found, [{ tried: false }])
+})
+
 test('a statement that was skipped after an error can run again on the same connection', async (t) => {
   const database = await openWithOneConnection(t)
   const neverParsed = sql`select 'asked again' as answer`

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import fs from 'node:fs'
-import net from 'node:net'
 import path from 'node:path'
-import { test, type TestContext } from 'node:test'
+import { test } from 'node:test'
 import { openEmbedded } from '../../src/database/embedded.ts'
 import { cleanUpLater } from '../support/clean-up.ts'
+import { openDatabaseProxy } from '../support/database-proxy.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { startService } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -33,19 +33,23 @@ test('the service answers 503 while the database is down, and recovers when it i
     const tookMs = await until(async () => (await statuses(service)).join() === '200,200,200')
     assertWithin(t, { what: `ready again after ${signal}`, tookMs, limitMs: 3_000 })
   }
+  assertOneLineASecond(service.stdout())
 })
 
 test('a connection that stops responding is noticed, and replaced as soon as a new one works', async (t) => {
   const embedded = await openEmbedded(temporaryFolder(t), 'command')
   cleanUpLater(t, () => embedded.stop())
-  const proxy = await openProxy(t, embedded.url)
+  const proxy = await openDatabaseProxy(t, embedded.url)
   const service = await startService(t, { DATABASE_URL: proxy.url, ADMIN_API_KEY: KEY })
   // Several connections, so that more than one is dead afterwards.
   await Promise.all(Array.from({ length: 20 }, () => statuses(service)))
 
   proxy.stopForwarding()
   const startedAt = performance.now()
+  const readiness = service.status('/readyz').then(() => performance.now() - startedAt)
   assert.deepEqual(await statuses(service), [200, 503, 503])
+  const readinessMs = await readiness
+  assertWithin(t, { what: 'readiness answered', tookMs: readinessMs, limitMs: 2_000 })
   const noticedMs = performance.now() - startedAt
   assertWithin(t, { what: 'outage noticed', tookMs: noticedMs, limitMs: 15_000 })
   assert.ok(service.isRunning())
@@ -69,6 +73,15 @@ const statuses = (service: Service) =>
     service.status('/business', asOperator),
   ])
 
+function assertOneLineASecond(log: string) {
+  const lines = log.split('\n').filter((line) => line.includes('"err"'))
+  const errors = lines.map((line) => JSON.parse(line))
+  const times = errors.map(({ time }) => Date.parse(time))
+  assert.ok(times.length > 0)
+  times.slice(1).forEach((time, i) => assert.ok(time - times[i]! >= 990, lines[i + 1]!))
+  for (const { err } of errors) assert.notEqual(err.message, '')
+}
+
 /** A server that is not restarted, because the process that would restart it is killed. */
 async function startUnsupervisedServer(dataDir: string) {
   const script = path.join(import.meta.dirname, '../support/open-embedded.ts')
@@ -88,37 +101,4 @@ async function endServer(dataDir: string, signal: NodeJS.Signals) {
   process.kill(pid, signal)
   const state = () => spawnSync('ps', ['-o', 'stat=', '-p', `${pid}`]).stdout.toString()
   await until(() => /^Z?$/.test(state().trim().slice(0, 1)))
-}
-
-/** A TCP proxy to the server's socket that can stop forwarding without closing a connection. */
-async function openProxy(t: TestContext, url: string) {
-  const target = `${new URL(url).searchParams.get('host')}/.s.PGSQL.5432`
-  const pairs = new Set<[net.Socket, net.Socket]>()
-  let isForwarding = true
-  const server = net.createServer((near) => {
-    const far = net.connect(target)
-    pairs.add([near, far])
-    near.on('error', () => {})
-    far.on('error', () => {})
-    if (isForwarding) near.pipe(far).pipe(near)
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  cleanUpLater(t, () => {
-    for (const pair of pairs) for (const socket of pair) socket.destroy()
-    server.close()
-  })
-  const { port } = server.address() as net.AddressInfo
-  return {
-    url: `postgres://bellwether@127.0.0.1:${port}/bellwether`,
-    stopForwarding: () => {
-      isForwarding = false
-      for (const [near, far] of pairs) {
-        near.unpipe(far)
-        far.unpipe(near)
-        near.pause()
-        far.pause()
-      }
-    },
-    forwardNewConnections: () => (isForwarding = true),
-  }
 }

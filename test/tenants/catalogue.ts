@@ -2,9 +2,11 @@ import pg from 'pg'
 
 /** Tables of the installation, without a business. docs/decisions gives the reason for each. */
 export const INSTALLATION_TABLES = [
+  'installation',
   'link_seal',
   'mail_server',
   'operator_key',
+  'operator_problem',
   'reconciliation',
   'schema_migration',
   'server_epoch',

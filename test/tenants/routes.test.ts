@@ -18,12 +18,15 @@ const PUBLIC = [
   /^POST \/session$/,
   /^POST \/user\/password\/(forgotten|link|set)$/,
   /^(GET|HEAD|POST) \/unsubscribe\/.*$/,
+  /^(GET|HEAD|POST) \/report\/stop\/.*$/,
+  /^POST \/feed\/hook\/.*$/,
   /^(GET|HEAD) \/addToCalendar\/.*$/,
   /^(GET|HEAD) \/report\/link\/.*$/,
   /^(GET|HEAD|POST) \/answer\/.*$/,
 ]
 
-const OPERATORS = /^(GET|HEAD|POST|DELETE) \/business(\/|$)|^(GET|HEAD) \/(metrics|senderDomain)$/
+const OPERATORS =
+  /^(GET|HEAD|POST|DELETE) \/business(\/|$)|^(GET|HEAD) \/(metrics|restore|senderDomain)$|^POST \/(mail\/retry|restore\/release)$/
 
 const isRefused = (status: number) => status === 401 || status === 403
 

@@ -119,7 +119,17 @@ async function createObjects(call: Call, businessId: number, word: string, start
     range: 'YESTERDAY',
     userIdList: [made.userId],
   })
+  await make('/reportTarget', 'reportTargetId', {
+    name: word,
+    reportId: 102,
+    kpi: 'noShowRate',
+    direction: 'ABOVE',
+    value: 8,
+    range: 'LAST_30_DAYS',
+    userIdList: [made.userId],
+  })
   await make('/reportView', 'reportViewId', { name: word, reportId: 101 })
+  await makeFeed(make, call, made, { word, startTime })
   bodies['/user'] = { username: `${word}2`, password: 'long enough', role: 'OWNER' }
   const definition = bodies['/eventDefinition']!
   bodies['/eventDefinition/plan'] = definition
@@ -135,7 +145,8 @@ async function createObjects(call: Call, businessId: number, word: string, start
   bodies['/emailTemplate/{emailTemplateId}/test'] = test
   const sent = await call('POST', `/emailTemplate/${made.emailTemplateId}/test`, test)
   assert.equal(sent.status, 201, JSON.stringify(sent.body))
-  const bounced = await call('POST', '/emails/bounce', { message: bounceOf(`${word}@example.org`) })
+  const message = bounceOf(`${word}@example.org`, sent.body.items[0].messageId)
+  const bounced = await call('POST', '/emails/bounce', { message })
   assert.equal(bounced.status, 200, JSON.stringify(bounced.body))
   await call('POST', '/business', { businessId, bulkLimit: 0 })
   const held = await call('POST', '/emails/resend', { ids: [1, 2] })
@@ -146,8 +157,31 @@ async function createObjects(call: Call, businessId: number, word: string, start
   return bodies
 }
 
+type Make = (path: string, id: string, body: Record<string, unknown>) => Promise<unknown>
+
+/** A feed with an entry, matches and a dry run. */
+async function makeFeed(
+  make: Make,
+  call: Call,
+  made: Ids,
+  { word, startTime }: { word: string; startTime: number },
+) {
+  const { professionalId, reasonId, locationId } = made
+  const defaults = { professionalId, reasonId, locationId }
+  await make('/feed', 'feedId', { name: word, source: 'INLET', mode: 'SHADOW', defaults })
+  const client = { emailAddress: `feed-${word}@example.org`.toLowerCase() }
+  const times = { startTime: startTime + 7_200_000, endTime: startTime + 9_000_000 }
+  const entries = [{ key: word, version: 1, ...times, client, service: { name: word } }]
+  const sent = await call('POST', `/feed/${made.feedId}/entries`, { entries })
+  assert.equal(sent.status, 200, JSON.stringify(sent.body))
+  assert.equal((await call('POST', `/feed/${made.feedId}/dryRun`)).status, 202)
+}
+
 /** A bounce: the mailbox does not exist. */
-const bounceOf = (address: string) => `Content-Type: multipart/report; boundary="b"
+const bounceOf = (
+  address: string,
+  messageId: string,
+) => `Content-Type: multipart/report; boundary="b"
 
 --b
 Content-Type: message/delivery-status
@@ -157,6 +191,11 @@ Reporting-MTA: dns; mx.example
 Final-Recipient: rfc822; ${address}
 Action: failed
 Status: 5.1.1
+
+--b
+Content-Type: text/rfc822-headers
+
+Message-ID: ${messageId}
 
 --b--
 `
@@ -187,6 +226,8 @@ function readIds(url: string, tables: Table[], businessId: number) {
     ids.invitationUUID = ids.invitationUuid!
     ids.fileUUId = ids.fileUuid!
     ids.eventDefinitionId = ids.eventDefnId!
+    ids.answeredClientId = ids.confirmedClientId = ids.clientId!
+    ids.entryId = ids.feedEntryId!
     return ids
   })
 }
