@@ -76,9 +76,9 @@ export async function insertApiKey(db: Db, businessId: number, key: NewApiKey, b
   return row!
 }
 
-type Change = Pick<ApiKeyRow, 'apiKeyId' | 'name' | 'scopes' | 'expiresTime' | 'active'>
+type ApiKeyChange = Pick<ApiKeyRow, 'apiKeyId' | 'name' | 'scopes' | 'expiresTime' | 'active'>
 
-export async function updateApiKey(db: Db, businessId: number, change: Change, by: By) {
+export async function updateApiKey(db: Db, businessId: number, change: ApiKeyChange, by: By) {
   const [row] = await db.query<ApiKeyRow>(sql`
     with k as (
       update api_key
@@ -112,9 +112,9 @@ export type KnownKey = {
 }
 
 /** Needs the operator role: the business is not known before the key is found. */
-export async function findLiveKeyByHash(operator: Db, keyHash: Buffer) {
-  const [key] = await operator.query<KnownKey>(sql`
-    select k.business_id as "businessId", k.api_key_id as "apiKeyId", k.name, k.scopes,
+export function listLiveKeysByHash(operator: Db, keyHashes: Buffer[]) {
+  return operator.query<KnownKey & { keyHash: Buffer }>(sql`
+    select k.key_hash as "keyHash", k.business_id as "businessId", k.api_key_id as "apiKeyId", k.name, k.scopes,
            k.expires_time as "expiresTime", u.last_used_time as "lastUsedTime",
            case when m.user_id is not null
                 then json_build_object('userId', m.user_id, 'role', m.role) end as maker
@@ -122,9 +122,8 @@ export async function findLiveKeyByHash(operator: Db, keyHash: Buffer) {
     join business b using (business_id)
     left join api_key_use u using (business_id, api_key_id)
     left join user_account m on m.business_id = k.business_id and m.user_id = k.maker_user_id
-    where k.key_hash = ${keyHash} and k.active and b.active
+    where k.key_hash = any (${keyHashes}::bytea[]) and k.active and b.active
       and (k.maker_user_id is null or m.active)`)
-  return key
 }
 
 export function recordKeyUse(operator: Db, key: KnownKey, now: Temporal.Instant) {
@@ -141,6 +140,12 @@ export async function insertOperatorKey(operator: Db, keyHash: Buffer) {
     insert into operator_key (key_hash) values (${keyHash})
     on conflict do nothing returning 1`)
   return inserted.length === 1
+}
+
+export function replaceOperatorKeyHash(operator: Db, keyHash: Buffer) {
+  return operator.query(sql`
+    insert into operator_key (key_hash) values (${keyHash})
+    on conflict (only_one) do update set key_hash = excluded.key_hash`)
 }
 
 export async function findOperatorKeyHash(operator: Db) {

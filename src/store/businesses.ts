@@ -1,7 +1,9 @@
 import { parseDomain } from '../contract/addresses.ts'
 import type { Business } from '../contract/business.ts'
+import type { ActiveFilter } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import { empty, raw, sql } from '../database/sql.ts'
+import { isChanged, type Changes } from './change-positions.ts'
 import { lockSettings } from './event-definitions.ts'
 import { columnsFor, rowTable } from './rows.ts'
 
@@ -21,11 +23,13 @@ const FIELD_COLUMNS = columnsFor<BusinessFields>({
   timeZone: 'text',
   emailAddress: 'text',
   phone: 'text',
+  postalAddress: 'text',
   language: 'text',
   logo: 'text',
   confirmStatus: 'text',
   cancelStatus: 'text',
   cancelUntilHours: 'integer',
+  lapsedAfterDays: 'integer',
   bookingUrl: 'text',
   externalId: 'text',
   senderDomains: 'text[]',
@@ -78,31 +82,54 @@ export async function lockBusinessByExternalId(tx: Db, externalId: string) {
   return business?.externalId === externalId ? business : undefined
 }
 
-/** All active businesses for the operator; for a business only itself. */
+type BusinessFilters = {
+  externalId?: string | undefined
+  active?: ActiveFilter | undefined
+  modifiedSince?: Temporal.Instant | undefined
+}
+
+/** All businesses for the operator; for a business only itself. */
 export function listBusinesses(
   db: Db,
-  filters: { externalId?: string | undefined; modifiedSince?: Temporal.Instant | undefined },
+  filters: BusinessFilters,
   { after, limit }: { after: number; limit: number },
 ) {
-  const { externalId, modifiedSince } = filters
   return db.query<BusinessRow>(sql`
     select ${columns} from business t
-    where active and business_id > ${after}
-      ${externalId === undefined ? empty : sql`and external_id = ${externalId}`}
-      ${modifiedSince === undefined ? empty : sql`and modified_date >= ${modifiedSince}`}
+    where business_id > ${after} ${isListed({ ...filters, active: filters.active ?? 'true' })}
     order by business_id
     limit ${limit}`)
 }
+
+/** Changed businesses, also deactivated ones, in the order of the changes. */
+export function listChangedBusinesses(
+  db: Db,
+  filters: BusinessFilters,
+  { changes, limit }: { changes: Changes; limit: number },
+) {
+  return db.query<BusinessRow & { changedIn: string }>(sql`
+    select ${columns}, changed_in::text as "changedIn" from business t
+    where true ${isListed(filters)} ${isChanged(changes, sql`changed_in`, sql`business_id`)}
+    order by changed_in, business_id
+    limit ${limit}`)
+}
+
+const isListed = ({ externalId, active = 'all', modifiedSince }: BusinessFilters) => sql`
+  ${active === 'all' ? empty : sql`and active = ${active === 'true'}`}
+  ${externalId === undefined ? empty : sql`and external_id = ${externalId}`}
+  ${modifiedSince === undefined ? empty : sql`and modified_date >= ${modifiedSince}`}`
 
 /** The values of a new business that are not given. */
 const DEFAULTS = {
   emailAddress: null,
   phone: null,
+  postalAddress: null,
   language: null,
   logo: null,
   confirmStatus: null,
   cancelStatus: null,
   cancelUntilHours: null,
+  lapsedAfterDays: null,
   bookingUrl: null,
   externalId: null,
   senderDomains: [],
@@ -163,13 +190,23 @@ export async function listMailPauses(db: Db, rows: { businessId: number }[]) {
   return new Map(pauses.map((pause) => [pause.businessId, pause]))
 }
 
-/** Locks the businesses whose mail is still paused: they cannot resume before the transaction ends. */
-export async function lockPausedBusinesses(tx: Db, rows: { businessId: number }[]) {
-  const paused = await tx.query<{ businessId: number }>(sql`
+/**
+ * Locks the businesses that no other transaction has locked; returns for each whether its mail is paused.
+ * A pause cannot begin or end before the transaction ends.
+ */
+export async function lockFreeBusinesses(tx: Db, rows: { businessId: number }[]) {
+  const free = await tx.query<Pick<MailPause, 'businessId' | 'isPaused'>>(sql`
+    select business_id as "businessId", mail_paused as "isPaused" from business
+    where business_id = any (${idsOf(rows)}::bigint[]) for share skip locked`)
+  return new Map(free.map(({ businessId, isPaused }) => [businessId, isPaused]))
+}
+
+/** The businesses that a row can refer to now: no other transaction has locked them for update. */
+export async function lockReferableBusinesses(tx: Db, rows: { businessId: number }[]) {
+  const free = await tx.query<{ businessId: number }>(sql`
     select business_id as "businessId" from business
-    where business_id = any (${idsOf(rows)}::bigint[]) and mail_paused
-    order by business_id for share`)
-  return new Set(paused.map((row) => row.businessId))
+    where business_id = any (${idsOf(rows)}::bigint[]) for key share skip locked`)
+  return new Set(free.map(({ businessId }) => businessId))
 }
 
 const idsOf = (rows: { businessId: number }[]) => [...new Set(rows.map((row) => row.businessId))]

@@ -69,8 +69,16 @@ export function listChanges(
     order by audit_id`)
 }
 
+/** Never an id from before a restore: a reader that resumes from one reads everything again. */
 export async function findLastChangeId(db: Db, businessId: number) {
   const [row] = await db.query<{ auditId: number }>(sql`
-    select coalesce(max(audit_id), 0) as "auditId" from audit where business_id = ${businessId}`)
+    select greatest(max(audit_id), (select last_value from restored_audit_id)) as "auditId"
+    from audit where business_id = ${businessId}`)
   return row!.auditId
+}
+
+/** Smaller ids may be of changes that a restore lost; see hold_database() in the migrations. */
+export async function readRestoredId(db: Db) {
+  const [row] = await db.query<{ id: number }>(sql`select last_value as id from restored_audit_id`)
+  return row!.id
 }

@@ -4,7 +4,7 @@ import { columnsFor, insertRows } from './rows.ts'
 
 /** The ids of clients for whom every word of the text begins a word of their name or address. */
 export function clientsNamed(businessId: number, text: string): Sql {
-  const words = wordsOf(text)
+  const words = searchWordsOf(text)
   if (words.length === 0) return sql`select null::bigint where false`
   return join(
     words.map((word) => clientsWithWord(sql`${businessId}`, word)),
@@ -21,7 +21,7 @@ export const clientsWithWord = (businessId: Sql, word: string) => sql`
  * The words of a search: lower case, without accents and apostrophes. `O'Brien` is `obrien`, `Żółć`
  * is `zolc`.
  */
-export const wordsOf = (text: string): string[] => splitWords(text.replace(APOSTROPHES, ''))
+export const searchWordsOf = (text: string): string[] => splitWords(text.replace(APOSTROPHES, ''))
 
 /**
  * The words by which a text is found. An apostrophe both joins and separates, and umlauts also have

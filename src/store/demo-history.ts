@@ -49,6 +49,20 @@ export async function recordPastStatuses(db: Db, businessId: number, changes: Pa
   }
 }
 
+/** Says that the clients of completed invitations booked by their links: the next appointment of each. */
+export const linkInvitations = (db: Db, businessId: number) =>
+  db.query(sql`
+    update calendar c set invitation_uuid = n.invitation_uuid
+    from (select distinct on (b.calendar_id) b.calendar_id, i.invitation_uuid
+          from invitation i
+          cross join lateral (
+            select a.calendar_id from calendar a
+            where a.business_id = ${businessId} and a.client_id = i.client_id and a.booked_time >= i.created_date
+            order by a.booked_time, a.calendar_id limit 1) b
+          where i.business_id = ${businessId} and i.status = 'COMPLETED' and i.external_id like 'demo-%'
+          order by b.calendar_id, i.created_date desc) n
+    where c.business_id = ${businessId} and c.calendar_id = n.calendar_id`)
+
 export async function hasAppointment(db: Db, businessId: number, externalId: string) {
   const found = await db.query(sql`
     select from calendar where business_id = ${businessId} and external_id = ${externalId}`)
@@ -206,7 +220,7 @@ export type PastEmail = {
   toAddress: string
   fromAddress: string
   subject: string
-  text: string
+  message: Buffer
   messageId: string
   status: 'SENT' | 'FAILED'
   statusReason: string | null
@@ -229,7 +243,7 @@ const EMAIL_COLUMNS = columnsFor<PastEmail>({
   toAddress: 'text',
   fromAddress: 'text',
   subject: 'text',
-  text: 'text',
+  message: 'bytea',
   messageId: 'text',
   status: 'text',
   statusReason: 'text',

@@ -6,6 +6,7 @@ import type { Db } from '../database/database.ts'
 import { empty, sql, type Sql } from '../database/sql.ts'
 import { createdInMonthBefore, type Attempt } from './emails.ts'
 import { columnsFor, rowTable } from './rows.ts'
+import { expiresAtRelease } from './installation.ts'
 import {
   claimDue,
   claimRows,
@@ -28,7 +29,9 @@ export type ClaimedEmail = {
   objectId: number | null
   objectUUId: string | null
   toAddress: string
-  message: string
+  /** Its content as it is stored. */
+  message: Buffer
+  messageId: string
   /** UNCERTAIN: the mail server may have it already. */
   status: 'QUEUED' | 'RETRYING' | 'UNCERTAIN'
   /** How many attempts were made before this one. */
@@ -57,6 +60,8 @@ export type ClaimedEmail = {
   anchorTime: Temporal.Instant | null
   scheduledTime: Temporal.Instant | null
   fireNow: boolean | null
+  /** It was queued before the database was restored, and the release expires such mails. */
+  isExpired: boolean
 }
 
 /** Mails that are to be sent. The name of the worker is unique to each claim, see `ClaimedEmail`. */
@@ -67,8 +72,9 @@ export const EMAIL_QUEUE: Queue = {
     isDue: sql`q.next_attempt_time <= ${now}`,
     order: sql`q.business_id, q.next_attempt_time`,
   }),
+  // More mails are due than can be sent: those that lose their use first come first.
+  shareOrder: sql`q.business_id, q.useful_until`,
   onClaim: sql`, epoch = (select epoch from server_epoch)`,
-  onRelease: sql`, message_ended = false, epoch = null`,
   // A mail whose claim was lost would be sent again without being UNCERTAIN.
   isClaimDurable: true,
 }
@@ -80,29 +86,22 @@ export const claimDueEmails = (db: Db, claim: Claim) =>
 export const claimEmailShares = (db: Db, claim: Claim, shares: Shares) =>
   claimEmails(db, claimShares(EMAIL_QUEUE, claim, shares))
 
-/**
- * Claims mails that are no longer useful (see `usefulUntil`): reminders whose anchor has passed, and
- * other mails that should have been sent before `lateBefore`.
- */
-export const claimUselessEmails = (db: Db, claim: Claim, lateBefore: Temporal.Instant) =>
+/** Claims mails that are no longer useful (see `usefulUntil`), so that they end with their reason. */
+export const claimUselessEmails = (db: Db, claim: Claim) =>
   claimEmails(
     db,
     claimRows(
       EMAIL_QUEUE,
       claim,
       sql`
-        select q.ctid from email_queue q
-        join email e on (e.business_id, e.email_id) = (q.business_id, q.email_id)
-        join business b on b.business_id = q.business_id
-        left join event_trigger t
-          on (t.business_id, t.event_trigger_id) = (e.business_id, e.event_trigger_id)
-        where q.worker is null and q.next_attempt_time <= ${claim.now} and (not b.mail_paused or q.is_account)
-          and case when t.fire_now is not false then q.created_date < ${lateBefore}
-                   when t.anchor_time > t.scheduled_time then t.anchor_time <= ${claim.now}
-                   else t.scheduled_time < ${lateBefore} end
-        order by q.next_attempt_time
-        limit ${claim.limit}
-        for update of q skip locked`,
+        select due.ctid from business b
+        cross join lateral (
+          select q.ctid from email_queue q
+          where q.business_id = b.business_id and q.worker is null and q.useful_until <= ${claim.now}
+            and q.next_attempt_time <= ${claim.now} and (not b.mail_paused or q.is_account)
+          order by q.business_id, q.useful_until limit ${claim.limit}
+          for update skip locked) due
+        limit ${claim.limit}`,
     ),
   )
 
@@ -116,7 +115,7 @@ const claimEmails = (db: Db, claim: Sql) =>
       select e.business_id as "businessId", e.email_id as "emailId", k.worker,
              e.event_trigger_id as "eventTriggerId", e.object_type as "objectType",
              e.object_id as "objectId", e.object_uuid as "objectUUId", e.to_address as "toAddress",
-             convert_from(e.message, 'UTF8') as message, k.status, k.attempts,
+             e.message, e.message_id as "messageId", k.status, k.attempts,
              k.created_date as "createdDate", e.status_reason as "lastAnswer",
              case when k.attempts = 0 then 0 else (
                select count(*) from jsonb_array_elements(e.attempts) one
@@ -131,10 +130,13 @@ const claimEmails = (db: Db, claim: Sql) =>
              (select d from unnest(b.sender_domains) d
               where d = lower(split_part(e.from_address, '@', 2)) limit 1) as "senderDomain",
              (select min(s.reason) from suppression s
-              where (s.business_id, s.email_address) = (e.business_id, lower(e.to_address))
-                and (s.reason <> 'UNSUBSCRIBED' or not coalesce(g.transactional, true))) as suppressed,
+              where not k.is_account
+                and (s.business_id, s.email_address) = (e.business_id, lower(e.to_address))
+                and (s.reason <> 'UNSUBSCRIBED' or not coalesce(g.transactional, true))
+                and (s.email_category_id is null or s.email_category_id = e.email_category_id)) as suppressed,
              t.event_defn_id as "eventDefnId", t.anchor_time as "anchorTime",
-             t.scheduled_time as "scheduledTime", t.fire_now as "fireNow"
+             t.scheduled_time as "scheduledTime", t.fire_now as "fireNow",
+             ${expiresAtRelease(sql`k.created_date`)} as "isExpired"
       from claimed k
       join email e on (e.business_id, e.email_id) = (k.business_id, k.email_id)
       join business b on b.business_id = e.business_id
@@ -150,6 +152,11 @@ export async function listLongQueues(db: Db, now: Temporal.Instant, max: number)
     select business_id as "businessId" from email_queue where next_attempt_time <= ${now}
     group by business_id having count(*) > ${max}`)
   return rows.map((row) => row.businessId)
+}
+
+/** Whether a mail waits for an attempt, now or later. */
+export async function hasWaitingEmails(db: Db) {
+  return (await db.query(sql`select from email_queue limit 1`)).length > 0
 }
 
 /**
@@ -219,16 +226,20 @@ const ENDING_COLUMNS = columnsFor<EmailEnding>({
 })
 
 /** Claimed by no worker. */
-const FREE = sql`worker = null ${EMAIL_QUEUE.onRelease}`
+const FREE = sql`worker = null, message_ended = false, epoch = null`
 
-/** Two workers may end the last two mails of a trigger at the same time: one waits for the other. */
-export async function lockTriggersOf(tx: Db, endings: EmailEnding[]) {
-  await tx.query(sql`
-    select from ${triggerKeys(endings)}
+/**
+ * Two workers may end the last two mails of a trigger at the same time: one must see the other's. Returns
+ * the triggers that no other transaction has locked.
+ */
+export async function lockFreeTriggersOf(tx: Db, mails: MailOfTrigger[]) {
+  const rows = await tx.query<{ id: number }>(sql`
+    select t.id from ${triggerKeys(mails)}
     cross join lateral (
-      select from event_trigger t
+      select t.event_trigger_id as id from event_trigger t
       where t.business_id = k.business_id and t.event_trigger_id = k.event_trigger_id
-      limit 1 for update) t`)
+      limit 1 for update skip locked) t`)
+  return new Set(rows.map((row) => row.id))
 }
 
 /** A reminder whose mails have ended and whose object moved meanwhile: it must be planned again. */
@@ -247,7 +258,7 @@ const movedColumns = sql`
   t.object_uuid as "objectUUId"`
 
 /** Ends triggers whose last mail has ended. Returns those whose object moved: they stay RUNNING. */
-export function endTriggersOf(tx: Db, endings: EmailEnding[], now: Temporal.Instant) {
+export function endTriggersOf(tx: Db, endings: MailOfTrigger[], now: Temporal.Instant) {
   return tx.query<MovedTrigger>(sql`
     with ended as (
       select * from ${triggerKeys(endings)}
@@ -383,23 +394,25 @@ const DAILY_LIMITS = 7_230_008
 
 /**
  * The daily limit of a business, and how many of its mails were accepted after `since` or are being
- * sent by other workers. The lock makes other claims of the business, and a change of its limit, wait
- * until the transaction ends.
+ * sent by other workers. Undefined if another transaction claims its mails or changes its limit now;
+ * otherwise none does until this one ends.
  */
 export async function readDailyLimit(
   tx: Db,
   businessId: number,
   { since, worker }: { since: Temporal.Instant; worker: string },
 ) {
-  tx.send(sql`select pg_advisory_xact_lock(${DAILY_LIMITS}::int, hashint8(${businessId}::bigint))`)
-  const [row] = await tx.query<{ limit: number | null; used: number }>(sql`
+  const locking = tx.query<{ isLocked: boolean }>(sql`
+    select pg_try_advisory_xact_lock(${DAILY_LIMITS}::int, hashint8(${businessId}::bigint)) as "isLocked"`)
+  const reading = tx.query<{ limit: number | null; used: number }>(sql`
     select (select daily_mail_limit from business where business_id = ${businessId}) as limit,
            (select count(*) from email
             where business_id = ${businessId} and outcome = 'SENT' and sent_time >= ${since}
               and ${createdInMonthBefore(since)})
          + (select count(*) from email_queue
             where business_id = ${businessId} and worker is not null and worker <> ${worker}) as used`)
-  return row!
+  const [[lock], [row]] = await Promise.all([locking, reading])
+  return lock!.isLocked ? row! : undefined
 }
 
 type NextDay = { now: Temporal.Instant; start: Temporal.Instant; morning: Temporal.Instant }
@@ -438,27 +451,41 @@ export async function findAboveLimit(db: Db, businessId: number, now: Temporal.I
   return row?.until
 }
 
-/** Which of these mails are due later, and whether the daily limit is the reason. */
+/** Which of these mails are due later, whether the daily limit is the reason, and any other reason. */
 export const listPostponedEmails = (
   db: Db,
   businessId: number,
   { now, emailIds }: { now: Temporal.Instant; emailIds: number[] },
 ) =>
-  db.query<{ emailId: number; until: Temporal.Instant; isAboveLimit: boolean }>(sql`
+  db.query<{
+    emailId: number
+    until: Temporal.Instant
+    isAboveLimit: boolean
+    reason: string | null
+  }>(sql`
     select email_id as "emailId", next_attempt_time as until,
-           coalesce(above_limit_until > ${now}, false) as "isAboveLimit"
+           coalesce(above_limit_until > ${now}, false) as "isAboveLimit", postponed_reason as reason
     from email_queue
     where business_id = ${businessId} and email_id = any (${emailIds}::bigint[])
       and worker is null and next_attempt_time > ${now}`)
 
-/** Frees mails that were not attempted, to be claimed again at these times. */
-export async function postponeEmails(
-  db: Db,
-  postponed: { mail: EmailKey; until: Temporal.Instant }[],
-) {
-  for (const [, group] of Map.groupBy(postponed, ({ until }) => until.epochMilliseconds)) {
+/** A mail that is claimed again at a time, and the reason for people. */
+export type PostponedEmail = { mail: EmailKey; until: Temporal.Instant; reason: string | null }
+
+/**
+ * Frees mails that were not attempted. One that loses its use before is claimed then, and ends. One that
+ * has lost it, and could not be ended because of a lock, waits like the others.
+ */
+export async function postponeEmails(db: Db, postponed: PostponedEmail[]) {
+  const groups = Map.groupBy(postponed, ({ until, reason }) => `${until} ${reason}`)
+  for (const group of groups.values()) {
+    const { until, reason } = group[0]!
     await db.query(sql`
-      update email_queue s set next_attempt_time = ${group[0]!.until}, ${FREE}
+      update email_queue s
+      set next_attempt_time = case when s.useful_until > s.next_attempt_time
+                                   then least(${until}::timestamptz, s.useful_until)
+                                   else ${until} end,
+          postponed_reason = ${reason}, ${FREE}
       from ${keys(group.map(({ mail }) => mail))}
       where (s.business_id, s.email_id) = (k.business_id, k.email_id) and s.worker = k.worker`)
   }
@@ -491,9 +518,11 @@ const keys = (mails: EmailKey[]) => sql`
          ${mails.map((mail) => mail.worker)}::text[]) as k (business_id, email_id, worker)`
 
 /** Each trigger once, in lock order; see docs/engine.md. */
-function triggerKeys(endings: EmailEnding[]) {
-  const ofTriggers = endings.filter((ending) => ending.eventTriggerId !== null)
-  const distinct = new Map(ofTriggers.map((ending) => [ending.eventTriggerId!, ending]))
+type MailOfTrigger = Pick<EmailEnding, 'businessId' | 'eventTriggerId' | 'objectType'>
+
+function triggerKeys(mails: MailOfTrigger[]) {
+  const ofTriggers = mails.filter((mail) => mail.eventTriggerId !== null)
+  const distinct = new Map(ofTriggers.map((mail) => [mail.eventTriggerId!, mail]))
   // A save locks the triggers of one type of object after those of another.
   const keys = [...distinct.values()].toSorted(
     (a, b) =>

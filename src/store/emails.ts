@@ -3,6 +3,7 @@ import type { ObjectType } from '../contract/event-type.ts'
 import type { Attachment } from '../contract/file-library.ts'
 import type { Db } from '../database/database.ts'
 import { empty, join, raw, sql, type Sql } from '../database/sql.ts'
+import { keepDictionaries, type Dictionary } from './message-bodies.ts'
 import { columnsFor, rowTable } from './rows.ts'
 import { endedOfObjects } from './event-triggers.ts'
 import { clientsNamed } from './client-words.ts'
@@ -34,10 +35,9 @@ export type NewEmail = {
   toAddress: string
   fromAddress: string
   subject: string
-  html: string
-  text: string
-  /** The message as it is sent, ASCII only; null if it will not be sent. It contains html and text. */
-  message: string | null
+  /** Its content as `encodeBody` returns it, and the dictionary that it needs. */
+  message: Buffer
+  dictionary: Dictionary | null
   messageId: string
   /** Files of the library that the message names; null for none. */
   attachments?: Attachment[] | null
@@ -48,6 +48,8 @@ export type NewEmail = {
   statusReason: string | null
   /** The same for all mails of one insert: when they are captured, or due to be sent. */
   createdDate: Temporal.Instant
+  /** After this time it is not sent; see `usefulUntil`. */
+  usefulUntil: Temporal.Instant
 }
 
 const COLUMNS = columnsFor<NewEmail>({
@@ -65,9 +67,7 @@ const COLUMNS = columnsFor<NewEmail>({
   fromAddress: 'text',
   toAddress: 'text',
   subject: 'text',
-  html: 'text',
-  text: 'text',
-  message: 'text',
+  message: 'bytea',
   messageId: 'text',
   attachments: 'jsonb',
   repeatsEmailId: 'bigint',
@@ -77,11 +77,6 @@ const COLUMNS = columnsFor<NewEmail>({
   createdDate: 'timestamptz',
 })
 const names = raw(COLUMNS.map(({ column }) => column).join(', '))
-const values = raw(
-  COLUMNS.map(({ column }) => (column === 'message' ? `convert_to(message, 'UTF8')` : column)).join(
-    ', ',
-  ),
-)
 
 export async function drawEmailIds(db: Db, count: number): Promise<number[]> {
   const [row] = await db.query<{ ids: number[] }>(
@@ -93,7 +88,7 @@ export async function drawEmailIds(db: Db, count: number): Promise<number[]> {
 
 type InsertOptions = {
   ifExists?: 'refuse' | 'skip'
-  /** Mails about an account ignore limits and pauses. */
+  /** Mails about an account ignore the pause, daily limit and suppressions of the business. */
   isAccount?: boolean
 }
 
@@ -112,26 +107,27 @@ export function insertEmails(
     phase: 'captured',
     reply: 'kept here, not sent',
   }
-  // The message contains the HTML and the text.
-  const rows = emails.map((email) =>
-    email.message === null ? email : { ...email, html: null, text: null },
-  )
+  keepDictionaries(tx, emails)
   const insert = sql`
     insert into email (${names}, next_attempt_time, sent_time, attempts)
-    select ${values}, case status when 'QUEUED' then created_date end,
+    select ${names}, case status when 'QUEUED' then created_date end,
            case status when 'CAPTURED' then created_date end,
            case status when 'CAPTURED' then ${JSON.stringify([captured])}::jsonb else '[]' end
-    from ${rowTable(COLUMNS, rows)}
+    from ${rowTable(COLUMNS, emails)}
     ${ifExists === 'skip' ? sql`on conflict do nothing` : empty}`
   const isQueued = emails.some((email) => email.status === 'QUEUED')
-  tx.send(isQueued ? withQueue(insert, isAccount) : insert)
+  tx.send(isQueued ? withQueue(insert, emails, isAccount) : insert)
 }
 
 /** Emails that are to be sent are queued by the same statement. */
-const withQueue = (insert: Sql, isAccount: boolean) => sql`
+const withQueue = (insert: Sql, emails: NewEmail[], isAccount: boolean) => sql`
   with made as (${insert} returning business_id, email_id, next_attempt_time, created_date)
-  insert into email_queue (business_id, email_id, next_attempt_time, created_date, is_account)
-  select made.*, ${isAccount} from made where next_attempt_time is not null`
+  insert into email_queue (business_id, email_id, next_attempt_time, created_date, useful_until, is_account)
+  select made.*, useful_until, ${isAccount}
+  from made join ${rowTable(QUEUE_COLUMNS, emails)} using (email_id)
+  where next_attempt_time is not null`
+
+const QUEUE_COLUMNS = columnsFor<NewEmail>({ emailId: 'bigint', usefulUntil: 'timestamptz' })
 
 /** A mail as the API returns it, with times as `Temporal.Instant`. */
 export type StoredEmail = {
@@ -343,7 +339,7 @@ export function listEmailsById(db: Db, businessId: number, ids: number[]) {
     where business_id = ${businessId} and email_id = any (${ids}::bigint[]) order by email_id`)
 }
 
-/** A mail with its content, until that is deleted: `message`, or `html` and `text` if it was captured. */
+/** A mail with its content as it is stored, until that is deleted; `html` and `text` are of older versions. */
 export type WholeEmail = StoredEmail & {
   html: string | null
   text: string | null
@@ -379,28 +375,6 @@ export async function findEmail(
   return email
 }
 
-type Bounce = { emailId: number; messageId: string; recipient: string; reason: string }
-
-const BOUNCE_COLUMNS = columnsFor<Bounce>({
-  emailId: 'bigint',
-  messageId: 'text',
-  recipient: 'text',
-  reason: 'text',
-})
-
-/** Records why emails bounced after a server had accepted them; their status stays. Returns their ids. */
-export async function noteBounces(tx: Db, businessId: number, bounces: Bounce[]) {
-  if (bounces.length === 0) return []
-  const noted = await tx.query<{ emailId: number }>(sql`
-    update email e
-    set status_reason = r.reason
-    from ${rowTable(BOUNCE_COLUMNS, bounces)}
-    where (e.business_id, e.email_id) = (${businessId}, r.email_id) and e.message_id = r.message_id
-      and lower(e.to_address) = lower(r.recipient) and e.status in ('SENT', 'CAPTURED')
-    returning e.email_id as "emailId"`)
-  return noted.map(({ emailId }) => emailId)
-}
-
 /** A mail that a report can be about. */
 export type ReportedMail = {
   businessId: number
@@ -419,20 +393,14 @@ export async function findReportedMail(db: Db, businessId: number, emailId: numb
   return mail
 }
 
-/** Replaces the content of old mails by its SHA-256. Returns how many. */
-export async function forgetBodies(engine: Db, before: Temporal.Instant, limit: number) {
-  const rows = await engine.query(sql`
-    update email e
-    set body_hash = encode(sha256(coalesce(
-          message, convert_to(coalesce(html, '') || coalesce(text, ''), 'UTF8'))), 'hex'),
-        html = null, text = null, message = null
-    from (select business_id, email_id from email
-          where (html is not null or message is not null) and created_date < ${before}
-            and status not in ('QUEUED', 'RETRYING', 'UNCERTAIN')
-          order by created_date limit ${limit}) old
-    where (e.business_id, e.email_id) = (old.business_id, old.email_id)
-    returning e.email_id`)
-  return rows.length
+/** Records why an accepted mail was not delivered or wanted; its status stays. False if it was not accepted. */
+export async function noteReport(tx: Db, mail: ReportedMail, reason: string): Promise<boolean> {
+  const noted = await tx.query(sql`
+    update email set status_reason = ${reason}
+    where business_id = ${mail.businessId} and email_id = ${mail.emailId}
+      and to_address = ${mail.toAddress} and status in ('SENT', 'CAPTURED')
+    returning 1`)
+  return noted.length > 0
 }
 
 export type MailCounts = { sent: number; captured: number }

@@ -45,6 +45,13 @@ export async function eraseReportMails(tx: Db, { businessId }: ClientKey): Promi
   return { email: erased!.email }
 }
 
+/** Deletes the samples of dry runs of the business, because they name clients. */
+export async function eraseFeedSamples(tx: Db, { businessId }: ClientKey): Promise<Counts> {
+  const [erased] = await tx.query<{ feedRun: number }>(sql`
+    select erase_feed_samples(${businessId}) as "feedRun"`)
+  return { feedRun: erased!.feedRun }
+}
+
 export async function eraseAudit(
   tx: Db,
   { businessId, clientId }: ClientKey,
@@ -55,4 +62,11 @@ export async function eraseAudit(
     from erase_client_audit(${businessId}, ${clientId}, ${after}, ${limit}::int)`)
   const { lastId, ...counts } = page!
   return { lastId, counts }
+}
+
+/** Deletes a page of each table of a deactivated business, and the business last. Returns 0 when it is gone. */
+export async function deleteBusinessRows(tx: Db, businessId: number, limit: number) {
+  const [page] = await tx.query<{ deleted: number }>(sql`
+    select delete_business_rows(${businessId}, ${limit}::int) as deleted`)
+  return page!.deleted
 }

@@ -1,9 +1,10 @@
 import type { RecipientValue } from '../contract/event-action.ts'
 import type { Db } from '../database/database.ts'
 import { empty, sql, type Sql } from '../database/sql.ts'
+import { isChanged, type Changes } from './change-positions.ts'
 import { definitionKeys, type DefinitionKey } from './event-definitions.ts'
 
-type StoredAction = {
+export type StoredAction = {
   businessId: number
   eventActionId: number
   eventDefnId: number
@@ -58,6 +59,19 @@ export function listActions(
     order by event_action_id limit ${limit ?? null}`)
 }
 
+/** Changed actions, also inactive ones, in the order of the changes. */
+export function listChangedActions(
+  db: Db,
+  businessId: number,
+  { changes, limit }: { changes: Changes; limit: number },
+) {
+  return db.query<ShownAction & { changedIn: string }>(sql`
+    select ${columns}, ${writesTo}, changed_in::text as "changedIn" from event_action
+    where business_id = ${businessId}
+      ${isChanged(changes, sql`changed_in`, sql`event_action_id`)}
+    order by changed_in, event_action_id limit ${limit}`)
+}
+
 export const findAction = (db: Db, businessId: number, eventActionId: number) =>
   readActionRow(db, businessId, eventActionId, empty)
 
@@ -109,21 +123,42 @@ export type RunningAction = StoredAction & { transactional: boolean | null }
 
 /** The active actions of many definitions, in the order in which they run. */
 export const listActionsOfDefinitions = (db: Db, keys: DefinitionKey[]) =>
-  db.query<RunningAction>(actionsOf(keys, empty))
+  db.query<RunningAction>(
+    actionsOf(keys, {
+      columns: sql`
+        ${columns},
+        (select transactional from email_category g
+         where (g.business_id, g.email_category_id) = (o.business_id, o.email_category_id))`,
+      lock: empty,
+    }),
+  )
 
-/** The same, locked for share until the transaction ends. */
-export const lockActionsOfDefinitions = (tx: Db, keys: DefinitionKey[]) =>
-  tx.query<RunningAction>(actionsOf(keys, sql`for share`))
+/**
+ * The same by definition, locked for share until the transaction ends. Without the definitions of which
+ * another transaction has locked an action.
+ */
+export async function lockFreeActions(tx: Db, keys: DefinitionKey[]) {
+  const ids = { columns: sql`event_action_id as id`, lock: sql`for share skip locked` }
+  // One round trip. The second statement also reads actions that another transaction has locked.
+  const [locked, actions] = await Promise.all([
+    tx.query<{ id: number }>(actionsOf(keys, ids)),
+    listActionsOfDefinitions(tx, keys),
+  ])
+  const isFree = new Set(locked.map((row) => row.id))
+  const byDefinition = Map.groupBy(actions, (action) => action.eventDefnId)
+  const free = new Map<number, RunningAction[]>()
+  for (const { eventDefnId } of keys) {
+    const own = byDefinition.get(eventDefnId) ?? []
+    if (own.every(({ eventActionId }) => isFree.has(eventActionId))) free.set(eventDefnId, own)
+  }
+  return free
+}
 
-const actionsOf = (keys: DefinitionKey[], locked: Sql) =>
-  sql`
-    select a.* from ${definitionKeys(keys)} cross join lateral (
-      select ${columns},
-             (select transactional from email_category g
-              where (g.business_id, g.email_category_id) = (o.business_id, o.email_category_id))
-      from event_action o
-      where o.active and o.business_id = k.business_id and o.event_defn_id = k.event_defn_id
-      order by event_action_id ${locked}) a`
+const actionsOf = (keys: DefinitionKey[], { columns, lock }: { columns: Sql; lock: Sql }) => sql`
+  select a.* from ${definitionKeys(keys)} cross join lateral (
+    select ${columns} from event_action o
+    where o.active and o.business_id = k.business_id and o.event_defn_id = k.event_defn_id
+    order by event_action_id ${lock}) a`
 
 /** Includes inactive actions, and those of inactive definitions. */
 export function listAllActions(db: Db, businessId: number) {

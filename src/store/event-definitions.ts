@@ -2,6 +2,7 @@ import { kindNamed, type Definition } from '../contract/event-definition.ts'
 import type { Db } from '../database/database.ts'
 import { empty, raw, sql, type Sql } from '../database/sql.ts'
 import { recordedColumns, recordedEntries, type Recorded } from './audit.ts'
+import { isChanged, type Changes } from './change-positions.ts'
 import { columnsFor, rowTable } from './rows.ts'
 
 /** A definition as it is stored. */
@@ -42,6 +43,7 @@ const WRITTEN = columnsFor<Definition>({
   triggerMinutes: 'int',
   offsetMode: 'text',
   latePolicy: 'text',
+  allowPast: 'boolean',
   triggerAnchor: 'text',
   changes: 'text[]',
   onlyIfStatus: 'text[]',
@@ -114,34 +116,58 @@ type DefinitionFilters = {
   /** Unset: active and paused ones. */
   active?: boolean | undefined
   eventDefnId?: number | undefined
-  afterId: number
   limit: number
 }
 
 /** A page of the definitions that are not deleted, oldest first. */
-export function listDefinitions(db: Db, businessId: number, filters: DefinitionFilters) {
-  const { active, eventDefnId, afterId, limit } = filters
+export function listDefinitions(
+  db: Db,
+  businessId: number,
+  { afterId, limit, ...filters }: DefinitionFilters & { afterId: number },
+) {
   return db.query<StoredDefinition>(sql`
     select ${columns} from event_definition
     where business_id = ${businessId} and deleted_date is null and event_defn_id > ${afterId}
-      ${active === undefined ? empty : sql`and active = ${active}`}
-      ${eventDefnId === undefined ? empty : sql`and event_defn_id = ${eventDefnId}`}
+      ${isListed(filters)}
     order by event_defn_id limit ${limit}`)
 }
+
+/** Changed definitions, also deleted ones, in the order of the changes. */
+export function listChangedDefinitions(
+  db: Db,
+  businessId: number,
+  { changes, limit, ...filters }: DefinitionFilters & { changes: Changes },
+) {
+  return db.query<StoredDefinition & { changedIn: string }>(sql`
+    select ${columns}, changed_in::text as "changedIn" from event_definition
+    where business_id = ${businessId} ${isListed(filters)}
+      ${isChanged(changes, sql`changed_in`, sql`event_defn_id`)}
+    order by changed_in, event_defn_id limit ${limit}`)
+}
+
+const isListed = ({
+  active,
+  eventDefnId,
+}: Pick<DefinitionFilters, 'active' | 'eventDefnId'>) => sql`
+  ${active === undefined ? empty : sql`and active = ${active}`}
+  ${eventDefnId === undefined ? empty : sql`and event_defn_id = ${eventDefnId}`}`
 
 /**
  * Locks definitions of any business for share. The caller passes each key once, in the order in which
  * every transaction locks them.
  */
-export function lockDefinitionsForShare(tx: Db, keys: DefinitionKey[]) {
-  return tx.query<StoredDefinition>(
-    sql`
-      select d.* from ${definitionKeys(keys)} cross join lateral (
-        select ${columns} from event_definition o
-        where o.business_id = k.business_id and o.event_defn_id = k.event_defn_id
-        limit 1 for share) d`,
-  )
-}
+export const lockDefinitionsForShare = (tx: Db, keys: DefinitionKey[]) =>
+  tx.query<StoredDefinition>(definitionsBy(keys, sql`for share`))
+
+/** The same for the definitions that no other transaction has locked. */
+export const lockFreeDefinitions = (tx: Db, keys: DefinitionKey[]) =>
+  tx.query<StoredDefinition>(definitionsBy(keys, sql`for share skip locked`))
+
+const definitionsBy = (keys: DefinitionKey[], lock: Sql) => sql`
+  select d.* from ${definitionKeys(keys)} cross join lateral (
+    select ${columns} from event_definition o
+    where o.business_id = k.business_id and o.event_defn_id = k.event_defn_id
+    limit 1 ${lock}) d`
 
 export type DefinitionKey = { businessId: number; eventDefnId: number }
 

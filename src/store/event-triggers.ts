@@ -66,6 +66,22 @@ export function listTriggersOfObject(
     order by scheduled_time, event_trigger_id`)
 }
 
+/** The triggers of an appointment, and those of its disclaimers. */
+export function listTriggersOfCalendar(db: Db, businessId: number, calendarId: number) {
+  return db.query<StoredTrigger>(sql`
+    select ${columns} from any_trigger where ${ofObject(businessId, 'CALENDAR', calendarId)}
+    union all
+    select t.* from disclaimer d
+    cross join lateral (
+      select ${columns} from any_trigger
+      where business_id = ${businessId} and object_type = 'DISCLAIMER' and object_uuid is null
+        and object_id = d.disclaimer_id
+        and event_defn_id = any (array(
+          select event_defn_id from event_definition where business_id = ${businessId}))) t
+    where d.business_id = ${businessId} and d.calendar_id = ${calendarId}
+    order by "scheduledTime", "eventTriggerId"`)
+}
+
 /** How many triggers of each status each of these objects has. */
 export function countTriggersOfObjects(
   db: Db,
@@ -176,6 +192,8 @@ export type TriggerFilters = {
   objectType?: ObjectType | undefined
   clientId?: number | undefined
   locationId?: number | undefined
+  /** Only pending triggers wait for an approval. */
+  approvalId?: number | undefined
   /** Words of a client's name, or the beginning of an address. */
   text?: string | undefined
   visibility: Visibility
@@ -249,6 +267,7 @@ function sourcesOf(businessId: number, filters: TriggerFilters) {
     to,
     eventDefnId,
     objectType,
+    approvalId,
     visibility,
     now,
   } = filters
@@ -259,6 +278,7 @@ function sourcesOf(businessId: number, filters: TriggerFilters) {
     ${objectType ? sql`and t.object_type = ${objectType}` : empty}
     ${aboutObjectsOf(businessId, filters)}
     ${aboutVisibleObject('t', visibility)}`
+  const held = approvalId ? sql`and t.approval_id = ${approvalId}` : empty
   const [scheduled, running] = [statuses.includes('SCHEDULED'), statuses.includes('RUNNING')]
   const shown =
     scheduled && running
@@ -268,8 +288,11 @@ function sourcesOf(businessId: number, filters: TriggerFilters) {
         : // A claimed trigger is due, so later ones need not be searched.
           sql`and t.worker is not null and t.scheduled_time <= ${now}`
   return {
-    pending: scheduled || running ? sql`${common} ${shown}` : undefined,
-    ended: { condition: common, statuses: RECORDED.filter((one) => statuses.includes(one)) },
+    pending: scheduled || running ? sql`${common} ${held} ${shown}` : undefined,
+    ended: {
+      condition: common,
+      statuses: approvalId ? [] : RECORDED.filter((one) => statuses.includes(one)),
+    },
   }
 }
 

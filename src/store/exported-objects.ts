@@ -74,7 +74,10 @@ export async function listReferredIds(tx: Db, businessId: number): Promise<Refer
     tx.query<{ id: string }>(sql`
       select invitation_uuid as id from invitation
       where business_id = ${businessId} and invitation_uuid in (
-        select object_uuid from event_definition where business_id = ${businessId})`),
+        select object_uuid from event_definition where business_id = ${businessId}
+        union all
+        select invitation_uuid from calendar
+        where business_id = ${businessId} and invitation_uuid is not null)`),
   ])
   const idsOf = <Id>(rows: { id: Id }[]) => new Set(rows.map((row) => row.id))
   return {

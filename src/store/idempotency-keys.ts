@@ -64,7 +64,7 @@ export function releaseClaim(db: Db, { businessId, digest }: IdempotencyKey) {
 }
 
 /** Replaces a claim or an expired answer. */
-export function saveAnswer(
+export function storeAnswer(
   tx: Db,
   { businessId, digest, bodyDigest }: IdempotencyKey,
   { status, headers, answer }: RememberedAnswer,

@@ -31,7 +31,9 @@ export type ContextRow = ObjectKey & {
   /** The status itself; the context has its label. */
   objectStatus: string
   businessActive: boolean
-  /** Why the client's address is suppressed; empty if it is not. */
+  /** The name of the feed in SHADOW mode that mirrors the object; null: mails about it are sent. */
+  shadowFeed: string | null
+  /** Why the client's address is suppressed: reasons, and ids of categories that it unsubscribed from. */
   suppressed: string[]
   context: MailContext
 }
@@ -47,6 +49,29 @@ export async function listMailContexts(
 ): Promise<ContextRow[]> {
   const objects = await listWholeObjects(db, new SettingsCache(), objectType, keys)
   return objects.flatMap(({ rows }) => rows)
+}
+
+/** The data of a page for one client. A former student of a class sees it like a student. */
+export async function findMailContext(
+  db: Db,
+  objectType: ObjectType,
+  key: ObjectKey,
+  clientId: number,
+): Promise<ContextRow | undefined> {
+  const rows = await listMailContexts(db, objectType, [key])
+  const own = rows.find((row) => row.clientId === clientId)
+  const [first] = rows
+  if (own || !first?.context.classSchedule) return own
+  const client = await findClientContext(db, key.businessId, clientId)
+  return client && { ...first, clientId, context: { ...first.context, client } }
+}
+
+async function findClientContext(db: Db, businessId: number, clientId: number) {
+  const [client] = await db.query<NonNullable<MailContext['client']>>(sql`
+    select first_name as "firstName", last_name as "lastName", email_address as "emailAddress", phone,
+           time_zone as "timeZone", language, external_id as "externalId", tags
+    from client where business_id = ${businessId} and client_id = ${clientId}`)
+  return client
 }
 
 /** Objects of any business, with the data for emails about them. */
@@ -94,14 +119,26 @@ const SHARED = sql`
   c.last_name as "clientLast", c.email_address as "clientEmail", c.phone as "clientPhone",
   c.time_zone as "clientZone", c.language as "clientLanguage",
   c.external_id as "clientExternalId", t.external_id as "ownExternalId",
-  array(select n.reason from suppression n
+  array(select coalesce(n.email_category_id::text, n.reason) from suppression n
         where n.business_id = c.business_id and n.email_address = lower(c.email_address)) as suppressed`
 
 const CLIENT_TAGS = sql`c.tags as "clientTags"`
 
+const SHADOW_FEED = sql`
+  (select f.name from feed f
+   where f.business_id = t.business_id and f.feed_id = t.feed_id and f.mode = 'SHADOW') as "shadowFeed"`
+
 const COLUMNS: Record<ObjectType, Sql> = {
-  CALENDAR: sql`${CLIENT_TAGS}, t.note, t.change_note as "changeNote"`,
-  CLASS_SCHEDULE: sql`t.name as "className", t.capacity, c.tags as "studentTags"`,
+  CALENDAR: sql`${CLIENT_TAGS}, ${SHADOW_FEED}, t.note, t.change_note as "changeNote", t.answer_note as "answerNote",
+    t.previous_start_time as "previousStartTime"`,
+  CLASS_SCHEDULE: sql`${SHADOW_FEED}, t.name as "className", t.capacity, c.tags as "studentTags",
+    t.previous_start_time as "previousStartTime",
+    (select a.first_name || ' ' || a.last_name from client a
+     where a.business_id = t.business_id and a.client_id = t.answered_client_id) as "answeredBy",
+    case when t.answered_client_id is null then null
+         when t.answered_client_id = any (t.confirmed_client_id_list) then 'CONFIRMED'
+         when t.answered_client_id = any (t.client_id_list) then 'RETURNED'
+         else 'CANCELLED' end as answer`,
   INVITATION: sql`${CLIENT_TAGS}, g.name as "campaignName",
     g.description as "campaignDescription", g.booking_url as "bookingUrl",
     g.expires_time as "campaignExpiresTime"`,
@@ -147,6 +184,7 @@ const contextRowOf = (objectType: ObjectType, row: Row, settings: Settings): Con
   modifiedDate: row.modifiedDate,
   objectStatus: row.status,
   businessActive: settings.business.active,
+  shadowFeed: row.shadowFeed ?? null,
   suppressed: row.suppressed,
   context: contextOf(objectType, row, settings),
 })
@@ -173,15 +211,17 @@ function contextOf(objectType: ObjectType, row: Row, settings: Settings): MailCo
     reason: services.get(row.reasonId) ?? null,
     ...objectContextOf(row, {
       status: status?.label ?? row.status,
-      isCancelled: status?.outcome === 'CANCELLED',
+      isCancelled: status?.outcome === 'CANCELLED' || status?.outcome === 'LATE_CANCELLED',
+      isMissed: status?.outcome === 'MISSED',
       isLive: status?.live ?? false,
     }),
+    movedFrom: null,
     unsubscribeLink: null,
     calendarLink: null,
   }
 }
 
-type VisitStatus = { status: string; isCancelled: boolean; isLive: boolean }
+type VisitStatus = { status: string; isCancelled: boolean; isMissed: boolean; isLive: boolean }
 
 /** The object itself: one of these is set, the others are null. */
 function objectContextOf(row: Row, visitStatus: VisitStatus) {
@@ -196,6 +236,8 @@ function objectContextOf(row: Row, visitStatus: VisitStatus) {
           ...visitStatus,
           note: row.note,
           changeNote: row.changeNote,
+          answerNote: row.answerNote,
+          previousStartTime: row.previousStartTime,
           externalId: row.ownExternalId,
           tags: row.tags ?? {},
         }
@@ -210,6 +252,9 @@ function objectContextOf(row: Row, visitStatus: VisitStatus) {
           endTime,
           ...visitStatus,
           capacity: row.capacity,
+          answeredBy: row.answeredBy,
+          answer: row.answer,
+          previousStartTime: row.previousStartTime,
           externalId: row.ownExternalId,
           tags: row.tags ?? {},
         }

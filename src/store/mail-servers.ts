@@ -9,10 +9,11 @@ export type MailServerState = {
   lastAcceptedTime: Temporal.Instant | null
   /** Null: it accepts mails. */
   outage: MailOutage | null
+  /** When a person last asked to try it at once. */
+  retryRequestedTime: Temporal.Instant | null
 }
 
-type Row = {
-  lastAcceptedTime: Temporal.Instant | null
+type Row = Pick<MailServerState, 'lastAcceptedTime' | 'retryRequestedTime'> & {
   since: Temporal.Instant | null
   phase: string
   reply: string
@@ -24,12 +25,20 @@ export async function findMailServer(
   server: string,
 ): Promise<MailServerState | undefined> {
   const [row] = await engine.query<Row>(sql`
-    select last_accepted_time as "lastAcceptedTime", failing_since as since, phase, reply
+    select last_accepted_time as "lastAcceptedTime", failing_since as since, phase, reply,
+           retry_requested_time as "retryRequestedTime"
     from mail_server where server = ${server}`)
   if (!row) return undefined
-  const { lastAcceptedTime, since, phase, reply } = row
-  return { lastAcceptedTime, outage: since && { since, phase, reply } }
+  const { lastAcceptedTime, retryRequestedTime, since, phase, reply } = row
+  return { lastAcceptedTime, retryRequestedTime, outage: since && { since, phase, reply } }
 }
+
+/** Asks the nodes that send to try the server at once. Further requests within 5 s change nothing. */
+export const requestMailRetry = (engine: Db, server: string, now: Temporal.Instant) =>
+  engine.query(sql`
+    update mail_server set retry_requested_time = ${now}
+    where server = ${server} and failing_since is not null
+      and (retry_requested_time is null or retry_requested_time <= ${now.subtract({ seconds: 5 })})`)
 
 /** If another node has already recorded the outage, its start time stays. */
 export const saveMailOutage = (

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { ObjectType } from '../contract/event-type.ts'
+import type { Objects } from '../contract/object-types.ts'
 import {
   kindOfObjectType,
   orderedBy,
@@ -9,10 +10,17 @@ import {
 } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import { empty, join, raw, sql, type Sql } from '../database/sql.ts'
-import { clientsWithWord, wordsOf } from './client-words.ts'
+import { isChanged, type Changes } from './change-positions.ts'
+import { clientsWithWord, searchWordsOf } from './client-words.ts'
 import { insertRows, updateRows, type Column } from './rows.ts'
 import type { Tags } from './subject.ts'
-import { isVisible, type Visibility } from './visibility.ts'
+import {
+  atVisiblePlace,
+  isLimited,
+  isVisible,
+  wasAtVisiblePlace,
+  type Visibility,
+} from './visibility.ts'
 
 /** A stored scheduling object: the properties of its kind, and those that all kinds have. */
 export type StoredObject = Record<string, unknown> & {
@@ -25,6 +33,26 @@ export type StoredObject = Record<string, unknown> & {
   modifiedDate: Temporal.Instant
   modifiedUser: string
 }
+
+/** A stored object of one kind; its moments are not milliseconds, as in its answers. */
+type StoredOf<K extends keyof Objects> = {
+  [P in keyof Objects[K]]: P extends `${string}Time` | 'createdDate' | 'modifiedDate'
+    ? Temporal.Instant | Extract<Objects[K][P], null>
+    : Objects[K][P]
+}
+export type Appointment = StoredOf<'calendar'>
+export type ClassSchedule = StoredOf<'classSchedule'>
+export type Professional = StoredOf<'professional'>
+
+/** The object as one of this kind; undefined if it is of another. */
+export const ofKind = <K extends keyof Objects>(
+  name: K,
+  { kind }: ObjectKind,
+  object: StoredObject,
+) => (kind === name ? (object as StoredObject & StoredOf<K>) : undefined)
+
+/** Invitations have a UUID, all others a number. */
+export const idIn = (kind: ObjectKind, object: StoredObject) => object[kind.id] as number | string
 
 export async function findObject(
   db: Db,
@@ -39,42 +67,41 @@ export async function findObject(
   return object
 }
 
-/** The stored form of objects that this transaction has written, by id. */
+/** The stored form of each of these objects, which this transaction has written. */
 export async function readStored(
   tx: Db,
   kind: ObjectKind,
   objects: StoredObject[],
-): Promise<Map<unknown, StoredObject>> {
-  const stored = new Map<unknown, StoredObject>()
-  const unknown: (number | string)[] = []
-  for (const object of objects) {
-    const id = object[kind.id] as number | string
-    const known = asStored(kind, object)
-    if (known) stored.set(id, known)
-    else unknown.push(id)
-  }
-  if (unknown.length === 0) return stored
-  const rows = await tx.query<StoredObject>(sql`
+): Promise<Map<StoredObject, StoredObject>> {
+  const unknown = objects.filter((object) => !isKnownAsStored(kind, object))
+  const rows =
+    unknown.length === 0
+      ? []
+      : await tx.query<StoredObject>(sql`
     select ${columnsOf(kind)} from ${raw(kind.table)} t
     where business_id = ${objects[0]!.businessId}
-      and ${idColumn(kind)} = any (${unknown}::${raw(idType(kind))}[])`)
-  for (const row of rows) stored.set(row[kind.id], row)
-  return stored
+      and ${idColumn(kind)} = any (${unknown.map((object) => idIn(kind, object))}::${raw(idType(kind))}[])`)
+  const byId = new Map(rows.map((row) => [row[kind.id], row]))
+  return new Map(
+    objects.map((object) => {
+      const row = byId.get(object[kind.id])
+      // The transaction may have changed the object again.
+      return [object, row?.version === object.version ? row : asStored(kind, object)]
+    }),
+  )
 }
 
-/**
- * The object as a read would return it; undefined if it must be read, because the server reorders JSON
- * and some kinds have additional columns.
- */
-function asStored(kind: ObjectKind, object: StoredObject): StoredObject | undefined {
-  const stored: Record<string, unknown> = {}
-  for (const { property, sqlType } of writtenFields(kind)) {
-    const value = object[property] ?? null
-    if (!isStoredAsWritten(value, sqlType)) return undefined
-    stored[property] = value
-  }
-  return ADDITIONAL_COLUMNS[kind.kind] ? undefined : (stored as StoredObject)
-}
+/** False if the object must be read: the server reorders JSON, and some kinds have additional columns. */
+const isKnownAsStored = (kind: ObjectKind, object: StoredObject) =>
+  !ADDITIONAL_COLUMNS[kind.kind] &&
+  writtenFields(kind).every(({ property, sqlType }) =>
+    isStoredAsWritten(object[property] ?? null, sqlType),
+  )
+
+const asStored = (kind: ObjectKind, object: StoredObject) =>
+  Object.fromEntries(
+    writtenFields(kind).map(({ property }) => [property, object[property] ?? null]),
+  ) as StoredObject
 
 const isStoredAsWritten = (value: unknown, sqlType: string) =>
   sqlType === 'jsonb' ? Object.keys(value ?? {}).length === 0 : !sqlType.endsWith('[]')
@@ -89,10 +116,6 @@ type Listing = {
 
 export function listObjects(db: Db, businessId: number, kind: ObjectKind, listing: Listing) {
   const { filters, after, limit, visibility } = listing
-  const conditions = Object.entries(filters)
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => condition(kind, kind.filters[name]!, value))
-  const activity = filters.active === undefined ? sql`and active` : empty
   const first = orderedBy(kind, filters)
   const order = first ? [raw(toColumn(first)), idColumn(kind)] : [idColumn(kind)]
   const beyond = after
@@ -103,24 +126,86 @@ export function listObjects(db: Db, businessId: number, kind: ObjectKind, listin
     : empty
   return db.query<StoredObject>(sql`
     select ${columnsOf(kind)} from ${raw(kind.table)} t
-    where business_id = ${businessId} ${activity} ${join(conditions, ' ')} ${isVisible(kind, visibility)} ${beyond}
+    where business_id = ${businessId} ${conditions(kind, { ...filters, active: filters.active ?? 'true' })}
+      ${isVisible(kind, visibility)} ${beyond}
     order by ${join(order, ', ')} limit ${limit}`)
 }
+
+type ChangedObject = StoredObject & { changedIn: string }
+
+/** Changed objects, also deleted ones, in the order of the changes. */
+export async function listChangedObjects(
+  db: Db,
+  businessId: number,
+  kind: ObjectKind,
+  { filters, changes, limit, visibility }: Omit<Listing, 'after'> & { changes: Changes },
+) {
+  const id = sql`now.${idColumn(kind)}`
+  const objects = await db.query<ChangedObject>(sql`
+    select ${columnsOf(kind)}, now.changed_in::text as "changedIn"
+    from ${raw(kind.table)} now ${asSeen(kind, visibility)}
+    where now.business_id = ${businessId} ${isChanged(changes, sql`now.changed_in`, id)}
+      ${conditions(kind, filters)}
+    order by now.changed_in, ${id} limit ${limit}`)
+  return isLimited(kind, visibility) ? objects.map((object) => withDefaults(kind, object)) : objects
+}
+
+/**
+ * Joins `t`, the object as the caller sees it. One that the caller does not see any more is shown deleted,
+ * as the caller saw it last, so that clients remove it; one that the caller never saw is left out.
+ */
+function asSeen(kind: ObjectKind, visibility: Visibility): Sql {
+  if (!isLimited(kind, visibility)) return sql`cross join lateral (select now.*) t`
+  const isSeen = sql`(true ${atVisiblePlace(visibility, 'now.')})`
+  return sql`cross join lateral (
+    select now.* where ${isSeen}
+    union all
+    select former.* from (
+      select a.after from audit a
+      where a.business_id = now.business_id and a.object = ${kind.kind}
+        and a.id = now.${idColumn(kind)}::text ${wasAtVisiblePlace(visibility)}
+      order by a.audit_id desc limit 1) entry
+    cross join lateral jsonb_populate_record(
+      null::${raw(kind.table)}, entry.after || '{"active": false}') former
+    where ${isSeen} is not true) t`
+}
+
+/** An entry of the audit lacks properties that were introduced after it. */
+const withDefaults = ({ initially }: ObjectKind, object: ChangedObject) => ({
+  ...object,
+  ...Object.fromEntries(
+    Object.entries(initially).map(([property, value]) => [property, object[property] ?? value]),
+  ),
+})
+
+const conditions = (kind: ObjectKind, filters: Record<string, unknown>) =>
+  join(
+    Object.entries(filters)
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => condition(kind, kind.filters[name]!, value)),
+    ' ',
+  )
 
 /** How many active appointments start on each day in the business's time zone, as `2026-11-19`. */
 export function countAppointmentDays(
   db: Db,
   businessId: number,
-  during: { from: Temporal.Instant; to: Temporal.Instant; locationId: number | undefined },
+  where: {
+    from: Temporal.Instant
+    to: Temporal.Instant
+    locationId: number | undefined
+    professionalId?: number | undefined
+  },
   visibility: Visibility,
 ) {
-  const { from, to, locationId } = during
+  const { from, to, locationId, professionalId } = where
   return db.query<{ day: string; count: number }>(sql`
     select to_char(t.start_time at time zone b.time_zone, 'YYYY-MM-DD') as day, count(*) as count
     from calendar t join business b on b.business_id = t.business_id
     where t.business_id = ${businessId} and t.active
       and t.start_time >= ${from} and t.start_time < ${to}
       ${locationId === undefined ? empty : sql`and t.location_id = ${locationId}`}
+      ${professionalId === undefined ? empty : sql`and t.professional_id = ${professionalId}`}
       ${isVisible(kindOfObjectType('CALENDAR'), visibility)}
     group by 1 order by 1`)
 }
@@ -165,7 +250,7 @@ export async function insertObjects(tx: Db, kind: ObjectKind, objects: StoredObj
     ${insertion} on conflict (business_id, external_id) where external_id is not null do nothing
     returning ${idColumn(kind)} as id`)
   const ids = new Set(inserted.map(({ id }) => id))
-  return objects.filter((object) => !ids.has(object[kind.id] as number | string))
+  return objects.filter((object) => !ids.has(idIn(kind, object)))
 }
 
 export function updateObjects(tx: Db, kind: ObjectKind, objects: StoredObject[]) {
@@ -196,13 +281,16 @@ export type WantedReferences = Map<ObjectKind, { ids: Set<number>; externalIds: 
 /** An object that another one refers to. */
 export type ReferredObject = {
   kind: string
-  id: number
+  /** Invitations have a UUID. */
+  id: number | string
   externalId: string | null
   /** For clients. */
   tags: Tags | null
   /** For campaigns. */
   expiresTime: Temporal.Instant | null
 }
+
+type Referred = Omit<ReferredObject, 'id'> & { id: number | null; uuid: string | null }
 
 export async function listReferredObjects(
   db: Db,
@@ -212,7 +300,8 @@ export async function listReferredObjects(
 ): Promise<ReferredObject[]> {
   const selects = [...wanted].map(
     ([kind, { ids, externalIds }]) => sql`
-      select ${raw(`'${kind.kind}'`)} as kind, ${idColumn(kind)} as id,
+      select ${raw(`'${kind.kind}'`)} as kind, ${idType(kind) === 'text' ? raw('null::bigint') : idColumn(kind)} as id,
+             ${idType(kind) === 'text' ? idColumn(kind) : raw('null::text')} as uuid,
              external_id as "externalId",
              ${raw(kind.kind === 'client' ? 'tags' : 'null::jsonb')} as tags,
              ${raw(kind.kind === 'invitationCampaign' ? 'expires_time' : 'null::timestamptz')}
@@ -222,7 +311,9 @@ export async function listReferredObjects(
         and ${isNamed(kind, { ids: [...ids], externalIds: [...externalIds] })}
         ${isVisible(kind, visibility)}`,
   )
-  return selects.length > 0 ? db.query<ReferredObject>(join(selects, ' union all ')) : []
+  if (selects.length === 0) return []
+  const referred = await db.query<Referred>(join(selects, ' union all '))
+  return referred.map(({ id, uuid, ...object }) => ({ ...object, id: (id ?? uuid)! }))
 }
 
 /** The active objects of this type that belong to these clients. */
@@ -325,10 +416,12 @@ function condition(kind: ObjectKind, { field, match }: Filter, value: unknown): 
       }
       return sql`and ${column} @> array[${value}::bigint]`
     case 'active':
-      return value === 'all' ? empty : sql`and ${column} = ${value === 'true'}`
+      // Without parameters: the indexes hold active objects only, or deleted ones only.
+      if (value === 'all') return empty
+      return value === 'true' ? sql`and ${column}` : sql`and not ${column}`
     case 'words':
       return join(
-        wordsOf(String(value)).map(
+        searchWordsOf(String(value)).map(
           (word) => sql`and t.client_id in (${clientsWithWord(sql`app_business()`, word)})`,
         ),
         ' ',

@@ -6,7 +6,7 @@ import { HELD_UNTIL } from './approvals.ts'
 import type { StoredTrigger } from './event-triggers.ts'
 import { columnsFor, insertRows, rowTable } from './rows.ts'
 import { aboutVisibleObject, type Visibility } from './visibility.ts'
-import { recordEnded } from './trigger-queue.ts'
+import { recordEnded, type PlannedTrigger } from './trigger-queue.ts'
 
 /** A reminder, with the columns that planning needs. */
 export type ReminderRow = {
@@ -212,17 +212,7 @@ type Replanned = {
   since: Temporal.Instant
 }
 
-export type NewTrigger = {
-  eventDefnId: number
-  defnVersion: number
-  objectType: ObjectType
-  objectId: number | null
-  objectUUId: string | null
-  occurrence: string | null
-  oldStatus: string | null
-  newStatus: string | null
-  anchorTime: Temporal.Instant
-  scheduledTime: Temporal.Instant
+export type NewTrigger = PlannedTrigger & {
   status: 'SCHEDULED' | 'EXPIRED'
   statusReason: string | null
 } & Holdable

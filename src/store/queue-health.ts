@@ -29,6 +29,8 @@ export type QueueHealth = {
   oldestWaitingEmail: Temporal.Instant | null
   emailsAboveLimit: number
   pausedBusinesses: number
+  /** Failures that only the operator can fix, see `OperatorProblem`. */
+  operatorProblems: number
 }
 
 const MAX_COUNTED = 100_000
@@ -68,6 +70,7 @@ export async function readQueueHealth(
        where status = 'FAILED' and modified_date > ${now.subtract({ hours: 7 * 24 })}
          and status_reason like ${`${GAVE_UP}%`}) as "gaveUp",
       (select count(*) from business where mail_paused) as "pausedBusinesses",
+      (select count(*) from operator_problem) as "operatorProblems",
       mails.*, late.*
     from (
       select (select count(*) from (select ${waiting(now)} limit ${maxCounted}) q) as "emailsWaiting",

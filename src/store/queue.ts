@@ -1,6 +1,7 @@
 import { LONG_AGO } from '../clock.ts'
 import type { Db } from '../database/database.ts'
 import { empty, sql, type Sql } from '../database/sql.ts'
+import { NOT_HELD } from './installation.ts'
 
 /**
  * A table of pending rows that workers claim: `worker` (null: free), `attempts` and
@@ -10,12 +11,12 @@ export type Queue = {
   table: Sql
   /** Selects the free rows of the table that belong to this queue. */
   condition: Sql
-  /** The rows of a business that are due, in the order of the index that begins with the business. */
+  /** The rows of a business that are due, in the order of an index that begins with the business. */
   ofBusiness(now: Temporal.Instant): { isDue: Sql; order: Sql }
+  /** The order in which the share of a business is claimed, by such an index. */
+  shareOrder: Sql
   /** What a claim sets in addition to the worker. */
   onClaim: Sql
-  /** What a release sets in addition to the worker. */
-  onRelease: Sql
   /** Whether a claim waits for the disk. A claim that a crash of the database loses was never made. */
   isClaimDurable: boolean
 }
@@ -49,7 +50,7 @@ export type Shares = { businessIds: number[]; share: number }
 
 /** Claims a share for each of these businesses, so that a burst of one does not delay the others. */
 export function claimShares(queue: Queue, claim: Claim, { businessIds, share }: Shares) {
-  const { isDue, order } = queue.ofBusiness(claim.now)
+  const { isDue } = queue.ofBusiness(claim.now)
   return claimRows(
     queue,
     claim,
@@ -58,13 +59,13 @@ export function claimShares(queue: Queue, claim: Claim, { businessIds, share }: 
       cross join lateral (
         select q.ctid from ${queue.table} q
         where q.business_id = b.business_id and q.worker is null and ${isDue} ${queue.condition}
-        order by ${order} limit ${share}
+        order by ${queue.shareOrder} limit ${share}
         for update skip locked) due`,
   )
 }
 
 /**
- * Claims the rows whose `ctid` the statement `due` selects and locks.
+ * Claims the rows whose `ctid` the statement `due` selects and locks; none in a restored database.
  * The worker's lease is written with the claim: no row is claimed without a lease. The ctid is safe
  * because this statement has locked the row: a row that was updated since it began is not claimed.
  */
@@ -73,7 +74,7 @@ export const claimRows = (
   { worker, leaseUntil }: Claim,
   due: Sql,
 ) => sql`
-  due as materialized (${due}), lease as (
+  due as materialized (select due.ctid from (${due}) due where ${NOT_HELD}), lease as (
     insert into worker_lease (worker, lease_until)
     select ${worker}, ${leaseUntil} from due having count(*) > 0
     on conflict (worker) do update
@@ -103,23 +104,16 @@ export function listBusinessesInQueue(
     order by b.business_id`)
 }
 
-/** When the next free row is due, ignoring rows that are due before `from`. */
+/** When the next free row can be claimed, ignoring rows that are due before `from`. */
 export async function findNextDueTime(db: Db, queue: Queue, from?: Temporal.Instant) {
   const [row] = await db.query<{ next: Temporal.Instant | null }>(
     sql`
       select min(q.next_attempt_time) as next from ${queue.table} q
-      where q.worker is null and q.next_attempt_time >= ${from ?? LONG_AGO} ${queue.condition}`,
+      where q.worker is null and q.next_attempt_time >= ${from ?? LONG_AGO} ${queue.condition}
+        and ${NOT_HELD}`,
   )
   return row!.next
 }
-
-/** Frees all rows of a worker, as if it had not claimed them. */
-export const releaseRows = (db: Db, { table, onRelease }: Queue, worker: string) =>
-  db.query(sql`
-    update ${table} q set worker = null ${onRelease}
-    from worker_lease lease
-    where lease.worker = ${worker} and q.worker = lease.worker
-      and q.next_attempt_time <= lease.lease_until`)
 
 /** A worker whose lease has expired. */
 export type ExpiredLease = { worker: string; leaseUntil: Temporal.Instant }
@@ -137,7 +131,7 @@ const MAX_TAKEN_OVER = 5_000
  * index by time finds it. Rows that a frozen worker still locks are skipped; the lease stays for them.
  */
 export const lockRowsOfExpired = ({ table }: Queue, expired: ExpiredLease[]) => sql`
-  select q.ctid, q.* from ${table} q
+  select q.* from ${table} q
   where q.worker = any (${expired.map(({ worker }) => worker)}::text[])
     and q.next_attempt_time <= ${latestOf(expired)}
   limit ${MAX_TAKEN_OVER}
@@ -157,6 +151,14 @@ export const deleteUnusedLeases = (tx: Db, queues: Queue[], workers: string[]) =
 const hasNoRow = ({ table }: Queue) => sql`
   and not exists (select from ${table} q
                   where q.worker = lease.worker and q.next_attempt_time <= lease.lease_until)`
+
+/** When the next lease ends; null: there is none. */
+export async function findNextLeaseEnd(db: Db) {
+  const [row] = await db.query<{ next: Temporal.Instant | null }>(
+    sql`select min(lease_until) as next from worker_lease`,
+  )
+  return row!.next
+}
 
 /** The heartbeat of these workers. */
 export const renewLeases = (db: Db, workers: string[], leaseUntil: Temporal.Instant) =>

@@ -1,5 +1,5 @@
 import type { Role, Scope } from '../contract/credentials.ts'
-import type { ReportLink } from '../contract/report-delivery.ts'
+import type { ReportLink, SharedFile } from '../contract/report-delivery.ts'
 import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
 import type { By } from './businesses.ts'
@@ -69,6 +69,25 @@ export function listReportLinks(
     where business_id = ${businessId} and run_id = ${runId} and active
       and report_link_id > ${after}
     order by report_link_id limit ${limit}`)
+}
+
+export type SharedFileRow = ReportLinkRow & Pick<SharedFile, 'reportId' | 'format' | 'fileName'>
+
+/** The links of all runs that work, newest first. */
+export function listSharedFiles(
+  db: Db,
+  { businessId, now }: { businessId: number; now: Temporal.Instant },
+  { before, limit }: { before: number | null; limit: number },
+) {
+  return db.query<SharedFileRow>(sql`
+    select ${columns}, report_id as "reportId", format, file_name as "fileName"
+    from (select * from report_link
+          where business_id = ${businessId} and active and expires_time > ${now}
+            and (${before}::bigint is null or report_link_id < ${before})
+          order by report_link_id desc limit ${limit}) link
+    join (select business_id, run_id, report_id, format, file_name from report_run) run
+      using (business_id, run_id)
+    order by report_link_id desc`)
 }
 
 export async function revokeReportLink(

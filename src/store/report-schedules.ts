@@ -2,6 +2,7 @@ import type { ReportSchedule, ScheduleRunStatus } from '../contract/report-deliv
 import type { Db } from '../database/database.ts'
 import { empty, sql, type Sql } from '../database/sql.ts'
 import type { By } from './businesses.ts'
+import { NOT_HELD } from './installation.ts'
 import { revokeLinksOfCredential } from './report-links.ts'
 import { columnsFor, insertRows } from './rows.ts'
 
@@ -20,7 +21,16 @@ export type ScheduleFields = Pick<
   | 'timeOfDay'
   | 'range'
   | 'userIdList'
+  | 'addressList'
+  | 'skipIfEmpty'
+  | 'paused'
   | 'active'
+>
+
+/** What follows from a change of the recipients. */
+export type RecipientState = Pick<
+  ReportSchedule,
+  'linkUserId' | 'stoppedUserIdList' | 'stoppedAddressList'
 >
 
 /** A schedule as the API returns it, without the state of its runs. */
@@ -59,6 +69,12 @@ const columns = sql`
   time_of_day        as "timeOfDay",
   range,
   user_id_list       as "userIdList",
+  address_list       as "addressList",
+  skip_if_empty      as "skipIfEmpty",
+  paused,
+  link_user_id       as "linkUserId",
+  stopped_user_id_list as "stoppedUserIdList",
+  stopped_address_list as "stoppedAddressList",
   active,
   version,
   created_date       as "createdDate",
@@ -104,28 +120,37 @@ type NextRun = Pick<ScheduleState, 'nextRunTime' | 'doneUntil'>
 export async function insertSchedule(
   tx: Db,
   businessId: number,
-  fields: ScheduleFields,
+  fields: ScheduleFields & Pick<RecipientState, 'linkUserId'>,
   { nextRunTime, doneUntil }: NextRun,
   by: By,
 ) {
   const [row] = await tx.query<FlatRow>(sql`
     insert into report_schedule (business_id, name, report_id, format, filters, group_by, location_id,
-      frequency, weekday, day_of_month, time_of_day, range, user_id_list, active, next_run_time,
+      frequency, weekday, day_of_month, time_of_day, range, user_id_list, address_list,
+      skip_if_empty, paused, link_user_id, active, next_run_time,
       done_until, created_date, created_user, modified_date, modified_user)
     values (${businessId}, ${fields.name}, ${fields.reportId}, ${fields.format},
             ${jsonOf(fields.filters)}::jsonb, ${jsonOf(fields.groupBy)}::jsonb, ${fields.locationId}, ${fields.frequency},
             ${fields.weekday}, ${fields.dayOfMonth}, ${fields.timeOfDay}, ${fields.range},
-            ${fields.userIdList}::bigint[], ${fields.active}, ${nextRunTime}, ${doneUntil},
+            ${fields.userIdList}::bigint[], ${fields.addressList}::text[], ${fields.skipIfEmpty},
+            ${fields.paused}, ${fields.linkUserId}, ${fields.active}, ${nextRunTime}, ${doneUntil},
             ${by.now}, ${by.user}, ${by.now}, ${by.user})
     returning ${columns}`)
   return splitRow(row!)
 }
 
-/** Resets the attempts, which belong to the old version. Deactivating it revokes the links in its mails. */
+/**
+ * Resets the attempts, which belong to the old version. Deactivating it, or removing an address, revokes
+ * the links in its mails.
+ */
 export async function updateSchedule(
   tx: Db,
-  { businessId, reportScheduleId }: Pick<ScheduleObject, 'businessId' | 'reportScheduleId'>,
-  fields: ScheduleFields,
+  {
+    businessId,
+    reportScheduleId,
+    addressList,
+  }: Pick<ScheduleObject, 'businessId' | 'reportScheduleId' | 'addressList'>,
+  fields: ScheduleFields & RecipientState,
   { nextRunTime, doneUntil }: NextRun,
   by: By,
 ) {
@@ -136,16 +161,53 @@ export async function updateSchedule(
         frequency = ${fields.frequency}, weekday = ${fields.weekday},
         day_of_month = ${fields.dayOfMonth}, time_of_day = ${fields.timeOfDay},
         range = ${fields.range}, user_id_list = ${fields.userIdList}::bigint[],
+        address_list = ${fields.addressList}::text[], skip_if_empty = ${fields.skipIfEmpty},
+        paused = ${fields.paused}, link_user_id = ${fields.linkUserId},
+        stopped_user_id_list = ${fields.stoppedUserIdList}::bigint[],
+        stopped_address_list = ${fields.stoppedAddressList}::text[],
         active = ${fields.active}, next_run_time = ${nextRunTime}, done_until = ${doneUntil},
         attempts = 0, last_error = null,
         version = version + 1, modified_date = ${by.now}, modified_user = ${by.user}
     where business_id = ${businessId} and report_schedule_id = ${reportScheduleId}
     returning ${columns}`)
-  if (!fields.active) {
+  if (!fields.active || addressList.some((one) => !fields.addressList.includes(one))) {
     const credential = credentialOfSchedule(reportScheduleId)
     await revokeLinksOfCredential(tx, { businessId, credential }, by)
   }
   return splitRow(row!)
+}
+
+type StoppingRecipient = { userId: number } | { address: string }
+
+/** Whether a recipient has stopped the mails of the schedule. */
+export const isStopped = (
+  { stoppedUserIdList, stoppedAddressList }: RecipientState,
+  recipient: StoppingRecipient,
+) =>
+  'userId' in recipient
+    ? stoppedUserIdList.includes(recipient.userId)
+    : stoppedAddressList.includes(recipient.address)
+
+/** Also changes the version, so that a run that prints for the recipient begins again. */
+export const saveStopped = (
+  tx: Db,
+  schedule: ScheduleObject,
+  change: { recipient: StoppingRecipient; isStopped: boolean },
+  by: By,
+) => {
+  const { recipient } = change
+  const stopped = (isPerson: boolean) =>
+    isPerson ? sql`stopped_user_id_list` : sql`stopped_address_list`
+  const list = stopped('userId' in recipient)
+  const value =
+    'userId' in recipient ? sql`${recipient.userId}::bigint` : sql`${recipient.address}::text`
+  const changed = change.isStopped
+    ? sql`array_append(${list}, ${value})`
+    : sql`array_remove(${list}, ${value})`
+  return tx.query(sql`
+    update report_schedule
+    set ${list} = ${changed}, version = version + 1, modified_date = ${by.now}, modified_user = ${by.user}
+    where business_id = ${schedule.businessId} and report_schedule_id = ${schedule.reportScheduleId}`)
 }
 
 /** The credential of the runs whose files its mails link to. */
@@ -162,7 +224,7 @@ export async function listBusinessesWithDueSchedules(
   const rows = await engine.query<{ businessId: number }>(sql`
     select s.business_id as "businessId"
     from report_schedule s join business b using (business_id)
-    where s.active and b.active and s.next_run_time <= ${now}
+    where s.active and not s.paused and b.active and s.next_run_time <= ${now} and ${NOT_HELD}
     group by s.business_id
     order by s.business_id <= ${after}, s.business_id limit ${limit}`)
   return rows.map(({ businessId }) => businessId)
@@ -171,7 +233,7 @@ export async function listBusinessesWithDueSchedules(
 export async function findDueSchedule(db: Db, businessId: number, now: Temporal.Instant) {
   const [row] = await db.query<FlatRow>(sql`
     select ${columns} from report_schedule
-    where business_id = ${businessId} and active and next_run_time <= ${now}
+    where business_id = ${businessId} and active and not paused and next_run_time <= ${now}
     order by next_run_time, report_schedule_id limit 1`)
   return row && splitRow(row)
 }
@@ -231,7 +293,13 @@ export type NewScheduleRun = {
   endedTime: Temporal.Instant
 }
 
-export type NewReportDelivery = { userId: number; emailId: number | null; reason: string | null }
+export type NewReportDelivery = {
+  /** One of both. */
+  userId: number | null
+  address: string | null
+  emailId: number | null
+  reason: string | null
+}
 
 /** Writes a run, and its delivery to each recipient. */
 export async function insertScheduleRun(
@@ -258,6 +326,7 @@ const DELIVERY_COLUMNS = columnsFor<
   businessId: 'bigint',
   reportScheduleRunId: 'bigint',
   userId: 'bigint',
+  address: 'text',
   emailId: 'bigint',
   reason: 'text',
 })
@@ -265,7 +334,7 @@ const DELIVERY_COLUMNS = columnsFor<
 export type ScheduleRun = Omit<NewScheduleRun, 'businessId'> & {
   reportScheduleRunId: number
   recipients: {
-    userId: number
+    userId: number | null
     username: string
     emailId: number | null
     emailStatus: string | null
@@ -285,11 +354,12 @@ export function listScheduleRuns(
            r.report_schedule_id as "reportScheduleId", r.scheduled_time as "scheduledTime",
            r.first_day::text as "startDate", r.last_day::text as "endDate", r.status,
            r.status_reason as "statusReason", r.ended_time as "endedTime",
-           (select coalesce(json_agg(json_build_object('userId', d.user_id, 'username', u.username,
+           (select coalesce(json_agg(json_build_object('userId', d.user_id,
+                     'username', coalesce(u.username, d.address),
                      'emailId', d.email_id, 'emailStatus', e.status,
-                     'reason', coalesce(d.reason, e.status_reason)) order by d.user_id), '[]')
+                     'reason', coalesce(d.reason, e.status_reason)) order by d.report_delivery_id), '[]')
             from report_delivery d
-            join user_account u using (business_id, user_id)
+            left join user_account u using (business_id, user_id)
             left join email e using (business_id, email_id)
             where d.business_id = r.business_id
               and d.report_schedule_run_id = r.report_schedule_run_id) as recipients

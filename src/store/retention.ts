@@ -66,6 +66,13 @@ export async function deleteEndedMails(engine: Db, before: Temporal.Instant, lim
   return rows.length
 }
 
+/** Deletes at most `limit` entries of the audit of before this time. Returns how many. */
+export async function deleteOldAudit(operator: Db, before: Temporal.Instant, limit: number) {
+  const [page] = await operator.query<{ deleted: number }>(sql`
+    select delete_old_audit(${before}, ${limit}::int) as deleted`)
+  return page!.deleted
+}
+
 /** True unless row `t` is about an appointment or class that starts at or after this time. */
 const isOfPast = (before: Temporal.Instant): Sql => sql`
   and not exists (select from calendar c

@@ -57,5 +57,7 @@ export function updateRows<Row>(
 const columnList = (columns: readonly { column: string }[]) =>
   raw(columns.map(({ column }) => column).join(', '))
 
-const valueOf = (value: unknown, sqlType: string) =>
-  sqlType === 'jsonb' && value != null ? JSON.stringify(value) : value
+function valueOf(value: unknown, sqlType: string) {
+  if (sqlType === 'jsonb' && value != null) return JSON.stringify(value)
+  return value instanceof Buffer ? `\\x${value.toString('hex')}` : value
+}

@@ -14,7 +14,7 @@ type FoundRow = {
 }
 
 export type Search = {
-  /** From `wordsOf`; at least one. Each must begin a word of a found object. */
+  /** From `searchWordsOf`; at least one. Each must begin a word of a found object. */
   words: string[]
   limit: number
   now: Temporal.Instant

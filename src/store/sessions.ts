@@ -9,24 +9,34 @@ export type KnownSession = KnownUser & {
 }
 
 /** Needs the operator role: the business is not known before the session is found. */
-export async function findSessionByHash(operator: Db, tokenHash: Buffer) {
-  const [session] = await operator.query<KnownSession>(sql`
-    select s.session_id as "sessionId", s.created_date as "createdDate",
+export function listSessionsByHash(operator: Db, tokenHashes: Buffer[]) {
+  return operator.query<KnownSession & { tokenHash: Buffer }>(sql`
+    select s.token_hash as "tokenHash", s.session_id as "sessionId", s.created_date as "createdDate",
            s.last_used_time as "lastUsedTime", u.business_id as "businessId",
            u.user_id as "userId", u.username, u.role, u.professional_id as "professionalId",
-           u.location_id_list as "locationIdList"
+           u.location_id_list as "locationIdList", u.language
     from session s
     join user_account u using (business_id, user_id)
     join business b using (business_id)
-    where s.token_hash = ${tokenHash} and u.active and b.active`)
-  return session
+    where s.token_hash = any (${tokenHashes}::bytea[]) and u.active and b.active`)
 }
 
 type NewSession = { businessId: number; userId: number; passwordHash: string; tokenHash: Buffer }
 
-/** Inserts nothing if the password changed since it was checked. */
-export async function insertSession(operator: Db, session: NewSession, now: Temporal.Instant) {
+/**
+ * Inserts nothing if the password changed since it was checked. Deletes up to 1,000 sessions that began
+ * before `expired`.
+ */
+export async function insertSession(
+  operator: Db,
+  session: NewSession,
+  { now, expired }: { now: Temporal.Instant; expired: Temporal.Instant },
+) {
   const inserted = await operator.query(sql`
+    with ended as (
+      delete from session where (business_id, session_id) in
+        (select business_id, session_id from session where created_date < ${expired} limit 1000)
+    )
     insert into session (business_id, user_id, token_hash, created_date, last_used_time)
     select business_id, user_id, ${session.tokenHash}, ${now}::timestamptz, ${now}::timestamptz
     from user_account
@@ -61,11 +71,4 @@ export function deleteOtherSessionsOfUser(
   return db.query(sql`
     delete from session
     where business_id = ${businessId} and user_id = ${userId} and session_id <> ${sessionId}`)
-}
-
-/** Deletes expired sessions, at most 1,000 at a time. */
-export function deleteSessionsBefore(operator: Db, created: Temporal.Instant) {
-  return operator.query(sql`
-    delete from session where (business_id, session_id) in
-      (select business_id, session_id from session where created_date < ${created} limit 1000)`)
 }

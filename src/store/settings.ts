@@ -4,7 +4,7 @@ import type { MailContext } from '../contract/mail-context.ts'
 import type { Db } from '../database/database.ts'
 import { sql, type Sql } from '../database/sql.ts'
 import { listActiveDefinitions, type StoredDefinition } from './event-definitions.ts'
-import { RecentlyUsed } from './recently-used.ts'
+import { RecentlyUsed } from '../recently-used.ts'
 import { listAllStatuses, type Status } from './statuses.ts'
 
 /** Data of a business that every booking and every email needs, and that rarely changes. */
@@ -116,7 +116,7 @@ async function loadBusinesses(db: Db, versions: SettingsVersion[]): Promise<Map<
   const [businesses, statuses] = await Promise.all([
     db.query<Settings['business'] & { businessId: number }>(sql`
       select business_id as "businessId", active, name, email_address as "emailAddress", phone,
-             time_zone as "timeZone", language, sender_domains as "senderDomains",
+             postal_address as "postalAddress", time_zone as "timeZone", language, sender_domains as "senderDomains",
              booking_url as "bookingUrl", quiet_hours as "quietHours", accent_color as "accentColor", website,
              reply_to as "replyTo",
              (select jsonb_build_object('fileUUId', f.file_uuid, 'name', f.name, 'type', f.type)

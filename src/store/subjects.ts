@@ -13,6 +13,7 @@ import {
 import {
   buildSubject,
   objectIdOf,
+  objectKeyOf,
   subjectProperties,
   type ObjectKey,
   type Subject,
@@ -70,13 +71,32 @@ export async function readSubjects(
  * Locks objects for share until the transaction ends: a save of one of them waits. Types are locked
  * in alphabetical order; see docs/engine.md, lock order.
  */
-export function lockObjectsForShare(tx: Db, objects: (ObjectKey & { objectType: ObjectType })[]) {
-  const byType = [...Map.groupBy(objects, (object) => object.objectType)]
-  for (const [objectType, ofType] of byType.toSorted(([a], [b]) => (a < b ? -1 : 1))) {
-    const distinct = new Map(ofType.map((object) => [objectIdOf(object), object]))
-    const rows = objectsBy(objectType, [...distinct.values()], sql`for share`)
-    tx.send(sql`select count(*) from ${rows} t`)
-  }
+export function lockObjectsForShare(tx: Db, objects: TypedKey[]) {
+  for (const [objectType, distinct] of distinctByType(objects))
+    tx.send(sql`select count(*) from ${objectsBy(objectType, distinct, sql`for share`)} t`)
+}
+
+/** The same for the objects that no other transaction has locked; returns their `objectKeyOf`. */
+export async function lockFreeObjects(tx: Db, objects: TypedKey[]): Promise<Set<string>> {
+  const locking = distinctByType(objects).map(async ([objectType, distinct]) => {
+    const { id } = tableOf(objectType)
+    const free = await tx.query<{ businessId: number; id: number | string }>(sql`
+      select t.business_id as "businessId", t.${id} as id
+      from ${objectsBy(objectType, distinct, sql`for share skip locked`)} t`)
+    const ids = new Set(free.map((row) => `${row.businessId} ${row.id}`))
+    return distinct.filter((object) => ids.has(`${object.businessId} ${objectIdOf(object)}`))
+  })
+  return new Set((await Promise.all(locking)).flat().map(objectKeyOf))
+}
+
+export type TypedKey = ObjectKey & { objectType: ObjectType }
+
+/** Each object once, by type, in lock order. */
+export function distinctByType(objects: TypedKey[]): [ObjectType, TypedKey[]][] {
+  const distinct = new Map(objects.map((object) => [objectKeyOf(object), object]))
+  return [...Map.groupBy(distinct.values(), (object) => object.objectType)].toSorted(([a], [b]) =>
+    a < b ? -1 : 1,
+  )
 }
 
 /** Objects by their keys, in the order in which every transaction locks them. */

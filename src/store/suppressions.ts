@@ -8,13 +8,15 @@ export type Suppression = {
   emailAddress: string
   reason: SuppressionReason
   detail: string | null
+  /** The reader unsubscribed from mails of this category only. Null: of every category. */
+  emailCategoryId: number | null
   createdDate: Temporal.Instant
   createdUser: string
 }
 
 const columns = sql`
   business_id as "businessId", email_address as "emailAddress", reason, detail,
-  created_date as "createdDate", created_user as "createdUser"`
+  email_category_id as "emailCategoryId", created_date as "createdDate", created_user as "createdUser"`
 
 /** Lists which of these addresses are suppressed. */
 export function listSuppressed(db: Db, addresses: { businessId: number; emailAddress: string }[]) {
@@ -28,32 +30,46 @@ export function listSuppressed(db: Db, addresses: { businessId: number; emailAdd
   )
 }
 
+/** Address, reason and category of a suppression, in the order of the list. Numbers in cursors are positive. */
+type SuppressionPosition = [emailAddress: string, reason: string, topicAndOne: number]
+
+export const positionOf = ({
+  emailAddress,
+  reason,
+  emailCategoryId,
+}: Suppression): SuppressionPosition => [emailAddress, reason, (emailCategoryId ?? 0) + 1]
+
 /** A page of suppressions, ordered by address. */
 export function listSuppressions(
   db: Db,
   businessId: number,
   listing: {
     emailAddress?: string | undefined
-    after: [string, string] | undefined
+    /** Part of the address. */
+    text?: string | undefined
+    after: SuppressionPosition | undefined
     limit: number
   },
 ) {
-  const { emailAddress, after, limit } = listing
-  const [address, reason] = after ?? ['', '']
+  const { emailAddress, text, after, limit } = listing
+  const [address, reason, topicAndOne] = after ?? ['', '', 1]
   return db.query<Suppression>(sql`
     select ${columns} from suppression
-    where business_id = ${businessId} and (email_address, reason) > (${address}, ${reason})
+    where business_id = ${businessId} and (email_address, reason, topic) > (${address}, ${reason}, ${topicAndOne - 1})
       ${emailAddress === undefined ? empty : sql`and email_address = ${emailAddress.toLowerCase()}`}
-    order by email_address, reason limit ${limit}`)
+      ${text === undefined ? empty : sql`and strpos(email_address, ${text.toLowerCase()}) > 0`}
+    order by email_address, reason, topic limit ${limit}`)
 }
 
-/** Suppresses addresses. An existing entry with the same reason does not change. */
+/** Suppresses addresses. An existing entry with the same reason and category does not change. */
 export async function suppress(
   tx: Db,
-  addresses: Pick<Suppression, 'businessId' | 'emailAddress' | 'reason' | 'detail'>[],
+  addresses: (Pick<Suppression, 'businessId' | 'emailAddress' | 'reason' | 'detail'> &
+    Partial<Pick<Suppression, 'emailCategoryId'>>)[],
   { user, now }: { user: string; now: Temporal.Instant },
 ) {
   const rows = addresses.map(({ emailAddress, ...address }) => ({
+    emailCategoryId: null,
     ...address,
     emailAddress: emailAddress.toLowerCase(),
     createdDate: now,
@@ -61,14 +77,62 @@ export async function suppress(
   }))
   await tx.query(sql`
     ${insertRows('suppression', COLUMNS, rows)}
-    on conflict (business_id, email_address, reason) do nothing`)
+    on conflict do nothing`)
 }
+
+/** What an address unsubscribed from: everything that is not transactional, or these categories. */
+export type Unsubscribed = { isAll: boolean; emailCategoryIds: number[] }
+
+export async function readUnsubscribed(
+  db: Db,
+  businessId: number,
+  emailAddress: string,
+): Promise<Unsubscribed> {
+  const rows = await db.query<Pick<Suppression, 'emailCategoryId'>>(sql`
+    select email_category_id as "emailCategoryId" from suppression
+    where business_id = ${businessId} and email_address = ${emailAddress.toLowerCase()}
+      and reason = 'UNSUBSCRIBED' order by topic`)
+  const ids = rows.map(({ emailCategoryId }) => emailCategoryId)
+  return { isAll: ids.includes(null), emailCategoryIds: ids.filter((id) => id !== null) }
+}
+
+/** Bounces and complaints stay, and so do the dates of what the reader unsubscribed from before. */
+export async function setUnsubscribed(
+  tx: Db,
+  { businessId, emailAddress }: Pick<Suppression, 'businessId' | 'emailAddress'>,
+  { isAll, emailCategoryIds }: Unsubscribed,
+  by: { user: string; now: Temporal.Instant },
+) {
+  const topics = isAll ? [null] : emailCategoryIds
+  await tx.query(sql`
+    delete from suppression
+    where business_id = ${businessId} and email_address = ${emailAddress.toLowerCase()}
+      and reason = 'UNSUBSCRIBED' and not topic = any (${topics.map((id) => id ?? 0)}::bigint[])`)
+  const known = await listTopics(tx, businessId)
+  const entry = { businessId, emailAddress, reason: 'UNSUBSCRIBED' as const }
+  const entries = topics.map((emailCategoryId) => {
+    const topic = known.find((one) => one.emailCategoryId === emailCategoryId)
+    const detail = `by the link in an email${topic ? `, from “${topic.name}” only` : ''}`
+    return { ...entry, emailCategoryId, detail }
+  })
+  if (entries.length > 0) await suppress(tx, entries, by)
+}
+
+/** A category that a reader can unsubscribe from. */
+export type Topic = { emailCategoryId: number; name: string }
+
+export const listTopics = (db: Db, businessId: number) =>
+  db.query<Topic>(sql`
+    select email_category_id as "emailCategoryId", name from email_category
+    where business_id = ${businessId} and active and not transactional
+    order by lower(name), email_category_id`)
 
 const COLUMNS = columnsFor<Suppression>({
   businessId: 'bigint',
   emailAddress: 'text',
   reason: 'text',
   detail: 'text',
+  emailCategoryId: 'bigint',
   createdDate: 'timestamptz',
   createdUser: 'text',
 })

@@ -1,4 +1,5 @@
 import type { EmailStatus } from '../contract/email.ts'
+import type { RecipientValue } from '../contract/event-action.ts'
 import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
 import { shownStatus } from './emails.ts'
@@ -6,7 +7,11 @@ import type { StoredTrigger } from './event-triggers.ts'
 import { readObjectNames } from './object-names.ts'
 
 type TemplateName = { emailTemplateId: number | null; templateName: string | null }
-type NamedDefinition = TemplateName & { eventDefnId: number; description: string | null }
+type NamedDefinition = TemplateName & {
+  eventDefnId: number
+  description: string | null
+  recipient: RecipientValue | null
+}
 type FirstEmail = TemplateName & {
   eventTriggerId: number
   emailId: number
@@ -24,11 +29,11 @@ export async function nameTriggers(db: Db, businessId: number, triggers: StoredT
   const [namesOf, definitions, emails] = await Promise.all([
     readObjectNames(db, businessId, triggers),
     db.query<NamedDefinition>(sql`
-      select d.event_defn_id as "eventDefnId", d.description,
+      select d.event_defn_id as "eventDefnId", d.description, a.recipient,
              a.email_template_id as "emailTemplateId", t.template_name as "templateName"
       from event_definition d
       left join lateral (
-        select email_template_id from event_action
+        select email_template_id, recipient from event_action
         where business_id = d.business_id and event_defn_id = d.event_defn_id and active
         order by event_action_id limit 1) a on true
       left join email_template t
@@ -58,6 +63,7 @@ export async function nameTriggers(db: Db, businessId: number, triggers: StoredT
       description: definition?.description ?? null,
       emailTemplateId,
       templateName,
+      recipient: definition?.recipient ?? null,
       email: email ? summaryOf(email) : null,
     }
   })

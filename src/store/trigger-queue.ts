@@ -3,6 +3,7 @@ import type { TriggerStatus } from '../contract/event-trigger.ts'
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
 import { empty, sql, type Sql } from '../database/sql.ts'
+import { expiresAtRelease } from './installation.ts'
 import {
   claimDue,
   claimShares,
@@ -14,10 +15,10 @@ import {
 } from './queue.ts'
 import { columnsFor, rowTable } from './rows.ts'
 
-/** A trigger that a worker has claimed. */
-export type ClaimedTrigger = {
-  businessId: number
-  eventTriggerId: number
+export type TriggerKey = { businessId: number; eventTriggerId: number }
+
+/** What a trigger is about, and when it is due. */
+export type PlannedTrigger = {
   eventDefnId: number
   defnVersion: number
   objectType: ObjectType
@@ -28,6 +29,12 @@ export type ClaimedTrigger = {
   newStatus: string | null
   anchorTime: Temporal.Instant
   scheduledTime: Temporal.Instant
+}
+
+/** A trigger that a worker has claimed. */
+export type ClaimedTrigger = PlannedTrigger & {
+  businessId: number
+  eventTriggerId: number
   /** Its scheduled time, or later after an attempt that must be repeated. */
   nextAttemptTime: Temporal.Instant
   fireNow: boolean
@@ -35,6 +42,8 @@ export type ClaimedTrigger = {
   releasedTime: Temporal.Instant | null
   /** How many attempts failed, together with other triggers or alone. */
   attempts: number
+  /** It was due before the database was restored, and the release expires such triggers. */
+  isExpired: boolean
 }
 
 const columns = sql`
@@ -44,7 +53,10 @@ const columns = sql`
   occurrence, old_status as "oldStatus", new_status as "newStatus",
   anchor_time as "anchorTime", scheduled_time as "scheduledTime",
   next_attempt_time as "nextAttemptTime", fire_now as "fireNow", released_time as "releasedTime",
-  attempts`
+  attempts, ${expiresAtRelease(sql`next_attempt_time`)} as "isExpired"`
+
+/** A trigger is given up after this many failed attempts without another trigger in its batch. */
+const MAX_ATTEMPTS_ALONE = 3
 
 /** Pending triggers without a failed attempt, which are claimed in batches. */
 export const TRIGGER_QUEUE: Queue = {
@@ -54,13 +66,19 @@ export const TRIGGER_QUEUE: Queue = {
     isDue: sql`q.scheduled_time <= ${now} and q.next_attempt_time <= ${now}`,
     order: sql`q.business_id, q.scheduled_time, q.event_trigger_id`,
   }),
+  shareOrder: sql`q.business_id, q.scheduled_time, q.event_trigger_id`,
   onClaim: empty,
-  onRelease: empty,
   isClaimDurable: false,
 }
 
 /** Pending triggers with failed attempts, which are claimed one at a time. */
 export const FAILED_TRIGGER_QUEUE: Queue = { ...TRIGGER_QUEUE, condition: sql`and q.attempts > 0` }
+
+/** The same, without those that one more failed attempt gives up. */
+export const REPEATABLE_TRIGGER_QUEUE: Queue = {
+  ...TRIGGER_QUEUE,
+  condition: sql`and q.attempts > 0 and q.attempts < ${MAX_ATTEMPTS_ALONE}`,
+}
 
 const claimTriggers = (db: Db, claim: Sql) =>
   db.query<ClaimedTrigger>(sql`with ${claim} select ${columns} from claimed`)
@@ -72,12 +90,12 @@ export const claimTriggerShares = (db: Db, claim: Claim, shares: Shares) =>
   claimTriggers(db, claimShares(TRIGGER_QUEUE, claim, shares))
 
 /** Claims one trigger alone: if it fails, or its worker dies, no other trigger is affected. */
-export const claimFailedTrigger = (db: Db, claim: Omit<Claim, 'limit'>) =>
-  claimTriggers(db, claimDue(FAILED_TRIGGER_QUEUE, { ...claim, limit: 1 }))
+export const claimFailedTrigger = (db: Db, queue: Queue, claim: Omit<Claim, 'limit'>) =>
+  claimTriggers(db, claimDue(queue, { ...claim, limit: 1 }))
 
 /**
- * Locks the claimed triggers that this worker still holds; returns their ids. It no longer holds those
- * whose object moved since the claim.
+ * Locks the claimed triggers that this worker still holds; returns their ids. Without those that another
+ * transaction has locked, such as a save that moves them.
  */
 export async function lockClaimed(tx: Db, worker: string, claimed: ClaimedTrigger[]) {
   const rows = await tx.query<{ id: number }>(
@@ -88,13 +106,13 @@ export async function lockClaimed(tx: Db, worker: string, claimed: ClaimedTrigge
         select w.event_trigger_id from pending_trigger w
         where w.business_id = k.business_id and w.event_trigger_id = k.event_trigger_id
           and w.worker = ${worker}
-        limit 1 for update) w`,
+        limit 1 for update skip locked) w`,
   )
   return new Set(rows.map((row) => row.id))
 }
 
 /** Sorted in the order in which every transaction locks them. */
-function keysOf(triggers: Pick<ClaimedTrigger, 'businessId' | 'eventTriggerId'>[]) {
+function keysOf(triggers: TriggerKey[]) {
   const sorted = triggers.toSorted(
     (a, b) => a.businessId - b.businessId || a.eventTriggerId - b.eventTriggerId,
   )
@@ -195,9 +213,6 @@ export const asPlanned = sql`
 /** Restarts `idle_in_transaction_session_timeout`. */
 export const keepTransactionAlive = (tx: Db) => tx.query(sql`select`)
 
-/** A trigger is given up after this many failed attempts without another trigger in its batch. */
-const MAX_ATTEMPTS_ALONE = 3
-
 /** The status reason of a trigger that was given up begins with this. */
 export const GAVE_UP = `gave up after ${MAX_ATTEMPTS_ALONE} failed attempts: `
 
@@ -215,20 +230,41 @@ export type FailedAttempt = {
 
 /**
  * Frees triggers whose attempt failed, to be attempted again later, or gives them up. Those that
- * failed had no other trigger in their transaction.
+ * failed had no other trigger in their transaction. Skips those that another transaction has locked, and
+ * returns whether there are any: this worker still holds them.
  */
-export function retryTriggers(db: Db, triggers: ClaimedTrigger[], failed: FailedAttempt) {
+export async function retryTriggers(db: Db, triggers: TriggerKey[], failed: FailedAttempt) {
   const { worker, isFault, lastError, retrySeconds, now } = failed
   const attempts = isFault ? sql`greatest(w.attempts, 1) + 1` : sql`w.attempts`
+  const own = sql`
+    select w.business_id, w.event_trigger_id, w.attempts from pending_trigger w
+    where w.business_id = k.business_id and w.event_trigger_id = k.event_trigger_id
+      and w.worker = ${worker}`
   const rows = sql`
-    select w.ctid, ${attempts} as attempts, ${isFault ? sql`greatest(w.attempts, 1)` : sql`1`} as waits
-    from ${keysOf(triggers)}
-    cross join lateral (
-      select w.ctid, w.attempts from pending_trigger w
-      where w.business_id = k.business_id and w.event_trigger_id = k.event_trigger_id
-        and w.worker = ${worker}
-      limit 1 for update) w`
-  return retryOrGiveUp(db, rows, { lastError, retrySeconds, now })
+    select w.business_id, w.event_trigger_id, ${attempts} as attempts,
+           ${isFault ? sql`greatest(w.attempts, 1)` : sql`1`} as waits
+    from ${keysOf(triggers)} cross join lateral (${own} limit 1 for update skip locked) w`
+  const freed = await retryOrGiveUp(db, rows, { lastError, retrySeconds, now })
+  if (freed === triggers.length) return false
+  const held = await db.query(
+    sql`select from ${keysOf(triggers)} cross join lateral (${own} limit 1) w`,
+  )
+  return held.length > 0
+}
+
+/**
+ * Frees all triggers of a worker, as if it had not claimed them. Skips those that another transaction has
+ * locked, and returns whether there are any.
+ */
+export async function releaseTriggers(db: Db, worker: string) {
+  const held = sql`
+    select w.business_id, w.event_trigger_id from pending_trigger w
+    join worker_lease lease on lease.worker = ${worker}
+    where w.worker = lease.worker and w.next_attempt_time <= lease.lease_until`
+  await db.query(sql`
+    update pending_trigger q set worker = null
+    where (q.business_id, q.event_trigger_id) in (${held} for update of w skip locked)`)
+  return (await db.query(sql`${held} limit 1`)).length > 0
 }
 
 /** Frees the triggers of workers whose lease has expired, or gives them up. Returns how many. */
@@ -237,19 +273,23 @@ export function takeOverTriggers(
   expired: ExpiredLease[],
   { retrySeconds, now }: { retrySeconds: number; now: Temporal.Instant },
 ) {
+  // The lease that expired was the first wait.
   const rows = sql`
-    select lost.ctid, lost.attempts + 1 as attempts, lost.attempts as waits
+    select lost.business_id, lost.event_trigger_id, lost.attempts + 1 as attempts,
+           greatest(lost.attempts - 1, 0) as waits
     from (${lockRowsOfExpired(TRIGGER_QUEUE, expired)}) lost`
   return retryOrGiveUp(tx, rows, { lastError: WORKER_DIED, retrySeconds, now })
 }
 
-/** `rows`: the ctid of each trigger, its new number of failed attempts, and a factor for `retrySeconds`. */
+/** `rows`: the key of each trigger, its new number of failed attempts, and a factor for `retrySeconds`. */
 async function retryOrGiveUp(
   db: Db,
   rows: Sql,
   { lastError, retrySeconds, now }: Pick<FailedAttempt, 'lastError' | 'retrySeconds' | 'now'>,
 ) {
   const isGivenUp = sql`failed.attempts > ${MAX_ATTEMPTS_ALONE}`
+  // Not by ctid: a row that was updated after this statement began has another one.
+  const isOne = sql`w.business_id = failed.business_id and w.event_trigger_id = failed.event_trigger_id`
   const [row] = await db.query<{ count: number }>(sql`
     with failed as materialized (${rows}), retried as (
       update pending_trigger w
@@ -257,9 +297,9 @@ async function retryOrGiveUp(
           next_attempt_time = greatest(w.scheduled_time,
             ${now}::timestamptz + make_interval(secs => ${retrySeconds}::float8 * failed.waits)),
           modified_date = ${now}, modified_user = 'SYSTEM'
-      from failed where w.ctid = failed.ctid and not ${isGivenUp}
+      from failed where ${isOne} and not ${isGivenUp}
     ), given_up as (
-      delete from pending_trigger w using failed where w.ctid = failed.ctid and ${isGivenUp}
+      delete from pending_trigger w using failed where ${isOne} and ${isGivenUp}
       returning w.*, ${asPlanned}
     ), recorded as (
       ${recordGivenUp('FAILED', GAVE_UP + lastError, now)} on conflict do nothing

@@ -21,13 +21,13 @@ export async function findSignedMail(operator: Db, businessId: number, emailId: 
 
 type SignedMail = { businessId: number; emailId: number; messageId: string; toAddress: string }
 
-/** The language of the mail's client, else of its business. */
-export async function findReaderLanguage(db: Db, businessId: number, emailId: number) {
-  const [row] = await db.query<{ language: string | null }>(sql`
-    select coalesce(c.language, b.language) as language
+/** The category of a mail, and the language of its client, else of its business. */
+export async function findReaderOf(db: Db, businessId: number, emailId: number) {
+  const [row] = await db.query<{ emailCategoryId: number | null; language: string | null }>(sql`
+    select e.email_category_id as "emailCategoryId", coalesce(c.language, b.language) as language
     from email e
     join business b on b.business_id = e.business_id
     left join client c on (c.business_id, c.client_id) = (e.business_id, e.client_id)
     where e.business_id = ${businessId} and e.email_id = ${emailId}`)
-  return row?.language ?? null
+  return row ?? { emailCategoryId: null, language: null }
 }

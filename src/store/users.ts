@@ -12,6 +12,7 @@ const columns = sql`
   professional_id  as "professionalId",
   location_id_list as "locationIdList",
   failure_mails    as "failureMails",
+  language,
   active,
   version,
   created_date     as "createdDate",
@@ -80,20 +81,21 @@ export type UserFields = Pick<
   | 'professionalId'
   | 'locationIdList'
   | 'failureMails'
+  | 'language'
   | 'active'
 >
 
-type NewUser = Omit<UserFields, 'failureMails'> &
-  Partial<Pick<UserFields, 'failureMails'>> & { passwordHash: string }
+type NewUser = Omit<UserFields, 'failureMails' | 'language'> &
+  Partial<Pick<UserFields, 'failureMails' | 'language'>> & { passwordHash: string }
 
 export async function insertUser(db: Db, businessId: number, user: NewUser, by: By) {
   const [row] = await db.query<UserRow>(sql`
     insert into user_account (business_id, username, email_address, password_hash, role,
-      professional_id, location_id_list, failure_mails, active, created_date, created_user, modified_date,
+      professional_id, location_id_list, failure_mails, language, active, created_date, created_user, modified_date,
       modified_user)
     values (${businessId}, ${user.username}, ${user.emailAddress}, ${user.passwordHash},
             ${user.role}, ${user.professionalId}, ${user.locationIdList}::bigint[],
-            ${user.failureMails ?? null}, ${user.active},
+            ${user.failureMails ?? null}, ${user.language ?? null}, ${user.active},
             ${by.now}, ${by.user}, ${by.now}, ${by.user})
     returning ${columns}`)
   return row!
@@ -113,7 +115,7 @@ export async function updateUser(
         role = ${fields.role},
         professional_id = ${fields.professionalId},
         location_id_list = ${fields.locationIdList}::bigint[],
-        failure_mails = ${fields.failureMails}, active = ${fields.active},
+        failure_mails = ${fields.failureMails}, language = ${fields.language}, active = ${fields.active},
         ${fields.passwordHash === undefined ? empty : password}
         version = version + 1, modified_date = ${by.now}, modified_user = ${by.user}
     where business_id = ${known.businessId} and user_id = ${known.userId}
@@ -135,6 +137,7 @@ export type KnownUser = {
   role: Role
   professionalId: number | null
   locationIdList: number[]
+  language: User['language']
 }
 
 /** Needs the operator role: users sign in without naming their business. */
@@ -142,19 +145,25 @@ export async function findLiveUserByName(operator: Db, username: string) {
   const [user] = await operator.query<KnownUser & { passwordHash: string }>(sql`
     select u.business_id as "businessId", u.user_id as "userId", u.username, u.role,
            u.professional_id as "professionalId", u.location_id_list as "locationIdList",
-           u.password_hash as "passwordHash"
+           u.language, u.password_hash as "passwordHash"
     from user_account u join business b using (business_id)
     where lower(u.username) = lower(${username}) and u.active and b.active`)
   return user
 }
 
-/** Needs the operator role: a user who forgot the password does not name a business. */
+/**
+ * The users with this address, in all businesses: the first `limit` of each. Needs the operator role: a
+ * user who forgot the password does not name a business.
+ */
 export function listLiveUsersByAddress(operator: Db, emailAddress: string, limit: number) {
   return operator.query<{ businessId: number; userId: number; username: string }>(sql`
-    select u.business_id as "businessId", u.user_id as "userId", u.username
-    from user_account u join business b using (business_id)
-    where lower(u.email_address) = lower(${emailAddress}) and u.active and b.active
-    order by u.user_id limit ${limit}`)
+    select business_id as "businessId", user_id as "userId", username from (
+      select u.business_id, u.user_id, u.username,
+             row_number() over (partition by u.business_id order by u.user_id) as place
+      from user_account u join business b using (business_id)
+      where lower(u.email_address) = lower(${emailAddress}) and u.active and b.active) own
+    where place <= ${limit}
+    order by place, business_id`)
 }
 
 /** The ids in a user's fields that do not belong to the business. */
@@ -172,12 +181,13 @@ export async function findForeignReferences(db: Db, businessId: number, fields: 
   }
 }
 
-/** The addresses of users who get mails about failures. */
+/** The addresses of users who get mails about failures. Owners come first, in case a limit is reached. */
 export async function listFailureAddresses(db: Db, businessId: number) {
   const rows = await db.query<{ emailAddress: string }>(sql`
-    select distinct email_address as "emailAddress" from user_account
+    select email_address as "emailAddress" from user_account
     where business_id = ${businessId} and active and email_address is not null
       and coalesce(failure_mails, role = 'OWNER')
-    order by 1`)
+    group by email_address
+    order by bool_or(role = 'OWNER') desc, min(user_id)`)
   return rows.map(({ emailAddress }) => emailAddress)
 }

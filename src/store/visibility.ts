@@ -13,12 +13,28 @@ export const isVisible = (kind: ObjectKind, visibility: Visibility): Sql =>
   limitingProperty(kind, visibility) ? atVisiblePlace(visibility, 't.') : empty
 
 /** Limits rows that have a location and staff, such as appointments, to those that the caller sees. */
-export function atVisiblePlace(visibility: Visibility, prefix: '' | 't.' | 'o.' = ''): Sql {
+export function atVisiblePlace(
+  visibility: Visibility,
+  prefix: '' | 't.' | 'o.' | 'now.' = '',
+): Sql {
   if (visibility === null) return empty
   return 'locationIds' in visibility
     ? sql`and ${raw(prefix)}location_id = any (${visibility.locationIds}::bigint[])`
     : sql`and ${raw(prefix)}professional_id = ${visibility.professionalId}`
 }
+
+/** Limits entries of the audit to those of objects that the caller saw. `a` is the alias of the audit. */
+export function wasAtVisiblePlace(visibility: NonNullable<Visibility>): Sql {
+  return 'locationIds' in visibility
+    ? sql`and (a.after ->> 'location_id')::bigint = any (${visibility.locationIds}::bigint[])`
+    : sql`and (a.after ->> 'professional_id')::bigint = ${visibility.professionalId}`
+}
+
+/** Whether the caller sees only a part of the objects of this kind. */
+export const isLimited = (
+  kind: ObjectKind,
+  visibility: Visibility,
+): visibility is NonNullable<Visibility> => limitingProperty(kind, visibility) !== undefined
 
 /**
  * Limits rows about an object, such as triggers and emails, to those whose object the caller sees.

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import pg from 'pg'
 import { sql } from '../../src/database/sql.ts'
 import { insertEmails, type NewEmail } from '../../src/store/emails.ts'
+import { encodeBody, makeDictionary } from '../../src/store/message-bodies.ts'
 import { FIRE_ALL_SQL, insertDueReminders } from '../support/due-reminders.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { asOwner } from '../support/owner.ts'
@@ -51,6 +52,7 @@ test('a mail that refers to a missing row, or a row of another business, is refu
 })
 
 test('mails are stored as given, whichever values they have in common', async (t) => {
+  const dictionary = makeDictionary('Subject: x')
   const { database, url } = await cloneDatabase(t)
   const [one, two] = await insertDueReminders(url, {
     businesses: 2,
@@ -67,7 +69,8 @@ test('mails are stored as given, whichever values they have in common', async (t
     { eventActionId: null },
     { objectType: 'INVITATION', objectId: null, objectUUId: 'u' },
     { status: 'SUPPRESSED', statusReason: 'unsubscribed' },
-    { status: 'QUEUED', message: 'Subject: x', html: '', text: '' },
+    { status: 'QUEUED', message: encodeBody('Subject: x', null) },
+    { message: encodeBody('Subject: x and more', dictionary), dictionary },
     { test: true, clientId: null, toAddress: '', subject: 'NULL' },
   ]
   let emailId = 1
@@ -84,12 +87,20 @@ test('mails are stored as given, whichever values they have in common', async (t
            event_action_id as "eventActionId", email_template_id as "emailTemplateId",
            email_category_id as "emailCategoryId", object_type as "objectType", object_id as "objectId",
            object_uuid as "objectUUId", client_id as "clientId", recipient_key as "recipientKey",
-           to_address as "toAddress", from_address as "fromAddress", subject, coalesce(html, '') as html,
-           coalesce(text, '') as text, convert_from(message, 'UTF8') as message, message_id as "messageId",
+           to_address as "toAddress", from_address as "fromAddress", subject, message,
+           message_id as "messageId",
            test, status, status_reason as "statusReason", created_date as "createdDate"
     from email order by email_id`)
-  const plain = ({ createdDate, ...rest }: NewEmail) => ({ ...rest, createdDate: `${createdDate}` })
-  assert.deepEqual(rows.map(plain), batches.flat().map(plain))
+  const plain = ({ createdDate, ...rest }: Omit<NewEmail, 'usefulUntil' | 'dictionary'>) => ({
+    ...rest,
+    createdDate: `${createdDate}`,
+  })
+  assert.deepEqual(
+    rows.map(plain),
+    batches
+      .flat()
+      .map(({ usefulUntil: _useful, dictionary: _dictionary, ...email }) => plain(email)),
+  )
   const queued = await database.engine.query<{ id: number }>(
     sql`select email_id as id from email_queue`,
   )
@@ -126,13 +137,13 @@ const mail = (given: Partial<NewEmail> & { businessId: number; emailId: number }
   toAddress: 'anna@example.org',
   fromAddress: 'no-reply@example.org',
   subject: 'A "quoted" subject, \\ and {braces}',
-  html: '<p>x</p>',
-  text: 'x',
-  message: null,
+  message: encodeBody('x', null),
+  dictionary: null,
   messageId: `<${given.emailId}@example.org>`,
   test: false,
   status: 'CAPTURED',
   statusReason: null,
   createdDate: now,
+  usefulUntil: Temporal.Instant.from('2026-03-05T09:00:00Z'),
   ...given,
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { OBJECT_KINDS, objectKind, type ObjectKind } from '../../src/contract/objects.ts'
 import { sql } from '../../src/database/sql.ts'
-import { countAppointmentDays, listObjects } from '../../src/store/objects.ts'
+import { countAppointmentDays, listChangedObjects, listObjects } from '../../src/store/objects.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { asOwner } from '../support/owner.ts'
 import { statementOf } from '../support/statement.ts'
@@ -75,7 +75,7 @@ const FEW = new Set([
 ])
 
 const isUnindexed = (kind: ObjectKind, filter: string) =>
-  ['modifiedSince', 'externalId', 'active'].includes(filter) && FEW.has(kind.kind)
+  filter === 'active' || (['modifiedSince', 'externalId'].includes(filter) && FEW.has(kind.kind))
 
 for (const kind of OBJECT_KINDS.filter(({ kind: name }) => !SMALL.has(name))) {
   for (const filter of Object.keys(kind.filters).filter((name) => !isUnindexed(kind, name))) {
@@ -109,6 +109,25 @@ test('changes are read page by page in order, without a sort and without reading
   }
 })
 
+test('lists by changedSince, and lists of deleted objects, are read through an index in their order', async () => {
+  const large = OBJECT_KINDS.filter(({ kind }) => !SMALL.has(kind) && !FEW.has(kind))
+  for (const kind of large) {
+    const id = kind.id === 'invitationUUID' ? 'x' : 7
+    for (const afterId of [undefined, id]) {
+      const changes = { since: { transaction: '3', afterId }, until: '10' }
+      const listing = { filters: {}, changes, limit: 51, visibility: null }
+      const plan = await explain((db) => listChangedObjects(db, 1, kind, listing))
+      assert.match(plan, /"Index Cond":"[^"]*changed_in/, kind.kind)
+      assert.doesNotMatch(plan, SORTED)
+    }
+    const deleted = await planOf(kind, { active: 'false' })
+    assert.match(deleted, new RegExp(`"Index Name":"${kind.table}_deleted"`))
+    assert.doesNotMatch(await planOf(kind, { active: 'all' }), SORTED)
+  }
+})
+
+const SORTED = /"Node Type":"(Incremental )?Sort"/
+
 test('a day at one location is read, and the days of a week are counted, through an index', async () => {
   const week = {
     from: Temporal.Instant.fromEpochMilliseconds(1_700_600_000_000),
@@ -129,7 +148,11 @@ async function planOf(
   position?: (string | number)[],
 ): Promise<string> {
   const listing = { filters, after: position, limit: 51, visibility: null }
-  const statement = await statementOf((db) => listObjects(db, 1, kind, listing))
+  return explain((db) => listObjects(db, 1, kind, listing))
+}
+
+async function explain(list: Parameters<typeof statementOf>[0]) {
+  const statement = await statementOf(list)
   const db = database.forBusiness(1, 'test')
   const rows = await db.query(sql`explain (format json) ${statement}`)
   return JSON.stringify(rows).replaceAll('\\"', "'")

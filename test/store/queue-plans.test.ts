@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Db } from '../../src/database/database.ts'
 import { sql } from '../../src/database/sql.ts'
+import { claimEmailShares, claimUselessEmails } from '../../src/store/email-queue.ts'
 import { listTriggersOfObject } from '../../src/store/event-triggers.ts'
 import { countOtherKinds, listPendingEvents } from '../../src/store/planned-triggers.ts'
 import { listBusinessesInQueue } from '../../src/store/queue.ts'
@@ -34,6 +35,9 @@ before(async () => {
     `insert into event_trigger (business_id, event_defn_id, defn_version, object_type, object_id, occurrence,
                                 anchor_time, scheduled_time, created_date, status)
      select ${trigger.replace('from', `, 'SKIPPED' from`)} where i % 5 > 0`,
+    `insert into email_queue (business_id, email_id, created_date, next_attempt_time, useful_until)
+     select 1 + i % ${BUSINESSES}, i, time, time, time + interval '3 days'
+     from (select i, to_timestamp(1700000000 + i) as time from generate_series(1, 40000) i) g`,
     `insert into worker_lease select 'w' || i, to_timestamp(1700000600) from generate_series(1, 9) i`,
     'analyze',
   )
@@ -51,6 +55,14 @@ test('the fair share is read and claimed business by business', async () => {
   const claim = { worker: 'w', now, leaseUntil: now, limit: 500 }
   const shares = { businessIds: [1, 2, 3], share: 50 }
   assert.match(await planOf((db) => claimTriggerShares(db, claim, shares)), ofBusiness)
+})
+
+test('the mails of a business that lose their use first are claimed by an index', async () => {
+  const then = now.add({ hours: 11 })
+  const claim = { worker: 'w', now: then, leaseUntil: then, limit: 20 }
+  const shares = { businessIds: [1, 2, 3], share: 5 }
+  assert.match(await planOf((db) => claimEmailShares(db, claim, shares)), /email_queue_by_use/)
+  assert.match(await planOf((db) => claimUselessEmails(db, claim)), /email_queue_by_use/)
 })
 
 test('the triggers of a dead worker are found among those due before its lease ended', async () => {

@@ -2,8 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '../../src/database/sql.ts'
 import { EMAIL_QUEUE } from '../../src/store/email-queue.ts'
-import { deleteUnusedLeases, lockExpiredLeases, releaseRows } from '../../src/store/queue.ts'
-import { claimDueTriggers, takeOverTriggers, TRIGGER_QUEUE } from '../../src/store/trigger-queue.ts'
+import { deleteUnusedLeases, lockExpiredLeases } from '../../src/store/queue.ts'
+import {
+  claimDueTriggers,
+  releaseTriggers,
+  takeOverTriggers,
+  TRIGGER_QUEUE,
+} from '../../src/store/trigger-queue.ts'
 import { until } from '../support/until.ts'
 import { reminder, startWorld } from '../support/world.ts'
 
@@ -61,8 +66,8 @@ test('a worker releases all that it claimed, also if it never got the answer', a
   const world = await makeDue(t)
   const { engine } = world.database
   await claimDueTriggers(engine, frozenClaim(world))
-  await releaseRows(engine, TRIGGER_QUEUE, 'another')
+  await releaseTriggers(engine, 'another')
   assert.equal(await countFree(world), 0)
-  await releaseRows(engine, TRIGGER_QUEUE, 'frozen')
+  await releaseTriggers(engine, 'frozen')
   assert.equal(await countFree(world), 1)
 })

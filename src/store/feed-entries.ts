@@ -1,0 +1,274 @@
+import type { Correction, EntryState, FeedDecision } from '../contract/feed.ts'
+import type { Db } from '../database/database.ts'
+import { empty, sql } from '../database/sql.ts'
+import type { FeedKey } from './feeds.ts'
+import { columnsFor, insertRows, rowTable, updateRows } from './rows.ts'
+
+/** An entry of a source, as it is stored. `Source` and `Applied` are JSON that src/feeds/ reads. */
+export type EntryRow = FeedKey & {
+  feedEntryId: number
+  entryKey: string
+  resourceKey: string
+  uid: string | null
+  state: EntryState
+  reasonCode: string | null
+  reason: string | null
+  title: string | null
+  startTime: Temporal.Instant | null
+  endTime: Temporal.Instant | null
+  objectType: 'CALENDAR' | 'CLASS_SCHEDULE' | null
+  objectId: number | null
+  source: Record<string, unknown>
+  applied: Record<string, unknown>
+  decisions: FeedDecision[]
+  correction: Correction | null
+  personKeys: string[]
+  isKept: boolean
+  isErased: boolean
+  absentTime: Temporal.Instant | null
+  changedTime: Temporal.Instant
+}
+
+const columns = sql`
+  business_id as "businessId", feed_id as "feedId", feed_entry_id as "feedEntryId", entry_key as "entryKey",
+  resource_key as "resourceKey", uid, state, reason_code as "reasonCode", reason, title,
+  start_time as "startTime", end_time as "endTime", object_type as "objectType", object_id as "objectId",
+  source, applied, decisions, correction, person_keys as "personKeys", is_kept as "isKept",
+  is_erased as "isErased", absent_time as "absentTime", changed_time as "changedTime"`
+
+const ofFeed = ({ businessId, feedId }: FeedKey) =>
+  sql`business_id = ${businessId} and feed_id = ${feedId}`
+
+/** The entries of these resources, and those with these keys or ids, wherever they are. */
+export const listEntriesOf = (
+  db: Db,
+  feed: FeedKey,
+  { resourceKeys, entryKeys, ids }: { resourceKeys: string[]; entryKeys: string[]; ids: number[] },
+) =>
+  db.query<EntryRow>(sql`
+    select ${columns} from feed_entry
+    where ${ofFeed(feed)} and (resource_key = any (${resourceKeys}::text[])
+      or entry_key = any (${entryKeys}::text[]) or feed_entry_id = any (${ids}::bigint[]))
+    order by feed_entry_id`)
+
+/** What a full listing is compared with. */
+export type ListedEntry = Pick<
+  EntryRow,
+  | 'feedEntryId'
+  | 'resourceKey'
+  | 'entryKey'
+  | 'state'
+  | 'startTime'
+  | 'absentTime'
+  | 'isKept'
+  | 'isErased'
+>
+
+/** All entries that the source had, without their content. */
+export const listLiveEntries = (db: Db, feed: FeedKey) =>
+  db.query<ListedEntry>(sql`
+    select feed_entry_id as "feedEntryId", resource_key as "resourceKey", entry_key as "entryKey", state,
+           start_time as "startTime", absent_time as "absentTime", is_kept as "isKept",
+           is_erased as "isErased"
+    from feed_entry where ${ofFeed(feed)} and state <> 'GONE' order by feed_entry_id`)
+
+type Listing = {
+  state?: EntryState | undefined
+  reason?: string | undefined
+  from?: Temporal.Instant | undefined
+  to?: Temporal.Instant | undefined
+  after: number
+  limit: number
+}
+
+/** Entries in the order of their ids. */
+export const listEntries = (
+  db: Db,
+  feed: FeedKey,
+  { state, reason, from, to, after, limit }: Listing,
+) =>
+  db.query<EntryRow>(sql`
+    select ${columns} from feed_entry
+    where ${ofFeed(feed)} and feed_entry_id > ${after}
+      ${state ? sql`and state = ${state}` : empty} ${reason ? sql`and reason_code = ${reason}` : empty}
+      ${from ? sql`and start_time >= ${from}` : empty} ${to ? sql`and start_time < ${to}` : empty}
+    order by feed_entry_id limit ${limit}`)
+
+export async function findEntry(db: Db, feed: FeedKey, feedEntryId: number) {
+  const [entry] = await db.query<EntryRow>(sql`
+    select ${columns} from feed_entry where ${ofFeed(feed)} and feed_entry_id = ${feedEntryId}`)
+  return entry
+}
+
+export async function hasEntries(db: Db, feed: FeedKey) {
+  const rows = await db.query(sql`select from feed_entry where ${ofFeed(feed)} limit 1`)
+  return rows.length > 0
+}
+
+/** Entries that a full listing lacked, and that have not begun. */
+export const listAbsentEntries = (db: Db, feed: FeedKey, now: Temporal.Instant) =>
+  db.query<EntryRow>(sql`
+    select ${columns} from feed_entry
+    where ${ofFeed(feed)} and absent_time is not null and state <> 'GONE'
+      and (start_time is null or start_time > ${now})
+    order by feed_entry_id`)
+
+/** The UIDs that another active feed of the business mirrors. */
+export async function listUidsOfOtherFeeds(
+  db: Db,
+  { businessId, feedId }: FeedKey,
+  uids: string[],
+) {
+  if (uids.length === 0) return new Set<string>()
+  const rows = await db.query<{ uid: string }>(sql`
+    select distinct e.uid from feed_entry e
+    join feed f on f.business_id = e.business_id and f.feed_id = e.feed_id and f.active
+    where e.business_id = ${businessId} and e.uid = any (${uids}::text[]) and e.feed_id <> ${feedId}
+      and e.state = 'MIRRORED'`)
+  return new Set(rows.map(({ uid }) => uid))
+}
+
+export const deleteEntriesOfFeed = async (tx: Db, feed: FeedKey) => {
+  for (const table of ['feed_entry', 'feed_resource', 'feed_match'] as const) {
+    await tx.query(DELETIONS[table](feed))
+  }
+}
+const DELETIONS = {
+  feed_entry: (feed: FeedKey) => sql`delete from feed_entry where ${ofFeed(feed)}`,
+  feed_resource: (feed: FeedKey) => sql`delete from feed_resource where ${ofFeed(feed)}`,
+  feed_match: (feed: FeedKey) => sql`delete from feed_match where ${ofFeed(feed)}`,
+}
+
+const WRITTEN = columnsFor<EntryRow>({
+  businessId: 'bigint',
+  feedId: 'bigint',
+  feedEntryId: 'bigint',
+  entryKey: 'text',
+  resourceKey: 'text',
+  uid: 'text',
+  state: 'text',
+  reasonCode: 'text',
+  reason: 'text',
+  title: 'text',
+  startTime: 'timestamptz',
+  endTime: 'timestamptz',
+  objectType: 'text',
+  objectId: 'bigint',
+  source: 'jsonb',
+  applied: 'jsonb',
+  decisions: 'jsonb',
+  correction: 'jsonb',
+  personKeys: 'text[]',
+  isKept: 'boolean',
+  isErased: 'boolean',
+  absentTime: 'timestamptz',
+  changedTime: 'timestamptz',
+})
+
+/** Ids of new entries. */
+export async function drawEntryIds(tx: Db, count: number) {
+  if (count === 0) return []
+  const rows = await tx.query<{ id: number }>(sql`
+    select nextval('feed_entry_feed_entry_id_seq') as id from generate_series(1, ${count}::int)`)
+  return rows.map(({ id }) => id)
+}
+
+/** Writes entries; `known` has the ids of those that exist. */
+export async function writeEntries(tx: Db, entries: EntryRow[], known: Set<number>) {
+  const changed = entries.filter(({ feedEntryId }) => known.has(feedEntryId))
+  const created = entries.filter(({ feedEntryId }) => !known.has(feedEntryId))
+  if (changed.length > 0) {
+    await tx.query(updateRows('feed_entry', ['business_id', 'feed_entry_id'], WRITTEN, changed))
+  }
+  if (created.length > 0) await tx.query(insertRows('feed_entry', WRITTEN, created))
+}
+
+export type ResourceRow = FeedKey & {
+  resourceKey: string
+  calendar: string | null
+  version: string
+  contentDigest: Buffer
+  readAgainTime: Temporal.Instant | null
+}
+
+export const listResources = (db: Db, feed: FeedKey, keys: string[]) =>
+  db.query<ResourceRow>(sql`
+    select business_id as "businessId", feed_id as "feedId", resource_key as "resourceKey", calendar, version,
+           content_digest as "contentDigest", read_again_time as "readAgainTime"
+    from feed_resource where ${ofFeed(feed)} and resource_key = any (${keys}::text[])`)
+
+const RESOURCE = columnsFor<ResourceRow>({
+  businessId: 'bigint',
+  feedId: 'bigint',
+  resourceKey: 'text',
+  calendar: 'text',
+  version: 'text',
+  contentDigest: 'bytea',
+  readAgainTime: 'timestamptz',
+})
+
+export async function writeResources(tx: Db, resources: ResourceRow[]) {
+  if (resources.length === 0) return
+  await tx.query(sql`
+    insert into feed_resource (business_id, feed_id, resource_key, calendar, version, content_digest, read_again_time)
+    select business_id, feed_id, resource_key, calendar, version, content_digest, read_again_time
+    from ${rowTable(RESOURCE, resources)}
+    on conflict (business_id, feed_id, resource_key) do update
+    set calendar = excluded.calendar, version = excluded.version, content_digest = excluded.content_digest,
+        read_again_time = excluded.read_again_time`)
+}
+
+export type ResourceVersion = Pick<ResourceRow, 'resourceKey' | 'version' | 'readAgainTime'>
+
+/** All resources of a feed, without their digests. */
+export const listResourceVersions = (db: Db, feed: FeedKey) =>
+  db.query<ResourceVersion>(sql`
+    select resource_key as "resourceKey", version, read_again_time as "readAgainTime"
+    from feed_resource where ${ofFeed(feed)}`)
+
+/** Forgets resources of which nothing is left: if one returns with its old version, it is new. */
+export const deleteEndedResources = (tx: Db, feed: FeedKey, keys: string[]) =>
+  tx.query(sql`
+    delete from feed_resource r
+    where ${ofFeed(feed)} and resource_key = any (${keys}::text[])
+      and not exists (select from feed_entry e
+                      where e.business_id = r.business_id and e.feed_id = r.feed_id
+                        and e.resource_key = r.resource_key and e.state <> 'GONE')`)
+
+/** Marks entries that a full listing lacks; null: they are back. */
+export async function markAbsent(
+  tx: Db,
+  { businessId }: FeedKey,
+  entries: Pick<EntryRow, 'feedEntryId'>[],
+  since: Temporal.Instant | null,
+  { isKept = false } = {},
+) {
+  if (entries.length === 0) return
+  await tx.query(sql`
+    update feed_entry set absent_time = ${since}, is_kept = ${isKept}
+    where business_id = ${businessId}
+      and feed_entry_id = any (${entries.map(({ feedEntryId }) => feedEntryId)}::bigint[])`)
+}
+
+/** Lets resources be read again from now on, though their version is the same. */
+export const requestReading = (
+  tx: Db,
+  { businessId, feedId }: FeedKey,
+  keys: string[],
+  now: Temporal.Instant,
+) =>
+  tx.query(sql`
+    update feed_resource set read_again_time = least(read_again_time, ${now}::timestamptz)
+    where business_id = ${businessId} and feed_id = ${feedId} and resource_key = any (${keys}::text[])`)
+
+/** Resources that were asked for at or before a time have been read. */
+export const endReadingAgain = (
+  tx: Db,
+  { businessId, feedId }: FeedKey,
+  keys: string[],
+  before: Temporal.Instant,
+) =>
+  tx.query(sql`
+    update feed_resource set read_again_time = null
+    where business_id = ${businessId} and feed_id = ${feedId} and resource_key = any (${keys}::text[])
+      and read_again_time <= ${before}`)

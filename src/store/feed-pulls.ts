@@ -1,0 +1,118 @@
+import type { FeedHealth } from '../contract/feed.ts'
+import type { Db } from '../database/database.ts'
+import { sql } from '../database/sql.ts'
+import type { FeedKey } from './feeds.ts'
+
+const ofFeed = ({ businessId, feedId }: FeedKey) =>
+  sql`business_id = ${businessId} and feed_id = ${feedId}`
+
+/** The name of the lease of a pull. */
+export const pullLease = ({ businessId, feedId }: FeedKey) =>
+  `feed ${feedId} of business ${businessId}`
+
+/** Due feeds that no worker pulls, one of each business: the one that waits longest first. */
+export const listDueFeeds = (
+  engine: Db,
+  { now, limit, without }: { now: Temporal.Instant; limit: number; without: number[] },
+) =>
+  engine.query<FeedKey>(sql`
+    select "businessId", "feedId" from (
+      select distinct on (s.business_id) s.business_id as "businessId", s.feed_id as "feedId",
+             s.next_pull_time
+      from feed_state s join business b on b.business_id = s.business_id and b.active
+      where s.next_pull_time <= ${now} and s.business_id <> all (${without}::bigint[])
+        and not exists (select from work_lease w
+                        where w.name = 'feed ' || s.feed_id || ' of business ' || s.business_id
+                          and w.lease_until >= ${now})
+      order by s.business_id, s.next_pull_time) due
+    order by next_pull_time limit ${limit}`)
+
+/**
+ * Begins a pull: what an earlier one still writes is refused from now on. `until`: when the feed is due
+ * again if this worker dies. Undefined if the feed is deleted or not pulled any more.
+ */
+export async function beginPull(
+  engine: Db,
+  feed: FeedKey,
+  { now, until, isForced }: { now: Temporal.Instant; until: Temporal.Instant; isForced: boolean },
+) {
+  const [row] = await engine.query<{ pullNumber: number; cursor: unknown; failures: number }>(sql`
+    update feed_state
+    set pull_number = pull_number + 1,
+        next_pull_time = case when next_pull_time is not null then ${until}::timestamptz end,
+        pull_again_time = case when pull_again_time > ${now} then pull_again_time end
+    where ${ofFeed(feed)} and (${isForced} or next_pull_time is not null)
+    returning pull_number as "pullNumber", cursor, failures`)
+  return row
+}
+
+/** The pull goes on; a hint that came meanwhile stays. */
+export const renewPull = (
+  engine: Db,
+  feed: FeedKey,
+  {
+    pullNumber,
+    before,
+    until,
+  }: { pullNumber: number; before: Temporal.Instant; until: Temporal.Instant },
+) =>
+  engine.query(sql`
+    update feed_state set next_pull_time = ${until}
+    where ${ofFeed(feed)} and pull_number = ${pullNumber} and next_pull_time = ${before}`)
+
+type Planned = {
+  /** What the pull set `next_pull_time` to. Another value is a hint that came meanwhile. */
+  before: Temporal.Instant
+  next: Temporal.Instant
+}
+
+/** A feed that was paused or deleted meanwhile is not planned again: least() ignores null. */
+const nextTime = ({ before, next }: Planned) => sql`
+  case when next_pull_time is null then null
+       when next_pull_time = ${before} then ${next}::timestamptz
+       else least(next_pull_time, ${next}::timestamptz) end`
+
+/** Stores how far the pull came, in the transaction of its last batch. */
+export const storePullEnd = (
+  tx: Db,
+  feed: FeedKey,
+  { cursor, now, ...planned }: Planned & { cursor: unknown; now: Temporal.Instant },
+) =>
+  tx.query(sql`
+    update feed_state
+    set cursor = ${JSON.stringify(cursor ?? null)}::jsonb, success_time = ${now}, complete_time = ${now},
+        failures = 0, last_error = null,
+        next_pull_time = case when next_pull_time is not null then least(${nextTime(planned)}, pull_again_time) end
+    where ${ofFeed(feed)}`)
+
+/** A feed that waits for a decision goes on to wait for it. */
+export async function storePullFailure(
+  engine: Db,
+  feed: FeedKey,
+  failure: Planned & {
+    pullNumber: number
+    health: FeedHealth
+    error: string
+    now: Temporal.Instant
+  },
+) {
+  const { health, error, now, pullNumber } = failure
+  await engine.query(sql`
+    update feed_state
+    set failures = failures + 1, last_error = ${error}, next_pull_time = ${nextTime(failure)},
+        health_since = case when health in (${health}, 'NEEDS_DECISION') then health_since else ${now} end,
+        told_time = case when health in (${health}, 'NEEDS_DECISION') then told_time end,
+        health_cause = case when health = 'NEEDS_DECISION' then health_cause else ${error} end,
+        health = case when health = 'NEEDS_DECISION' then health else ${health} end
+    where ${ofFeed(feed)} and pull_number = ${pullNumber}`)
+}
+
+/** The node stops: another one pulls the feed. */
+export const abandonPull = (
+  engine: Db,
+  feed: FeedKey,
+  { pullNumber, now }: { pullNumber: number; now: Temporal.Instant },
+) =>
+  engine.query(sql`
+    update feed_state set next_pull_time = least(next_pull_time, ${now}::timestamptz)
+    where ${ofFeed(feed)} and pull_number = ${pullNumber} and next_pull_time is not null`)

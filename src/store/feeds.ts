@@ -1,0 +1,298 @@
+import type { EntryState, FeedFields, FeedHealth, FeedRunResult } from '../contract/feed.ts'
+import { toColumn, type ObjectKind } from '../contract/objects.ts'
+import type { Db } from '../database/database.ts'
+import { raw, sql } from '../database/sql.ts'
+import type { By } from './businesses.ts'
+
+export type FeedKey = { businessId: number; feedId: number }
+
+export type FeedRow = FeedKey &
+  FeedFields & {
+    active: boolean
+    version: number
+    createdDate: Temporal.Instant
+    createdUser: string
+    modifiedDate: Temporal.Instant
+    modifiedUser: string
+  }
+
+export type FeedState = {
+  cursor: unknown
+  pullNumber: number
+  nextPullTime: Temporal.Instant | null
+  failures: number
+  lastError: string | null
+  hasSecret: boolean
+  mappingChangedTime: Temporal.Instant
+  completeTime: Temporal.Instant | null
+  successTime: Temporal.Instant | null
+  health: FeedHealth
+  healthSince: Temporal.Instant
+  healthCause: string | null
+  /** Entries after this id have to be mapped again; null: none. */
+  remapAfter: number | null
+}
+
+const columns = sql`
+  f.business_id as "businessId", f.feed_id as "feedId", f.name, f.source, f.mode, f.connection, f.defaults,
+  f.rules, f.status_map as "statusMap", f.pull_minutes as "pullMinutes", f.horizon_days as "horizonDays",
+  f.history_days as "historyDays", f.close_after_hours as "closeAfterHours",
+  f.several_clients as "severalClients", f.clients_without_address as "clientsWithoutAddress",
+  f.vanish_limit as "vanishLimit", f.active, f.version, f.created_date as "createdDate",
+  f.created_user as "createdUser", f.modified_date as "modifiedDate", f.modified_user as "modifiedUser"`
+
+const stateColumns = sql`
+  s.cursor, s.pull_number as "pullNumber", s.next_pull_time as "nextPullTime", s.failures,
+  s.last_error as "lastError", s.has_secret as "hasSecret", s.mapping_changed_time as "mappingChangedTime",
+  s.complete_time as "completeTime", s.success_time as "successTime", s.health,
+  s.health_since as "healthSince", s.health_cause as "healthCause",
+  s.remap_after as "remapAfter"`
+
+export async function findFeed(db: Db, { businessId, feedId }: FeedKey) {
+  const [feed] = await db.query<FeedRow>(sql`
+    select ${columns} from feed f where f.business_id = ${businessId} and f.feed_id = ${feedId}`)
+  return feed
+}
+
+export async function lockFeed(tx: Db, { businessId, feedId }: FeedKey) {
+  const [feed] = await tx.query<FeedRow>(sql`
+    select ${columns} from feed f where f.business_id = ${businessId} and f.feed_id = ${feedId}
+    for no key update`)
+  return feed
+}
+
+/** Active feeds, oldest first. */
+export const listFeeds = (
+  db: Db,
+  businessId: number,
+  { after, limit }: { after: number; limit: number },
+) =>
+  db.query<FeedRow>(sql`
+    select ${columns} from feed f
+    where f.business_id = ${businessId} and f.active and f.feed_id > ${after}
+    order by f.feed_id limit ${limit}`)
+
+export async function countFeeds(db: Db, businessId: number) {
+  const [row] = await db.query<{ count: number }>(sql`
+    select count(*) as count from feed where business_id = ${businessId} and active`)
+  return row!.count
+}
+
+export async function isFeedNameTaken(db: Db, businessId: number, name: string, feedId: number) {
+  const rows = await db.query(sql`
+    select from feed
+    where business_id = ${businessId} and active and lower(name) = lower(${name}) and feed_id <> ${feedId}`)
+  return rows.length > 0
+}
+
+const json = (value: unknown) => sql`${JSON.stringify(value)}::jsonb`
+
+export async function insertFeed(tx: Db, businessId: number, feed: FeedFields, { user, now }: By) {
+  const [row] = await tx.query<FeedRow>(sql`
+    insert into feed as f (business_id, name, source, mode, connection, defaults, rules, status_map,
+      pull_minutes, horizon_days, history_days, close_after_hours, several_clients, clients_without_address,
+      vanish_limit, created_date, created_user, modified_date, modified_user)
+    values (${businessId}, ${feed.name}, ${feed.source}, ${feed.mode}, ${json(feed.connection)},
+      ${json(feed.defaults)}, ${json(feed.rules)}, ${json(feed.statusMap)}, ${feed.pullMinutes},
+      ${feed.horizonDays}, ${feed.historyDays}, ${feed.closeAfterHours}, ${feed.severalClients},
+      ${feed.clientsWithoutAddress}, ${feed.vanishLimit}, ${now}, ${user}, ${now}, ${user})
+    returning ${columns}`)
+  await tx.query(sql`
+    insert into feed_state (business_id, feed_id, mapping_changed_time, health_since)
+    values (${businessId}, ${row!.feedId}, ${now}, ${now})`)
+  return row!
+}
+
+export async function updateFeed(
+  tx: Db,
+  { businessId, feedId }: FeedKey,
+  feed: FeedFields & { active: boolean },
+  { user, now }: By,
+) {
+  const [row] = await tx.query<FeedRow>(sql`
+    update feed f
+    set name = ${feed.name}, mode = ${feed.mode}, connection = ${json(feed.connection)},
+        defaults = ${json(feed.defaults)}, rules = ${json(feed.rules)},
+        status_map = ${json(feed.statusMap)}, pull_minutes = ${feed.pullMinutes},
+        horizon_days = ${feed.horizonDays}, history_days = ${feed.historyDays},
+        close_after_hours = ${feed.closeAfterHours}, several_clients = ${feed.severalClients},
+        clients_without_address = ${feed.clientsWithoutAddress}, vanish_limit = ${feed.vanishLimit},
+        active = ${feed.active}, version = version + 1, modified_date = ${now}, modified_user = ${user}
+    where f.business_id = ${businessId} and f.feed_id = ${feedId} returning ${columns}`)
+  return row!
+}
+
+/** Only one transaction at a time writes what a feed mirrors: docs/engine.md, lock order. */
+export async function lockFeedState(tx: Db, { businessId, feedId }: FeedKey) {
+  const [state] = await tx.query<FeedState>(sql`
+    select ${stateColumns} from feed_state s
+    where s.business_id = ${businessId} and s.feed_id = ${feedId} for update`)
+  return state
+}
+
+export type FeedSummary = Pick<FeedRow, 'feedId' | 'name' | 'mode'> &
+  Pick<FeedState, 'health' | 'healthSince' | 'healthCause'> & {
+    heldSoon: number
+    /** The last reconciliation that succeeded. */
+    sums: FeedRunResult['sums']
+    checkedTime: Temporal.Instant | null
+  }
+
+/** The active feeds with their health, held entries that begin before `heldUntil`, and last reconciliation. */
+export const listFeedSummaries = (
+  db: Db,
+  businessId: number,
+  { now, heldUntil }: { now: Temporal.Instant; heldUntil: Temporal.Instant },
+) =>
+  db.query<FeedSummary>(sql`
+    select f.feed_id as "feedId", f.name, f.mode, s.health, s.health_since as "healthSince",
+           s.health_cause as "healthCause", r.result->'sums' as sums, r.ended_time as "checkedTime",
+           (select count(*) from feed_entry e
+            where e.business_id = f.business_id and e.feed_id = f.feed_id and e.state = 'HELD'
+              and e.start_time >= ${now} and e.start_time < ${heldUntil}) as "heldSoon"
+    from feed f
+    join feed_state s on s.business_id = f.business_id and s.feed_id = f.feed_id
+    left join lateral (
+      select r.result, r.ended_time from feed_run r
+      where r.business_id = f.business_id and r.feed_id = f.feed_id and r.kind = 'RECONCILE'
+        and r.status = 'DONE'
+      order by r.feed_run_id desc limit 1) r on true
+    where f.business_id = ${businessId} and f.active order by f.feed_id`)
+
+/** The states of several feeds, by their ids, with the number of entries in each state. */
+export async function readFeedStates(db: Db, businessId: number, feedIds: number[]) {
+  const rows = await db.query<
+    FeedState & { feedId: number; entries: Partial<Record<EntryState, number>> }
+  >(sql`
+    select s.feed_id as "feedId", ${stateColumns},
+      (select coalesce(jsonb_object_agg(state, n), '{}') from (
+         select e.state, count(*) as n from feed_entry e
+         where e.business_id = s.business_id and e.feed_id = s.feed_id group by e.state) c) as entries
+    from feed_state s where s.business_id = ${businessId} and s.feed_id = any (${feedIds}::bigint[])`)
+  return new Map(rows.map((row) => [row.feedId, row]))
+}
+
+/** The complete pulls of before do not count any more. */
+export const markMappingChanged = (
+  tx: Db,
+  { businessId, feedId }: FeedKey,
+  now: Temporal.Instant,
+) =>
+  tx.query(sql`
+    update feed_state set mapping_changed_time = ${now}
+    where business_id = ${businessId} and feed_id = ${feedId}`)
+
+export const recordPull = (
+  tx: Db,
+  { businessId, feedId }: FeedKey,
+  { isComplete, now }: { isComplete: boolean; now: Temporal.Instant },
+) =>
+  tx.query(sql`
+    update feed_state
+    set success_time = ${now}, complete_time = ${isComplete ? sql`${now}` : sql`complete_time`},
+        failures = 0, last_error = null
+    where business_id = ${businessId} and feed_id = ${feedId}`)
+
+/** Encrypted; null removes it. */
+export async function storeFeedSecret(
+  tx: Db,
+  { businessId, feedId }: FeedKey,
+  sealed: Buffer | null,
+) {
+  await tx.query(sql`
+    update feed set secret = ${sealed} where business_id = ${businessId} and feed_id = ${feedId}`)
+  await tx.query(sql`
+    update feed_state set has_secret = ${sealed !== null}
+    where business_id = ${businessId} and feed_id = ${feedId}`)
+}
+
+/** Only the engine can read it. */
+export async function findFeedSecret(engine: Db, { businessId, feedId }: FeedKey) {
+  const [row] = await engine.query<{ secret: Buffer | null }>(sql`
+    select secret from feed where business_id = ${businessId} and feed_id = ${feedId}`)
+  return row?.secret ?? null
+}
+
+/** Plans the pulls of a feed that was saved; null: it is not pulled. `isFresh`: everything is read again, at once. */
+export const planPulls = (
+  tx: Db,
+  { businessId, feedId }: FeedKey,
+  { from, isFresh }: { from: Temporal.Instant | null; isFresh: boolean },
+) =>
+  tx.query(sql`
+    update feed_state
+    set next_pull_time = ${isFresh ? sql`${from}::timestamptz` : sql`case when ${from}::timestamptz is not null then coalesce(next_pull_time, ${from}) end`},
+        -- What a running pull still writes belongs to the former connection.
+        pull_number = pull_number + ${isFresh ? 1 : 0},
+        cursor = ${isFresh ? sql`null` : sql`cursor`}
+    where business_id = ${businessId} and feed_id = ${feedId}`)
+
+/** Lets a feed that is pulled be pulled at a time, if not earlier, and once more if `again` says when. */
+export const requestPull = (
+  tx: Db,
+  { businessId, feedId }: FeedKey,
+  { at, again = null }: { at: Temporal.Instant; again?: Temporal.Instant | null },
+) =>
+  tx.query(sql`
+    update feed_state
+    set next_pull_time = least(next_pull_time, ${at}::timestamptz), pull_again_time = coalesce(${again}, pull_again_time)
+    where business_id = ${businessId} and feed_id = ${feedId} and next_pull_time is not null`)
+
+/** `since` changes only if the health does. */
+export const setHealth = (
+  tx: Db,
+  { businessId, feedId }: FeedKey,
+  { health, cause }: { health: FeedHealth; cause: string | null },
+  now: Temporal.Instant,
+) =>
+  tx.query(sql`
+    update feed_state
+    set health_since = case when health = ${health} then health_since else ${now} end,
+        told_time = case when health = ${health} then told_time end,
+        health = ${health}, health_cause = ${cause}
+    where business_id = ${businessId} and feed_id = ${feedId}
+      and (health, health_cause) is distinct from (${health}, ${cause})`)
+
+/** The names of feeds, for messages. */
+export async function listFeedNames(db: Db, businessId: number, feedIds: number[]) {
+  if (feedIds.length === 0) return new Map<number, string>()
+  const rows = await db.query<{ feedId: number; name: string }>(sql`
+    select feed_id as "feedId", name from feed
+    where business_id = ${businessId} and feed_id = any (${feedIds}::bigint[])`)
+  return new Map(rows.map(({ feedId, name }) => [feedId, name]))
+}
+
+/** Lets all entries of a feed be mapped again, from the first one. */
+export const requestRemap = (tx: Db, key: FeedKey) => setRemapAfter(tx, key, 0)
+
+/** Entries after this id have to be mapped again; null: none. */
+export const setRemapAfter = (tx: Db, { businessId, feedId }: FeedKey, after: number | null) =>
+  tx.query(sql`
+    update feed_state set remap_after = ${after}
+    where business_id = ${businessId} and feed_id = ${feedId}`)
+
+/** Ends a feed and deletes its secrets. */
+export async function deactivateFeed(tx: Db, { businessId, feedId }: FeedKey, { user, now }: By) {
+  const [row] = await tx.query<FeedRow>(sql`
+    update feed f
+    set active = false, secret = null, hook_token_hash = null, hook_secret = null,
+        former_hook_token_hash = null, former_hook_secret = null,
+        version = version + 1, modified_date = ${now}, modified_user = ${user}
+    where f.business_id = ${businessId} and f.feed_id = ${feedId} returning ${columns}`)
+  await tx.query(sql`
+    update feed_state set has_secret = false, next_pull_time = null, cursor = null, remap_after = null
+    where business_id = ${businessId} and feed_id = ${feedId}`)
+  return row!
+}
+
+/** A page of the objects that the feed mirrors, also deleted ones. */
+export const listObjectsOfFeed = (
+  tx: Db,
+  { table, id }: Pick<ObjectKind, 'table' | 'id'>,
+  { businessId, feedId }: FeedKey,
+  limit: number,
+) =>
+  tx.query<{ id: number; startTime: Temporal.Instant; active: boolean }>(sql`
+    select ${raw(toColumn(id))} as id, start_time as "startTime", active from ${raw(table)}
+    where business_id = ${businessId} and feed_id = ${feedId}
+    order by start_time limit ${limit}`)

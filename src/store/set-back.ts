@@ -1,0 +1,81 @@
+import type { Db } from '../database/database.ts'
+import { sql, type Sql } from '../database/sql.ts'
+
+/** The clock was set back by `stepMs`; it shows `now`. */
+type SetBack = { stepMs: number; now: Temporal.Instant; leaseSeconds: number }
+
+/**
+ * Corrects times that were stored while the clock was ahead, so that no row waits for one of them. A row
+ * that is due again is re-checked when it fires or is sent. Times that were stored since are kept, so this
+ * can be called again: a transaction may commit such times later, or has locked its rows now.
+ */
+export async function correctStoredTimes(db: Db, setBack: SetBack) {
+  await releasePrematureClaims(db, setBack)
+  await moveEvents(db, setBack)
+  await retryTriggersNow(db, setBack)
+  await retryEmailsNow(db, setBack)
+  await shortenLeases(db, setBack)
+}
+
+/** By key and not by ctid: a row that was updated after the statement began has another one. */
+const unlockedTriggers = (condition: Sql) => sql`
+  (business_id, event_trigger_id) in (
+    select business_id, event_trigger_id from pending_trigger where ${condition}
+    for update skip locked)`
+
+const latest = ({ now, stepMs }: SetBack) => now.add({ milliseconds: stepMs })
+
+/** Claims of triggers that are not due after all. Their workers skip triggers that they do not hold. */
+const releasePrematureClaims = (db: Db, setBack: SetBack) =>
+  db.query(sql`
+    update pending_trigger set worker = null
+    where ${unlockedTriggers(sql`
+      worker is not null and next_attempt_time > ${setBack.now}
+      and next_attempt_time <= ${latest(setBack)}`)}`)
+
+/** No event has happened in the future. */
+const moveEvents = (db: Db, { now, stepMs }: SetBack) =>
+  db.query(sql`
+    update pending_trigger
+    set anchor_time = anchor_time - step, scheduled_time = scheduled_time - step,
+        next_attempt_time = case when next_attempt_time = scheduled_time then scheduled_time - step
+                                 else next_attempt_time end
+    from (select make_interval(secs => ${stepMs}::float8 / 1000) as step) clock
+    where ${unlockedTriggers(sql`
+      next_attempt_time > ${now} and occurrence is not null and anchor_time > ${now}`)}`)
+
+/** The longest wait of a trigger before it is tried again; see `retryTriggers`. */
+const MAX_RETRY_WAIT = { minutes: 15 }
+
+/** Waits that began after the clock was set back are not ended, or the attempts would follow at once. */
+const endsTooLate = (now: Temporal.Instant, wait: Sql) =>
+  sql`next_attempt_time > ${now.add({ seconds: 1 })}::timestamptz + ${wait}`
+
+const retryTriggersNow = (db: Db, setBack: SetBack) =>
+  db.query(sql`
+    update pending_trigger
+    set next_attempt_time = case when fire_now then ${setBack.now}
+                                 else greatest(scheduled_time, ${setBack.now}) end
+    where ${unlockedTriggers(sql`
+      worker is null and (fire_now or next_attempt_time > scheduled_time)
+      and ${endsTooLate(setBack.now, sql`attempts * make_interval(secs => ${Math.max(60, setBack.leaseSeconds)}::float8)`)}
+      and next_attempt_time <= ${latest(setBack).add(MAX_RETRY_WAIT)}`)}`)
+
+/** Claimed mails too: takeover finds only rows that were due before the lease ended. */
+const retryEmailsNow = (db: Db, { now }: SetBack) =>
+  db.query(sql`
+    update email_queue set next_attempt_time = ${now}
+    where (business_id, email_id) in (
+      select business_id, email_id from email_queue
+      where next_attempt_time > ${now}
+        and ${endsTooLate(now, sql`make_interval(mins => least(attempts * attempts, 60))`)}
+      for update skip locked)`)
+
+/** Workers that are alive renew their leases. */
+async function shortenLeases(db: Db, { now, leaseSeconds }: SetBack) {
+  const leaseUntil = now.add({ seconds: leaseSeconds })
+  await db.query(sql`
+    update worker_lease set lease_until = ${leaseUntil} where lease_until > ${leaseUntil}`)
+  await db.query(sql`
+    update work_lease set lease_until = ${leaseUntil} where lease_until > ${leaseUntil}`)
+}
