@@ -57,7 +57,6 @@ export function parseDomain(domain: string): string | undefined {
   return labels.every((label) => LABEL.test(label)) ? ascii : undefined
 }
 
-const ADDRESS = /<?[^\s<>]+@[^\s<>]+>?/g
-
 /** The text without addresses, such as a reply of a mail server for people who must not see them. */
-export const hideAddresses = (text: string) => text.replace(ADDRESS, '…')
+export const hideAddresses = (text: string) =>
+  text.replace(/<?([^\s<>]+)>?/g, (whole, word: string) => (/^.+?@./u.test(word) ? '…' : whole))

@@ -1,17 +1,17 @@
 import { Type, type Static } from 'typebox'
-import { Moment, Named, OrNull } from './schema.ts'
+import { about, Moment, Named, OrNull } from './schema.ts'
 
 /** PASSED is not shown: it is within the limit, and is deleted once its triggers are released. */
 export const APPROVAL_STATUSES = ['COUNTING', 'WAITING', 'RELEASED', 'CANCELLED'] as const
 export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number]
 
-export const APPROVAL_SOURCES = ['IMPORT', 'FIRE', 'RESEND'] as const
+export const APPROVAL_SOURCES = ['IMPORT', 'FIRE', 'RESEND', 'FEED'] as const
 export type ApprovalSource = (typeof APPROVAL_SOURCES)[number]
 
 const HeldDefinition = Named('HeldDefinition', {
   eventDefnId: Type.Integer(),
   description: OrNull(Type.String({ description: 'The description of the definition.' })),
-  triggers: Type.Integer({ description: 'How many triggers of the definition wait.' }),
+  triggers: about(Type.Integer(), 'How many triggers of the definition wait.', 1_180),
   mails: Type.Integer({ description: 'How many mails they would send.' }),
 })
 export type HeldDefinition = Static<typeof HeldDefinition>
@@ -24,7 +24,7 @@ export const Approval = Type.Object(
     source: Type.Enum([...APPROVAL_SOURCES], {
       title: 'ApprovalSource',
       description:
-        'IMPORT: an import. FIRE: `POST /eventTriggers/fire`. RESEND: `POST /emails/resend`.',
+        'IMPORT: an import. FIRE: `POST /eventTriggers/fire`. RESEND: `POST /emails/resend`. FEED: a pull of a feed.',
     }),
     status: Type.Enum([...APPROVAL_STATUSES], {
       title: 'ApprovalStatus',
@@ -35,8 +35,14 @@ export const Approval = Type.Object(
     mails: Type.Integer({ description: 'How many mails the call would send at once.' }),
     bulkLimit: OrNull(Type.Integer({ description: 'The limit that the call exceeds.' })),
     byDefinition: Type.Array(HeldDefinition, { description: 'What would be sent.' }),
-    decidedTime: OrNull(Moment),
-    decidedUser: OrNull(Type.String({ description: 'Who released or cancelled it.' })),
+    decidedTime: about(
+      OrNull(Moment),
+      'When it was released or cancelled, in ms; null before.',
+      1_789_000_000_000,
+    ),
+    decidedUser: OrNull(
+      Type.String({ examples: ['anna'], description: 'Who released or cancelled it.' }),
+    ),
     version: Type.Integer({ description: 'Incremented by every change.' }),
     createdDate: Moment,
     createdUser: Type.String({ description: 'Who made the call.' }),

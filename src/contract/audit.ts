@@ -1,6 +1,10 @@
 import { Type } from 'typebox'
+import { about } from './schema.ts'
 
-const Row = Type.Record(Type.String(), Type.Unknown(), { title: 'AuditedObject' })
+const Row = Type.Record(Type.String(), Type.Unknown(), {
+  title: 'AuditedObject',
+  description: 'The properties of the object.',
+})
 
 export const AuditEntry = Type.Object(
   {
@@ -9,7 +13,10 @@ export const AuditEntry = Type.Object(
     object: Type.String({ description: 'The kind of object.' }),
     id: Type.Union([Type.Integer(), Type.String()]),
     change: Type.Enum(['CREATED', 'CHANGED', 'DELETED'], { title: 'AuditChange' }),
-    before: Type.Union([Row, Type.Null()]),
+    before: about(
+      Type.Union([Row, Type.Null()]),
+      'The object before the change; null if it was created.',
+    ),
     after: Row,
   },
   {

@@ -6,6 +6,7 @@ import { isId, isPlainObject } from './json.ts'
 export type Reference =
   | { kind: ReferenceKind; id: number; pointer: string }
   | { kind: 'status'; objectType: ObjectType; id: string; pointer: string; canBeAny: boolean }
+  | { kind: 'invitation'; id: string; pointer: string }
 
 /** A `business` must be the caller's own. */
 export type ReferenceKind =
@@ -27,22 +28,16 @@ export type ReferenceKind =
 /** A value and its JSON pointer. The value is `undefined` if the property is absent. */
 export type Found = { value: unknown; pointer: string }
 
+/** Finds a property of the body by its name, or by the names on the way to it. */
+export type Find = (...path: string[]) => Found
+
 /** An object in the body and its JSON pointer. */
 export type Place = { object: unknown; pointer: string }
 
-/** Finds the first place with a value; `null` if the property is null in one and absent in the others. */
-export function look(places: Place[], name: string): Found {
-  let found: Found = { value: undefined, pointer: `${places[0]?.pointer ?? ''}/${name}` }
-  for (const { object, pointer } of places) {
-    if (!isPlainObject(object) || !Object.hasOwn(object, name)) continue
-    const value = object[name]
-    if (value !== null && value !== undefined) return { value, pointer: `${pointer}/${name}` }
-    if (value === null && found.value === undefined) {
-      found = { value: null, pointer: `${pointer}/${name}` }
-    }
-  }
-  return found
-}
+export const look = ({ object, pointer }: Place, name: string): Found => ({
+  value: isPlainObject(object) && Object.hasOwn(object, name) ? object[name] : undefined,
+  pointer: `${pointer}/${name}`,
+})
 
 export const isMissing = (value: unknown): value is null | undefined =>
   value === null || value === undefined
@@ -110,7 +105,7 @@ export class Reading {
   /** A property of such an object; absent or `null` if the object is. */
   inside(found: Found, name: string): Found {
     const place = this.object(found)
-    if (place) return look([place], name)
+    if (place) return look(place, name)
     return { value: place, pointer: `${found.pointer}/${name}` }
   }
 

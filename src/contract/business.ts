@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { IdWith, Maybe, serverOwned } from './schema.ts'
+import { about, IdWith, Maybe, serverOwned } from './schema.ts'
 import {
   address,
   bodyProperties,
@@ -14,6 +14,7 @@ import {
   optional,
   quietHours,
   required,
+  text,
   timeZone,
   url,
 } from './fields.ts'
@@ -34,6 +35,9 @@ const ABOUT = {
     'Automations send nothing between these times, on the clock of the location or else of the ' +
     'business. null: no quiet hours.',
   accentColor: 'The colour of buttons and lines in emails, such as #2f5d50.',
+  postalAddress:
+    'The postal address in the footer of emails that are about no location with an address. ' +
+    'Many countries require one in mails that readers can unsubscribe from.',
   website: 'The website, which every email links to.',
   replyTo: 'Where replies to emails go. Null: to `emailAddress`.',
   logo: 'The `fileUUId` of a PNG or JPEG of the file library, up to 200 KB.',
@@ -43,6 +47,9 @@ const ABOUT = {
     'The status of an appointment that its client cancels by `%CANCEL_URL%`. Null: CANCELLED.',
   cancelUntilHours:
     'Clients can cancel by the link until so many hours before the start. Null: until the start.',
+  lapsedAfterDays:
+    'Reports count a client as lapsed after twice the usual interval between two visits of their service, ' +
+    'but not before so many days. Null: 60.',
   bookingUrl: 'The booking page of the business: `%RESCHEDULE_URL%` in an email.',
   mailPaused:
     'No mail of the business is sent while true, except about accounts. Triggers stay SCHEDULED and ' +
@@ -74,11 +81,13 @@ export const businessExample = {
   timeZone: 'Europe/Zurich',
   emailAddress: 'hello@praxis.example',
   phone: '+41 44 000 00 00',
+  postalAddress: 'Seestrasse 12\n8002 Zürich',
   language: 'de-CH',
   logo: '7d1f0c9a1be2d34c5f8a6b7c8d9e0f1a',
   confirmStatus: 'CONFIRMED',
   cancelStatus: 'CANCELLED',
   cancelUntilHours: 24,
+  lapsedAfterDays: 60,
   bookingUrl: 'https://praxis.example/book',
   externalId: null,
   senderDomains: ['praxis.example'],
@@ -105,6 +114,7 @@ export const Business = Type.Object(
     timeZone: Type.String({ description: 'An IANA time zone.' }),
     emailAddress: OrNull('The email address for clients.'),
     phone: OrNull('The phone number for clients.'),
+    postalAddress: OrNull(ABOUT.postalAddress),
     language: OrNull('A language tag, such as de-CH.'),
     logo: OrNull(ABOUT.logo),
     confirmStatus: OrNull(ABOUT.confirmStatus),
@@ -112,11 +122,19 @@ export const Business = Type.Object(
     cancelUntilHours: Type.Union([Type.Integer(), Type.Null()], {
       description: ABOUT.cancelUntilHours,
     }),
+    lapsedAfterDays: Type.Union([Type.Integer(), Type.Null()], {
+      description: ABOUT.lapsedAfterDays,
+      examples: [60],
+    }),
     bookingUrl: OrNull(ABOUT.bookingUrl),
     externalId: OrNull('The id of the object in another system.'),
     senderDomains: Type.Array(Type.String(), { description: ABOUT.senderDomains }),
     mailPaused: Type.Boolean({ description: ABOUT.mailPaused }),
-    mailPausedReason: OrNull('Why mail is paused, for people. Null if it is not.'),
+    mailPausedReason: about(
+      Type.Union([Type.String(), Type.Null()]),
+      'Why mail is paused, for people. Null if it is not.',
+      'We are moving to new rooms.',
+    ),
     accentColor: OrNull(ABOUT.accentColor),
     website: OrNull(ABOUT.website),
     replyTo: OrNull(ABOUT.replyTo),
@@ -128,7 +146,10 @@ export const Business = Type.Object(
       description: ABOUT.bulkLimit,
       examples: [200],
     }),
-    quietHours: Type.Union([QuietHours, Type.Null()]),
+    quietHours: about(
+      Type.Union([QuietHours, Type.Null()]),
+      'Automations send nothing in these hours; null: no quiet hours.',
+    ),
     active: Type.Boolean(),
     version: Type.Integer({ description: 'Incremented by every change.' }),
     createdDate: Type.Integer(),
@@ -148,24 +169,30 @@ export const BUSINESS_FIELDS = {
   timeZone: required(timeZone(), `An IANA time zone, such as Europe/Zurich. ${REQUIRED}`),
   emailAddress: optional(address(), 'The email address for clients.'),
   phone: optional(line(60), 'The phone number for clients.'),
+  postalAddress: optional(text(1_000), ABOUT.postalAddress, 'Seestrasse 12\n8002 Zürich'),
   language: optional(language(), 'A language tag, such as de-CH.'),
-  logo: optional(fileUUId(), ABOUT.logo),
-  confirmStatus: optional(name(60), ABOUT.confirmStatus),
-  cancelStatus: optional(name(60), ABOUT.cancelStatus),
-  cancelUntilHours: optional(integer(0, 8_760), ABOUT.cancelUntilHours),
-  bookingUrl: optional(url(), ABOUT.bookingUrl),
+  logo: optional(fileUUId(), ABOUT.logo, '7d1f0c9a1be2d34c5f8a6b7c8d9e0f1a'),
+  confirmStatus: optional(name(60), ABOUT.confirmStatus, 'CONFIRMED'),
+  cancelStatus: optional(name(60), ABOUT.cancelStatus, 'CANCELLED'),
+  cancelUntilHours: optional(integer(0, 8_760), ABOUT.cancelUntilHours, 24),
+  lapsedAfterDays: optional(integer(1, 3_650), ABOUT.lapsedAfterDays, 60),
+  bookingUrl: optional(url(), ABOUT.bookingUrl, 'https://praxis.example/book'),
   externalId: optional(
     name(200),
     'The id of the business in another system. Only the operator can set it.',
   ),
   senderDomains: optional(domains(), `${ABOUT.senderDomains} Only the operator can set it.`),
   mailPaused: optional(boolean(false), ABOUT.mailPaused),
-  mailPausedReason: optional(line(), 'Why mail is paused, for people.'),
+  mailPausedReason: optional(
+    line(),
+    'Why mail is paused, for people.',
+    'We are moving to new rooms.',
+  ),
   accentColor: optional(color(), ABOUT.accentColor),
-  website: optional(url(), ABOUT.website),
-  replyTo: optional(address(), ABOUT.replyTo),
-  dailyMailLimit: optional(integer(1, MAX_DAILY_MAILS), ABOUT.dailyMailLimit),
-  bulkLimit: optional(integer(0, MAX_BULK_LIMIT), ABOUT.bulkLimit),
+  website: optional(url(), ABOUT.website, 'https://praxis.example'),
+  replyTo: optional(address(), ABOUT.replyTo, 'desk@praxis.example'),
+  dailyMailLimit: optional(integer(1, MAX_DAILY_MAILS), ABOUT.dailyMailLimit, 5_000),
+  bulkLimit: optional(integer(0, MAX_BULK_LIMIT), ABOUT.bulkLimit, 200),
   quietHours: optional(quietHours(), ABOUT.quietHours),
   active: optional(boolean(true), 'False if it is deactivated. Only the operator can set it.'),
 }

@@ -1,6 +1,6 @@
 import { Type, type Static, type TString } from 'typebox'
 import { Business, businessExample } from './business.ts'
-import { Id, Maybe, serverOwned, ServerOwned, UpdatedId } from './schema.ts'
+import { about, Id, Maybe, serverOwned, ServerOwned, UpdatedId } from './schema.ts'
 import {
   address,
   bodyProperties,
@@ -37,6 +37,16 @@ export const ROLES = [
 ] as const
 
 export type Role = (typeof ROLES)[number]
+
+/** The languages of the console. */
+export const CONSOLE_LANGUAGES = ['en', 'de', 'fr'] as const
+
+const LANGUAGE = 'The language in which the person reads the console. null: that of their browser.'
+
+const PersonLanguage = Type.Union(
+  [Type.Enum([...CONSOLE_LANGUAGES], { title: 'ConsoleLanguage' }), Type.Null()],
+  { description: LANGUAGE },
+)
 
 const Moment = (description: string) => Type.Integer({ description: `${description} In ms.` })
 
@@ -102,6 +112,7 @@ const userExample = {
   professionalId: null,
   locationIdList: [],
   failureMails: null,
+  language: null,
   ...stampsExample,
 }
 
@@ -125,6 +136,7 @@ export const User = Type.Object(
       description: 'The locations that a LOCATION_SUPER_USER sees.',
     }),
     failureMails: Type.Union([Type.Boolean(), Type.Null()], { description: FAILURE_MAILS }),
+    language: PersonLanguage,
     ...stamps,
   },
   { title: 'User', examples: [userExample] },
@@ -139,7 +151,8 @@ export const Session = Type.Object(
     functions: Type.Array(Type.String(), { description: 'The security functions of the person.' }),
     professionalId: Type.Union([Type.Integer(), Type.Null()]),
     locationIdList: Type.Array(Type.Integer()),
-    business: Business,
+    language: PersonLanguage,
+    business: about(Business, 'The business of the person.'),
   },
   {
     title: 'Session',
@@ -151,6 +164,7 @@ export const Session = Type.Object(
         functions: ['PRINT_REPORTS'],
         professionalId: null,
         locationIdList: [],
+        language: 'de',
         business: businessExample,
       },
     ],
@@ -247,6 +261,7 @@ export const USER_FIELDS = {
     'The locations that a LOCATION_SUPER_USER sees.',
   ),
   failureMails: optional(boolean(null), FAILURE_MAILS),
+  language: optional(oneOf(CONSOLE_LANGUAGES, 'ConsoleLanguage'), LANGUAGE),
   active: optional(boolean(true)),
 }
 
@@ -280,6 +295,17 @@ export const UserInvite = Type.Object(userWrite, {
 
 export const USER_BODY = { schema: UserWrite, fields: { ...USER_FIELDS, password: NEW_PASSWORD } }
 
+const LANGUAGE_FIELDS = { language: USER_FIELDS.language }
+
+export const LanguageChoice = Type.Object(bodyProperties(LANGUAGE_FIELDS), {
+  title: 'LanguageChoice',
+  examples: [{ language: 'de' }],
+})
+
+export type LanguageChoice = Pick<User, 'language'>
+
+export const LANGUAGE_BODY = { schema: LanguageChoice, fields: LANGUAGE_FIELDS }
+
 const PASSWORD_LINK_PURPOSES = ['INVITATION', 'FORGOTTEN'] as const
 
 export type PasswordLinkPurpose = (typeof PASSWORD_LINK_PURPOSES)[number]
@@ -287,8 +313,11 @@ export type PasswordLinkPurpose = (typeof PASSWORD_LINK_PURPOSES)[number]
 export const PasswordLink = Type.Object(
   {
     username: Type.String(),
-    businessName: Type.String(),
-    purpose: Type.Enum([...PASSWORD_LINK_PURPOSES], { title: 'PasswordLinkPurpose' }),
+    businessName: about(Type.String(), 'The name of the business.'),
+    purpose: about(
+      Type.Enum([...PASSWORD_LINK_PURPOSES], { title: 'PasswordLinkPurpose' }),
+      'Why the link was sent.',
+    ),
     expiresTime: Moment('The link expires at this time.'),
   },
   {

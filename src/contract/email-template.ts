@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox'
 import { Email } from './email.ts'
 import { OBJECT_TYPES } from './event-type.ts'
 import { Attachment } from './file-library.ts'
-import { Named, OrNull } from './schema.ts'
+import { about, Named, OrNull } from './schema.ts'
 
 /** The subjects of tokens, in the order in which they are listed. */
 export const TOKEN_KINDS = [
@@ -20,7 +20,7 @@ export const TOKEN_KINDS = [
 ] as const
 
 /** The object that a mail is made about. */
-const about = {
+const mailObject = {
   objectType: Type.Enum([...OBJECT_TYPES], {
     title: 'ObjectType',
     description: 'The type of the object.',
@@ -31,10 +31,25 @@ const about = {
   }),
 }
 
-export const MailObject = Type.Object(about, {
-  title: 'MailObject',
-  examples: [{ objectType: 'CALENDAR', objectId: 4711 }],
-})
+/** Templates with the same name are versions of one mail. */
+const version = {
+  version: Type.Optional(
+    Type.Enum(['this', 'sent'], {
+      title: 'PreviewVersion',
+      default: 'this',
+      description:
+        '`sent`: the version that the client gets, of the active templates with the same name: by language, service and location.',
+    }),
+  ),
+}
+
+export const MailObject = Type.Object(
+  { ...mailObject, ...version },
+  {
+    title: 'MailObject',
+    examples: [{ objectType: 'CALENDAR', objectId: 4711 }],
+  },
+)
 
 /** The properties of a template that is not saved yet. `saveObject` checks them. */
 const unsaved = {
@@ -53,7 +68,7 @@ const unsaved = {
 }
 
 export const PreviewRequest = Type.Object(
-  { ...about, ...unsaved },
+  { ...mailObject, ...version, ...unsaved },
   {
     title: 'PreviewRequest',
     examples: [{ objectType: 'CALENDAR', objectId: 4711 }],
@@ -67,8 +82,8 @@ export const TemplateCheck = Type.Object(unsaved, {
 
 /** With both `objectType` and `objectId`, tokens are listed with their values. One alone is refused. */
 export const TokenQuery = Type.Object({
-  objectType: Type.Optional(about.objectType),
-  objectId: Type.Optional(about.objectId),
+  objectType: Type.Optional(mailObject.objectType),
+  objectId: Type.Optional(mailObject.objectId),
   language: Type.Optional(
     Type.String({
       maxLength: 35,
@@ -79,7 +94,7 @@ export const TokenQuery = Type.Object({
 
 export const MailTest = Type.Object(
   {
-    ...about,
+    ...mailObject,
     ...unsaved,
     to: Type.Array(Type.String({ maxLength: 254, examples: ['anna@praxis.example'] }), {
       minItems: 1,
@@ -100,14 +115,8 @@ export const SentTests = Type.Object(
 
 const Token = Type.Object(
   {
-    token: Type.String({
-      description: 'As it is written in a template.',
-      examples: ['%CLIENT_FULLNAME%'],
-    }),
-    description: Type.String({
-      description: 'What it becomes.',
-      examples: ['The first and last name of the client'],
-    }),
+    token: about(Type.String(), 'As it is written in a template.', '%CLIENT_FULLNAME%'),
+    description: about(Type.String(), 'What it becomes.', 'The first and last name of the client'),
     example: Type.String({ description: 'Such as a mail shows it.', examples: ['Anna Müller'] }),
     value: Type.Optional(
       OrNull(
@@ -135,43 +144,27 @@ export const TokenGroup = Type.Object(
 
 export const MailPreview = Type.Object(
   {
+    emailTemplateId: Type.Integer({
+      description: 'The template that the mail was made from.',
+      examples: [12],
+    }),
+    language: OrNull(about(Type.String(), 'The language of the template; null: any.', 'de')),
     subject: Type.String({
       description: 'The subject, with its tokens filled in.',
       examples: ['See you on 14 January'],
     }),
-    html: Type.String({
-      description: 'The HTML part.',
-      examples: ['<p>Dear Anna Müller, see you at 10:00.</p>'],
-    }),
-    text: Type.String({
-      description: 'The text part.',
-      examples: ['Dear Anna Müller, see you at 10:00.'],
-    }),
+    html: about(Type.String(), 'The HTML part.', '<p>Dear Anna Müller, see you at 10:00.</p>'),
+    text: about(Type.String(), 'The text part.', 'Dear Anna Müller, see you at 10:00.'),
     to: OrNull(
-      Type.String({
-        description: 'The address of the reader; null if there is none.',
-        examples: ['anna@example.com'],
-      }),
+      about(Type.String(), 'The address of the reader; null if there is none.', 'anna@example.com'),
     ),
     toName: OrNull(
-      Type.String({
-        description: 'The name of the reader; null if there is none.',
-        examples: ['Anna Müller'],
-      }),
+      about(Type.String(), 'The name of the reader; null if there is none.', 'Anna Müller'),
     ),
-    from: Type.String({
-      description: 'The address of the sender.',
-      examples: ['hello@praxis.example'],
-    }),
-    fromName: Type.String({
-      description: 'The name of the sender.',
-      examples: ['Praxis am See'],
-    }),
+    from: about(Type.String(), 'The address of the sender.', 'hello@praxis.example'),
+    fromName: about(Type.String(), 'The name of the sender.', 'Praxis am See'),
     replyTo: OrNull(
-      Type.String({
-        description: 'Where an answer goes; null if to the sender.',
-        examples: ['hello@praxis.example'],
-      }),
+      about(Type.String(), 'Where an answer goes; null if to the sender.', 'hello@praxis.example'),
     ),
     cc: OrNull(
       Type.String({
@@ -201,38 +194,41 @@ export const TemplateWarnings = Type.Array(
   Named('TemplateWarning', {
     property: Type.Optional(
       Type.String({
-        description: 'The property that a warning about the sender is about.',
+        description: 'The property that a warning about the sender or the HTML is about.',
         examples: ['fromAddress'],
       }),
     ),
     detail: Type.Optional(
       Type.String({
-        description: 'What is wrong with the sender, and what to do.',
+        description:
+          'What is wrong with the sender and what to do, or what was removed from the HTML.',
         examples: [
           'The DNS records of praxis.example are not checked yet. Publish the DNS records that GET /senderDomain/praxis.example lists.',
         ],
       }),
     ),
     token: Type.Optional(
-      Type.String({
-        description: 'The token that a warning about a token is about.',
-        examples: ['%CLIENT_PHONE%'],
-      }),
+      about(Type.String(), 'The token that a warning about a token is about.', '%CLIENT_PHONE%'),
     ),
     objects: Type.Optional(
-      Type.Integer({ description: 'In how many of the checked objects it is empty.' }),
+      about(Type.Integer(), 'In how many of the checked objects it is empty.', 12),
     ),
-    of: Type.Optional(Type.Integer({ description: 'How many recent objects were checked.' })),
-    example: Type.Optional(
-      Named('WarnedObject', {
-        objectType: Type.Enum([...OBJECT_TYPES], { title: 'ObjectType' }),
-        objectId: Type.Union([Type.Integer(), Type.String()]),
-      }),
+    of: Type.Optional(
+      Type.Integer({ examples: [50], description: 'How many recent objects were checked.' }),
+    ),
+    example: about(
+      Type.Optional(
+        Named('WarnedObject', {
+          objectType: Type.Enum([...OBJECT_TYPES], { title: 'ObjectType' }),
+          objectId: Type.Union([Type.Integer(), Type.String()], { examples: [4711] }),
+        }),
+      ),
+      'One of these objects.',
     ),
   }),
   {
     description:
-      'A sender that receivers may not trust, and tokens that have no value in some of the most recent objects.',
+      'HTML that was removed, a sender that receivers may not trust, and tokens that have no value in some of the most recent objects.',
   },
 )
 

@@ -1,8 +1,9 @@
 import { Type, type Static } from 'typebox'
 import { OBJECT_TYPES } from './event-type.ts'
+import { address, schemaOf, text } from './fields.ts'
 import { Attachment } from './file-library.ts'
 import { ObjectNames } from './object-names.ts'
-import { Moment, Named, OrNull } from './schema.ts'
+import { about, Maybe, Moment, Named, OrNull } from './schema.ts'
 
 export const EMAIL_STATUSES = [
   'QUEUED',
@@ -47,7 +48,11 @@ export const Email = Type.Object(
     createdDate: Moment,
     sentTime: OrNull(Moment),
     attempts: Type.Array(
-      Named('DeliveryAttempt', { time: Moment, phase: Type.String(), reply: Type.String() }),
+      Named('DeliveryAttempt', {
+        time: Moment,
+        phase: about(Type.String(), 'The SMTP command that was answered.', 'DATA'),
+        reply: about(Type.String(), 'The reply of the mail server.', '250 2.0.0 Ok: queued'),
+      }),
     ),
   },
   { title: 'Email' },
@@ -70,8 +75,16 @@ export const NamedEmail = Type.Object(
 export const WholeEmail = Type.Object(
   {
     ...Email.properties,
-    html: OrNull(Type.String()),
-    text: OrNull(Type.String()),
+    html: about(
+      OrNull(Type.String()),
+      'The HTML part; null if it is no longer stored.',
+      '<p>Dear Anna Müller …</p>',
+    ),
+    text: about(
+      OrNull(Type.String()),
+      'The text part; null if it is no longer stored.',
+      'Dear Anna Müller …',
+    ),
     attachments: Type.Array(Attachment, {
       description: 'The attached files of the library. A calendar file is not listed.',
     }),
@@ -88,9 +101,31 @@ export const Suppression = Type.Object(
     businessId: Type.Integer(),
     emailAddress: Type.String(),
     reason: Type.Enum([...SUPPRESSION_REASONS], { title: 'SuppressionReason' }),
-    detail: OrNull(Type.String()),
+    detail: about(OrNull(Type.String()), 'Details, for people.', 'mailbox does not exist'),
+    emailCategoryId: about(
+      OrNull(Type.Integer()),
+      'The reader unsubscribed from mails of this category only. `null`: from all that are not transactional.',
+    ),
     createdDate: Moment,
     createdUser: Type.String(),
   },
   { title: 'Suppression' },
+)
+
+export const SuppressionBody = Type.Object(
+  {
+    emailAddress: schemaOf(address(), 'The address to suppress.'),
+    reason: Maybe(
+      Type.Enum([...SUPPRESSION_REASONS], {
+        title: 'SuppressionReason',
+        default: 'UNSUBSCRIBED',
+        description: 'UNSUBSCRIBED addresses still get transactional email.',
+      }),
+    ),
+    detail: Maybe(schemaOf(text(2_000), 'Details, for people.', 'asked by phone')),
+  },
+  {
+    title: 'SuppressionBody',
+    examples: [{ emailAddress: 'anna@example.com', detail: 'asked by phone' }],
+  },
 )

@@ -1,9 +1,20 @@
 import { Type, type Static } from 'typebox'
 import type { Fault } from '../errors.ts'
-import { isMissing, look, Reading, type Found, type Reference } from './body.ts'
+import { isMissing, look, Reading, type Find, type Found, type Reference } from './body.ts'
 import { findFaults } from './find-faults.ts'
 import { interfaceNames } from './interface-names.ts'
-import { Id, IdWith, Ignored, Maybe, Moment, Named, OrNull, serverOwned } from './schema.ts'
+import {
+  about,
+  Id,
+  IdOrZero,
+  IdWith,
+  Ignored,
+  Maybe,
+  Moment,
+  Named,
+  OrNull,
+  serverOwned,
+} from './schema.ts'
 
 const RECIPIENT_LABELS = {
   client: 'Client',
@@ -43,9 +54,13 @@ export const EventAction = Type.Object(
       value: Type.Enum([...RECIPIENTS], { title: 'Recipient' }),
     }),
     msgType: Named('MessageType', {
-      eventTypeCodes: Type.Array(Type.String()),
-      label: Type.String(),
-      value: Type.Enum(['email'], { title: 'Channel' }),
+      eventTypeCodes: about(
+        Type.Array(Type.String()),
+        'The groups of event types that it applies to.',
+        ['APPT'],
+      ),
+      label: about(Type.String(), 'The name to show.', 'Email'),
+      value: about(Type.Enum(['email'], { title: 'Channel' }), 'The channel.'),
     }),
   },
   { title: 'EventAction' },
@@ -58,8 +73,8 @@ export const EventActionBody = Type.Object(
     ...interfaceNames,
     ...serverOwned,
     eventActionId: Maybe(IdWith({ description: 'The action to update; absent: a new one.' })),
-    eventDefnId: Maybe(Id),
-    eventDefinitionId: Maybe(IdWith({ description: 'The same as eventDefnId.' })),
+    eventDefnId: Maybe(IdOrZero('The definition that it belongs to.')),
+    eventDefinitionId: Maybe(IdOrZero('The same as eventDefnId.')),
     actionType: Maybe(Type.Enum(['SEND_EMAIL'], { title: 'ActionType' })),
     active: Maybe(Type.Boolean()),
     businessId: Maybe(Id),
@@ -82,7 +97,7 @@ export const EventActionBody = Type.Object(
         {
           eventTypeCodes: Ignored,
           label: Ignored,
-          value: Maybe(Type.Enum(['email'], { title: 'Channel' })),
+          value: about(Maybe(Type.Enum(['email'], { title: 'Channel' })), 'The channel.'),
         },
         { value: 'email' },
       ),
@@ -141,7 +156,7 @@ export function readActionAt(
 ): ActionInput {
   const place = reading.object(found)
   if (!place) return {}
-  const find = (name: string) => look([place], name)
+  const find = (name: string) => look(place, name)
 
   const actionType = find('actionType')
   const active = find('active')
@@ -152,7 +167,7 @@ export function readActionAt(
     find('emailTemplateId'),
     reading.inside(find('template'), 'emailTemplateId'),
   )
-  const eventDefnId = firstOf(find('eventDefnId'), find('eventDefinitionId'))
+  const eventDefnId = linked ? findLink(reading, find) : find('eventDefnId')
 
   if (isMissing(eventActionId.value)) {
     reading.require(active, 'send true to activate it')
@@ -181,3 +196,14 @@ export function readActionAt(
 
 const firstOf = (first: Found, second: Found) =>
   isMissing(first.value) && !isMissing(second.value) ? second : first
+
+/** The id of the definition has two names. 0 counts as absent. */
+function findLink(reading: Reading, find: Find): Found {
+  const [id, second] = [find('eventDefnId'), find('eventDefinitionId')].map((found): Found =>
+    found.value === 0 ? { ...found, value: undefined } : found,
+  ) as [Found, Found]
+  if (reading.id(id) && reading.id(second) && id.value !== second.value) {
+    reading.fault(second.pointer, `must be ${Number(id.value)}, as eventDefnId`)
+  }
+  return firstOf(id, second)
+}

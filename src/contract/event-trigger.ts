@@ -1,9 +1,10 @@
 import { Type, type Static } from 'typebox'
 import { Check } from './check.ts'
+import { RECIPIENTS } from './event-action.ts'
 import { OBJECT_TYPES } from './event-type.ts'
 import { Email, EMAIL_STATUSES } from './email.ts'
 import { ObjectNames } from './object-names.ts'
-import { Moment, OrNull } from './schema.ts'
+import { about, Moment, OrNull } from './schema.ts'
 
 export const TRIGGER_STATUSES = [
   'SCHEDULED',
@@ -59,6 +60,12 @@ export const NamedTrigger = Type.Object(
       ),
     ),
     templateName: Type.Optional(OrNull(Type.String())),
+    recipient: Type.Optional(
+      about(
+        OrNull(Type.Enum([...RECIPIENTS], { title: 'Recipient' })),
+        'The recipient of the first action of the definition; null: the client, or the address of the template.',
+      ),
+    ),
     ...ObjectNames,
     email: Type.Optional(
       OrNull(
@@ -67,7 +74,10 @@ export const NamedTrigger = Type.Object(
             emailId: Type.Integer(),
             to: Type.String(),
             subject: Type.String(),
-            status: Type.Enum([...EMAIL_STATUSES], { title: 'EmailStatus' }),
+            status: about(
+              Type.Enum([...EMAIL_STATUSES], { title: 'EmailStatus' }),
+              'The delivery status.',
+            ),
             attempts: Type.Integer({ description: 'The number of delivery attempts.' }),
           },
           { title: 'TriggerEmail', description: 'The first email of the trigger.' },
@@ -99,7 +109,7 @@ const HistoryEntry = Type.Object(
   {
     time: Moment,
     user: OrNull(
-      Type.String({ description: 'A username, `key:<name>` or `SYSTEM`; null if not recorded.' }),
+      about(Type.String(), 'A username, `key:<name>` or `SYSTEM`; null if not recorded.', 'anna'),
     ),
     change: Type.Enum([...HISTORY_CHANGES], {
       title: 'HistoryChange',
@@ -107,10 +117,7 @@ const HistoryEntry = Type.Object(
         'CREATED, MOVED, CHANGED, STATUS, DELETED: of the object. DEFINITION: of the definition. ' +
         'The others: of the trigger.',
     }),
-    detail: Type.String({
-      description: 'The change as text.',
-      examples: ['status changed from OPEN to CONFIRMED'],
-    }),
+    detail: about(Type.String(), 'The change as text.', 'status changed from OPEN to CONFIRMED'),
     scheduledTime: OrNull({
       ...Moment,
       description: 'When the trigger was due after this change, in ms; null if it was not pending.',

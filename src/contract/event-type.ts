@@ -90,10 +90,14 @@ export const CHANGES = [
   'STATUS',
   'STUDENTS',
   'EXPIRY',
+  'ANSWER',
 ] as const
 export type Change = (typeof CHANGES)[number]
 
-/** The properties whose change fires a `…_CHANGED` event, each with its value in `changes`. */
+/**
+ * The properties whose change fires a `…_CHANGED` event, each with its value in `changes`. ANSWER, an
+ * answer of a client by a link, is told only to definitions that ask for it: see src/automation/match.ts.
+ */
 export const WATCHED: Record<ObjectType, Record<string, Change>> = {
   CALENDAR: {
     status: 'STATUS',
@@ -103,6 +107,7 @@ export const WATCHED: Record<ObjectType, Record<string, Change>> = {
     reasonId: 'SERVICE',
     locationId: 'LOCATION',
     clientId: 'CLIENT',
+    answeredTime: 'ANSWER',
   },
   CLASS_SCHEDULE: {
     status: 'STATUS',
@@ -112,6 +117,7 @@ export const WATCHED: Record<ObjectType, Record<string, Change>> = {
     reasonId: 'SERVICE',
     locationId: 'LOCATION',
     clientIdList: 'STUDENTS',
+    answeredTime: 'ANSWER',
   },
   INVITATION: { status: 'STATUS', expiresTime: 'EXPIRY', clientId: 'CLIENT' },
   RECALL: {},
@@ -132,15 +138,23 @@ export const eventTypeById = (eventTypeId: number) => byId.get(eventTypeId)
 export const EventTypeInfo = Type.Object(
   {
     ...EventType.properties,
-    description: Type.String({ description: 'When the event happens.' }),
-    anchor: Type.String({ description: 'The time from which the offset of a definition counts.' }),
+    description: Type.String({
+      examples: ['An appointment is saved for the first time.'],
+      description: 'When the event happens.',
+    }),
+    anchor: Type.String({
+      examples: ['The time of the change.'],
+      description: 'The time from which the offset of a definition counts.',
+    }),
     changes: Type.Array(Type.Enum([...CHANGES], { title: 'Change' }), {
       description: 'For the CHANGED types: the values that `changes` of a definition can hold.',
     }),
     statuses: Type.Array(Type.String(), {
+      examples: [['OPEN', 'CONFIRMED', 'CANCELLED']],
       description: 'The statuses of the object type in this business.',
     }),
     tokens: Type.Array(Type.String(), {
+      examples: [['%CLIENT_FULLNAME%', '%APPT_DATE%']],
       description: 'The tokens that a template for this type can use.',
     }),
   },

@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox'
 import { EVENT_TYPES } from './event-type.ts'
 import { Check } from './check.ts'
 import { TRIGGER_STATUSES } from './event-trigger.ts'
-import { Moment, OrNull } from './schema.ts'
+import { about, Moment, OrNull } from './schema.ts'
 
 /** Whether one definition fires for one object, and why. */
 export const Explanation = Type.Object(
@@ -13,7 +13,10 @@ export const Explanation = Type.Object(
       EVENT_TYPES.map((type) => type.eventType),
       { title: 'EventTypeName' },
     ),
-    outcome: Type.Enum(['FIRED', 'WAITING', 'NOT'], { title: 'ExplanationOutcome' }),
+    outcome: about(
+      Type.Enum(['FIRED', 'WAITING', 'NOT'], { title: 'ExplanationOutcome' }),
+      'FIRED: it fired. WAITING: it is scheduled. NOT: it will not fire.',
+    ),
     scheduledTime: OrNull(Moment),
     eventTriggerId: OrNull(Type.Integer()),
     status: OrNull(
@@ -22,7 +25,7 @@ export const Explanation = Type.Object(
         description: 'The status of that trigger.',
       }),
     ),
-    checks: Type.Array(Check),
+    checks: about(Type.Array(Check), 'Each condition, whether it holds, and why.'),
   },
   { title: 'Explanation' },
 )

@@ -17,6 +17,7 @@ import {
 import { parseAddress, parseDomain } from './addresses.ts'
 import { escapePointer, isId, isPlainObject } from './json.ts'
 import { withRule, type Rule, type RuleFault } from './rules.ts'
+import { about, MAX_TIME, MIN_TIME, NOT_A_DAY, readDay, ServerOwned } from './schema.ts'
 import { textFault } from './text.ts'
 
 /**
@@ -38,6 +39,8 @@ export type Field = {
   faults: Rule
   /** A time: milliseconds in JSON, a Temporal.Instant in our code. */
   instant: boolean
+  /** Only the service sets it: ignored in a body, and not exported. */
+  isServerOwned?: boolean
 }
 
 type Shape = Omit<Field, 'column' | 'required' | 'initially' | 'instant'> &
@@ -56,9 +59,9 @@ export type FieldValue<F> = F extends { schema: infer S extends TSchema }
 /** The properties of a body. A required one may be absent from an update; any other one may be null. */
 export const bodyProperties = <F extends Record<string, Field>>(fields: F) =>
   Object.fromEntries(
-    Object.entries(fields).map(([property, { schema, required: isRequired }]) => [
+    Object.entries(fields).map(([property, { schema, required: isRequired, isServerOwned }]) => [
       property,
-      Type.Optional(isRequired ? schema : orNull(schema)),
+      isServerOwned ? ServerOwned : Type.Optional(isRequired ? schema : orNull(schema)),
     ]),
   ) as BodyProperties<F>
 
@@ -76,18 +79,19 @@ export const orNull = (schema: TSchema) => {
 }
 
 /** The schema of a value, with its rule. */
-export const schemaOf = <S extends TSchema>(shape: Of<S>, about?: string): S =>
-  withRule(about === undefined ? shape.schema : describe(shape.schema, about), shape.faults)
+export const schemaOf = <S extends TSchema>(shape: Of<S>, text?: string, example?: unknown): S =>
+  withRule(text === undefined ? shape.schema : describe(shape.schema, text, example), shape.faults)
 
 /** A property that may be absent or null. */
 export const optional = <S extends Shape>(
   shape: S,
-  about?: string,
+  text?: string,
+  example?: unknown,
 ): S & Field & { required: false } => ({
   initially: null,
   instant: false,
   ...shape,
-  schema: schemaOf(shape, about),
+  schema: schemaOf(shape, text, example),
   column: '',
   required: false,
 })
@@ -95,20 +99,16 @@ export const optional = <S extends Shape>(
 /** A property that every object must have. */
 export const required = <S extends Shape>(
   shape: S,
-  about?: string,
+  text?: string,
+  example?: unknown,
 ): S & Field & { required: true } => ({
-  ...optional(shape, about),
+  ...optional(shape, text, example),
   required: true,
 })
 
-/** Copies the schema with its properties that are not enumerable: TypeBox needs them. */
-const describe = <S extends TSchema>(schema: S, about: string): S => {
-  const { description } = schema as { description?: string }
-  const value = description ? `${about} ${description}` : about
-  return Object.defineProperties({} as S, {
-    ...Object.getOwnPropertyDescriptors(schema),
-    description: { value, enumerable: true },
-  })
+const describe = <S extends TSchema>(schema: S, description: string, example: unknown): S => {
+  const { description: unit } = schema as { description?: string }
+  return about(schema, unit ? `${description} ${unit}` : description, example)
 }
 
 const faultIf = (detail: string | false | undefined, at?: string): RuleFault[] =>
@@ -252,6 +252,16 @@ export const quietHours = (): Of<TObject<{ from: TString; to: TString }>> => ({
 
 const LANGUAGE_TAG = /^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8}){0,3}$/
 
+/** Also with `_` instead of `-`. A language has 2 or 3 letters: longer words such as German are names. */
+export function isLanguageTag(value: string) {
+  if (!LANGUAGE_TAG.test(value) || !/^[A-Za-z]{2,3}(?![A-Za-z])/.test(value)) return false
+  try {
+    return Intl.getCanonicalLocales(value.replaceAll('_', '-')).length === 1
+  } catch {
+    return false
+  }
+}
+
 export const language = (): Of<TString> => ({
   schema: Type.String({ pattern: LANGUAGE_TAG.source, examples: ['de-CH'] }),
   sqlType: 'text',
@@ -259,7 +269,7 @@ export const language = (): Of<TString> => ({
     faultIf(
       typeof value !== 'string'
         ? 'must be a string'
-        : !LANGUAGE_TAG.test(value) && 'must be a language tag, such as de-CH',
+        : !isLanguageTag(value) && 'must be a language tag (BCP 47), such as de-CH',
     ),
 })
 
@@ -304,11 +314,16 @@ export const amount = (): Of<TNumber> => ({
   faults: (value) => {
     if (typeof value !== 'number' || !Number.isFinite(value)) return faultIf('must be a number')
     if (value < 0 || value > 9_999_999_999) return faultIf('must be between 0 and 9999999999')
-    return faultIf(
-      Math.abs(value * 100 - Math.round(value * 100)) > 1e-6 && 'must have at most two decimals',
-    )
+    return faultIf(!hasAtMostDecimals(value, MAX_DECIMALS) && 'must have at most four decimals')
   },
 })
+
+/** No currency has more digits. */
+export const MAX_DECIMALS = 4
+
+/** Ignores the rounding errors of binary fractions: 0.1 + 0.2 has one decimal. */
+export const hasAtMostDecimals = (value: number, decimals: number) =>
+  Math.abs(value - Number(value.toFixed(decimals))) <= 1e-8
 
 export const currency = (): Of<TString> => ({
   schema: Type.String({ pattern: '^[A-Z]{3}$', examples: ['CHF'] }),
@@ -328,9 +343,6 @@ export const boolean = <I extends boolean | null>(
   initially,
   faults: (value) => faultIf(typeof value !== 'boolean' && 'must be true or false'),
 })
-
-const MIN_TIME = Date.UTC(2000, 0)
-const MAX_TIME = Date.UTC(2200, 0)
 
 const isInRange = (ms: number) => ms >= MIN_TIME && ms <= MAX_TIME
 
@@ -367,6 +379,26 @@ export const reference = (refersTo: string): Of<TInteger> & { refersTo: string }
   schema: Type.Integer({ minimum: 1 }),
   sqlType: 'bigint',
   refersTo,
+  faults: (value) => faultIf(!isId(value) && 'must be an id: an integer above 0'),
+})
+
+/** The UUID of an invitation of the business. */
+export const invitationReference = (): Of<TString> & { refersTo: string } => ({
+  schema: Type.String({ pattern: '^[a-z0-9]{32}$' }),
+  sqlType: 'text',
+  refersTo: 'invitation',
+  faults: (value) =>
+    faultIf(
+      !(typeof value === 'string' && /^[a-z0-9]{32}$/.test(value)) &&
+        'must be an invitationUUID: 32 lower-case letters and digits',
+    ),
+})
+
+/** The feed that mirrors an object. */
+export const mirroringFeed = (): Of<TInteger> & { isServerOwned: true } => ({
+  schema: Type.Integer({ minimum: 1 }),
+  sqlType: 'bigint',
+  isServerOwned: true,
   faults: (value) => faultIf(!isId(value) && 'must be an id: an integer above 0'),
 })
 
@@ -443,7 +475,10 @@ export const attendance = (
 } => ({
   schema: Type.Array(
     Type.Object(
-      { clientId: Type.Integer({ minimum: 1 }), present: Type.Boolean() },
+      {
+        clientId: Type.Integer({ minimum: 1 }),
+        present: about(Type.Boolean(), 'Whether the student was present.', true),
+      },
       { title: 'Attendance', additionalProperties: false },
     ),
     { maxItems: max },
@@ -484,9 +519,15 @@ export const workingHours = (): Of<
   schema: Type.Array(
     Type.Object(
       {
-        weekday: Type.Enum([...WEEKDAYS], { title: 'Weekday' }),
-        from: Type.String({ pattern: DAY_TIME.source, examples: ['09:00'] }),
-        to: Type.String({ pattern: DAY_TIME.source, examples: ['17:30'] }),
+        weekday: about(Type.Enum([...WEEKDAYS], { title: 'Weekday' }), 'The day of the week.'),
+        from: about(
+          Type.String({ pattern: DAY_TIME.source, examples: ['09:00'] }),
+          'The start, as HH:MM.',
+        ),
+        to: about(
+          Type.String({ pattern: DAY_TIME.source, examples: ['17:30'] }),
+          'The end, as HH:MM.',
+        ),
         locationId: OF_LOCATION,
       },
       { title: 'WorkingHours', additionalProperties: false },
@@ -596,8 +637,8 @@ function exceptionFaults(entry: unknown, at: string): RuleFault[] {
   const isOneDay = (endDate ?? null) === null
   const isOff = (from ?? null) === null && (to ?? null) === null
   return [
-    ...faultIf(!isDate(startDate) && 'must be a date, YYYY-MM-DD', `${at}/startDate`),
-    ...faultIf(!isOneDay && !isDate(endDate) && 'must be a date, YYYY-MM-DD', `${at}/endDate`),
+    ...faultIf(!isDate(startDate) && NOT_A_DAY, `${at}/startDate`),
+    ...faultIf(!isOneDay && !isDate(endDate) && NOT_A_DAY, `${at}/endDate`),
     ...faultIf(
       isDate(startDate) &&
         isDate(endDate) &&
@@ -610,15 +651,7 @@ function exceptionFaults(entry: unknown, at: string): RuleFault[] {
   ]
 }
 
-function isDate(value: unknown) {
-  if (typeof value !== 'string' || !/^\d{4}-\d\d-\d\d$/.test(value)) return false
-  try {
-    const { year } = Temporal.PlainDate.from(value, { overflow: 'reject' })
-    return year >= 2000 && year <= 2200
-  } catch {
-    return false
-  }
-}
+const isDate = (value: unknown) => readDay(value) !== undefined
 
 /** The status of an object. */
 export const status = (initially: string): Of<TString> & { initially: string } => ({

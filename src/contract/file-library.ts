@@ -2,7 +2,7 @@ import { Type, type Static, type TString } from 'typebox'
 import { bodyProperties, boolean, fileUUId, name, optional, required, type Of } from './fields.ts'
 import { FILE_EXTENSIONS, fileTypeOf } from './file-types.ts'
 import { PageQuery } from './page.ts'
-import { Id, Maybe, Moment, Named, serverOwned, ServerOwned } from './schema.ts'
+import { about, Id, Maybe, Moment, Named, serverOwned, ServerOwned } from './schema.ts'
 
 export const MAX_FILE_BYTES = 5 * 1_048_576
 /** All attachments of one mail, before base64, which adds a third. */
@@ -22,8 +22,8 @@ export const LibraryFile = Type.Object(
   {
     fileUUId: FileUUId,
     businessId: Type.Integer(),
-    name: Type.String(),
-    type: Type.String(),
+    name: about(Type.String(), 'The name of the file.'),
+    type: about(Type.String(), 'The media type.'),
     size: Type.Integer(),
     active: Type.Boolean(),
     version: Type.Integer(),
@@ -56,8 +56,8 @@ export type LibraryFile = Static<typeof LibraryFile>
 /** An attachment of a mail. */
 export const Attachment = Named('Attachment', {
   fileUUId: FileUUId,
-  name: Type.String(),
-  type: Type.String(),
+  name: about(Type.String(), 'The name of the file.', 'How to find us.pdf'),
+  type: about(Type.String(), 'The media type.', 'application/pdf'),
   size: Type.Integer(),
 })
 export type Attachment = Static<typeof Attachment>
@@ -92,7 +92,10 @@ export const FileWrite = Type.Object(
     businessId: Maybe(Id),
     ...bodyProperties(FILE_FIELDS),
     type: Maybe(
-      Type.String({ description: 'Must be the media type of the content if it is given.' }),
+      Type.String({
+        examples: ['application/pdf'],
+        description: 'Must be the media type of the content if it is given.',
+      }),
     ),
     content: Maybe(
       Type.String({

@@ -26,6 +26,8 @@ const FILE_TYPES: Record<string, FileType> = {
 
 export const FILE_EXTENSIONS = Object.keys(FILE_TYPES)
 
+export const FILE_MEDIA_TYPES = [...new Set(Object.values(FILE_TYPES).map(({ type }) => type))]
+
 /** The media type of a file by its name; undefined if files with this extension are not allowed. */
 export const fileTypeOf = (name: string): string | undefined => ofName(name)?.type
 

@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { OBJECT_TYPES } from './event-type.ts'
 import { ObjectNames } from './object-names.ts'
-import { Moment, Named, OrNull } from './schema.ts'
+import { about, Moment, Named, OrNull } from './schema.ts'
 
 const Concerned = {
   objectType: Type.Enum([...OBJECT_TYPES], { title: 'ObjectType' }),
@@ -58,21 +58,22 @@ export const SampleQuery = (defaultLimit: number, unit: string) =>
 /** How saving a definition would change its pending triggers. */
 export const Forecast = Type.Object(
   {
-    create: Type.Integer({ description: 'Reminders that would be scheduled.' }),
-    move: Type.Integer({ description: 'Pending triggers that would get another time.' }),
-    cancel: Type.Integer({ description: 'Pending triggers that would be cancelled.' }),
+    create: Type.Integer({ examples: [58], description: 'Reminders that would be scheduled.' }),
+    move: about(Type.Integer(), 'Pending triggers that would get another time.', 12),
+    cancel: about(Type.Integer(), 'Pending triggers that would be cancelled.', 3),
     expired: Type.Integer({
+      examples: [4],
       description: 'Objects in the future whose reminder time has already passed.',
     }),
-    unchanged: Type.Integer({ description: 'Pending triggers that would stay unchanged.' }),
+    unchanged: about(Type.Integer(), 'Pending triggers that would stay unchanged.', 41),
     samples: Type.Array(
       Named('DefinitionPlanSample', {
         change: Type.Enum(['create', 'move', 'cancel', 'expired'], {
           title: 'DefinitionPlanChange',
         }),
         ...Concerned,
-        from: OrNull(Moment),
-        to: OrNull(Moment),
+        from: about(OrNull(Moment), 'When it is scheduled now, in ms.', 1_789_000_000_000),
+        to: about(OrNull(Moment), 'When it would be scheduled, in ms.', 1_789_003_600_000),
         reason: OrNull(
           Type.String({
             description: 'Why it is cancelled or too late.',

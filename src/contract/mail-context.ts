@@ -7,6 +7,7 @@ export type MailContext = {
     name: string
     emailAddress: string | null
     phone: string | null
+    postalAddress: string | null
     timeZone: string
     language: string | null
     /** The domains from which it may send, as the operator allowed them. */
@@ -44,10 +45,16 @@ export type MailContext = {
     /** The label of its status, as people read it. */
     status: string
     isCancelled: boolean
+    /** The client did not come. */
+    isMissed: boolean
     /** Whether it is going to take place. */
     isLive: boolean
     note: string | null
     changeNote: string | null
+    /** Why the client cancelled by the link. */
+    answerNote: string | null
+    /** The start before the last move. */
+    previousStartTime: Temporal.Instant | null
     externalId: string | null
     tags: Tags
   } | null
@@ -58,8 +65,14 @@ export type MailContext = {
     endTime: Temporal.Instant
     status: string
     isCancelled: boolean
+    isMissed: boolean
     isLive: boolean
     capacity: number | null
+    /** The student who answered last, by the link in a mail. */
+    answeredBy: string | null
+    /** What that student answered: RETURNED takes a cancellation back. */
+    answer: 'CONFIRMED' | 'CANCELLED' | 'RETURNED' | null
+    previousStartTime: Temporal.Instant | null
     externalId: string | null
     tags: Tags
   } | null
@@ -74,11 +87,13 @@ export type MailContext = {
   } | null
   recall: { dueTime: Temporal.Instant; status: string } | null
   disclaimer: { formName: string; formBody: string | null; status: string } | null
+  /** The start before the move that the mail tells of; null in other mails. */
+  movedFrom: Temporal.Instant | null
   unsubscribeLink: string | null
   /** The URL of the calendar file. */
   calendarLink: string | null
-  /** The URLs with which the client of an appointment answers; absent in mails to others. */
-  answerLinks?: { confirm: string; cancel: string }
+  /** The URLs with which the client answers or signs; absent in mails to others. */
+  answerLinks?: { confirm: string; cancel: string; sign: string }
 }
 
 type Person = {

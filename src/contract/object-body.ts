@@ -23,7 +23,7 @@ export type ObjectInput = {
 export function externalName(property: string) {
   let name = externalNames.get(property)
   if (name === undefined) {
-    name = property.replace(/Id(List)?$/, 'ExternalId$1')
+    name = property.replace(/(?:Id|UUID)(List)?$/, 'ExternalId$1')
     externalNames.set(property, name)
   }
   return name
@@ -111,7 +111,12 @@ const externalIds = (property: string) => {
 
 const externalId = (description?: string) =>
   withRule(
-    Type.String({ minLength: 1, maxLength: 200, ...(description && { description }) }),
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      examples: ['A-4711'],
+      ...(description && { description }),
+    }),
     (value) => (value === '' ? [{ detail: 'must not be empty' }] : line(200).faults(value)),
   )
 

@@ -14,7 +14,7 @@ type Plain<T> = { -readonly [P in keyof T]: T[P] } & {}
 
 type IdOf<K extends Declared> = K['id'] extends 'invitationUUID' ? string : number
 
-type Answer<K extends Declared> = Plain<
+type AnswerOf<K extends Declared> = Plain<
   { [P in K['id']]: IdOf<K> } & { businessId: number } & {
     [P in keyof K['fields']]: FieldValue<K['fields'][P]>
   } & {
@@ -62,18 +62,23 @@ type Filters<K extends Declared> = Plain<
     [P in keyof K['filters']]?: K['filters'][P] extends Filter
       ? FilterValue<K, K['filters'][P]>
       : never
-  } & { externalId?: string; modifiedSince?: number }
+  } & {
+    externalId?: string
+    active?: ActiveFilter
+    modifiedSince?: number
+    changedSince?: string
+  }
 >
 
 /** An object of a list; `expand` adds names and counts of messages. */
 type Listed<K extends Declared> = Plain<
-  Answer<K> &
+  AnswerOf<K> &
     (K extends { objectType: string }
       ? { [P in keyof typeof ExpandedObject]?: Static<(typeof ExpandedObject)[P]> }
       : unknown)
 >
 
-export type Objects = { [K in keyof Kinds]: Answer<Kinds[K]> }
+export type Objects = { [K in keyof Kinds]: AnswerOf<Kinds[K]> }
 export type ObjectBodies = { [K in keyof Kinds]: Body<Kinds[K]> }
 export type ObjectFilters = { [K in keyof Kinds]: Filters<Kinds[K]> }
 export type ListedObjects = { [K in keyof Kinds]: Listed<Kinds[K]> }

@@ -11,8 +11,10 @@ import {
   language,
   line,
   lines,
+  mirroringFeed,
   name,
   optional,
+  invitationReference,
   reference,
   references,
   required,
@@ -71,21 +73,24 @@ const among = <F extends string>(field: F) => ({ field, match: 'among' }) as con
 const during = <F extends string>(field: F) =>
   ({ from: { field, match: 'from' }, to: { field, match: 'before' } }) as const
 
-/** For the kinds of which a business has few: the indexes of the others leave inactive objects out. */
-const byActive = { active: { field: 'active', match: 'active' } } as const
-
 /**
- * The property that a list is ordered by before the id. With `modifiedSince` it is the time of the change:
- * a client that reads page by page misses no change, and no page reads unchanged objects.
+ * The property that a list is ordered by before the id. With `modifiedSince` it is the time of the change,
+ * so that no page reads unchanged objects. Deleted objects are in no index but that of the ids.
  */
-export const orderedBy = (kind: ObjectKind, filters: Record<string, unknown>) =>
-  filters.modifiedSince === undefined ? kind.listedBy : 'modifiedDate'
+export function orderedBy(kind: ObjectKind, filters: Record<string, unknown>) {
+  if (filters.modifiedSince !== undefined) return 'modifiedDate'
+  return (filters.active ?? 'true') === 'true' ? kind.listedBy : undefined
+}
 
-/** For clients that synchronise their data. */
+/** For clients that synchronise their data. All lists also take `changedSince`: see docs/changes.md. */
 const COMMON_FILTERS = {
   externalId: equal('externalId'),
+  active: { field: 'active', match: 'active' },
   modifiedSince: { field: 'modifiedDate', match: 'from' },
 } as const
+
+const MIRRORED_BY =
+  'The feed that mirrors it; null: it was entered here. Its time, client, staff, service and location are changed in the source of the feed. Set by the service.'
 
 const location = declare({
   kind: 'location',
@@ -102,9 +107,12 @@ const location = declare({
     address: optional(text(1_000), 'The postal address.'),
     emailAddress: optional(address(), 'The email address for clients.'),
     phone: optional(line(60), 'The phone number for clients.'),
-    directions: optional(text(), 'How to get there.'),
+    directions: optional(
+      text(),
+      'How to get there.',
+      'Tram 4 to Rudolf-Brun-Brücke, then two minutes on foot.',
+    ),
   },
-  filters: byActive,
 })
 
 const professional = declare({
@@ -130,7 +138,7 @@ const professional = declare({
       'Days off and special hours, which replace `workingHours` on these days.',
     ),
   },
-  filters: { locationId: { field: 'locationIdList', match: 'contains' }, ...byActive },
+  filters: { locationId: { field: 'locationIdList', match: 'contains' } },
 })
 
 const reason = declare({
@@ -140,10 +148,12 @@ const reason = declare({
   fields: {
     name: required(name(), 'The name.'),
     durationMinutes: optional(integer(1, 100_000), 'The usual duration.'),
-    price: optional(amount(), 'The price, with at most two decimals.'),
+    price: optional(
+      amount(),
+      'The price, with at most the decimals of its currency: two, or three for KWD.',
+    ),
     currency: optional(currency(), 'The currency of the price.'),
   },
-  filters: byActive,
 })
 
 const client = declare({
@@ -198,17 +208,46 @@ const calendar = declare({
     endTime: required(instant(), 'The end, after the start.'),
     status: optional(status('OPEN'), 'One of the CALENDAR statuses.'),
     note: optional(text(), 'A note to the client: `%APPOINTMENT_NOTE%` in an email.'),
-    changeNote: optional(text(), 'The reason of a change: `%CHANGE_NOTE%` in an email.'),
+    changeNote: optional(
+      text(),
+      'The reason of a change: `%CHANGE_NOTE%` in an email.',
+      'Elena is ill; Marco sees you instead.',
+    ),
     tags: optional(
       tags(),
       'For `filterTagMapJson` of definitions, in addition to the tags of the client.',
     ),
     price: optional(
       amount(),
-      'The price at booking. Default: that of the service. A later change of the service’s price does not change it; choosing another service does.',
+      'The price at booking. Default: that of the service; none for an appointment of the past that is imported. Lists leave it out for roles without `VIEW_REVENUE_REPORTS`. A later change of the service’s price does not change it; choosing another service does.',
     ),
     currency: optional(currency(), 'The currency of `price`. Default: that of the service.'),
-    bookedTime: optional(instant(), 'The time of booking. Default: the time of creation.'),
+    bookedTime: optional(
+      instant(),
+      'The time of booking. Default: the time of creation.',
+      1_789_000_000_000,
+    ),
+    previousStartTime: optional(
+      instant(),
+      'The start before the last move. Set by the service.',
+      1_799_990_000_000,
+    ),
+    answeredTime: optional(
+      instant(),
+      'When a client last answered by a link in an email. Set by the service.',
+      1_799_000_000_000,
+    ),
+    answerNote: optional(
+      text(1_000),
+      'Why the client cancelled by the link: `%ANSWER_NOTE%` in an email to staff.',
+      'I have a cold.',
+    ),
+    invitationUUID: optional(
+      invitationReference(),
+      'The invitation by whose link the client booked: the parameter `invitation` of the booking page. Reports credit its campaign with the appointment.',
+      '0123456789abcdef0123456789abcdef',
+    ),
+    feedId: optional(mirroringFeed(), MIRRORED_BY, 3),
   },
   filters: {
     ...during('startTime'),
@@ -217,6 +256,7 @@ const calendar = declare({
     reasonId: equal('reasonId'),
     clientId: equal('clientId'),
     status: among('status'),
+    feedId: equal('feedId'),
   },
   listedBy: 'startTime',
 })
@@ -247,7 +287,26 @@ const classSchedule = declare({
     clientIdList: optional(references('client'), 'The students.'),
     capacity: optional(integer(0, 100_000), 'The number of places. More students are not refused.'),
     attendance: optional(attendance(), 'Who of `clientIdList` was present.'),
+    confirmedClientIdList: optional(
+      references('client'),
+      'Who of `clientIdList` confirmed by the link in an email.',
+    ),
+    previousStartTime: optional(
+      instant(),
+      'The start before the last move. Set by the service.',
+      1_799_990_000_000,
+    ),
+    answeredTime: optional(
+      instant(),
+      'When a client last answered by a link in an email. Set by the service.',
+      1_799_000_000_000,
+    ),
+    answeredClientId: optional(
+      reference('client'),
+      'The student who answered last, by the link in an email. Set by the service.',
+    ),
     tags: optional(tags(), 'For `filterTagMapJson` of definitions.'),
+    feedId: optional(mirroringFeed(), MIRRORED_BY, 3),
   },
   filters: {
     ...during('startTime'),
@@ -256,6 +315,7 @@ const classSchedule = declare({
     reasonId: equal('reasonId'),
     clientId: { field: 'clientIdList', match: 'contains' },
     status: among('status'),
+    feedId: equal('feedId'),
   },
   listedBy: 'startTime',
 })
@@ -275,6 +335,7 @@ const invitationCampaign = declare({
     bookingUrl: optional(
       url(),
       'The target of `%INVITATION_LINK%`, to which `?invitation=<uuid>` is added.',
+      'https://praxis.example/book',
     ),
   },
 })
@@ -350,6 +411,13 @@ const disclaimer = declare({
     clientId: required(reference('client'), 'The client who signs it.'),
     calendarId: optional(reference('calendar'), 'The appointment that it belongs to.'),
     status: optional(status('PENDING'), 'One of the DISCLAIMER statuses.'),
+    signedName: optional(name(200), 'The name that the client signed with.', 'Anna Müller'),
+    signedTime: optional(instant(), 'When the client signed it.', 1_799_000_000_000),
+    signedText: optional(
+      text(200_000),
+      'The text of the form as the client read it.',
+      'I have been told how I am treated. I agree.',
+    ),
     tags: optional(
       tags(),
       'For `filterTagMapJson` of definitions, in addition to the tags of the client.',
@@ -391,30 +459,60 @@ const emailTemplate = declare({
     emailBody: required(
       text(500_000),
       'HTML with tokens, `%TOKEN|fallback%` and `%IF:TOKEN% … %END:IF%`. Scripts and external resources are removed.',
+      '<p>Dear %CLIENT_FULLNAME%, see you at %APPT_TIME%.</p>',
     ),
-    emailBodyText: optional(text(200_000), 'The text part. Default: generated from the HTML.'),
+    emailBodyText: optional(
+      text(200_000),
+      'The text part. Default: generated from the HTML.',
+      'Dear %CLIENT_FULLNAME%, see you at %APPT_TIME%.',
+    ),
     emailCategoryId: optional(
       reference('emailCategory'),
       'The category decides whether recipients can unsubscribe.',
     ),
-    emailBecause: optional(text(1_000), 'Why the recipient gets the email.'),
-    externalName: optional(line(), 'The public name.'),
+    emailBecause: optional(
+      text(1_000),
+      'Why the recipient gets the email.',
+      'You booked an appointment with us.',
+    ),
+    externalName: optional(line(), 'The public name.', 'Your reminder'),
     language: optional(
       language(),
       'The language of the email: of its dates, numbers and fixed words. Of several templates with the same name, the one in the language of the client is used.',
     ),
-    level: optional(line(60), 'Stored, but not used.'),
-    location: optional(line(), 'Stored, but not used.'),
+    level: optional(
+      line(60),
+      '`LOCATION`: this variant is for the location in `location`. Otherwise it is for all locations.',
+      'LOCATION',
+    ),
+    location: optional(
+      line(),
+      'The id of the location that this variant is for, if `level` is `LOCATION`.',
+      '1',
+    ),
     fromAddress: optional(
       addressOrToken(),
       'Used if its domain is in `senderDomains` of the business. Otherwise the email is sent from MAIL_FROM, with this as Reply-To.',
+      'hello@praxis.example',
     ),
-    fromName: optional(line()),
+    fromName: optional(line(), 'The name of the sender.', '%BUSINESS_NAME%'),
     toAddress: optional(addressOrToken(), 'An address or a token.'),
-    toName: optional(line()),
-    ccAddress: optional(addressOrToken()),
-    bccAddress: optional(addressOrToken()),
-    replyToAddress: optional(addressOrToken()),
+    toName: optional(line(), 'The name of the recipient.', '%CLIENT_FULLNAME%'),
+    ccAddress: optional(
+      addressOrToken(),
+      'An address that receives a copy.',
+      'desk@praxis.example',
+    ),
+    bccAddress: optional(
+      addressOrToken(),
+      'An address that receives a hidden copy.',
+      'archive@praxis.example',
+    ),
+    replyToAddress: optional(
+      addressOrToken(),
+      'The address that replies go to.',
+      'desk@praxis.example',
+    ),
     allowOnline: optional(boolean(false), 'Stored, but not used.'),
     noHeader: optional(
       boolean(false),
@@ -423,12 +521,17 @@ const emailTemplate = declare({
     attachFileLibraryUUids: optional(
       lines(50),
       'The `fileUUId`s of files of the library to attach, up to 10 MB together.',
+      ['7d1f0c9a1be2d34c5f8a6b7c8d9e0f1a'],
     ),
     reasonIdList: optional(references('reason'), 'The services that this variant is for.'),
-    reasonNameList: optional(lines(), 'Stored, but not used.'),
+    reasonNameList: optional(lines(), 'Stored, but not used.', ['Physiotherapy']),
     resellerId: optional(integer(1, Number.MAX_SAFE_INTEGER), 'Stored, but not used.'),
-    s3FileName: optional(line(), 'Stored, but not used.'),
-    sortOrder: optional(integer(-1_000_000, 1_000_000), 'Stored, but not used.'),
+    s3FileName: optional(line(), 'Stored, but not used.', 'reminder.html'),
+    sortOrder: optional(
+      integer(-1_000_000, 1_000_000),
+      'Of variants that fit equally well, the one with the lowest number is used.',
+      10,
+    ),
   },
 })
 
@@ -438,10 +541,10 @@ export const OBJECT_KINDS: readonly ObjectKind[] = [
   reason,
   professional,
   client,
-  calendar,
-  classSchedule,
   invitationCampaign,
   invitation,
+  calendar,
+  classSchedule,
   recall,
   disclaimerForm,
   disclaimer,

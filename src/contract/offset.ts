@@ -1,4 +1,4 @@
-import { isMissing, type Found, type Reading } from './body.ts'
+import { isMissing, type Find, type Found, type Reading } from './body.ts'
 
 /** Added in this order: months on the calendar, then hours, then minutes. All are signed. */
 export type Offset = { triggerMonths: number; triggerHours: number; triggerMinutes: number }
@@ -23,115 +23,166 @@ export function isTooLong({ triggerMonths, triggerHours, triggerMinutes }: Offse
 }
 export const TOO_LONG = 'the offset must be at most 10 years'
 
-/** Reads the offset from the plain fields or from the units. In an update, absent parts stay unchanged. */
+/** What a body says about the offset. `pointer` is where faults of the whole offset are reported. */
+export type GivenOffset = {
+  /** All of it, nothing, or no months (`triggerMonths: null`). */
+  offset: Partial<Offset>
+  pointer: string
+  /** Only `triggerWhen` is given: it must suit the stored offset. */
+  direction?: Direction
+}
+export type Direction = 'before' | 'after'
+
+/**
+ * Reads the offset from the plain fields (`triggerHours`, `triggerMinutes`), from the units, or from both
+ * if they say the same. An offset in any form replaces the whole offset.
+ */
 export function readOffset(
   reading: Reading,
-  find: (name: string) => Found,
+  find: Find,
   { isNew }: { isNew: boolean },
-): { [Part in keyof Offset]?: number | undefined } {
-  const read = (name: string): Part => {
-    const found = find(name)
-    return { ...found, value: reading.integer(found), isPresent: !isMissing(found.value) }
+): GivenOffset {
+  const parts = readParts(reading, find)
+  const when = find('triggerWhen', 'value')
+  const direction = reading.oneOf(when, ['before', 'after'])
+  const { pointer } = longestOf(parts)
+  if (isNew) requireOffset(reading, parts)
+  if (!Object.values(parts).some(isGiven)) {
+    const offset = parts.triggerMonths.value === null ? { triggerMonths: 0 } : {}
+    return direction ? { offset, pointer: when.pointer, direction } : { offset, pointer }
   }
-  const parts: Parts = {
-    hours: read('triggerHours'),
-    minutes: read('triggerMinutes'),
-    months: read('triggerMonths'),
-    weeks: read('triggerWeeks'),
-    days: read('triggerDays'),
-    hoursValue: read('triggerHoursValue'),
-    minutesValue: read('triggerMinutesValue'),
+  if (!direction) {
+    if (isMissing(when.value)) requireDirection(reading, parts)
+    return { offset: signedOffset(parts), pointer }
   }
-  const { hours, minutes, months } = parts
-  const when = reading.oneOf(reading.inside(find('triggerWhen'), 'value'), ['before', 'after'])
-
-  if (isNew && !unitsOf(parts).some((unit) => unit.isPresent)) {
-    for (const name of ['triggerHours', 'triggerMinutes']) {
-      reading.require(find(name), `send ${name}: 0 to fire at the time of the event`)
-    }
-  }
-  if (when) return readUnsignedOffset(reading, parts, when)
-
-  const triggerMonths = months.value === null ? 0 : months.value
-  const offset = {
-    triggerMonths: triggerMonths ?? 0,
-    triggerHours: hours.value ?? 0,
-    triggerMinutes: minutes.value ?? 0,
-  }
-  limit(reading, offset, [hours, minutes, months])
-  return {
-    triggerHours: hours.value ?? undefined,
-    triggerMinutes: minutes.value ?? undefined,
-    triggerMonths,
-  }
+  refuseContradictingSigns(reading, parts, direction)
+  const plain = withSign(direction, { triggerMonths: 0, ...plainOffset(parts) })
+  const units = withSign(direction, unitOffset(parts))
+  if (nominalMinutes(units) === 0) return { offset: plain, pointer }
+  refuseTwoReadings(reading, parts, plain, units)
+  return { offset: units, pointer }
 }
 
-type Part = Found & { value: number | null | undefined; isPresent: boolean }
-type Parts = Record<
-  'hours' | 'minutes' | 'months' | 'weeks' | 'days' | 'hoursValue' | 'minutesValue',
-  Part
->
+export const contradicts = (direction: Direction, offset: Offset) =>
+  direction === 'before' ? nominalMinutes(offset) > 0 : nominalMinutes(offset) < 0
 
-const unitsOf = ({ months, weeks, days, hoursValue, minutesValue }: Parts) => [
-  months,
-  weeks,
-  days,
-  hoursValue,
-  minutesValue,
-]
+const PLAIN = ['triggerHours', 'triggerMinutes'] as const
+const UNITS = [
+  'triggerMonths',
+  'triggerWeeks',
+  'triggerDays',
+  'triggerHoursValue',
+  'triggerMinutesValue',
+] as const
+type Name = (typeof PLAIN)[number] | (typeof UNITS)[number]
 
-/** With `triggerWhen` the units are not negative; `before` and `after` give the sign. */
-function readUnsignedOffset(reading: Reading, parts: Parts, when: 'before' | 'after') {
-  const { hours, minutes, months, weeks, days, hoursValue, minutesValue } = parts
-  const units = unitsOf(parts)
-  if (![hours, minutes, ...units].some((part) => part.isPresent)) return {}
-
-  for (const { value, pointer } of units) {
-    if (value && value < 0) reading.fault(pointer, 'must not be negative together with triggerWhen')
-  }
-  const sign = when === 'before' ? -1 : 1
-  for (const { value, pointer } of [hours, minutes]) {
-    if (value && Math.sign(value) !== sign) {
-      const wrong = sign < 0 ? 'positive' : 'negative'
-      reading.fault(pointer, `must not be ${wrong}: triggerWhen is ${when}`)
-    }
-  }
-  const plain = {
-    triggerMonths: 0,
-    triggerHours: hours.value ?? 0,
-    triggerMinutes: minutes.value ?? 0,
-  }
-  if (plain.triggerHours !== 0 || plain.triggerMinutes !== 0) {
-    limit(reading, plain, [hours, minutes])
-    return plain
-  }
-  const signed = (amount: number) => (amount === 0 ? 0 : sign * amount)
-  const offset = {
-    triggerMonths: signed(months.value ?? 0),
-    triggerHours: signed(
-      (weeks.value ?? 0) * 168 + (days.value ?? 0) * 24 + (hoursValue.value ?? 0),
-    ),
-    triggerMinutes: signed(minutesValue.value ?? 0),
-  }
-  limit(reading, offset, units)
-  return offset
-}
-
-function limit(reading: Reading, offset: Offset, parts: Part[]) {
-  if (!isTooLong(offset)) return
-  const longest = parts.toSorted((a, b) => lengthOf(b) - lengthOf(a))[0]!
-  reading.fault(longest.pointer, TOO_LONG)
-}
-
-/** The length in minutes. */
-function lengthOf({ value, pointer }: Part) {
-  const name = pointer.slice(pointer.lastIndexOf('/') + 1).replace('Value', '')
-  return Math.abs(value ?? 0) * (UNITS[name] ?? 1)
-}
-
-const UNITS: Record<string, number> = {
+const MINUTES: Record<Name, number> = {
   triggerMonths: MINUTES_A_MONTH,
   triggerWeeks: 7 * 1440,
   triggerDays: 1440,
   triggerHours: 60,
+  triggerHoursValue: 60,
+  triggerMinutes: 1,
+  triggerMinutesValue: 1,
+}
+
+/** `amount` is 0 if the body has no such integer. */
+type Part = Found & { name: Name; amount: number }
+type Parts = Record<Name, Part>
+
+function readParts(reading: Reading, find: Find): Parts {
+  const parts = [...PLAIN, ...UNITS].map((name): [Name, Part] => {
+    const found = find(name)
+    return [name, { ...found, name, amount: reading.integer(found) ?? 0 }]
+  })
+  return Object.fromEntries(parts) as Parts
+}
+
+const isGiven = ({ value }: Part) => !isMissing(value)
+
+/** A fault of the whole offset is reported at its longest part. */
+const longestOf = (parts: Parts) =>
+  Object.values(parts).reduce((a, b) =>
+    Math.abs(b.amount) * MINUTES[b.name] > Math.abs(a.amount) * MINUTES[a.name] ? b : a,
+  )
+
+function requireOffset(reading: Reading, parts: Parts) {
+  if (UNITS.some((name) => isGiven(parts[name]))) return
+  for (const name of PLAIN) {
+    reading.require(parts[name], `send ${name}: 0 to fire at the time of the event`)
+  }
+}
+
+function requireDirection(reading: Reading, parts: Parts) {
+  for (const name of UNITS) {
+    if (name === 'triggerMonths' || parts[name].amount === 0) continue
+    reading.fault(parts[name].pointer, 'needs triggerWhen: { "value": "before" } or "after"')
+  }
+}
+
+/** Without `triggerWhen` months are one more plain field, as in answers. */
+const signedOffset = (parts: Parts): Offset => ({
+  ...plainOffset(parts),
+  triggerMonths: parts.triggerMonths.amount,
+})
+
+const plainOffset = ({ triggerHours, triggerMinutes }: Parts) => ({
+  triggerHours: triggerHours.amount,
+  triggerMinutes: triggerMinutes.amount,
+})
+
+const unitOffset = (parts: Parts): Offset => ({
+  triggerMonths: parts.triggerMonths.amount,
+  triggerHours:
+    parts.triggerWeeks.amount * 168 +
+    parts.triggerDays.amount * 24 +
+    parts.triggerHoursValue.amount,
+  triggerMinutes: parts.triggerMinutesValue.amount,
+})
+
+function refuseContradictingSigns(reading: Reading, parts: Parts, direction: Direction) {
+  for (const name of UNITS) {
+    const { amount, pointer } = parts[name]
+    if (amount < 0) reading.fault(pointer, 'must not be negative together with triggerWhen')
+  }
+  if (direction === 'before') return
+  for (const name of PLAIN) {
+    const { amount, pointer } = parts[name]
+    if (amount < 0) reading.fault(pointer, 'must not be negative: triggerWhen is after')
+  }
+}
+
+function withSign(direction: Direction, offset: Offset): Offset {
+  const signed = (amount: number) => (direction === 'before' ? 0 - Math.abs(amount) : amount)
+  return {
+    triggerMonths: signed(offset.triggerMonths),
+    triggerHours: signed(offset.triggerHours),
+    triggerMinutes: signed(offset.triggerMinutes),
+  }
+}
+
+/** The plain fields may repeat the hours and minutes of the units, or the whole offset. */
+function refuseTwoReadings(reading: Reading, parts: Parts, plain: Offset, units: Offset) {
+  const clock = parts.triggerHoursValue.amount * 60 + parts.triggerMinutesValue.amount
+  const whole = Math.abs(units.triggerHours * 60 + units.triggerMinutes)
+  if ([0, clock, whole].includes(Math.abs(nominalMinutes(plain)))) return
+  const { pointer } = parts.triggerHours.amount === 0 ? parts.triggerMinutes : parts.triggerHours
+  reading.fault(
+    pointer,
+    `triggerHours and triggerMinutes say ${describe(plain)}, the units say ${describe(units)}: send one of the two`,
+  )
+}
+
+const describe = (offset: Offset) =>
+  [
+    count(offset.triggerMonths, 'month'),
+    count(offset.triggerHours, 'hour'),
+    count(offset.triggerMinutes, 'minute'),
+  ]
+    .filter((text) => text !== '')
+    .join(' ')
+
+const count = (amount: number, unit: string) => {
+  if (amount === 0) return ''
+  return `${amount} ${unit}${Math.abs(amount) === 1 ? '' : 's'}`
 }

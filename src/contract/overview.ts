@@ -1,6 +1,7 @@
 import { Type, type Static, type TSchema } from 'typebox'
 import { TRIGGER_STATUSES } from './event-trigger.ts'
-import { Moment, Named, OrNull } from './schema.ts'
+import { FeedOverview } from './feed.ts'
+import { about, Moment, Named, OrNull } from './schema.ts'
 
 const Counts = Type.Record(Type.String(), Type.Integer(), {
   title: 'Counts',
@@ -22,17 +23,22 @@ export const Overview = Type.Object(
     timeZone: Type.String({
       description: 'The time zone of the business, in which days are counted.',
     }),
-    appointmentsToday: Type.Integer({ description: 'Today in the time zone of the business.' }),
-    classesToday: Type.Integer(),
-    activeDefinitions: Type.Integer(),
-    triggersWaiting: Type.Integer(),
-    triggersDueToday: Type.Integer(),
+    appointmentsToday: about(Type.Integer(), 'Today in the time zone of the business.', 24),
+    classesToday: about(Type.Integer(), 'The classes of today.', 2),
+    activeDefinitions: about(Type.Integer(), 'The active event definitions.', 5),
+    triggersWaiting: about(Type.Integer(), 'The scheduled triggers.', 60),
+    triggersDueToday: about(Type.Integer(), 'The triggers that are due today.', 12),
     approvalsWaiting: Type.Integer({
+      examples: [0],
       description: 'Bulk calls whose mails wait for a decision: see `GET /approval`.',
     }),
-    nextTriggerTime: OrNull(Moment),
-    triggersOfLastDay: Counts,
-    emailsOfLastDay: Counts,
+    nextTriggerTime: about(
+      OrNull(Moment),
+      'When the next trigger is due, in ms.',
+      1_789_000_000_000,
+    ),
+    triggersOfLastDay: about(Counts, 'The triggers of the last 24 hours by status.'),
+    emailsOfLastDay: about(Counts, 'The emails of the last 24 hours by status.'),
     day: Day,
     days: Type.Integer({ description: 'How many days `quarterHours` has.', examples: [1] }),
     quarterHours: Type.Array(
@@ -43,9 +49,19 @@ export const Overview = Type.Object(
       }),
       { description: 'The triggers of `days` from `day` on, by scheduled time and status.' },
     ),
-    lastDays: Type.Array(Named('OverviewDay', { day: Day, counts: Counts }), {
-      description: 'The last 30 days, each with the number of triggers by status.',
-    }),
+    lastDays: Type.Array(
+      Named('OverviewDay', {
+        day: Day,
+        counts: about(Counts, 'The number of triggers by status.'),
+      }),
+      {
+        description: 'The last 30 days, each with the number of triggers by status.',
+      },
+    ),
+    feeds: about(
+      Type.Array(FeedOverview),
+      'The active feeds, for people who may see all of the business.',
+    ),
     failures: Type.Array(
       Named('OverviewFailure', {
         eventTriggerId: Type.Integer(),
@@ -66,43 +82,67 @@ export const Overview = Type.Object(
           'FAILED triggers of the last 7 days, newest first; at most 20. Without those whose emails were sent again.',
       },
     ),
-    engine: Part('EngineHealth', {
-      overdue: Type.Integer({ description: 'Triggers that have been due for more than a second.' }),
-    }),
-    mail: Part('MailHealth', {
-      captured: Type.Boolean({
-        description: 'No mail server is configured: emails are stored, none is sent.',
+    engine: about(
+      Part('EngineHealth', {
+        overdue: about(Type.Integer(), 'Triggers that have been due for more than a second.', 0),
       }),
-      waiting: Type.Integer({ description: 'Emails in the queue.' }),
-      paused: Type.Boolean({ description: 'All mail of the business is paused.' }),
-      problem: OrNull(
-        Type.String({
-          description:
-            'Why no mail is sent: a pause, a mail server that takes none, or the daily limit.',
+      'The state of the engine.',
+    ),
+    mail: about(
+      Part('MailHealth', {
+        captured: Type.Boolean({
+          description: 'No mail server is configured: emails are stored, none is sent.',
+        }),
+        waiting: Type.Integer({ examples: [3], description: 'Emails in the queue.' }),
+        paused: Type.Boolean({ description: 'All mail of the business is paused.' }),
+        problem: OrNull(
+          Type.String({
+            examples: ['The mail server refuses mail: 421 Service not available'],
+            description:
+              'Why no mail is sent: a pause, a mail server that takes none, or the daily limit.',
+          }),
+        ),
+        failingSince: about(
+          OrNull(Moment),
+          'Since when no mail could be sent, in ms; null if it can.',
+          1_789_000_000_000,
+        ),
+        lastSentTime: about(
+          OrNull(Moment),
+          'When an email was last sent, in ms.',
+          1_789_000_000_000,
+        ),
+        sentLastDay: about(Type.Integer(), 'Emails that were sent in the last 24 hours.', 41),
+      }),
+      'The state of email delivery.',
+    ),
+    database: about(
+      Part('DatabaseHealth', {
+        milliseconds: Type.Number({ examples: [0.8], description: 'Duration of a query.' }),
+      }),
+      'The state of the database.',
+    ),
+    reconciliation: about(
+      OrNull(
+        Part('ReconciliationHealth', {
+          endedTime: Type.Integer({
+            description:
+              'When the last reconciliation of pending reminders with objects and definitions finished, in ms.',
+          }),
         }),
       ),
-      failingSince: OrNull(Moment),
-      lastSentTime: OrNull(Moment),
-      sentLastDay: Type.Integer(),
-    }),
-    database: Part('DatabaseHealth', {
-      milliseconds: Type.Number({ description: 'Duration of a query.' }),
-    }),
-    reconciliation: OrNull(
-      Part('ReconciliationHealth', {
-        endedTime: Type.Integer({
-          description:
-            'When the last reconciliation of pending reminders with objects and definitions finished, in ms.',
-        }),
-      }),
+      'The state of the last reconciliation; null before the first.',
     ),
-    setup: Named('SetupCounts', {
-      locations: Type.Integer(),
-      professionals: Type.Integer(),
-      clients: Type.Integer(),
-      appointments: Type.Integer(),
-      automations: Type.Integer(),
-    }),
+    setup: about(
+      Named('SetupCounts', {
+        locations: about(Type.Integer(), 'The number of locations.', 3),
+        professionals: about(Type.Integer(), 'The number of members of staff.', 8),
+        clients: Type.Integer(),
+        appointments: about(Type.Integer(), 'The number of appointments.', 9_000),
+        automations: about(Type.Integer(), 'The number of event definitions.', 5),
+      }),
+      'How much of the setup exists.',
+    ),
   },
   { title: 'Overview' },
 )

@@ -11,6 +11,19 @@ export const PageQuery = {
   ),
 }
 
+/** The query of a list that can also be read by changes: see docs/changes.md. */
+export const ChangesQuery = {
+  ...PageQuery,
+  changedSince: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 300,
+      description:
+        'A position: `nextPosition` of an earlier page, or the answer of `GET /changes/position`. Lists all objects that were changed after it, in the order of the changes, also deleted ones. No change is missed.',
+    }),
+  ),
+}
+
 /** A page of a list. `title` names its schema. */
 export const PageOf = <T extends TSchema>(item: T, title: string) =>
   Type.Object(
@@ -29,3 +42,21 @@ export const PageOf = <T extends TSchema>(item: T, title: string) =>
   )
 
 export type Page<T> = { items: T[]; nextCursor: string | null }
+
+/** A position in the order of the changes. */
+export const ChangePosition = (description: string) =>
+  Type.String({ description, examples: ['WyI5ZjJjNGUiLCI4MTIzIl0'] })
+
+/** A page of a list that can also be read by changes. */
+export const ChangesPageOf = <T extends TSchema>(item: T, title: string) =>
+  Type.Object(
+    {
+      ...PageOf(item, title).properties,
+      nextPosition: ChangePosition(
+        'After the last page, send it as `changedSince` to list what was changed since this list was read. With `changedSince`, the next page can also be read by it.',
+      ),
+    },
+    { title },
+  )
+
+export type ChangesPage<T> = Page<T> & { nextPosition: string }

@@ -40,11 +40,25 @@ export const PROBLEMS = {
     meaning: 'The session cookie is not known any more: it expired, or the person was signed out.',
     remedy: 'Sign in again with `POST /session`.',
   },
+  'other-session': {
+    status: 401,
+    title: 'Another person has signed in',
+    meaning:
+      'The header `Expect-User` names another person than the session: somebody else has signed in with the same browser.',
+    remedy: 'Read everything again as the person who is signed in now, or sign in again.',
+  },
   'sign-in-failed': {
     status: 401,
     title: 'The sign-in failed',
     meaning: 'The username or the password is wrong. Which of them is not said.',
     remedy: 'Try again, or ask an owner or administrator to set a new password.',
+  },
+  'wrong-signature': {
+    status: 401,
+    title: 'The signature is wrong',
+    meaning:
+      'A webhook of a feed is not signed with its secret, or was signed more than 5 minutes ago.',
+    remedy: 'Enter the secret of `POST /feed/{feedId}/hook` in the source, and check its clock.',
   },
   forbidden: {
     status: 403,
@@ -77,11 +91,34 @@ export const PROBLEMS = {
     meaning: 'The request contradicts the state of the object, or another request that is running.',
     remedy: 'Read the object again, then decide.',
   },
+  'secret-key-missing': {
+    status: 409,
+    title: 'The service cannot store secrets',
+    meaning:
+      'The request contains a password or token of another system, and the service has no key to encrypt it.',
+    remedy: 'Ask the operator to set `SECRET_KEY`, then send the request again.',
+  },
+  mirrored: {
+    status: 409,
+    title: 'A feed decides about this',
+    meaning:
+      'The object mirrors an appointment of another scheduler. Its time, client, staff, service and location are those of the source.',
+    remedy:
+      'Change it in the source of the feed that `detail` names. Status, note, tags and price can be changed here.',
+  },
   gone: {
     status: 410,
     title: 'It is no longer available',
     meaning: 'The link has expired, was revoked, or was used before.',
     remedy: 'Ask for a new link.',
+  },
+  'stale-position': {
+    status: 410,
+    title: 'The position is of no use any more',
+    meaning:
+      '`changedSince` comes from another state of the database, such as the one before a restored backup or a failover, or from a credential that sees another part of the business. What changed since then cannot be listed.',
+    remedy:
+      'Read the list without `changedSince`, then continue with `nextPosition` of its last page.',
   },
   'stale-version': {
     status: 412,
@@ -132,6 +169,13 @@ export const PROBLEMS = {
     title: 'Too many requests',
     meaning: 'The credential has used up its rate. `Retry-After` says for how many seconds.',
     remedy: 'Wait that long, then go on. The `RateLimit` header of every answer helps to pace.',
+  },
+  'too-many-mails': {
+    status: 429,
+    title: 'Too many mails',
+    meaning:
+      'The business, the caller or the recipient has reached the limit of such mails. `detail` says which, and when it ends; so does `Retry-After`, in seconds.',
+    remedy: 'Try again then. Nothing was written.',
   },
   'headers-too-large': {
     status: 431,

@@ -4,8 +4,8 @@ import { TRIGGER_STATUSES } from './event-trigger.ts'
 import { OBJECT_TYPES } from './event-type.ts'
 import { ExpandNames } from './object-names.ts'
 import { ACTIVE_FILTERS } from './objects.ts'
-import { PageQuery } from './page.ts'
-import { MomentFilter, SeveralOf } from './schema.ts'
+import { ChangesQuery, PageQuery } from './page.ts'
+import { Day, MomentFilter, SeveralOf } from './schema.ts'
 
 /** The query parameters of all lists, except those of contract/objects.ts. */
 
@@ -19,21 +19,36 @@ export const DefinitionQuery = Type.Object({
       description: '`all`: also inactive definitions, which are 404 by default.',
     }),
   ),
+  expand: Type.Optional(
+    Type.Enum(['actions'], {
+      title: 'DefinitionExpand',
+      description: '`actions` fills `eventActions`.',
+    }),
+  ),
 })
 
+export const ABOUT_ACTIVE =
+  '`true`: those that are not deleted; `false`: deleted ones; `all`: both. Default: `true`, with `changedSince` `all`.'
+
+export const ABOUT_MODIFIED_SINCE =
+  'Created or changed at or after this time. A change that is being saved is not listed yet, and may have an earlier time when it is: to miss none, use `changedSince`.'
+
 export const BusinessesQuery = Type.Object({
-  ...PageQuery,
+  ...ChangesQuery,
   externalId: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
-  modifiedSince: MomentFilter('Created or changed at or after this time, in ms.'),
+  active: Type.Optional(
+    Type.Enum([...ACTIVE_FILTERS], { title: 'ActiveFilter', description: ABOUT_ACTIVE }),
+  ),
+  modifiedSince: MomentFilter(ABOUT_MODIFIED_SINCE),
 })
 
 export const DefinitionsQuery = Type.Object({
-  ...PageQuery,
+  ...ChangesQuery,
   active: Type.Optional(
     Type.Enum([...ACTIVE_FILTERS], {
       title: 'DefinitionsFilter',
-      default: 'true',
-      description: '`false`: inactive ones; `all`: both. Deleted ones are never listed.',
+      description:
+        '`false`: inactive ones; `all`: both. Default: `true`, with `changedSince` `all`. Only `changedSince` lists deleted ones, which have a `deletedDate`.',
     }),
   ),
   eventDefnId: id('This definition only.'),
@@ -59,6 +74,7 @@ export const TriggerQuery = Type.Object({
   ),
   clientId: id('About objects of this client.'),
   locationId: id('About objects at this location.'),
+  approvalId: id('Pending triggers that wait for this approval.'),
   text: Type.Optional(
     Type.String({
       maxLength: 200,
@@ -124,6 +140,13 @@ export const EmailsAboutQuery = Type.Object({
 export const SuppressionsQuery = Type.Object({
   ...PageQuery,
   emailAddress: Type.Optional(Type.String({ maxLength: 254, description: 'This address only.' })),
+  text: Type.Optional(
+    Type.String({
+      maxLength: 254,
+      description: 'Addresses that contain this text, in upper or lower case.',
+      examples: ['@example.org'],
+    }),
+  ),
 })
 
 export const AuditQuery = Type.Object({
@@ -157,12 +180,7 @@ export const SearchQuery = Type.Object({
 })
 
 export const OverviewQuery = Type.Object({
-  day: Type.Optional(
-    Type.String({
-      format: 'date',
-      description: 'The first day of `quarterHours`. Default: today.',
-    }),
-  ),
+  day: Type.Optional(Day({ description: 'The first day of `quarterHours`. Default: today.' })),
   days: Type.Optional(
     Type.Integer({
       minimum: 1,

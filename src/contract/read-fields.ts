@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox'
 import { MAX_FAULTS, type Fault } from '../errors.ts'
-import { type Field } from './fields.ts'
+import { MAX_DECIMALS, type Field } from './fields.ts'
 import { findFaults } from './find-faults.ts'
 import { isId, isPlainObject, isSame } from './json.ts'
 
@@ -21,7 +21,7 @@ export function readGiven({ schema, fields }: BodyShape, body: unknown) {
   const faulty = new Set(faults.map(({ pointer }) => pointer.split('/')[1]))
   for (const property in fields) {
     const value = Object.hasOwn(body, property) ? body[property] : undefined
-    if (value === undefined || faulty.has(property)) continue
+    if (value === undefined || faulty.has(property) || fields[property]!.isServerOwned) continue
     given[property] = toStored(value, fields[property]!)
   }
   return { given, faults }
@@ -75,7 +75,7 @@ function toStored(value: unknown, field: Field) {
   if (value === null) return field.initially
   if (field.instant) return Temporal.Instant.fromEpochMilliseconds(value as number)
   if (field.sqlType === 'bigint[]') return [...new Set(value as number[])]
-  // The column has two decimals.
-  if (field.sqlType === 'numeric') return Math.round((value as number) * 100) / 100
+  // Removes the rounding errors of binary fractions.
+  if (field.sqlType === 'numeric') return Number((value as number).toFixed(MAX_DECIMALS))
   return value
 }

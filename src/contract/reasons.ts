@@ -17,8 +17,10 @@ export const REASONS = {
 
   // EXPIRED
   bookedLate: 'booked after its reminder time',
+  isPast: 'it was already over when it was saved; allowPast of the definition sends it anyway',
   uselessWhileHeld: 'it waited for approval until it was no longer useful',
   alreadyPast: 'its time has already passed',
+  beforeRestore: 'it was due before the database was restored, and may have been sent then',
 
   // SKIPPED
   noActiveAction: 'the definition has no active action; add one to send a mail',
@@ -29,6 +31,8 @@ export const REASONS = {
 
   // Mails
   businessInactive: 'the business is not active',
+  restoredSince: 'the database was restored',
+  databaseHeld: 'the database was restored; no mail is sent until the operator releases it',
   maybeSent: 'it may have been delivered, and was not sent again',
   uselessNow: 'it could not be sent while it was still useful',
   serverTookNone: 'the mail server took no mail while this one was still useful',
@@ -56,3 +60,11 @@ export const OBJECT_NAMES: Record<ObjectType, string> = {
   RECALL: 'recall',
   DISCLAIMER: 'disclaimer',
 }
+
+/** Why a mail about a mirrored object was captured. */
+export const shadowReason = (feed: string) => `feed "${feed}" ${IN_SHADOW}`
+
+/** Such a mail is never sent later. */
+export const isShadowReason = (reason: string | null) => reason?.endsWith(IN_SHADOW) ?? false
+
+const IN_SHADOW = 'is in shadow mode'

@@ -1,5 +1,6 @@
-import { Type, type Static, type TString } from 'typebox'
+import { Type, type Static, type TArray, type TString } from 'typebox'
 import {
+  address,
   bodyProperties,
   boolean,
   instant,
@@ -15,7 +16,17 @@ import {
 } from './fields.ts'
 import { isPlainObject } from './json.ts'
 import { GroupBy, REPORT_FORMATS, ReportFilters } from './report.ts'
-import { Id, Maybe, Moment, Named, OrNull, serverOwned, ServerOwned, UpdatedId } from './schema.ts'
+import {
+  about,
+  Id,
+  Maybe,
+  Moment,
+  Named,
+  OrNull,
+  serverOwned,
+  ServerOwned,
+  UpdatedId,
+} from './schema.ts'
 
 export const FREQUENCIES = ['DAILY', 'WEEKLY', 'MONTHLY'] as const
 export type Frequency = (typeof FREQUENCIES)[number]
@@ -42,7 +53,7 @@ export const REPORT_RANGES = [
 ] as const
 export type ReportRange = (typeof REPORT_RANGES)[number]
 
-const MAX_RECIPIENTS = 50
+export const MAX_RECIPIENTS = 50
 
 const stamps = {
   active: Type.Boolean(),
@@ -75,7 +86,7 @@ const timeOfDay = (): Of<TString> & { initially: string } => ({
 })
 
 /** `checkPrintRequest` checks the content. */
-const filtersField = (): Of<typeof ReportFilters> => ({
+export const filtersField = (): Of<typeof ReportFilters> => ({
   schema: ReportFilters,
   sqlType: 'jsonb',
   faults: (value) => (isPlainObject(value) ? [] : [{ detail: 'must be an object' }]),
@@ -91,7 +102,7 @@ const groupByField = (): Of<typeof GroupBy> => ({
 const StoredGroupBy = OrNull(Type.Array(Type.String()))
 
 /** `checkPrintRequest` checks whether there is such a report. */
-const reportId = () =>
+export const reportId = () =>
   required(integer(1, 2_147_483_647), 'The number of the report. Required to create one.')
 
 const Frequency = Type.Enum([...FREQUENCIES], { title: 'ReportFrequency' })
@@ -102,19 +113,47 @@ const Weekday = Type.Enum([...WEEKDAYS], { title: 'Weekday' })
 const RECIPIENTS =
   'The people who get it. Each must be active, have an email address and be allowed to see the report.'
 
+const SKIP_IF_EMPTY = 'No mail if all figures of the report are zero. Default: false.'
+const PAUSED = 'No runs until it is false again; the links in its mails stay valid. Default: false.'
+
+const ADDRESSES =
+  'People without a login. They get a mail with a link to the file, which expires after 7 days.'
+
+/** Only a signed-in person can change them, because the links have the rights of that person. */
+const addresses = (): Of<TArray<TString>> & { initially: string[] } => {
+  const one = address()
+  return {
+    schema: Type.Array(one.schema, { maxItems: MAX_RECIPIENTS }),
+    sqlType: 'text[]',
+    initially: [],
+    faults: (value) => {
+      if (!Array.isArray(value)) return [{ detail: 'must be a list of email addresses' }]
+      if (value.length > MAX_RECIPIENTS) {
+        return [{ detail: `must hold at most ${MAX_RECIPIENTS} addresses` }]
+      }
+      return value.flatMap((entry, i) =>
+        one.faults(entry).map(({ detail }) => ({ at: `/${i}`, detail })),
+      )
+    },
+  }
+}
+
 const SCHEDULE_FIELDS = {
-  name: optional(name(200), 'Default: the name of the report.'),
+  name: optional(name(200), 'Default: the name of the report.', 'Last week'),
   reportId: reportId(),
   format: optional({ ...oneOf(REPORT_FORMATS, 'ReportFormat'), initially: 'pdf' }, 'Default: pdf.'),
   filters: optional(filtersField()),
   groupBy: optional(groupByField()),
   locationId: optional(reference('location')),
   frequency: required(oneOf(FREQUENCIES, 'ReportFrequency')),
-  weekday: optional(oneOf(WEEKDAYS, 'Weekday')),
+  weekday: optional(oneOf(WEEKDAYS, 'Weekday'), 'The day of a WEEKLY schedule.', 'MONDAY'),
   dayOfMonth: optional(integer(1, 31)),
   timeOfDay: optional(timeOfDay()),
   range: required(oneOf(REPORT_RANGES, 'ReportRange')),
   userIdList: required(references('user', MAX_RECIPIENTS), RECIPIENTS),
+  addressList: optional(addresses(), ADDRESSES, ['books@accountant.example']),
+  skipIfEmpty: optional(boolean(false), SKIP_IF_EMPTY),
+  paused: optional(boolean(false), PAUSED),
   active: optional(boolean(true)),
 }
 
@@ -123,6 +162,9 @@ export const ReportScheduleWrite = Type.Object(
     reportScheduleId: UpdatedId,
     businessId: Maybe(Id),
     ...bodyProperties(SCHEDULE_FIELDS),
+    linkUserId: ServerOwned,
+    stoppedUserIdList: ServerOwned,
+    stoppedAddressList: ServerOwned,
     delivery: ServerOwned,
     ...serverOwned,
   },
@@ -158,6 +200,12 @@ const scheduleExample = {
   timeOfDay: '07:00',
   range: 'LAST_WEEK',
   userIdList: [3],
+  addressList: [],
+  skipIfEmpty: false,
+  paused: false,
+  linkUserId: null,
+  stoppedUserIdList: [],
+  stoppedAddressList: [],
   ...stampsExample,
   delivery: {
     nextRunTime: 1_789_362_000_000,
@@ -180,28 +228,49 @@ const scheduleExample = {
   },
 }
 
-const RUN_STATUSES = ['COMPLETED', 'PARTIAL', 'FAILED'] as const
+const RUN_STATUSES = ['COMPLETED', 'PARTIAL', 'FAILED', 'SKIPPED'] as const
 export type ScheduleRunStatus = (typeof RUN_STATUSES)[number]
 
 const ReportScheduleRun = Named('ReportScheduleRun', {
-  reportScheduleRunId: Type.Integer(),
+  reportScheduleRunId: about(Type.Integer(), 'The id of the run of the schedule.', 8),
   scheduledTime: Moment,
   startDate: OrNull(Type.String()),
   endDate: OrNull(Type.String()),
   status: Type.Enum([...RUN_STATUSES], {
     title: 'ReportScheduleRunStatus',
-    description: 'COMPLETED: every recipient got a mail. PARTIAL: some did. FAILED: none did.',
+    description:
+      'COMPLETED: every recipient got a mail. PARTIAL: some did. FAILED: none did. ' +
+      'SKIPPED: nothing happened in the period, or every recipient has stopped the mail.',
   }),
-  statusReason: OrNull(Type.String()),
+  statusReason: about(
+    OrNull(Type.String()),
+    'Why somebody got no mail.',
+    'anna has no email address',
+  ),
   endedTime: Moment,
-  recipients: Type.Array(
-    Named('ReportRecipient', {
-      userId: Type.Integer(),
-      username: Type.String(),
-      emailId: OrNull(Type.Integer()),
-      emailStatus: OrNull(Type.String()),
-      reason: OrNull(Type.String()),
-    }),
+  recipients: about(
+    Type.Array(
+      Named('ReportRecipient', {
+        userId: about(OrNull(Type.Integer()), 'Null for an address without a login.', 3),
+        username: about(Type.String(), 'The name of the person, or the address.', 'anna'),
+        emailId: about(
+          OrNull(Type.Integer()),
+          'The id of the mail; null if there is none, or if it is deleted.',
+          99,
+        ),
+        emailStatus: about(
+          OrNull(Type.String()),
+          'The delivery status of the mail; null if there is none, or if it is deleted.',
+          'SENT',
+        ),
+        reason: about(
+          OrNull(Type.String()),
+          'Why the person got no mail, or why it failed.',
+          'has no email address',
+        ),
+      }),
+    ),
+    'What each recipient got.',
   ),
 })
 
@@ -209,25 +278,54 @@ export const ReportSchedule = Type.Object(
   {
     reportScheduleId: Type.Integer(),
     businessId: Type.Integer(),
-    name: OrNull(Type.String()),
+    name: about(
+      OrNull(Type.String()),
+      'The subject of the mail; null: the name of the report.',
+      'Last week',
+    ),
     reportId: Type.Integer(),
     format: Format,
     filters: OrNull(Type.Record(Type.String(), Type.Unknown(), { title: 'StoredFilters' })),
     groupBy: StoredGroupBy,
-    locationId: OrNull(Type.Integer()),
+    locationId: about(OrNull(Type.Integer()), 'Only this location; null: all.', null),
     frequency: Frequency,
-    weekday: OrNull(Weekday),
+    weekday: about(OrNull(Weekday), 'The day of a WEEKLY schedule.'),
     dayOfMonth: OrNull(Type.Integer()),
     timeOfDay: Type.String(),
     range: Range,
     userIdList: Type.Array(Type.Integer(), { description: RECIPIENTS }),
-    ...stamps,
-    delivery: Named('ReportScheduleDelivery', {
-      nextRunTime: OrNull(Moment),
-      attempts: Type.Integer(),
-      lastError: OrNull(Type.String()),
-      runs: Type.Array(ReportScheduleRun),
+    addressList: Type.Array(Type.String(), { description: ADDRESSES }),
+    skipIfEmpty: Type.Boolean({ description: SKIP_IF_EMPTY }),
+    paused: Type.Boolean({ description: PAUSED }),
+    linkUserId: about(
+      OrNull(Type.Integer()),
+      'The person whose rights the links of `addressList` have: who last changed it.',
+      null,
+    ),
+    stoppedUserIdList: Type.Array(Type.Integer(), {
+      description: 'The people who have stopped this mail by its link.',
     }),
+    stoppedAddressList: Type.Array(Type.String(), {
+      description: 'The addresses whose readers have stopped this mail by its link.',
+    }),
+    ...stamps,
+    delivery: about(
+      Named('ReportScheduleDelivery', {
+        nextRunTime: about(
+          OrNull(Moment),
+          'When it runs next, in ms; null if it is not active or paused.',
+          1_789_362_000_000,
+        ),
+        attempts: about(Type.Integer(), 'Failed attempts of the run that is due.', 0),
+        lastError: about(
+          OrNull(Type.String()),
+          'Why the last attempt of the run that is due failed.',
+          'the report took longer than 60 s',
+        ),
+        runs: about(Type.Array(ReportScheduleRun), 'The last runs, newest first.'),
+      }),
+      'The next run and the last ones, newest first.',
+    ),
   },
   { title: 'ReportSchedule', examples: [scheduleExample] },
 )
@@ -260,13 +358,13 @@ export const ReportView = Type.Object(
   {
     reportViewId: Type.Integer(),
     businessId: Type.Integer(),
-    name: Type.String(),
+    name: about(Type.String(), 'The name to show.'),
     reportId: Type.Integer(),
     filters: OrNull(Type.Record(Type.String(), Type.Unknown(), { title: 'StoredFilters' })),
     groupBy: StoredGroupBy,
-    locationId: OrNull(Type.Integer()),
+    locationId: about(OrNull(Type.Integer()), 'Only this location; null: all.', null),
     shared: Type.Boolean(),
-    userId: OrNull(Type.Integer()),
+    userId: about(OrNull(Type.Integer()), 'The person who saved it; null if a key did.'),
     ...stamps,
   },
   { title: 'ReportView', examples: [viewExample] },
@@ -322,6 +420,21 @@ const linkExample = {
 
 export const ReportLink = Type.Object(link, { title: 'ReportLink', examples: [linkExample] })
 export type ReportLink = Static<typeof ReportLink>
+
+/** A link of the whole list names its report and its file. */
+export const SharedFile = Type.Object(
+  {
+    ...link,
+    reportId: Type.Integer({ description: 'The number of the report.' }),
+    format: Format,
+    fileName: Type.String({ description: 'The name of the file.' }),
+  },
+  {
+    title: 'SharedReportFile',
+    examples: [{ ...linkExample, reportId: 101, format: 'pdf', fileName: 'appointment-list.pdf' }],
+  },
+)
+export type SharedFile = Static<typeof SharedFile>
 
 export const NewReportLink = Type.Object(
   {

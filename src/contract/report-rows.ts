@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { PageOf, PageQuery } from './page.ts'
 import { PrintQuery } from './report.ts'
-import { Moment, OrNull } from './schema.ts'
+import { about, Day, Moment, MomentFilter, OrNull } from './schema.ts'
 
 const id = (description: string) =>
   Type.Optional(
@@ -12,15 +12,13 @@ const id = (description: string) =>
   )
 
 const firstDay = (description: string) =>
-  Type.Optional(
-    Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\d$', description, examples: ['2026-09-01'] }),
-  )
+  Type.Optional(Day({ description, examples: ['2026-09-01'] }))
 
 /** `drillDown.path`, with the filter of a row and the measure of a column. */
 export const ReportRowsQuery = Type.Object({
   ...PageQuery,
-  startDate: PrintQuery.properties.startDate,
-  endDate: PrintQuery.properties.endDate,
+  startDate: Day({ description: 'The first day.', examples: ['2026-09-01'] }),
+  endDate: Day({ description: 'The last day, inclusive.', examples: ['2026-09-30'] }),
   locationId: PrintQuery.properties.locationId,
   filters: Type.Optional(
     Type.String({
@@ -29,13 +27,7 @@ export const ReportRowsQuery = Type.Object({
       examples: ['{"professionalIdList":[3]}'],
     }),
   ),
-  printedTime: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: 8_640_000_000_000_000,
-      description: 'The time that divides past from future, in ms; default: now.',
-    }),
-  ),
+  printedTime: MomentFilter('The time that divides past from future, in ms; default: now.'),
   measure: Type.Optional(
     Type.String({
       maxLength: 40,
@@ -97,24 +89,35 @@ const objectExample = {
 /** An object behind a figure: an appointment, a class, a recall, a trigger or an email. */
 export const CountedObject = Type.Object(
   {
-    objectType: OrNull(Type.String()),
+    objectType: about(OrNull(Type.String()), 'The type of the object.'),
     objectId: OrNull(Type.Integer()),
     objectUUId: OrNull(Type.String()),
-    eventTriggerId: OrNull(Type.Integer()),
-    emailId: OrNull(Type.Integer()),
+    eventTriggerId: about(
+      OrNull(Type.Integer()),
+      'The id of the trigger, in reports about triggers.',
+      41,
+    ),
+    emailId: about(OrNull(Type.Integer()), 'The id of the email, in reports about emails.', 99),
     clientId: OrNull(Type.Integer()),
-    client: OrNull(Type.String()),
+    client: about(OrNull(Type.String()), 'The name of the client.'),
     professionalId: OrNull(Type.Integer()),
-    staff: OrNull(Type.String()),
+    staff: about(OrNull(Type.String()), 'The name of the member of staff.'),
     reasonId: OrNull(Type.Integer()),
     locationId: OrNull(Type.Integer()),
-    location: OrNull(Type.String()),
-    name: OrNull(Type.String()),
-    time: Moment,
-    localTime: Type.String(),
-    status: Type.String(),
-    amount: Type.Number(),
-    currency: OrNull(Type.String()),
+    location: about(OrNull(Type.String()), 'The name of the location.'),
+    name: about(
+      OrNull(Type.String()),
+      'The service, class or automation, or the subject of the email.',
+    ),
+    time: about(Moment, 'When it begins, is due or was created, in ms.'),
+    localTime: about(Type.String(), 'The same, at its location.'),
+    status: about(Type.String(), 'Its status.'),
+    amount: about(Type.Number(), 'What it adds to the sum.'),
+    currency: about(
+      OrNull(Type.String()),
+      'The currency of the amount; null if it is not money.',
+      'CHF',
+    ),
   },
   { title: 'CountedObject', examples: [objectExample] },
 )
@@ -122,9 +125,16 @@ export const CountedObject = Type.Object(
 export const CountedObjectPage = Type.Object(
   {
     ...PageOf(CountedObject, 'CountedObjects').properties,
-    count: Type.Integer(),
-    sum: OrNull(Type.Number()),
-    sumByCurrency: OrNull(Type.Record(Type.String(), Type.Number())),
+    count: about(Type.Integer(), 'The number of objects, on all pages.'),
+    sum: about(
+      OrNull(Type.Number()),
+      'The figure: the sum of all amounts; null with several currencies.',
+    ),
+    sumByCurrency: about(
+      OrNull(Type.Record(Type.String(), Type.Number())),
+      'The sum in each currency; null if it is not money.',
+      { CHF: 4_140 },
+    ),
   },
   {
     title: 'CountedObjectPage',

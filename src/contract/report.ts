@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { Id, Ignored, Maybe, Moment, Named, OrNull } from './schema.ts'
+import { about, Day, Id, Ignored, Maybe, Moment, Named, OrNull } from './schema.ts'
 
 export const REPORT_FORMATS = ['pdf', 'xlsx', 'csv', 'html', 'json'] as const
 export type ReportFormat = (typeof REPORT_FORMATS)[number]
@@ -35,12 +35,12 @@ const reportExample = {
   createdUser: 'SYSTEM',
   modifiedDate: 1_767_225_600_000,
   modifiedUser: 'SYSTEM',
-  planIds: null,
+  planIds: 0,
   reportFileName: 'appointment-list',
   reportId: 101,
   reportName: 'Appointment list',
   reportType: 'BUILT_IN',
-  resellerIds: null,
+  resellerIds: 0,
   securityFunctions: 'PRINT_REPORTS',
   description: 'All appointments that begin in the period, ordered by time.',
 }
@@ -55,16 +55,16 @@ export const Report = Type.Object(
     createdUser: Type.String(),
     modifiedDate: Moment,
     modifiedUser: Type.String(),
-    planIds: Type.Null(),
+    planIds: about(Type.Integer(), 'Always 0.'),
     reportFileName: Type.String(),
     reportId: Type.Integer(),
-    reportName: Type.String(),
-    reportType: Type.String(),
-    resellerIds: Type.Null(),
+    reportName: about(Type.String(), 'The name of the report.'),
+    reportType: about(Type.String(), 'Always `BUILT_IN`.'),
+    resellerIds: about(Type.Integer(), 'Always 0.'),
     securityFunctions: Type.String({
       description: 'The functions that a person needs, separated by commas. All are required.',
     }),
-    description: Type.String(),
+    description: about(Type.String(), 'What the report shows.'),
   },
   { title: 'Report', examples: [reportExample] },
 )
@@ -73,9 +73,9 @@ export type Report = Static<typeof Report>
 export const ReportCategory = Type.Object(
   {
     category: Type.String(),
-    label: Type.String(),
-    description: Type.String(),
-    reports: Type.Array(Report),
+    label: about(Type.String(), 'The name to show.'),
+    description: about(Type.String(), 'What its reports show.'),
+    reports: about(Type.Array(Report), 'The reports of the category.'),
   },
   {
     title: 'ReportCategory',
@@ -104,6 +104,17 @@ export const ReportOptions = Type.Object(
       description: 'Values of `statusList`.',
     }),
     groupBy: Type.Array(Type.Enum([...DIMENSIONS], { title: 'ReportDimension' })),
+    kpis: Type.Array(
+      Named('NamedKpi', {
+        name: about(Type.String(), 'The key of the figure.', 'noShowRate'),
+        label: about(Type.String(), 'The name to show.', 'No-show rate'),
+        unit: about(
+          Type.Enum(['count', 'percent', 'money', 'minutes'], { title: 'KpiUnit' }),
+          'The unit of the figure.',
+        ),
+      }),
+      { description: 'Its key figures, for targets.' },
+    ),
   },
   {
     title: 'ReportOptions',
@@ -115,24 +126,36 @@ export const ReportOptions = Type.Object(
         services: [{ id: 5, name: 'Check-up' }],
         statuses: [{ status: 'NO_SHOW', label: 'No-show' }],
         groupBy: ['staff', 'month'],
+        kpis: [{ name: 'noShowRate', label: 'No-show rate', unit: 'percent' }],
       },
     ],
   },
 )
 export type ReportOptions = Static<typeof ReportOptions>
 
-const day = (description: string) =>
-  Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\d$', description, examples: ['2026-09-01'] })
+const day = (description: string) => Type.Optional(Day({ description, examples: ['2026-09-01'] }))
 
 export const PrintQuery = Type.Object({
   startDate: day('The first day, in the time zone of the location, else of the business.'),
-  endDate: day('The last day, inclusive.'),
-  format: Type.Optional(Type.Enum([...REPORT_FORMATS], { title: 'ReportFormat', default: 'pdf' })),
+  endDate: day('The last day, inclusive. Without both days: the current month.'),
+  reportId: Type.Optional(
+    Type.Integer({ description: 'If the body names no report. Default: 101.' }),
+  ),
+  reportFileName: Type.Optional(
+    Type.String({ description: 'If the body names no report.', examples: ['appointment-list'] }),
+  ),
+  format: Type.Optional(
+    Type.Enum([...REPORT_FORMATS], {
+      title: 'ReportFormat',
+      default: 'pdf',
+      description: 'In upper or lower case.',
+    }),
+  ),
   locationId: Type.Optional(Type.Integer({ minimum: 1 })),
   attach: Type.Optional(
     Type.Boolean({
       default: true,
-      description: 'True: browsers save the file; false: they show it.',
+      description: 'True or 1: browsers save the file; false or 0: they show it.',
     }),
   ),
 })
@@ -148,7 +171,11 @@ export const ReportFilters = Named('ReportFilters', {
       examples: [[17]],
     }),
   ),
-  statusList: Type.Optional(Type.Array(Type.String())),
+  statusList: about(
+    Type.Optional(Type.Array(Type.String())),
+    'Only objects with one of these statuses.',
+    ['COMPLETED'],
+  ),
   tags: Type.Optional(
     Type.Record(Type.String(), Type.Array(Type.String()), {
       description: 'Only objects with one of the values of each tag, or whose client has one.',
@@ -166,12 +193,12 @@ export const PrintBody = Type.Object(
   {
     ...Object.fromEntries(Object.keys(Report.properties).map((name) => [name, Ignored])),
     businessId: Maybe(Id),
-    reportId: Maybe(Type.Integer({ description: 'Send this or reportFileName.' })),
+    reportId: Maybe(Type.Integer({ description: 'Send this or reportFileName. Default: 101.' })),
     reportFileName: Maybe(Type.String()),
     reportViewId: Maybe(
       Type.Integer({ description: 'A saved view: its report, filters, grouping and location.' }),
     ),
-    filters: Maybe(ReportFilters),
+    filters: about(Maybe(ReportFilters), 'Limits the report to these.'),
     groupBy: Maybe(GroupBy),
   },
   { title: 'PrintReportBody', examples: [{ reportId: 101 }] },
@@ -179,14 +206,17 @@ export const PrintBody = Type.Object(
 
 export const PrintedReport = Type.Object(
   {
-    report: Report,
-    parameters: Named('ReportParameters', {
-      startDate: Type.String(),
-      endDate: Type.String(),
-      timeZone: Type.String(),
-      locationId: OrNull(Type.Integer()),
-      printedTime: Moment,
-    }),
+    report: about(Report, 'The report.'),
+    parameters: about(
+      Named('ReportParameters', {
+        startDate: Type.String(),
+        endDate: Type.String(),
+        timeZone: Type.String(),
+        locationId: OrNull(Type.Integer()),
+        printedTime: about(Moment, 'When it was printed, in ms.', 1_790_834_400_000),
+      }),
+      'What the report was printed for.',
+    ),
     timeZones: Type.Array(Type.String(), {
       description: 'The time zones of the rows: several if locations are in different ones.',
       examples: [['Europe/Zurich']],
@@ -200,28 +230,28 @@ export const PrintedReport = Type.Object(
       description: 'What the lines are grouped by; empty for a list.',
       examples: [['month']],
     }),
-    comparison: OrNull(
-      Named('ReportComparison', {
-        startDate: Type.String(),
-        endDate: Type.String(),
-        until: OrNull(
-          Type.String({
-            description:
-              'The local time until which it is read if the period has not ended: the same point.',
-            examples: ['2026-10-10 13:00'],
+    comparison: about(
+      OrNull(
+        Named('ReportComparison', {
+          startDate: Type.String(),
+          endDate: Type.String(),
+          until: OrNull(
+            Type.String({
+              description:
+                'The local time until which it is read if the period has not ended: the same point.',
+              examples: ['2026-10-10 13:00'],
+            }),
+          ),
+          isLikeForLike: Type.Boolean({
+            description: 'False if the data begins in this range, so that changes mean nothing.',
+            examples: [true],
           }),
-        ),
-        isLikeForLike: Type.Boolean({
-          description: 'False if the data begins in this range, so that changes mean nothing.',
-          examples: [true],
+          note: OrNull(
+            about(Type.String(), 'Why no change is shown.', 'The data begins on 2026-09-12.'),
+          ),
         }),
-        note: OrNull(
-          Type.String({
-            description: 'Why no change is shown.',
-            examples: ['The data begins on 2026-09-12.'],
-          }),
-        ),
-      }),
+      ),
+      'The range that the figures are compared with; null for a future range.',
     ),
     notes: Type.Array(Type.String(), {
       description: 'What was left out, and why.',
@@ -231,45 +261,77 @@ export const PrintedReport = Type.Object(
       description: 'What each figure counts: pairs of label and definition.',
       examples: [[['Revenue', 'The prices of kept appointments at the time of booking.']]],
     }),
-    kpis: Type.Array(
-      Named('Kpi', {
-        name: Type.String(),
-        label: Type.String(),
-        value: OrNull(Type.Number()),
-        previous: OrNull(
-          Type.Number({ description: 'The value of the range that it is compared with.' }),
-        ),
-        unit: Type.Enum(['count', 'percent', 'money', 'minutes'], { title: 'KpiUnit' }),
-        valueToDate: OrNull(
-          Type.Number({ description: 'The part of `value` up to now, for the comparison.' }),
-        ),
-        currency: OrNull(Type.String({ description: 'The currency of an amount.' })),
-        definition: Type.String({ description: 'How the value is calculated.' }),
-        better: OrNull(Type.Enum(['more', 'less'], { title: 'KpiDirection' })),
-      }),
-    ),
-    charts: Type.Array(Type.Unknown({ description: 'Each chart as data.' })),
-    columns: Type.Array(
-      Named('ReportColumn', { name: Type.String(), label: Type.String(), type: Type.String() }),
-    ),
-    drillDown: OrNull(
-      Named('ReportDrillDown', {
-        path: Type.String({
-          description: 'The address of the objects behind the report: `GET` it.',
-          examples: ['/report/102/rows?startDate=2026-09-01&endDate=2026-09-30'],
+    kpis: about(
+      Type.Array(
+        Named('Kpi', {
+          name: about(Type.String(), 'The key of the figure.', 'appointments'),
+          label: about(Type.String(), 'The name to show.', 'Appointments'),
+          value: about(OrNull(Type.Number()), 'The figure; null if there is none.', 42),
+          previous: OrNull(
+            about(Type.Number(), 'The value of the range that it is compared with.', 38),
+          ),
+          unit: about(
+            Type.Enum(['count', 'percent', 'money', 'minutes'], { title: 'KpiUnit' }),
+            'The unit of the figure.',
+          ),
+          valueToDate: OrNull(
+            about(Type.Number(), 'The part of `value` up to now, for the comparison.', 36),
+          ),
+          currency: OrNull(Type.String({ description: 'The currency of an amount.' })),
+          definition: Type.String({
+            examples: ['Appointments that begin in the period'],
+            description: 'How the value is calculated.',
+          }),
+          better: about(
+            OrNull(Type.Enum(['more', 'less'], { title: 'KpiDirection' })),
+            'Whether more or less is better; null: neither.',
+            'more',
+          ),
+          trend: about(
+            OrNull(Type.Enum(['better', 'worse'], { title: 'KpiTrend' })),
+            'Whether it is better or worse than before by more than chance explains, as a share if it is a part of a whole; null: neither.',
+            null,
+          ),
         }),
-        columns: Type.Array(OrNull(Type.String()), {
-          description:
-            'For each column: append it with `&` for the objects behind its total; null: it is not a sum of objects.',
-          examples: [[null, 'measure=missed']],
-        }),
-        kpis: Type.Array(OrNull(Type.String()), {
-          description: 'For each key figure: append it with `&`; null: it is not a sum of objects.',
-          examples: [['measure=appointments']],
-        }),
-      }),
+      ),
+      'The key figures.',
     ),
-    rows: Type.Array(Type.Array(Type.Unknown())),
+    charts: about(Type.Array(Type.Unknown({ description: 'Each chart as data.' })), 'The charts.'),
+    columns: about(
+      Type.Array(
+        Named('ReportColumn', {
+          name: about(Type.String(), 'The key of the column.', 'date'),
+          label: about(Type.String(), 'The name to show.', 'Date'),
+          type: about(Type.String(), 'The type of the values.', 'date'),
+        }),
+      ),
+      'The columns.',
+    ),
+    drillDown: about(
+      OrNull(
+        Named('ReportDrillDown', {
+          path: Type.String({
+            description: 'The address of the objects behind the report: `GET` it.',
+            examples: ['/report/102/rows?startDate=2026-09-01&endDate=2026-09-30'],
+          }),
+          columns: Type.Array(OrNull(Type.String()), {
+            description:
+              'For each column: append it with `&` for the objects behind its total; null: it is not a sum of objects.',
+            examples: [[null, 'measure=missed']],
+          }),
+          kpis: Type.Array(OrNull(Type.String()), {
+            description:
+              'For each key figure: append it with `&`; null: it is not a sum of objects.',
+            examples: [['measure=appointments']],
+          }),
+        }),
+      ),
+      'Where to find the objects behind the figures; null if they are not sums of objects.',
+    ),
+    rows: about(
+      Type.Array(Type.Array(Type.Unknown())),
+      'The rows, each with a value for every column.',
+    ),
     rowFilters: Type.Array(Type.String(), {
       description:
         'For each row: append it to `drillDown.path` with `&` for the objects of the row. Empty if `drillDown` is null.',
@@ -280,10 +342,11 @@ export const PrintedReport = Type.Object(
       Type.Union([Type.Number(), Type.Record(Type.String(), OrNull(Type.Number())), Type.Null()]),
       {
         title: 'ReportTotals',
-        description: 'By column; amounts in several currencies are under the currency.',
+        description:
+          'The sum of each column that has one; amounts in several currencies are under the currency.',
       },
     ),
-    rowCount: Type.Integer(),
+    rowCount: about(Type.Integer(), 'The number of rows.'),
   },
   {
     title: 'PrintedReport',
@@ -320,6 +383,7 @@ export const PrintedReport = Type.Object(
             currency: null,
             definition: 'All appointments that begin in the period, in any status.',
             better: 'more',
+            trend: null,
           },
         ],
         charts: [],
@@ -348,8 +412,8 @@ export const ReportRun = Type.Object(
     format: Type.Enum([...REPORT_FORMATS], { title: 'ReportFormat' }),
     status: Type.Enum(['QUEUED', 'RUNNING', 'COMPLETED', 'FAILED'], { title: 'ReportRunStatus' }),
     statusReason: OrNull(Type.String()),
-    rowsDone: Type.Integer(),
-    rowsTotal: OrNull(Type.Integer()),
+    rowsDone: about(Type.Integer(), 'The number of rows that were read.'),
+    rowsTotal: about(OrNull(Type.Integer()), 'The number of rows of the whole report.'),
     file: OrNull(
       Type.String({ description: 'The path of the file; null until the run is COMPLETED.' }),
     ),

@@ -22,14 +22,27 @@ export const SavePlan = Type.Object(
         eventDefnId: Type.Integer(),
         description: OrNull(Type.String({ description: 'The description of the definition.' })),
         templateName: OrNull(Type.String({ description: 'The template of its first email.' })),
-        from: OrNull({ ...Moment, description: 'When it is scheduled now, in ms.' }),
-        to: OrNull({ ...Moment, description: 'When it would be scheduled, in ms.' }),
+        from: OrNull({
+          ...Moment,
+          examples: [1_789_000_000_000],
+          description: 'When it is scheduled now, in ms.',
+        }),
+        to: OrNull({
+          ...Moment,
+          examples: [1_789_003_600_000],
+          description: 'When it would be scheduled, in ms.',
+        }),
         recipients: Type.Array(Type.Enum([...RECIPIENTS], { title: 'Recipient' }), {
           description:
             'The recipients of its actions; empty if it has no actions and sends nothing.',
         }),
         clientName: OrNull(Type.String()),
-        reason: OrNull(Type.String({ description: 'Why it would be cancelled or expired.' })),
+        reason: OrNull(
+          Type.String({
+            examples: ['status CANCELLED is not live'],
+            description: 'Why it would be cancelled or expired.',
+          }),
+        ),
       }),
       { description: 'At most 100, by time.' },
     ),

@@ -6,6 +6,17 @@ import { withRule } from './rules.ts'
 export const Named = <P extends TProperties>(title: string, properties: P, example?: object) =>
   Type.Object(properties, { title, ...(example && { examples: [example] }) })
 
+/**
+ * A schema with a description and an example for the API description. It is a copy with the properties
+ * that are not enumerable: TypeBox needs them.
+ */
+export const about = <S extends TSchema>(schema: S, description: string, example?: unknown): S =>
+  Object.defineProperties({} as S, {
+    ...Object.getOwnPropertyDescriptors(schema),
+    description: { value: description, enumerable: true },
+    ...(example === undefined ? {} : { examples: { value: [example], enumerable: true } }),
+  })
+
 export const OrNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
 /** A property of a body that may be left out or be `null`. */
@@ -17,6 +28,12 @@ export const IdWith = (options: { description?: string }) =>
     isId(value) ? [] : [{ detail: 'must be an id: an integer above 0' }],
   )
 export const Id = IdWith({})
+
+/** An id in a body; 0 counts as absent. */
+export const IdOrZero = (description: string) =>
+  withRule(Type.Integer({ minimum: 0, description }), (value) =>
+    isId(value) || value === 0 ? [] : [{ detail: 'must be an id: an integer above 0' }],
+  )
 
 /** The id of the object that a body updates. */
 export const UpdatedId = Maybe(IdWith({ description: 'Send it to update an object.' }))
@@ -42,19 +59,43 @@ export const serverOwned = {
 export const MOMENT_UNIT = 'Milliseconds since 1970-01-01 00:00:00 UTC.'
 export const Moment = Type.Integer({ description: MOMENT_UNIT })
 
-/** A time in a query. Dates as text and times in seconds are frequent mistakes. */
-export const MomentQuery = (range: { minimum: number; maximum: number; description: string }) =>
-  withRule(Type.Integer(range), (value) =>
-    Number.isSafeInteger(value) && Number(value) >= range.minimum && Number(value) <= range.maximum
+/** The service accepts times and days of these years: others are mistakes, such as a wrong unit. */
+export const MIN_TIME = Date.UTC(2000, 0)
+export const MAX_TIME = Date.UTC(2200, 0)
+
+/** A time in a query; 0 is before all others. Dates as text and times in seconds are frequent mistakes. */
+export const MomentQuery = (description: string) =>
+  withRule(Type.Integer({ minimum: 0, maximum: MAX_TIME, description }), (value) =>
+    value === 0 ||
+    (Number.isSafeInteger(value) && Number(value) >= MIN_TIME && Number(value) <= MAX_TIME)
       ? []
-      : [{ detail: 'must be a time in milliseconds since 1970-01-01 UTC, such as 1789000000000' }],
+      : [
+          {
+            detail:
+              'must be a time from 2000 to 2200 in milliseconds since 1970-01-01 UTC, such as 1789000000000, or 0',
+          },
+        ],
   )
 
-/** A time in a query, in the years 0001 to 9999. */
-export const MomentFilter = (description: string) =>
-  Type.Optional(
-    MomentQuery({ minimum: -62_135_596_800_000, maximum: 253_402_300_799_999, description }),
+export const MomentFilter = (description: string) => Type.Optional(MomentQuery(description))
+
+export const NOT_A_DAY = 'must be a date, YYYY-MM-DD, from 2000 to 2200'
+
+/** A day as text. */
+export const Day = (options: { description?: string; examples?: string[] } = {}) =>
+  withRule(Type.String({ format: 'date', ...options }), (value) =>
+    readDay(value) ? [] : [{ detail: NOT_A_DAY }],
   )
+
+export function readDay(value: unknown): Temporal.PlainDate | undefined {
+  if (typeof value !== 'string' || !/^\d{4}-\d\d-\d\d$/.test(value)) return undefined
+  try {
+    const day = Temporal.PlainDate.from(value, { overflow: 'reject' })
+    return day.year >= 2000 && day.year <= 2200 ? day : undefined
+  } catch {
+    return undefined
+  }
+}
 
 /** A query parameter with one or several of these words. */
 export const SeveralOf = (
@@ -73,14 +114,29 @@ export const SeveralOf = (
 
 /** The body of a route that acts on many objects. */
 export const BulkIds = Named('BulkIds', {
-  ids: Type.Array(Type.Integer({ minimum: 1 }), { minItems: 1, maxItems: 1_000 }),
+  ids: about(
+    Type.Array(Type.Integer({ minimum: 1 }), { minItems: 1, maxItems: 1_000 }),
+    'The ids of the objects.',
+    [41, 42],
+  ),
 })
 
 /** The answer of such a route: a refused id does not stop the others. */
 export const BulkResult = Named('BulkResult', {
-  done: Type.Array(Type.Integer()),
-  refused: Type.Array(
-    Named('RefusedId', { id: Type.Integer(), status: Type.Integer(), detail: Type.String() }),
+  done: about(Type.Array(Type.Integer()), 'The ids for which it was done.', [41]),
+  refused: about(
+    Type.Array(
+      Named('RefusedId', {
+        id: Type.Integer(),
+        status: about(
+          Type.Integer(),
+          'The status that a request for this id alone would get.',
+          409,
+        ),
+        detail: about(Type.String(), 'Why it was refused.', 'it is COMPLETED'),
+      }),
+    ),
+    'The ids for which it was refused, and why.',
   ),
   approvalId: Type.Optional(
     Type.Integer({

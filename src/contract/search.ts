@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { Moment, OrNull } from './schema.ts'
+import { about, Moment, OrNull } from './schema.ts'
 
 /** The kinds of objects that a search finds. */
 export const FOUND_KINDS = [
@@ -12,16 +12,18 @@ export const FOUND_KINDS = [
 
 export const Found = Type.Object(
   {
-    kind: Type.Enum([...FOUND_KINDS], { title: 'SearchResultKind' }),
+    kind: about(Type.Enum([...FOUND_KINDS], { title: 'SearchResultKind' }), 'The kind of object.'),
     id: Type.Integer({
       description:
         'The `clientId`, `calendarId`, `eventTriggerId`, `eventDefnId` or `emailTemplateId`.',
     }),
     title: Type.String({
+      examples: ['Anna Müller'],
       description: 'The name to show; of a trigger the subject of its newest mail.',
     }),
     detail: OrNull(
       Type.String({
+        examples: ['anna@example.com'],
         description:
           'A client’s address, an appointment’s location, the client of a trigger, an automation’s templates, a template’s subject.',
       }),

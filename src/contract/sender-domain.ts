@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { Moment, OrNull } from './schema.ts'
+import { about, Moment, OrNull } from './schema.ts'
 
 export const CHECK_RESULTS = ['PASS', 'FAIL', 'UNKNOWN'] as const
 export type CheckResult = (typeof CHECK_RESULTS)[number]
@@ -54,10 +54,7 @@ export type DnsRecord = Static<typeof DnsRecord>
 export const SenderDomain = Type.Object(
   {
     businessId: Type.Integer(),
-    domain: Type.String({
-      description: 'The domain from which the business may send.',
-      examples: ['praxis.example'],
-    }),
+    domain: about(Type.String(), 'The domain from which the business may send.', 'praxis.example'),
     status: Result('The worst result of the checks; UNKNOWN before the first one.'),
     dnsRecords: Type.Array(DnsRecord, {
       description:
@@ -65,7 +62,7 @@ export const SenderDomain = Type.Object(
     }),
     checks: Type.Array(SenderCheck, { description: 'The results of the last check.' }),
     checkedTime: OrNull(Moment),
-    nextCheckTime: Moment,
+    nextCheckTime: about(Moment, 'When it is checked next, in ms.', 1_789_086_400_000),
     createdDate: Moment,
   },
   { title: 'SenderDomain' },

@@ -2,10 +2,10 @@ import { Type, type Static, type TString } from 'typebox'
 import { OBJECT_TYPES, type ObjectType } from './event-type.ts'
 import { bodyProperties, boolean, name, oneOf, optional, required, type Of } from './fields.ts'
 import { kindOfObjectType } from './objects.ts'
-import { Id, Maybe, serverOwned } from './schema.ts'
+import { about, Id, Maybe, serverOwned } from './schema.ts'
 
-/** PENDING: not decided yet, also if its time has passed. */
-export const OUTCOMES = ['PENDING', 'KEPT', 'MISSED', 'CANCELLED'] as const
+/** PENDING: not decided yet, also if its time has passed. LATE_CANCELLED: cancelled, but too late. */
+export const OUTCOMES = ['PENDING', 'KEPT', 'MISSED', 'CANCELLED', 'LATE_CANCELLED'] as const
 export type StatusOutcome = (typeof OUTCOMES)[number]
 
 export const Status = Type.Object(
@@ -86,7 +86,7 @@ const OTHER_FIELDS = {
 export const StatusWrite = Type.Object(
   {
     objectType: STATUS_KEY.objectType.schema,
-    status: STATUS_KEY.status.schema,
+    status: about(STATUS_KEY.status.schema, 'The value of the property `status` of objects.'),
     ...bodyProperties(OTHER_FIELDS),
     businessId: Maybe(Id),
     ...serverOwned,
@@ -112,7 +112,7 @@ type NamedStatus = { objectType: ObjectType; status: string; live: boolean; live
 const NEGATED_END =
   /(^|[^a-z])((not|never|non)[^a-z]+|un)(cancel|storn|annul|no.?show|missed|absent|expired)/gi
 
-/** The default of `outcome`; default_outcome in migrations/0019_negated_outcomes.sql is the same. */
+/** The default of `outcome`, stored when the status is saved. */
 export function defaultOutcome({
   objectType,
   status,

@@ -32,10 +32,8 @@ export function unknownParameters(schema: TSchema | undefined, query: object): F
 type Names = {
   properties: Map<string, Names | undefined> | undefined
   items: Names | undefined
-  /** The names that a client can usefully send. */
+  /** The names that a client can usefully send: not those that are accepted and ignored. */
   suggested: string[]
-  /** Those that are accepted and ignored. */
-  ignored: string[]
 }
 
 type Shape = {
@@ -59,20 +57,11 @@ function findUnknown(names: Names | undefined, value: unknown, at: string, fault
     const known = names.properties.get(name)
     if (known) findUnknown(known, inner, `${at}/${escapePointer(name)}`, faults)
     else if (!names.properties.has(name)) {
-      const detail = UNKNOWN_PROPERTY + hintFor(name, names)
-      faults.push({ pointer: `${at}/${escapePointer(name)}`, detail })
+      const nearest = nearestName(name, names.suggested)
+      const hint = nearest === undefined ? '' : `; did you mean ${nearest}?`
+      faults.push({ pointer: `${at}/${escapePointer(name)}`, detail: UNKNOWN_PROPERTY + hint })
     }
   }
-}
-
-/** A name that the service ignores is suggested only if it is nearer than all names that it reads. */
-function hintFor(name: string, { suggested, ignored }: Names) {
-  const useful = findNearest(name, suggested)
-  const useless = findNearest(name, ignored)
-  if (useless && (!useful || useless.distance < useful.distance)) {
-    return `; the nearest known name is ${useless.name}, which is ignored`
-  }
-  return useful ? `; did you mean ${useful.name}?` : ''
 }
 
 /** Each schema is read once, so that checking a body only looks names up. */
@@ -91,7 +80,7 @@ function readNames({ properties, additionalProperties, items, anyOf }: Shape): N
   if (anyOf) return anyOf.map(namesOf).find((names) => names !== undefined)
   if (items) {
     const inner = namesOf(items)
-    return inner && { properties: undefined, items: inner, suggested: [], ignored: [] }
+    return inner && { properties: undefined, items: inner, suggested: [] }
   }
   if (!properties || additionalProperties) return undefined
   const entries = Object.entries(properties)
@@ -100,19 +89,16 @@ function readNames({ properties, additionalProperties, items, anyOf }: Shape): N
     properties: new Map(entries.map(([name, schema]) => [name, namesOf(schema)])),
     items: undefined,
     suggested: entries.flatMap(([name, schema]) => (isIgnored(schema) ? [] : [name])),
-    ignored: entries.flatMap(([name, schema]) => (isIgnored(schema) ? [name] : [])),
   }
 }
 
 const MAX_NAME = 60
 
 /** The name that was probably meant; undefined if none is similar. */
-export const nearestName = (name: string, suggested: readonly string[]) =>
-  findNearest(name, suggested)?.name
-
-function findNearest(name: string, suggested: readonly string[]) {
+export function nearestName(name: string, suggested: readonly string[]) {
   if (name.length > MAX_NAME) return undefined
-  const given = name.toLowerCase()
+  // Lists of ids are called `locationIdList`.
+  const given = name.toLowerCase().replace(/ids$/, 'idlist')
   let nearest: { name: string; distance: number } | undefined
   for (const each of suggested) {
     const distance = distanceTo(given, each.toLowerCase())
@@ -120,7 +106,7 @@ function findNearest(name: string, suggested: readonly string[]) {
       nearest = { name: each, distance }
     }
   }
-  return nearest
+  return nearest?.name
 }
 
 const maxDistance = (name: string) => Math.max(1, Math.floor(name.length / 3))

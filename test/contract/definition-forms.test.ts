@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { mergeDefinition, readDefinition } from '../../src/contract/event-definition.ts'
+import { mergeDefinition, readDefinition } from '../../src/contract/read-definition.ts'
 import { EVENT_TYPES } from '../../src/contract/event-type.ts'
 import { proofSeed } from '../proofs/random.ts'
 
@@ -48,6 +48,7 @@ const wantedForm = fc.record({
   offset: units,
   offsetMode: fc.constantFrom('ELAPSED', 'CALENDAR'),
   latePolicy: fc.constantFrom('SKIP', 'SEND'),
+  allowPast: fc.boolean(),
   triggerAnchor: fc.constantFrom('START', 'END'),
   actions: fc.array(action, { maxLength: 3 }),
 })
@@ -99,6 +100,7 @@ function writeForm(wanted: Wanted, coins: boolean[]): Body {
     objectUUId: wanted.objectUUId,
     offsetMode: wanted.offsetMode,
     latePolicy: wanted.latePolicy,
+    allowPast: wanted.allowPast,
     triggerAnchor: wanted.triggerAnchor,
     newStatus: flip(1) ? newStatus : null,
     newStatusObject: { label: 'x', value: newStatus },

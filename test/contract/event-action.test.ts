@@ -120,10 +120,14 @@ for (const { name, reads = [], into, refuses = [], at, required, cleared } of fi
 
 const linked = (changes: Body) => readAction({ ...without(body(), 'eventDefnId'), ...changes })
 
-test('the definition id has two names, of which eventDefnId wins', () => {
+test('the definition id has two names, which must agree', () => {
   assert.equal(linked({ eventDefinitionId: 6 }).action.eventDefnId, 6)
   assert.equal(linked({ eventDefnId: null, eventDefinitionId: 6 }).action.eventDefnId, 6)
-  assert.equal(linked({ eventDefnId: 5, eventDefinitionId: 6 }).action.eventDefnId, 5)
+  assert.equal(linked({ eventDefnId: 0, eventDefinitionId: 6 }).action.eventDefnId, 6)
+  assert.deepEqual(
+    linked({ eventDefnId: 5, eventDefinitionId: 6 }).faults.map((fault) => fault.pointer),
+    ['/eventDefinitionId'],
+  )
   assert.deepEqual(
     linked({ eventDefinitionId: 'x' }).faults.map((fault) => fault.pointer),
     ['/eventDefinitionId'],
