@@ -1,19 +1,23 @@
 import type { Answer } from '../email/answer-links.ts'
 import { isSameAddress } from '../contract/addresses.ts'
-import { objectKind } from '../contract/objects.ts'
+import { kindOfObjectType } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
+import { isStaffBusy, type AnsweredType } from '../store/answer-links.ts'
+import { listStatusMoves } from '../store/audit.ts'
 import { getBusiness, type BusinessRow } from '../store/businesses.ts'
-import { listMailContexts, type ContextRow } from '../store/mail-contexts.ts'
-import { findObject, type StoredObject } from '../store/objects.ts'
+import { lockPlans } from '../store/event-definitions.ts'
+import { findMailContext, type ContextRow } from '../store/mail-contexts.ts'
+import { findObject, lockObjectsForUpdate, type StoredObject } from '../store/objects.ts'
 import type { SettingsCache } from '../store/settings.ts'
 import { listStatusesOf, type Status } from '../store/statuses.ts'
 import { saveObject } from './save.ts'
 
-/** The content of a verified link: a question to this client about an appointment at this time. */
+/** The content of a verified link: a question to this client about an object at this time. */
 export type Question = {
   answer: Answer
   businessId: number
-  calendarId: number
+  objectType: AnsweredType
+  objectId: number
   clientId: number
   /** The address that the link was sent to. */
   toAddress: string
@@ -21,110 +25,269 @@ export type Question = {
 }
 
 /**
- * ASKS: the client can answer. DONE: the appointment already has that status. MOVED: the link is for
- * another time. OVER: it has begun. CLOSED: its status allows no answer. TOO_LATE: only the business
- * can cancel it now. GONE: it was deleted, or belongs to another person.
+ * ASKS: the client can answer. DONE: it already is as the answer says. UNDONE: a cancellation was taken
+ * back. MOVED: the link is for another time. OVER: it has begun. CLOSED: its status allows no answer.
+ * TOO_LATE: only the business can cancel it now. GONE: it was deleted, or belongs to another person.
  */
-export type AnswerState = 'ASKS' | 'DONE' | 'MOVED' | 'OVER' | 'CLOSED' | 'TOO_LATE' | 'GONE'
+export type AnswerState =
+  | 'ASKS'
+  | 'DONE'
+  | 'UNDONE'
+  | 'MOVED'
+  | 'OVER'
+  | 'CLOSED'
+  | 'TOO_LATE'
+  | 'GONE'
 
-/** The content of a link's page. `row` is the appointment with its context. */
-export type AnswerPage = { state: AnswerState; business: BusinessRow; row: ContextRow | undefined }
+/** The content of a link's page. */
+export type AnswerPage = {
+  state: AnswerState
+  business: BusinessRow
+  /** The object with its context; undefined if it was deleted or belongs to another person. */
+  row: ContextRow | undefined
+  /** A client who cancelled by the link can still take it back. */
+  canUndo: boolean
+  signature: Signature | null
+}
+
+/** A signed form: its text as the client read it. */
+export type Signature = { name: string; time: Temporal.Instant; text: string }
+
+/** What the form of the page sends, next to the answer of the link. */
+export type GivenAnswer = {
+  /** Why the client cancels. */
+  note: string | null
+  /** Takes a cancellation back. */
+  isUndo: boolean
+  /** The name under a form. */
+  name: string | null
+}
 
 /** The user in the audit: a client who answered by a link. */
 export const CLIENT_USER = 'CLIENT'
 
 /** Reads the current state of a link, without changing anything. */
 export async function readAnswer(db: Db, question: Question, now: Temporal.Instant) {
+  const { businessId, objectType, objectId } = question
   const context = await readAnswerContext(db, question)
-  const current = await findObject(db, question.businessId, calendar, question.calendarId)
-  return pageOf(context, decideAnswer(question, current, context, now))
+  const current = await findObject(db, businessId, kindOfObjectType(objectType), objectId)
+  return pageOf(db, question, context, current, decideAnswer(question, current, context, now), now)
 }
 
 /**
- * Sets the status for the answer like any other save, so that definitions fire. The state of the link
- * is decided again under the lock of the appointment.
+ * Saves the answer like any other change, so that definitions fire. The state of the link is decided
+ * under the lock of the object.
  */
 export async function saveAnswer(
   db: Db,
   question: Question,
+  given: GivenAnswer,
   { settings, now }: { settings: SettingsCache; now: Temporal.Instant },
 ): Promise<AnswerPage> {
-  const { businessId, calendarId } = question
-  const saving = { businessId, user: CLIENT_USER, now, settings }
-  try {
-    return await db.transaction(async (tx) => {
-      const context = await readAnswerContext(tx, question)
-      const body = { calendarId, status: wantedStatus(question.answer, context.business) }
-      await saveObject(tx, calendar, body, saving, (current) => {
-        const state = decideAnswer(question, current, context, now)
-        if (state !== 'ASKS') throw new Unanswerable(pageOf(context, state))
-      })
-      return pageOf(context, 'DONE')
-    })
-  } catch (error) {
-    if (error instanceof Unanswerable) return error.page
-    throw error
-  }
+  const { businessId, objectType, objectId } = question
+  const kind = kindOfObjectType(objectType)
+  return db.transaction(async (tx) => {
+    lockPlans(tx, businessId)
+    const named = { ids: [objectId], externalIds: [], visibility: null }
+    const [current] = await lockObjectsForUpdate(tx, businessId, kind, named)
+    const context = await readAnswerContext(tx, question)
+    const state = decideAnswer(question, current, context, now)
+    const page = await pageOf(tx, question, context, current, state, now)
+    const isUndo = given.isUndo && page.canUndo
+    if (!current || (state !== 'ASKS' && !isUndo)) return page
+    const change = isUndo
+      ? await undoOf(tx, question, current, context)
+      : answerOf(question, given, current, context, now)
+    const body = { [kind.id]: objectId, ...change, ...answeredBy(question, given, isUndo, now) }
+    const saving = { businessId, user: CLIENT_USER, now, settings, isAnswer: true }
+    const { object } = await saveObject(tx, kind, body, saving)
+    return pageOf(tx, question, context, object, isUndo ? 'UNDONE' : 'DONE', now)
+  })
 }
 
-class Unanswerable extends Error {
-  readonly page: AnswerPage
-
-  constructor(page: AnswerPage) {
-    super(`the link cannot be answered: ${page.state}`)
-    this.page = page
-  }
+type AnswerContext = {
+  business: BusinessRow
+  statuses: Status[]
+  row: ContextRow | undefined
 }
 
-const calendar = objectKind('calendar')!
-
-type AnswerContext = { business: BusinessRow; statuses: Status[]; row: ContextRow | undefined }
-
-async function readAnswerContext(
-  db: Db,
-  { businessId, calendarId }: Question,
-): Promise<AnswerContext> {
-  const key = { businessId, objectId: calendarId, objectUUId: null }
-  const [business, statuses, rows] = await Promise.all([
+async function readAnswerContext(db: Db, question: Question): Promise<AnswerContext> {
+  const { businessId, objectType, objectId, clientId } = question
+  const [business, statuses, row] = await Promise.all([
     getBusiness(db, businessId),
-    listStatusesOf(db, businessId, 'CALENDAR'),
-    listMailContexts(db, 'CALENDAR', [key]),
+    listStatusesOf(db, businessId, objectType),
+    findMailContext(db, objectType, { businessId, objectId, objectUUId: null }, clientId),
   ])
-  return { business, statuses, row: rows[0] }
+  return { business, statuses, row }
 }
 
-const pageOf = ({ business, row }: AnswerContext, state: AnswerState): AnswerPage => ({
-  state,
-  business,
-  row,
-})
+async function pageOf(
+  db: Db,
+  question: Question,
+  context: AnswerContext,
+  object: StoredObject | undefined,
+  state: AnswerState,
+  now: Temporal.Instant,
+): Promise<AnswerPage> {
+  const { business, row } = context
+  const canUndo =
+    state === 'DONE' && question.answer === 'cancel' && object !== undefined
+      ? await isUndoable(db, question, object, context, now)
+      : false
+  return {
+    state,
+    business,
+    row: state === 'GONE' ? undefined : row,
+    canUndo,
+    signature: object && state === 'DONE' ? signatureOf(object) : null,
+  }
+}
+
+const signatureOf = ({ signedName, signedTime, signedText }: StoredObject): Signature | null =>
+  signedTime instanceof Temporal.Instant
+    ? { name: signedName as string, time: signedTime, text: (signedText as string | null) ?? '' }
+    : null
 
 const wantedStatus = (answer: Answer, { confirmStatus, cancelStatus }: BusinessRow) =>
   answer === 'confirm' ? (confirmStatus ?? 'CONFIRMED') : (cancelStatus ?? 'CANCELLED')
 
-/** The state of a link, given the appointment as it is now. */
+/** The change that an answer makes. A class keeps its status: one student comes or does not. */
+function answerOf(
+  { objectType, answer, clientId }: Question,
+  { name }: GivenAnswer,
+  current: StoredObject,
+  { business, row }: AnswerContext,
+  now: Temporal.Instant,
+): Record<string, unknown> {
+  switch (objectType) {
+    case 'CALENDAR':
+      return { status: wantedStatus(answer, business) }
+    case 'CLASS_SCHEDULE': {
+      const others = (property: string) =>
+        (current[property] as number[]).filter((id) => id !== clientId)
+      const confirmed = others('confirmedClientIdList')
+      return answer === 'confirm'
+        ? { confirmedClientIdList: [...confirmed, clientId] }
+        : { clientIdList: others('clientIdList'), confirmedClientIdList: confirmed }
+    }
+    case 'DISCLAIMER':
+      return {
+        status: SIGNED,
+        signedName: name,
+        signedTime: now.epochMilliseconds,
+        signedText: row?.context.disclaimer?.formBody ?? null,
+      }
+  }
+}
+
+const SIGNED = 'SIGNED'
+
+/** Definitions can wait for the answer of a client: see ANSWER in src/contract/event-type.ts. */
+function answeredBy(
+  { objectType, clientId }: Question,
+  { note }: GivenAnswer,
+  isUndo: boolean,
+  now: Temporal.Instant,
+) {
+  if (objectType === 'DISCLAIMER') return {}
+  const answeredTime = now.epochMilliseconds
+  return objectType === 'CALENDAR'
+    ? { answeredTime, answerNote: isUndo ? null : note }
+    : { answeredTime, answeredClientId: clientId }
+}
+
+/** Whether the cancellation was by a link, and the place is still free. */
+async function isUndoable(
+  db: Db,
+  { objectType, clientId, businessId, objectId }: Question,
+  object: StoredObject,
+  { statuses }: AnswerContext,
+  now: Temporal.Instant,
+) {
+  const startTime = object.startTime as Temporal.Instant
+  if (Temporal.Instant.compare(now, startTime) >= 0) return false
+  const namesOf = (some: Status[]) => some.filter(({ live }) => live).map(({ status }) => status)
+  if (objectType === 'CLASS_SCHEDULE') {
+    const { answeredClientId, capacity, clientIdList, status } = object
+    const isFree = capacity === null || (clientIdList as number[]).length < (capacity as number)
+    return answeredClientId === clientId && isFree && namesOf(statuses).includes(status as string)
+  }
+  if (object.modifiedUser !== CLIENT_USER) return false
+  const live = {
+    CALENDAR: namesOf(statuses),
+    CLASS_SCHEDULE: namesOf(await listStatusesOf(db, businessId, 'CLASS_SCHEDULE')),
+  }
+  const { professionalId, endTime } = object
+  const visit = { businessId, calendarId: objectId, professionalId, startTime, endTime }
+  return !(await isStaffBusy(db, visit as Parameters<typeof isStaffBusy>[1], live))
+}
+
+/** The change that takes a cancellation back: an appointment gets the status that it had before. */
+async function undoOf(
+  tx: Db,
+  { objectType, businessId, objectId, clientId }: Question,
+  current: StoredObject,
+  { statuses }: AnswerContext,
+): Promise<Record<string, unknown>> {
+  if (objectType === 'CLASS_SCHEDULE') {
+    return { clientIdList: [...(current.clientIdList as number[]), clientId] }
+  }
+  const changed = { object: 'calendar', id: objectId, columns: ['status'] }
+  const [last] = await listStatusMoves(tx, businessId, changed, 1)
+  const isUsable = statuses.some(
+    ({ status, active, live }) => status === last?.oldStatus && active && live,
+  )
+  return { status: isUsable ? last!.oldStatus : 'OPEN' }
+}
+
+/** The state of a link, given the object as it is now. */
 export function decideAnswer(
   question: Question,
   current: StoredObject | undefined,
   { business, statuses, row }: AnswerContext,
   now: Temporal.Instant,
 ): AnswerState {
-  const { answer, clientId, toAddress } = question
+  const { answer, objectType, clientId, toAddress } = question
   const isTheirs =
-    current?.clientId === clientId && isSameAddress(row?.context.client?.emailAddress, toAddress)
+    (objectType === 'CLASS_SCHEDULE' || current?.clientId === clientId) &&
+    isSameAddress(row?.context.client?.emailAddress, toAddress)
   if (!current?.active || !business.active || !isTheirs) return 'GONE'
+  const isLive = statuses.some(({ status, live }) => status === current.status && live)
+  if (objectType === 'DISCLAIMER') {
+    if (current.status === SIGNED) return 'DONE'
+    return isLive ? 'ASKS' : 'CLOSED'
+  }
   const startTime = current.startTime as Temporal.Instant
   if (!startTime.equals(question.startTime)) return 'MOVED'
   if (Temporal.Instant.compare(now, startTime) >= 0) return 'OVER'
+  if (isAsAnswered(question, current, business)) return 'DONE'
+  if (!isLive || !isAnswerable(question, current, { business, statuses })) return 'CLOSED'
+  const until = startTime.subtract({ hours: business.cancelUntilHours ?? 0 })
+  return answer === 'cancel' && Temporal.Instant.compare(now, until) > 0 ? 'TOO_LATE' : 'ASKS'
+}
+
+function isAsAnswered(
+  { objectType, answer, clientId }: Question,
+  { status, clientIdList, confirmedClientIdList }: StoredObject,
+  business: BusinessRow,
+) {
+  if (objectType === 'CALENDAR') return status === wantedStatus(answer, business)
+  return answer === 'confirm'
+    ? (confirmedClientIdList as number[]).includes(clientId)
+    : !(clientIdList as number[]).includes(clientId)
+}
+
+function isAnswerable(
+  { objectType, answer, clientId }: Question,
+  current: StoredObject,
+  { business, statuses }: Pick<AnswerContext, 'business' | 'statuses'>,
+) {
+  if (objectType === 'CLASS_SCHEDULE') return (current.clientIdList as number[]).includes(clientId)
   const wanted = wantedStatus(answer, business)
-  if (current.status === wanted) return 'DONE'
   const isUsable = statuses.some(
     ({ status, active, live }) => status === wanted && active && live === (answer === 'confirm'),
   )
-  const isLive = statuses.some(({ status, live }) => status === current.status && live)
-  if (!isUsable || !isLive || ARRIVED.has(current.status as string)) return 'CLOSED'
-  const until = startTime.subtract({ hours: business.cancelUntilHours ?? 0 })
-  return answer === 'cancel' && Temporal.Instant.compare(now, until) > 0 ? 'TOO_LATE' : 'ASKS'
+  return isUsable && !ARRIVED.has(current.status as string)
 }
 
 /** The client has arrived; confirming would undo that. */

@@ -1,10 +1,13 @@
-import { saveDefinition } from '../automation/define.ts'
+import { changedProperties, readAgainst, saveDefinition } from '../automation/define.ts'
+import type { ActionInput } from '../contract/event-action.ts'
 import { isDefinitionObjectType, kindNamed } from '../contract/event-definition.ts'
 import { isPlainObject } from '../contract/json.ts'
 import { externalName, refName } from '../contract/object-body.ts'
 import { objectKind, type ObjectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import { invalid, type Fault } from '../errors.ts'
+import { listAllActions, type StoredAction } from '../store/event-actions.ts'
+import { listAllDefinitions, lockSettings } from '../store/event-definitions.ts'
 import { listReferredObjects } from '../store/objects.ts'
 import { resolveNames, type LineRefs } from './line-refs.ts'
 import type { Author } from './saving.ts'
@@ -30,7 +33,52 @@ export async function saveDefinitionLine(
     )
   }
   if (faults.length > 0) throw invalid(faults)
-  return saveDefinition(tx, definition, saving)
+  lockSettings(tx, saving.businessId)
+  const saved = await saveDefinition(tx, await withKnownIds(tx, definition, saving, refs), saving)
+  refs.definitions.add(saved.definition.eventDefnId)
+  return saved
+}
+
+/**
+ * The line with the ids of the definition that it describes and of its actions, so that importing a file
+ * again changes nothing: an equal definition, else the only one with its name and event type. A definition
+ * belongs to one line of an import, because names may repeat.
+ */
+async function withKnownIds(tx: Db, line: Record<string, unknown>, saving: Author, refs: LineRefs) {
+  if (line.eventDefnId) return line
+  const { wanted, actions } = await readAgainst(tx, line, saving)
+  const all = await listAllDefinitions(tx, saving.businessId)
+  const others = all.filter(({ eventDefnId }) => !refs.definitions.has(eventDefnId))
+  const [namesake, ...more] = others.filter(
+    ({ description, eventTypeId }) =>
+      description && description === wanted.description && eventTypeId === wanted.eventTypeId,
+  )
+  const known =
+    others.find((one) => changedProperties(one, wanted).length === 0) ??
+    (more.length === 0 ? namesake : undefined)
+  if (!known) return line
+  const { eventDefnId } = known
+  if (!Array.isArray(line.eventActions)) return { ...line, eventDefnId }
+  const stored = await listAllActions(tx, saving.businessId)
+  const ids = knownActions(
+    stored.filter((action) => action.eventDefnId === eventDefnId),
+    actions,
+  )
+  const eventActions = line.eventActions.map((action, i) => ({ eventActionId: ids[i], ...action }))
+  return { ...line, eventDefnId, eventActions }
+}
+
+/** The id of the stored action that each one equals, if any; rather one that is as active. */
+function knownActions(stored: StoredAction[], actions: ActionInput[]) {
+  const left = new Set(stored)
+  return actions.map(({ active, emailTemplateId, recipient = null }) => {
+    const equal = [...left].filter(
+      (one) => one.emailTemplateId === emailTemplateId && one.recipient === recipient,
+    )
+    const known = equal.find((one) => one.active === active) ?? equal[0]
+    if (known) left.delete(known)
+    return known?.eventActionId
+  })
 }
 
 const TARGETS: Record<string, string> = {
@@ -53,7 +101,7 @@ function targetOfObject({ objectType, eventType }: Record<string, unknown>) {
 }
 
 /** Returns the body with names replaced by ids. */
-const nameResolver =
+export const nameResolver =
   (tx: Db, businessId: number, refs: LineRefs, faults: Fault[]) =>
   async (body: Record<string, unknown>, targets: Record<string, string>, at: string) => {
     const filled: Record<string, unknown> = { businessId, ...body }

@@ -1,6 +1,7 @@
 import { isPlainObject, isSame } from '../contract/json.ts'
 import type { ObjectKind } from '../contract/objects.ts'
 import { checkHtml } from '../email/html-pool.ts'
+import type { CheckedHtml } from '../email/read-html.ts'
 import { templateFaults, type CheckedFields } from '../email/check-template.ts'
 import type { Fault } from '../errors.ts'
 import type { StoredObject } from '../store/objects.ts'
@@ -23,8 +24,8 @@ export function faultsInBody(body: unknown, faults: Fault[]): Fault[] {
   )
 }
 
-/** For each HTML body: its faults, and the HTML to store. */
-export type HtmlChecks = Map<string, { faults: Fault[]; stored: string }>
+/** For each HTML body: its faults, the HTML to store, and what it lacks of the given one. */
+export type HtmlChecks = Map<string, Pick<CheckedHtml, 'faults' | 'stored' | 'removed'>>
 
 /**
  * Checks the HTML of templates on worker threads. The caller does this before its transaction, so
@@ -37,11 +38,15 @@ export async function checkHtmlOf(kind: ObjectKind, bodies: unknown[], businessI
     const html = isPlainObject(body) ? body.emailBody : undefined
     if (typeof html !== 'string' || checks.has(html)) continue
     if (kind.fields.emailBody!.faults(html).length > 0) continue
-    const { faults, stored } = await checkHtml(businessId, html)
-    checks.set(html, { faults, stored: stored === html ? html : stored })
+    const { faults, stored, removed } = await checkHtml(businessId, html)
+    checks.set(html, { faults, stored: stored === html ? html : stored, removed })
   }
   return checks
 }
+
+/** What is not stored of the HTML of one template. */
+export const removedFrom = (checks: HtmlChecks) =>
+  [...checks.values()].flatMap(({ removed }) => removed)
 
 /** The faults of a template. HTML that was stored before is not checked again. */
 export const faultsOfTemplate = (template: StoredObject, given: unknown, checks: HtmlChecks) => [

@@ -2,6 +2,7 @@ import type { Database, Db } from '../database/database.ts'
 import {
   eraseAudit,
   eraseClientRows,
+  eraseFeedSamples,
   eraseMails,
   eraseReportMails,
   eraseTraces,
@@ -16,7 +17,7 @@ const PAGE = 5_000
  * audit comes last, because former names and addresses are read from it.
  */
 export async function eraseClient(
-  { maintenance }: Database,
+  { maintenance }: Pick<Database, 'maintenance'>,
   client: { businessId: number; clientId: number },
   now: Temporal.Instant,
   onProgress?: (rows: number) => void,
@@ -44,6 +45,7 @@ export async function eraseClient(
   await inPages((page) => inTransaction((tx) => eraseMails(tx, client, page, now)))
   add(await inTransaction((tx) => eraseReportMails(tx, client)))
   add(await inTransaction((tx) => eraseTraces(tx, client)))
+  add(await inTransaction((tx) => eraseFeedSamples(tx, client)))
   await inPages((page) => inTransaction((tx) => eraseAudit(tx, client, page)))
   return totals
 }

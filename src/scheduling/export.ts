@@ -15,20 +15,22 @@ import { listAllFiles, readContent, type StoredFile } from '../store/files.ts'
 import { OWN_FIELDS } from './business.ts'
 import { withItemRefs } from './inner-references.ts'
 import { listAllStatuses } from '../store/statuses.ts'
-import { listSuppressions } from '../store/suppressions.ts'
+import { listSuppressions, positionOf } from '../store/suppressions.ts'
 
 export type ExportLine = { kind: string } & Record<string, unknown>
 
 /**
  * Writes one snapshot of a business as lines that can be imported. Lines refer to each other by their
- * position and not by id, so that exporting an import gives the same lines.
+ * position and not by id, so that exporting an import gives the same lines. `begin` may be called again: a
+ * replica can cancel a snapshot.
  */
 export async function exportBusiness(
   db: Db,
   businessId: number,
-  write: (lines: ExportLine[]) => Promise<void>,
+  begin: () => Promise<(lines: ExportLine[]) => Promise<void>>,
 ) {
   await db.snapshot(async (tx) => {
+    const write = await begin()
     await write([businessLine(await getBusiness(tx, businessId))])
     await write((await listAllStatuses(tx, [businessId])).map(statusLine))
     const files = await listAllFiles(tx, businessId)
@@ -41,19 +43,22 @@ export async function exportBusiness(
       }
     }
     await write(await definitionLines(tx, businessId, refs))
-    for (let after: [string, string] | undefined; ;) {
+    for (let after: ReturnType<typeof positionOf> | undefined; ;) {
       const page = await listSuppressions(tx, businessId, { after, limit: 500 })
       if (page.length === 0) break
       await write(
-        page.map(({ emailAddress: address, reason, detail, createdDate }) => ({
+        page.map(({ emailAddress: address, reason, detail, emailCategoryId, createdDate }) => ({
           kind: 'suppression',
           emailAddress: address,
           reason,
           detail,
+          ...(emailCategoryId === null
+            ? {}
+            : { emailCategoryRef: refs.refFor('emailCategory', emailCategoryId) }),
           createdDate: createdDate.epochMilliseconds,
         })),
       )
-      after = [page.at(-1)!.emailAddress, page.at(-1)!.reason]
+      after = positionOf(page.at(-1)!)
     }
   })
 }
@@ -130,7 +135,8 @@ function objectLine(kind: ObjectKind, object: ExportedObject, refs: Refs): Expor
   const ref = refs.assign(kind, object[kind.id])
   if (ref) line.ref = ref
   line.externalId = object.externalId
-  for (const [property, { refersTo, itemsReferTo }] of Object.entries(kind.fields)) {
+  for (const [property, { refersTo, itemsReferTo, isServerOwned }] of Object.entries(kind.fields)) {
+    if (isServerOwned) continue
     const value = object[property]
     if (itemsReferTo) {
       line[property] = withItemRefs(itemsReferTo, value, (id) =>
@@ -218,6 +224,7 @@ function definitionLine(definition: StoredDefinition, refs: Refs): ExportLine {
     triggerMinutes: definition.triggerMinutes,
     offsetMode: definition.offsetMode,
     latePolicy: definition.latePolicy,
+    allowPast: definition.allowPast,
     triggerAnchor: definition.triggerAnchor,
     changes: definition.changes,
     onlyIfStatus: definition.onlyIfStatus,

@@ -11,6 +11,7 @@ import { isPlainObject } from '../contract/json.ts'
 import { foreignBusiness, readFields } from '../contract/read-fields.ts'
 import type { Db } from '../database/database.ts'
 import { conflict, invalid, notFound, type Fault } from '../errors.ts'
+import { lockSettings } from '../store/event-definitions.ts'
 import {
   countContents,
   findFileUses,
@@ -37,6 +38,7 @@ export async function saveFile(
 ): Promise<SavedFile> {
   const fileUUId = readUUId(body)
   if (fileUUId === undefined) return createFile(tx, body, saving)
+  lockSettings(tx, saving.businessId)
   const before = await lockFile(tx, saving.businessId, fileUUId)
   if (!before) throw notFound('file', fileUUId)
   allow?.(withoutHash(before))
@@ -46,6 +48,7 @@ export async function saveFile(
 /** A file in an import. It keeps the UUID by which templates of the same import name it. */
 export async function saveFileLine(tx: Db, body: unknown, saving: Author): Promise<SavedFile> {
   const fileUUId = readUUId(body)
+  lockSettings(tx, saving.businessId)
   const before = fileUUId ? await lockFile(tx, saving.businessId, fileUUId) : undefined
   if (!before) return createFile(tx, body, saving, fileUUId)
   const { content: _content, ...rest } = body as Record<string, unknown>

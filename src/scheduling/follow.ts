@@ -4,7 +4,7 @@ import type { ObjectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import { listDefinitionsOfTypes, planAgain, waitForBookings } from '../store/event-definitions.ts'
 import type { BusinessFields, BusinessRow } from '../store/businesses.ts'
-import { listObjectsOfClients, type StoredObject } from '../store/objects.ts'
+import { listObjectsOfClients, ofKind, type StoredObject } from '../store/objects.ts'
 import { objectIdOf } from '../store/subject.ts'
 import { lockSubjectsForUpdate } from '../store/subjects.ts'
 import { isSame } from '../contract/json.ts'
@@ -34,9 +34,10 @@ export async function followChanges(
   if (kind.kind === 'invitationCampaign' && changed('expiresTime').length > 0) {
     await planAgain(tx, saving.businessId, reminderTypesOf(['INVITATION']))
   }
-  if (kind.kind === 'client') {
-    const clientIds = changed('tags').map(({ object }) => object.clientId as number)
-    if (clientIds.length > 0) await followTags(tx, clientIds, saving)
+  const clients = changed('tags').flatMap(({ object }) => ofKind('client', kind, object) ?? [])
+  if (clients.length > 0) {
+    const clientIds = clients.map(({ clientId }) => clientId)
+    await followTags(tx, clientIds, saving)
   }
 }
 

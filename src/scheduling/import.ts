@@ -1,22 +1,22 @@
-import { BulkCall } from '../automation/approvals.ts'
-import { OBJECT_KINDS, type ObjectKind } from '../contract/objects.ts'
+import { setImmediate } from 'node:timers/promises'
+import { BulkCall, BulkTrial, type Planned } from '../automation/approvals.ts'
+import { OBJECT_KINDS, objectKind, type ObjectKind } from '../contract/objects.ts'
 import { isPlainObject } from '../contract/json.ts'
 import type { Db } from '../database/database.ts'
+import { runAndRollBack } from '../database/roll-back.ts'
 import { RequestError } from '../errors.ts'
-import {
-  brokenConstraint,
-  isDeadlock,
-  isRefusedValue,
-  isTooSlow,
-} from '../database/postgres-errors.ts'
+import { brokenConstraint, isRefusedValue, isTooSlow } from '../database/postgres-errors.ts'
+import { idIn } from '../store/objects.ts'
 import { SettingsCache } from '../store/settings.ts'
+import { WorkQueue } from '../work-queue.ts'
 import { saveBusinessLine } from './business-lines.ts'
-import { checkHtmlOf } from './email-templates.ts'
+import { checkHtmlOf, type HtmlChecks } from './email-templates.ts'
 import { saveDefinitionLine } from './definition-lines.ts'
+import { EarlierLines } from './earlier-lines.ts'
 import { saveFileLine } from './files.ts'
 import { LineRefs } from './line-refs.ts'
 import { saveObjects } from './save.ts'
-import type { Saving } from './saving.ts'
+import type { SaveOutcome, Saving } from './saving.ts'
 import { saveStatusOf } from './statuses.ts'
 import { saveSuppressionLine } from './suppression-lines.ts'
 
@@ -36,6 +36,8 @@ export type Importing = {
   recordedAt?: Saving['recordedAt']
   /** Returns why the caller may not write this kind; undefined if it may. */
   refusalOf?: (kind: string) => string | undefined
+  /** Called with what a transaction has saved, before it commits. Not in a dry run. */
+  onSaved?: (tx: Db, kind: ObjectKind, outcomes: SaveOutcome[]) => Promise<void>
   onRefused?: (line: number, reason: string) => void
   /** Called after every window with the number of lines that are done. */
   onProgress?: (lines: number) => void
@@ -44,9 +46,15 @@ export type Importing = {
 export type Imported = {
   accepted: Record<string, number>
   refusedCount: number
+  /** How many accepted lines create an object, change one, or change nothing. */
+  changes: Record<string, Changes>
+  /** Only of a dry run. */
+  planned?: Planned
   /** Its mails wait for this approval. */
   approvalId?: number
 }
+
+type Changes = { created: number; changed: number; unchanged: number }
 
 /** How many lines are saved together. A line may refer to another one of its window. */
 export const WINDOW = 1_000
@@ -56,6 +64,9 @@ export const WINDOW = 1_000
  * A usual line has about 250 bytes.
  */
 const MAX_WINDOW_BYTES = 262_144
+
+/** Imports of one business take turns: together they use as much of the processor as one of them. */
+const windows = new WorkQueue({ total: Infinity, perBusiness: 1 })
 
 /** How often an import renews its approval. After a minute without renewal, the engine ends its count. */
 const RENEW_EVERY_MS = 15_000
@@ -73,7 +84,7 @@ export async function importLines(
   importing: Importing,
 ): Promise<Imported> {
   const bulkCall = new BulkCall(importing)
-  const run = new Run({ ...importing, bulkCall }, (work) => db.transaction(work))
+  const run = new Run({ ...importing, bulkCall }, db)
   let saving: Promise<void> = Promise.resolve()
   // Uses a timer, because the caller may pause between two windows for longer than the engine waits.
   const renewing = setInterval(() => void bulkCall.renew(db, importing.now()), RENEW_EVERY_MS)
@@ -81,7 +92,7 @@ export async function importLines(
   try {
     for await (const window of windowsOf(lines)) {
       await saving
-      saving = run.save(window)
+      saving = windows.run(importing, () => run.save(window))
       // Awaited above or after the loop; without this, a failure in between would be unhandled.
       saving.catch(() => {})
     }
@@ -98,40 +109,16 @@ export async function importLines(
   return approvalId === undefined ? run.imported : { ...run.imported, approvalId }
 }
 
-/**
- * A dry run: saves in one transaction and rolls it back. It is not run again after a deadlock, because
- * the lines can be read only once.
- */
+/** A dry run: the same transactions as the import, each of which is rolled back. */
 export async function tryLines(
   db: Db,
   lines: AsyncIterable<Line[]> | Iterable<Line[]>,
   importing: Importing,
 ): Promise<Imported> {
-  class Tried extends Error {}
-  let imported: Imported | undefined
-  const everything = async (tx: Db) => {
-    const run = new Run(importing, (work) => tx.attempt(work))
-    try {
-      for await (const window of windowsOf(lines)) await run.save(window)
-    } catch (error) {
-      throw isDeadlock(error) ? deadlocked() : error
-    }
-    imported = run.imported
-    throw new Tried()
-  }
-  await db.transaction(everything).catch((error) => {
-    if (!(error instanceof Tried)) throw error
-  })
-  return imported!
+  const run = new Run(importing, db, new EarlierLines())
+  for await (const window of windowsOf(lines)) await windows.run(importing, () => run.save(window))
+  return { ...run.imported, planned: run.planned }
 }
-
-const deadlocked = () =>
-  new RequestError(
-    503,
-    'The dry run ended in a deadlock with another change. Try again.',
-    undefined,
-    { 'retry-after': '1' },
-  )
 
 async function* windowsOf(lines: AsyncIterable<Line[]> | Iterable<Line[]>) {
   let window: Line[] = []
@@ -141,6 +128,8 @@ async function* windowsOf(lines: AsyncIterable<Line[]> | Iterable<Line[]>) {
       window.push(line)
       if ('body' in line) bytes += line.bytes ?? 0
       if (window.length < WINDOW && bytes < MAX_WINDOW_BYTES) continue
+      // A window whose lines are all refused waits for nothing else: other requests run now.
+      await setImmediate()
       yield window
       window = []
       bytes = 0
@@ -149,23 +138,27 @@ async function* windowsOf(lines: AsyncIterable<Line[]> | Iterable<Line[]>) {
   if (window.length > 0) yield window
 }
 
-type Read = { number: number; body: Record<string, unknown> }
-type Transact = <T>(work: (tx: Db) => Promise<T>) => Promise<T>
+type Body = Record<string, unknown>
+type Read = { number: number; body: Body }
 
 /** A dry run sends nothing, so it has no `bulkCall`. */
 type Running = Importing & { bulkCall?: BulkCall }
 
 class Run {
-  readonly imported: Imported = { accepted: {}, refusedCount: 0 }
+  readonly imported: Imported = { accepted: {}, refusedCount: 0, changes: {} }
+  readonly planned: Planned = { triggers: 0, mailsAtOnce: 0 }
   readonly #importing: Running
-  readonly #transact: Transact
+  readonly #db: Db
+  readonly #earlier: EarlierLines | undefined
   readonly #refs = new LineRefs()
   readonly #settings = new SettingsCache()
   #lines = 0
 
-  constructor(importing: Running, transact: Transact) {
+  /** With `earlier` it is a dry run. */
+  constructor(importing: Running, db: Db, earlier?: EarlierLines) {
     this.#importing = importing
-    this.#transact = transact
+    this.#db = db
+    this.#earlier = earlier
   }
 
   async save(window: Line[]) {
@@ -198,8 +191,7 @@ class Run {
   #faultOf(body: unknown): string | undefined {
     if (!isPlainObject(body)) return 'must be a JSON object'
     const { kind } = body
-    if (typeof kind !== 'string' || !KNOWN.has(kind))
-      return `/kind: must be one of ${KINDS.join(', ')}`
+    if (typeof kind !== 'string' || !KNOWN.has(kind)) return UNKNOWN_KIND
     const { businessId = null } = body
     if (businessId !== null && businessId !== this.#importing.businessId)
       return '/businessId: must be your own business'
@@ -213,9 +205,9 @@ class Run {
       return
     }
     const ready = lines.filter((line) => {
-      const fault = this.#refs.fill(declared, line.body)
-      if (fault) this.#refuse(line.number, fault)
-      return fault === undefined
+      const filled = this.#refs.fill(declared, line.body)
+      if ('fault' in filled) this.#refuse(line.number, filled.fault)
+      return 'body' in filled
     })
     if (ready.length > 0) await this.#saveBatch(declared, ready)
   }
@@ -225,14 +217,17 @@ class Run {
     const bodies = batch.map((line) => line.body)
     const html = await checkHtmlOf(kind, bodies, this.#importing.businessId)
     try {
-      const outcomes = await this.#transact((tx) =>
-        saveObjects(tx, kind, bodies, { ...this.#saving(), html }),
+      const { outcomes, planned } = await this.#transact(bodies, (tx) =>
+        this.#saveAndCount(tx, kind, bodies, html),
       )
+      this.planned.triggers += planned?.triggers ?? 0
+      this.planned.mailsAtOnce += planned?.mailsAtOnce ?? 0
       outcomes.forEach((outcome, i) => {
         const { number, body } = batch[i]!
         if (outcome.refused) return this.#refuse(number, outcome.refused.message)
-        this.#refs.keep(kind, body, outcome.object[kind.id] as number)
-        this.#accept(kind.kind)
+        this.#refs.keep(kind, body, idIn(kind, outcome.object))
+        this.#accept(body)
+        this.#countChange(kind.kind, outcome)
       })
     } catch (error) {
       const reason = reasonOf(error)
@@ -247,16 +242,76 @@ class Run {
     }
   }
 
+  /** A dry run counts what its lines would plan and send. */
+  async #saveAndCount(tx: Db, kind: ObjectKind, bodies: Body[], html: HtmlChecks) {
+    if (!this.#earlier) {
+      const outcomes = await this.#saveBodies(tx, kind, bodies, html)
+      await this.#importing.onSaved?.(tx, kind, outcomes)
+      return { outcomes }
+    }
+    const trial = new BulkTrial(this.#importing)
+    const outcomes = await this.#saveBodies(tx, kind, bodies, html, trial)
+    return { outcomes, planned: await trial.count(tx) }
+  }
+
+  #countChange(kind: string, outcome: SaveOutcome) {
+    if (outcome.refused) return
+    const changes = (this.imported.changes[kind] ??= { created: 0, changed: 0, unchanged: 0 })
+    const isSame = outcome.object === outcome.before
+    changes[isSame ? 'unchanged' : outcome.before ? 'changed' : 'created'] += 1
+  }
+
   async #saveOther(kind: string, { number, body }: Read) {
     try {
-      const { kind: _kind, ...given } = body
-      await this.#transact((tx) => OTHERS[kind]!(tx, given, this.#saving(), this.#refs))
-      this.#accept(kind)
+      await this.#transact([body], (tx) => this.#saveBody(tx, kind, body))
+      this.#accept(body)
     } catch (error) {
       const reason = reasonOf(error)
       if (!reason) throw error
       this.#refuse(number, reason)
     }
+  }
+
+  /** A dry run saves the earlier lines that these ones name again, and rolls everything back. */
+  async #transact<T>(bodies: Body[], work: (tx: Db) => Promise<T>): Promise<T> {
+    if (!this.#earlier) return this.#db.transaction(work)
+    const needed = Map.groupBy(this.#earlier.namedBy(bodies), ({ kind }) => kind as string)
+    const templates = needed.get('emailTemplate') ?? []
+    const html = await checkHtmlOf(
+      objectKind('emailTemplate')!,
+      templates,
+      this.#importing.businessId,
+    )
+    return runAndRollBack(this.#db, async (tx) => {
+      for (const kind of KINDS) await this.#saveAgain(tx, kind, needed.get(kind) ?? [], html)
+      return work(tx)
+    })
+  }
+
+  /** Lines that were accepted before; the objects have new ids now. */
+  async #saveAgain(tx: Db, name: string, bodies: Body[], html: HtmlChecks) {
+    const kind = objectKind(name)
+    if (!kind) {
+      for (const body of bodies) await this.#saveBody(tx, name, body)
+      return
+    }
+    for (let at = 0; at < bodies.length; at += WINDOW) {
+      const some = bodies.slice(at, at + WINDOW)
+      const outcomes = await this.#saveBodies(tx, kind, some, html)
+      outcomes.forEach((outcome, i) => {
+        if (!outcome.refused) this.#refs.keep(kind, some[i]!, idIn(kind, outcome.object))
+      })
+    }
+  }
+
+  #saveBodies(tx: Db, kind: ObjectKind, bodies: Body[], html: HtmlChecks, trial?: BulkTrial) {
+    const filled = bodies.map((body) => ({ body, ...this.#refs.fill(kind, body) }).body)
+    const counting = trial ? { bulkCall: trial } : {}
+    return saveObjects(tx, kind, filled, { ...this.#saving(), ...counting, html })
+  }
+
+  #saveBody(tx: Db, kind: string, { kind: _kind, ...given }: Body) {
+    return OTHERS[kind]!(tx, given, this.#saving(), this.#refs)
   }
 
   #saving(): Saving {
@@ -273,7 +328,8 @@ class Run {
       businessId,
       user,
       now: now(),
-      settings: this.#settings,
+      // Settings of a transaction that was rolled back are not those of the next one.
+      settings: this.#earlier ? new SettingsCache() : this.#settings,
       visibility,
       history,
       areLines: true,
@@ -282,8 +338,10 @@ class Run {
     }
   }
 
-  #accept(kind: string) {
+  #accept(body: Body) {
+    const kind = body.kind as string
     this.imported.accepted[kind] = (this.imported.accepted[kind] ?? 0) + 1
+    this.#earlier?.keep(body)
   }
 
   #refuse(line: number, reason: string) {
@@ -292,7 +350,7 @@ class Run {
   }
 }
 
-type Save = (tx: Db, body: Read['body'], saving: Saving, refs: LineRefs) => Promise<unknown>
+type Save = (tx: Db, body: Body, saving: Saving, refs: LineRefs) => Promise<unknown>
 
 /** Kinds that are saved line by line. */
 const OTHERS: Record<string, Save> = {
@@ -313,6 +371,7 @@ const KINDS = [
   'suppression',
 ]
 const KNOWN = new Set(KINDS)
+const UNKNOWN_KIND = `/kind: must be one of ${KINDS.join(', ')}`
 
 function reasonOf(error: unknown): string | undefined {
   if (error instanceof RequestError && error.status < 500) return error.message

@@ -3,7 +3,7 @@ import { refName } from '../contract/object-body.ts'
 import type { ObjectKind } from '../contract/objects.ts'
 import { isPlainObject } from '../contract/json.ts'
 import type { Fault } from '../errors.ts'
-import type { StoredObject } from '../store/objects.ts'
+import type { ClassSchedule, Professional } from '../store/objects.ts'
 
 /** Ids inside the items of a list: the students of `attendance`, the locations of `workingHours`. */
 type Item = Record<string, unknown>
@@ -26,8 +26,10 @@ export function fillItemRefs(
   idOf: (kind: string, ref: string) => number | string | undefined,
 ): string | undefined {
   for (const [property, { itemsReferTo }] of Object.entries(kind.fields)) {
-    const items = body[property]
-    if (!itemsReferTo || !Array.isArray(items)) continue
+    const given = body[property]
+    if (!itemsReferTo || !Array.isArray(given)) continue
+    const items = [...given]
+    body[property] = items
     const name = refName(itemsReferTo.property)
     for (const [i, item] of items.entries()) {
       if (!isPlainObject(item) || !Object.hasOwn(item, name)) continue
@@ -40,27 +42,37 @@ export function fillItemRefs(
   return undefined
 }
 
-/** Removes students who left a class from its attendance. */
-export function withAttendance(input: ObjectInput, base: StoredObject): ObjectInput {
-  const { clientIdList, attendance } = input.values
-  if (!Array.isArray(clientIdList) || attendance !== undefined) return input
-  const present = (base.attendance as Item[]).filter(({ clientId }) =>
-    clientIdList.includes(clientId),
-  )
-  return { ...input, values: { ...input.values, attendance: present } }
+/** Removes students who left a class from its attendance and from those who confirmed. */
+export function withAttendance(input: ObjectInput, base: ClassSchedule): ObjectInput {
+  const { clientIdList, attendance, confirmedClientIdList } = input.values
+  if (!Array.isArray(clientIdList)) return input
+  const values = { ...input.values }
+  if (attendance === undefined) {
+    values.attendance = base.attendance.filter(({ clientId }) => clientIdList.includes(clientId))
+  }
+  if (confirmedClientIdList === undefined) {
+    values.confirmedClientIdList = base.confirmedClientIdList.filter((id) =>
+      clientIdList.includes(id),
+    )
+  }
+  return { ...input, values }
 }
 
-export const strayStudents = ({ clientIdList, attendance }: StoredObject): Fault[] =>
-  strayItems('attendance', attendance, 'clientId', clientIdList as number[])
-
-export const strayLocations = (object: StoredObject): Fault[] =>
-  ['workingHours', 'workingExceptions'].flatMap((property) =>
-    strayItems(property, object[property], 'locationId', object.locationIdList as number[]),
+export const strayStudents = ({ clientIdList, attendance }: ClassSchedule): Fault[] =>
+  attendance.flatMap(({ clientId }, i) =>
+    clientIdList.includes(clientId) ? [] : strayItem('attendance', i, 'clientId'),
   )
 
-const strayItems = (property: string, items: unknown, id: string, known: number[]): Fault[] =>
-  (items as Item[]).flatMap(({ [id]: given }, i) =>
-    (given ?? null) === null || known.includes(given as number)
-      ? []
-      : [{ pointer: `/${property}/${i}/${id}`, detail: `must be one of ${id}List` }],
+export const strayLocations = (staff: Professional): Fault[] =>
+  (['workingHours', 'workingExceptions'] as const).flatMap((property) =>
+    staff[property].flatMap(({ locationId = null }, i) =>
+      locationId === null || staff.locationIdList.includes(locationId)
+        ? []
+        : strayItem(property, i, 'locationId'),
+    ),
   )
+
+const strayItem = (property: string, i: number, id: string): Fault => ({
+  pointer: `/${property}/${i}/${id}`,
+  detail: `must be one of ${id}List`,
+})

@@ -7,6 +7,8 @@ import { fillItemRefs } from './inner-references.ts'
  * appointments. Exports use refs, because an import assigns new ids.
  */
 export class LineRefs {
+  /** The ids of the definitions that lines have saved. */
+  readonly definitions = new Set<number>()
   readonly #ids = new Map<string, number | string>()
 
   keep(kind: ObjectKind, body: Record<string, unknown>, id: number | string) {
@@ -17,19 +19,26 @@ export class LineRefs {
     return this.#ids.get(`${kind} ${ref}`)
   }
 
-  /** Replaces refs by ids; returns a fault if no earlier line has the ref. */
-  fill(kind: ObjectKind, body: Record<string, unknown>): string | undefined {
+  /** The body with ids instead of refs, or a fault if no earlier line has a ref. */
+  fill(
+    kind: ObjectKind,
+    given: Record<string, unknown>,
+  ): { body: typeof given } | { fault: string } {
+    const body = { ...given }
     for (const { property, name, target } of namesOf(kind)) {
       const named = body[name]
       if (named === undefined || named === null) continue
       const { ids, missing } = resolveNames(named, (ref) => this.idOf(target, ref))
       if (missing.length > 0) {
         const { title } = objectKind(target)!
-        return `/${name}: no line before this one is a ${title} with the ref ${missing[0]}`
+        return {
+          fault: `/${name}: no line before this one is a ${title} with the ref ${missing[0]}`,
+        }
       }
       body[property] = ids
     }
-    return fillItemRefs(kind, body, (target, ref) => this.idOf(target, ref))
+    const fault = fillItemRefs(kind, body, (target, ref) => this.idOf(target, ref))
+    return fault === undefined ? { body } : { fault }
   }
 }
 

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { MAX_FILE_BYTES } from '../contract/file-library.ts'
-import type { Line } from './import.ts'
+import { WINDOW, type Line } from './import.ts'
 
 /** The limit of a request body. */
 const MAX_LINE_LENGTH = 1_048_576
@@ -10,8 +10,8 @@ const FILE_LINE = Buffer.from('{"kind":"fileLibrary"')
 const NEWLINE = 0x0a
 
 /**
- * Reads an NDJSON stream, and yields the lines that end in each piece. Blank lines are counted, but not
- * yielded. Buffers no more than the longest valid line.
+ * Reads an NDJSON stream, and yields the lines that end in each piece, at most a window of them at once.
+ * Blank lines are counted, but not yielded. Buffers no more than the longest valid line.
  */
 export async function* readNdjson(pieces: AsyncIterable<Buffer>): AsyncIterable<Line[]> {
   let number = 0
@@ -29,14 +29,22 @@ export async function* readNdjson(pieces: AsyncIterable<Buffer>): AsyncIterable<
   }
 
   for await (const piece of pieces) {
-    const lines: Line[] = []
+    let lines: Line[] = []
     let start = 0
     for (;;) {
+      // Blank lines are so short that nothing else may be done for each.
+      while (length === 0 && isLineBreak(piece, start)) {
+        start += piece[start] === NEWLINE ? 1 : 2
+        number += 1
+      }
       const newline = piece.indexOf(NEWLINE, start)
       if (newline === -1) break
       const line = take(piece.subarray(start, newline))
       if (line) lines.push(line)
       start = newline + 1
+      if (lines.length < WINDOW) continue
+      yield lines
+      lines = []
     }
     const rest = piece.subarray(start)
     length += rest.length
@@ -55,15 +63,19 @@ function maxLength(buffered: Buffer[], next: Buffer) {
   return start.equals(FILE_LINE) ? MAX_FILE_LINE_LENGTH : MAX_LINE_LENGTH
 }
 
+const isLineBreak = (piece: Buffer, at: number) =>
+  piece[at] === NEWLINE || (piece[at] === 0x0d && piece[at + 1] === NEWLINE)
+
 const BOM = Buffer.from([0xef, 0xbb, 0xbf])
 
 function readLine(number: number, given: Buffer): Line | undefined {
   const bytes = number === 1 && given.subarray(0, 3).equals(BOM) ? given.subarray(3) : given
   if (!isUtf8(bytes)) return { number, fault: 'is not UTF-8' }
   const text = bytes.toString('utf8')
+  if (text.trim() === '') return undefined
   try {
     return { number, body: JSON.parse(text), bytes: bytes.length }
   } catch {
-    return text.trim() === '' ? undefined : { number, fault: 'is not JSON' }
+    return { number, fault: 'is not JSON' }
   }
 }

@@ -4,7 +4,7 @@ import { objectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import type { PastStatusChange } from '../store/demo-history.ts'
 import { lockPlans, type StoredDefinition } from '../store/event-definitions.ts'
-import { lockObjectsForUpdate } from '../store/objects.ts'
+import { idIn, lockObjectsForUpdate } from '../store/objects.ts'
 import { listSubjects } from '../store/subjects.ts'
 
 /** The demo imports objects with their first status; these are the later ones, and what they affect. */
@@ -41,7 +41,7 @@ async function planPage(tx: Db, { businessId, changes, definitions, now }: Follo
   const externalIds = changes.map(({ externalId }) => externalId)
   const named = { ids: [], externalIds, visibility: null }
   const objects = await lockObjectsForUpdate(tx, businessId, kind, named)
-  const ids = objects.map((object) => object[kind.id] as number | string)
+  const ids = objects.map((object) => idIn(kind, object))
   const subjects = await listSubjects(tx, businessId, objectType, ids)
   const reminders = await readRemindersToPlan(tx, businessId, objectType, ids, definitions)
   const saved = subjects.map((subject) => ({

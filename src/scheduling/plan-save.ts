@@ -7,7 +7,7 @@ import { runAndRollBack } from '../database/roll-back.ts'
 import { listActions } from '../store/event-actions.ts'
 import { lockPlans } from '../store/event-definitions.ts'
 import { listTriggersOfObject, type StoredTrigger } from '../store/event-triggers.ts'
-import { lockObjectsForUpdate } from '../store/objects.ts'
+import { idIn, lockObjectsForUpdate } from '../store/objects.ts'
 import { nameTriggers } from '../store/trigger-names.ts'
 import { saveObject } from './save.ts'
 import type { Allow, Saving } from './saving.ts'
@@ -43,7 +43,7 @@ export async function planSave(
   return runAndRollBack(db, async (tx) => {
     const before = await lockTriggers(tx, kind, body, saving)
     const { object } = await saveObject(tx, kind, body, saving, allow)
-    const id = object[kind.id] as number | string
+    const id = idIn(kind, object)
     const after = await listTriggersOfObject(tx, saving.businessId, kind.objectType!, id)
     return describe(tx, compare(before, after, saving.now), saving.businessId)
   })
@@ -63,7 +63,7 @@ async function lockTriggers(
     id === undefined ? { ids: [], externalIds: [externalId!] } : { ids: [id], externalIds: [] }
   const [object] = await lockObjectsForUpdate(tx, businessId, kind, { ...named, visibility })
   if (!object) return []
-  return listTriggersOfObject(tx, businessId, kind.objectType!, object[kind.id] as number | string)
+  return listTriggersOfObject(tx, businessId, kind.objectType!, idIn(kind, object))
 }
 
 type Difference = {

@@ -2,6 +2,7 @@ import { externalName, type ObjectInput } from '../contract/object-body.ts'
 import { objectKind, type ObjectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import type { Fault } from '../errors.ts'
+import { listFeedNames } from '../store/feeds.ts'
 import { lockActiveFiles, type StoredFile } from '../store/files.ts'
 import {
   listReferredObjects,
@@ -17,11 +18,13 @@ import type { Saving } from './saving.ts'
 /** The existing objects of the business that the objects of a save refer to. */
 export type References = {
   settings: SaveSettings
-  has(kind: string, id: number): boolean
+  has(kind: string, id: number | string): boolean
   tagsOf(clientId: unknown): Tags | null
   campaignEndOf(invitationCampaignId: unknown): Temporal.Instant | null
   /** The files that templates attach, by their UUIDs. */
   files: Map<string, StoredFile>
+  /** The names of the feeds that mirror the current objects. */
+  feedNames: Map<number, string>
 }
 
 /**
@@ -35,10 +38,11 @@ export async function resolveReferences(
   current: StoredObject[],
   { businessId, settings: cache, visibility = null }: Saving,
 ): Promise<References> {
-  const [[version], referred, files] = await Promise.all([
+  const [[version], referred, files, feedNames] = await Promise.all([
     readSettingsVersions(tx, [businessId]),
     listReferredObjects(tx, businessId, wantedReferences(kind, inputs, current), visibility),
     lockAttachedFiles(tx, businessId, kind, [...inputs.map(({ values }) => values), ...current]),
+    listFeedNames(tx, businessId, [...new Set(current.flatMap(mirroringFeedOf))]),
   ])
   fillExternalReferences(kind, inputs, referred)
   const named = namedSettings(kind, businessId, [...inputs.map(({ values }) => values), ...current])
@@ -47,13 +51,17 @@ export async function resolveReferences(
   return {
     settings,
     has: (refersTo, id) =>
-      byId.has(`${refersTo} ${id}`) || (settingsOf(refersTo, settings)?.has(id) ?? false),
+      byId.has(`${refersTo} ${id}`) ||
+      (typeof id === 'number' && (settingsOf(refersTo, settings)?.has(id) ?? false)),
     tagsOf: (clientId) => byId.get(`client ${clientId as number}`)?.tags ?? null,
     campaignEndOf: (campaignId) =>
       byId.get(`invitationCampaign ${campaignId as number}`)?.expiresTime ?? null,
     files: new Map(files.map((file) => [file.fileUUId, file])),
+    feedNames,
   }
 }
+
+const mirroringFeedOf = ({ feedId }: StoredObject) => (typeof feedId === 'number' ? feedId : [])
 
 async function lockAttachedFiles(
   tx: Db,

@@ -14,9 +14,10 @@ import { lockPlans, lockSettings } from '../store/event-definitions.ts'
 import type { ReminderRow } from '../store/planned-triggers.ts'
 import {
   drawObjectIds,
+  idIn,
   insertObjects,
   lockObjectsForUpdate,
-  readStored,
+  ofKind,
   updateObjects,
   type StoredObject,
 } from '../store/objects.ts'
@@ -31,12 +32,14 @@ import {
   readTemplateBody,
   storedTemplate,
 } from './email-templates.ts'
+import { countDecimals } from '../contract/currency-digits.ts'
+import { hasAtMostDecimals } from '../contract/fields.ts'
 import { isSame } from '../contract/json.ts'
 import { eventsOf } from './events.ts'
 import { attachmentFaults } from './files.ts'
 import { followChanges } from './follow.ts'
 import { resolveReferences, unknownReferences, type References } from './references.ts'
-import type { Allow, Outcome, Saving } from './saving.ts'
+import type { Allow, SaveOutcome, Saving } from './saving.ts'
 
 /** Saves one object; throws if it is refused. */
 export async function saveObject(
@@ -51,37 +54,6 @@ export async function saveObject(
   return outcome!
 }
 
-/** An object to be saved in a transaction of its own. */
-export type ToSave = Omit<Saving, 'now'> & {
-  /** Bound to the business and the user. */
-  db: Db
-  kind: ObjectKind
-  body: unknown
-  allow?: Allow | undefined
-}
-
-/** An object as it is stored now. */
-export type Saved = { object: StoredObject; isNew: boolean }
-
-/** Saves one object in its own transaction; throws if it is refused. */
-export async function saveAlone(
-  { db, kind, body, allow, ...saving }: ToSave,
-  now: Temporal.Instant,
-): Promise<Saved> {
-  const { object, before, stored } = await db.transaction(async (tx) => {
-    const saved = await saveObject(tx, kind, body, { ...saving, now }, allow)
-    return { ...saved, stored: readWithCommit(tx, kind, [saved.object]) }
-  })
-  return { object: (await stored).get(object[kind.id])!, isNew: !before }
-}
-
-/** Reads saved objects in the same round trip as the commit. Only valid once that has succeeded. */
-export function readWithCommit(tx: Db, kind: ObjectKind, objects: StoredObject[]) {
-  const stored = readStored(tx, kind, objects)
-  stored.catch(() => {})
-  return stored
-}
-
 /**
  * Saves objects of one kind and schedules the triggers of their changes, in the caller's transaction. A
  * faulty body does not affect the others. `allows` belong to the bodies of the same index.
@@ -92,13 +64,13 @@ export async function saveObjects(
   bodies: unknown[],
   saving: Saving,
   allows: (Allow | undefined)[] = [],
-): Promise<Outcome[]> {
+): Promise<SaveOutcome[]> {
   const requests = readBodies(kind, bodies, saving, allows)
-  const outcomes: Outcome[] = []
+  const outcomes: SaveOutcome[] = []
   const conflicted = new Set<number>()
   for (let open = [...requests.keys()]; open.length > 0;) {
     const round = open.map((index) => requests[index]!)
-    const results = await saveRound(tx, kind, round, saving)
+    const results = await writeFirsts(tx, kind, round, saving)
     open = open.filter((index, i) => {
       const result = results[i]!
       if (result === 'repeated') return true
@@ -120,10 +92,10 @@ type SaveRequest = { body: unknown; input: ObjectInput; allow: Allow | undefined
  * The outcome of a body, or why it must be saved again: another body of the round is about the same
  * object, or another transaction has just created an object with its externalId.
  */
-type RoundResult = Outcome | 'repeated' | 'conflict'
+type RoundResult = SaveOutcome | 'repeated' | 'conflict'
 
-/** Saves the first body about each object. */
-export async function saveRound(
+/** Writes the first body about each object. */
+async function writeFirsts(
   tx: Db,
   kind: ObjectKind,
   requests: SaveRequest[],
@@ -159,7 +131,7 @@ export async function saveRound(
   )
 }
 
-export function readBodies(
+function readBodies(
   kind: ObjectKind,
   bodies: unknown[],
   { areLines, businessId }: Saving,
@@ -215,14 +187,16 @@ function withoutRepeats(requests: SaveRequest[], findCurrent: FindCurrent) {
 /** Returns the function that merges a body into its object, or refuses it. */
 const decider =
   (kind: ObjectKind, references: References, newIds: Iterator<number | string>, saving: Saving) =>
-  ({ body, input, allow }: SaveRequest, before: StoredObject | undefined): Outcome => {
+  ({ body, input, allow }: SaveRequest, before: StoredObject | undefined): SaveOutcome => {
     const refused = refusalOf(allow, before)
     if (refused) return { refused }
     if (input.id !== undefined && !before) return { refused: notFound(kind.title, input.id) }
     const base = before ?? newObject(kind, newIds.next().value!, body, saving)
     const { settings } = references
-    const completed = complete(kind, input, base, settings)
+    const completed = complete(kind, input, base, settings, saving)
     const object = mergeInput(completed, base, saving)
+    const mirrored = before && mirroredRefusal(kind, object, before, references, saving)
+    if (mirrored) return { refused: mirrored }
     const faults = [
       ...completed.faults,
       ...missingProperties(kind, completed, before),
@@ -233,6 +207,7 @@ const decider =
         (kind.objectType && settings.statuses.get(kind.objectType)) ?? [],
       ),
     ]
+    faults.push(...faultsOfPrice(object, faults))
     faults.push(...contradictions(kind, object, faults, input, saving))
     faults.push(...invisibleFaults(kind, object, faults, saving))
     const isTemplate = kind.kind === 'emailTemplate'
@@ -245,13 +220,59 @@ const decider =
   }
 
 function complete(
-  { kind }: ObjectKind,
+  kind: ObjectKind,
   input: ObjectInput,
   base: StoredObject,
   { services }: References['settings'],
+  saving: Saving,
 ): ObjectInput {
-  if (kind === 'calendar') return withBookingTerms(input, base, services)
-  return kind === 'classSchedule' ? withAttendance(input, base) : input
+  const appointment = ofKind('calendar', kind, base)
+  if (appointment) {
+    const completed = withBookingTerms(input, appointment, services, saving)
+    return withPreviousStart(completed, appointment)
+  }
+  const lesson = ofKind('classSchedule', kind, base)
+  return lesson ? withPreviousStart(withAttendance(input, lesson), lesson) : input
+}
+
+/** Remembers the start of a visit that moves, for the mail that says so. */
+function withPreviousStart(input: ObjectInput, base: StoredObject): ObjectInput {
+  const { startTime } = input.values
+  const before = base.startTime
+  if (!(startTime instanceof Temporal.Instant) || !(before instanceof Temporal.Instant))
+    return input
+  if (startTime.equals(before)) return input
+  return { ...input, values: { ...input.values, previousStartTime: before } }
+}
+
+/** What a mirrored object takes from its source. */
+const MIRRORED = [
+  ['startTime', 'time'],
+  ['endTime', 'time'],
+  ['clientId', 'client'],
+  ['clientIdList', 'students'],
+  ['professionalId', 'member of staff'],
+  ['reasonId', 'service'],
+  ['locationId', 'location'],
+] as const
+
+/** A change here would be undone, or contradict the source; see docs/feeds.md. */
+function mirroredRefusal(
+  { title }: ObjectKind,
+  object: StoredObject,
+  before: StoredObject,
+  { feedNames }: References,
+  { feedId, isAnswer }: Saving,
+) {
+  if (typeof before.feedId !== 'number' || feedId !== undefined || object === before) return
+  const changed = MIRRORED.filter(([property]) => !isSame(object[property], before[property]))
+    .filter(([property]) => !(isAnswer && property === 'clientIdList'))
+    .map(([, name]) => name)
+  const isDeleted = before.active && !object.active
+  if (changed.length === 0 && !isDeleted) return
+  const action = isDeleted ? 'Delete it' : `Change its ${[...new Set(changed)].join(', ')}`
+  const detail = `This ${title} comes from the feed “${feedNames.get(before.feedId)}”. ${action} in the source of the feed.`
+  return new RequestError(409, detail, undefined, {}, 'mirrored')
 }
 
 function refusalOf(allow: Allow | undefined, current: StoredObject | undefined) {
@@ -286,12 +307,18 @@ function newObject(
 }
 
 /** The object after the save; the stored one itself if nothing changes. */
-function mergeInput(input: ObjectInput, base: StoredObject, { user, now }: Saving): StoredObject {
+function mergeInput(
+  input: ObjectInput,
+  base: StoredObject,
+  { user, now, feedId }: Saving,
+): StoredObject {
   const merged: StoredObject = {
     ...base,
     ...input.values,
+    ...(feedId !== undefined && { feedId }),
     externalId: input.externalId === undefined ? base.externalId : input.externalId,
-    active: input.active ?? base.active,
+    // An object that is named by its externalId alone exists in the other system: it is restored.
+    active: input.active ?? (input.id === undefined || base.active),
   }
   if (base.version > 0 && isSame(base, merged)) return base
   merged.version = base.version + 1
@@ -321,12 +348,13 @@ function unknownFiles(
   { values, faults }: ObjectInput,
   { files }: References,
 ): Fault[] {
-  if (kind.kind !== 'emailTemplate') return []
+  const template = ofKind('emailTemplate', kind, object)
+  if (!template) return []
   const isGiven = values.attachFileLibraryUUids !== undefined
   const isRevived = before?.active === false
   const isFaulty = faults.some(({ pointer }) => pointer.startsWith('/attachFileLibraryUUids'))
   if (isFaulty || !object.active || !(isGiven || isRevived)) return []
-  return attachmentFaults(object.attachFileLibraryUUids as string[], files)
+  return attachmentFaults(template.attachFileLibraryUUids, files)
 }
 
 function unknownStatus({ values: { status } }: ObjectInput, statuses: Status[]): Fault[] {
@@ -349,14 +377,27 @@ function contradictions(
       (fault) => !faults.some(({ pointer }) => pointer === fault.pointer),
     )
   }
-  if (kind.kind === 'professional') return faults.length > 0 ? [] : strayLocations(object)
-  const stray = kind.kind === 'classSchedule' && faults.length === 0 ? strayStudents(object) : []
+  const staff = ofKind('professional', kind, object)
+  if (staff) return faults.length > 0 ? [] : strayLocations(staff)
+  const lesson = ofKind('classSchedule', kind, object)
+  const stray = lesson && faults.length === 0 ? strayStudents(lesson) : []
   if (stray.length > 0) return stray
   const { startTime, endTime } = object
   if (!(startTime instanceof Temporal.Instant) || !(endTime instanceof Temporal.Instant)) return []
   if (faults.some((fault) => /^\/(start|end)Time/.test(fault.pointer))) return []
   if (Temporal.Instant.compare(endTime, startTime) > 0) return []
   return [{ pointer: '/endTime', detail: 'must be after startTime' }]
+}
+
+/** Two decimals are always accepted: prices in yen with decimals were, before the currency decided. */
+function faultsOfPrice({ price, currency }: StoredObject, faults: Fault[]): Fault[] {
+  if (typeof price !== 'number') return []
+  if (faults.some(({ pointer }) => pointer === '/price' || pointer === '/currency')) return []
+  const decimals = Math.max(2, countDecimals(typeof currency === 'string' ? currency : null))
+  if (hasAtMostDecimals(price, decimals)) return []
+  const detail =
+    decimals === 2 ? 'must have at most two decimals' : `must have at most ${decimals} decimals`
+  return [{ pointer: '/price', detail }]
 }
 
 /** Callers cannot create objects that they would not see. */
@@ -374,16 +415,16 @@ function invisibleFaults(
 }
 
 /** An object that was created or changed. */
-type Change = { object: StoredObject; before: StoredObject | undefined }
+type ObjectChange = { object: StoredObject; before: StoredObject | undefined }
 
-const onlyChanges = (outcomes: Iterable<Outcome>): Change[] =>
+const onlyChanges = (outcomes: Iterable<SaveOutcome>): ObjectChange[] =>
   [...outcomes].flatMap((outcome) =>
     outcome.refused || outcome.object === outcome.before ? [] : outcome,
   )
 
 /** Writes the changes. Returns the objects whose externalId another transaction has just taken. */
-async function writeChanges(tx: Db, kind: ObjectKind, changes: Change[]) {
-  const objectsOf = (some: Change[]) => some.map(({ object }) => object)
+async function writeChanges(tx: Db, kind: ObjectKind, changes: ObjectChange[]) {
+  const objectsOf = (some: ObjectChange[]) => some.map(({ object }) => object)
   updateObjects(tx, kind, objectsOf(changes.filter(({ before }) => before)))
   const created = objectsOf(changes.filter(({ before }) => !before))
   return new Set(await insertObjects(tx, kind, created))
@@ -392,12 +433,13 @@ async function writeChanges(tx: Db, kind: ObjectKind, changes: Change[]) {
 /** The reminders of objects that are changed; new ones have none. */
 async function readRemindersOf(
   tx: Db,
-  { objectType, id }: ObjectKind,
-  changes: Change[],
+  kind: ObjectKind,
+  changes: ObjectChange[],
   { settings }: References,
   { businessId }: Saving,
 ) {
-  const ids = changes.flatMap(({ before }) => (before ? (before[id] as number | string) : []))
+  const { objectType } = kind
+  const ids = changes.flatMap(({ before }) => (before ? idIn(kind, before) : []))
   if (!objectType || ids.length === 0) return []
   const definitions = settings.definitions.get(objectType) ?? []
   return readRemindersToPlan(tx, businessId, objectType, ids, definitions)
@@ -407,7 +449,7 @@ async function readRemindersOf(
 async function scheduleFollowUps(
   tx: Db,
   kind: ObjectKind,
-  changes: Change[],
+  changes: ObjectChange[],
   { settings, tagsOf, campaignEndOf, reminders }: References & { reminders: ReminderRow[] },
   saving: Saving,
 ) {

@@ -20,12 +20,16 @@ export type Saving = Author & {
   /** The bodies are lines of an import, which may name objects by the refs of other lines. */
   areLines?: boolean
   /** The import that the bodies are lines of: it may have to be approved. */
-  bulkCall?: BulkCall
+  bulkCall?: Pick<BulkCall, 'hold'>
+  /** Set by a feed: the objects mirror it. Null: they mirror nothing any more. */
+  feedId?: number | null
+  /** A client answered by a link: a student may leave a class, also a mirrored one. */
+  isAnswer?: boolean
   /** When a new object was really created, if that is known and trusted. */
   recordedAt?: (body: Record<string, unknown>) => Temporal.Instant | undefined
 }
 
-export type Outcome =
+export type SaveOutcome =
   | { refused: RequestError }
   | { refused?: never; object: StoredObject; before: StoredObject | undefined }
 

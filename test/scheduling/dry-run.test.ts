@@ -1,46 +1,156 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import pg from 'pg'
-import { tryLines, type Line } from '../../src/scheduling/import.ts'
+import { EarlierLines } from '../../src/scheduling/earlier-lines.ts'
+import { importLines, tryLines, type Imported, type Line } from '../../src/scheduling/import.ts'
 import { isLockAwaited } from '../support/locks.ts'
-import { urlOf } from '../support/owner.ts'
 import { until } from '../support/until.ts'
-import { startWorld } from '../support/world.ts'
+import { reminder, shareWorld } from '../support/world.ts'
 
-test('a dry run that runs into a deadlock fails and names each refused line once', async (t) => {
-  const { businessId, clock, database, db, ids, save } = await startWorld(t)
-  const other = await save('/client', { firstName: 'Bo', lastName: 'Lee' })
-  const rival = new pg.Client({ connectionString: await urlOf(database) })
-  await rival.connect()
-  const lock = (clientId: number) =>
-    rival.query('select from client where client_id = $1 for update', [clientId])
-  const change = (number: number, clientId: number): Line => ({
-    number,
-    body: { kind: 'client', clientId, phone: '+41 1' },
-    bytes: 300_000, // a window of its own
+const enterWorld = shareWorld()
+
+type World = Awaited<ReturnType<typeof enterWorld>>
+
+/** Each line in a window of its own: it cannot see the lines before it in its transaction. */
+const inWindows = (bodies: Record<string, unknown>[]): Line[][] =>
+  bodies.map((body, i) => [{ number: i + 1, body: structuredClone(body), bytes: 300_000 }])
+
+async function run(
+  { businessId, clock, db }: World,
+  work: typeof importLines,
+  lines: Parameters<typeof importLines>[1],
+) {
+  const refused: string[] = []
+  const imported: Imported = await work(db, lines, {
+    businessId,
+    user: 'key:test',
+    now: clock.now,
+    onRefused: (line, reason) => void refused.push(`${line} ${reason}`),
   })
-  let waiting: Promise<unknown> | undefined
-  async function* lines() {
-    yield [{ number: 1, body: { kind: 'unicorn' } }, change(2, ids.clientId)]
-    // The server looks for deadlocks on behalf of the dry run only.
-    await rival.query(`begin; set local deadlock_timeout = '10min'`)
-    await lock(other.clientId)
-    waiting = lock(ids.clientId)
-    await until(() => isLockAwaited(db))
-    yield [change(3, other.clientId)]
+  return { ...imported, refused }
+}
+
+test('a dry run whose lines arrive slowly delays no booking, no definition and no other save', async (t) => {
+  const world = await enterWorld(t)
+  const { book, businessId, clock, db, ids, save } = world
+  const appointment = await book(clock.in({ hours: 48 }))
+  await save('/eventDefinition', reminder(businessId, -24))
+  const times = {
+    startTime: clock.in({ hours: 72 }).epochMilliseconds,
+    endTime: clock.in({ hours: 73 }).epochMilliseconds,
   }
-  const refused: number[] = []
-  try {
-    const dryRun = tryLines(db, lines(), {
-      businessId,
-      user: 'key:test',
-      now: clock.now,
-      onRefused: (line) => void refused.push(line),
-    })
-    await assert.rejects(dryRun, { status: 503, message: /deadlock.*Try again/ })
-    assert.deepEqual(refused, [1])
-    await waiting
-  } finally {
-    await rival.end()
+  const answersAtOnce = async (request: Promise<unknown>) => {
+    let isDone = false
+    const done = request.then(() => (isDone = true))
+    await until(async () => isDone || (await isLockAwaited(db)))
+    assert.ok(isDone, 'the request waits for a lock')
+    await done
   }
+  const change = { kind: 'calendar', calendarId: appointment.calendarId, ...times }
+  const created = { kind: 'calendar', ...ids, ...times }
+  const bodies: Record<string, unknown>[] = [
+    change,
+    { kind: 'client', clientId: ids.clientId, phone: '+41 1' },
+  ]
+  for (let i = 0; i < 1_500; i += 1) bodies.push({ ...created, externalId: `A${i}` })
+  const lines = bodies.map((body, i) => ({ number: i + 1, body }))
+  async function* slowly() {
+    yield lines.slice(0, 1_200)
+    // The first window is done when the reader asks for more.
+    await answersAtOnce(
+      save('/calendar', { calendarId: appointment.calendarId, note: 'moved', ...times }),
+    )
+    await answersAtOnce(save('/client', { clientId: ids.clientId, phone: '+41 2' }))
+    await answersAtOnce(save('/eventDefinition', reminder(businessId, -48)))
+    await answersAtOnce(book(clock.in({ hours: 96 })))
+    yield lines.slice(1_200)
+  }
+  const { accepted, refused } = await run(world, tryLines, slowly())
+  assert.deepEqual([accepted, refused], [{ calendar: 1_501, client: 1 }, []])
+})
+
+test('a dry run refuses the same lines as the import, whatever earlier lines they name', async (t) => {
+  const world = await enterWorld(t)
+  const { call, clock, ids } = world
+  const times = (hours: number) => ({
+    startTime: clock.in({ hours }).epochMilliseconds,
+    endTime: clock.in({ hours: hours + 1 }).epochMilliseconds,
+  })
+  const booking = {
+    kind: 'calendar',
+    clientExternalId: 'C',
+    locationExternalId: 'L',
+    professionalRef: 'p',
+    reasonId: ids.reasonId,
+  }
+  const fileUUId = 'a'.repeat(32)
+  const content = Buffer.from('hello').toString('base64')
+  const bodies = [
+    { kind: 'location', externalId: 'L', name: 'Altstadt' },
+    { kind: 'professional', ref: 'p', firstName: 'Grace', lastName: 'Hopper' },
+    { kind: 'client', externalId: 'C', firstName: 'Ada', lastName: 'Okafor' },
+    { kind: 'client', externalId: 'C', lastName: 'Moss' },
+    { kind: 'client', externalId: 'D', lastName: 'Moss' },
+    { ...booking, externalId: 'A', ...times(24) },
+    { kind: 'calendar', externalId: 'A', note: 'moved' },
+    { kind: 'calendar', externalId: 'A', endTime: times(20).endTime },
+    { kind: 'calendar', externalId: 'B', note: 'unknown' },
+    { ...booking, clientExternalId: 'D', ...times(24) },
+    { ...booking, professionalRef: 'q', ...times(24) },
+    { kind: 'client', clientId: ids.clientId, externalId: 'known' },
+    { ...booking, clientExternalId: 'known', ...times(48) },
+    { kind: 'client', ref: 's', firstName: 'Bo', lastName: 'Lee' },
+    {
+      kind: 'classSchedule',
+      name: 'Yoga',
+      clientRefList: ['s'],
+      attendance: [{ clientRef: 's', present: true }],
+      professionalRef: 'p',
+      locationExternalId: 'L',
+      reasonId: ids.reasonId,
+      ...times(30),
+    },
+    { ...booking, status: 'LATE', ...times(24) },
+    { kind: 'status', objectType: 'CALENDAR', status: 'LATE', label: 'Late' },
+    { ...booking, status: 'LATE', ...times(24) },
+    { kind: 'recall', clientExternalId: 'C', status: 'LATE', dueTime: times(24).startTime },
+    { kind: 'fileLibrary', fileUUId, name: 'a.txt', content },
+    {
+      kind: 'emailTemplate',
+      externalId: 'T',
+      templateName: 'Reminder',
+      subject: 'See you',
+      emailBody: '<p>Tomorrow</p>',
+      attachFileLibraryUUids: [fileUUId],
+    },
+    {
+      ...reminder(world.businessId, -24),
+      kind: 'eventDefinition',
+      locationExternalIdList: ['L'],
+      eventActions: [{ actionType: 'SEND_EMAIL', active: true, emailTemplateExternalId: 'T' }],
+    },
+    {
+      ...reminder(world.businessId, -24),
+      kind: 'eventDefinition',
+      locationExternalIdList: ['M'],
+    },
+  ]
+  const before = (await call('GET', '/client')).body.items
+  const tried = await run(world, tryLines, inWindows(bodies))
+  assert.deepEqual((await call('GET', '/client')).body.items, before)
+  const done = await run(world, importLines, inWindows(bodies))
+  const { planned, ...same } = tried
+  assert.deepEqual(same, done)
+  assert.ok(planned)
+  assert.deepEqual(
+    done.refused.map((line) => Number(line.split(' ')[0])),
+    [5, 8, 9, 10, 11, 16, 19, 23],
+  )
+})
+
+test('many lines about one object are saved again as one', () => {
+  const earlier = new EarlierLines()
+  for (let i = 0; i < 100; i += 1)
+    earlier.keep({ kind: 'client', externalId: 'C', phone: `+41 ${i}` })
+  const named = earlier.namedBy([{ kind: 'recall', clientExternalId: 'C' }])
+  assert.deepEqual(named, [{ kind: 'client', externalId: 'C', phone: '+41 99' }])
 })

@@ -3,13 +3,13 @@ import { test, type TestContext } from 'node:test'
 import { objectKind } from '../../src/contract/objects.ts'
 import { sql } from '../../src/database/sql.ts'
 import { saveObjects } from '../../src/scheduling/save.ts'
-import type { Allow, Outcome } from '../../src/scheduling/saving.ts'
+import type { Allow, SaveOutcome } from '../../src/scheduling/saving.ts'
 import { reminder, startWorld } from '../support/world.ts'
 
 const COUNT = 400
 const HOUR = 3_600_000
 
-const objectOf = (outcome: Outcome) => (outcome.refused ? undefined : outcome.object)
+const objectOf = (outcome: SaveOutcome) => (outcome.refused ? undefined : outcome.object)
 
 /** Four hundred appointments with a reminder each, which are then saved in one batch. */
 async function start(t: TestContext) {

@@ -1,20 +1,22 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
+import { ConnectionError } from '../../src/database/postgres-errors.ts'
 import { objectKind } from '../../src/contract/objects.ts'
 import type { Db } from '../../src/database/database.ts'
 import { raw, sql } from '../../src/database/sql.ts'
 import { toJson } from '../../src/http/server/serialize.ts'
 import { findObject } from '../../src/store/objects.ts'
 import { RequestError } from '../../src/errors.ts'
-import type { Saved, ToSave } from '../../src/scheduling/save.ts'
-import { SharedSaves } from '../../src/scheduling/save-together.ts'
-import { reminder, startWorld } from '../support/world.ts'
+import { SharedSaves, type Saved, type ToSave } from '../../src/scheduling/shared-saves.ts'
+import { reminder, shareWorld } from '../support/world.ts'
+
+const enterWorld = shareWorld()
 
 type Ended = { saved?: Saved; failed?: unknown }
 
 /** Saves several bodies at once, and reads which transactions wrote them. */
 async function start(t: TestContext) {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { businessId, clock, db, ids, settings } = world
   const shared = new SharedSaves(() => clock.now())
   const startTime = clock.in({ hours: 72 }).epochMilliseconds
@@ -161,7 +163,7 @@ test('a round whose commit is uncertain is not retried', async (t) => {
     ...db,
     transaction: () => {
       tries += 1
-      return Promise.reject(new Error('Connection terminated unexpectedly'))
+      return Promise.reject(new ConnectionError(new Error('Connection terminated unexpectedly')))
     },
   }
   const ended = await saveAtOnce([
