@@ -1,7 +1,7 @@
 import type { Database } from '../database/database.ts'
 import { listUnfinishedApprovals } from '../store/approvals.ts'
 import { followDecision, settle } from './approvals.ts'
-import { pause, type Loop } from './loop.ts'
+import { pause, type Loop } from '../repeat.ts'
 
 type ApprovalParts = {
   database: Database

@@ -30,25 +30,31 @@ import { type Plan } from '../store/planned-triggers.ts'
 const AT_ONCE_MS = 24 * 60 * 60 * 1000
 
 /** Whether a bulk call would send this trigger's mails at once. Planned reminders never count. */
-const isSentAtOnce = (trigger: Planned, now: Temporal.Instant) =>
+const isSentAtOnce = (trigger: Planning, now: Temporal.Instant) =>
   trigger.status === 'SCHEDULED' &&
   (trigger.isLate === true ||
     ('occurrence' in trigger &&
       trigger.occurrence !== null &&
       trigger.scheduledTime.epochMilliseconds - now.epochMilliseconds < AT_ONCE_MS))
 
-type Planned = Plan['insert'][number] | Plan['update'][number]
+type Planning = Plan['insert'][number] | Plan['update'][number]
 
 type Call = { businessId: number; user: string }
 
-/** One import, from its first line to its last. */
+/** One import, from its first line to its last, or one pull of a feed. */
 export class BulkCall {
   readonly #call: Call
+  readonly #source: 'IMPORT' | 'FEED'
   #approvalId: number | undefined
   #isRenewing = false
 
-  constructor(call: Call) {
+  constructor(call: Call, source: 'IMPORT' | 'FEED' = 'IMPORT') {
     this.#call = call
+    this.#source = source
+  }
+
+  get approvalId() {
+    return this.#approvalId
   }
 
   /** Holds the triggers that a plan would send at once. Runs in the transaction that writes the plan. */
@@ -66,7 +72,7 @@ export class BulkCall {
     if (known !== undefined && (await renewApproval(tx, { businessId, approvalId: known }, now))) {
       return known
     }
-    const approval = { source: 'IMPORT', status: 'COUNTING' } as const
+    const approval = { source: this.#source, status: 'COUNTING' } as const
     this.#approvalId = await insertApproval(tx, businessId, approval, { user, now })
     return this.#approvalId
   }
@@ -89,6 +95,39 @@ export class BulkCall {
     if (this.#approvalId === undefined) return undefined
     const key = { businessId: this.#call.businessId, approvalId: this.#approvalId }
     return (await settle(db, key, now)) === 'WAITING' ? key.approvalId : undefined
+  }
+}
+
+/** What an import would do: the triggers that it plans for later, and the mails that it sends at once. */
+export type Planned = { triggers: number; mailsAtOnce: number }
+
+/** Counts what a dry run would plan, inside the transaction that is rolled back. */
+export class BulkTrial {
+  readonly #call: Call
+  readonly #bulkCall: BulkCall
+  #triggers = 0
+  /** How many triggers of each definition are planned for later. */
+  readonly byDefinition = new Map<number, number>()
+
+  constructor(call: Call) {
+    this.#call = call
+    this.#bulkCall = new BulkCall(call)
+  }
+
+  hold(tx: Db, plan: Plan, now: Temporal.Instant) {
+    const isLater = (one: Planning) => one.status === 'SCHEDULED' && !isSentAtOnce(one, now)
+    for (const { eventDefnId } of plan.insert.filter(isLater)) {
+      this.#triggers += 1
+      this.byDefinition.set(eventDefnId, (this.byDefinition.get(eventDefnId) ?? 0) + 1)
+    }
+    return this.#bulkCall.hold(tx, plan, now)
+  }
+
+  async count(tx: Db): Promise<Planned> {
+    const { approvalId } = this.#bulkCall
+    const key = approvalId && { businessId: this.#call.businessId, approvalId }
+    const mailsAtOnce = key ? (await countHeldMails(tx, key)).mails : 0
+    return { triggers: this.#triggers, mailsAtOnce }
   }
 }
 
@@ -138,7 +177,7 @@ async function applyDecision(
 ) {
   const { businessId, source, status, decidedUser } = approval
   const by = { user: decidedUser ?? 'SYSTEM', now }
-  if (status === 'CANCELLED' && source === 'IMPORT') {
+  if (status === 'CANCELLED' && (source === 'IMPORT' || source === 'FEED')) {
     await cancelTriggers(tx, businessId, ids, by)
   } else if (status === 'RELEASED' && source === 'FIRE') {
     await fireTriggersNow(tx, businessId, ids, by)

@@ -1,7 +1,7 @@
 import type { Db } from '../database/database.ts'
 import { encodeFile, fillFiles, type Message } from '../email/message.ts'
 import { findFile, readContent } from '../store/files.ts'
-import { RecentlyUsed } from '../store/recently-used.ts'
+import { RecentlyUsed } from '../recently-used.ts'
 import { WorkQueue } from '../work-queue.ts'
 
 /** Up to this size, such as logos, files do not limit how many messages are sent at once. */

@@ -1,6 +1,5 @@
 import type { ActionInput } from '../contract/event-action.ts'
 import { changesIn, watchedColumns } from './watched.ts'
-import { nominalMinutes } from '../contract/offset.ts'
 import { kindOfObjectType } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import type { MergedMail } from '../email/merge.ts'
@@ -13,21 +12,21 @@ import {
 } from '../store/event-actions.ts'
 import type { StoredDefinition } from '../store/event-definitions.ts'
 import { listMailContexts, type ContextRow } from '../store/mail-contexts.ts'
-import { describeObjects, type DescribedObject } from '../store/object-names.ts'
+import type { DescribedObject } from '../store/object-names.ts'
 import { listStatusesOf, type Status } from '../store/statuses.ts'
 import { listSubjects } from '../store/subjects.ts'
 import { compose } from './compose.ts'
 import { EXAMPLE_ANSWERS } from './preview.ts'
-import { isSameAction, readAgainst } from './define.ts'
+import { isSameAction } from './define.ts'
 import { listTemplates } from './templates.ts'
-import { TimeSlice } from './time-slice.ts'
+import { isSliceOver, nextSlice } from '../time-slice.ts'
 import { eventTypeOf } from './explain.ts'
-import { asIfStored, isOnPage, isShown, type ForecastOptions } from './forecast.ts'
 import { SendTimes, type SendTime, type SendTimesResult } from './send-times.ts'
-import { checkStatusAtFiring, refusals } from './match.ts'
-import { earliestAnchor, objectTypeOf, subjectsFrom } from './plan.ts'
+import { checkStatusAtFiring, isOnlyRecorded, refusals } from './match.ts'
+import { earliestAnchor, latestStart, objectTypeOf, subjectsFrom } from './plan.ts'
 import { objectIdOf, type Subject } from '../store/subject.ts'
 import { firingTime, firstPlan, isReminder } from './timing.ts'
+import { readWhatIf, Samples, type WhatIf } from './what-if.ts'
 
 /**
  * Night is between 21:00 and 8:00 in the reader's time zone. `withinAnHour` counts mails that follow
@@ -42,15 +41,17 @@ export type Backtest = SendTimesResult & {
 }
 
 type Found = {
-  firing: PastFiring
+  subject: Subject
   clientId: number | null
   to: string | null
-  subject: string | null
+  /** The subject line of the mail. */
+  title: string | null
   sendTime: SendTime
   emptyTokens: string[]
 }
 type Sample = DescribedObject &
-  Pick<Found, 'clientId' | 'to' | 'subject'> & {
+  Pick<Found, 'clientId' | 'to'> & {
+    subject: string | null
     scheduledTime: Temporal.Instant
     /** Warnings about the mail, if there are any. */
     reason: string | null
@@ -63,22 +64,21 @@ export async function backtest(
   db: Db,
   body: unknown,
   days: Days,
-  options: ForecastOptions,
+  options: WhatIf,
 ): Promise<Backtest> {
-  const { businessId, now, hasTimeLeft } = options
-  const { before, wanted, actions: given } = await readAgainst(db, body, options)
-  const definition = { ...asIfStored(wanted, before, now), active: true }
+  const { businessId, hasTimeLeft } = options
+  const { before, actions: given, ...whatIf } = await readWhatIf(db, body, options)
+  const definition = { ...whatIf.definition, active: true }
   const range = await rangeOf(db, businessId, days)
   const actions = await actionsAfterSaving(db, businessId, before, given)
   const templates = await listTemplates(db, actions)
 
   const tally = new MailTally(options)
   let isComplete = true
-  const slice = new TimeSlice()
   for await (const firings of firingsOf(db, definition, range)) {
     const contexts = await contextsOf(db, definition, firings)
     for (const firing of firings) {
-      if (slice.isOver()) await slice.next()
+      if (isSliceOver()) await nextSlice()
       const rows = contexts.get(objectIdOf(firing.subject)) ?? []
       if (actions.length === 0) tally.addAssumed(firing, rows)
       for (const action of actions) {
@@ -95,7 +95,7 @@ export async function backtest(
   }
   return {
     ...tally.result(),
-    samples: await describeMails(db, businessId, tally),
+    samples: await describeMails(db, tally),
     ...(isComplete ? {} : { partial: true }),
   }
 }
@@ -179,8 +179,7 @@ async function* reminders(
   const objectType = objectTypeOf(definition)
   const statuses = await listStatusesOf(db, businessId, objectType)
   const { anchor, from } = earliestAnchor(definition, objectType, range.from)
-  const marginMinutes = 2 * 1440 + Math.abs(definition.triggerMonths) * 3 * 1440
-  const beyond = range.to.add({ minutes: Math.ceil(marginMinutes - nominalMinutes(definition)) })
+  const beyond = latestStart(definition, range.to)
   const listing = anchor === 'createdDate' ? { anchor, from } : { anchor, from, to: beyond }
 
   for await (const subjects of subjectsFrom(db, businessId, objectType, listing)) {
@@ -266,7 +265,10 @@ async function* events(
       const event = { eventType, subject, oldStatus, changes, ended, happenedAt: time }
       const refused = refusals(definition, event)
       const firing = firingTime(definition, subject, time)
-      const isSent = refused.length === 0 && checkStatusAtFiring(definition, subject).ok
+      const isSent =
+        refused.length === 0 &&
+        checkStatusAtFiring(definition, subject).ok &&
+        !isOnlyRecorded(definition, subject, time)
       return isSent && firing ? [{ subject, time: firing.scheduledTime }] : []
     })
     after = page.at(-1)!.auditId
@@ -284,12 +286,10 @@ class MailTally {
   readonly #times = new SendTimes()
   readonly #clients = new Set<number>()
   readonly #empty = new Map<string, number>()
-  readonly samples: Found[] = []
-  #visible = 0
-  readonly #options: ForecastOptions
+  readonly samples: Samples<Found>
 
-  constructor(options: ForecastOptions) {
-    this.#options = options
+  constructor(options: WhatIf) {
+    this.samples = new Samples(options)
   }
 
   add(firing: PastFiring, row: ContextRow, mail: MergedMail | undefined) {
@@ -306,15 +306,11 @@ class MailTally {
       reader: to ?? `client ${clientId}`,
     }
     this.#times.add(sendTime)
-    const { subject = null, emptyTokens = [] } = mail ?? {}
+    const { subject: title = null, emptyTokens = [] } = mail ?? {}
     for (const token of emptyTokens) {
       this.#empty.set(token, (this.#empty.get(token) ?? 0) + 1)
     }
-    if (!isShown(firing.subject, this.#options.visibility)) return
-    if (isOnPage(this.#visible, this.#options)) {
-      this.samples.push({ firing, clientId, to, subject, sendTime, emptyTokens })
-    }
-    this.#visible += 1
+    this.samples.add({ subject: firing.subject, clientId, to, title, sendTime, emptyTokens })
   }
 
   /** The warnings about a mail; complete when all mails were added. */
@@ -340,12 +336,11 @@ class MailTally {
 }
 
 /** Samples with the names of their objects. A mail about a class goes to one student. */
-async function describeMails(db: Db, businessId: number, tally: MailTally): Promise<Sample[]> {
-  const subjects = tally.samples.map(({ firing }) => firing.subject)
-  const objects = await describeObjects(db, businessId, subjects)
-  return tally.samples.map((found, i) => {
-    const { firing, clientId, to, subject } = found
+async function describeMails(db: Db, tally: MailTally): Promise<Sample[]> {
+  const objects = await tally.samples.describe(db)
+  return tally.samples.shown.map((found, i) => {
+    const { clientId, to, title: subject, sendTime } = found
     const reason = tally.reasonOf(found)
-    return { ...objects[i]!, clientId, to, subject, scheduledTime: firing.time, reason }
+    return { ...objects[i]!, clientId, to, subject, scheduledTime: sendTime.time, reason }
   })
 }

@@ -1,9 +1,10 @@
+import { isSameAddress } from '../contract/addresses.ts'
 import type { Database, Db } from '../database/database.ts'
-import type { Bounce, Complaint, MailReport } from '../email/bounce.ts'
-import { readMailReport } from '../email/bounce.ts'
+import type { Bounce, MailReport } from '../email/bounce.ts'
+import { readReport } from '../email/mail-reports.ts'
 import { businessIdOf, emailIdOf, randomPartOf } from '../email/message.ts'
 import { isBounceSealOf, readBounceAddress } from '../email/verp.ts'
-import { findReportedMail, noteBounces, type ReportedMail } from '../store/emails.ts'
+import { findReportedMail, noteReport, type ReportedMail } from '../store/emails.ts'
 import { recordSoftBounces } from '../store/soft-bounces.ts'
 import { suppress } from '../store/suppressions.ts'
 
@@ -24,90 +25,80 @@ export async function findBouncedMail(
   return mail && isBounceSealOf(mail, token.seal, secret) ? mail : undefined
 }
 
+/** A report has one envelope sender; more are tried in case a forwarder added headers. */
+const MAX_TRIED = 5
+
 /**
- * Records a report in the business of the transaction; returns the addresses that are suppressed now.
- * `mail` is the one that its bounce address names; if it is missing, the report identifies its mail.
+ * The mail that a report is about: by a genuine bounce address, or by a Message-ID with our random part.
+ * A Message-ID without that part could be guessed.
  */
+export async function findMailOfReport(
+  dbOf: (businessId: number) => Db,
+  { messageId, envelopeSenders }: MailReport,
+  seal: BounceSeal,
+): Promise<ReportedMail | undefined> {
+  for (const address of envelopeSenders.slice(0, MAX_TRIED)) {
+    const mail = await findBouncedMail(dbOf, address, seal)
+    if (mail) return mail
+  }
+  if (messageId === null || randomPartOf(messageId) === undefined) return undefined
+  const businessId = businessIdOf(messageId)!
+  const mail = await findReportedMail(dbOf(businessId), businessId, emailIdOf(messageId)!)
+  return mail?.messageId === messageId ? mail : undefined
+}
+
+/** Records a report about a mail; returns the addresses that are suppressed now. */
 export async function recordReport(
   tx: Db,
-  report: MailReport,
-  { businessId, mail }: { businessId: number; mail: ReportedMail | undefined },
+  { bounces, complaint, complainant }: MailReport,
+  mail: ReportedMail,
   by: By,
 ): Promise<string[]> {
-  const bounces = mail ? bouncesOf(mail, report.bounces) : report.bounces
-  const final = bounces.filter(({ permanent }) => permanent)
-  const gone = final.filter((bounce) => bounce.isNoSuchMailbox)
-  await suppress(
-    tx,
-    gone.map((bounce) => ({
-      businessId,
-      emailAddress: bounce.recipient,
-      reason: 'BOUNCED' as const,
-      detail: detailOf(bounce),
-    })),
-    by,
-  )
-  const noted = new Set(await noteBounces(tx, businessId, final.flatMap(noteOf)))
-  const soft = final.flatMap((bounce) => {
-    const emailId = bounce.isSoft ? idOf(bounce) : undefined
-    return emailId !== undefined && noted.has(emailId) ? [{ businessId, emailId }] : []
-  })
-  const atLimit = await recordSoftBounces(tx, soft, by)
-  const { complaint } = report
-  const complained = complaint ? await recordComplaint(tx, complaint, { businessId, mail }, by) : []
-  return [...gone.map(({ recipient }) => recipient.toLowerCase()), ...atLimit, ...complained]
+  const bounce = bounceOf(mail, bounces)
+  const bounced = bounce?.permanent ? await recordBounce(tx, bounce, mail, by) : []
+  // Somebody to whom the mail was forwarded does not speak for its recipient.
+  const isOfRecipient = complainant === undefined || isSameAddress(complainant, mail.toAddress)
+  const complained =
+    complaint !== undefined && isOfRecipient ? await recordComplaint(tx, complaint, mail, by) : []
+  return [...bounced, ...complained]
 }
 
 /**
  * The bounce of a mail to one recipient. If the report names only other addresses, the mail was
  * forwarded: the recipient may have a copy, so it counts as a soft bounce.
  */
-function bouncesOf({ messageId, toAddress }: ReportedMail, bounces: Bounce[]): Bounce[] {
+function bounceOf({ toAddress }: ReportedMail, bounces: Bounce[]): Bounce | undefined {
   const isOfAddress = ({ recipient }: Bounce) => recipient.toLowerCase() === toAddress.toLowerCase()
   const ofAddress = bounces.filter(isOfAddress)
   const [worst] = (ofAddress.length > 0 ? ofAddress : bounces).toSorted(
     (a, b) => Number(b.permanent) - Number(a.permanent),
   )
-  if (!worst) return []
-  const bounce = { ...worst, messageId, recipient: toAddress }
-  const isForwarded = worst.permanent && !isOfAddress(worst)
-  const isSoftNow = worst.isSoft || worst.isNoSuchMailbox
-  return [isForwarded ? { ...bounce, isNoSuchMailbox: false, isSoft: isSoftNow } : bounce]
+  if (!worst || isOfAddress(worst)) return worst
+  return { ...worst, isNoSuchMailbox: false, isSoft: worst.isSoft || worst.isNoSuchMailbox }
 }
 
-async function recordComplaint(
+async function recordBounce(tx: Db, bounce: Bounce, mail: ReportedMail, by: By): Promise<string[]> {
+  const detail = [bounce.status, bounce.words].filter(Boolean).join(' ') || null
+  const isNoted = await noteReport(tx, mail, `bounced: ${detail ?? 'no reason given'}`)
+  if (bounce.isNoSuchMailbox) return suppressRecipient(tx, mail, { reason: 'BOUNCED', detail }, by)
+  return bounce.isSoft && isNoted ? recordSoftBounces(tx, [mail], by) : []
+}
+
+async function recordComplaint(tx: Db, type: string, mail: ReportedMail, by: By) {
+  const detail = `the recipient reported a mail as spam (${type})`
+  await noteReport(tx, mail, detail)
+  return suppressRecipient(tx, mail, { reason: 'COMPLAINED', detail }, by)
+}
+
+async function suppressRecipient(
   tx: Db,
-  complaint: Complaint,
-  { businessId, mail: named }: { businessId: number; mail: ReportedMail | undefined },
+  { businessId, toAddress }: ReportedMail,
+  why: { reason: 'BOUNCED' | 'COMPLAINED'; detail: string | null },
   by: By,
-): Promise<string[]> {
-  const mail = named ?? (await findByMessageId(tx, businessId, complaint))
-  const emailAddress = (mail?.toAddress ?? complaint.recipient)?.toLowerCase()
-  if (emailAddress === undefined) return []
-  const detail = `the recipient reported a mail as spam (${complaint.type})`
-  await suppress(tx, [{ businessId, emailAddress, reason: 'COMPLAINED', detail }], by)
-  if (mail) {
-    const { emailId, messageId, toAddress: recipient } = mail
-    await noteBounces(tx, businessId, [{ emailId, messageId, recipient, reason: detail }])
-  }
+) {
+  const emailAddress = toAddress.toLowerCase()
+  await suppress(tx, [{ businessId, emailAddress, ...why }], by)
   return [emailAddress]
-}
-
-async function findByMessageId(db: Db, businessId: number, { messageId }: Complaint) {
-  const emailId = messageId === null ? undefined : emailIdOf(messageId)
-  const mail = emailId === undefined ? undefined : await findReportedMail(db, businessId, emailId)
-  return mail?.messageId === messageId ? mail : undefined
-}
-
-const detailOf = ({ status, words }: Bounce) => [status, words].filter(Boolean).join(' ') || null
-
-const idOf = ({ messageId }: Bounce) => (messageId === null ? undefined : emailIdOf(messageId))
-
-function noteOf(bounce: Bounce) {
-  const { messageId, recipient } = bounce
-  const emailId = idOf(bounce)
-  const reason = `bounced: ${detailOf(bounce) ?? 'no reason given'}`
-  return emailId === undefined ? [] : [{ emailId, messageId: messageId!, recipient, reason }]
 }
 
 /** The outcome of a message that arrived at the bounce listener. */
@@ -124,35 +115,14 @@ export async function receiveReport(
   raw: string,
   named: ReportedMail | undefined,
 ): Promise<Received> {
-  const report = await readMailReport(raw)
+  const report = await readReport(named?.businessId ?? 0, raw)
   const dbOf = (businessId: number) => database.forBusiness(businessId, 'SYSTEM')
-  const mail = named ?? (await findReported(dbOf, report, seal))
+  const mail = named ?? (await findMailOfReport(dbOf, report, seal))
   const isAbout = report.complaint ?? report.bounces.find(({ permanent }) => permanent)
   if (!mail || !isAbout) return 'ignored'
   if (mail.isPending) return 'too early'
-  const { businessId } = mail
-  await dbOf(businessId).transaction((tx) =>
-    recordReport(tx, report, { businessId, mail }, { user: 'SYSTEM', now: now() }),
+  await dbOf(mail.businessId).transaction((tx) =>
+    recordReport(tx, report, mail, { user: 'SYSTEM', now: now() }),
   )
   return report.complaint ? 'complaint' : 'bounce'
 }
-
-/** Finds the mail by a genuine bounce address in the report, or by a Message-ID with our random part. */
-async function findReported(
-  dbOf: (businessId: number) => Db,
-  { complaint, envelopeSenders }: MailReport,
-  seal: BounceSeal,
-) {
-  for (const address of envelopeSenders.slice(0, MAX_TRIED)) {
-    const mail = await findBouncedMail(dbOf, address, seal)
-    if (mail) return mail
-  }
-  // A Message-ID without the random part could be guessed.
-  const isUnguessable = complaint?.messageId && randomPartOf(complaint.messageId) !== undefined
-  const businessId = isUnguessable ? businessIdOf(complaint.messageId!) : undefined
-  return businessId === undefined
-    ? undefined
-    : findByMessageId(dbOf(businessId), businessId, complaint!)
-}
-
-const MAX_TRIED = 5

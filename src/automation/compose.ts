@@ -8,10 +8,12 @@ import {
   isForEachClient,
   mergeAddresses,
   mergeContent,
+  readersOf,
   type CompiledTemplate,
   type MergedAddresses,
   type MergedMail,
 } from '../email/merge.ts'
+import { visitTimes } from '../email/readers.ts'
 import type { AskingMail } from '../email/answer-links.ts'
 import type { UnsubscribedMail } from '../email/unsubscribe.ts'
 import { chooseVariant } from '../email/variants.ts'
@@ -46,8 +48,8 @@ export type Addressing = {
   answerLinks?: AnswerLinks | undefined
 }
 
-/** The links with which the client of an appointment answers. */
-export type AnswerLinks = (mail: AskingMail) => { confirm: string; cancel: string }
+/** The links with which a client answers about an appointment or class, or signs a form. */
+export type AnswerLinks = (mail: AskingMail) => NonNullable<ContextRow['context']['answerLinks']>
 
 /** The mails of an action, or the reasons why there are none. */
 export type Composition = { mails: Composed[]; skipped: string[] }
@@ -68,7 +70,7 @@ export function compose(
   const isSingleMail = !isForEachClient(compiled(named), action.recipient)
   const written = new Set<string>()
   for (const row of isSingleMail ? asOne(rows) : rows) {
-    const template = templates.length === 1 ? named : variantFor(row, action, templates)
+    const template = templates.length === 1 ? named : variantFor(row, action.recipient, templates)
     const key = isSingleMail ? '' : `client ${row.clientId}`
     const canUnsubscribe = !(action.transactional ?? template.transactional)
     const addresses = mergeAddresses(compiled(template), row.context, action.recipient)
@@ -124,18 +126,19 @@ const union = (...parts: Pick<MergedMail, 'emptyTokens'>[]) => [
 const isVisit = ({ calendar, classSchedule }: ContextRow['context']) =>
   calendar !== null || classSchedule !== null
 
-/** Only a mail to the client of an appointment has answer links. A copy would give them to others. */
+/** Only a mail to the client has answer links. A copy would give them to others. */
 function askingMail(
   name: UnsubscribedMail,
-  { context: { calendar, client }, clientId }: ContextRow,
+  { context, clientId, objectId, createdDate }: ContextRow,
   template: RenderedTemplate,
   { address }: Mailbox,
 ): AskingMail | undefined {
-  const isClient = isSameAddress(client?.emailAddress, address)
-  if (!calendar || clientId === null || !isClient) return undefined
+  const visit = context.calendar ?? context.classSchedule
+  const startTime = visit ? visit.startTime : context.disclaimer && createdDate
+  const isClient = isSameAddress(context.client?.emailAddress, address)
+  if (!startTime || objectId === null || clientId === null || !isClient) return undefined
   if (!hasAnswerTokens(template)) return undefined
-  const { calendarId, startTime } = calendar
-  return { ...name, toAddress: address, calendarId, startTime }
+  return { ...name, toAddress: address, objectId, startTime }
 }
 
 function hasAnswerTokens(template: RenderedTemplate) {
@@ -144,7 +147,7 @@ function hasAnswerTokens(template: RenderedTemplate) {
   const { subject, emailBody, emailBodyText, emailBecause } = template
   const texts = [subject, emailBody, emailBodyText, emailBecause]
   const found = texts.some(
-    (text) => text !== null && /%(?:IF:)?(?:CONFIRM|CANCEL)_URL\b/.test(text),
+    (text) => text !== null && /%(?:IF:)?(?:CONFIRM|CANCEL|SIGN)_URL\b/.test(text),
   )
   answerTokens.set(template, found)
   return found
@@ -152,10 +155,15 @@ function hasAnswerTokens(template: RenderedTemplate) {
 
 const answerTokens = new WeakMap<RenderedTemplate, boolean>()
 
-function variantFor(row: ContextRow, action: RunningAction, templates: RenderedTemplate[]) {
+/** Which of the versions of a mail its reader gets. */
+export function variantFor(
+  row: ContextRow,
+  recipient: RunningAction['recipient'],
+  templates: RenderedTemplate[],
+) {
   const variants = templates.map(variantOf) as [Variant, ...Variant[]]
   return chooseVariant(variants, {
-    language: readerLanguage(row, action),
+    language: readerLanguage(row, recipient),
     reasonId: row.reasonId,
     locationId: row.locationId,
   }).template
@@ -176,7 +184,7 @@ export const withoutClient = (row: ContextRow): ContextRow => ({
 })
 
 /** Clients have their own language; staff get the business's. */
-const readerLanguage = ({ context }: ContextRow, { recipient }: RunningAction) =>
+const readerLanguage = ({ context }: ContextRow, recipient: RunningAction['recipient']) =>
   recipient === 'staff' || recipient === 'business'
     ? context.business.language
     : (context.client?.language ?? null)
@@ -233,7 +241,17 @@ function compileRendered(template: RenderedTemplate): CompiledTemplate {
 
 type Entry = Pick<Composed, 'row' | 'recipient'> & {
   /** Copies have the entry of the mail that they are a copy of. */
-  mail: { subject: string; to: Mailbox }
+  mail: { subject: string; to: Mailbox; language?: string | null }
+}
+
+/** Whether a reader needs the calendar file: not of a visit that they missed, and not of one that is over. */
+export function needsCalendar(
+  { calendar, classSchedule }: ContextRow['context'],
+  now: Temporal.Instant | null,
+) {
+  const visit = calendar ?? classSchedule
+  if (!visit || visit.isMissed) return false
+  return now === null || Temporal.Instant.compare(visit.endTime, now) > 0
 }
 
 /** The calendar file of a mail about an appointment or a class. */
@@ -250,6 +268,7 @@ export function calendarEntry(
   // In the calendar of staff, the client's name is more useful than the business's.
   const client = isToStaff(mail.to, context) ? context.client : null
   const other = client ? `${client.firstName} ${client.lastName}`.trim() : context.business.name
+  const details = client ? client.phone : (context.location?.directions ?? null)
   return calendarFile({
     uid: calendarUid({ ...row, objectType, objectId }, host),
     sequence: row.version,
@@ -257,12 +276,27 @@ export function calendarEntry(
     startTime: visit.startTime,
     endTime: visit.endTime,
     summary: `${context.classSchedule?.name ?? context.reason?.name ?? mail.subject}, ${other}`,
-    description: client ? client.phone : (context.location?.directions ?? null),
+    description: [placeTimeOf(visit, mail, context, client !== null), details]
+      .filter(Boolean)
+      .join('\n'),
     location: placeOf(context.location),
+    url: context.business.website,
     organizer: from,
     attendee: recipient,
     changedTime: row.modifiedDate,
   })
+}
+
+/** Calendars show their owner's clock, so the entry of a reader with another one has the location's time. */
+function placeTimeOf(
+  visit: { startTime: Temporal.Instant; endTime: Temporal.Instant },
+  { language }: Entry['mail'],
+  context: ContextRow['context'],
+  isForStaff: boolean,
+) {
+  const readers = readersOf(context, language ?? null, { isForStaff })
+  const { date, time, ownTime } = visitTimes(visit, readers)
+  return ownTime === null ? null : `${date}, ${time}`
 }
 
 /** Only staff may see the client's name: anyone may have a copy of the mail, or an old link. */
@@ -279,6 +313,7 @@ export type SendingBusiness = Pick<
 /**
  * From and Reply-To of a mail. A template's `fromAddress` counts only if its domain is allowed for the
  * business; otherwise the mail comes from MAIL_FROM's address, and the wanted address gets the replies.
+ * Without a `fromName`, readers see the name of the business.
  */
 export function senderOf(
   { from: wanted, fromName, replyTo }: Pick<MergedMail, 'from' | 'fromName' | 'replyTo'>,
@@ -286,12 +321,11 @@ export function senderOf(
   mailFrom: Mailbox,
 ): { from: Mailbox; replyTo: Mailbox | null } {
   const isAllowed = wanted !== null && senderDomains.includes(domainOf(wanted.address))
-  const ownName = wanted ? name : mailFrom.name
   const refused = isAllowed || wanted?.address === mailFrom.address ? null : wanted
   const address = repliesTo ?? emailAddress
   const contact = address === null ? null : { name: '', address }
   return {
-    from: isAllowed ? wanted : { name: fromName || ownName, address: mailFrom.address },
+    from: { name: fromName || name, address: isAllowed ? wanted.address : mailFrom.address },
     replyTo: replyTo ?? refused ?? contact,
   }
 }

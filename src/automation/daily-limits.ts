@@ -1,14 +1,17 @@
 import type { Db } from '../database/database.ts'
 import {
+  postponeEmails,
   postponeEmailsOfBusiness,
   readDailyLimit,
   type ClaimedEmail,
 } from '../store/email-queue.ts'
 import { findQuietSpan, type LocalClock } from './quiet-hours.ts'
+import { lockedUntil } from './share-locks.ts'
 
 /**
  * Postpones mails of businesses that have reached their daily limit until the next morning in their
- * time zone. Returns the postponed mails of the claim.
+ * time zone, and for a moment those whose limit another transaction has locked. Returns the postponed
+ * mails of the claim.
  */
 export async function postponeAboveDailyLimit(
   tx: Db,
@@ -24,7 +27,13 @@ export async function postponeAboveDailyLimit(
     const { timeZone, worker } = mails[0]!
     const today = now.toZonedDateTimeISO(timeZone).startOfDay()
     const since = today.toInstant()
-    const { limit, used } = await readDailyLimit(tx, businessId, { since, worker })
+    const daily = await readDailyLimit(tx, businessId, { since, worker })
+    if (!daily) {
+      await postponeEmails(tx, lockedUntil(mails, now))
+      postponed.push(...mails)
+      continue
+    }
+    const { limit, used } = daily
     const above = limit === null ? [] : mails.slice(Math.max(0, limit - used))
     if (above.length === 0) continue
     const tomorrow = today.add({ days: 1 }).startOfDay()

@@ -31,6 +31,7 @@ export function decide(
   if (isReminder(definition) !== (trigger.occurrence === null)) {
     return { status: 'CANCELLED', statusReason: REASONS.otherEventType }
   }
+  if (trigger.isExpired) return { status: 'EXPIRED', statusReason: REASONS.beforeRestore }
   if (trigger.fireNow) return 'fire'
   if (isReminder(definition)) {
     const expected = firingTime(definition, subject)

@@ -1,6 +1,6 @@
 import type { Reference } from '../contract/body.ts'
 import { readAction, type ActionInput } from '../contract/event-action.ts'
-import { mergeDefinition, readDefinition } from '../contract/event-definition.ts'
+import { mergeDefinition, readDefinition } from '../contract/read-definition.ts'
 import { objectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import { invalid, notFound, type Fault } from '../errors.ts'
@@ -20,13 +20,13 @@ import {
   updateDefinition,
   type StoredDefinition,
 } from '../store/event-definitions.ts'
-import { listReferredObjects, type WantedReferences } from '../store/objects.ts'
+import { findObject, listReferredObjects, type WantedReferences } from '../store/objects.ts'
 import { listStatusesOf } from '../store/statuses.ts'
 
 type Defining = { businessId: number; user: string; now: Temporal.Instant }
 
 /** Checks the stored object under its lock, and throws if it may not be changed. */
-type Allow<Stored> = (current: Stored | undefined) => void
+type Allow<Stored> = (current: Stored | undefined) => void | Promise<void>
 
 /**
  * Saves a definition, and the actions in its body, in the caller's transaction. Its triggers are
@@ -60,12 +60,12 @@ export async function deleteDefinition(
   tx: Db,
   eventDefnId: number,
   defining: Defining,
-  allow: (current: StoredDefinition) => void,
+  allow: Allow<StoredDefinition>,
 ) {
   lockSettings(tx, defining.businessId)
   const before = await lockDefinition(tx, defining.businessId, eventDefnId)
   if (!before || before.deletedDate) return before
-  allow(before)
+  await allow(before)
   return updateDefinition(
     tx,
     eventDefnId,
@@ -85,7 +85,7 @@ export async function readAgainst(
   const reading = readDefinition(body)
   const { eventDefnId, actions = [] } = reading.definition
   const before = eventDefnId ? await find(db, businessId, eventDefnId) : undefined
-  allow?.(before)
+  await allow?.(before)
   if (eventDefnId && !before) throw notFound('event definition', eventDefnId)
   const merged = mergeDefinition(reading.definition, before)
   const references = [...reading.references, ...merged.references]
@@ -106,10 +106,12 @@ export async function saveAction(
 ): Promise<{ action: ShownAction; before: ShownAction | undefined }> {
   const { action: input, faults, references } = readAction(body)
   const { businessId } = defining
+  // The version of a definition covers its actions, so both change under one lock.
+  lockSettings(tx, businessId)
   const before = input.eventActionId
     ? await lockAction(tx, businessId, input.eventActionId)
     : undefined
-  allow?.(before)
+  await allow?.(before)
   if (input.eventActionId && !before) throw notFound('event action', input.eventActionId)
   faults.push(...(await faultsOfReferences(tx, businessId, references)))
   if (faults.length > 0) throw invalid(withoutRepeatedFaults(faults))
@@ -195,7 +197,7 @@ async function faultsOfReferences(
 ): Promise<Fault[]> {
   const wanted: WantedReferences = new Map()
   for (const reference of references) {
-    const kind = reference.kind === 'status' ? undefined : objectKind(reference.kind)
+    const kind = typeof reference.id === 'string' ? undefined : objectKind(reference.kind)
     if (!kind) continue
     const { ids } = wanted.get(kind) ?? { ids: new Set() }
     wanted.set(kind, { ids: ids.add(reference.id as number), externalIds: new Set() })
@@ -226,6 +228,10 @@ async function findFault(
     const usable = statuses.filter((status) => status.active).map((status) => status.status)
     if (usable.includes(id)) return undefined
     return `must be ${reference.canBeAny ? '* or ' : ''}one of ${usable.join(', ')}`
+  }
+  if (kind === 'invitation') {
+    const invitation = await findObject(db, businessId, objectKind(kind)!, id)
+    return invitation ? undefined : `there is no invitation ${id}`
   }
   if (kind === 'eventDefinition') {
     const definition = await findDefinition(db, businessId, id)

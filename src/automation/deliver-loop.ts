@@ -2,7 +2,8 @@ import type { Db } from '../database/database.ts'
 import { EMAIL_QUEUE } from '../store/email-queue.ts'
 import { findNextDueTime } from '../store/queue.ts'
 import type { Deliveries } from './deliver.ts'
-import { Hint, MAX_REST_MS, restUntilDue, type Loop } from './loop.ts'
+import { Hint, MAX_REST_MS, restUntilDue } from './loop.ts'
+import { type Loop } from '../repeat.ts'
 
 type DeliverLoopParts = { db: Db; now(): Temporal.Instant; deliveries: Deliveries }
 

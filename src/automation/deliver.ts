@@ -3,10 +3,16 @@ import { monotonicMs } from '../clock.ts'
 import type { Mailbox } from '../contract/addresses.ts'
 import type { Db } from '../database/database.ts'
 import { isTransient } from '../database/postgres-errors.ts'
-import type { Mailer, Outcome, Unavailable } from '../email/mailer.ts'
-import { filesIn, readMessage, type Message } from '../email/message.ts'
+import {
+  unsigned,
+  type Mailer,
+  type Outcome,
+  type Postponed,
+  type Unavailable,
+} from '../email/mailer.ts'
+import { encodeDraft, filesIn, readMessage, type Message } from '../email/message.ts'
 import type { BouncedMail } from '../email/verp.ts'
-import { lockPausedBusinesses } from '../store/businesses.ts'
+import { lockFreeBusinesses, lockReferableBusinesses } from '../store/businesses.ts'
 import { hintChangedTriggers } from '../store/changes.ts'
 import {
   claimDueEmails,
@@ -15,7 +21,7 @@ import {
   EMAIL_QUEUE,
   endEmails,
   endTriggersOf,
-  lockTriggersOf,
+  lockFreeTriggersOf,
   allowMessageEnds,
   postponeEmails,
   postponePausedEmails,
@@ -24,12 +30,13 @@ import {
   type ClaimedEmail,
   type MovedTrigger,
 } from '../store/email-queue.ts'
+import { readBody, UnreadableBody } from '../store/message-bodies.ts'
 import type { Claim } from '../store/queue.ts'
 import type { SettingsCache } from '../store/settings.ts'
 import { recordSoftBounces } from '../store/soft-bounces.ts'
 import { suppress } from '../store/suppressions.ts'
 import { AttachedFiles } from './attached-files.ts'
-import { Batcher } from './batcher.ts'
+import { Batcher } from '../batcher.ts'
 import {
   decideEmailEnding,
   findBounce,
@@ -39,10 +46,18 @@ import {
 } from './email-outcome.ts'
 import { postponeAboveDailyLimit } from './daily-limits.ts'
 import { FairShare } from './fair-share.ts'
-import { isRefusedSender, MailServer, type MailServerChange } from './mail-server.ts'
+import { MAX_REST_MS } from './loop.ts'
+import {
+  isRefusedSender,
+  MailServer,
+  TRIED_AGAIN_AFTER,
+  type MailServerChange,
+} from './mail-server.ts'
+import type { OperatorProblems } from './operator-problems.ts'
 import { replanMoved } from './replan.ts'
+import { lockedUntil } from './share-locks.ts'
 import { SenderKeys } from './sender-domains.ts'
-import { lateBefore } from './timing.ts'
+import { isBefore } from './timing.ts'
 import { findUnwanted } from './unwanted-emails.ts'
 
 type Delivering = {
@@ -53,6 +68,7 @@ type Delivering = {
   nextWorker(): string
   leaseSeconds: number
   mailer: Mailer
+  problems?: OperatorProblems
   /** The operator's address: bounces go there without `bounceAddress`. */
   mailFrom: Mailbox
   /** The envelope sender of one mail, if bounces come back to this service. */
@@ -73,11 +89,12 @@ export type DeliveryEvents = {
 /** Sends due mails, as many at a time as the mail server accepts. */
 export class Deliveries {
   readonly #parts: Delivering
-  readonly #inProgress = new Set<ClaimedEmail>()
+  /** The mails that are being sent, and since when. */
+  readonly #inProgress = new Map<ClaimedEmail, Temporal.Instant>()
   /** Called when a mail ends. */
   #onEnd: (() => void)[] = []
   readonly #ended: Batcher<ClaimedEmail, boolean>
-  readonly #recorded: Batcher<Attempted, MovedTrigger | undefined>
+  readonly #recorded: Batcher<Attempted, MovedTrigger | undefined | 'locked'>
   /** Separate from `#recorded`, because planning may wait for a locked object. */
   readonly #replanned: Batcher<MovedTrigger, void>
   readonly #released: Batcher<ClaimedEmail, void>
@@ -124,20 +141,24 @@ export class Deliveries {
   async begin(): Promise<number> {
     const moment = this.#parts.now()
     const server = this.#server
+    await server.checkAccepting(moment)
     await server.synchronise(moment)
     if (server.isProbeDue(moment)) this.#probe()
     if (!this.#isProbing && server.isPaused) return this.#endUseless(moment)
-    const limit = Math.min(this.#room(), server.maxInProgress - this.#inProgress.size)
+    const limit = server.isOnTrial ? 1 - this.#countBegunSince(moment) : this.#room()
     if (this.#isProbing || limit <= 0) {
-      await this.#waitForEnd()
+      const ended = await this.#endUseless(moment)
+      if (ended === 0) await this.#waitForEnd()
       return 1
     }
+    // Their business gets no share of the claim.
+    if (this.#fullBusinesses().size > 0) await this.#endUseless(moment)
     this.claimedAt = moment
     const { claimed, unwanted, postponed } = await this.#claimChecked(moment, limit, (tx, claim) =>
       this.#claim(tx, claim),
     )
     if (claimed.length + postponed === 0) {
-      server.noteNothingDue(moment)
+      await server.noteNothingDue(moment)
       await server.synchronise(moment)
     }
     for (const mail of claimed) this.#track(mail, this.#deliver(mail, unwanted.get(mail.emailId)))
@@ -151,7 +172,7 @@ export class Deliveries {
 
   /** The workers whose leases must be renewed: their mails are being sent. */
   busyWorkers() {
-    return [...new Set([...this.#inProgress].map(({ worker }) => worker))]
+    return [...new Set([...this.#inProgress.keys()].map(({ worker }) => worker))]
   }
 
   /** The workers that have finished since the last call: their leases can be deleted. */
@@ -169,6 +190,14 @@ export class Deliveries {
     for (const resolve of this.#onEnd.splice(0)) resolve()
   }
 
+  /** For a clock that was set back: times in the future would delay deliveries. */
+  forgetTimes() {
+    this.#uselessEndedAt = undefined
+    this.claimedAt = undefined
+    this.#server.forgetTimes(this.#parts.now())
+    this.wake()
+  }
+
   /** Waits a while for mails that are being sent, and releases the rest. */
   async stop() {
     const { db, maxStopWaitMs = MAX_STOP_WAIT_MS } = this.#parts
@@ -176,7 +205,7 @@ export class Deliveries {
     const timeLimit = sleep(maxStopWaitMs, undefined, { signal: timer.signal })
     await Promise.race([this.settle(), timeLimit.catch(() => {})])
     timer.abort()
-    if (this.#inProgress.size > 0) await releaseUnendedEmails(db, [...this.#inProgress])
+    if (this.#inProgress.size > 0) await releaseUnendedEmails(db, [...this.#inProgress.keys()])
   }
 
   /**
@@ -206,8 +235,8 @@ export class Deliveries {
 
   /**
    * Claims mails and finds those that must not be sent. Mails of businesses whose mail is paused are
-   * postponed, with all others of their business that are due. So are mails above a daily limit, and
-   * those that were delayed into quiet hours.
+   * postponed, with all others of their business that are due. So are mails above a daily limit, those
+   * that were delayed into quiet hours, and those whose rows another transaction has locked.
    */
   async #claimChecked(
     now: Temporal.Instant,
@@ -224,22 +253,22 @@ export class Deliveries {
       const unpaused = paused.length > 0 ? all.filter((mail) => !paused.includes(mail)) : all
       const above = await postponeAboveDailyLimit(tx, unpaused, now)
       const checked = above.length > 0 ? unpaused.filter((mail) => !above.includes(mail)) : unpaused
-      const { unwanted, quiet } =
+      const { unwanted, postponed } =
         checked.length > 0 ? await findUnwanted(tx, checked, { settings, now, outage }) : NONE_FOUND
-      await postponeEmails(tx, quiet)
-      const isQuiet = new Set(quiet.map(({ mail }) => mail))
-      const claimed = quiet.length > 0 ? checked.filter((mail) => !isQuiet.has(mail)) : checked
+      await postponeEmails(tx, postponed)
+      const waits = new Set(postponed.map(({ mail }) => mail))
+      const claimed = waits.size > 0 ? checked.filter((mail) => !waits.has(mail)) : checked
       return { claimed, unwanted, postponed: all.length - claimed.length }
     })
   }
 
-  /** During an outage, mails fail when they become useless, not when the mail server is back. */
+  /** If no mail can be sent now, mails that become useless end at once, not when they are claimed. */
   async #endUseless(now: Temporal.Instant) {
     const last = this.#uselessEndedAt
     if (last && Temporal.Instant.compare(now, last.add(USELESS_ENDED_EVERY)) < 0) return 0
     this.#uselessEndedAt = now
     const { claimed, unwanted } = await this.#claimChecked(now, MAX_IN_PROGRESS, (tx, claim) =>
-      claimUselessEmails(tx, claim, lateBefore(now)),
+      claimUselessEmails(tx, claim),
     )
     for (const mail of claimed) {
       const why = unwanted.get(mail.emailId)
@@ -249,29 +278,63 @@ export class Deliveries {
     return claimed.length
   }
 
-  /** Claims in the order of time; after a full claim, first a fair share for each business. */
+  /**
+   * Claims in the order of time. After a full claim, first a fair share for each business, in the order in
+   * which mails lose their use. While the mail server hangs with mails of a business, only the others get a
+   * share. The mail that is tried after an outage is the oldest: one that the server refuses goes to the end.
+   */
   async #claim(tx: Db, claim: Claim): Promise<ClaimedEmail[]> {
-    const shares = this.#isCrowded ? await this.#shares.next(tx, claim) : undefined
+    const full = this.#fullBusinesses()
+    const shares =
+      full.size > 0
+        ? await this.#sharesOfOthers(tx, claim, full)
+        : this.#isCrowded && !this.#server.isOnTrial
+          ? await this.#shares.next(tx, claim)
+          : undefined
     const shared = shares ? await claimEmailShares(tx, claim, shares) : []
     const rest = claim.limit - shared.length
-    if (rest <= 0) return shared
+    if (rest <= 0 || full.size > 0) return shared
     const claimed = await claimDueEmails(tx, { ...claim, limit: rest })
     this.#isCrowded = claimed.length === rest
     return [...shared, ...claimed]
   }
 
+  /** Also reads further pages of businesses: a claim of nothing would end with a rest. */
+  async #sharesOfOthers(tx: Db, claim: Claim, full: Set<number>) {
+    const next = () => this.#shares.next(tx, claim, (businessId) => full.has(businessId))
+    let shares = await next()
+    while (!shares && !this.#shares.isAtStart) shares = await next()
+    return shares
+  }
+
+  #fullBusinesses() {
+    const busy = new Set([...this.#inProgress.keys()].map(({ businessId }) => businessId))
+    return new Set([...busy].filter((businessId) => this.#parts.mailer.isFull(businessId)))
+  }
+
   #track(mail: ClaimedEmail, work: Promise<void>) {
-    this.#inProgress.add(mail)
+    this.#inProgress.set(mail, this.#parts.now())
     void work.catch(this.#parts.onError).finally(() => {
       this.#inProgress.delete(mail)
-      if (![...this.#inProgress].some(({ worker }) => worker === mail.worker))
+      if (![...this.#inProgress.keys()].some(({ worker }) => worker === mail.worker))
         this.#finished.push(mail.worker)
       this.wake()
     })
   }
 
-  #waitForEnd() {
-    return new Promise<void>((resolve) => this.#onEnd.push(resolve))
+  /** At most for a moment: the mail server may hang, and mails become useless meanwhile. */
+  async #waitForEnd() {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#onEnd.push(resolve)
+    const timer = setTimeout(resolve, MAX_REST_MS)
+    await promise
+    clearTimeout(timer)
+  }
+
+  /** The mails that are tried on a server that has failed; one that hangs does not count for ever. */
+  #countBegunSince(now: Temporal.Instant) {
+    const since = now.subtract(TRIED_AGAIN_AFTER)
+    return [...this.#inProgress.values()].filter((begun) => isBefore(since, begun)).length
   }
 
   async #deliver(mail: ClaimedEmail, unwanted: Unwanted | undefined) {
@@ -285,34 +348,35 @@ export class Deliveries {
       return
     }
     if (outcome?.kind === 'postponed') {
+      if (outcome.isUnsigned) await this.#noteUnsigned(mail, outcome)
       const until = this.#parts.now().add({ milliseconds: Math.ceil(outcome.waitMs) })
-      await this.#untilDone(() => postponeEmails(this.#parts.db, [{ mail, until }]))
+      const postponed = { mail, until, reason: outcome.reply }
+      await this.#untilDone(() => postponeEmails(this.#parts.db, [postponed]))
       return
     }
     const moved = await this.#keepRecording({ mail, outcome, unwanted })
+    if (outcome?.kind === 'sent') await this.#parts.problems?.solve(signingOf(mail))
     if (moved) await this.#replanned.add(moved)
   }
 
   async #attempt(mail: ClaimedEmail): Promise<Outcome | 'not attempted'> {
     this.#sending++
     this.#preparing.add(mail)
+    this.#server.noteBegun(this.#parts.now())
     try {
       const sent = await this.#send(mail)
       if (sent === 'not attempted' || sent.kind === 'postponed') return sent
       const outcome = this.#server.judge(sent, this.#parts.now())
-      this.#note(outcome)
+      this.#server.note(outcome, this.#parts.now(), mail.emailId)
+      this.#parts.onAttempt?.(outcome)
       return outcome
     } finally {
       this.#sending--
+      this.#server.noteEnded()
       this.#preparing.delete(mail)
       this.#answerRate.count()
       this.wake()
     }
-  }
-
-  #note(outcome: Outcome) {
-    this.#server.note(outcome, this.#parts.now())
-    this.#parts.onAttempt?.(outcome)
   }
 
   /** If `message_ended` was not committed, the end was not sent, and the server has no mail. */
@@ -329,12 +393,19 @@ export class Deliveries {
     }
     const to = mail.toAddress
     const signers = await this.#findSigners(mail)
-    if (!signers) return 'not attempted'
+    if (!Array.isArray(signers)) return signers
     const { mailFrom, mailer, bounceAddress } = this.#parts
     const send = (message: Message) => {
       this.#preparing.delete(mail)
       const from = bounceAddress?.({ ...mail, messageId: message.messageId }) ?? mailFrom.address
-      return mailer.send({ from, to, message, signers, beforeMessageEnd })
+      return mailer.send({
+        businessId: mail.businessId,
+        from,
+        to,
+        message,
+        signers,
+        beforeMessageEnd,
+      })
     }
     try {
       const outcome = await this.#withFiles(mail, send)
@@ -345,23 +416,48 @@ export class Deliveries {
     }
   }
 
-  /** The keys of the sender's own domain. Undefined if they cannot be read now: unsigned mail is refused. */
+  /** The keys of the sender's own domain. Without them the mail waits: unsigned mail is refused. */
   async #findSigners({ businessId, senderDomain: domain }: ClaimedEmail) {
     if (domain === null) return []
     try {
       return await this.#senderKeys.signersOf({ businessId, domain })
     } catch (error) {
+      if (!isTransient(error)) return unsigned(error)
       this.#parts.onError(error)
-      return undefined
+      return 'not attempted'
     }
   }
 
-  /** 'not attempted' if the files cannot be read now. */
+  /** A key that cannot sign is the operator's problem. Mails of other senders go on. */
+  async #noteUnsigned(mail: ClaimedEmail, { reply }: Postponed) {
+    const { businessId, senderDomain: domain } = mail
+    if (domain) this.#senderKeys.forget({ businessId, domain })
+    const detail = `mails from ${domain ?? 'DKIM_DOMAIN'} wait: ${reply}`
+    const concerned = domain ? businessId : null
+    await this.#parts.problems?.note({ problem: signingOf(mail), businessId: concerned, detail })
+  }
+
+  /** The message, or the failure of this mail if its content cannot be read. */
+  async #read(mail: ClaimedEmail): Promise<Message | Outcome | 'not attempted'> {
+    try {
+      const { text } = await readBody(this.#parts.db, mail.businessId, mail.message)
+      return readMessage(encodeDraft(text, mail))
+    } catch (error) {
+      if (error instanceof UnreadableBody) {
+        return { kind: 'failed', phase: 'connect', reply: error.message }
+      }
+      this.#parts.onError(error)
+      return 'not attempted'
+    }
+  }
+
+  /** 'not attempted' if the content or the files cannot be read now. */
   async #withFiles(
     mail: ClaimedEmail,
     send: (message: Message) => Promise<Outcome>,
   ): Promise<Outcome | 'not attempted'> {
-    const message = readMessage(mail.message)
+    const message = await this.#read(mail)
+    if (message === 'not attempted' || 'kind' in message) return message
     const fileUUIds = filesIn(message)
     if (fileUUIds.length === 0) return send(message)
     let isRead = false
@@ -388,7 +484,7 @@ export class Deliveries {
   /** A mail whose sender was refused goes to the end of the queue, so that another is tried next. */
   async #freeUnsent(mail: ClaimedEmail, outcome: Unavailable) {
     if (!isRefusedSender(outcome)) return this.#free(mail)
-    await postponeEmails(this.#parts.db, [{ mail, until: this.#parts.now() }])
+    await postponeEmails(this.#parts.db, [{ mail, until: this.#parts.now(), reason: null }])
   }
 
   #free(mail: ClaimedEmail) {
@@ -397,14 +493,22 @@ export class Deliveries {
 
   /** The server's answer must not be lost, or the mail would be sent again. */
   async #keepRecording(attempted: Attempted) {
+    for (;;) {
+      const recorded = await this.#recordWithOthers(attempted)
+      if (recorded !== 'locked') return recorded
+      await sleep(RETRY_MS)
+    }
+  }
+
+  async #recordWithOthers(attempted: Attempted) {
     try {
       return await this.#recorded.add(attempted)
     } catch (error) {
       // If it cannot be recorded with others, it is recorded alone.
       this.#parts.onError(error)
     }
-    const [moved] = await this.#untilDone(() => this.#record([attempted]))
-    return moved
+    const [recorded] = await this.#untilDone(() => this.#record([attempted]))
+    return recorded
   }
 
   /** Retries while the database is away, busy or locked. */
@@ -419,39 +523,75 @@ export class Deliveries {
     }
   }
 
-  /** Returns the trigger of each mail, if its object moved and it must be planned again. */
+  /**
+   * Returns for each mail its trigger, if its object moved and it must be planned again; 'locked' if
+   * another transaction has locked the trigger, or the business of a bounced mail.
+   */
   async #record(attempts: Attempted[]) {
     const { db } = this.#parts
     const now = this.#parts.now()
-    const endings = attempts.map((attempted) => decideEmailEnding(attempted, now))
-    const moved = await db.transaction(async (tx) => {
-      const bounced = attempts.flatMap(findBounce)
-      const softBounced = attempts.filter(isSoftBounced).map(({ mail }) => mail)
+    const { free, endings, moved } = await db.transaction(async (tx) => {
+      const free = await lockFreeAttempts(tx, attempts)
+      const endings = free.map((attempted) => decideEmailEnding(attempted, now))
+      const bounced = free.flatMap(findBounce)
+      const softBounced = free.filter(isSoftBounced).map(({ mail }) => mail)
       // One round trip.
-      const [, , , moved] = await Promise.all([
-        lockTriggersOf(tx, endings),
+      const [, , moved] = await Promise.all([
         endEmails(tx, endings, now),
         bounced.length > 0 && suppress(tx, bounced, { user: 'SYSTEM', now }),
         endTriggersOf(tx, endings, now),
       ])
       await recordSoftBounces(tx, softBounced, { user: 'SYSTEM', now })
       hintChangedTriggers(tx, endings)
-      return moved
+      return { free: new Set(free), endings, moved }
     })
     const ended = endings.filter(({ nextAttemptTime }) => nextAttemptTime === null)
     this.#parts.onEmailsEnded?.(ended.map(({ status }) => status))
     const movedById = new Map(moved.map((trigger) => [trigger.eventTriggerId, trigger]))
-    return attempts.map(({ mail }) => movedById.get(mail.eventTriggerId!))
+    return attempts.map((attempted) =>
+      free.has(attempted) ? movedById.get(attempted.mail.eventTriggerId!) : ('locked' as const),
+    )
   }
 }
 
-/** Postpones the due mails of businesses whose mail is paused. Returns those that were claimed. */
+const signingOf = ({ businessId, senderDomain }: ClaimedEmail) =>
+  senderDomain ? `signing for ${senderDomain} of business ${businessId}` : 'signing for DKIM_DOMAIN'
+
+/**
+ * Postpones the due mails of businesses whose mail is paused; for a moment, if another transaction is
+ * changing the business. Returns those that were claimed.
+ */
 async function postponePausedMails(tx: Db, claimed: ClaimedEmail[], now: Temporal.Instant) {
-  if (!claimed.some((mail) => mail.mailPaused)) return []
-  const stillPaused = await lockPausedBusinesses(tx, claimed)
-  const paused = claimed.filter((mail) => mail.mailPaused && stillPaused.has(mail.businessId))
+  const ofPaused = claimed.filter((mail) => mail.mailPaused)
+  if (ofPaused.length === 0) return []
+  const isPaused = await lockFreeBusinesses(tx, ofPaused)
+  const having = (state: boolean | undefined) =>
+    ofPaused.filter(({ businessId }) => isPaused.get(businessId) === state)
+  const [paused, locked] = [having(true), having(undefined)]
   await postponePausedEmails(tx, paused, { now, until: now.add(PAUSE_CHECKED_EVERY) })
-  return paused
+  await postponeEmails(tx, lockedUntil(locked, now))
+  return [...paused, ...locked]
+}
+
+/** Locks what recording these attempts changes or refers to; returns those for which it is free. */
+async function lockFreeAttempts(tx: Db, attempts: Attempted[]) {
+  const bounced = attempts.filter((one) => isSoftBounced(one) || findBounce(one).length > 0)
+  const ofTriggers = attempts.map(({ mail }) => mail).filter((mail) => mail.eventTriggerId !== null)
+  if (ofTriggers.length + bounced.length === 0) return attempts
+  const [triggerIds, businessIds] = await Promise.all([
+    lockFreeTriggersOf(tx, ofTriggers),
+    bounced.length === 0
+      ? new Set<number>()
+      : lockReferableBusinesses(
+          tx,
+          bounced.map(({ mail }) => mail),
+        ),
+  ])
+  const isFree = ({ mail }: Attempted) =>
+    mail.eventTriggerId === null || triggerIds.has(mail.eventTriggerId)
+  return attempts.filter(
+    (one) => isFree(one) && (!bounced.includes(one) || businessIds.has(one.mail.businessId)),
+  )
 }
 
 /** Counts the answers of the mail server, to estimate how many will come in a moment. */
@@ -483,9 +623,9 @@ const AHEAD_MS = 250
 /** How often the mails of a paused business are re-checked. Resuming makes them due at once. */
 const PAUSE_CHECKED_EVERY = { minutes: 5 }
 
-const USELESS_ENDED_EVERY = { minutes: 1 }
+const USELESS_ENDED_EVERY = { seconds: 5 }
 
-const NONE_FOUND = { unwanted: new Map<number, Unwanted>(), quiet: [] }
+const NONE_FOUND = { unwanted: new Map<number, Unwanted>(), postponed: [] }
 
 const FILE_DELETED: Outcome = {
   kind: 'failed',

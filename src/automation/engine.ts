@@ -1,9 +1,11 @@
 import type { Clock } from '../clock.ts'
 import type { Database } from '../database/database.ts'
+import { limitLockWaits } from '../database/lock-waits.ts'
 import type { Mailbox } from '../contract/addresses.ts'
 import type { Mailer } from '../email/mailer.ts'
 import type { BouncedMail } from '../email/verp.ts'
 import { readDatabaseTime } from '../store/database-time.ts'
+import type { OperatorProblem } from '../store/operator-problems.ts'
 import type { SettingsCache } from '../store/settings.ts'
 import { createApprovalLoop } from './approval-loop.ts'
 import { createDeliverLoop } from './deliver-loop.ts'
@@ -11,11 +13,14 @@ import { Deliveries, type DeliveryEvents } from './deliver.ts'
 import { FireLoops } from './fire-loops.ts'
 import type { FireContext } from './fire.ts'
 import { createHeartbeatLoop, createTakeoverLoop, takeoverMs } from './lease-loops.ts'
-import { Hint, repeat, type Loop } from './loop.ts'
+import { Hint } from './loop.ts'
+import { repeat, type Loop } from '../repeat.ts'
 import { createNoticeLoop } from './notices.ts'
+import { OperatorProblems } from './operator-problems.ts'
 import { createPlanLoop, type PlannerParts } from './planner.ts'
 import { createReconciler } from './reconcile.ts'
 import { createReplanLoop } from './replan.ts'
+import { createSetBackLoop } from './set-back-loop.ts'
 import { createSenderLoop, type SenderCheckParts } from './sender-domains.ts'
 import { Throttle } from './throttle.ts'
 import { WorkQueue } from '../work-queue.ts'
@@ -45,6 +50,7 @@ export type EngineParts = {
   onEnded?: NonNullable<FireContext['onEnded']>
   decide?: NonNullable<FireContext['decide']>
   onPlanned?: PlannerParts['onPlanned']
+  onOperatorProblem?(problem: OperatorProblem): void
   batchSize?: number
   /** Loops of other parts of the service, which start and stop with the engine. */
   moreLoops?: Loop[]
@@ -52,20 +58,26 @@ export type EngineParts = {
   maxQueuedEmails?: number
   maxRenderWaitMs?: number
   maxStopWaitMs?: number
+  /** How long planning, approvals and notices wait for a locked row of a business. */
+  maxLockWaitMs?: number
 } & DeliveryEvents
 
 export type Engine = ReturnType<typeof createEngine>
 
+const MAX_LOCK_WAIT_MS = 1_000
+
 /** The loops of a node's worker, and `run`, which starts and stops them. */
 export function createEngine(parts: EngineParts) {
-  const { database, clock, leaseSeconds, onError } = parts
+  const { clock, leaseSeconds, onError, maxLockWaitMs = MAX_LOCK_WAIT_MS } = parts
+  const database = limitLockWaits(parts.database, maxLockWaitMs)
   const db = database.engine
   const now = () => clock.now()
   const worker = parts.random(9).toString('base64url')
   let workers = 0
   const nextWorker = () => `${worker} ${(workers += 1)}`
   const queued = new Hint()
-  const deliveries = new Deliveries({ ...parts, db, now, nextWorker })
+  const problems = new OperatorProblems({ ...parts, db, now })
+  const deliveries = new Deliveries({ ...parts, db, now, nextWorker, problems })
   const fireLoops = new FireLoops({
     ...parts,
     ...(!parts.captures && {
@@ -74,6 +86,7 @@ export function createEngine(parts: EngineParts) {
     }),
     db,
     now,
+    problems,
     confirmNow: async (tx) => clock.confirm?.(() => readDatabaseTime(tx)) ?? now(),
     nextWorker,
     batches: new WorkQueue({ total: 1 }),
@@ -87,10 +100,11 @@ export function createEngine(parts: EngineParts) {
     deliver: createDeliverLoop({ db, now, deliveries }, queued),
     takeover: createTakeoverLoop(leaseParts),
     heartbeat: createHeartbeatLoop(leaseParts, { fireLoops, deliveries }),
+    setBack: createSetBackLoop({ db, clock, leaseSeconds }, { fireLoops, deliveries }),
     replan: createReplanLoop({ ...parts, db, now }, takeoverMs(leaseSeconds)),
-    plan: createPlanLoop({ ...parts, now }),
-    approve: createApprovalLoop({ ...parts, now }),
-    notices: createNoticeLoop({ ...parts, now }),
+    plan: createPlanLoop({ ...parts, database, now }),
+    approve: createApprovalLoop({ ...parts, database, now }),
+    notices: createNoticeLoop({ ...parts, database, now }),
     reconcile: createReconciler({ db, now, worker, leaseSeconds }).loop,
     senders: parts.senderChecks ? [createSenderLoop({ ...parts.senderChecks, db, now })] : [],
   }

@@ -1,10 +1,11 @@
 import {
   eventTypeById,
-  type Change as ChangedPart,
+  type Change,
   type EventTypeName,
   type ObjectType,
 } from '../contract/event-type.ts'
 import { kindOfObjectType } from '../contract/objects.ts'
+import type { Check, CheckCode } from '../contract/check.ts'
 import { REASONS } from '../contract/reasons.ts'
 import type { Db } from '../database/database.ts'
 import { listStatusMoves } from '../store/audit.ts'
@@ -15,7 +16,7 @@ import { listTriggerStates, type TriggerState } from '../store/event-triggers.ts
 import { listStatusesOf } from '../store/statuses.ts'
 import { GAVE_UP } from '../store/trigger-queue.ts'
 import { listNames, listSubjects } from '../store/subjects.ts'
-import { checks, checkStatusAtFiring, reportsFact, type Check, type NameOf } from './match.ts'
+import { checks, checkStatusAtFiring, reportsFact, type NameOf } from './match.ts'
 import { typesOf } from './schedule.ts'
 import type { SchedulingEvent } from './occurrence.ts'
 import type { Subject } from '../store/subject.ts'
@@ -83,7 +84,9 @@ export async function explain(
               passed(hasAction, 'when it fired'),
             ]
           : [
-              ...(isReminder(definition) ? explainReminder(facts) : explainEvent(facts)),
+              ...(isReminder(definition) ? explainReminder(facts) : explainEvent(facts)).map(
+                (found) => withSince(found, facts),
+              ),
               ...(definition.onlyIfStatus.length > 0
                 ? [checkStatusAtFiring(definition, subject)]
                 : []),
@@ -102,11 +105,11 @@ export const namedBy =
   }
 
 /** A past change of the object. */
-type Change = {
+type PastChange = {
   time: Temporal.Instant
   oldStatus: string
   newStatus: string
-  changes: ChangedPart[]
+  changes: Change[]
   /** The status changed to one that is not live. */
   ended: boolean
 }
@@ -119,7 +122,7 @@ type Facts = {
   rows: TriggerState[]
   row: TriggerState | undefined
   /** Newest first. */
-  changes: Change[]
+  changes: PastChange[]
   nameOf: NameOf
   now: Temporal.Instant
   /** Triggers that ended before this time are deleted (RETENTION_MONTHS); undefined: none are. */
@@ -133,7 +136,7 @@ async function listChanges(
   businessId: number,
   objectType: ObjectType,
   id: number | string,
-): Promise<Change[]> {
+): Promise<PastChange[]> {
   const { kind } = kindOfObjectType(objectType)
   const wanted = { object: kind, id, columns: watchedColumns(objectType) }
   const [moves, statuses] = await Promise.all([
@@ -188,8 +191,16 @@ function explainFired(facts: Facts, row: TriggerState, mails: MailCounts | undef
 }
 
 /** A check that was passed at its time; if it would fail now, the reason says so. */
-export const passed = ({ check, ok, reason }: Check, when: string): Check =>
-  yes(check, ok ? reason : `passed ${when}; now: ${reason}`)
+export const passed = (found: Check, when: string): Check =>
+  found.ok
+    ? found
+    : {
+        ...found,
+        ok: true,
+        reason: `passed ${when}; now: ${found.reason}`,
+        code: 'held-then',
+        params: { ...found.params, now: found.code },
+      }
 
 const isOfAnchor = ({ anchorTime, status }: TriggerState, time: Temporal.Instant) =>
   anchorTime.equals(time) && status !== 'CANCELLED'
@@ -198,29 +209,39 @@ function explainReminder(facts: Facts): Check[] {
   const { definition, subject, rows, nameOf, now } = facts
   const rules = checks(definition, subject, nameOf)
   const firing = firingTime(definition, subject)
-  if (!firing) return [...rules, no('time', NO_END_TIME)]
+  if (!firing) return [...rules, no('time', NO_END_TIME, 'no-time')]
   const row =
     rows.find(({ isPending }) => isPending) ??
     rows.find((each) => isOfAnchor(each, firing.anchorTime))
   if (row) return [...rules, withQuietHours(describeTrigger(row, subject), row, firing, subject)]
 
   const moment = momentInWords(firing.scheduledTime, subject) + quietHoursNote(firing, subject)
+  const due = { time: firing.scheduledTime.epochMilliseconds }
   if (rules.some((check) => !check.ok)) {
-    return [...rules, yes('time', `it would be due on ${moment}`)]
+    return [...rules, yes('time', `it would be due on ${moment}`, 'would-be-due', due)]
   }
   if (definition.plannedVersion < definition.version) {
-    return [...rules, yes('time', `due on ${moment}; the definition is still being planned`)]
+    const reason = `due on ${moment}; the definition is still being planned`
+    return [...rules, yes('time', reason, 'being-planned', due)]
   }
   if (Temporal.Instant.compare(firing.scheduledTime, now) < 0) {
     const ended = rows.find(({ anchorTime }) => anchorTime.equals(firing.anchorTime))
     if (ended) return [...rules, describeTrigger(ended, subject)]
-    const why = isDeleted(firing.scheduledTime, facts)
-      ? DELETED
-      : ', before the definition was created or changed'
-    return [...rules, no('time', `it was due on ${moment}${why}`)]
+    return isDeleted(firing.scheduledTime, facts)
+      ? [...rules, no('time', `it was due on ${moment}${DELETED}`, 'retention-passed', due)]
+      : [
+          ...rules,
+          no(
+            'time',
+            `it was due on ${moment}, before the definition was created or changed`,
+            'due-before-saved',
+            due,
+          ),
+        ]
   }
   const cancelled = rows.find(({ status }) => status === 'CANCELLED')
-  return [...rules, no('time', cancelled?.statusReason ?? `it would be due on ${moment}`)]
+  const reason = cancelled?.statusReason ?? `it would be due on ${moment}`
+  return [...rules, no('time', reason, 'cancelled', { ...due, ...reasonOf(cancelled) })]
 }
 
 /** Only invitations can lack the time that a reminder counts from. */
@@ -244,7 +265,7 @@ function explainEvent(facts: Facts): Check[] {
   const change = row ? findChange(row, definition, changes) : lastChangeFor(definition, changes)
   if (!change) {
     const rules = checks(definition, { ...subject, live: true, liveAfter: true }, nameOf)
-    return [...rules, no('change', 'it has not changed since it was created')]
+    return [...rules, no('change', 'it has not changed since it was created', 'unchanged')]
   }
   const rules = checks(definition, eventOf(definition, subject, change), nameOf)
   // A change is matched when it happens, and not again when it fires.
@@ -256,13 +277,13 @@ function explainEvent(facts: Facts): Check[] {
 const findChange = (
   { anchorTime }: TriggerState,
   definition: StoredDefinition,
-  changes: Change[],
+  changes: PastChange[],
 ) => changes.find(({ time }) => time.equals(anchorTime)) ?? lastChangeFor(definition, changes)
 
 const eventOf = (
   definition: StoredDefinition,
   subject: Subject,
-  { time, oldStatus, newStatus, changes, ended }: Change,
+  { time, oldStatus, newStatus, changes, ended }: PastChange,
 ): SchedulingEvent => ({
   eventType: eventTypeOf(definition),
   subject: { ...subject, status: newStatus },
@@ -273,9 +294,9 @@ const eventOf = (
 })
 
 /** The newest change of the kind that the definition waits for, else the newest of all. */
-function lastChangeFor(definition: StoredDefinition, changes: Change[]) {
+function lastChangeFor(definition: StoredDefinition, changes: PastChange[]) {
   const asksForStatus = definition.oldStatus !== null || definition.newStatus !== null
-  const isWanted = (change: Change) =>
+  const isWanted = (change: PastChange) =>
     (!asksForStatus || change.oldStatus !== change.newStatus) &&
     (definition.changes.length === 0 ||
       definition.changes.some((wanted) => change.changes.includes(wanted)))
@@ -291,29 +312,42 @@ const DELETED = '; the triggers of that time are deleted'
 function checkCreated(facts: Facts): Check {
   const { definition, subject } = facts
   const created = `it was created on ${momentInWords(subject.createdDate, subject)}`
-  if (isDeleted(subject.createdDate, facts)) return no('created', created + DELETED)
+  const at = { time: subject.createdDate.epochMilliseconds }
+  if (isDeleted(subject.createdDate, facts)) {
+    return no('created', created + DELETED, 'retention-passed', at)
+  }
   return isOlder(subject.createdDate, definition)
-    ? no('created', `${created}, before the definition was last saved`)
-    : no('created', `${created}; it was imported as history, or did not match then`)
+    ? no('created', `${created}, before the definition was last saved`, 'created-before-saved', at)
+    : no(
+        'created',
+        `${created}; it was imported as history, or did not match then`,
+        'created-as-history',
+        at,
+      )
 }
 
 function checkCompleted(facts: Facts): Check {
   const { subject, changes } = facts
   if (subject.status !== 'COMPLETED') {
-    return no('completed', `the invitation's status is ${subject.status}, not COMPLETED`)
+    const { objectType, status } = subject
+    const reason = `the invitation's status is ${status}, not COMPLETED`
+    return no('completed', reason, 'not-completed', { objectType, status })
   }
   const change = changes.find(({ newStatus }) => newStatus === 'COMPLETED')
-  if (!change) return no('completed', 'it was created with the status COMPLETED')
+  if (!change) {
+    return no('completed', 'it was created with the status COMPLETED', 'created-completed')
+  }
   return checkChanged(facts, change)
 }
 
-function checkChanged(facts: Facts, { time }: Change): Check {
+function checkChanged(facts: Facts, { time }: PastChange): Check {
   const { definition, subject } = facts
   const changed = `it was last changed on ${momentInWords(time, subject)}`
-  if (isDeleted(time, facts)) return no('change', changed + DELETED)
+  const at = { time: time.epochMilliseconds }
+  if (isDeleted(time, facts)) return no('change', changed + DELETED, 'retention-passed', at)
   return isOlder(time, definition)
-    ? no('change', `${changed}, before the definition was last saved`)
-    : yes('change', changed)
+    ? no('change', `${changed}, before the definition was last saved`, 'changed-before-saved', at)
+    : yes('change', changed, 'changed-on', at)
 }
 
 const isOlder = (time: Temporal.Instant, { modifiedDate }: StoredDefinition) =>
@@ -325,27 +359,28 @@ function describeTrigger(trigger: TriggerState, subject: Subject, mails?: MailCo
   const moment = momentInWords(scheduledTime, subject)
   const ended = (what: string) =>
     `${what}${statusReason ? `: ${statusReason}` : ''}; it was due on ${moment}`
+  const params = { time: scheduledTime.epochMilliseconds, ...reasonOf(trigger) }
   switch (status) {
-    case 'SCHEDULED':
-      return yes('time', `due on ${moment}${statusReason ? `; ${statusReason}` : ''}`)
-    case 'RUNNING':
-      return yes(
-        'time',
-        `${isPending ? 'a worker is firing it' : 'its mails are being sent'}; it was due on ${moment}`,
-      )
+    case 'SCHEDULED': {
+      const reason = `due on ${moment}${statusReason ? `; ${statusReason}` : ''}`
+      return yes('time', reason, 'due', params)
+    }
+    case 'RUNNING': {
+      const state = isPending ? 'a worker is firing it' : 'its mails are being sent'
+      return yes('time', `${state}; it was due on ${moment}`, 'sending', params)
+    }
     case 'COMPLETED':
-      return yes('time', ended(describeMails(mails)))
+      return yes('time', ended(describeMails(mails)), mails?.captured ? 'captured' : 'sent', params)
     case 'FAILED':
-      return no(
-        'mail',
-        ended(isGivenUp(trigger) ? 'nothing was sent' : 'a mail could not be delivered'),
-      )
+      return isGivenUp(trigger)
+        ? no('mail', ended('nothing was sent'), 'gave-up', params)
+        : no('mail', ended('a mail could not be delivered'), 'failed', params)
     case 'SKIPPED':
-      return no('mail', ended('nothing was sent'))
+      return no('mail', ended('nothing was sent'), 'skipped', params)
     case 'EXPIRED':
-      return no('time', ended('expired'))
+      return no('time', ended('expired'), 'expired', params)
     case 'CANCELLED':
-      return no('time', ended('cancelled'))
+      return no('time', ended('cancelled'), 'cancelled', params)
   }
 }
 
@@ -376,11 +411,35 @@ const CAPTURED = 'captured, not sent: no mail server was configured'
 
 const checkAction = (hasAction: boolean) =>
   hasAction
-    ? yes('action', 'the definition has an active action')
-    : no('action', REASONS.noActiveAction)
+    ? yes('action', 'the definition has an active action', 'has-mail')
+    : no('action', REASONS.noActiveAction, 'no-mail')
 
-const yes = (check: string, reason: string): Check => ({ check, ok: true, reason })
-const no = (check: string, reason: string): Check => ({ check, ok: false, reason })
+const yes = (
+  check: string,
+  reason: string,
+  code: CheckCode,
+  params: Check['params'] = {},
+): Check => ({ check, ok: true, reason, code, params })
+
+const no = (...found: Parameters<typeof yes>): Check => ({ ...yes(...found), ok: false })
+
+/** The reason of a trigger as its key in REASONS, and as text. */
+function reasonOf(trigger: Pick<TriggerState, 'statusReason'> | undefined) {
+  const text = trigger?.statusReason ?? null
+  const known = Object.entries(REASONS).find(([, words]) => text?.startsWith(words))
+  return { reason: text, reasonCode: known?.[0] ?? null }
+}
+
+/** Since when the object has the status because of which nothing is sent. */
+const withSince = (found: Check, { subject, changes }: Facts): Check => {
+  if (found.code !== 'status-not-live') return found
+  const change = changes.find(
+    ({ oldStatus, newStatus }) => newStatus === subject.status && oldStatus !== newStatus,
+  )
+  return change
+    ? { ...found, params: { ...found.params, since: change.time.epochMilliseconds } }
+    : found
+}
 
 /** The local time of the location. */
 export function momentInWords(time: Temporal.Instant, { timeZone }: Subject) {

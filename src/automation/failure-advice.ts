@@ -2,7 +2,7 @@ import { REASONS } from '../contract/reasons.ts'
 import { isNoSuchMailbox, statusOfReply } from '../email/bounce.ts'
 import { GAVE_UP } from '../store/trigger-queue.ts'
 
-/** Which advice to give about a failed mail; `NoticeWords` has the text. */
+/** Which advice to give about a failed mail; `src/texts/` has the texts. */
 export type Advice =
   | 'ours'
   | 'outage'

@@ -1,15 +1,18 @@
 import { monotonicMs } from '../clock.ts'
 import { WorkQueue } from '../work-queue.ts'
-import { findNextDueTime, releaseRows } from '../store/queue.ts'
+import { findNextDueTime } from '../store/queue.ts'
 import {
   claimFailedTrigger,
   FAILED_TRIGGER_QUEUE,
+  releaseTriggers,
+  REPEATABLE_TRIGGER_QUEUE,
   TRIGGER_QUEUE,
   type ClaimedTrigger,
 } from '../store/trigger-queue.ts'
 import { claim, claimFromStart, newClaimState } from './claim.ts'
 import { fireClaimed, type FireContext } from './fire.ts'
-import { Hint, MAX_REST_MS, pause, restUntilDue, type Loop } from './loop.ts'
+import { Hint, MAX_REST_MS, restUntilDue } from './loop.ts'
+import { pause, type Loop } from '../repeat.ts'
 import { THROTTLE_READ_EVERY_MS } from './throttle.ts'
 
 type FireLoopsParts = Omit<FireContext, 'worker'> & {
@@ -28,14 +31,14 @@ export class FireLoops {
   readonly #state = newClaimState()
   readonly #batches: WorkerSlots
   readonly #retries: WorkerSlots
-  /** A node retries once it has been up for a lease; see `#claimFailed`. */
-  readonly #retryFrom: Temporal.Instant
+  /** When this node has been up for one lease; see `#retryQueue`. */
+  #upForLeaseAt: Temporal.Instant
   #retriedAt: Temporal.Instant | undefined
   #lastClaimTime: Temporal.Instant | undefined
 
   constructor(parts: FireLoopsParts) {
     this.#parts = parts
-    this.#retryFrom = parts.now().add({ seconds: parts.leaseSeconds })
+    this.#upForLeaseAt = this.#afterOneLease()
     this.#batches = new WorkerSlots('fire', parts, {
       claim: (context) => this.#claimBatch(context),
       isMoreDue: () => this.#state.isCrowded || this.#state.isThrottled,
@@ -61,6 +64,20 @@ export class FireLoops {
     this.#retries.wake()
   }
 
+  #afterOneLease() {
+    return this.#parts.now().add({ seconds: this.#parts.leaseSeconds })
+  }
+
+  /** For a clock that was set back: times in the future would delay claims. */
+  forgetTimes() {
+    this.claimFromStart()
+    this.#state.claimedAt = undefined
+    this.#retriedAt = undefined
+    const latest = this.#afterOneLease()
+    if (Temporal.Instant.compare(this.#upForLeaseAt, latest) > 0) this.#upForLeaseAt = latest
+    this.wake()
+  }
+
   /** The next claim reads the queue from its beginning. */
   claimFromStart() {
     claimFromStart(this.#state)
@@ -82,13 +99,17 @@ export class FireLoops {
     return claimed
   }
 
-  /** A service that is killed repeatedly just after its start must not give up triggers. */
   async #claimFailed({ db, worker, leaseSeconds, now }: FireContext) {
     const moment = now()
     this.#retriedAt = moment
-    if (Temporal.Instant.compare(moment, this.#retryFrom) < 0) return []
     const leaseUntil = moment.add({ seconds: leaseSeconds })
-    return claimFailedTrigger(db, { worker, now: moment, leaseUntil })
+    return claimFailedTrigger(db, this.#retryQueue(moment), { worker, now: moment, leaseUntil })
+  }
+
+  /** A service that is killed repeatedly just after its start must not give up triggers. */
+  #retryQueue(now: Temporal.Instant) {
+    const isUpForLease = Temporal.Instant.compare(now, this.#upForLeaseAt) >= 0
+    return isUpForLease ? FAILED_TRIGGER_QUEUE : REPEATABLE_TRIGGER_QUEUE
   }
 
   async #readRestMs() {
@@ -101,17 +122,22 @@ export class FireLoops {
 
   async #readRetryRestMs() {
     const { db, now } = this.#parts
-    const next = await findNextDueTime(db, FAILED_TRIGGER_QUEUE)
+    const next = await findNextDueTime(db, this.#retryQueue(now()))
     return restUntilDue({ next, claimedAt: this.#retriedAt, now: now() })
   }
 
-  /** Finds triggers that were committed late or released, and are due before `doneUntil`. */
+  /**
+   * Finds triggers that were committed late or released, and are due before `doneUntil`. Releases those
+   * that could not be released because another transaction had locked them.
+   */
   readonly sweep: Loop = this.#createSweep()
 
   #createSweep(): Loop {
     let restMs = MAX_REST_MS
     const runOnce = async () => {
       const startedAt = monotonicMs()
+      await this.#batches.releaseHeld()
+      await this.#retries.releaseHeld()
       const found = await this.#findEarlier()
       if (found) this.wake()
       restMs = Math.max(MAX_REST_MS, 10 * (monotonicMs() - startedAt))
@@ -163,13 +189,15 @@ class WorkerSlots {
   readonly #slots: WorkerSlot[]
   readonly #parts: FireLoopsParts
   readonly #claiming = new WorkQueue({ total: 1 })
+  /** Former names of slots, whose triggers other transactions have locked. */
+  readonly #holders = new Set<string>()
   readonly #due = new Hint()
   #isAllClaimed = false
 
   constructor(name: string, parts: FireLoopsParts, source: Source) {
     this.#parts = parts
     this.#source = source
-    this.#slots = Array.from({ length: SLOTS }, () => new WorkerSlot(parts))
+    this.#slots = Array.from({ length: SLOTS }, () => new WorkerSlot(parts, this.#holders))
     this.loops = this.#slots.map((slot, i) => ({
       name: `${name} ${i + 1}`,
       runOnce: (stopping) => this.#fireNext(slot, stopping),
@@ -182,11 +210,19 @@ class WorkerSlots {
   }
 
   busyWorkers() {
-    return this.#slots.filter(({ isBusy }) => isBusy).map(({ worker }) => worker)
+    const busy = this.#slots.filter(({ isBusy }) => isBusy).map(({ worker }) => worker)
+    return [...busy, ...this.#holders]
+  }
+
+  async releaseHeld() {
+    for (const worker of this.#holders) {
+      if (!(await releaseTriggers(this.#parts.db, worker))) this.#holders.delete(worker)
+    }
   }
 
   async stop() {
     for (const slot of this.#slots) await slot.releaseBroken().catch(this.#parts.onError)
+    await this.releaseHeld().catch(this.#parts.onError)
   }
 
   async #fireNext(slot: WorkerSlot, stopping?: AbortSignal) {
@@ -216,12 +252,14 @@ class WorkerSlots {
 /** Claims and fires under a worker name of its own. */
 class WorkerSlot {
   readonly #parts: FireLoopsParts
+  readonly #holders: Set<string>
   #context: FireContext
   /** True from the claim until its triggers have ended or were freed. */
   isBusy = false
 
-  constructor(parts: FireLoopsParts) {
+  constructor(parts: FireLoopsParts, holders: Set<string>) {
     this.#parts = parts
+    this.#holders = holders
     this.#context = { ...parts, worker: parts.nextWorker() }
   }
 
@@ -237,7 +275,7 @@ class WorkerSlot {
   }
 
   async fire(claimed: ClaimedTrigger[]) {
-    if (claimed.length > 0) await fireClaimed(this.#context, claimed)
+    if (claimed.length > 0 && (await fireClaimed(this.#context, claimed))) this.#leaveHeld()
     this.isBusy = false
   }
 
@@ -248,9 +286,19 @@ class WorkerSlot {
    */
   async releaseBroken() {
     if (!this.isBusy) return false
-    await releaseRows(this.#context.db, TRIGGER_QUEUE, this.worker)
-    this.#context = { ...this.#parts, worker: this.#parts.nextWorker() }
+    if (await releaseTriggers(this.#context.db, this.worker)) this.#leaveHeld()
+    else this.#takeNewName()
     this.isBusy = false
     return true
+  }
+
+  /** Triggers that other transactions have locked stay claimed under the old name. */
+  #leaveHeld() {
+    this.#holders.add(this.worker)
+    this.#takeNewName()
+  }
+
+  #takeNewName() {
+    this.#context = { ...this.#parts, worker: this.#parts.nextWorker() }
   }
 }

@@ -1,12 +1,15 @@
 import type { Db } from '../database/database.ts'
 import { isDatabaseAway, isTransient } from '../database/postgres-errors.ts'
 import { REASONS } from '../contract/reasons.ts'
-import { listMailPauses, lockPausedBusinesses, type MailPause } from '../store/businesses.ts'
+import { ThreadFailed } from '../parser-pool.ts'
+import { listMailPauses, lockFreeBusinesses, type MailPause } from '../store/businesses.ts'
 import { hintChangedTriggers } from '../store/changes.ts'
 import { drawEmailIds, insertEmails } from '../store/emails.ts'
 import type { SettingsCache } from '../store/settings.ts'
-import { lockTemplatesOfDefinitions } from '../store/email-templates.ts'
-import { lockActionsOfDefinitions, type RunningAction } from '../store/event-actions.ts'
+import { lockFreeTemplates } from '../store/email-templates.ts'
+import { lockFreeActions, type RunningAction } from '../store/event-actions.ts'
+import type { StoredDefinition } from '../store/event-definitions.ts'
+import type { ContextRow, WholeObject } from '../store/mail-contexts.ts'
 import {
   endTriggers,
   lockClaimed,
@@ -14,12 +17,14 @@ import {
   type ClaimedTrigger,
   type Ending,
 } from '../store/trigger-queue.ts'
+import type { OperatorProblems } from './operator-problems.ts'
 import type { Throttle } from './throttle.ts'
 import { decide, type Decision } from './decide.ts'
 import {
   distinctDefinitions,
-  lockDefinitionsOfTriggers,
-  lockWholeObjectsForShare,
+  lockedDelayMs,
+  lockFreeDefinitionsOf,
+  lockFreeWholeObjects,
 } from './share-locks.ts'
 import { ended, makeMails, type MailParts, type Ready } from './mails.ts'
 import { planAgainFor, type Moved } from './schedule.ts'
@@ -40,6 +45,8 @@ export type FireContext = MailParts & {
   batchSize: number
   /** How long a batch waits for templates that are not rendered yet; unset: until they are. */
   maxRenderWaitMs?: number
+  /** Unset in simulations. */
+  problems?: OperatorProblems
   /** Unset if mails are only captured. */
   throttle?: Throttle
   /** Proofs replace it, to show that they detect wrong decisions. */
@@ -53,18 +60,24 @@ export type FireContext = MailParts & {
   onEmailsEnded?(statuses: string[]): void
 }
 
-/** Fires the triggers that this worker has claimed. One that fails does not stop the others. */
-export async function fireClaimed(context: FireContext, claimed: ClaimedTrigger[]): Promise<void> {
+/**
+ * Fires the triggers that this worker has claimed. One that fails does not stop the others. Returns
+ * whether the worker still holds some, because other transactions have locked them.
+ */
+export async function fireClaimed(
+  context: FireContext,
+  claimed: ClaimedTrigger[],
+): Promise<boolean> {
   try {
-    await fireInOneTransaction(context, claimed)
+    return await fireInOneTransaction(context, claimed)
   } catch (error) {
     // The worker releases its triggers when the database is back.
     if (isDatabaseAway(error)) throw error
     context.onError(error)
     if (claimed.length === 1) return retryLater(context, claimed, error)
     const half = Math.ceil(claimed.length / 2)
-    await fireClaimed(context, claimed.slice(0, half))
-    await fireClaimed(context, claimed.slice(half))
+    const isHeld = await fireClaimed(context, claimed.slice(0, half))
+    return (await fireClaimed(context, claimed.slice(half))) || isHeld
   }
 }
 
@@ -76,17 +89,30 @@ export async function fireClaimed(context: FireContext, claimed: ClaimedTrigger[
 async function fireInOneTransaction(context: FireContext, claimed: ClaimedTrigger[]) {
   const rendering = new Rendering()
   let remaining = claimed
+  let isHeld = false
   for (let isInTime = true; ;) {
     const fired = await context.db.transaction((tx) => fireBatch(tx, context, remaining, rendering))
     context.onEnded?.(fired.endings, fired.now)
     const ended = fired.emails.filter(({ status }) => status !== 'QUEUED')
     context.onEmailsEnded?.(ended.map(({ status }) => status))
-    remaining = [...fired.unready, ...(await postponePausedTriggers(context, fired.paused))]
-    if (remaining.length === 0) return
-    if (!isInTime) return retryLater(context, remaining, new NotRendered())
-    isInTime = await rendering.render(fired.unrendered, context.maxRenderWaitMs)
+    const { resumed, locked } = await postponePausedTriggers(context, fired.paused)
+    isHeld = (await putOff(context, [...fired.locked, ...locked])) || isHeld
+    remaining = [...fired.unready, ...resumed]
+    if (remaining.length === 0) return isHeld
+    if (!isInTime) return (await retryLater(context, remaining, new NotRendered())) || isHeld
+    try {
+      isInTime = await rendering.render(fired.unrendered, context.maxRenderWaitMs)
+      if (isInTime) await context.problems?.solve(RENDERING)
+    } catch (error) {
+      if (!(error instanceof ThreadFailed)) throw error
+      const detail = `templates cannot be rendered, and their mails wait: ${textOf(error)}`
+      await context.problems?.note({ problem: RENDERING, businessId: null, detail })
+      return (await retryLater(context, remaining, error)) || isHeld
+    }
   }
 }
+
+const RENDERING = 'rendering of templates'
 
 /** The wait before a retry. Rendering continues meanwhile. */
 const RENDER_SECONDS = 2
@@ -95,38 +121,53 @@ class NotRendered extends Error {
   override message = 'its template is not rendered yet'
 }
 
-/** A transient error, or a template that is not rendered yet, does not count as a failed attempt. */
-async function retryLater(context: FireContext, triggers: ClaimedTrigger[], error: unknown) {
-  const isRendering = error instanceof NotRendered
-  await retryTriggers(context.db, triggers, {
+/** A transient error, or a template that is not rendered, does not count as a failed attempt. */
+function retryLater(context: FireContext, triggers: ClaimedTrigger[], error: unknown) {
+  const isRendering = error instanceof NotRendered || error instanceof ThreadFailed
+  return retryTriggers(context.db, triggers, {
     worker: context.worker,
     isFault: !isRendering && !isTransient(error),
     lastError: textOf(error),
-    retrySeconds: isRendering ? RENDER_SECONDS : context.leaseSeconds,
+    retrySeconds: error instanceof NotRendered ? RENDER_SECONDS : context.leaseSeconds,
     now: context.now(),
   })
 }
 
+/** Retries triggers soon that another transaction keeps from firing; the others have fired. */
+async function putOff({ db, worker, now }: FireContext, locked: ClaimedTrigger[]) {
+  const moment = now()
+  const byDelay = Map.groupBy(locked, (trigger) => lockedDelayMs(trigger.scheduledTime, moment))
+  let isHeld = false
+  for (const [delayMs, triggers] of byDelay) {
+    const retrySeconds = delayMs / 1000
+    const failed = { worker, isFault: false, lastError: LOCKED, retrySeconds, now: moment }
+    isHeld = (await retryTriggers(db, triggers, failed)) || isHeld
+  }
+  return isHeld
+}
+
+const LOCKED = 'another transaction was changing its object, definition, action or template'
+
 /** How often the due triggers of a paused business are re-checked. Resuming makes them due at once. */
 const PAUSE_CHECKED_SECONDS = 300
 
-/** Postpones the triggers of businesses whose mail is paused. Returns those whose mail has resumed. */
+/** Postpones the triggers of businesses whose mail is still paused. Returns the others. */
 async function postponePausedTriggers(
   { db, worker, now }: FireContext,
   triggers: ClaimedTrigger[],
-): Promise<ClaimedTrigger[]> {
-  if (triggers.length === 0) return []
+): Promise<{ resumed: ClaimedTrigger[]; locked: ClaimedTrigger[] }> {
+  if (triggers.length === 0) return { resumed: [], locked: [] }
   return db.transaction(async (tx) => {
-    const paused = await lockPausedBusinesses(tx, triggers)
-    const held = triggers.filter(({ businessId }) => paused.has(businessId))
-    await retryTriggers(tx, held, {
-      worker,
-      isFault: false,
-      lastError: REASONS.mailPaused,
-      retrySeconds: PAUSE_CHECKED_SECONDS,
-      now: now(),
-    })
-    return triggers.filter(({ businessId }) => !paused.has(businessId))
+    const isPaused = await lockFreeBusinesses(tx, triggers)
+    const having = (state: boolean | undefined) =>
+      triggers.filter(({ businessId }) => isPaused.get(businessId) === state)
+    const postponed = { worker, isFault: false, lastError: REASONS.mailPaused, now: now() }
+    const retrySeconds = PAUSE_CHECKED_SECONDS
+    const isHeld = await retryTriggers(tx, having(true), { ...postponed, retrySeconds })
+    return {
+      resumed: having(false),
+      locked: [...(isHeld ? having(true) : []), ...having(undefined)],
+    }
   })
 }
 
@@ -157,39 +198,93 @@ async function fireBatch(
   claimed: ClaimedTrigger[],
   rendering: Rendering,
 ) {
-  const keys = distinctDefinitions(claimed)
-  // One round trip. Objects are locked first; the time is read last, when all locks are held.
-  const [objects, ownIds, definitions, actions, stored, ids, pauses, now] = await Promise.all([
-    lockWholeObjectsForShare(tx, context.settings, claimed),
-    lockClaimed(tx, context.worker, claimed),
-    lockDefinitionsOfTriggers(tx, keys),
-    lockActionsOfDefinitions(tx, keys),
-    lockTemplatesOfDefinitions(tx, keys),
+  // One round trip. The time is read last, when all locks are held.
+  const [rows, ids, pauses, now] = await Promise.all([
+    lockRows(tx, context, claimed),
     drawEmailIds(tx, claimed.length),
-    listMailPauses(tx, keys),
+    listMailPauses(tx, claimed),
     context.confirmNow(tx),
   ])
+  const { actions } = rows
+  const { free, locked } = splitByLocks(claimed, rows)
+  const { templates, unrendered } = rendering.split(rows.templates)
+  const isReady = readiness(actions, unrendered)
+  const decided = decideAll(context, free, { pauses, isReady, now })
+  const making = { actions, templates, ids, now }
+  const made = await makeMails(tx, context, decided.firable, making)
+  const endings = [...decided.endings, ...made.endings]
+  // Before the mails: inserting a mail checks that its trigger is recorded.
+  endTriggers(tx, context.worker, endings, now)
+  // The lock of the trigger prevents a second mail. If there is one anyway, the batch fails and is
+  // tried in halves; alone, the trigger ends as if it had made the mail.
+  insertEmails(tx, made.emails, { ifExists: claimed.length === 1 ? 'skip' : 'refuse' })
+  if (decided.moved.length > 0) await planAgainFor(tx, decided.moved, now)
+  hintChangedTriggers(tx, endings)
+  const { unready, paused } = decided
+  return { endings, emails: made.emails, now, unready, unrendered, paused, locked }
+}
+
+type Locked = Awaited<ReturnType<typeof lockRows>>
+
+/** Locks and reads the rows that no other transaction has locked, in the lock order of docs/engine.md. */
+async function lockRows(tx: Db, { settings, worker }: FireContext, claimed: ClaimedTrigger[]) {
+  const keys = distinctDefinitions(claimed)
+  const [objects, triggerIds, definitions, actions, templates] = await Promise.all([
+    lockFreeWholeObjects(tx, settings, claimed),
+    lockClaimed(tx, worker, claimed),
+    lockFreeDefinitionsOf(tx, keys),
+    lockFreeActions(tx, keys),
+    lockFreeTemplates(tx, keys),
+  ])
+  return { objects, triggerIds, definitions, actions, ...templates }
+}
+
+/** A trigger that this worker holds, with its rows. No other transaction changes them. */
+type Free = { trigger: ClaimedTrigger; definition: StoredDefinition; object: WholeObject }
+
+/** `locked`: another transaction has locked a row that the trigger depends on, or the trigger itself. */
+function splitByLocks(claimed: ClaimedTrigger[], rows: Locked) {
+  const free: Free[] = []
+  const locked: ClaimedTrigger[] = []
+  for (const trigger of claimed) {
+    const { eventTriggerId, eventDefnId } = trigger
+    const object = rows.objects.get(objectKeyOf(trigger))
+    const definition = rows.definitions.get(eventDefnId)
+    const actions = rows.actions.get(eventDefnId)
+    const isFree =
+      rows.triggerIds.has(eventTriggerId) &&
+      actions?.every(({ emailTemplateId }) => !rows.lockedIds.has(emailTemplateId))
+    if (isFree && object && definition) free.push({ trigger, definition, object })
+    else locked.push(trigger)
+  }
+  return { free, locked }
+}
+
+type Deciding = {
+  pauses: Map<number, MailPause>
+  isReady(trigger: ClaimedTrigger): boolean
+  now: Temporal.Instant
+}
+
+/** Which triggers fire, and how the others end or wait. */
+function decideAll(context: FireContext, free: Free[], { pauses, isReady, now }: Deciding) {
   const endings: Ending[] = []
-  const actionsOf = Map.groupBy(actions, (action) => action.eventDefnId)
-  const { templates, unrendered } = rendering.split(stored)
-  const isReady = readiness(actionsOf, unrendered)
   const unready: ClaimedTrigger[] = []
   const paused: ClaimedTrigger[] = []
   const moved: Moved[] = []
   const firable: Ready[] = []
-  for (const trigger of claimed) {
-    if (!ownIds.has(trigger.eventTriggerId)) continue
+  for (const { trigger, definition, object } of free) {
+    const { subject, rows } = object
     const pause = pauses.get(trigger.businessId)
     if (pause?.isPaused) {
       paused.push(trigger)
       continue
     }
-    const definition = definitions.get(trigger.eventDefnId)!
-    const { subject, rows } = objects.get(objectKeyOf(trigger))!
     const decision = (context.decide ?? decide)(trigger, definition, subject, now)
     if (decision === 'fire') {
-      if (isReady(trigger)) firable.push({ trigger, rows })
-      else unready.push(trigger)
+      if (isReady(trigger)) {
+        firable.push({ trigger, rows: withMove(trigger, rows), allowPast: definition.allowPast })
+      } else unready.push(trigger)
     } else {
       endings.push(ended(trigger, blamePause(decision, trigger, pause)))
       if (decision.isMoved) {
@@ -198,17 +293,17 @@ async function fireBatch(
       }
     }
   }
-  const making = { actions: actionsOf, templates, ids, now }
-  const made = await makeMails(tx, context, firable, making)
-  endings.push(...made.endings)
-  // Before the mails: inserting a mail checks that its trigger is recorded.
-  endTriggers(tx, context.worker, endings, now)
-  // The lock of the trigger prevents a second mail. If there is one anyway, the batch fails and is
-  // tried in halves; alone, the trigger ends as if it had made the mail.
-  insertEmails(tx, made.emails, { ifExists: claimed.length === 1 ? 'skip' : 'refuse' })
-  if (moved.length > 0) await planAgainFor(tx, moved, now)
-  hintChangedTriggers(tx, endings)
-  return { endings, emails: made.emails, now, unready, unrendered, paused }
+  return { endings, unready, paused, moved, firable }
+}
+
+/** A mail about a move shows the time before; no other mail does. */
+function withMove({ occurrence }: ClaimedTrigger, rows: ContextRow[]): ContextRow[] {
+  if (occurrence === null || !/_CHANGED .*\bTIME\b/.test(occurrence)) return rows
+  return rows.map((row) => {
+    const { calendar, classSchedule } = row.context
+    const movedFrom = (calendar ?? classSchedule)?.previousStartTime ?? null
+    return { ...row, context: { ...row.context, movedFrom } }
+  })
 }
 
 /** Whether all templates of a trigger are rendered. */

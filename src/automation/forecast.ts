@@ -2,11 +2,8 @@ import { REASONS } from '../contract/reasons.ts'
 import type { Db } from '../database/database.ts'
 import type { StoredDefinition } from '../store/event-definitions.ts'
 import { countOtherKinds, listReminders, type Plan } from '../store/planned-triggers.ts'
-import { describeObjects, type DescribedObject } from '../store/object-names.ts'
-import { tableOf } from '../store/object-tables.ts'
-import type { Visibility } from '../store/visibility.ts'
+import type { DescribedObject } from '../store/object-names.ts'
 import { listNames, listSubjects } from '../store/subjects.ts'
-import { readAgainst } from './define.ts'
 import { namedBy } from './explain.ts'
 import { checks, refusals } from './match.ts'
 import {
@@ -23,38 +20,25 @@ import { SendTimes, type SendTimesResult } from './send-times.ts'
 import type { SchedulingEvent } from './occurrence.ts'
 import { objectIdOf, objectKeyOf, type Subject } from '../store/subject.ts'
 import { firesBefore, firingTime, isBefore, isReminder } from './timing.ts'
+import { readWhatIf, Samples, type WhatIf } from './what-if.ts'
 
 export type Forecast = Record<Kind, number> &
   SendTimesResult & { samples: Sample[]; partial?: true }
 
 type Kind = 'create' | 'move' | 'cancel' | 'expired' | 'unchanged'
-type Change = {
+type ForecastChange = {
   change: Exclude<Kind, 'unchanged'>
   from: Temporal.Instant | null
   to: Temporal.Instant | null
 }
-type Sample = Change & DescribedObject & { reason: string | null }
-
-export type ForecastOptions = {
-  businessId: number
-  now: Temporal.Instant
-  /** Called after each page; the result is partial once it returns false. */
-  hasTimeLeft: () => boolean
-  /** The objects that the caller may see; only these are shown as samples. */
-  visibility: Visibility
-  /** How many samples to show; in a forecast, of each kind of change. */
-  limit: number
-  /** How many samples earlier pages have shown. */
-  offset: number
-}
+type Sample = ForecastChange & DescribedObject & { reason: string | null }
 
 /**
  * Computes how saving a definition would change its triggers. It follows the same rules as planning,
  * but locks and writes nothing.
  */
-export async function forecast(db: Db, body: unknown, options: ForecastOptions): Promise<Forecast> {
-  const { before, wanted } = await readAgainst(db, body, options)
-  const definition = asIfStored(wanted, before, options.now)
+export async function forecast(db: Db, body: unknown, options: WhatIf): Promise<Forecast> {
+  const { before, definition } = await readWhatIf(db, body, options)
   const tally = new Tally(options)
   const work = { ...options, db, definition, tally }
   const isPendingDone = before ? await forecastPending(work) : true
@@ -67,26 +51,7 @@ export async function forecast(db: Db, body: unknown, options: ForecastOptions):
   }
 }
 
-type Work = ForecastOptions & { db: Db; definition: StoredDefinition; tally: Tally }
-
-/** The definition as it would be stored: a new version that no trigger is planned by yet. */
-export const asIfStored = (
-  wanted: Parameters<typeof earliestAnchor>[0],
-  before: StoredDefinition | undefined,
-  now: Temporal.Instant,
-): StoredDefinition => ({
-  eventDefnId: 0,
-  createdDate: now,
-  createdUser: '',
-  ...before,
-  ...wanted,
-  version: (before?.version ?? 0) + 1,
-  plannedVersion: before?.plannedVersion ?? 0,
-  askedSince: null,
-  deletedDate: null,
-  modifiedDate: now,
-  modifiedUser: '',
-})
+type Work = WhatIf & { db: Db; definition: StoredDefinition; tally: Tally }
 
 /** An object whose trigger would change, and why. */
 type Affected = {
@@ -97,7 +62,7 @@ type Affected = {
   /** Set if the reason is a failed check, so that it can be worded with names instead of ids. */
   checked?: SchedulingEvent | Subject | undefined
 }
-type Found = Affected & { change: Change['change'] }
+type Found = Affected & { change: ForecastChange['change'] }
 
 class Tally {
   readonly counts: Record<Kind, number> = {
@@ -107,14 +72,12 @@ class Tally {
     expired: 0,
     unchanged: 0,
   }
-  readonly samples: Found[] = []
+  readonly samples: Samples<Found>
   /** The times of the triggers that would be pending. */
   readonly times = new SendTimes()
-  readonly #visible = { create: 0, move: 0, cancel: 0, expired: 0 }
-  readonly #options: ForecastOptions
 
-  constructor(options: ForecastOptions) {
-    this.#options = options
+  constructor(options: WhatIf) {
+    this.samples = new Samples(options)
   }
 
   add(change: Kind, affected: Affected) {
@@ -128,39 +91,23 @@ class Tally {
   }
 
   /** Adds a sample without counting it. */
-  addSample(change: Change['change'], affected: Affected) {
-    if (!isShown(affected.subject, this.#options.visibility)) return
-    if (isOnPage(this.#visible[change], this.#options)) this.samples.push({ change, ...affected })
-    this.#visible[change] += 1
+  addSample(change: ForecastChange['change'], affected: Affected) {
+    this.samples.add({ change, ...affected }, change)
   }
-}
-
-/** Whether the sample at this position is on the requested page. */
-export const isOnPage = (place: number, { limit, offset }: ForecastOptions) =>
-  place >= offset && place < offset + limit
-
-/** Counts cover the whole business; samples name people, so they only show what the caller sees. */
-export function isShown(subject: Subject, visibility: Visibility): boolean {
-  if (visibility === null || !tableOf(subject.objectType).hasLocation) return true
-  if ('locationIds' in visibility) {
-    return subject.locationId != null && visibility.locationIds.includes(subject.locationId)
-  }
-  return visibility.professionalId !== null && subject.professionalId === visibility.professionalId
 }
 
 /** Samples with the names of their objects; their reasons have names instead of ids. */
 async function describeSamples(
   db: Db,
   definition: StoredDefinition,
-  found: Found[],
+  samples: Samples<Found>,
 ): Promise<Sample[]> {
-  const { businessId } = definition
-  const subjects = found.map(({ subject }) => subject)
+  const subjects = samples.shown.map(({ subject }) => subject)
   const [objects, names] = await Promise.all([
-    describeObjects(db, businessId, subjects),
-    listNames(db, businessId, subjects),
+    samples.describe(db),
+    listNames(db, definition.businessId, subjects),
   ])
-  return found.map(({ change, from, to, reason = null, checked }, i) => {
+  return samples.shown.map(({ change, from, to, reason = null, checked }, i) => {
     const failed = checked && checks(definition, checked, namedBy(names)).find(({ ok }) => !ok)
     return { ...objects[i]!, change, from, to, reason: failed?.reason ?? reason }
   })

@@ -1,11 +1,16 @@
 import type { Db } from '../database/database.ts'
 import { isDatabaseAway } from '../database/postgres-errors.ts'
 import { beginServerEpoch, EMAIL_QUEUE, takeOverEmails } from '../store/email-queue.ts'
-import { deleteUnusedLeases, lockExpiredLeases, renewLeases } from '../store/queue.ts'
+import {
+  deleteUnusedLeases,
+  findNextLeaseEnd,
+  lockExpiredLeases,
+  renewLeases,
+} from '../store/queue.ts'
 import { takeOverTriggers, TRIGGER_QUEUE } from '../store/trigger-queue.ts'
 import type { Deliveries } from './deliver.ts'
 import type { FireLoops } from './fire-loops.ts'
-import { pause, type Loop } from './loop.ts'
+import { pause, type Loop } from '../repeat.ts'
 
 type LeaseLoopParts = { db: Db; now(): Temporal.Instant; leaseSeconds: number }
 
@@ -32,6 +37,7 @@ export function createHeartbeatLoop(
 export function createTakeoverLoop({ db, now, leaseSeconds }: LeaseLoopParts): Loop {
   // A node may have started just after an outage.
   let mayHaveBeenAway = true
+  let restMs = takeoverMs(leaseSeconds)
   const takeOver = async () => {
     await beginServerEpoch(db)
     return db.transaction((tx) => takeOverExpired(tx, now(), leaseSeconds))
@@ -44,9 +50,14 @@ export function createTakeoverLoop({ db, now, leaseSeconds }: LeaseLoopParts): L
    */
   const runOnce = async () => {
     try {
-      if (!mayHaveBeenAway) return await takeOver()
+      if (!mayHaveBeenAway) {
+        const count = await takeOver()
+        restMs = restUntilLeaseEnd(await findNextLeaseEnd(db), now(), leaseSeconds)
+        return count
+      }
       await beginServerEpoch(db)
       mayHaveBeenAway = false
+      restMs = takeoverMs(leaseSeconds)
       return 0
     } catch (error) {
       mayHaveBeenAway ||= isDatabaseAway(error)
@@ -56,7 +67,7 @@ export function createTakeoverLoop({ db, now, leaseSeconds }: LeaseLoopParts): L
   return {
     name: 'takeover',
     runOnce,
-    rest: (stopping) => pause(takeoverMs(leaseSeconds), stopping),
+    rest: (stopping) => pause(restMs, stopping),
   }
 }
 
@@ -72,3 +83,14 @@ async function takeOverExpired(tx: Db, now: Temporal.Instant, leaseSeconds: numb
 
 /** The longest time between the end of a lease and its takeover. */
 export const takeoverMs = (leaseSeconds: number) => leaseSeconds * 250
+
+/** Not at once after a lease that has ended: rows of it may be locked. */
+function restUntilLeaseEnd(
+  end: Temporal.Instant | null,
+  now: Temporal.Instant,
+  leaseSeconds: number,
+) {
+  const maxMs = takeoverMs(leaseSeconds)
+  const untilEndMs = end ? end.epochMilliseconds - now.epochMilliseconds + 1 : maxMs
+  return Math.min(maxMs, Math.max(maxMs / 10, untilEndMs))
+}

@@ -21,10 +21,15 @@ export const withLogo = (
 /** The HTML of a mail for a browser, with the logo as a data URL. */
 export async function showLogo(db: Db, businessId: number, html: string): Promise<string> {
   if (!html.includes(SOURCE)) return html
+  const logo = await readLogo(db, businessId)
+  return logo === null ? html : html.replaceAll(SOURCE, `src="${logo}"`)
+}
+
+/** The logo of the business as a data URL; null if it has none. */
+export async function readLogo(db: Db, businessId: number): Promise<string | null> {
   const file = await findLogo(db, businessId)
   const bytes = file && (await readContent(db, businessId, file.fileUUId))
-  if (!bytes) return html
-  return html.replaceAll(SOURCE, `src="data:${file.type};base64,${bytes.toString('base64')}"`)
+  return bytes ? `data:${file.type};base64,${bytes.toString('base64')}` : null
 }
 
 /** The file of the logo of the business; null if it has none. */

@@ -1,33 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-
-/** Work that a node repeats until it stops. Every loop can run on any number of nodes. */
-export type Loop = {
-  name: string
-  /** Does one step; returns how many items it processed. */
-  runOnce(stopping?: AbortSignal): Promise<number>
-  /** Waits after a step that processed nothing. */
-  rest(stopping: AbortSignal): Promise<void>
-}
-
-type Running = { stopping: AbortSignal; onError(error: unknown): void }
-
-/** Runs a loop until told to stop. A failed step is reported and tried again after a pause. */
-export async function repeat(loop: Loop, { stopping, onError }: Running) {
-  while (!stopping.aborted) {
-    try {
-      if ((await loop.runOnce(stopping)) === 0) await loop.rest(stopping)
-    } catch (error) {
-      onError(error)
-      await pause(AFTER_ERROR_MS, stopping)
-    }
-  }
-}
-
-const AFTER_ERROR_MS = 500
-
-export const pause = (ms: number, stopping: AbortSignal) =>
-  sleep(ms, undefined, { signal: stopping }).catch(() => {})
-
 /** Ends a rest early. A hint between two rests ends the next one. */
 export class Hint {
   #wake: (() => void) | undefined

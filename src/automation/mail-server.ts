@@ -7,6 +7,8 @@ import {
   saveMailServerWorks,
   type MailOutage,
 } from '../store/mail-servers.ts'
+import { EMAIL_QUEUE, hasWaitingEmails } from '../store/email-queue.ts'
+import { findNextDueTime } from '../store/queue.ts'
 import { isBefore } from './timing.ts'
 
 /** The mail server accepts no mail, still accepts none, or accepts mails again. */
@@ -26,14 +28,17 @@ type MailServerParts = {
 
 /**
  * Whether the mail server accepts mails. A failure that concerns the server and not the mail pauses
- * delivery. It is then probed with backoff, and one mail is tried before all others follow.
+ * delivery. It is then probed, and one mail is tried before all others follow.
  *
  * | state    | outage | isOnTrial | mails at a time | next state                                  |
  * |----------|--------|-----------|-----------------|---------------------------------------------|
- * | works    | unset  | false     | any number      | paused, if the server is unavailable        |
+ * | works    | unset  | false     | any number      | paused, if the server is unavailable, or    |
+ * |          |        |           |                 | accepts nothing for a minute though it is   |
+ * |          |        |           |                 | tried with mails                            |
  * | paused   | set    | false     | none            | on trial, if a probe succeeds               |
- * | on trial | set    | true      | one             | works, if it is answered or no mail is due; |
- * |          |        |           |                 | paused, if the server is unavailable        |
+ * | on trial | set    | true      | one             | works, if it accepts or rejects one, or no  |
+ * |          |        |           |                 | mail waits; paused, if it is unavailable or |
+ * |          |        |           |                 | defers two                                  |
  */
 export class MailServer {
   readonly #parts: MailServerParts
@@ -41,6 +46,14 @@ export class MailServer {
   /** Failures since the server last answered to a mail. */
   #failures = 0
   #probeAt: Temporal.Instant | undefined
+  /** When the last try that failed began: a person may have asked for another one since. */
+  #failedTryAt: Temporal.Instant | undefined
+  /** Mails that the server has not answered yet. */
+  #unanswered = 0
+  /** The last answer, or when it got the first of these mails. */
+  #silentSince: Temporal.Instant | undefined
+  /** The mails that it deferred (4xx) since it last accepted one. */
+  #deferred = new Deferrals()
   /** A probe succeeded, and no mail was answered since. */
   #isOnTrial = false
   /** Whether the state that an earlier process stored was read. */
@@ -70,28 +83,52 @@ export class MailServer {
     return this.isPaused && !isBefore(now, this.#probeAt!)
   }
 
-  /** How many mails may be in progress. */
-  get maxInProgress() {
-    if (this.isPaused) return 0
-    return this.#isOnTrial ? 1 : Number.POSITIVE_INFINITY
+  /** One mail is tried at a time. */
+  get isOnTrial() {
+    return this.#isOnTrial
   }
 
   /** Opens a connection without a mail. */
   async probe(now: () => Temporal.Instant): Promise<Unavailable | undefined> {
+    const begunAt = now()
     const trouble = await this.#parts.mailer.check()
-    if (trouble) this.note(trouble, now())
+    if (trouble) this.#fail(trouble, now(), { begunAt })
     else this.#isOnTrial = true
     return trouble
   }
 
-  /** Updates the state with the outcome of a mail or probe. */
-  note(outcome: Outcome, now: Temporal.Instant) {
-    if (outcome.kind === 'unavailable') this.#fail(outcome, now)
-    else if (isAnswered(outcome)) {
-      if (outcome.kind === 'sent') this.#accept(now)
+  /** Updates the state with the outcome of a mail. */
+  note(outcome: Outcome, now: Temporal.Instant, emailId: number) {
+    if (outcome.kind === 'unavailable') return this.#fail(outcome, now)
+    if (outcome.kind === 'sent') this.#accept(now)
+    if (isAnswered(outcome)) this.#silentSince = now
+    if (outcome.kind === 'retry') {
+      this.#deferred.add(outcome, now, emailId)
+      if (this.#isOnTrial && this.#deferred.areMany) this.#fail(this.#deferred.last!, now)
+    } else if (isAnswered(outcome) && !this.#deferred.areMany) {
       this.#failures = 0
       this.#recover(now)
     }
+  }
+
+  noteBegun(now: Temporal.Instant) {
+    if (this.#unanswered === 0) this.#silentSince = now
+    this.#unanswered++
+  }
+
+  noteEnded() {
+    this.#unanswered--
+  }
+
+  /**
+   * A server that accepts nothing for a minute has failed, although it may accept connections: it answers
+   * no mail, or it defers every one. Mails that only wait for their next attempt do not count.
+   */
+  async checkAccepting(now: Temporal.Instant) {
+    if (this.#outage) return
+    const found = (await this.#findSilence(now)) ?? this.#deferred.findOutage()
+    if (!found || (await this.#isAcceptingElsewhere(now))) return
+    this.#fail(found, now, { since: found.since })
   }
 
   /**
@@ -105,9 +142,11 @@ export class MailServer {
     return { kind: 'retry', phase, reply }
   }
 
-  /** No mail is due that could be tried: the probe alone decides. */
-  noteNothingDue(now: Temporal.Instant) {
-    if (this.#isOnTrial) this.#recover(now)
+  /** No mail is due that could be tried: the probe alone decides, unless others hang or were deferred. */
+  async noteNothingDue(now: Temporal.Instant) {
+    if (!this.#isOnTrial || this.#unanswered > 0) return
+    if (this.#deferred.areMany && (await hasWaitingEmails(this.#parts.db))) return
+    this.#recover(now)
   }
 
   /** Stores changes, for other nodes and for people. The first call reads the stored state. */
@@ -115,7 +154,10 @@ export class MailServer {
     const { db, mailer } = this.#parts
     if (mailer.server === null) return
     if (!this.#isRead) await this.#read(mailer.server, now)
-    if (this.#changes === 'none') return
+    if (this.#changes === 'none') {
+      if (this.isPaused) await this.#readWhilePaused(mailer.server, now)
+      return
+    }
     const isFirst = this.#acceptedSavedAt === undefined
     const isSoon = !isFirst && isBefore(now, this.#acceptedSavedAt!.add(ACCEPTED_SAVED_EVERY))
     if (this.#changes === 'accepted' && isSoon) return
@@ -132,6 +174,15 @@ export class MailServer {
     }
   }
 
+  /** For a clock that was set back: a paused server is probed at once. */
+  forgetTimes(now: Temporal.Instant) {
+    if (this.#outage) this.#probeAt = now
+    this.#deferred = new Deferrals()
+    this.#acceptedAt = undefined
+    this.#acceptedSavedAt = undefined
+    this.#reportedAt = undefined
+  }
+
   /** A restart does not end an outage: the first step is a probe. */
   async #read(server: string, now: Temporal.Instant) {
     const stored = await findMailServer(this.#parts.db, server)
@@ -141,19 +192,56 @@ export class MailServer {
     this.#probeAt = now
   }
 
+  /** A person may have asked to try it at once, or another node may have found that it works. */
+  async #readWhilePaused(server: string, now: Temporal.Instant) {
+    if (!this.#failedTryAt || isBefore(now, this.#failedTryAt.add(MIN_PROBE_REST))) return
+    const stored = await findMailServer(this.#parts.db, server)
+    const asked = stored?.retryRequestedTime
+    if (!stored?.outage || (asked && isBefore(this.#failedTryAt, asked))) this.#probeAt = now
+  }
+
+  /** One mail that hangs, while no other waits, does not tell about the server. */
+  async #findSilence(now: Temporal.Instant): Promise<Failure | undefined> {
+    const since = this.#silentSince
+    if (this.#unanswered === 0 || !since || isBefore(now, since.add(MAX_UNACCEPTED)))
+      return undefined
+    if (this.#unanswered === 1) {
+      const next = await findNextDueTime(this.#parts.db, EMAIL_QUEUE)
+      if (!next || isBefore(now, next)) return undefined
+    }
+    const reply = 'no mail was answered for a minute'
+    return { since, kind: 'unavailable', phase: 'end', reply }
+  }
+
+  /** Another node may have had luck with the same server. */
+  async #isAcceptingElsewhere(now: Temporal.Instant) {
+    const { db, mailer } = this.#parts
+    const accepted = (await findMailServer(db, mailer.server ?? ''))?.lastAcceptedTime
+    if (!accepted || !isBefore(now.subtract(MAX_UNACCEPTED), accepted)) return false
+    this.#deferred = new Deferrals()
+    return true
+  }
+
   #accept(now: Temporal.Instant) {
     this.#acceptedAt = now
+    this.#deferred = new Deferrals()
     if (this.#changes === 'none') this.#changes = 'accepted'
   }
 
-  #fail({ phase, reply }: Unavailable, now: Temporal.Instant) {
+  #fail(
+    { phase, reply }: Unavailable,
+    now: Temporal.Instant,
+    { begunAt = now, since = now }: { begunAt?: Temporal.Instant; since?: Temporal.Instant } = {},
+  ) {
     // Mails that were begun before the pause fail in the same way.
     if (this.isPaused && isBefore(now, this.#probeAt!)) return
     this.#failures += 1
-    this.#probeAt = now.add({ seconds: probeAfterSeconds(this.#failures) })
+    this.#failedTryAt = begunAt
+    // A probe of a silent server may take longer than this.
+    this.#probeAt = begunAt.add({ seconds: probeAfterSeconds(this.#failures) })
     this.#isOnTrial = false
     // The log and the overview of every business show the reply, and some replies name the account.
-    this.#outage = { since: this.#outage?.since ?? now, phase, reply: hideAddresses(reply) }
+    this.#outage = { since: this.#outage?.since ?? since, phase, reply: hideAddresses(reply) }
     this.#changes = 'state'
     this.#report(now)
   }
@@ -184,6 +272,36 @@ export class MailServer {
   }
 }
 
+type Failure = Unavailable & { since: Temporal.Instant }
+
+/**
+ * The mails that a server deferred since it last accepted one. A single mail may be greylisted, or its
+ * mailbox full: only several tell about the server.
+ */
+class Deferrals {
+  readonly #emailIds = new Set<number>()
+  #first: Temporal.Instant | undefined
+  #latest: Temporal.Instant | undefined
+  last: Unavailable | undefined
+
+  add({ phase, reply }: Outcome, now: Temporal.Instant, emailId: number) {
+    if (!this.areMany) this.#emailIds.add(emailId)
+    this.#first ??= now
+    this.#latest = now
+    this.last = { kind: 'unavailable', phase, reply }
+  }
+
+  get areMany() {
+    return this.#emailIds.size >= MIN_DEFERRED
+  }
+
+  /** The last attempts were a minute after the first one, and as unsuccessful. */
+  findOutage(): Failure | undefined {
+    if (!this.areMany || isBefore(this.#latest!, this.#first!.add(MAX_UNACCEPTED))) return undefined
+    return { since: this.#first!, ...this.last! }
+  }
+}
+
 /** The server answered to a mail, and refused its sender. */
 export const isRefusedSender = ({ kind, phase }: Outcome) =>
   kind === 'unavailable' && (phase === 'mail' || phase === 'rcpt')
@@ -192,8 +310,17 @@ export const isRefusedSender = ({ kind, phase }: Outcome) =>
 const isAnswered = ({ kind, reply }: Outcome) =>
   kind === 'sent' || (/^[45]\d\d/.test(reply) && !reply.startsWith('421'))
 
-/** 5, 10, 20 … seconds, at most five minutes. */
-const probeAfterSeconds = (failures: number) => Math.min(5 * 2 ** (failures - 1), 300)
+/** 5, 10, 20, then every 30 seconds: a server that works again gets its mails within this time. */
+const probeAfterSeconds = (failures: number) => Math.min(5 * 2 ** (failures - 1), 30)
+
+/** If the mail that was tried gets no answer, another one is tried. */
+export const TRIED_AGAIN_AFTER = { seconds: 30 }
+
+/** However often people ask. */
+const MIN_PROBE_REST = { seconds: 1 }
+
+const MAX_UNACCEPTED = { minutes: 1 }
+const MIN_DEFERRED = 2
 
 const SENDER_ACCEPTED_FOR = { minutes: 5 }
 const ACCEPTED_SAVED_EVERY = { seconds: 5 }

@@ -1,19 +1,29 @@
-import { REASONS, SUPPRESSED_REASONS } from '../contract/reasons.ts'
+import { REASONS, shadowReason, SUPPRESSED_REASONS } from '../contract/reasons.ts'
 import type { Mailbox } from '../contract/addresses.ts'
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
 import { RequestError } from '../errors.ts'
-import { buildMessage, makeMessageId, messageText } from '../email/message.ts'
+import { draftContent, draftMessage, makeMessageId } from '../email/message.ts'
 import type { UnsubscribedMail } from '../email/unsubscribe.ts'
 import { drawEmailIds, type NewEmail } from '../store/emails.ts'
 import type { RunningAction } from '../store/event-actions.ts'
 import type { ContextRow } from '../store/mail-contexts.ts'
 import { listSuppressed } from '../store/suppressions.ts'
 import { keepTransactionAlive, type ClaimedTrigger, type Ending } from '../store/trigger-queue.ts'
+import { encodeBody } from '../store/message-bodies.ts'
 import { withLogo } from './logo.ts'
-import { calendarEntry, compose, senderOf, type AnswerLinks, type Composed } from './compose.ts'
+import { dictionaryFor } from './mail-bodies.ts'
+import {
+  calendarEntry,
+  compose,
+  needsCalendar,
+  senderOf,
+  type AnswerLinks,
+  type Composed,
+} from './compose.ts'
 import type { RenderedTemplate } from './templates.ts'
-import { TimeSlice } from './time-slice.ts'
+import { isSliceOver, nextSlice } from '../time-slice.ts'
+import { usefulUntil } from './timing.ts'
 import type { WorkQueue } from '../work-queue.ts'
 
 /** The dependencies of making emails. */
@@ -32,7 +42,7 @@ export type MailParts = {
 }
 
 /** A trigger that fires, and the data for its mails, read under locks. */
-export type Ready = { trigger: ClaimedTrigger; rows: ContextRow[] }
+export type Ready = { trigger: ClaimedTrigger; rows: ContextRow[]; allowPast: boolean }
 
 /** The data that mails need in addition to their object, read under locks. */
 export type Making = {
@@ -84,8 +94,10 @@ export async function makeMails(tx: Db, parts: MailParts, ready: Ready[], making
     tx,
     parts.batches,
     composed,
-    ({ trigger, mails, skipped, broken }): Ending => {
-      const own = mails.map((mail) => emailOf(parts, trigger, mail, isSuppressed(mail), now))
+    ({ trigger, allowPast, mails, skipped, broken }): Ending => {
+      const own = mails.map((mail) =>
+        emailOf(parts, trigger, mail, { suppressed: isSuppressed(mail), allowPast, now }),
+      )
       emails.push(...own)
       return ended(trigger, endingOf(own, skipped, broken))
     },
@@ -112,9 +124,8 @@ function mapInSlices<Item, Made>(
 
 async function mapWithYields<Item, Made>(items: Item[], make: (item: Item) => Made) {
   const made: Made[] = []
-  const slice = new TimeSlice()
   for (const item of items) {
-    if (slice.isOver()) await slice.next()
+    if (isSliceOver()) await nextSlice()
     made.push(make(item))
   }
   return made
@@ -184,12 +195,22 @@ function emailOf(
   parts: MailParts,
   trigger: ClaimedTrigger,
   composed: Composed,
-  suppressed: string | undefined,
-  now: Temporal.Instant,
+  making: { suppressed: string | undefined; allowPast: boolean; now: Temporal.Instant },
 ): NewEmail {
   const { action, template, row, mail, emailId, messageId } = composed
+  const { suppressed, allowPast, now } = making
   const sender = senderOf(mail, row.context.business, parts.mailFrom)
-  const status = suppressed ? 'SUPPRESSED' : parts.captures ? 'CAPTURED' : 'QUEUED'
+  const { shadowFeed } = row
+  const isCaptured = parts.captures || shadowFeed !== null
+  const status = suppressed ? 'SUPPRESSED' : isCaptured ? 'CAPTURED' : 'QUEUED'
+  const dictionary = dictionaryFor(parts, template, row)
+  const draft =
+    status === 'QUEUED'
+      ? draftOf(parts, trigger.objectType, composed, {
+          sender,
+          hasCalendar: needsCalendar(row.context, allowPast ? null : now),
+        })
+      : draftContent(mail)
   return {
     businessId: row.businessId,
     emailId,
@@ -205,35 +226,49 @@ function emailOf(
     toAddress: composed.recipient.address,
     fromAddress: sender.from.address,
     subject: mail.subject,
-    html: mail.html,
-    text: mail.text,
-    message:
-      status === 'QUEUED' ? wireForm(parts, trigger.objectType, composed, sender, now) : null,
+    message: encodeBody(draft, dictionary),
+    dictionary,
     messageId,
     attachments: template.attachments,
     test: false,
     status,
-    statusReason: suppressed ?? null,
+    statusReason: suppressed ?? (shadowFeed === null ? null : shadowReason(shadowFeed)),
     createdDate: now,
+    usefulUntil: usefulUntil({ ...trigger, createdDate: now }),
   }
 }
 
-/** The bytes that every attempt sends. */
-function wireForm(
+/** The message that every attempt sends. */
+function draftOf(
   parts: MailParts,
   objectType: ObjectType,
   composed: Composed,
-  sender: ReturnType<typeof senderOf>,
-  date: Temporal.Instant,
+  { sender, hasCalendar }: { sender: ReturnType<typeof senderOf>; hasCalendar: boolean },
 ) {
-  const { mail, template, messageId, unsubscribeLink } = composed
-  const calendar = calendarEntry(objectType, composed, sender.from, parts.host)
+  const { mail, template, row, unsubscribeLink } = composed
+  const calendar = hasCalendar ? calendarEntry(objectType, composed, sender.from, parts.host) : null
   const files = withLogo(template.attachments, mail.html, composed.row.context.business.logo)
-  const more = { messageId, date, calendar, files, unsubscribeLink }
-  return messageText(buildMessage({ ...mail, ...sender, ...more }))
+  const more = { calendar, files, unsubscribeLink, ...listingOf(parts, template, row) }
+  return draftMessage({ ...mail, ...sender, ...more })
 }
 
-/** Addresses that bounced or complained get no mail; unsubscribed ones only transactional mail. */
+/** By these headers mail providers count complaints, and readers sort mails. */
+const listingOf = (
+  { host }: MailParts,
+  { emailTemplateId, emailCategoryId }: RenderedTemplate,
+  { businessId, context }: ContextRow,
+) => ({
+  feedbackId: `template-${emailTemplateId}:business-${businessId}:bellwether`,
+  list: {
+    name: context.business.name,
+    id: `category-${emailCategoryId ?? 0}.business-${businessId}.${host}`,
+  },
+})
+
+/**
+ * Addresses that bounced or complained get no mail. Unsubscribed ones get only transactional mail, or no
+ * mail of the categories that they unsubscribed from.
+ */
 async function suppressions(tx: Db, mails: Composed[]) {
   // Suppressions of the client's own address were read with the client.
   const addresses = mails
@@ -248,7 +283,8 @@ async function suppressions(tx: Db, mails: Composed[]) {
     isToClient(mail)
       ? mail.row.suppressed!
       : (reasons.get(`${mail.row.businessId} ${mail.recipient.address.toLowerCase()}`) ?? []).map(
-          ({ reason }) => reason as string,
+          ({ reason, emailCategoryId }) =>
+            emailCategoryId === null ? reason : `${emailCategoryId}`,
         )
   return (mail: Composed) => {
     const { action, template } = mail
@@ -256,7 +292,9 @@ async function suppressions(tx: Db, mails: Composed[]) {
     if (given.includes('BOUNCED')) return SUPPRESSED_REASONS.BOUNCED
     if (given.includes('COMPLAINED')) return SUPPRESSED_REASONS.COMPLAINED
     if (action.transactional ?? template.transactional) return undefined
-    return given.includes('UNSUBSCRIBED') ? SUPPRESSED_REASONS.UNSUBSCRIBED : undefined
+    const topic = String(action.emailCategoryId ?? template.emailCategoryId)
+    const isUnwanted = given.includes('UNSUBSCRIBED') || given.includes(topic)
+    return isUnwanted ? SUPPRESSED_REASONS.UNSUBSCRIBED : undefined
   }
 }
 

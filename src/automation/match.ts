@@ -1,12 +1,10 @@
+import type { Check, CheckCode } from '../contract/check.ts'
 import { parseFilterTags, type Definition } from '../contract/event-definition.ts'
 import { eventTypeById, type Change } from '../contract/event-type.ts'
 import { OBJECT_NAMES, REASONS } from '../contract/reasons.ts'
 import type { SchedulingEvent } from './occurrence.ts'
 import type { Subject, Tags } from '../store/subject.ts'
 import { firesBefore, isReminder } from './timing.ts'
-
-/** The result of one rule, with its reason in words. */
-export type Check = { check: string; ok: boolean; reason: string }
 
 /**
  * Every reason why a definition does not match an event; an empty list means that it matches. For a
@@ -35,7 +33,14 @@ export function checks(
   const happening = { ...happeningOf(eventOrSubject), nameOf }
   return RULES.filter((rule) => rule.applies(happening)).map((rule) => {
     const ok = rule.holds(definition, happening)
-    return { check: rule.check, ok, reason: (ok ? rule.yes : rule.no)(definition, happening) }
+    const [yes, no] = rule.codes
+    return {
+      check: rule.check,
+      ok,
+      reason: (ok ? rule.yes : rule.no)(definition, happening),
+      code: ok ? yes : typeof no === 'string' ? no : no(definition, happening),
+      params: rule.params?.(definition, happening) ?? {},
+    }
   })
 }
 
@@ -56,11 +61,34 @@ export function refusalsAtFiring(definition: Definition, subject: Subject): stri
 /** `onlyIfStatus` is checked only when a trigger fires, because the status may change until then. */
 export function checkStatusAtFiring({ onlyIfStatus }: Definition, subject: Subject): Check {
   const check = 'status at firing'
-  if (onlyIfStatus.length === 0) return { check, ok: true, reason: 'any status' }
-  const ok = onlyIfStatus.includes(subject.status)
+  const params = { ...statusOf(subject), wanted: onlyIfStatus }
+  const code = 'status-at-firing'
+  if (onlyIfStatus.length === 0) return { check, ok: true, reason: 'any status', code, params }
   const reason = statusInWords(subject)
-  return { check, ok, reason: ok ? reason : `${reason}, not ${onlyIfStatus.join(' or ')}` }
+  return onlyIfStatus.includes(subject.status)
+    ? { check, ok: true, reason, code, params }
+    : {
+        check,
+        ok: false,
+        reason: `${reason}, not ${onlyIfStatus.join(' or ')}`,
+        code: 'other-status-at-firing',
+        params,
+      }
 }
+
+/**
+ * Whether an event is not told because its appointment or class was over by then: it was only recorded or
+ * corrected. A mail about a status, such as a no-show, is about the past.
+ */
+export const isOnlyRecorded = (
+  definition: Definition,
+  { endTime }: Subject,
+  happenedAt: Temporal.Instant,
+) =>
+  !definition.allowPast &&
+  !asksForMove(definition) &&
+  endTime != null &&
+  Temporal.Instant.compare(endTime, happenedAt) <= 0
 
 export const reportsFact = ({ eventTypeId }: Pick<Definition, 'eventTypeId'>) => {
   const name = eventTypeById(eventTypeId)?.eventType
@@ -79,6 +107,12 @@ type Happening = {
 
 type Rule = {
   check: string
+  /** What it is called if it holds, and if it does not. */
+  codes: [
+    yes: CheckCode,
+    no: CheckCode | ((definition: Definition, happening: Happening) => CheckCode),
+  ]
+  params?: (definition: Definition, happening: Happening) => Check['params']
   applies: (happening: Happening) => boolean
   holds: (definition: Definition, happening: Happening) => boolean
   yes: (definition: Definition, happening: Happening) => string
@@ -94,10 +128,18 @@ const always = () => true
 const ofChanges = ({ event }: Happening) => event?.eventType.endsWith('_CHANGED') ?? false
 const ofSubjects = ({ event }: Happening) => event === undefined
 
+const SELECTED_CODES: Record<Selected, [CheckCode, CheckCode]> = {
+  location: ['location', 'other-location'],
+  staff: ['staff', 'other-staff'],
+  service: ['service', 'other-service'],
+  'disclaimer form': ['form', 'other-form'],
+}
+
 /** In the order in which explanations show them. */
 const RULES: Rule[] = [
   {
     check: 'definition active',
+    codes: ['switched-on', 'switched-off'],
     applies: always,
     holds: (definition) => definition.active,
     yes: () => 'the definition is active',
@@ -105,6 +147,7 @@ const RULES: Rule[] = [
   },
   {
     check: 'business',
+    codes: ['own-business', 'other-business'],
     applies: always,
     holds: (definition, { subject }) => definition.businessId === subject.businessId,
     yes: () => 'it belongs to the same business',
@@ -112,6 +155,7 @@ const RULES: Rule[] = [
   },
   {
     check: 'event type',
+    codes: ['event-type', 'other-event-type'],
     applies: always,
     holds: ({ eventTypeId }, { subject, event }) => {
       const type = eventTypeById(eventTypeId)
@@ -123,6 +167,7 @@ const RULES: Rule[] = [
   },
   {
     check: 'object',
+    codes: ['object', 'other-object'],
     applies: always,
     holds: (definition, { subject }) =>
       isNamed(definition, subject) && isNamedByUUId(definition, subject),
@@ -143,6 +188,11 @@ const RULES: Rule[] = [
   selection('disclaimer form', 'disclaimerFormIdList', 'disclaimerFormId'),
   {
     check: 'tags',
+    codes: ['tags', 'missing-tag'],
+    params: (definition, { subject }) => {
+      const [tag, values] = missingTag(definition, subject) ?? [null, new Set<string>()]
+      return { tag, values: values.values().take(MAX_TAGS_SHOWN).toArray() }
+    },
     applies: always,
     holds: (definition, { subject }) => missingTag(definition, subject) === undefined,
     yes: (definition) =>
@@ -155,10 +205,19 @@ const RULES: Rule[] = [
   },
   {
     check: 'what changed',
+    codes: [
+      'changed',
+      (definition, happening) =>
+        isAskedFor(definition, happening) ? 'also-ended' : 'other-change',
+    ],
+    params: ({ changes }, { event, subject }) => ({
+      ...statusOf(subject),
+      changes: [...(event?.changes ?? [])],
+      wanted: [...changes],
+    }),
     applies: ofChanges,
     holds: (definition, happening) =>
-      definition.changes.length === 0 ||
-      (isAskedFor(definition, happening) && !endsToo(definition, happening)),
+      isAskedFor(definition, happening) && !endsToo(definition, happening),
     yes: ({ changes }, { event }) =>
       changes.length === 0
         ? 'any change'
@@ -170,6 +229,8 @@ const RULES: Rule[] = [
   },
   {
     check: 'status moved',
+    codes: ['status-changed', 'status-unchanged'],
+    params: (_, { subject }) => statusOf(subject),
     applies: ofChanges,
     holds: (definition, { subject, event }) =>
       !asksForMove(definition) || event?.oldStatus !== subject.status,
@@ -181,6 +242,12 @@ const RULES: Rule[] = [
   },
   {
     check: 'status before',
+    codes: ['status-before', 'other-status-before'],
+    params: ({ oldStatus }, { subject, event }) => ({
+      ...statusOf(subject),
+      status: event?.oldStatus ?? null,
+      wanted: oldStatus,
+    }),
     applies: ofChanges,
     holds: (definition, { event }) => allows(definition.oldStatus, event?.oldStatus),
     yes: ({ oldStatus }) =>
@@ -189,6 +256,8 @@ const RULES: Rule[] = [
   },
   {
     check: 'status now',
+    codes: ['status-now', 'other-status-now'],
+    params: ({ newStatus }, { subject }) => ({ ...statusOf(subject), wanted: newStatus }),
     applies: ofChanges,
     holds: (definition, { subject }) => allows(definition.newStatus, subject.status),
     yes: ({ newStatus }) =>
@@ -197,6 +266,7 @@ const RULES: Rule[] = [
   },
   {
     check: 'not deleted',
+    codes: ['exists', 'deleted'],
     applies: ofSubjects,
     holds: (_, { subject }) => subject.active,
     yes: () => 'it is not deleted',
@@ -204,6 +274,8 @@ const RULES: Rule[] = [
   },
   {
     check: 'still live',
+    codes: ['status-live', 'status-not-live'],
+    params: (_, { subject }) => statusOf(subject),
     applies: ofSubjects,
     holds: (definition, { subject }) =>
       firesBeforeAnchor(definition) ? subject.live : subject.liveAfter,
@@ -212,15 +284,23 @@ const RULES: Rule[] = [
   },
 ]
 
+const statusOf = ({ objectType, status }: Subject) => ({ objectType, status })
+
 const statusInWords = ({ objectType, status }: Subject) =>
   `the ${OBJECT_NAMES[objectType]}'s status is ${status}`
 
+/** Without `changes` any change counts, except an answer that changes nothing else. */
 const isAskedFor = ({ changes }: Definition, { event }: Happening) =>
-  changes.some((change) => event?.changes.includes(change))
+  changes.length === 0
+    ? event === undefined || event.changes.some((change) => change !== 'ANSWER')
+    : changes.some((change) => event?.changes.includes(change))
 
 /** A mail about a move must not be sent if the same save also cancelled the object. */
 const endsToo = ({ changes }: Definition, { event }: Happening) =>
-  !changes.includes('STATUS') && (event?.ended ?? false)
+  changes.length > 0 &&
+  !changes.includes('STATUS') &&
+  !changes.includes('ANSWER') &&
+  (event?.ended ?? false)
 
 const inWords = (changes: readonly Change[]) =>
   changes.length === 0 ? 'nothing' : changes.map((change) => change.toLowerCase()).join(', ')
@@ -249,6 +329,12 @@ function selection(what: Selected, list: ListName, id: Selectable): Rule {
     definition[list].length === 0 || subject[id] === undefined
   return {
     check: what,
+    codes: SELECTED_CODES[what],
+    params: (_, { subject, nameOf }) => {
+      const own = subject[id]
+      const name = own == null ? undefined : nameOf?.(what, own)
+      return { name: name?.slice(what.length + 1) ?? null }
+    },
     applies: always,
     holds: (definition, { subject }) => {
       const own = subject[id]

@@ -20,14 +20,14 @@ import {
   type FailedMail,
 } from '../store/failure-notices.ts'
 import type { Mailer } from '../email/mailer.ts'
-import { fillWords } from '../email/words.ts'
 import { getBusiness } from '../store/businesses.ts'
+import { findHold } from '../store/installation.ts'
 import { findMailServer } from '../store/mail-servers.ts'
 import { listFailureAddresses } from '../store/users.ts'
 import { sendAccountMail } from './account-mails.ts'
 import { adviceFor, type Advice } from './failure-advice.ts'
-import { pause, type Loop } from './loop.ts'
-import { noticeWordsFor, type NoticeWords } from './notice-words.ts'
+import { pause, type Loop } from '../repeat.ts'
+import { fillCount, fillText, textsFor, type Texts } from '../texts/texts.ts'
 import { isBefore } from './timing.ts'
 
 /*
@@ -51,6 +51,7 @@ const NOTICES_EVERY_MS = 15_000
 export const createNoticeLoop = (parts: NoticeParts): Loop => ({
   name: 'notices',
   runOnce: async () => {
+    if (await findHold(parts.database.engine)) return 0
     for (const notify of [notifyOfApprovals, notifyOfOutages, notifyOfFailures]) {
       await notify(parts).catch(parts.onError)
     }
@@ -58,6 +59,8 @@ export const createNoticeLoop = (parts: NoticeParts): Loop => ({
   },
   rest: (stopping) => pause(NOTICES_EVERY_MS, stopping),
 })
+
+type NoticeTexts = Texts['notices']
 
 /** A failure for one business does not stop the notices of the others. */
 async function forEachBusiness<Key extends { businessId: number }>(
@@ -78,16 +81,25 @@ async function mailPeople(
   tx: Db,
   parts: NoticeParts,
   businessId: number,
-  write: (words: NoticeWords, timeZone: string) => Notice,
+  write: (words: NoticeTexts, timeZone: string) => Notice,
 ) {
   const { now, mailFrom, host, publicUrl = `https://${parts.host}` } = parts
   const { language, timeZone } = await getBusiness(tx, businessId)
-  const words = noticeWordsFor(language)
+  const words = textsFor(language).notices
   const notice = write(words, timeZone)
   const link = `${publicUrl}/console/activity`
   for (const to of await listFailureAddresses(tx, businessId)) {
     const after = [...notice.after, words.why]
-    const mail = { ...notice, businessId, to, link, after, isAccount: true }
+    const mail = {
+      ...notice,
+      businessId,
+      to,
+      link,
+      after,
+      purpose: 'NOTICE' as const,
+      sender: null,
+    }
+    // Above the limit the person has enough notices of the day; the console shows the rest.
     await sendAccountMail(tx, mail, { now: now(), mailFrom, host })
   }
 }
@@ -102,26 +114,22 @@ async function notifyOfApprovals(parts: NoticeParts) {
   })
 }
 
-function noticeOfApproval(words: NoticeWords, approval: StoredApproval): Notice {
+function noticeOfApproval(words: NoticeTexts, approval: StoredApproval): Notice {
   const { approvalId, mails, bulkLimit, source, createdUser, byDefinition } = approval
   const { subject, intro, sources, decide, after } = words.approval
   const values = {
     source: sources[source],
     user: createdUser,
-    mails: countIn(words.mails, mails),
+    mails: fillCount(words.mails, mails),
     limit: String(bulkLimit),
   }
   const definitions = byDefinition.slice(0, MAX_LINES).map((one) => {
-    const name = one.description ?? fillWords(words.automation, { id: String(one.eventDefnId) })
-    return `${name}: ${countIn(words.mails, one.mails)}`
+    const name = one.description ?? fillText(words.automation, { id: String(one.eventDefnId) })
+    return `${name}: ${fillCount(words.mails, one.mails)}`
   })
   return {
-    subject: countIn(subject, mails),
-    before: [
-      fillWords(intro, values),
-      ...definitions,
-      fillWords(decide, { id: String(approvalId) }),
-    ],
+    subject: fillCount(subject, mails),
+    before: [fillText(intro, values), ...definitions, fillText(decide, { id: String(approvalId) })],
     after: [after],
   }
 }
@@ -179,15 +187,15 @@ async function findOutage({ database, mailer }: NoticeParts) {
 
 type Waiting = Awaited<ReturnType<typeof readWaitingMails>> & { timeZone: string }
 
-function noticeOfOutage(words: NoticeWords, { mails, since, reply, timeZone }: Waiting): Notice {
+function noticeOfOutage(words: NoticeTexts, { mails, since, reply, timeZone }: Waiting): Notice {
   const { subject, waiting, reply: answer, ask, after } = words.outage
   const local = since.toZonedDateTimeISO(timeZone)
   const moment = local.toLocaleString(words.locale, { dateStyle: 'long', timeStyle: 'short' })
   return {
     subject,
     before: [
-      countIn(waiting, mails, { since: `${moment} (${timeZone})` }),
-      ...(reply ? [fillWords(answer, { reply: hideAddresses(reply) })] : []),
+      fillCount(waiting, mails, { since: `${moment} (${timeZone})` }),
+      ...(reply ? [fillText(answer, { reply: hideAddresses(reply) })] : []),
       ask,
     ],
     after: [after],
@@ -243,13 +251,13 @@ const MAX_READ = 1_000
  * erasing a client would not find them in notices.
  */
 function noticeOfFailures(
-  words: NoticeWords,
+  words: NoticeTexts,
   { count, newest }: { count: number; newest: FailedMail[] },
 ): Notice {
   const { subject, intro, times, whatToDo, others, see, after } = words.failures
   const counts = new Map<string, { advice: Advice; messages: number }>()
   for (const { description, eventDefnId, reason } of newest) {
-    const name = description ?? fillWords(words.automation, { id: String(eventDefnId) })
+    const name = description ?? fillText(words.automation, { id: String(eventDefnId) })
     const line = `${name}: ${hideAddresses(reason)}`
     const known = counts.get(line) ?? { advice: adviceFor(reason), messages: 0 }
     counts.set(line, { ...known, messages: known.messages + 1 })
@@ -258,20 +266,14 @@ function noticeOfFailures(
   const byAdvice = Map.groupBy(shown, ([, { advice }]) => advice)
   const lines = [...byAdvice].flatMap(([advice, group]) => [
     ...group.map(([line, { messages }]) =>
-      messages > 1 ? fillWords(times, { line, count: String(messages) }) : line,
+      messages > 1 ? fillText(times, { line, count: String(messages) }) : line,
     ),
-    fillWords(whatToDo, { advice: words.advice[advice] }),
+    fillText(whatToDo, { advice: words.advice[advice] }),
   ])
   const hasOthers = counts.size > MAX_LINES || count > newest.length
   return {
-    subject: countIn(subject, count),
+    subject: fillCount(subject, count),
     before: [intro, ...lines, ...(hasOthers ? [others] : []), see],
     after: [after],
   }
 }
-
-const countIn = (
-  { one, many }: { one: string; many: string },
-  count: number,
-  values: Record<string, string> = {},
-) => fillWords(count === 1 ? one : many, { ...values, count: String(count) })

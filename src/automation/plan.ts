@@ -33,7 +33,7 @@ import {
   type SubjectCursor,
 } from '../store/subjects.ts'
 import { claimWork, releaseWork } from '../store/work-leases.ts'
-import { refusals } from './match.ts'
+import { isOnlyRecorded, refusals } from './match.ts'
 import { readOccurrence, type SchedulingEvent } from './occurrence.ts'
 import { planReminders } from './reschedule.ts'
 import { objectIdOf, type Subject } from '../store/subject.ts'
@@ -290,6 +290,9 @@ export function planEvent(
   }
   if (!firing)
     return [{ ...base, status: 'CANCELLED', statusReason: refusal ?? REASONS.notAskedFor }]
+  if (isOnlyRecorded(definition, subject, row.anchorTime)) {
+    return [{ ...base, status: 'EXPIRED', statusReason: REASONS.isPast }]
+  }
   const isMoved = !firing.scheduledTime.equals(row.scheduledTime)
   if (isMoved && Temporal.Instant.compare(firing.scheduledTime, now) < 0) {
     return [{ ...base, status: 'CANCELLED', statusReason: REASONS.newTimePassed }]
@@ -300,15 +303,22 @@ export function planEvent(
 export const objectTypeOf = ({ eventTypeId }: { eventTypeId: number }): ObjectType =>
   eventTypeById(eventTypeId)!.objectType
 
-/** The earliest anchor that can still fire, with a margin for clock changes and month lengths. */
+/** For clock changes and month lengths. */
+const marginMinutes = ({ triggerMonths }: Definition) =>
+  2 * 1440 + Math.abs(triggerMonths) * 3 * 1440
+
+/** The latest start, or due time, of an object whose reminder fires before this time. */
+export const latestStart = (definition: Definition, time: Temporal.Instant) =>
+  time.add({ minutes: Math.ceil(marginMinutes(definition) - nominalMinutes(definition)) })
+
+/** The earliest anchor that can still fire, with a margin. */
 export function earliestAnchor(
   definition: Definition,
   objectType: ObjectType,
   now: Temporal.Instant,
 ): { anchor: Anchor; from: Temporal.Instant } {
   const offset = nominalMinutes(definition)
-  const marginMinutes = 2 * 1440 + Math.abs(definition.triggerMonths) * 3 * 1440
-  const from = now.subtract({ minutes: Math.ceil(offset + marginMinutes) })
+  const from = now.subtract({ minutes: Math.ceil(offset + marginMinutes(definition)) })
   switch (objectType) {
     case 'RECALL':
       return { anchor: 'dueTime', from }

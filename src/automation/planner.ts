@@ -1,7 +1,8 @@
 import type { Database } from '../database/database.ts'
+import { isLockTimeout } from '../database/postgres-errors.ts'
 import { hintManyChangedTriggers } from '../store/changes.ts'
 import { listUnplannedDefinitions, type DefinitionKey } from '../store/event-definitions.ts'
-import { pause, type Loop } from './loop.ts'
+import { pause, type Loop } from '../repeat.ts'
 import { planDefinition, type Planned } from './plan.ts'
 import { TIME_ZONE_VERSION } from './time-zones.ts'
 
@@ -18,16 +19,19 @@ const PAGE = 20
 
 /**
  * Plans every definition whose plan is not complete and that no other worker is planning. Returns how
- * many it planned. A definition that fails is tried again in the next run and does not delay others.
+ * many it planned. A definition that fails is tried again in the next run and does not delay others. After
+ * a lock that lasts, neither do the other definitions of its business.
  */
 export async function planUnplanned(parts: PlannerParts, signal?: AbortSignal): Promise<number> {
   const { database, now, onError, onPlanned, timeZoneVersion = TIME_ZONE_VERSION } = parts
   let count = 0
+  const locked = new Set<number>()
   for (let afterId = 0; ;) {
     const page = { afterId, limit: PAGE, timeZoneVersion }
     const definitions = await listUnplannedDefinitions(database.engine, page)
     for (const definition of definitions) {
       if (signal?.aborted) return count
+      if (locked.has(definition.businessId)) continue
       try {
         const planned = await planDefinition(database, definition, now, signal)
         if (!planned) continue
@@ -36,6 +40,7 @@ export async function planUnplanned(parts: PlannerParts, signal?: AbortSignal): 
         onPlanned?.(definition, planned)
       } catch (error) {
         onError(error)
+        if (isLockTimeout(error)) locked.add(definition.businessId)
       }
     }
     if (definitions.length < PAGE) return count

@@ -7,23 +7,27 @@ import { findToken, listTokens, type TokenKind } from '../email/tokens.ts'
 import { listEventTypesOfTemplate } from '../store/email-templates.ts'
 import { listMailContexts, type ContextRow } from '../store/mail-contexts.ts'
 import { listRecentObjects } from '../store/subjects.ts'
-import { compiled } from './compose.ts'
+import { compiled, variantFor } from './compose.ts'
 import type { RenderedTemplate } from './templates.ts'
-import { TimeSlice } from './time-slice.ts'
+import { isSliceOver, nextSlice } from '../time-slice.ts'
 
-export type Preview = { mail: MergedMail; row: ContextRow }
+export type Preview = { mail: MergedMail; row: ContextRow; template: RenderedTemplate }
 
-/** The mail of a template about an object; about a class, the mail to its first student. */
+/**
+ * The mail about an object; about a class, the mail to its first student. Of several versions it is
+ * made from the one that the client gets.
+ */
 export async function previewMail(
   db: Db,
-  template: RenderedTemplate,
+  versions: [RenderedTemplate, ...RenderedTemplate[]],
   object: MailSubject,
   links: ExampleLinks,
 ): Promise<Preview | undefined> {
-  const row = await findMailContext(db, template.businessId, object)
+  const row = await findMailContext(db, versions[0].businessId, object)
   if (!row) return undefined
+  const template = versions.length === 1 ? versions[0] : variantFor(row, 'client', versions)
   const shown = { ...links, unsubscribe: template.transactional ? null : links.unsubscribe }
-  return { mail: mergeMail(compiled(template), withLinks(row.context, shown)), row }
+  return { mail: mergeMail(compiled(template), withLinks(row.context, shown)), row, template }
 }
 
 /** Links of a mail that is only shown. */
@@ -33,13 +37,20 @@ const withLinks = (context: MailContext, links: ExampleLinks): MailContext => ({
   ...context,
   unsubscribeLink: links.unsubscribe,
   calendarLink: links.calendar,
-  ...(context.calendar && { answerLinks: { confirm: links.answer, cancel: links.answer } }),
+  ...(asksClients(context) && {
+    answerLinks: { confirm: links.answer, cancel: links.answer, sign: links.answer },
+  }),
 })
+
+/** Clients can answer about appointments and classes, and sign forms. */
+const asksClients = ({ calendar, classSchedule, disclaimer }: MailContext) =>
+  calendar !== null || classSchedule !== null || disclaimer !== null
 
 /** For counting tokens without a value. */
 export const EXAMPLE_ANSWERS = {
   confirm: 'https://example.org/answer/confirm',
   cancel: 'https://example.org/answer/cancel',
+  sign: 'https://example.org/answer/sign',
 }
 
 type MailSubject = { objectType: ObjectType; objectId: number | string }
@@ -99,7 +110,6 @@ export async function findEmptyTokens(db: Db, template: RenderedTemplate): Promi
   const types = await objectTypesOf(db, template, names)
   const found = new Map<string, EmptyToken>()
   let objects = 0
-  const slice = new TimeSlice()
   for (const objectType of types) {
     const keys = await listRecentObjects(db, template.businessId, objectType, MAX_OBJECTS)
     const rows = await listMailContexts(db, objectType, keys)
@@ -108,7 +118,7 @@ export async function findEmptyTokens(db: Db, template: RenderedTemplate): Promi
       rows,
       (row) => row.objectUUId ?? row.objectId!,
     )) {
-      if (slice.isOver()) await slice.next()
+      if (isSliceOver()) await nextSlice()
       const empty = new Set<string>(ofObject.flatMap((row) => emptyIn(template, row.context)))
       for (const token of empty) {
         const known = found.get(token)
@@ -124,7 +134,7 @@ export async function findEmptyTokens(db: Db, template: RenderedTemplate): Promi
 
 function emptyIn(template: RenderedTemplate, context: MailContext) {
   const unsubscribeLink = template.transactional ? null : 'https://example.org/'
-  const answers = context.calendar && { answerLinks: EXAMPLE_ANSWERS }
+  const answers = asksClients(context) && { answerLinks: EXAMPLE_ANSWERS }
   return emptyTokensOf(compiled(template), { ...context, unsubscribeLink, ...answers }).map(
     (name) => `%${name}%`,
   )

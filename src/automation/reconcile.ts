@@ -1,5 +1,6 @@
 import { monotonicMs } from '../clock.ts'
 import type { Db } from '../database/database.ts'
+import { isLockTimeout } from '../database/postgres-errors.ts'
 import { findDefinition, type StoredDefinition } from '../store/event-definitions.ts'
 import { listReminders, readReminders, type ReminderRow } from '../store/planned-triggers.ts'
 import {
@@ -13,7 +14,7 @@ import {
 import { objectIdOf } from '../store/subject.ts'
 import { listSubjects, lockSubjectsForUpdate } from '../store/subjects.ts'
 import { claimWork, releaseWork } from '../store/work-leases.ts'
-import { pause, type Loop } from './loop.ts'
+import { pause, type Loop } from '../repeat.ts'
 import {
   earliestAnchor,
   objectTypeOf,
@@ -128,7 +129,7 @@ async function comparePage(
   const rows = await listReminders(db, businessId, objectType, ids, [eventDefnId])
   const suspects = findFaults(definition, subjects, rows, now())
   if (suspects.length === 0) return
-  const confirmed = await db.transaction(async (tx) => {
+  const confirming = db.transaction(async (tx) => {
     const suspectIds = [...new Set(suspects.map(({ id }) => id))]
     const locked = await lockSubjectsForUpdate(tx, businessId, objectType, suspectIds)
     const current = await findDefinition(tx, businessId, eventDefnId)
@@ -137,6 +138,11 @@ async function comparePage(
       return []
     const reminders = await readReminders(tx, businessId, objectType, suspectIds, [eventDefnId])
     return findFaults(current, locked, reminders, now())
+  })
+  // Objects that another transaction keeps locked are compared in the next reconciliation.
+  const confirmed = await confirming.catch((error: unknown) => {
+    if (isLockTimeout(error)) return []
+    throw error
   })
   for (const { fault, id } of confirmed) {
     if (faults.includes(fault)) note(findings, definition, fault, String(id))

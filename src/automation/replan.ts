@@ -1,8 +1,8 @@
 import type { Db } from '../database/database.ts'
 import { endMovedTrigger, listTriggersToReplan, type MovedTrigger } from '../store/email-queue.ts'
 import type { SettingsCache } from '../store/settings.ts'
-import { lockDefinitionsOfTriggers, lockSubjectsForShare } from './share-locks.ts'
-import { pause, type Loop } from './loop.ts'
+import { lockFreeDefinitionsOf, lockFreeSubjects } from './share-locks.ts'
+import { pause, type Loop } from '../repeat.ts'
 import { planAgainFor } from './schedule.ts'
 
 type ReplanParts = {
@@ -39,8 +39,7 @@ export async function replanMoved(parts: ReplanParts, moved: MovedTrigger[]) {
   let planned = 0
   for (const trigger of moved) {
     try {
-      await db.transaction((tx) => planMoved(tx, settings, trigger, now()))
-      planned += 1
+      if (await db.transaction((tx) => planMoved(tx, settings, trigger, now()))) planned += 1
     } catch (error) {
       onError(error)
     }
@@ -48,16 +47,19 @@ export async function replanMoved(parts: ReplanParts, moved: MovedTrigger[]) {
   return planned
 }
 
+/** Returns false if another transaction has locked the object or the definition: the loop tries again. */
 async function planMoved(
   tx: Db,
   settings: SettingsCache,
   trigger: MovedTrigger,
   now: Temporal.Instant,
 ) {
-  const [subject] = (await lockSubjectsForShare(tx, settings, [trigger])).values()
-  const definition = (await lockDefinitionsOfTriggers(tx, [trigger])).get(trigger.eventDefnId)
+  const [subject] = (await lockFreeSubjects(tx, settings, [trigger])).values()
+  const definition = (await lockFreeDefinitionsOf(tx, [trigger])).get(trigger.eventDefnId)
+  if (!subject || !definition) return false
   const ended = await endMovedTrigger(tx, trigger, now)
-  if (!ended || !subject || !definition) return
+  if (!ended) return true
   const since = ended.replanSince
   await planAgainFor(tx, [{ subject, definition, isOldVersion: false, since }], now)
+  return true
 }

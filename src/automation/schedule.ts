@@ -5,6 +5,7 @@ import {
   type EventTypeName,
   type ObjectType,
 } from '../contract/event-type.ts'
+import { REASONS } from '../contract/reasons.ts'
 import type { Db } from '../database/database.ts'
 import type { StoredDefinition } from '../store/event-definitions.ts'
 import {
@@ -14,7 +15,7 @@ import {
   type ReminderRow,
 } from '../store/planned-triggers.ts'
 import type { BulkCall } from './approvals.ts'
-import { refusals } from './match.ts'
+import { isOnlyRecorded, refusals } from './match.ts'
 import { writeOccurrence, type SchedulingEvent } from './occurrence.ts'
 import { planReminders, type Cause } from './reschedule.ts'
 import { objectIdOf, type Subject } from '../store/subject.ts'
@@ -36,7 +37,7 @@ type ScheduleContext = {
   now: Temporal.Instant
   history?: boolean
   /** The import that saves these objects. */
-  bulkCall?: BulkCall
+  bulkCall?: Pick<BulkCall, 'hold'>
 }
 
 type ToSchedule = {
@@ -128,8 +129,9 @@ function eventTriggers(
             oldStatus: event.oldStatus,
             newStatus: subject.status,
             ...firing,
-            status: 'SCHEDULED',
-            statusReason: null,
+            ...(isOnlyRecorded(definition, subject, now)
+              ? { status: 'EXPIRED', statusReason: REASONS.isPast }
+              : { status: 'SCHEDULED', statusReason: null }),
           },
         ]
       })

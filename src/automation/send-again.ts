@@ -3,22 +3,33 @@ import type { Db } from '../database/database.ts'
 import { domainOf, type Mailbox } from '../contract/addresses.ts'
 import type { MailContext } from '../contract/mail-context.ts'
 import {
-  buildMessage,
+  draftMessage,
+  isMessage,
   makeMessageId,
   messageText,
   readMessage,
+  withoutIdentity,
+  type Draft,
   type MessageAttachment,
 } from '../email/message.ts'
-import { dateText, mailboxHeader } from '../email/headers.ts'
+import { mailboxHeader } from '../email/headers.ts'
 import { replaceLinks, type MailLinks } from '../email/mail-links.ts'
 import { compileTemplate, mergeAddresses } from '../email/merge.ts'
 import { getBusiness } from '../store/businesses.ts'
 import { lockTemplatesWithVariants } from '../store/email-templates.ts'
 import { drawEmailIds, insertEmails, type NewEmail, type WholeEmail } from '../store/emails.ts'
+import { encodeBody, type ReadBody } from '../store/message-bodies.ts'
 import { listMailContexts, type ContextRow } from '../store/mail-contexts.ts'
-import { calendarEntry, withoutClient, senderOf, type SendingBusiness } from './compose.ts'
+import {
+  calendarEntry,
+  needsCalendar,
+  withoutClient,
+  senderOf,
+  type SendingBusiness,
+} from './compose.ts'
 import { findLogo, withLogo } from './logo.ts'
 import type { Preview } from './preview.ts'
+import { usefulUntil } from './timing.ts'
 
 /** The dependencies of a request that sends mails. */
 export type Sending = {
@@ -29,10 +40,15 @@ export type Sending = {
   links: MailLinks
 }
 
+type MadeEmail = Omit<WholeEmail, 'message' | 'html' | 'text'>
+
+/** An earlier mail whose content is still stored. */
+type RepeatedEmail = MadeEmail & { html: string; text: string; body: ReadBody }
+
 /** Queues a new mail with the content of an earlier one, whose trigger stays as it is. */
 export async function sendAgain(
   tx: Db,
-  email: WholeEmail & { html: string; text: string },
+  email: RepeatedEmail,
   to: string,
   sending: Sending,
 ): Promise<number> {
@@ -40,9 +56,14 @@ export async function sendAgain(
   const business = await getBusiness(tx, email.businessId)
   const [emailId] = (await drawEmailIds(tx, 1)) as [number]
   const messageId = makeMessageId(email.businessId, emailId, host)
-  const resending = { messageId, business, sending }
+  const resending = { business, sending }
   const isToSame = to === email.to
   const repeated = isToSame ? email : readdress(email, { emailId, messageId, to }, sending)
+  const { text: before, dictionary } = email.body
+  const { draft, fromAddress } =
+    isMessage(before) && isToSame
+      ? replaceHeaders(before, email.fromAddress, resending)
+      : await buildAnew(tx, repeated, resending)
   insertEmails(tx, [
     {
       ...repeated,
@@ -53,16 +74,16 @@ export async function sendAgain(
       eventTriggerId: null,
       toAddress: to,
       messageId,
-      ...(email.message && isToSame
-        ? replaceHeaders(email.message, email.fromAddress, resending)
-        : await buildAnew(tx, repeated, resending)),
+      fromAddress,
+      message: encodeBody(draft, dictionary),
+      dictionary,
     },
   ])
   return emailId
 }
 
 /** The address to send the mail to again: the client's current one, if it went to the client. */
-export async function findPresentAddress(tx: Db, email: WholeEmail): Promise<string> {
+export async function findPresentAddress(tx: Db, email: MadeEmail): Promise<string> {
   const row =
     email.isToClient && email.objectType && (await findContext(tx, email.objectType, email))
   const merged = row && (await mergeAgain(tx, email, row))
@@ -71,14 +92,14 @@ export async function findPresentAddress(tx: Db, email: WholeEmail): Promise<str
 }
 
 /** The content for another address. Links are bound to a mail and its recipient, so they are replaced. */
-function readdress<Mail extends WholeEmail & { html: string; text: string }>(
-  email: Mail,
+function readdress(
+  email: RepeatedEmail,
   own: { emailId: number; messageId: string; to: string },
   { links }: Sending,
-): Mail {
+): RepeatedEmail {
   const { businessId, objectId } = email
-  // Only mails about an appointment have answer links.
-  const mail = { businessId, ...own, toAddress: own.to, calendarId: objectId ?? 0 }
+  // Mails about objects without a number have no answer links.
+  const mail = { businessId, ...own, toAddress: own.to, objectId: objectId ?? 0 }
   const relink = (text: string) => replaceLinks(text, mail, links)
   return { ...email, ...own, html: relink(email.html), text: relink(email.text) }
 }
@@ -110,10 +131,11 @@ type UntriggeredMail = Omit<
   | 'toAddress'
   | 'fromAddress'
   | 'message'
+  | 'dictionary'
   | 'messageId'
->
+> & { html: string; text: string }
 
-/** Queues a mail to each address, without calendar entry and unsubscribe link. */
+/** Queues a mail to each address, without calendar entry. */
 export async function queueMails(
   tx: Db,
   email: UntriggeredMail,
@@ -122,11 +144,13 @@ export async function queueMails(
   {
     now,
     host,
-    attachment,
+    ownFiles = [],
+    unsubscribeLink = null,
     logo,
     isAccount,
   }: Pick<Sending, 'now' | 'host'> & {
-    attachment?: MessageAttachment | undefined
+    ownFiles?: MessageAttachment[]
+    unsubscribeLink?: string | null
     logo?: MailContext['business']['logo']
     isAccount?: boolean
   },
@@ -136,10 +160,10 @@ export async function queueMails(
     const toAddress = addresses[i]!
     const messageId = makeMessageId(email.businessId, emailId, host)
     const to = { name: '', address: toAddress }
-    const parts = { ...email, ...sender, to, cc: null, messageId, date: now }
+    const parts = { ...email, ...sender, to, cc: null }
     const files = withLogo(email.attachments, email.html, logo)
-    const own = { calendar: null, files, attachment, unsubscribeLink: null }
-    const message = buildMessage({ ...parts, ...own })
+    const own = { calendar: null, files, ownFiles, unsubscribeLink }
+    const draft = draftMessage({ ...parts, ...own })
     return {
       ...queuedEmail(now),
       ...email,
@@ -147,7 +171,8 @@ export async function queueMails(
       eventTriggerId: null,
       toAddress,
       fromAddress: sender.from.address,
-      message: messageText(message),
+      message: encodeBody(draft, null),
+      dictionary: null,
       messageId,
     }
   })
@@ -160,26 +185,27 @@ const queuedEmail = (now: Temporal.Instant) => ({
   status: 'QUEUED' as const,
   statusReason: null,
   createdDate: now,
+  usefulUntil: usefulUntil({ ...WITHOUT_TRIGGER, createdDate: now }),
 })
 
-/** The sender's address and the bytes of a mail. */
-type WireForm = Pick<NewEmail, 'fromAddress' | 'message'>
+const WITHOUT_TRIGGER = { anchorTime: null, scheduledTime: null, fireNow: null }
 
-type Resending = { messageId: string; business: SendingBusiness; sending: Sending }
+/** The sender's address and the message of a mail. */
+type Rebuilt = { fromAddress: string; draft: Draft }
+
+type Resending = { business: SendingBusiness; sending: Sending }
 
 /** The same message with a new Message-ID and date, from an address that is allowed now. */
 function replaceHeaders(
-  bytes: Buffer,
+  draft: Draft,
   fromAddress: string,
-  { messageId, business, sending: { now, mailFrom } }: Resending,
-): WireForm {
-  const before = readMessage(bytes.toString('latin1'))
-  const headers = before.headers
-    .replace(/^Message-ID: .*$/m, `Message-ID: ${messageId}`)
-    .replace(/^Date: .*$/m, `Date: ${dateText(now)}`)
+  { business, sending: { mailFrom } }: Resending,
+): Rebuilt {
+  const before = readMessage(draft)
+  const headers = withoutIdentity(before.headers)
   const isAllowed = business.senderDomains.includes(domainOf(fromAddress))
   if (isAllowed || fromAddress === mailFrom.address) {
-    return { fromAddress, message: messageText({ ...before, headers, messageId }) }
+    return { fromAddress, draft: messageText({ ...before, headers }) }
   }
   const from = { name: business.name, address: mailFrom.address }
   const replaced = headers.replace(FROM, (_, wanted: string) => {
@@ -188,7 +214,7 @@ function replaceHeaders(
   })
   return {
     fromAddress: from.address,
-    message: messageText({ ...before, headers: replaced, messageId }),
+    draft: messageText({ ...before, headers: replaced }),
   }
 }
 
@@ -201,9 +227,9 @@ const FROM = /^From:((?:.*\r\n[ \t])*.*\r\n)/m
  */
 async function buildAnew(
   tx: Db,
-  email: WholeEmail & { html: string; text: string },
-  { messageId, business, sending: { now, mailFrom, host, links } }: Resending,
-): Promise<WireForm> {
+  email: RepeatedEmail,
+  { business, sending: { mailFrom, host, links } }: Resending,
+): Promise<Rebuilt> {
   const { objectType } = email
   const row = objectType ? await findContext(tx, objectType, email) : undefined
   const merged = row && (await mergeAgain(tx, email, row))
@@ -215,16 +241,14 @@ async function buildAnew(
       ? current
       : senderOf({ ...before, replyTo: merged?.replyTo ?? null }, business, mailFrom)
   const recipient = merged?.to?.address === email.to ? merged.to : { name: '', address: email.to }
-  const message = buildMessage({
+  const draft = draftMessage({
     ...email,
     from,
     to: recipient,
     cc: null,
     replyTo,
-    messageId,
-    date: now,
     calendar:
-      objectType && row && !email.test
+      objectType && row && !email.test && needsCalendar(row.context, null)
         ? calendarEntry(
             objectType,
             { mail: { subject: email.subject, to: merged?.to ?? recipient }, row, recipient },
@@ -236,17 +260,17 @@ async function buildAnew(
     // The same link as in its body.
     unsubscribeLink: email.transactional ? null : links.unsubscribe(email),
   })
-  return { fromAddress: from.address, message: messageText(message) }
+  return { fromAddress: from.address, draft }
 }
 
 /** If the client is no longer a student of the class, the context names no client. */
-async function findContext(tx: Db, objectType: ObjectType, email: WholeEmail) {
+async function findContext(tx: Db, objectType: ObjectType, email: MadeEmail) {
   const rows = await listMailContexts(tx, objectType, [email])
   return rows.find((row) => row.clientId === email.clientId) ?? (rows[0] && withoutClient(rows[0]))
 }
 
 /** Merges only names and addresses: rendering the HTML may take seconds. */
-async function mergeAgain(tx: Db, email: WholeEmail, row: ContextRow) {
+async function mergeAgain(tx: Db, email: MadeEmail, row: ContextRow) {
   const { businessId, emailTemplateId } = email
   if (emailTemplateId === null) return undefined
   const rows = await lockTemplatesWithVariants(tx, [{ businessId, emailTemplateId }])

@@ -7,7 +7,7 @@ import {
   type MailRoute,
   type Resolver,
 } from '../email/sender-check.ts'
-import { RecentlyUsed } from '../store/recently-used.ts'
+import { RecentlyUsed } from '../recently-used.ts'
 import {
   claimDueSenderDomains,
   findSenderKeys,
@@ -17,7 +17,7 @@ import {
   type SenderDomainKey,
   type SenderDomainRow,
 } from '../store/sender-domains.ts'
-import { pause, type Loop } from './loop.ts'
+import { pause, type Loop } from '../repeat.ts'
 
 /** Makes the keys of domains that have none yet. Returns how many domains had none. */
 export async function makeMissingKeys(engine: Db): Promise<number> {
@@ -55,6 +55,11 @@ export class SenderKeys {
     ]
     this.#signers.set(name, signers)
     return signers
+  }
+
+  /** Reads the keys again: they cannot sign, and the operator may replace them. */
+  forget({ businessId, domain }: SenderDomainKey) {
+    this.#signers.delete(`${businessId} ${domain}`)
   }
 }
 

@@ -1,57 +1,56 @@
-import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
+import type { ClaimedEmail } from '../store/email-queue.ts'
 import {
-  lockDefinitionsForShare,
+  lockFreeDefinitions,
   type DefinitionKey,
   type StoredDefinition,
 } from '../store/event-definitions.ts'
 import { listWholeObjects, type WholeObject } from '../store/mail-contexts.ts'
 import type { SettingsCache } from '../store/settings.ts'
-import { lockObjectsForShare, readSubjects } from '../store/subjects.ts'
-import { objectKeyOf, type ObjectKey, type Subject } from '../store/subject.ts'
+import { distinctByType, lockFreeObjects, readSubjects, type TypedKey } from '../store/subjects.ts'
+import { objectKeyOf, type Subject } from '../store/subject.ts'
 
-type TypedKey = ObjectKey & { objectType: ObjectType }
+/*
+ * Firing and delivery work for all businesses in one transaction, so they never wait for a lock. They
+ * lock for share what no other transaction has locked, and put off what depends on the rest.
+ */
 
-/** Locks and reads the objects of triggers, by `objectKeyOf`. */
-export async function lockSubjectsForShare(
+/** Locks and reads the free objects of triggers, by `objectKeyOf`. */
+export async function lockFreeSubjects(
   tx: Db,
   settings: SettingsCache,
   triggers: TypedKey[],
 ): Promise<Map<string, Subject>> {
-  lockObjectsForShare(tx, triggers)
-  const found = groupByType(triggers).map(([objectType, ofType]) =>
+  const locking = lockFreeObjects(tx, triggers)
+  const reading = distinctByType(triggers).map(([objectType, ofType]) =>
     readSubjects(tx, settings, objectType, ofType),
   )
-  const subjects = (await Promise.all(found)).flat()
-  return new Map(subjects.map((subject) => [objectKeyOf(subject), subject]))
+  const [free, subjects] = await Promise.all([locking, Promise.all(reading)])
+  const keyed = subjects.flat().map((subject) => [objectKeyOf(subject), subject] as const)
+  return new Map(keyed.filter(([key]) => free.has(key)))
 }
 
 /** The same, with the data for mails. Sends all statements before it awaits a result. */
-export async function lockWholeObjectsForShare(
+export async function lockFreeWholeObjects(
   tx: Db,
   settings: SettingsCache,
   triggers: TypedKey[],
 ): Promise<Map<string, WholeObject>> {
-  lockObjectsForShare(tx, triggers)
-  const found = groupByType(triggers).map(([objectType, ofType]) =>
+  const locking = lockFreeObjects(tx, triggers)
+  const reading = distinctByType(triggers).map(([objectType, ofType]) =>
     listWholeObjects(tx, settings, objectType, ofType),
   )
-  const objects = (await Promise.all(found)).flat()
-  return new Map(objects.map((object) => [objectKeyOf(object.subject), object]))
+  const [free, objects] = await Promise.all([locking, Promise.all(reading)])
+  const keyed = objects.flat().map((object) => [objectKeyOf(object.subject), object] as const)
+  return new Map(keyed.filter(([key]) => free.has(key)))
 }
 
-/** The distinct objects of each type. */
-function groupByType(triggers: TypedKey[]) {
-  const objects = new Map(triggers.map((trigger) => [objectKeyOf(trigger), trigger]))
-  return [...Map.groupBy(objects.values(), (object) => object.objectType)]
-}
-
-/** Locks and reads the definitions of triggers, by id. A save of one of them waits. */
-export async function lockDefinitionsOfTriggers(
+/** Locks and reads the free definitions of triggers, by id. A save of one of them waits. */
+export async function lockFreeDefinitionsOf(
   tx: Db,
   triggers: DefinitionKey[],
 ): Promise<Map<number, StoredDefinition>> {
-  const rows = await lockDefinitionsForShare(tx, distinctDefinitions(triggers))
+  const rows = await lockFreeDefinitions(tx, distinctDefinitions(triggers))
   return new Map(rows.map((definition) => [definition.eventDefnId, definition]))
 }
 
@@ -60,3 +59,19 @@ export const distinctDefinitions = (triggers: DefinitionKey[]): DefinitionKey[] 
   [...new Map(triggers.map((trigger) => [trigger.eventDefnId, trigger])).values()].toSorted(
     (a, b) => a.businessId - b.businessId || a.eventDefnId - b.eventDefnId,
   )
+
+/** When mails that depend on a locked row are checked again. */
+export const lockedUntil = (mails: ClaimedEmail[], now: Temporal.Instant) =>
+  mails.map((mail) => {
+    const delayMs = lockedDelayMs(mail.scheduledTime ?? mail.createdDate, now)
+    return { mail, until: now.add({ milliseconds: delayMs }), reason: null }
+  })
+
+/**
+ * How long a trigger or mail is put off because of a lock: a tenth of the time since it was due, in steps
+ * of 0.1 s, at most 1 s.
+ */
+export function lockedDelayMs(dueTime: Temporal.Instant, now: Temporal.Instant) {
+  const lateSeconds = Math.ceil((now.epochMilliseconds - dueTime.epochMilliseconds) / 1000)
+  return 100 * Math.min(10, Math.max(1, lateSeconds))
+}

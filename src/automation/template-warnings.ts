@@ -5,15 +5,36 @@ import { findSenderDomain } from '../store/sender-domains.ts'
 import { findEmptyTokens } from './preview.ts'
 import type { RenderedTemplate } from './templates.ts'
 
-/** The warnings about a saved template: its sender, and tokens that are empty for recent objects. */
+/** The warnings about a saved template: removed HTML, its sender, and tokens that are empty for recent objects. */
 export const findTemplateWarnings = async (
   db: Db,
   template: RenderedTemplate,
   mailFrom: Mailbox,
+  removed: string[] = [],
 ) => [
+  ...warnOfRemoved(removed),
   ...(await findSenderWarnings(db, template, mailFrom)),
+  ...(await warnOfMissingAddress(db, template)),
   ...(await findEmptyTokens(db, template)),
 ]
+
+const MAX_NAMED = 10
+
+function warnOfRemoved(removed: string[]) {
+  if (removed.length === 0) return []
+  const named = removed.slice(0, MAX_NAMED).map((part) => `<${part}>`)
+  const more = removed.length > MAX_NAMED ? ` and ${removed.length - MAX_NAMED} more` : ''
+  const detail = `Removed, because mails cannot have it: ${named.join(', ')}${more}.`
+  return [{ property: 'emailBody', detail }]
+}
+
+/** Laws such as CAN-SPAM require a postal address in mails that readers can unsubscribe from. */
+async function warnOfMissingAddress(db: Db, { businessId, transactional }: RenderedTemplate) {
+  if (transactional || (await getBusiness(db, businessId)).postalAddress) return []
+  const detail =
+    'The business has no postalAddress, which many countries require in mails that are not transactional.'
+  return [{ property: 'emailCategory', detail }]
+}
 
 /** A problem with the sender of a template, and what to do. */
 type SenderWarning = { property: 'fromAddress'; detail: string }

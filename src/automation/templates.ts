@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Db } from '../database/database.ts'
-import { findRendered, renderHtml, type Unusable } from '../email/html-pool.ts'
+import { findRendered, renderHtml } from '../email/html-pool.ts'
+import type { Unusable } from '../parser-pool.ts'
 import type { RenderedHtml } from '../email/read-html.ts'
 import {
   lockTemplatesWithVariants,

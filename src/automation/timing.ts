@@ -149,9 +149,6 @@ export function isOfUse(
 
 const MAX_LATE_MS = 72 * 60 * 60 * 1000
 
-/** All but reminders before their anchor are useless if they were due before this. */
-export const lateBefore = (now: Temporal.Instant) => now.subtract({ milliseconds: MAX_LATE_MS })
-
 /** The times of a mail that decide how long it is useful; null if it has no trigger. */
 type MailTimes = {
   anchorTime: Temporal.Instant | null

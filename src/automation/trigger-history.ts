@@ -7,7 +7,8 @@ import { findTriggerPlan, type StoredTrigger, type TriggerPlan } from '../store/
 import { findClientTagsAt, listNames, listSubjectStates } from '../store/subjects.ts'
 import { changedProperties } from './define.ts'
 import { momentInWords, namedBy, passed } from './explain.ts'
-import { checks, refusals, reportsFact, type Check } from './match.ts'
+import type { Check } from '../contract/check.ts'
+import { checks, refusals, reportsFact } from './match.ts'
 import type { Subject } from '../store/subject.ts'
 import { firingTime, firstPlan, isBefore, isReminder, isSameMoment } from './timing.ts'
 import { readOccurrence } from './occurrence.ts'
@@ -79,8 +80,9 @@ type States = {
   names: Map<string, string>
 }
 
-type Change = Pick<HistoryEntry, 'change' | 'detail'>
-type Step = Omit<Recorded, 'change'> & Change & { subject?: Subject; definition?: StoredDefinition }
+type RecordedChange = Pick<HistoryEntry, 'change' | 'detail'>
+type Step = Omit<Recorded, 'change'> &
+  RecordedChange & { subject?: Subject; definition?: StoredDefinition }
 
 /** The changes of object and definition, each with the trigger's scheduled time after it. */
 function listChanges(
@@ -213,7 +215,7 @@ function changeOfSubject(
   before: Subject | undefined,
   after: Subject & Recorded,
   names: Map<string, string>,
-): Change | undefined {
+): RecordedChange | undefined {
   const time = timeOf(after)
   const at = (moment: Temporal.Instant | null) =>
     moment ? momentInWords(moment, after) : 'no time'
@@ -259,7 +261,7 @@ const REFERENCES = [
 function changeOfDefinition(
   before: StoredDefinition | undefined,
   after: StoredDefinition & Recorded,
-): Change | undefined {
+): RecordedChange | undefined {
   const change = 'DEFINITION'
   if (!before) return { change, detail: 'the definition was created' }
   if (before.deletedDate === null && after.deletedDate !== null) {
@@ -296,4 +298,5 @@ const SELECTION = [
   'reasonIdList',
   'disclaimerFormIdList',
   'filterTagMapJson',
+  'allowPast',
 ] as const

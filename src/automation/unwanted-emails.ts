@@ -5,7 +5,7 @@ import type { MailOutage } from '../store/mail-servers.ts'
 import type { SettingsCache } from '../store/settings.ts'
 import { objectKeyOf, type Subject } from '../store/subject.ts'
 import { gaveUp, MAX_REPEATS, type Unwanted } from './email-outcome.ts'
-import { lockDefinitionsOfTriggers, lockSubjectsForShare } from './share-locks.ts'
+import { lockedUntil, lockFreeDefinitionsOf, lockFreeSubjects } from './share-locks.ts'
 import { refusalsAtFiring } from './match.ts'
 import { firingTime, isBefore, isOfUse, isReminder, mailQuietUntil, usefulUntil } from './timing.ts'
 
@@ -18,20 +18,23 @@ type Checking = {
 
 /**
  * Checks again which mails must not be sent, because of changes since they were made or attempted, and
- * which must wait for the end of quiet hours.
+ * which must wait: until quiet hours end, or for a moment, because another transaction is changing their
+ * object or definition.
  */
 export async function findUnwanted(tx: Db, claimed: ClaimedEmail[], checking: Checking) {
   const unwanted = new Map<number, Unwanted>()
-  const { stale, quietUntil } = await findStale(tx, claimed, checking)
-  for (const mail of claimed) {
+  const { stale, quietUntil, locked } = await findStale(tx, claimed, checking)
+  for (const mail of claimed.filter((one) => !locked.has(one))) {
     const found = whyUnwanted(mail, stale.get(mail.emailId), checking.outage)
-    if (found) unwanted.set(mail.emailId, mail.status === 'UNCERTAIN' ? asMaybeSent(found) : found)
+    if (!found) continue
+    const mayBeSent = mail.isExpired || mail.status === 'UNCERTAIN'
+    unwanted.set(mail.emailId, mayBeSent ? asMaybeSent(found) : found)
   }
   const quiet = claimed.flatMap((mail) => {
     const until = unwanted.has(mail.emailId) ? undefined : quietUntil.get(mail.emailId)
-    return until ? [{ mail, until }] : []
+    return until ? [{ mail, until, reason: REASONS.quietHours }] : []
   })
-  return { unwanted, quiet }
+  return { unwanted, postponed: [...quiet, ...lockedUntil([...locked], checking.now)] }
 }
 
 function whyUnwanted(
@@ -41,6 +44,7 @@ function whyUnwanted(
 ): Unwanted | undefined {
   const { businessActive, suppressed, attempts, workerDeaths } = mail
   if (!businessActive) return { status: 'CANCELLED', statusReason: REASONS.businessInactive }
+  if (mail.isExpired) return { status: 'FAILED', statusReason: REASONS.restoredSince }
   if (staleReason === REASONS.uselessNow) return endUseless(mail, outage)
   if (staleReason) return { status: 'CANCELLED', statusReason: staleReason }
   if (suppressed) return { status: 'SUPPRESSED', statusReason: SUPPRESSED_REASONS[suppressed] }
@@ -67,10 +71,14 @@ const asMaybeSent = ({ statusReason }: Unwanted): Unwanted => ({
   statusReason: `${REASONS.maybeSent}: ${statusReason}`,
 })
 
-/** Mails whose object was cancelled or moved, that are no longer useful, or that quiet hours delay. */
+/**
+ * Mails whose object was cancelled or moved, that are no longer useful, that quiet hours delay, or that
+ * cannot be checked now because of a lock.
+ */
 async function findStale(tx: Db, claimed: ClaimedEmail[], { settings, now }: Checking) {
   const stale = new Map<number, string>()
   const quietUntil = new Map<number, Temporal.Instant>()
+  const locked = new Set<ClaimedEmail>()
   for (const mail of claimed) {
     const isSentByUser = mail.eventDefnId === null || mail.fireNow
     if (isSentByUser && isBefore(usefulUntil(mail), now))
@@ -82,12 +90,18 @@ async function findStale(tx: Db, claimed: ClaimedEmail[], { settings, now }: Che
     scheduledTime: Temporal.Instant
     objectType: Subject['objectType']
   })[]
-  if (ofTriggers.length === 0) return { stale, quietUntil }
-  const subjects = await lockSubjectsForShare(tx, settings, ofTriggers)
-  const definitions = await lockDefinitionsOfTriggers(tx, ofTriggers)
+  if (ofTriggers.length === 0) return { stale, quietUntil, locked }
+  const [subjects, definitions] = await Promise.all([
+    lockFreeSubjects(tx, settings, ofTriggers),
+    lockFreeDefinitionsOf(tx, ofTriggers),
+  ])
   for (const mail of ofTriggers) {
-    const definition = definitions.get(mail.eventDefnId)!
-    const subject = subjects.get(objectKeyOf(mail))!
+    const definition = definitions.get(mail.eventDefnId)
+    const subject = subjects.get(objectKeyOf(mail))
+    if (!definition || !subject) {
+      locked.add(mail)
+      continue
+    }
     const until = mailQuietUntil(mail, subject, now)
     if (until) quietUntil.set(mail.emailId, until)
     const [refusal] = refusalsAtFiring(definition, subject)
@@ -106,5 +120,5 @@ async function findStale(tx: Db, claimed: ClaimedEmail[], { settings, now }: Che
       }
     }
   }
-  return { stale, quietUntil }
+  return { stale, quietUntil, locked }
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { REASONS } from '../../src/contract/reasons.ts'
 import { sql } from '../../src/database/sql.ts'
 import type { Mailer } from '../../src/email/mailer.ts'
 import { readQueueHealth } from '../../src/store/queue-health.ts'
@@ -158,7 +159,7 @@ test('mails above the limit wait for the end of quiet hours, unless they are use
   assert.equal(taken.length, 7)
 })
 
-test('mails about accounts ignore the daily limit and the pause', async (t) => {
+test('mails about accounts ignore the daily limit, the pause and suppressions', async (t) => {
   const world = await startWorld(t, SMTP)
   const { businessId, call, db, save } = world
   const person = { role: 'OWNER', password: 'long enough', emailAddress: 'olga@praxis.example' }
@@ -181,6 +182,9 @@ test('mails about accounts ignore the daily limit and the pause', async (t) => {
   assert.equal(taken.length, 2, 'the limit was reached')
   await save('/business', { businessId, mailPaused: true })
   await setLimit(world, null)
+  const line = { kind: 'suppression', emailAddress: person.emailAddress, reason: 'BOUNCED' }
+  const ndjson = { 'content-type': 'application/x-ndjson' }
+  assert.equal((await call('POST', '/import', JSON.stringify(line), ndjson)).body.refused.length, 0)
   await askForPassword()
   // The same claim takes mails that wait for the end of the pause.
   await runEngine()
@@ -188,18 +192,28 @@ test('mails about accounts ignore the daily limit and the pause', async (t) => {
     taken.slice(1).map(({ to }) => to),
     [person.emailAddress, person.emailAddress],
   )
+  const invitation = { role: 'USER', username: 'otto', emailAddress: person.emailAddress }
+  const invited = await call('POST', '/user/invite', invitation)
+  assert.deepEqual(
+    [invited.status, invited.body.detail],
+    [409, 'olga@praxis.example bounced before. Remove it with DELETE /suppression first.'],
+    'the inviter is told',
+  )
 })
 
 test('a mail to a paused domain is not attempted, and is sent after the pause', async (t) => {
   const world = await startWorld(t, SMTP)
   const { call, clock, db } = world
   await startMailing(world)
+  // They have nothing to do with the pause, which ends at a whole minute too.
+  const quietHours = { from: '22:00', to: '06:00' }
+  await world.save('/business', { businessId: world.businessId, quietHours })
   const state = { isPaused: true, sent: 0 }
   const mailer: Mailer = {
     ...mailerParts,
     async send(mail) {
       if (state.isPaused)
-        return { kind: 'postponed', phase: 'connect', reply: 'paused', waitMs: 300_000 }
+        return { kind: 'postponed', phase: 'connect', reply: REASONS.domainPaused, waitMs: 300_000 }
       await mail.beforeMessageEnd()
       state.sent += 1
       return { kind: 'sent', phase: 'end', reply: '250 taken' }

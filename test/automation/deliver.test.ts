@@ -1,3 +1,4 @@
+import { ConnectionError } from '../../src/database/postgres-errors.ts'
 import { SUPPRESSED_REASONS } from '../../src/contract/reasons.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -9,9 +10,11 @@ import { asOwner } from '../support/owner.ts'
 import { mailerParts, scripted } from '../support/scripted-mailer.ts'
 import { isLockAwaited } from '../support/locks.ts'
 import { until } from '../support/until.ts'
-import { addBusiness, reminder, startEngine, startWorld } from '../support/world.ts'
+import { addBusiness, reminder, shareWorld, startEngine, startWorld } from '../support/world.ts'
 
-type World = Awaited<ReturnType<typeof startWorld>>
+const enterWorld = shareWorld()
+
+type World = Awaited<ReturnType<typeof enterWorld>>
 
 /** One reminder that is due now, with one mail to the client. */
 async function due(world: World, mailer: Mailer, category: object = {}, triggerHours = -24) {
@@ -47,7 +50,7 @@ const triggerOf = async (world: World, booked: { calendarId: number }) =>
   (await triggersOf(world, booked))[0]!
 
 test('a mail that the server accepts completes its trigger', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { mailer, taken } = scripted()
   const { runEngine, booked } = await due(world, mailer)
   await runEngine()
@@ -59,7 +62,7 @@ test('a mail that the server accepts completes its trigger', async (t) => {
 })
 
 test('a mail that is refused temporarily is retried after 1 and then 4 minutes', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const busy: Outcome = { kind: 'retry', phase: 'rcpt', reply: '451 busy' }
   const { mailer, taken } = scripted(busy, busy)
   const { runEngine, booked } = await due(world, mailer)
@@ -84,7 +87,7 @@ test('a mail that is refused temporarily is retried after 1 and then 4 minutes',
 })
 
 test('a permanent refusal fails the trigger with the reply of the server', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const gone: Outcome = { kind: 'failed', phase: 'rcpt', reply: '550 5.1.1 no such user' }
   const { runEngine, booked } = await due(world, scripted(gone).mailer)
   await runEngine()
@@ -109,7 +112,7 @@ const REFUSALS_OF_ONE_MAIL = [
 
 for (const reply of REFUSALS_OF_ONE_MAIL) {
   test(`a refusal does not suppress the address unless the mailbox does not exist: ${reply}`, async (t) => {
-    const world = await startWorld(t)
+    const world = await enterWorld(t)
     const { mailer } = scripted({ kind: 'failed', phase: 'rcpt', reply })
     const { runEngine, booked } = await due(world, mailer)
     await runEngine()
@@ -123,7 +126,7 @@ for (const reply of REFUSALS_OF_ONE_MAIL) {
 }
 
 test('a reminder cancelled while its mail waits for a retry is not sent', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { mailer, taken } = scripted({ kind: 'retry', phase: 'connect', reply: 'refused' })
   const { runEngine, booked } = await due(world, mailer)
   await runEngine()
@@ -136,7 +139,7 @@ test('a reminder cancelled while its mail waits for a retry is not sent', async 
 })
 
 test('a reminder moved while its mail waits for a retry is sent at its new time', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { mailer, taken } = scripted({ kind: 'retry', phase: 'connect', reply: 'refused' })
   const { runEngine, booked } = await due(world, mailer)
   await runEngine()
@@ -156,7 +159,7 @@ test('a reminder moved while its mail waits for a retry is sent at its new time'
 })
 
 test('a mail whose answer is lost is UNCERTAIN, and is sent again with the same bytes', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const lost: Outcome = { kind: 'uncertain', phase: 'end', reply: 'connection lost' }
   const { mailer, taken } = scripted(lost)
   const { runEngine } = await due(world, mailer)
@@ -170,7 +173,7 @@ test('a mail whose answer is lost is UNCERTAIN, and is sent again with the same 
 })
 
 test('an uncertain mail that no longer applies fails, and its reminder is not sent again', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { mailer, taken } = scripted({ kind: 'uncertain', phase: 'end', reply: 'connection lost' })
   const { runEngine, booked } = await due(world, mailer)
   await runEngine()
@@ -189,7 +192,7 @@ test('an uncertain mail that no longer applies fails, and its reminder is not se
 })
 
 test('an uncertain mail stays uncertain when a later attempt is refused temporarily', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { mailer } = scripted(
     { kind: 'uncertain', phase: 'end', reply: 'connection lost' },
     { kind: 'retry', phase: 'rcpt', reply: '451 busy' },
@@ -203,7 +206,7 @@ test('an uncertain mail stays uncertain when a later attempt is refused temporar
 })
 
 test('temporary refusals do not count as repeats of a mail whose answer was lost', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const busy: Outcome = { kind: 'retry', phase: 'end', reply: '451 busy' }
   const lost: Outcome = { kind: 'uncertain', phase: 'end', reply: 'connection lost' }
   const times = (count: number, outcome: Outcome) => Array.from({ length: count }, () => outcome)
@@ -223,7 +226,7 @@ test('temporary refusals do not count as repeats of a mail whose answer was lost
 })
 
 test('a mail is RETRYING if its worker dies before the end of the message, and UNCERTAIN if after', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { mailer, taken } = scripted()
   const { runEngine } = await due(world, mailer)
   const die = (ended: boolean) =>
@@ -249,7 +252,7 @@ test('a mail is RETRYING if its worker dies before the end of the message, and U
 })
 
 test('a reminder is retried until its appointment begins, and then fails with the last answer', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const busy: Outcome = { kind: 'retry', phase: 'rcpt', reply: '451 busy' }
   const { mailer } = scripted(...Array.from({ length: 20 }, () => busy))
   const { runEngine, booked } = await due(world, mailer, {}, -1)
@@ -271,7 +274,7 @@ test('a reminder is retried until its appointment begins, and then fails with th
 })
 
 test('a mail is given up when the eleventh worker that sends it dies', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { mailer, taken } = scripted()
   const { fire, takeOver, runEngine } = await due(world, mailer)
   await takeOver()
@@ -295,7 +298,7 @@ test('a mail is given up when the eleventh worker that sends it dies', async (t)
 })
 
 test('an address that bounced while its mail waited for a retry gets nothing', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { mailer, taken } = scripted({ kind: 'retry', phase: 'connect', reply: 'refused' })
   const { runEngine, booked } = await due(world, mailer)
   await runEngine()
@@ -315,7 +318,7 @@ test('an address that bounced while its mail waited for a retry gets nothing', a
 
 test('a recipient who unsubscribes while a mail is retried gets only transactional mail', async (t) => {
   for (const transactional of [true, false]) {
-    const world = await startWorld(t)
+    const world = await enterWorld(t)
     const { emailCategoryId } = await world.save('/emailCategory', { name: 'News', transactional })
     const { mailer, taken } = scripted({ kind: 'retry', phase: 'connect', reply: 'refused' })
     const { runEngine } = await due(world, mailer, { emailCategoryId })
@@ -331,7 +334,7 @@ test('a recipient who unsubscribes while a mail is retried gets only transaction
 })
 
 test('a reminder that cannot be sent before its appointment begins is not sent after', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { mailer, taken } = scripted({ kind: 'retry', phase: 'connect', reply: 'refused' })
   const { runEngine, booked } = await due(world, mailer)
   await runEngine()
@@ -344,7 +347,7 @@ test('a reminder that cannot be sent before its appointment begins is not sent a
 })
 
 test('a business that is no longer active sends nothing', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { mailer, taken } = scripted({ kind: 'retry', phase: 'connect', reply: 'refused' })
   const { runEngine, booked } = await due(world, mailer)
   const next = await world.book(world.clock.in({ hours: 25 }))
@@ -376,9 +379,9 @@ test('a burst of mails from one business does not delay the mail of another', as
       select business_id, 'burst@example.org', from_address, subject, message, '<' || n || '@burst>',
              'QUEUED', created_date - interval '1 hour', created_date
       from email, generate_series(1, 1000) n
-      returning business_id, email_id, next_attempt_time, created_date
+      returning business_id, email_id, next_attempt_time, created_date, created_date + interval '72 hours'
     )
-    insert into email_queue (business_id, email_id, next_attempt_time, created_date)
+    insert into email_queue (business_id, email_id, next_attempt_time, created_date, useful_until)
     select * from burst`)
   await deliver()
   await settle()
@@ -392,7 +395,7 @@ test('a burst of mails from one business does not delay the mail of another', as
 })
 
 test('only the leases of workers whose mails are being sent are renewed', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const answer = Promise.withResolvers<Outcome>()
   const mailer: Mailer = { ...mailerParts, send: () => answer.promise }
   const engine = await due(world, mailer)
@@ -414,8 +417,8 @@ test('only the leases of workers whose mails are being sent are renewed', async 
       update email set status = 'QUEUED', sent_time = null, next_attempt_time = created_date
       returning business_id, email_id, created_date
     ), lease as (insert into worker_lease values (${lost}, ${world.clock.in({ seconds: 5 })}))
-    insert into email_queue (business_id, email_id, created_date, next_attempt_time, worker, epoch)
-    select business_id, email_id, created_date, created_date, ${lost},
+    insert into email_queue (business_id, email_id, created_date, next_attempt_time, useful_until, worker, epoch)
+    select business_id, email_id, created_date, created_date, created_date + interval '72 hours', ${lost},
            (select epoch from server_epoch) from again`)
   world.clock.advance({ seconds: 8 })
   await engine.heartbeat()
@@ -424,7 +427,7 @@ test('only the leases of workers whose mails are being sent are renewed', async 
 })
 
 test('a stopped worker releases the mails that it has not ended', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const begun = Promise.withResolvers<void>()
   const resume = Promise.withResolvers<void>()
   const slow: Mailer = {
@@ -480,7 +483,7 @@ function holding() {
 }
 
 test('a mail that a worker has claimed is shown as SENDING everywhere', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { mailer, begun, resume } = holding()
   const engine = await due(world, mailer)
   await engine.fire()
@@ -502,7 +505,7 @@ test('a mail that a worker has claimed is shown as SENDING everywhere', async (t
 })
 
 test('a mail whose client is erased while it is being sent is not sent', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { mailer, begun, resume, ended } = holding()
   const engine = await due(world, mailer)
   await engine.fire()
@@ -517,7 +520,7 @@ test('a mail whose client is erased while it is being sent is not sent', async (
 })
 
 test('a mail that is being claimed while its client is erased is not sent either', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { mailer } = scripted()
   const { fire } = await due(world, mailer)
   await fire()
@@ -538,7 +541,7 @@ test('a mail that is being claimed while its client is erased is not sent either
 })
 
 test('a trigger ends when its last queued mail is erased with its client', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { mailer } = scripted({ kind: 'retry', phase: 'rcpt', reply: '451 busy' })
   const { runEngine, booked } = await due(world, mailer)
   await runEngine()
@@ -551,7 +554,7 @@ test('a trigger ends when its last queued mail is erased with its client', async
 })
 
 test('a reminder that moved is planned again after its last mail is erased', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { mailer } = scripted({ kind: 'retry', phase: 'rcpt', reply: '451 busy' })
   const { runEngine, booked } = await due(world, mailer)
   await runEngine()
@@ -568,7 +571,7 @@ test('a reminder that moved is planned again after its last mail is erased', asy
 })
 
 test('a mail that may have been delivered fails when its client is erased', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { mailer } = scripted({ kind: 'uncertain', phase: 'end', reply: 'connection lost' })
   const { runEngine, booked } = await due(world, mailer)
   await runEngine()
@@ -580,7 +583,7 @@ test('a mail that may have been delivered fails when its client is erased', asyn
 })
 
 test('a mail whose message has ended when its client is erased fails', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { mailer } = scripted()
   const { fire } = await due(world, mailer)
   await fire()
@@ -595,13 +598,13 @@ test('a mail whose message has ended when its client is erased fails', async (t)
 })
 
 test('a worker that takes over its own mail ends the message once', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { mailer, resume, ended } = holding()
   const engine = await due(world, mailer)
   await engine.fire()
   await engine.deliver()
   // The worker was frozen, or cut off from the database, until its lease expired.
-  world.clock.advance({ seconds: 60 })
+  world.clock.advance({ seconds: 30 })
   assert.equal(await engine.takeOver(), 1)
   assert.equal(await engine.deliver(), 1)
   resume()
@@ -611,7 +614,7 @@ test('a worker that takes over its own mail ends the message once', async (t) =>
 })
 
 test('the answer of the mail server survives a lost connection to the database', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { mailer, taken } = scripted()
   const { fire, booked } = await due(world, mailer)
   await fire()
@@ -621,7 +624,7 @@ test('the answer of the mail server survives a lost connection to the database',
     ...db,
     transaction: (async (work) => {
       if (taken.length > 0 && failures-- > 0) {
-        throw Object.assign(new Error('gone'), { code: 'ECONNRESET' })
+        throw new ConnectionError(new Error('gone'))
       }
       return db.transaction(work)
     }) as typeof db.transaction,
@@ -639,7 +642,7 @@ test('the answer of the mail server survives a lost connection to the database',
 })
 
 test('after a crash of the database a mail that was being sent is UNCERTAIN', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const never: Mailer = {
     send: () => new Promise(() => {}),
     ...mailerParts,
@@ -661,7 +664,7 @@ test('after a crash of the database a mail that was being sent is UNCERTAIN', as
 })
 
 test('a worker that is stopped after a crash of the database does not release its mail as unsent', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const ended = Promise.withResolvers<void>()
   const answer = Promise.withResolvers<Outcome>()
   const mailer: Mailer = {
@@ -688,7 +691,7 @@ test('a worker that is stopped after a crash of the database does not release it
 })
 
 test('a mail whose files cannot be read now is not attempted, and is sent later', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { database, save } = world
   const { fileUUId } = await save('/fileLibrary', {
     name: 'House rules.pdf',
@@ -712,7 +715,7 @@ test('a mail whose files cannot be read now is not attempted, and is sent later'
 })
 
 test('mails with large files leave room for the mails of another business', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { book, clock, db, save } = world
   const pdf = Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(300 * 1024, ' ')])
   const { fileUUId } = await save('/fileLibrary', {

@@ -19,7 +19,8 @@ const claimed: ClaimedEmail = {
   timeZone: 'UTC',
   quietHours: null,
   toAddress: 'anna@example.org',
-  message: '',
+  message: Buffer.of(),
+  messageId: '<7@example.org>',
   status: 'QUEUED',
   attempts: 0,
   workerDeaths: 0,
@@ -34,6 +35,7 @@ const claimed: ClaimedEmail = {
   anchorTime: start,
   scheduledTime: start,
   fireNow: false,
+  isExpired: false,
 }
 
 type Answer = Extract<Outcome, { kind: 'retry' | 'uncertain' }>

@@ -1,13 +1,21 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { ConnectionError } from '../../src/database/postgres-errors.ts'
 import { decide } from '../../src/automation/decide.ts'
 import type { Db } from '../../src/database/database.ts'
 import { sql, type Sql } from '../../src/database/sql.ts'
+import { isLockAwaited } from '../support/locks.ts'
 import { asOwner } from '../support/owner.ts'
 import { scripted } from '../support/scripted-mailer.ts'
-import { addBusiness, reminder, startEngine, startWorld } from '../support/world.ts'
+import { addBusiness, reminder, shareWorld, startEngine, startWorld } from '../support/world.ts'
+import { contentOf } from '../../src/email/message.ts'
+import { readBody } from '../../src/store/message-bodies.ts'
+import { retryTriggers } from '../../src/store/trigger-queue.ts'
+import { until } from '../support/until.ts'
 
-type World = Awaited<ReturnType<typeof startWorld>>
+const enterWorld = shareWorld()
+
+type World = Awaited<ReturnType<typeof enterWorld>>
 
 type Trigger = {
   eventTriggerId: number
@@ -36,12 +44,18 @@ const triggersOf = async ({ call }: World, { calendarId }: { calendarId: number 
   (await call('GET', `/eventTriggers/CALENDAR/${calendarId}`)).body as Trigger[]
 
 const mailsOf = ({ db }: World) =>
-  db.query<{ to: string; subject: string; status: string; html: string }>(
-    sql`select to_address as "to", subject, status, html from email order by email_id`,
-  )
+  db.query<{
+    businessId: number
+    to: string
+    subject: string
+    status: string
+    message: Buffer
+  }>(sql`
+    select business_id as "businessId", to_address as "to", subject, status, message
+    from email order by email_id`)
 
 test('a reminder fires its offset before the appointment, and only once', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { runEngine } = startEngine(world)
   await remind(world)
   const booked = await world.book(world.clock.in({ hours: 72 }))
@@ -59,11 +73,12 @@ test('a reminder fires its offset before the appointment, and only once', async 
   assert.equal(mail!.to, 'anna@example.org')
   assert.equal(mail!.subject, 'See you, Anna')
   assert.equal(mail!.status, 'CAPTURED')
-  assert.match(mail!.html, /Dear Anna Müller/)
+  const { html } = contentOf((await readBody(world.db, mail!.businessId, mail!.message)).text)
+  assert.match(html!, /Dear Anna Müller/)
 })
 
 test('actions run in the order of their ids, and their mails get ids in the same order', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { runEngine } = startEngine(world)
   const { eventDefnId, emailTemplateId } = await remind(world)
   const { businessId, save } = world
@@ -85,7 +100,7 @@ test('actions run in the order of their ids, and their mails get ids in the same
 })
 
 test('the reminder of a cancelled appointment is not sent', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { runEngine } = startEngine(world)
   await remind(world)
   const booked = await world.book(world.clock.in({ hours: 72 }))
@@ -96,7 +111,7 @@ test('the reminder of a cancelled appointment is not sent', async (t) => {
 })
 
 test('a trigger without an active action, an active template or an address is skipped', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { runEngine } = startEngine(world)
   const { businessId, clock, save } = world
   const bare = await save('/eventDefinition', reminder(businessId, -24))
@@ -125,7 +140,7 @@ test('a trigger without an active action, an active template or an address is sk
 })
 
 test('after an outage a reminder is sent until its appointment begins, and then expires', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { runEngine } = startEngine(world)
   await remind(world)
   const late = await world.book(world.clock.in({ hours: 30 }))
@@ -152,7 +167,7 @@ function startCrashingEngine(world: World, calendarId: number) {
           work({
             ...tx,
             query: (statement) => {
-              if (isDeadly(statement)) throw new Error('Connection terminated')
+              if (isDeadly(statement)) throw new ConnectionError(new Error('Connection terminated'))
               return tx.query(statement)
             },
           }),
@@ -163,7 +178,7 @@ function startCrashingEngine(world: World, calendarId: number) {
 }
 
 test('another worker takes over when the lease of a dead one has expired', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   await remind(world)
   const booked = await world.book(world.clock.in({ hours: 25 }))
   world.clock.advance({ hours: 1 })
@@ -188,7 +203,7 @@ async function moveWhileClaimed(world: World) {
 }
 
 test('a reminder that moved while a dead worker had claimed it is sent, however late the takeover is', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { booked, calendarId } = await moveWhileClaimed(world)
   // It is due in an hour, when no worker runs. Then its appointment gets a note.
   world.clock.advance({ minutes: 90 })
@@ -202,7 +217,7 @@ test('a reminder that moved while a dead worker had claimed it is sent, however 
 })
 
 test('a reminder whose definition changed while a dead worker had claimed it is sent', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { eventDefnId } = await remind(world, { triggerHours: 1 })
   const redefine = (triggerHours: number, description: string) =>
     world.save(
@@ -234,7 +249,7 @@ for (const [what, saveAgain] of Object.entries({
     ),
 })) {
   test(`a reminder that moved while a dead worker had claimed it is sent, also if ${what} is saved after the takeover`, async (t) => {
-    const world = await startWorld(t)
+    const world = await enterWorld(t)
     const { booked, calendarId, eventDefnId } = await moveWhileClaimed(world)
     world.clock.advance({ minutes: 90 })
     const { takeOver, runEngine } = startEngine(world)
@@ -247,7 +262,7 @@ for (const [what, saveAgain] of Object.entries({
 }
 
 test('a trigger that crashes three workers in a batch of its own is given up, the others are sent', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   await remind(world)
   const good = await world.book(world.clock.in({ hours: 25 }))
   const deadly = await world.book(world.clock.in({ hours: 25 }))
@@ -273,7 +288,7 @@ test('a trigger that crashes three workers in a batch of its own is given up, th
 })
 
 test('a trigger that always fails is retried and given up, however busy its worker is', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   await remind(world)
   const bad = await world.book(world.clock.in({ hours: 25 }))
   const others = []
@@ -301,7 +316,7 @@ test('a trigger that always fails is retried and given up, however busy its work
 })
 
 test('workers that die again and again for another reason do not make triggers fail', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   await remind(world)
   const booked = []
   for (let i = 0; i < 4; i += 1) booked.push(await world.book(world.clock.in({ hours: 25 })))
@@ -315,7 +330,8 @@ test('workers that die again and again for another reason do not make triggers f
         ...world.database,
         engine: {
           ...engine,
-          transaction: () => Promise.reject(new Error('Connection terminated')),
+          transaction: () =>
+            Promise.reject(new ConnectionError(new Error('Connection terminated'))),
         },
       },
     })
@@ -323,7 +339,7 @@ test('workers that die again and again for another reason do not make triggers f
     await fire().catch(() => (died += 1))
     world.clock.advance({ seconds: 11 })
   }
-  assert.equal(died, 1, 'workers that have just started do not retry')
+  assert.equal(died, 1 + 4 * 2, 'workers that have just started do not make the last attempt')
   const healthy = startEngine(world)
   assert.equal(await healthy.runEngine(), 0, 'nor does one that has not been up for a lease')
   world.clock.advance({ seconds: 10 })
@@ -333,8 +349,33 @@ test('workers that die again and again for another reason do not make triggers f
   }
 })
 
-test('a worker that loses the database retries its triggers at once, without a failed attempt', async (t) => {
+test('a node that has just started fires the triggers of a dead node when the lease of that node ends', async (t) => {
   const world = await startWorld(t)
+  await remind(world)
+  for (let i = 0; i < 3; i += 1) await world.book(world.clock.in({ hours: 25 }))
+  world.clock.advance({ hours: 1 })
+  const { engine } = world.database
+  const lost = new ConnectionError(new Error('Connection terminated'))
+  const transaction = () => Promise.reject(lost)
+  const dying = { ...world.database, engine: { ...engine, transaction } }
+  await assert.rejects(startEngine(world, { database: dying }).fire(), /terminated/)
+
+  world.clock.advance({ seconds: 8 })
+  const { loops } = startEngine(world, { leaseSeconds: 10 })
+  const fireAll = async () => {
+    await loops.takeover.runOnce()
+    let fired = 0
+    for (let some; (some = await loops.retry[0]!.runOnce()) > 0;) fired += some
+    return fired
+  }
+  assert.equal(await fireAll(), 0)
+  assert.equal(await fireAll(), 0, 'the lease has not ended')
+  world.clock.advance({ seconds: 3 })
+  assert.equal(await fireAll(), 3)
+})
+
+test('a worker that loses the database retries its triggers at once, without a failed attempt', async (t) => {
+  const world = await enterWorld(t)
   await remind(world)
   const booked = await world.book(world.clock.in({ hours: 25 }))
   world.clock.advance({ hours: 1 })
@@ -346,7 +387,7 @@ test('a worker that loses the database retries its triggers at once, without a f
       engine: {
         ...engine,
         transaction: (work) => {
-          if (isDown) throw new Error('Connection terminated')
+          if (isDown) throw new ConnectionError(new Error('Connection terminated'))
           return engine.transaction(work)
         },
       },
@@ -358,8 +399,40 @@ test('a worker that loses the database retries its triggers at once, without a f
   assert.equal((await triggersOf(world, booked))[0]!.status, 'COMPLETED')
 })
 
-test('a burst from one business does not delay the others', async (t) => {
+test('a trigger that is updated while its retry begins is freed all the same', async (t) => {
   const world = await startWorld(t)
+  const { database, businessId } = world
+  await remind(world)
+  const [trigger] = await triggersOf(world, await world.book(world.clock.in({ hours: 25 })))
+  const { eventTriggerId } = trigger!
+  const worker = 'worker of this test'
+  await world.db.query(sql`update pending_trigger set worker = ${worker}`)
+  // The retry has its snapshot when it evaluates the policy, and has not locked the row yet.
+  await asOwner(
+    database,
+    `create function public.wait_for_update() returns boolean language plpgsql
+     set lock_timeout = '10s' as
+     $$ begin perform pg_advisory_xact_lock_shared(4711); return true; end $$`,
+    'alter policy bellwether_engine on pending_trigger using (public.wait_for_update())',
+  )
+  const failed = { worker, isFault: true, lastError: 'a fault', retrySeconds: 10 }
+  let retried: Promise<boolean> | undefined
+  await world.db.transaction(async (tx) => {
+    await tx.query(sql`select pg_advisory_xact_lock(4711)`)
+    const keys = [{ businessId, eventTriggerId }]
+    retried = retryTriggers(database.engine, keys, { ...failed, now: world.clock.now() })
+    await until(() => isLockAwaited(database.operator))
+    await tx.query(sql`update pending_trigger set modified_user = 'olga'`)
+  })
+  assert.equal(await retried, false)
+  assert.deepEqual(
+    await world.db.query(sql`select worker, last_error as "lastError" from pending_trigger`),
+    [{ worker: null, lastError: 'a fault' }],
+  )
+})
+
+test('a burst from one business does not delay the others', async (t) => {
+  const world = await enterWorld(t)
   const other = await addBusiness(world)
   await remind(world)
   await remind({ ...world, ...other })
@@ -377,7 +450,7 @@ test('a burst from one business does not delay the others', async (t) => {
 })
 
 test('a business with a full email queue is throttled, others are not, and it continues in order', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const other = await addBusiness(world)
   await remind(world)
   await remind({ ...world, ...other })
@@ -411,7 +484,7 @@ test('a business with a full email queue is throttled, others are not, and it co
 })
 
 test('a full sweep finds a trigger that was skipped while later ones fired', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   await remind(world)
   const { fire, sweep, runEngine } = startEngine(world)
   const early = await world.book(world.clock.in({ hours: 25 }))
@@ -430,7 +503,7 @@ test('a full sweep finds a trigger that was skipped while later ones fired', asy
 })
 
 test('if one mail of a batch exists already, its trigger completes too, and nothing is sent twice', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   await remind(world)
   const booked = []
   for (let i = 0; i < 5; i += 1) booked.push(await world.book(world.clock.in({ hours: 25 })))
@@ -467,7 +540,7 @@ test('if one mail of a batch exists already, its trigger completes too, and noth
 })
 
 test('a frozen worker that wakes after its lease writes nothing', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   await remind(world)
   await world.book(world.clock.in({ hours: 25 }))
   world.clock.advance({ hours: 1 })
@@ -491,7 +564,7 @@ test('a frozen worker that wakes after its lease writes nothing', async (t) => {
 })
 
 test('a clock that is set back between claim and firing sends nothing early', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   await remind(world)
   const booked = await world.book(world.clock.in({ hours: 25 }))
   world.clock.advance({ hours: 1 })
@@ -517,7 +590,7 @@ test('a clock that is set back between claim and firing sends nothing early', as
 })
 
 test('a pending trigger can be fired or cancelled manually; a finished one is a conflict', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { runEngine } = startEngine(world)
   await remind(world)
   const first = await world.book(world.clock.in({ hours: 72 }))
@@ -550,7 +623,7 @@ test('a pending trigger can be fired or cancelled manually; a finished one is a 
 })
 
 test('a trigger that was fired manually and then moved is checked again at its new time', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   await remind(world)
   const booked = await world.book(world.clock.in({ hours: 72 }))
   const [{ eventTriggerId }] = (await triggersOf(world, booked)) as [Trigger]
@@ -566,7 +639,7 @@ test('a trigger that was fired manually and then moved is checked again at its n
 
 test('a claimed reminder is cancelled if its definition is now for another event type', async (t) => {
   for (const eventTypeId of [1, 2]) {
-    const world = await startWorld(t)
+    const world = await enterWorld(t)
     const { eventDefnId } = await remind(world)
     const booked = await world.book(world.clock.in({ hours: 25 }))
     world.clock.advance({ hours: 1 })

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Db } from '../../src/database/database.ts'
+import { convertBodies, forgetBodies } from '../../src/automation/mail-bodies.ts'
+import { checkIn, holdByHand, releaseHold } from '../../src/automation/restored.ts'
 import { sql } from '../../src/database/sql.ts'
+import { CLIENT_USER, saveAnswer } from '../../src/scheduling/answers.ts'
 import { eraseClient } from '../../src/scheduling/erase-client.ts'
 import {
   claimDueEmails,
@@ -9,11 +12,11 @@ import {
   postponePausedEmails,
   type ClaimedEmail,
 } from '../../src/store/email-queue.ts'
-import { deleteEndedMails, deleteEndedTriggers } from '../../src/store/retention.ts'
-import { isLockAwaited } from '../support/locks.ts'
+import { deleteUnusedDictionaries } from '../../src/store/message-bodies.ts'
+import { deleteEndedMails, deleteEndedTriggers, deleteOldAudit } from '../../src/store/retention.ts'
+import { correctStoredTimes } from '../../src/store/set-back.ts'
 import { asOwner } from '../support/owner.ts'
 import { scripted } from '../support/scripted-mailer.ts'
-import { until } from '../support/until.ts'
 import { reminder, startEngine, startWorld } from '../support/world.ts'
 
 /** How many times each of the two operations runs at once. */
@@ -90,27 +93,6 @@ test('nodes that postpone mails of one business do not wait for each other’s c
   }
 })
 
-test('delivery locks appointments before recalls, also if the mail about the recall is older', async (t) => {
-  const world = await startWorld(t)
-  const { db } = world
-  const { operations, queueMails, calendarId, recallId } = await prepareOperations(world)
-  await queueMails()
-  const { delivering } = await db.transaction(async (tx) => {
-    await tx.query(sql`select from calendar where calendar_id = ${calendarId} for no key update`)
-    const delivering = operations.deliver!()
-    await until(() => isLockAwaited(db))
-    await tx.query(sql`select from recall where recall_id = ${recallId} for no key update nowait`)
-    return { delivering }
-  })
-  await delivering
-  const sent = await db.query<{ type: string }>(sql`
-    select distinct object_type as type from email where status = 'SENT' order by type`)
-  assert.deepEqual(
-    sent.map(({ type }) => type),
-    ['CALENDAR', 'RECALL'],
-  )
-})
-
 async function countDeadlocks({ db }: World) {
   await db.query(sql`select pg_stat_force_next_flush()`)
   const [row] = await db.query<{ deadlocks: number }>(sql`
@@ -120,8 +102,14 @@ async function countDeadlocks({ db }: World) {
 
 /** Everything that changes the rows of a business, on the same few objects. */
 async function prepareOperations(world: World) {
-  const { businessId, call, clock, database, db, ids, save, book } = world
-  const { clientId, locationId } = ids
+  const { businessId, call, clock, database, db, ids, save, book, settings } = world
+  const { clientId, ...defaults } = ids
+  const { locationId } = ids
+  const inlet = { name: 'Salon', source: 'INLET', mode: 'SHADOW', defaults }
+  const { feedId } = await save('/feed', inlet)
+  const content = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(9)])
+  const logo = await save('/fileLibrary', { name: 'a.png', content: content.toString('base64') })
+  const { fileUUId } = logo
   const template = await save('/emailTemplate', {
     templateName: 'Reminder',
     subject: 'For %CLIENT_FULLNAME%',
@@ -152,6 +140,9 @@ async function prepareOperations(world: World) {
   const engine = startEngine(world, { mailer: scripted().mailer, captures: false })
   const status = { objectType: 'CALENDAR', status: 'LATE', label: 'Late', liveAfter: true }
   await save('/status', { ...status, live: true })
+
+  const person = { username: 'otto', password: 'long enough', role: 'OWNER' }
+  const { userId } = await save('/user', { ...person, emailAddress: 'otto@praxis.example' })
 
   let count = 0
   const next = () => (count += 1)
@@ -202,11 +193,26 @@ async function prepareOperations(world: World) {
       ask('POST', '/recall', { clientId, dueTime: clock.in({ hours: 99 }).epochMilliseconds }),
     'move an appointment': () => ask('POST', '/calendar', { calendarId, ...soon() }),
     'plan a move of an appointment': () => ask('POST', '/calendar/plan', { calendarId, ...soon() }),
+    'confirm or cancel an appointment by a link': async () => {
+      const { startTime } = (await call('GET', `/calendar/${calendarId}`)).body
+      const answer = next() % 2 ? ('confirm' as const) : ('cancel' as const)
+      const client = { clientId, toAddress: 'anna@example.org' }
+      const time = Temporal.Instant.fromEpochMilliseconds(startTime)
+      const asked = { businessId, objectType: 'CALENDAR' as const, objectId: calendarId }
+      await saveAnswer(
+        database.forBusiness(businessId, CLIENT_USER),
+        { answer, ...asked, ...client, startTime: time },
+        { note: null, name: null, isUndo: next() % 2 === 0 },
+        { settings, now: clock.now() },
+      )
+    },
     'book an appointment': () => ask('POST', '/calendar', { ...ids, ...soon() }),
     'save a location': () => ask('POST', '/location', { locationId, timeZone: timeZone() }),
     'save a member of staff': () =>
       ask('POST', '/professional', { professionalId: ids.professionalId, lastName: `G${next()}` }),
-    'save the business': () => ask('POST', '/business', { businessId, timeZone: timeZone() }),
+    'save the business': () =>
+      ask('POST', '/business', { businessId, timeZone: timeZone(), logo: fileUUId }),
+    'rename the logo': () => ask('POST', '/fileLibrary', { fileUUId, name: `${next()}.png` }),
     'save a status': () => ask('POST', '/status', { ...status, live: next() % 2 === 0 }),
     'remove a status': () => ask('DELETE', '/status/CALENDAR/LATE'),
     'save a definition': () =>
@@ -218,33 +224,73 @@ async function prepareOperations(world: World) {
     'save an action': () =>
       ask('POST', '/eventAction', { ...shown, active: next() % 2 === 0, recipient: undefined }),
     'save a template': () =>
-      ask('POST', '/emailTemplate', { ...template, subject: `Subject ${next()}` }),
+      ask('POST', '/emailTemplate', {
+        ...template,
+        subject: `Subject ${next()}`,
+        attachFileLibraryUUids: [fileUUId],
+      }),
     'import appointments': () =>
       ask(
         'POST',
         '/import',
         [1, 2].map(() => JSON.stringify({ kind: 'calendar', calendarId, ...soon() })).join('\n'),
       ),
+    'send entries to a feed': async () => {
+      const version = next()
+      const startTime = clock.in({ hours: 400 + version }).epochMilliseconds
+      const entries = [1, 2].map((i) => ({
+        key: `B-${i}`,
+        version,
+        startTime: startTime + i,
+        endTime: startTime + 1_800_000,
+        client: { key: `C-${i}`, emailAddress: `feed-${i}@example.org`, phone: String(version) },
+      }))
+      await ask('POST', `/feed/${feedId}/entries`, { entries })
+    },
+    'change how a feed is mapped': () =>
+      ask('POST', '/feed', { feedId, statusMap: { [`word ${next()}`]: 'OPEN' } }),
+    'import a file and undo it': async () => {
+      const { startTime, endTime } = soon()
+      const file = `calendarId,startTime,endTime\n${calendarId},${startTime},${endTime}`
+      const { body } = await call('POST', '/import/csv?kind=calendar', file)
+      await ask('POST', `/import/file/${body.fileImportId}/undo`)
+    },
     'fire pending triggers manually': async () =>
       ask('POST', '/eventTriggers/fire', await pending()),
     'cancel pending triggers manually': async () =>
       ask('POST', '/eventTriggers/cancel', await pending()),
+    'invite a person': () =>
+      ask('POST', '/user/invite', { userId, emailAddress: `otto${next()}@praxis.example` }),
     plan: () => engine.plan(),
     fire: () => engine.fire(),
     deliver: () => engine.deliver().then(() => engine.settle()),
     'take over expired leases': () => engine.takeOver(),
     reconcile: () => engine.reconcile(),
+    'correct times after the clock was set back': () =>
+      correctStoredTimes(database.engine, { stepMs: 1_000, now: clock.now(), leaseSeconds: 15 }),
     'erase a client': () =>
       eraseClient(database, { businessId, clientId: second.clientId }, clock.now()),
-    'delete finished triggers and mails': async () => {
+    'delete finished triggers, mails and the audit': async () => {
       const before = clock.in({ hours: 10_000 })
       await deleteEndedTriggers(database.engine, before, 100)
       await deleteEndedMails(database.engine, before, 100)
+      await deleteOldAudit(database.operator, before, 100)
+    },
+    'delete and convert contents of mails': async () => {
+      await forgetBodies(database.engine, clock.in({ hours: 10_000 }), 100)
+      await convertBodies(database.engine, 100)
+      await deleteUnusedDictionaries(database.engine, 100)
+    },
+    'check in, hold and release the database': async () => {
+      await checkIn(database.operator, { lastSeen: undefined, folder: undefined })
+      await holdByHand(database.operator, clock.now())
+      const by = { user: 'OPERATOR', now: clock.now() }
+      await database.operator.transaction((tx) => releaseHold(tx, 'SEND', by))
     },
     'save a client that is erased': () =>
       ask('POST', '/client', { clientId: second.clientId, tags: { vip: ['yes'] } }),
   }
-  return { operations, queueMails, calendarId, recallId }
+  return { operations, queueMails }
 }
 
 type Operation = () => Promise<unknown>

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Hint, MAX_REST_MS, repeat, restUntilDue } from '../../src/automation/loop.ts'
+import { setImmediate } from 'node:timers/promises'
+import { Hint, MAX_REST_MS, restUntilDue } from '../../src/automation/loop.ts'
+import { repeat } from '../../src/repeat.ts'
 
 const noErrors = (error: unknown) => {
   throw error
@@ -40,14 +42,24 @@ test('a step that fails is reported, and the loop stops during the pause after i
   assert.deepEqual(errors, [fault])
 })
 
-test('a hint ends the current rest, or the next one', async () => {
+test('a hint ends the current rest, or the next one', async (t) => {
+  // The clock stands still, so that only the hint can end a rest.
+  t.mock.timers.enable({ apis: ['setTimeout'] })
   const { signal } = new AbortController()
   const hint = new Hint()
+  let rests = 0
+  const rest = async () => {
+    void hint.wait(60_000, signal).then(() => (rests += 1))
+    await setImmediate()
+  }
   hint.wake()
-  await hint.wait(60_000, signal)
-  const resting = hint.wait(60_000, signal)
+  await rest()
+  assert.equal(rests, 1, 'a hint before a rest')
+  await rest()
+  assert.equal(rests, 1, 'no hint')
   hint.wake()
-  await resting
+  await setImmediate()
+  assert.equal(rests, 2, 'a hint during a rest')
 })
 
 test('a rest ends when the next row is due, and is short while that row is locked', () => {

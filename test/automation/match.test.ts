@@ -31,6 +31,7 @@ const definition = (changes: Partial<Definition> = {}): Definition => ({
   triggerMinutes: 0,
   offsetMode: 'ELAPSED',
   latePolicy: 'SKIP',
+  allowPast: true,
   triggerAnchor: 'START',
   changes: [],
   onlyIfStatus: [],
@@ -465,7 +466,7 @@ test('a creation event still fires if the visit was completed in the meantime', 
 })
 
 test('checks include passed and failed rules with their reasons', () => {
-  assert.deepEqual(
+  assert.partialDeepStrictEqual(
     checks(definition({ locationIdList: [10], reasonIdList: [31] }), appointment()),
     [
       { check: 'definition active', ok: true, reason: 'the definition is active' },
@@ -474,11 +475,23 @@ test('checks include passed and failed rules with their reasons', () => {
       { check: 'object', ok: true, reason: 'any object' },
       { check: 'location', ok: true, reason: 'the definition selects location 10' },
       { check: 'staff', ok: true, reason: 'any staff' },
-      { check: 'service', ok: false, reason: 'the definition does not select service 30' },
+      {
+        check: 'service',
+        ok: false,
+        reason: 'the definition does not select service 30',
+        code: 'other-service',
+        params: { name: null },
+      },
       { check: 'disclaimer form', ok: true, reason: 'this kind of object has no disclaimer form' },
       { check: 'tags', ok: true, reason: 'the definition asks for no tags' },
       { check: 'not deleted', ok: true, reason: 'it is not deleted' },
-      { check: 'still live', ok: true, reason: "the appointment's status is OPEN" },
+      {
+        check: 'still live',
+        ok: true,
+        reason: "the appointment's status is OPEN",
+        code: 'status-live',
+        params: { objectType: 'CALENDAR', status: 'OPEN' },
+      },
     ],
   )
 })

@@ -33,6 +33,8 @@ test('a trigger fires only if the status of its object is one of onlyIfStatus th
       check: 'status at firing',
       ok: false,
       reason: "the appointment's status is CONFIRMED, not OPEN",
+      code: 'other-status-at-firing',
+      params: { objectType: 'CALENDAR', status: 'CONFIRMED', wanted: ['OPEN'] },
     },
   )
   clock.advance({ hours: 48 })

@@ -8,11 +8,12 @@ import { sql } from '../../src/database/sql.ts'
 import type { Mailer, Outcome, Unavailable } from '../../src/email/mailer.ts'
 import { measureAttempt, measureEmailsEnded } from '../../src/http/routes/engine-metrics.ts'
 import { openLog } from '../../src/log.ts'
-import { findMailServer } from '../../src/store/mail-servers.ts'
+import { findMailServer, saveMailServerWorks } from '../../src/store/mail-servers.ts'
 import { readQueueHealth } from '../../src/store/queue-health.ts'
 import { mailerParts } from '../support/scripted-mailer.ts'
 import { watchMail } from '../support/watch-mail.ts'
 import { reminder, startEngine, startWorld } from '../support/world.ts'
+import { readStored } from '../support/stored-mails.ts'
 
 const SMTP_URL = 'smtp://mail.test:25?tls=never'
 
@@ -28,22 +29,35 @@ function switchable() {
     answer: undefined as Outcome | undefined,
     /** The same for mails to one address. */
     answerTo: {} as Record<string, Outcome>,
+    /** How it ends the mails that it gets now. */
+    held: undefined as Promise<Outcome> | undefined,
+    /** How many mails it can begin at a time. */
+    room: 10,
+    /** Every business that has begun a mail has as many as it may have. */
+    full: false,
+    /** How it ends the probes that it gets now. */
+    heldProbe: undefined as Promise<void> | undefined,
     taken: [] as string[],
     tried: 0,
     probes: 0,
   }
   const mailer: Mailer = {
     ...mailerParts,
+    room: () => state.room,
+    isFull: () => state.full,
     async send(mail) {
       state.tried++
+      const { held } = state
       const refused = state.trouble ?? state.answer ?? state.answerTo[mail.to]
       if (refused) return refused
       await mail.beforeMessageEnd()
+      if (held) return held
       state.taken.push(mail.to)
       return { kind: 'sent', phase: 'end', reply: '250 taken' }
     },
     async check() {
       state.probes++
+      await state.heldProbe
       return state.trouble
     },
   }
@@ -251,7 +265,7 @@ test('an outage of two days loses no mail that is still useful, and is reported 
   })
 })
 
-test('a server that refuses every connection is probed with backoff, and the outage is reported in time', async (t) => {
+test('a server that refuses every connection is probed every 30 s, and the outage is reported in time', async (t) => {
   const world = await startWatched(t)
   const { book, clock, server, step, observe } = world
   await book(clock.in({ hours: 25 }))
@@ -272,18 +286,18 @@ test('a server that refuses every connection is probed with backoff, and the out
   })
   const probedAt: number[] = []
   const since = clock.now()
-  for (let second = 5; second <= 1_000; second += 5) {
+  for (let second = 5; second <= 145; second += 5) {
     clock.advance({ seconds: 5 })
     const before = server.probes
     while ((await world.deliver()) > 0) await world.settle()
     if (server.probes > before) probedAt.push(clock.now().since(since).total('seconds'))
   }
-  assert.deepEqual(probedAt, [5, 15, 35, 75, 155, 315, 615, 915])
-  await step({ seconds: 2_595 })
+  assert.deepEqual(probedAt, [5, 15, 35, 65, 95, 125])
+  await step({ seconds: 3_450 })
   assert.deepEqual(await observe(), {
     ...whileDown({
       ...outage,
-      metrics: 'waiting 1, oldest 3595, accepted absent, unavailable greeting 10',
+      metrics: 'waiting 1, oldest 3595, accepted absent, unavailable greeting 8',
       doctor: ['60 min', 'note Mail queue: 1 mail waits, the oldest for 60 min'],
       waiting: 1,
     }),
@@ -297,7 +311,7 @@ test('a server that refuses every connection is probed with backoff, and the out
   assert.deepEqual(await observe(), {
     ...whileDown({
       ...outage,
-      metrics: 'waiting 2, oldest 3900, accepted absent, unavailable greeting 11',
+      metrics: 'waiting 2, oldest 3900, accepted absent, unavailable greeting 9',
       doctor: ['65 min', 'note Mail queue: 2 mails wait, the oldest for 65 min'],
       waiting: 2,
     }),
@@ -307,16 +321,16 @@ test('a server that refuses every connection is probed with backoff, and the out
   server.trouble = undefined
   await step({ minutes: 5 })
   assert.deepEqual(await observe(), {
-    ...whenBack('unavailable greeting 11, sent end 2, SENT 2'),
+    ...whenBack('unavailable greeting 9, sent end 2, SENT 2'),
     log: [working(trouble, 4_200)],
   })
 })
 
 const lastNoticeOf = async ({ db }: Pick<World, 'db'>) => {
-  const [notice] = await db.query<{ text: string }>(sql`
-    select convert_from(message, 'UTF8') as text from email
+  const [notice] = await db.query<{ emailId: number }>(sql`
+    select email_id as "emailId" from email
     where event_trigger_id is null order by email_id desc limit 1`)
-  return notice!.text
+  return readStored(db, notice!.emailId)
 }
 
 test('a wrong password, a refusing relay and a wrong certificate fail no mail', async (t) => {
@@ -534,4 +548,312 @@ test('the overview shows when a mail was last sent, not when it was made', async
   clock.advance({ hours: 1 })
   const { mail } = (await call('GET', '/overview')).body
   assert.equal(mail.lastSentTime, sentAt)
+})
+
+test('a server that defers every mail for a minute has failed, until it accepts one', async (t) => {
+  const world = await startWatched(t)
+  const { book, clock, server, step, observe } = world
+  for (let i = 0; i < 3; i += 1) await book(clock.in({ hours: 25 }))
+  const full: Unavailable = { kind: 'unavailable', phase: 'data', reply: '452 4.3.1 disk is full' }
+  server.answer = { ...full, kind: 'retry' }
+  await step({ hours: 1 })
+  const since = String(clock.now())
+  await step({ seconds: 59 })
+  assert.equal((await observe()).overview, 'ok, 3 waiting: null')
+  await step({ seconds: 1 })
+  const failedFor = (seconds: number, waiting: number) => ({
+    doctor: [
+      `note Mail server: mail.test:25 accepts connections from here, but the service fails at data: ${full.reply}; no mail was taken for ${seconds} s`,
+      `ok Mail queue: ${waiting} mails wait, the oldest for ${seconds} s`,
+    ],
+    overview: `not ok, ${waiting} waiting: the mail server has taken no mail since ${since}: ${full.reply}`,
+    owner: [],
+  })
+  assert.deepEqual(await observe(), {
+    ...failedFor(60, 3),
+    metrics: 'up 0, waiting 3, oldest 60, accepted absent, retry data 6',
+    log: [failing(full, 60)],
+  })
+
+  // Other mails keep their attempts: one is tried after each probe.
+  for (let i = 0; i < 5; i += 1) await book(clock.in({ hours: 24, seconds: 5 }))
+  await step({ seconds: 5 })
+  assert.deepEqual(await observe(), {
+    ...failedFor(65, 8),
+    metrics: 'up 0, waiting 8, oldest 65, accepted absent, retry data 7',
+    log: [],
+  })
+  server.answer = undefined
+  await step({ seconds: 30 })
+  const { log, overview } = await observe()
+  assert.deepEqual(log, [working(full, 95)])
+  assert.equal(overview, 'ok, 4 waiting: null', 'these wait for their next attempt')
+  assert.equal(server.taken.length, 4)
+})
+
+test('a deferred mail is no outage, whatever happens to others', async (t) => {
+  const world = await startMailing(t)
+  const { book, clock, runEngine, save, server, changes } = world
+  const emailAddress = 'grey@example.net'
+  const { clientId } = await save('/client', { firstName: 'G', lastName: 'L', emailAddress })
+  await book(clock.in({ hours: 25 }), { clientId })
+  server.answerTo[emailAddress] = { kind: 'retry', phase: 'rcpt', reply: '450 4.2.0 greylisted' }
+  clock.advance({ hours: 1 })
+  for (let minute = 0; minute < 20; minute += 1) {
+    await runEngine()
+    clock.advance({ minutes: 1 })
+  }
+  server.answerTo['anna@example.org'] = { kind: 'failed', phase: 'rcpt', reply: '550 5.1.0 no' }
+  await book(clock.in({ hours: 24 }))
+  await runEngine()
+  assert.deepEqual(changes, [])
+  const [grey, refused] = await mailsOf(world)
+  assert.deepEqual([grey!.status, grey!.attempts.length], ['RETRYING', 4])
+  assert.equal(refused!.status, 'FAILED')
+})
+
+test('a node whose mails are deferred reports no outage while another one has mails accepted', async (t) => {
+  const world = await startMailing(t)
+  const { book, clock, database, runEngine, server, changes } = world
+  for (let i = 0; i < 2; i += 1) await book(clock.in({ hours: 25 }))
+  server.answer = { kind: 'retry', phase: 'rcpt', reply: '450 later' }
+  clock.advance({ hours: 1 })
+  await runEngine()
+  clock.advance({ seconds: 50 })
+  await saveMailServerWorks(database.engine, 'mail.test:25', clock.now())
+  clock.advance({ seconds: 10 })
+  await runEngine()
+  assert.deepEqual(changes, [])
+  clock.advance({ minutes: 4 })
+  await runEngine()
+  clock.advance({ minutes: 9 })
+  await runEngine()
+  assert.equal(changes.length, 1)
+})
+
+test('a server that answers no mail for a minute has failed, and is tried with one mail at a time', async (t) => {
+  const world = await startWatched(t)
+  const { book, clock, server, observe } = world
+  for (let i = 0; i < 3; i += 1) await book(clock.in({ hours: 25 }))
+  const held = Promise.withResolvers<Outcome>()
+  server.held = held.promise
+  clock.advance({ hours: 1 })
+  const since = String(clock.now())
+  await world.fire()
+  assert.equal(await world.deliver(), 3)
+  clock.advance({ seconds: 59 })
+  await world.deliver()
+  assert.equal((await observe()).overview, 'ok, 3 waiting: null')
+  clock.advance({ seconds: 1 })
+  await world.deliver()
+  const silent: Unavailable = {
+    kind: 'unavailable',
+    phase: 'end',
+    reply: 'no mail was answered for a minute',
+  }
+  assert.deepEqual(await observe(), {
+    metrics: 'up 0, waiting 3, oldest 60, accepted absent',
+    doctor: [
+      `note Mail server: mail.test:25 accepts connections from here, but the service fails at end: ${silent.reply}; no mail was taken for 60 s`,
+      'ok Mail queue: 3 mails wait, the oldest for 60 s',
+    ],
+    overview: `not ok, 3 waiting: the mail server has taken no mail since ${since}: ${silent.reply}`,
+    log: [failing(silent, 60)],
+    owner: [],
+  })
+
+  // A probe succeeds, and one more mail is tried every 30 s.
+  for (let i = 0; i < 3; i += 1) await book(clock.in({ hours: 24, minutes: 1 }))
+  clock.advance({ minutes: 1 })
+  await world.fire()
+  for (const tried of [4, 4, 5]) {
+    while ((await world.deliver()) > 0 && server.tried < tried) continue
+    assert.equal(server.tried, tried)
+    clock.advance({ seconds: 15 })
+  }
+  server.held = undefined
+  held.resolve({ kind: 'uncertain', phase: 'end', reply: 'no answer within 120 s (end)' })
+  clock.advance({ seconds: 30 })
+  while ((await world.deliver()) > 0) await world.settle()
+  const mails = (await mailsOf(world)).map(({ status }) => status)
+  assert.deepEqual(mails, [...Array(5).fill('UNCERTAIN'), 'SENT'])
+  const { log, overview } = await observe()
+  assert.deepEqual(log, [working(silent, 195)])
+  assert.equal(overview, 'ok, 5 waiting: null')
+})
+
+test('one mail that hangs is no outage, unless another one waits for its place', async (t) => {
+  const world = await startMailing(t)
+  const { book, clock, server, changes } = world
+  await book(clock.in({ hours: 25 }))
+  await book(clock.in({ hours: 25, minutes: 2 }))
+  const held = Promise.withResolvers<Outcome>()
+  server.held = held.promise
+  clock.advance({ hours: 1 })
+  await world.fire()
+  assert.equal(await world.deliver(), 1)
+  server.room = 0
+  clock.advance({ minutes: 1 })
+  await world.deliver()
+  assert.deepEqual(changes, [])
+  clock.advance({ minutes: 1 })
+  await world.fire()
+  await world.deliver()
+  assert.deepEqual(
+    changes.map(({ reply }) => reply),
+    ['no mail was answered for a minute'],
+  )
+  held.resolve({ kind: 'sent', phase: 'end', reply: '250 taken' })
+  await world.settle()
+})
+
+/** A second reminder an hour before, and clients whose appointments begin soon. */
+async function startUrgent(t: Parameters<typeof startWorld>[0]) {
+  const world = await startMailing(t)
+  const { businessId, save } = world
+  const [template] = await world.db.query<{ id: number }>(sql`
+    select email_template_id as id from email_template`)
+  const action = {
+    actionType: 'SEND_EMAIL',
+    active: true,
+    businessId,
+    emailTemplateId: template!.id,
+  }
+  await save('/eventDefinition', reminder(businessId, -1, { eventActions: [action] }))
+  const soon = { firstName: 'Sam', lastName: 'Soon', emailAddress: 'soon@example.org' }
+  const { clientId } = await save('/client', soon)
+  const bookSoon = (startsAt: Temporal.Instant) => world.book(startsAt, { clientId })
+  return { ...world, bookSoon }
+}
+
+test('after an outage the mails that lose their use first are sent first', async (t) => {
+  const { book, bookSoon, clock, server, ...world } = await startUrgent(t)
+  for (let i = 0; i < 20; i += 1) await book(clock.in({ hours: 25 }))
+  for (let i = 0; i < 3; i += 1) await bookSoon(clock.in({ hours: 2, minutes: 30 }))
+  server.trouble = REFUSED
+  clock.advance({ hours: 1 })
+  await world.runEngine()
+  clock.advance({ minutes: 30 })
+  await world.runEngine()
+  server.trouble = undefined
+  clock.advance({ seconds: 30 })
+  await world.runEngine()
+  assert.equal(server.taken.length, 23)
+  const urgent = server.taken.slice(0, 11).filter((to) => to === 'soon@example.org')
+  assert.equal(urgent.length, 3, 'in the first claim after the mail that is tried')
+})
+
+test('a mail that loses its use while no other mail can be sent ends at once, with the reason', async (t) => {
+  const world = await startUrgent(t)
+  const { bookSoon, clock, server } = world
+  await bookSoon(clock.in({ hours: 2 }))
+  clock.advance({ hours: 1 })
+  await world.fire()
+  server.room = 0
+  await world.deliver()
+  clock.advance({ minutes: 60 })
+  await world.deliver()
+  await world.settle()
+  const [mail] = await mailsOf(world)
+  assert.deepEqual(
+    [mail!.status, mail!.reason],
+    ['CANCELLED', 'it could not be sent while it was still useful'],
+  )
+})
+
+test('a mail of a business whose mails hang ends at once when it loses its use', async (t) => {
+  const world = await startUrgent(t)
+  const { bookSoon, clock, database, server } = world
+  const held = Promise.withResolvers<Outcome>()
+  for (let i = 0; i < 2; i += 1) await bookSoon(clock.in({ hours: 2 }))
+  clock.advance({ hours: 1 })
+  server.room = 1
+  server.held = held.promise
+  await world.fire()
+  await world.deliver()
+  server.full = true
+  server.room = 10
+  clock.advance({ hours: 1 })
+  // Another node has its mails accepted: this is no outage.
+  await saveMailServerWorks(database.engine, 'mail.test:25', clock.now())
+  await world.deliver()
+  held.resolve({ kind: 'sent', phase: 'end', reply: '250 taken' })
+  await world.settle()
+  const outcomes = (await mailsOf(world)).map(({ status, reason }) => `${status} ${reason}`)
+  assert.deepEqual(outcomes.toSorted(), [
+    'CANCELLED it could not be sent while it was still useful',
+    'SENT null',
+  ])
+})
+
+test('a probe of a silent server delays the next one no longer than it takes, nor loses a request', async (t) => {
+  const world = await startMailing(t)
+  const { book, call, clock, server } = world
+  await book(clock.in({ hours: 25 }))
+  clock.advance({ hours: 1 })
+  server.trouble = REFUSED
+  for (const seconds of [0, 5, 10, 20]) {
+    clock.advance({ seconds })
+    await world.runEngine()
+  }
+  const probeFor = async (seconds: number, during = async () => {}) => {
+    const { probes } = server
+    const held = Promise.withResolvers<void>()
+    server.heldProbe = held.promise
+    await world.deliver()
+    assert.equal(server.probes, probes + 1)
+    clock.advance({ seconds })
+    await during()
+    server.heldProbe = undefined
+    held.resolve()
+    await world.settle()
+  }
+  const probesAfter = async (seconds: number) => {
+    const { probes } = server
+    clock.advance({ seconds })
+    await world.deliver()
+    await world.deliver()
+    await world.settle()
+    return server.probes - probes
+  }
+  clock.advance({ seconds: 30 })
+  await probeFor(20)
+  assert.equal(await probesAfter(9), 0)
+  assert.equal(await probesAfter(1), 1, '30 s after the last one began')
+  clock.advance({ seconds: 30 })
+  await probeFor(20, async () => void (await call('POST', '/mail/retry')))
+  assert.equal(await probesAfter(0), 1, 'a person has asked for it meanwhile')
+})
+
+test('the mail server is tried at once if a person asks for it, and not more often than that', async (t) => {
+  const world = await startMailing(t)
+  const { book, call, clock, server } = world
+  await book(clock.in({ hours: 25 }))
+  clock.advance({ hours: 1 })
+  server.trouble = REFUSED
+  for (const seconds of [0, 5, 10, 20]) {
+    clock.advance({ seconds })
+    await world.runEngine()
+  }
+  const { probes } = server
+  clock.advance({ seconds: 10 })
+  await world.runEngine()
+  assert.equal(server.probes, probes, 'the next probe is due 30 s after the last one')
+  for (let i = 0; i < 3; i += 1) {
+    const { status, body } = await call('POST', '/mail/retry')
+    assert.equal(status, 200)
+    assert.equal(body.retryRequestedTime, clock.now().epochMilliseconds)
+    await world.runEngine()
+    clock.advance({ seconds: 1 })
+    await world.runEngine()
+    clock.advance({ seconds: -1 })
+  }
+  assert.equal(server.probes, probes + 1)
+  server.trouble = undefined
+  clock.advance({ seconds: 5 })
+  assert.notEqual((await call('POST', '/mail/retry')).body.failingSince, null)
+  clock.advance({ seconds: 1 })
+  await world.runEngine()
+  assert.equal(server.taken.length, 1)
+  assert.equal((await call('POST', '/mail/retry')).body.failingSince, null)
 })

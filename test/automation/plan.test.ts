@@ -3,9 +3,11 @@ import { test } from 'node:test'
 import { saveDefinition } from '../../src/automation/define.ts'
 import { pendingObjects } from '../../src/automation/plan.ts'
 import { findDefinition, markPlanned, planAgain } from '../../src/store/event-definitions.ts'
-import { reminder, startEngine, startWorld } from '../support/world.ts'
+import { reminder, shareWorld, startEngine, startWorld } from '../support/world.ts'
 
-type World = Awaited<ReturnType<typeof startWorld>>
+const enterWorld = shareWorld()
+
+type World = Awaited<ReturnType<typeof enterWorld>>
 
 async function triggersOf({ call }: World, { calendarId }: { calendarId: number }) {
   const { body } = await call('GET', `/eventTriggers/CALENDAR/${calendarId}`)
@@ -15,7 +17,7 @@ async function triggersOf({ call }: World, { calendarId }: { calendarId: number 
 const statuses = (triggers: { status: string }[]) => triggers.map((trigger) => trigger.status)
 
 test('a reminder is planned with its appointment, and follows its changes', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { book, businessId, clock, save } = world
   await save('/eventDefinition', reminder(businessId, -24))
   const booked = await book(clock.in({ hours: 72 }))
@@ -41,7 +43,7 @@ test('a reminder is planned with its appointment, and follows its changes', asyn
 })
 
 test('saving a definition plans the reminders that are ahead and writes no row for past ones', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { book, businessId, call, clock, save } = world
   const soon = await book(clock.in({ hours: 3 }))
   const later = await book(clock.in({ hours: 72 }))
@@ -97,7 +99,7 @@ test('a definition changed from appointments to classes reminds of a class with 
 })
 
 test('a booking after its reminder time is recorded as expired', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { book, businessId, clock, save } = world
   await save('/eventDefinition', reminder(businessId, -24))
   await save('/eventDefinition', reminder(businessId, -24, { latePolicy: 'SEND' }))
@@ -111,7 +113,7 @@ test('a booking after its reminder time is recorded as expired', async (t) => {
 })
 
 test('a change creates one trigger for each definition that matches that change of status', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { book, businessId, clock, save } = world
   const changed = (more: object) =>
     save('/eventDefinition', reminder(businessId, 0, { eventType: { eventTypeId: 2 }, ...more }))
@@ -131,7 +133,7 @@ test('a change creates one trigger for each definition that matches that change 
 })
 
 test('a request to plan again is not lost while a plan is running', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { businessId, db, save } = world
   const { eventDefnId } = await save('/eventDefinition', reminder(businessId, -24))
   const plannedVersion = async () =>
@@ -168,7 +170,7 @@ const MEANWHILE: { name: string; happens: (world: World, id: number) => Promise<
 
 for (const { name, happens } of MEANWHILE) {
   test(`an interrupted plan loses no reminder that came due before it resumed, with ${name} meanwhile`, async (t) => {
-    const world = await startWorld(t)
+    const world = await enterWorld(t)
     const { book, businessId, clock, db } = world
     const soon = await book(clock.in({ hours: 3 }))
     // The node dies between the save and its plan.
@@ -191,7 +193,7 @@ for (const { name, happens } of MEANWHILE) {
 }
 
 test('a plan ends although an appointment is booked during each of its pages', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { book, businessId, clock, save } = world
   const { eventDefnId } = await save('/eventDefinition', reminder(businessId, -24))
   await book(clock.in({ hours: 72 }))
