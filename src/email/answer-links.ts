@@ -2,16 +2,17 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { randomPartOf } from './message.ts'
 
 /** The answers that a client can give by a link. */
-export const ANSWERS = ['confirm', 'cancel'] as const
+export const ANSWERS = ['confirm', 'cancel', 'sign'] as const
 export type Answer = (typeof ANSWERS)[number]
 
-/** A mail with links that ask its recipient about an appointment at this time. */
+/** A mail with links that ask its recipient about an appointment, a class or a form. */
 export type AskingMail = {
   businessId: number
   emailId: number
   messageId: string
   toAddress: string
-  calendarId: number
+  objectId: number
+  /** A link is valid for this time only: the start of a visit, or the creation of a form. */
   startTime: Temporal.Instant
 }
 
@@ -19,6 +20,7 @@ export type AskingMail = {
 export const answerLinks = (publicUrl: string, secret: string, mail: AskingMail) => ({
   confirm: linkOf(publicUrl, secret, mail, 'confirm'),
   cancel: linkOf(publicUrl, secret, mail, 'cancel'),
+  sign: linkOf(publicUrl, secret, mail, 'sign'),
 })
 
 const linkOf = (publicUrl: string, secret: string, mail: AskingMail, answer: Answer) =>
@@ -47,7 +49,7 @@ export function readAnswerLink(token: string): AnswerLink | undefined {
 }
 
 /** Nine digits of base 36 reach the year 5188. */
-const LINK = /^(confirm|cancel)\.(\d{1,16})\.(\d{1,16})\.([0-9a-z]{1,9})\.([\w-]{22})$/
+const LINK = /^(confirm|cancel|sign)\.(\d{1,16})\.(\d{1,16})\.([0-9a-z]{1,9})\.([\w-]{22})$/
 
 /** Whether the link was made for this mail by this installation. */
 export const isSealed = (
@@ -58,7 +60,7 @@ export const isSealed = (
 
 /** The text of a mail without the seals of its links: they cannot be used to answer. */
 export const withoutAnswers = (text: string) =>
-  text.replace(/(\/answer\/(?:confirm|cancel)\.\d+\.\d+\.[0-9a-z]+)\.[\w-]{22}/g, '$1.…')
+  text.replace(/(\/answer\/(?:confirm|cancel|sign)\.\d+\.\d+\.[0-9a-z]+)\.[\w-]{22}/g, '$1.…')
 
 /** The token in the form of an answer page. A POST without it changes nothing. */
 export const formTokenOf = (token: string, secret: string) => hmac(`answer form ${token}`, secret)
@@ -73,13 +75,13 @@ const nameOf = ({ answer, businessId, emailId, startTime }: LinkName) =>
 
 /**
  * Covers the random part of the Message-ID, because ids are assigned again after a backup is restored.
- * Also covers the recipient and the appointment, so that a link never acts for another one.
+ * Also covers the recipient and the object, so that a link never acts for another one.
  */
 function sealOf(mail: AskingMail, answer: Answer, secret: string) {
-  const { messageId, calendarId, toAddress } = mail
+  const { messageId, objectId, toAddress } = mail
   const random = randomPartOf(messageId) ?? ''
   const name = nameOf({ ...mail, answer })
-  return hmac(`answer ${name} ${random} ${calendarId} ${toAddress.toLowerCase()}`, secret)
+  return hmac(`answer ${name} ${random} ${objectId} ${toAddress.toLowerCase()}`, secret)
 }
 
 const hmac = (text: string, secret: string) =>

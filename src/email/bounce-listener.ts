@@ -1,14 +1,13 @@
 import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Server, Socket } from 'node:net'
 import {
   SMTPServer,
   type SMTPServerAddress,
   type SMTPServerDataStream,
   type SMTPServerSession,
 } from 'smtp-server'
-import { monotonicMs } from '../clock.ts'
 
-export type BounceListening<Mail> = {
+export type BounceListening<Mail extends { businessId: number }> = {
   protocol: 'smtp' | 'lmtp'
   host: string
   port: number
@@ -18,27 +17,33 @@ export type BounceListening<Mail> = {
   findMail(address: string): Promise<Mail | undefined>
   /** Records a message for a mail, or for the feedback address. False: the sender must try again. */
   receive(raw: string, mail: Mail | undefined): Promise<boolean>
+  /** The name of a client, for its limits: all addresses of one network have the same. */
+  peerOf(ip: string): string
+  /** Takes a message of a peer or of a business from its rate limit. False: it must try again later. */
+  isAllowed(name: string): boolean
   onError(error: unknown): void
   limits?: Partial<typeof LIMITS>
 }
 
 const LIMITS = {
-  connections: 50,
+  /** If there are more, the peer with the most connections loses its oldest one. */
+  connections: 200,
+  connectionsPerPeer: 50,
   /** Larger messages are refused. */
   messageBytes: 20 * 1024 * 1024,
   /** The rest of a message is dropped: the report comes before the mail that it quotes. */
-  keptBytes: 256 * 1024,
+  keptBytes: 128 * 1024,
   idleMs: 60_000,
   sessionMs: 300_000,
-  recipientsPerSecond: 20,
-  recipientBurst: 500,
 }
 
 /** The address for complaints of providers. Only those that name a mail of ours are recorded. */
 export const feedbackAddress = (domain: string) => `feedback@${domain}`
 
 /** A server that accepts only bounces and complaints. It relays no mail. */
-export async function startBounceListener<Mail>(listening: BounceListening<Mail>) {
+export async function startBounceListener<Mail extends { businessId: number }>(
+  listening: BounceListening<Mail>,
+) {
   const limits = { ...LIMITS, ...listening.limits }
   const server = new SMTPServer({
     lmtp: listening.protocol === 'lmtp',
@@ -48,7 +53,6 @@ export async function startBounceListener<Mail>(listening: BounceListening<Mail>
     // A bounce contains no secret, and it comes from a mail server on the same machine.
     disabledCommands: ['AUTH', 'STARTTLS'],
     disableReverseLookup: true,
-    maxClients: limits.connections,
     maxRecipients: 1,
     rejectOversized: true,
     size: limits.messageBytes,
@@ -60,11 +64,7 @@ export async function startBounceListener<Mail>(listening: BounceListening<Mail>
     // Errors of single connections. An error of `listen` is thrown below.
     if (server.server.listening) listening.onError(error)
   })
-  // A client that sends a byte now and then would keep its connection for ever.
-  server.server.on('connection', (socket) => {
-    const end = setTimeout(() => socket.destroy(), limits.sessionMs)
-    socket.once('close', () => clearTimeout(end))
-  })
+  limitSockets(server.server, listening.peerOf, limits)
   const started = once(server.server, 'listening')
   server.listen(listening.port, listening.host)
   await started
@@ -74,6 +74,30 @@ export async function startBounceListener<Mail>(listening: BounceListening<Mail>
   }
 }
 
+function limitSockets(
+  server: Server,
+  peerOf: (ip: string) => string,
+  { connections, sessionMs }: typeof LIMITS,
+) {
+  const open = new Map<string, Set<Socket>>()
+  server.on('connection', (socket: Socket) => {
+    const peer = peerOf(socket.remoteAddress ?? '')
+    const own = open.get(peer) ?? new Set()
+    open.set(peer, own.add(socket))
+    // A client that sends a byte now and then would keep its connection for ever.
+    const end = setTimeout(() => socket.destroy(), sessionMs)
+    socket.once('close', () => {
+      clearTimeout(end)
+      own.delete(socket)
+      if (own.size === 0) open.delete(peer)
+    })
+    const all = [...open.values()]
+    if (all.reduce((sum, sockets) => sum + sockets.size, 0) <= connections) return
+    const [oldest] = all.toSorted((a, b) => b.size - a.size)[0]!
+    oldest!.destroy()
+  })
+}
+
 type Refusal = Error & { responseCode: number }
 
 const refuse = (responseCode: number, message: string): Refusal =>
@@ -81,16 +105,38 @@ const refuse = (responseCode: number, message: string): Refusal =>
 
 const NOT_NOW = () => refuse(451, 'Try again later')
 
-function handlersOf<Mail>(listening: BounceListening<Mail>, limits: typeof LIMITS) {
-  const { domain, findMail, receive, onError } = listening
-  const bucket = new Bucket(limits.recipientsPerSecond, limits.recipientBurst)
+function handlersOf<Mail extends { businessId: number }>(
+  listening: BounceListening<Mail>,
+  limits: typeof LIMITS,
+) {
+  const { domain, findMail, receive, peerOf, isAllowed, onError } = listening
+  /** The connections of each peer, by session. */
+  const sessions = new Map<string, Set<string>>()
   /** The recipient of the current message of each connection, and the mail that it names. */
   const accepted = new Map<string, { address: string; mail: Mail | undefined }>()
 
+  const acceptConnection = async ({ id, remoteAddress }: SMTPServerSession) => {
+    const peer = peerOf(remoteAddress)
+    const own = sessions.get(peer) ?? new Set()
+    if (own.size >= limits.connectionsPerPeer) throw refuse(421, 'Too many connections')
+    sessions.set(peer, own.add(id))
+  }
+
+  const forget = ({ id, remoteAddress }: SMTPServerSession) => {
+    accepted.delete(id)
+    const peer = peerOf(remoteAddress)
+    if (sessions.get(peer)?.delete(id) && sessions.get(peer)!.size === 0) sessions.delete(peer)
+  }
+
+  /**
+   * Messages for a mail count for its business, all others for the peer. So forged addresses use up
+   * no other limit, even if one mail server passes everything on.
+   */
   const acceptRecipient = async ({ address }: SMTPServerAddress, session: SMTPServerSession) => {
-    if (!bucket.take()) throw refuse(451, 'Too many messages, try again later')
     const isFeedback = address.toLowerCase() === feedbackAddress(domain)
     const mail = isFeedback ? undefined : await findMail(address)
+    const counted = mail ? `business ${mail.businessId}` : `peer ${peerOf(session.remoteAddress)}`
+    if (!isAllowed(counted)) throw refuse(451, 'Too many messages, try again later')
     if (!isFeedback && mail === undefined) throw refuse(550, 'No such bounce address')
     accepted.set(session.id, { address, mail })
   }
@@ -115,6 +161,8 @@ function handlersOf<Mail>(listening: BounceListening<Mail>, limits: typeof LIMIT
     )
 
   return {
+    onConnect: (session: SMTPServerSession, callback: (error?: Error | null) => void) =>
+      void settle(acceptConnection(session), callback),
     onRcptTo: (
       address: SMTPServerAddress,
       session: SMTPServerSession,
@@ -125,7 +173,7 @@ function handlersOf<Mail>(listening: BounceListening<Mail>, limits: typeof LIMIT
       session: SMTPServerSession,
       callback: (error?: Error | null) => void,
     ) => void settle(acceptMessage(stream, session), callback),
-    onClose: (session: SMTPServerSession) => void accepted.delete(session.id),
+    onClose: forget,
   }
 }
 
@@ -138,27 +186,4 @@ async function readStart(stream: SMTPServerDataStream, maxBytes: number) {
     size += chunk.length
   }
   return Buffer.concat(chunks).subarray(0, maxBytes).toString('utf8')
-}
-
-/** A token bucket for all connections together: behind a mail server they share one IP address. */
-class Bucket {
-  readonly #perMs: number
-  readonly #burst: number
-  #tokens: number
-  #at = monotonicMs()
-
-  constructor(perSecond: number, burst: number) {
-    this.#perMs = perSecond / 1000
-    this.#burst = burst
-    this.#tokens = burst
-  }
-
-  take() {
-    const now = monotonicMs()
-    this.#tokens = Math.min(this.#burst, this.#tokens + (now - this.#at) * this.#perMs)
-    this.#at = now
-    if (this.#tokens < 1) return false
-    this.#tokens -= 1
-    return true
-  }
 }

@@ -1,4 +1,5 @@
 import type { Mailbox } from '../contract/addresses.ts'
+import { basicTime } from './calendar-links.ts'
 import { headerValue, textValue } from './merge.ts'
 
 /** A calendar entry for an appointment or a class. */
@@ -16,6 +17,8 @@ export type CalendarEntry = {
   organizer: Mailbox
   /** Only in a cancellation: the recipient of the mail. Students of a class do not see each other. */
   attendee: Mailbox
+  /** The website of the business. */
+  url: string | null
   /** When the entry was last changed. */
   changedTime: Temporal.Instant
 }
@@ -36,9 +39,10 @@ export function calendarFile(entry: CalendarEntry): CalendarFile {
     'BEGIN:VEVENT',
     `UID:${escapeText(entry.uid)}`,
     `SEQUENCE:${entry.sequence}`,
-    `DTSTAMP:${inUtc(entry.changedTime)}`,
-    `DTSTART:${inUtc(entry.startTime)}`,
-    `DTEND:${inUtc(entry.endTime)}`,
+    // In UTC, so that the file needs no time zone table. Calendars show their owner's zone.
+    `DTSTAMP:${basicTime(entry.changedTime)}`,
+    `DTSTART:${basicTime(entry.startTime)}`,
+    `DTEND:${basicTime(entry.endTime)}`,
     `SUMMARY:${escapeText(headerValue(entry.summary))}`,
     ...(entry.location ? [`LOCATION:${escapeText(headerValue(entry.location))}`] : []),
     ...(entry.description ? [`DESCRIPTION:${escapeText(textValue(entry.description))}`] : []),
@@ -48,12 +52,24 @@ export function calendarFile(entry: CalendarEntry): CalendarFile {
       ? [`ATTENDEE;CN="${nameOf(entry.attendee)}":mailto:${entry.attendee.address}`]
       : []),
     `STATUS:${entry.cancelled ? 'CANCELLED' : 'CONFIRMED'}`,
+    ...(entry.url ? [`URL:${new URL(entry.url).href}`] : []),
+    'TRANSP:OPAQUE',
+    ...(entry.cancelled ? [] : reminderOf(entry)),
     'END:VEVENT',
     'END:VCALENDAR',
   ]
   const fileName = entry.cancelled ? 'cancel.ics' : 'invite.ics'
   return { method, fileName, content: lines.map((line) => `${folded(line)}\r\n`).join('') }
 }
+
+/** The calendar reminds its owner two hours before. */
+const reminderOf = ({ summary }: CalendarEntry) => [
+  'BEGIN:VALARM',
+  'ACTION:DISPLAY',
+  'TRIGGER:-PT2H',
+  `DESCRIPTION:${escapeText(headerValue(summary))}`,
+  'END:VALARM',
+]
 
 const escapeText = (text: string) =>
   text.replace(/[\\;,]/g, String.raw`\$&`).replaceAll('\n', String.raw`\n`)
@@ -91,10 +107,6 @@ export const calendarUid = (object: CalendarObject, host: string) => {
   const created = createdDate.epochMilliseconds.toString(36)
   return `${objectType.toLowerCase()}-${businessId}-${objectId}-${created}@${host}`
 }
-
-/** UTC, so that the file needs no time zone table. Calendars show the owner's zone. */
-const inUtc = (moment: Temporal.Instant) =>
-  `${new Date(moment.epochMilliseconds).toISOString().slice(0, 19).replace(/[-:]/g, '')}Z`
 
 /** A quoted parameter cannot contain quotes. */
 const nameOf = ({ name, address }: Mailbox) =>

@@ -17,6 +17,10 @@ export class CaptureMailer implements Mailer {
     return 500
   }
 
+  isFull() {
+    return false
+  }
+
   async check() {
     return undefined
   }

@@ -1,3 +1,5 @@
+import { fillText, textsFor } from '../texts/texts.ts'
+
 const made = new Map<string, Formats>()
 const MAX_CACHED = 500
 
@@ -21,6 +23,7 @@ export type Formats = {
   time(moment: Temporal.Instant): string
   dateTime(moment: Temporal.Instant): string
   timeRange(start: Temporal.Instant, end: Temporal.Instant): string
+  /** Such as “London time”: people know the clock of a place, not the name of its zone. */
   zoneName(moment: Temporal.Instant): string
   /** The difference from UTC at that moment. */
   offsetMs(moment: Temporal.Instant): number
@@ -119,6 +122,9 @@ function makeFormats(language: string, timeZone: string): Formats {
     unitDisplay: 'long',
   })
   const prices = new Map<string, Intl.NumberFormat>()
+  const cityTime = cityTimeOf(language, timeZone)
+  const longZoneName = (ms: number) =>
+    zoneFormat.formatToParts(ms).find((part) => part.type === 'timeZoneName')?.value ?? timeZone
 
   return {
     language,
@@ -127,11 +133,7 @@ function makeFormats(language: string, timeZone: string): Formats {
     time: writer(timeFormat),
     dateTime: writer(bothFormat),
     timeRange: rangeWriter(timeFormat),
-    zoneName: lastRemembered(
-      (ms) =>
-        zoneFormat.formatToParts(ms).find((part) => part.type === 'timeZoneName')?.value ??
-        timeZone,
-    ),
+    zoneName: cityTime === null ? lastRemembered(longZoneName) : () => cityTime,
     offsetMs: lastRemembered(
       (ms) =>
         Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(timeZone).offsetNanoseconds /
@@ -146,6 +148,18 @@ function makeFormats(language: string, timeZone: string): Formats {
     },
   }
 }
+
+/** The time of the city that a zone is named after; null for a zone such as `UTC`. */
+function cityTimeOf(language: string, timeZone: string) {
+  const [, name] = CITY_ZONE.exec(timeZone) ?? []
+  if (name === undefined) return null
+  const { cityTime, cities } = textsFor(language).mail
+  const city = (cities as Record<string, string>)[name] ?? name.replaceAll('_', ' ')
+  return fillText(cityTime, { city })
+}
+
+const CITY_ZONE =
+  /^(?:Africa|America|Antarctica|Arctic|Asia|Atlantic|Australia|Europe|Indian|Pacific)\/(?:\w+\/)?([\w-]+)$/
 
 /**
  * Caches the last minute, because the mails of a batch contain few different times. Not for old times,

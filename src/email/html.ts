@@ -31,7 +31,41 @@ const withClasses = (classes: string[]): sanitizeHtml.IOptions => ({
  * sanitiser would drop.
  */
 export const storedHtml = (html: string, prepared: string) =>
-  asBrowsersRead(html) === asBrowsersRead(prepared) ? html : prepared
+  removedParts(html, prepared).length === 0 && asBrowsersRead(html) === asBrowsersRead(prepared)
+    ? html
+    : prepared
+
+/**
+ * The elements and attributes that preparing dropped, such as `script` and `body onload`. They are listed
+ * as the sanitiser reads them: a browser ignores some tags in the wrong place, and the comparison of what
+ * browsers read does not see their attributes.
+ */
+export function removedParts(html: string, prepared: string): string[] {
+  const kept = Map.groupBy(partsOf(prepared), (part) => part)
+  const removed = partsOf(html).filter((part) => !kept.get(part)?.pop())
+  return [...new Set(removed)]
+}
+
+/** Without styles and classes, which are inlined, and without the frame of a whole document. */
+function partsOf(html: string) {
+  const parts: string[] = []
+  sanitizeHtml(html, {
+    allowedTags: false,
+    allowedAttributes: false,
+    allowVulnerableTags: true,
+    transformTags: {
+      '*': (tagName, attribs) => {
+        const names = Object.keys(attribs).filter((name) => name !== 'style' && name !== 'class')
+        if (!FRAME.has(tagName)) parts.push(tagName)
+        if (tagName !== 'style') parts.push(...names.map((name) => `${tagName} ${name}`))
+        return { tagName, attribs }
+      },
+    },
+  })
+  return parts
+}
+
+const FRAME = new Set(['html', 'head', 'body', 'style'])
 
 /** Parsed and written again, without comments and without the white space of styles. */
 function asBrowsersRead(html: string) {

@@ -17,7 +17,16 @@ export type BodyPart = {
   /** Whether the body already contains the card or the unsubscribe link. */
   hasCard: boolean
   hasUnsubscribeLink: boolean
+  /** A body with the directions of the location gets the card without them. */
+  cardSize: 'full' | 'short'
 }
+
+/** The parts that a body contains itself, so that the layout adds none. */
+export const placedIn = (body: string) => ({
+  hasCard: body.includes('%APPT_CARD%'),
+  hasUnsubscribeLink: body.includes('%UNSUBSCRIBE_LINK'),
+  cardSize: sizeFor(body),
+})
 
 const layout = {
   findToken: (name: string) => findLayoutToken(name) ?? findToken(name),
@@ -29,44 +38,55 @@ const FONT = 'font-family:Helvetica,Arial,sans-serif'
 const TABLE = '<table role="presentation" cellpadding="0" cellspacing="0" border="0"'
 const DETAIL = 'style="margin:0;font-size:15px;line-height:23px;color:#52615a"'
 
-const CARD_HTML = cutHtml(
-  `${TABLE} width="100%" style="margin:24px 0"><tr><td class="bw-card" style="background-color:#f6f5f0;border-left:4px solid %MAIL_ACCENT%;border-radius:6px;padding:20px 24px;${FONT}">
+const cardHtml = (hasDirections: boolean) =>
+  cutHtml(
+    `${TABLE} width="100%" style="margin:24px 0"><tr><td class="bw-card" style="background-color:#f6f5f0;border-left:4px solid %MAIL_ACCENT%;border-radius:6px;padding:20px 24px;word-break:break-word;${FONT}">
 <p class="bw-alert" style="margin:0 0 8px;font-size:14px;line-height:20px;font-weight:bold;color:#a83a2a">%MAIL_CANCELLED%</p>
 %IF:MAIL_CANCELLED%<p class="bw-soft" style="margin:0;font-size:18px;line-height:27px;color:#52615a;text-decoration:line-through">%MAIL_DATE%<br>%MAIL_TIME%</p>%END:IF%
+%IF:MAIL_MOVED_FROM%<p class="bw-soft" style="margin:0;font-size:16px;line-height:25px;color:#52615a;text-decoration:line-through">%MAIL_MOVED_FROM%</p>%END:IF%
 %IF:MAIL_NOT_CANCELLED%<p class="bw-ink" style="margin:0;font-size:18px;line-height:27px;font-weight:bold;color:#1b2824">%MAIL_DATE%<br>%MAIL_TIME%</p>%END:IF%
-%IF:MAIL_LOCAL_TIME%<p class="bw-soft" ${DETAIL}>%WORD_LOCAL_TIME%%WORD_COLON% %MAIL_LOCAL_TIME%</p>%END:IF%
+%IF:MAIL_OWN_TIME%<p class="bw-soft" ${DETAIL}>%WORD_OWN_TIME%%WORD_COLON% %MAIL_OWN_TIME%</p>%END:IF%
 <p class="bw-ink" style="margin:12px 0 4px;font-size:16px;line-height:24px;color:#1b2824">%MAIL_TITLE%</p>
 %IF:MAIL_PERSON%<p class="bw-soft" ${DETAIL}>%MAIL_PERSON_WORD%%WORD_COLON% %MAIL_PERSON%</p>%END:IF%
 %IF:MAIL_CLIENT_PHONE%<p class="bw-soft" ${DETAIL}>%WORD_PHONE%%WORD_COLON% %MAIL_CLIENT_PHONE%</p>%END:IF%
 %IF:MAIL_PLACE%<p class="bw-soft" ${DETAIL}>%WORD_PLACE%%WORD_COLON% %MAIL_PLACE%</p>%END:IF%
 %IF:MAIL_MAP%<p style="margin:4px 0 0;font-size:15px;line-height:23px"><a class="bw-link" href="%MAIL_MAP%" style="color:%MAIL_LINK%">%WORD_SHOW_MAP%</a></p>%END:IF%
-%IF:MAIL_CALENDAR%${TABLE} style="margin:16px 0 0"><tr><td style="background-color:%MAIL_ACCENT%;border-radius:6px;padding:10px 18px"><a href="%MAIL_CALENDAR%" style="${FONT};font-size:15px;line-height:20px;font-weight:bold;color:%MAIL_ON_ACCENT%;text-decoration:none">%WORD_ADD_TO_CALENDAR%</a></td></tr></table>%END:IF%
+${hasDirections ? `%IF:MAIL_DIRECTIONS%<p class="bw-soft" style="margin:8px 0 0;font-size:15px;line-height:23px;color:#52615a">%MAIL_DIRECTIONS%</p>%END:IF%` : ''}
+%IF:MAIL_CALENDAR%<p style="margin:12px 0 0;font-size:15px;line-height:26px"><a class="bw-link" href="%MAIL_CALENDAR%" style="color:%MAIL_LINK%;white-space:nowrap">%WORD_ADD_TO_CALENDAR%</a><br><a class="bw-link" href="%MAIL_CALENDAR%?to=google" style="color:%MAIL_LINK%;white-space:nowrap">Google Calendar</a><br><a class="bw-link" href="%MAIL_CALENDAR%?to=outlook" style="color:%MAIL_LINK%;white-space:nowrap">Outlook.com</a></p>%END:IF%
 </td></tr></table>`,
-  layout,
-)
+    layout,
+  )
 
-const CARD_TEXT = cutText(
-  `%MAIL_CANCELLED%
+const cardText = (hasDirections: boolean) =>
+  cutText(
+    `%MAIL_CANCELLED%
+%IF:MAIL_MOVED_FROM%%WORD_BEFORE%%WORD_COLON% %MAIL_MOVED_FROM%%END:IF%
 %MAIL_DATE%
 %MAIL_TIME%
-%IF:MAIL_LOCAL_TIME%%WORD_LOCAL_TIME%%WORD_COLON% %MAIL_LOCAL_TIME%%END:IF%
+%IF:MAIL_OWN_TIME%%WORD_OWN_TIME%%WORD_COLON% %MAIL_OWN_TIME%%END:IF%
 %MAIL_TITLE%
 %IF:MAIL_PERSON%%MAIL_PERSON_WORD%%WORD_COLON% %MAIL_PERSON%%END:IF%
 %IF:MAIL_CLIENT_PHONE%%WORD_PHONE%%WORD_COLON% %MAIL_CLIENT_PHONE%%END:IF%
 %IF:MAIL_PLACE%%WORD_PLACE%%WORD_COLON% %MAIL_PLACE%%END:IF%
 %IF:MAIL_MAP%%WORD_SHOW_MAP%%WORD_COLON% %MAIL_MAP%%END:IF%
-%IF:MAIL_CALENDAR%%WORD_ADD_TO_CALENDAR%%WORD_COLON% %MAIL_CALENDAR%%END:IF%`,
-  layout,
-)
+${hasDirections ? '%MAIL_DIRECTIONS%\n' : ''}%IF:MAIL_CALENDAR%%WORD_ADD_TO_CALENDAR%%WORD_COLON% %MAIL_CALENDAR%%END:IF%
+%IF:MAIL_CALENDAR%Google%WORD_COLON% %MAIL_CALENDAR%?to=google%END:IF%
+%IF:MAIL_CALENDAR%Outlook%WORD_COLON% %MAIL_CALENDAR%?to=outlook%END:IF%`,
+    layout,
+  )
+
+/** After the preheader, so that lists of mails do not show the text of the mail next to it. */
+const PREHEADER_END = '&#847;&zwnj;&nbsp;'.repeat(40)
 
 const TOP_HTML = cutHtml(
   `<body class="bw-page" style="margin:0;padding:0;background-color:#f3f2ec">
+%IF:MAIL_PREHEADER%<div style="display:none;max-height:0;overflow:hidden;mso-hide:all;${FONT}">%MAIL_PREHEADER%${PREHEADER_END}</div>%END:IF%
 ${TABLE} class="bw-page" width="100%" style="background-color:#f3f2ec"><tr><td class="bw-outer" style="padding:32px 16px">
 <!--[if mso]>${TABLE} align="center" width="600" style="width:600px"><tr><td><![endif]-->
 ${TABLE} align="center" width="100%" style="max-width:600px;margin:0 auto"><tr><td class="bw-sheet" style="background-color:#ffffff;border-top:4px solid %MAIL_ACCENT%;border-radius:8px;padding:28px 40px 32px;${FONT}">
-%IF:MAIL_LOGO%<p style="margin:0 0 24px"><img src="cid:logo" alt="%BUSINESS_NAME%" height="48" style="height:48px;max-width:100%;border:0" /></p>%END:IF%
+%IF:MAIL_LOGO%<p style="margin:0 0 24px"><img class="bw-logo" src="cid:logo" alt="%BUSINESS_NAME%" height="48" style="height:48px;max-width:100%;border:0" /></p>%END:IF%
 <p class="bw-link" style="margin:0 0 24px;font-size:18px;line-height:24px;font-weight:bold;color:%MAIL_LINK%">%MAIL_NAME%</p>
-<div class="bw-body bw-ink" style="font-size:16px;line-height:25px;color:#1b2824">
+<div class="bw-body bw-ink" style="font-size:16px;line-height:25px;color:#1b2824;word-break:break-word">
 `,
   layout,
 )
@@ -80,8 +100,8 @@ const MIDDLE_HTML = cutHtml(
 
 const FOOTER_HTML = cutHtml(
   `
-</td></tr><tr><td class="bw-foot" align="center" style="padding:24px 40px;${FONT};font-size:13px;line-height:20px;color:#616d66">
-<p style="margin:0"><b>%BUSINESS_NAME%</b><br />%MAIL_ADDRESS%<br />%IF:MAIL_PHONE%<a href="tel:%MAIL_PHONE%" style="color:#616d66;text-decoration:none;white-space:nowrap">%MAIL_PHONE%</a>&nbsp;&nbsp; %END:IF%%IF:BUSINESS_EMAILADDRESS%<a href="mailto:%BUSINESS_EMAILADDRESS%" style="color:#616d66;white-space:nowrap">%BUSINESS_EMAILADDRESS%</a>&nbsp;&nbsp; %END:IF%%IF:MAIL_HOME%<a href="%MAIL_HOME%" style="color:#616d66;white-space:nowrap">%MAIL_SITE%</a>%END:IF%</p>
+</td></tr><tr><td class="bw-foot" align="center" style="padding:24px 40px;${FONT};font-size:13px;line-height:20px;color:#616d66;word-break:break-word">
+<p style="margin:0"><b>%BUSINESS_NAME%</b><br />%MAIL_ADDRESS%<br />%IF:MAIL_PHONE%<a href="tel:%MAIL_PHONE%" style="color:#616d66;text-decoration:none;white-space:nowrap">%MAIL_PHONE%</a><br />%END:IF%%IF:BUSINESS_EMAILADDRESS%<a href="mailto:%BUSINESS_EMAILADDRESS%" style="color:#616d66;white-space:nowrap">%BUSINESS_EMAILADDRESS%</a><br />%END:IF%%IF:MAIL_HOME%<a href="%MAIL_HOME%" style="color:#616d66;white-space:nowrap">%MAIL_SITE%</a>%END:IF%</p>
 `,
   layout,
 )
@@ -120,11 +140,16 @@ const cardIf = (segments: Segment[], condition: string): Segment => ({
   condition: findLayoutToken(condition)!,
 })
 
+/** The card is split once with the directions of the location, and once for bodies that have them. */
+const CARD_HTML = { full: cardHtml(true), short: cardHtml(false) }
+const CARD_TEXT = { full: cardText(true), short: cardText(false) }
+
+const sizeFor = (body: string): BodyPart['cardSize'] =>
+  body.includes('%LOCATION_DIRECTIONS') ? 'short' : 'full'
+
 /** The replacement of `%APPT_CARD%` in a body. */
-export const CARD = {
-  html: [cardIf(CARD_HTML, 'MAIL_HAS_VISIT')],
-  text: [cardIf(CARD_TEXT, 'MAIL_HAS_VISIT')],
-}
+export const cardInHtml = (body: string) => [cardIf(CARD_HTML[sizeFor(body)], 'MAIL_HAS_VISIT')]
+export const cardInText = (body: string) => [cardIf(CARD_TEXT[sizeFor(body)], 'MAIL_HAS_VISIT')]
 
 /** Links that have no style of their own get the colour of the business. A phone number stays in one line. */
 export const colorLinks = (html: string) =>
@@ -148,25 +173,25 @@ export const hasOwnColors = (html: string) =>
     .some(([, style = '']) => /(?:^|;)\s*color:/.test(style) !== /background/.test(style))
 
 /** The HTML of a template in the layout. */
-export const layOutHtml = ({ body, because, hasCard, hasUnsubscribeLink }: BodyPart): Segment[] => [
+export const layOutHtml = ({ body, because, ...placed }: BodyPart): Segment[] => [
   ...TOP_HTML,
   ...body,
   ...MIDDLE_HTML,
-  ...(hasCard ? [] : [cardIf(CARD_HTML, 'MAIL_HAS_CARD')]),
+  ...(placed.hasCard ? [] : [cardIf(CARD_HTML[placed.cardSize], 'MAIL_HAS_CARD')]),
   ...FOOTER_HTML,
   ...because,
-  ...(hasUnsubscribeLink ? [] : UNSUBSCRIBE_HTML),
+  ...(placed.hasUnsubscribeLink ? [] : UNSUBSCRIBE_HTML),
   ...END_HTML,
 ]
 
 /** The text of a template in the layout. */
-export const layOutText = ({ body, because, hasCard, hasUnsubscribeLink }: BodyPart): Segment[] => [
+export const layOutText = ({ body, because, ...placed }: BodyPart): Segment[] => [
   ...body,
-  ...(hasCard ? [] : [...BLANK_LINE, cardIf(CARD_TEXT, 'MAIL_HAS_CARD')]),
+  ...(placed.hasCard ? [] : [...BLANK_LINE, cardIf(CARD_TEXT[placed.cardSize], 'MAIL_HAS_CARD')]),
   ...FOOTER_TEXT,
   ...BLANK_LINE,
   ...because,
-  ...(hasUnsubscribeLink ? [] : UNSUBSCRIBE_TEXT),
+  ...(placed.hasUnsubscribeLink ? [] : UNSUBSCRIBE_TEXT),
 ]
 
 export type DocumentParts = {
@@ -227,10 +252,15 @@ export const stylesOfLayout = ({ linkOnDark }: MailColors, hasOwnColors: boolean
 ${hasOwnColors ? '' : darkSheet(linkOnDark)}}
 `
 
-const darkSheet = (link: string) => `.bw-sheet{background-color:#1a2421!important}
+/** A logo may be dark on a transparent ground, so it gets a light plate. */
+const darkSheet = (
+  link: string,
+) => `.bw-logo{background-color:#ffffff!important;padding:6px 10px!important;border-radius:6px!important}
+.bw-sheet{background-color:#1a2421!important}
 .bw-card{background-color:#22302b!important}
 .bw-ink{color:#e8ede9!important}
 .bw-soft{color:#aab8b1!important}
 .bw-alert{color:#f0917f!important}
+.bw-good{color:#8fcfb6!important}
 .bw-link{color:${link}!important}
 `

@@ -3,6 +3,8 @@ import type { Message } from './message.ts'
 
 /** One message to one recipient: a bad address never delays or repeats a good one. */
 export type Outgoing = {
+  /** A business whose mails get no answer leaves room for the others. */
+  businessId: number
   /** The envelope sender. */
   from: string
   to: string
@@ -18,17 +20,20 @@ export type Outgoing = {
 }
 
 /** The phase of the SMTP dialogue. `end` is the only phase in which an answer can be lost. */
-export type Phase =
-  | 'connect'
-  | 'greeting'
-  | 'ehlo'
-  | 'starttls'
-  | 'auth'
-  | 'mail'
-  | 'rcpt'
-  | 'data'
-  | 'body'
-  | 'end'
+export type Phase = (typeof PHASES)[number]
+
+export const PHASES = [
+  'connect',
+  'greeting',
+  'ehlo',
+  'starttls',
+  'auth',
+  'mail',
+  'rcpt',
+  'data',
+  'body',
+  'end',
+] as const
 
 /**
  * The outcome of an attempt. `reply` is the server's reply, if there was one. `unavailable`: the server
@@ -46,8 +51,26 @@ export type Outcome =
 /** Why the mail server takes no mail: it cannot be reached, or it refuses this installation. */
 export type Unavailable = { kind: 'unavailable'; phase: Phase; reply: string }
 
-/** The mail was not attempted: its recipient domain gets no mails for a while. */
-export type Postponed = { kind: 'postponed'; phase: Phase; reply: string; waitMs: number }
+/**
+ * The mail was not attempted: its recipient domain gets no mails for a while, or it cannot be signed,
+ * which only the operator can fix.
+ */
+export type Postponed = {
+  kind: 'postponed'
+  phase: Phase
+  reply: string
+  waitMs: number
+  isUnsigned?: true
+}
+
+/** A mail whose DKIM key cannot sign waits: receivers would refuse it without a signature. */
+export const unsigned = (error: unknown): Postponed => ({
+  kind: 'postponed',
+  phase: 'connect',
+  reply: `the DKIM key cannot sign: ${error instanceof Error ? error.message : String(error)}`,
+  waitMs: 60_000,
+  isUnsigned: true,
+})
 
 /** A recipient domain that gets fewer mails at a time than usual, because it deferred some. */
 export type ThrottledProvider = { provider: string; concurrent: number; maxConcurrent: number }
@@ -58,8 +81,13 @@ export type Mailer = {
   send(mail: Outgoing): Promise<Outcome>
   /** How many more mails it can begin soon: a worker should not claim more. */
   room(): number
-  /** Opens a connection and signs in, but sends no mail. Undefined: the server accepts mails. */
-  check(): Promise<Unavailable | undefined>
+  /** Whether this business has so many mails without an answer that others must come first. */
+  isFull(businessId: number): boolean
+  /**
+   * Opens a connection and signs in, and names this envelope sender if there is one, but sends no mail.
+   * Undefined: the server accepts mails.
+   */
+  check(from?: string): Promise<Unavailable | undefined>
   throttledProviders(): ThrottledProvider[]
   /** Finishes the mails that it has begun, then closes its connections. */
   close(): Promise<void>

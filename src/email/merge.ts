@@ -4,13 +4,15 @@ import type { MailContext } from '../contract/mail-context.ts'
 import { colorsFor } from './colors.ts'
 import { directionOf, formatsFor, knownLanguage, withRegion, type Formats } from './formats.ts'
 import {
-  CARD,
+  cardInHtml,
+  cardInText,
   colorLinks,
   findBodyToken,
   hasOwnColors,
   htmlDocument,
   layOutHtml,
   layOutText,
+  placedIn,
   stylesOfLayout,
 } from './layout.ts'
 import {
@@ -19,6 +21,7 @@ import {
   fillHtml,
   fillLine,
   fillText,
+  joinAllParts,
   MAX_MERGED_LENGTH,
   TooLong,
   type Place,
@@ -27,8 +30,9 @@ import {
   type TokenSegment,
 } from './segments.ts'
 import { PIECE, tokensIn } from './token-syntax.ts'
-import { findToken, type Readers, type Token, type TokenName } from './tokens.ts'
-import { wordsFor } from './words.ts'
+import type { Readers } from './readers.ts'
+import { findToken, type Token, type TokenName } from './tokens.ts'
+import { textsFor } from '../texts/texts.ts'
 
 /** The fields of an email template that a mail uses. `html` is the output of `html.ts`. */
 export type MailTemplate = {
@@ -125,6 +129,33 @@ export const mergeContent = (
   now: Temporal.Instant,
 ): MergedContent => contentOf(template, context, valuesOf(template, context, recipient, now))
 
+/** Values that many mails of a template have in common, with an example of an appointment. */
+export type CommonValues = Pick<
+  MailContext,
+  'business' | 'location' | 'calendar' | 'unsubscribeLink' | 'calendarLink' | 'answerLinks'
+>
+
+/** The text that the mails of a template have in common, with all of its conditions. */
+export function mergeCommonText(template: CompiledTemplate, common: CommonValues): MergedContent {
+  const context = { ...WITHOUT_OBJECT, ...common }
+  const values = valuesOf(template, context, null, null)
+  return contentOf(template, context, values, ALL_PARTS)
+}
+
+const WITHOUT_OBJECT = {
+  professional: null,
+  client: null,
+  reason: null,
+  classSchedule: null,
+  invitation: null,
+  recall: null,
+  disclaimer: null,
+  movedFrom: null,
+}
+
+const FILLED = { fillLine, fillHtml, fillText }
+const ALL_PARTS = { fillLine: joinAllParts, fillHtml: joinAllParts, fillText: joinAllParts }
+
 function valuesOf(
   template: CompiledTemplate,
   context: MailContext,
@@ -170,6 +201,7 @@ function contentOf(
   template: CompiledTemplate,
   context: MailContext,
   values: Values,
+  { fillLine, fillHtml, fillText } = FILLED,
 ): MergedContent {
   const language = languageOf(template.language, context)
   const direction = directionOf(language)
@@ -250,9 +282,10 @@ export function compileTemplate(template: MailTemplate): CompiledTemplate {
 }
 
 function compileHtml({ html, styles, because, hasLayout }: MailTemplate): Segment[] {
+  const inserts = { APPT_CARD: cardInHtml(html) }
   const body = hasLayout
-    ? cutHtml(colorLinks(html), { findToken: findBodyToken, inserts: { APPT_CARD: CARD.html } })
-    : cutHtml(html, { findToken, inserts: { APPT_CARD: CARD.html } })
+    ? cutHtml(colorLinks(html), { findToken: findBodyToken, inserts })
+    : cutHtml(html, { findToken, inserts })
   const note = (style: string) =>
     because ? cutHtml(`\n<p style="${style}">${escapeHtml(because)}</p>`, { findToken }) : []
   if (hasLayout) {
@@ -264,17 +297,11 @@ function compileHtml({ html, styles, because, hasLayout }: MailTemplate): Segmen
 }
 
 function compileText({ text, because, hasLayout }: MailTemplate): Segment[] {
-  const body = cutText(text, { findToken, inserts: { APPT_CARD: CARD.text } })
+  const body = cutText(text, { findToken, inserts: { APPT_CARD: cardInText(text) } })
   const note = because ? cutText(because, { findToken }) : []
   if (hasLayout) return layOutText({ body, because: note, ...placedIn(text) })
   return because ? [...body, ...cutText('\n\n', { findToken }), ...note] : body
 }
-
-/** The parts that the body contains itself, so that the layout adds none. */
-const placedIn = (body: string) => ({
-  hasCard: body.includes('%APPT_CARD%'),
-  hasUnsubscribeLink: body.includes('%UNSUBSCRIBE_LINK'),
-})
 
 /**
  * Whether the address depends on the client. A class mail to the same address for every student is
@@ -360,9 +387,9 @@ export function readersOf(
       return (staff ??= formatsIn(null, [professional?.timeZone, location?.timeZone]))
     },
     get atLocation() {
-      return (atLocation ??= formatsIn(client?.language, [location?.timeZone]))
+      return (atLocation ??= formatsIn(isForStaff ? null : client?.language, [location?.timeZone]))
     },
-    words: wordsFor(mailLanguage),
+    words: textsFor(mailLanguage).mail,
     isForStaff,
     hasStarted:
       now !== null && visit !== null && Temporal.Instant.compare(visit.startTime, now) < 0,

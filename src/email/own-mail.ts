@@ -8,10 +8,13 @@ import { colorsFor } from './colors.ts'
 export type OwnMail = {
   subject: string
   /** The paragraphs before and after the link. */
-  before: string[]
+  before: Paragraph[]
   link: string | null
-  after: string[]
+  after: Paragraph[]
 }
+
+/** A text, a link with words, or HTML that is escaped already with the same as text. */
+export type Paragraph = string | { words: string; url: string } | { html: string; text: string }
 
 /** The HTML and text of a mail to a user of the business, in the layout of its mails. */
 export function writeOwnMail(
@@ -21,13 +24,13 @@ export function writeOwnMail(
   const links = link === null ? [] : [link]
   const { link: color } = colorsFor(business.accentColor)
   const html = [
-    ...before.map(paragraph),
-    ...links.map((url) => linkParagraph(url, color)),
-    ...after.map(paragraph),
+    ...before.map((one) => paragraph(one, color)),
+    ...links.map((url) => paragraph({ words: url, url }, color)),
+    ...after.map((one) => paragraph(one, color)),
   ]
-  const text = [...before, ...links, ...after].join('\n\n')
+  const text = [...before.map(textOf), ...links, ...after.map(textOf)].join('\n\n')
   const { language } = business
-  const placed = { because: [], hasCard: true, hasUnsubscribeLink: true }
+  const placed = { because: [], hasCard: true, hasUnsubscribeLink: true, cardSize: 'full' as const }
   return mergeMail(
     {
       ...compileTemplate({ ...EMPTY, language }),
@@ -46,11 +49,16 @@ const literal = (text: string): Segment => ({
   condition: null,
 })
 
-const paragraph = (text: string) => `<p>${escapeHtml(text)}</p>`
+function paragraph(content: Paragraph, color: string) {
+  if (typeof content === 'string') return `<p>${escapeHtml(content)}</p>`
+  if ('html' in content) return content.html
+  const { words, url } = content
+  return `<p><a class="bw-link" href="${escapeHtml(url)}" style="color:${color}">${escapeHtml(words)}</a></p>`
+}
 
-const linkParagraph = (link: string, color: string) => {
-  const url = escapeHtml(link)
-  return `<p><a class="bw-link" href="${url}" style="color:${color}">${url}</a></p>`
+function textOf(content: Paragraph) {
+  if (typeof content === 'string') return content
+  return 'text' in content ? content.text : `${content.words}: ${content.url}`
 }
 
 const EMPTY = {
@@ -79,6 +87,7 @@ const NO_OBJECT = {
   invitation: null,
   recall: null,
   disclaimer: null,
+  movedFrom: null,
   unsubscribeLink: null,
   calendarLink: null,
 }

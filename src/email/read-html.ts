@@ -1,6 +1,6 @@
 import type { Fault } from '../errors.ts'
 import { faultIn } from './check-template.ts'
-import { prepareHtml, storedHtml, textOfHtml } from './html.ts'
+import { prepareHtml, removedParts, storedHtml, textOfHtml } from './html.ts'
 import { markupFaults } from './markup.ts'
 import { readMediaRules, type MediaRules } from './media-rules.ts'
 import { findTokenFaults, PIECE } from './token-syntax.ts'
@@ -14,11 +14,17 @@ export type RenderedHtml = {
 }
 
 /** The faults of a template's HTML; if there are none, the HTML to store and the rendered HTML. */
-export type CheckedHtml = { faults: Fault[]; stored: string; rendered: RenderedHtml }
+export type CheckedHtml = {
+  faults: Fault[]
+  stored: string
+  /** See `removedParts`. */
+  removed: string[]
+  rendered: RenderedHtml
+}
 
 /**
- * The tasks of `html-thread.ts`. Their time can grow faster than their input, so only a worker
- * thread may call them: see `html-pool.ts`.
+ * The tasks of `parser-thread.ts`. Their time can grow faster than their input, so only a worker
+ * thread may call them: see `parser-pool.ts`.
  */
 export const HTML_TASKS = {
   check(html: string): CheckedHtml {
@@ -26,7 +32,7 @@ export const HTML_TASKS = {
       ...findTokenFaults(html).map(faultIn('emailBody')),
       ...markupFaults(html).map(faultIn('emailBody')),
     ]
-    if (faults.length > 0) return { faults, stored: html, rendered: NOTHING }
+    if (faults.length > 0) return { faults, stored: html, removed: [], rendered: NOTHING }
     const media = readMediaRules(html)
     const prepared = prepareHtml(html, media)
     const whole =
@@ -39,6 +45,7 @@ export const HTML_TASKS = {
         ...tooLong(whole),
       ],
       stored: storedHtml(html, whole),
+      removed: removedParts(html, whole),
       rendered,
     }
   },

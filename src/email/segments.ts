@@ -106,6 +106,27 @@ export function fillHtml(segments: Segment[], values: SegmentValues): string {
   return filling.endHtml().text
 }
 
+/** All parts of a template in their order, also those whose conditions are not met. */
+export const joinAllParts = (segments: Segment[], values: SegmentValues): string =>
+  segments.map((segment) => allOf(segment, values)).join('')
+
+function allOf(segment: Segment, values: SegmentValues): string {
+  switch (segment.kind) {
+    case 'token':
+      return values.escape(values.valueOf(segment), segment.place)
+    case 'block':
+      return `${joinAllParts(segment.open, values)}${joinAllParts(segment.content, values)}${segment.close}`
+    case 'link':
+      return `${segment.before}${joinAllParts(segment.address, values)}${segment.after}`
+    case 'insert':
+      return joinAllParts(segment.segments, values)
+    case 'mark':
+      return ''
+    default:
+      return segment.text
+  }
+}
+
 const isShown = (segment: { condition: Token | null }, values: SegmentValues) =>
   segment.condition === null || values.hasValue(segment.condition)
 

@@ -11,6 +11,11 @@ export class Width {
     this.current = max
   }
 
+  reset() {
+    this.current = this.max
+    this.#good = 0
+  }
+
   narrow() {
     this.current = Math.max(1, Math.floor(this.current / 2))
     this.#good = 0
@@ -80,10 +85,14 @@ export class ProviderLimits {
     return Math.max(0, (this.#providers.get(domain)?.pausedUntil ?? 0) - now)
   }
 
+  /** A mail has ended, or hangs: another one may begin. */
+  leave(domain: string) {
+    this.#provider(domain).sending--
+  }
+
   /** A provider that defers a mail gets fewer at a time; one that defers many gets none for a while. */
-  leave(domain: string, now: number, result: SendResult) {
+  note(domain: string, now: number, result: SendResult) {
     const provider = this.#provider(domain)
-    provider.sending--
     if (result === 'deferred' || result === 'paused') {
       provider.width.narrow()
       provider.lastDeferredAt = now

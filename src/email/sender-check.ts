@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import type { CheckResult, DnsRecord, SenderCheck } from '../contract/sender-domain.ts'
+import { isAligned, publishedKey, type DkimSigner } from './dkim.ts'
 
 /** The keys that DNS must publish for a domain. */
 export type PublicKeys = {
@@ -51,18 +52,25 @@ const txt = (purpose: DnsRecord['purpose'], name: string, value: string): DnsRec
 function dkimRecordsOf(keys: PublicKeys) {
   const { domain, rsaPublic, ed25519Public } = keys
   const selectors = selectorsOf(keys)
-  const recordOf = (algorithm: 'rsa' | 'ed25519', key: string | null) =>
-    key === null
+  return [
+    ...(rsaPublic === null ? [] : [dkimRecord(domain, selectors.rsa, 'rsa', rsaPublic)]),
+    ...(ed25519Public === null
       ? []
-      : [
-          {
-            key,
-            name: `${selectors[algorithm]}._domainkey.${domain}`,
-            value: `v=DKIM1; k=${algorithm}; p=${key}`,
-          },
-        ]
-  return [...recordOf('rsa', rsaPublic), ...recordOf('ed25519', ed25519Public)]
+      : [dkimRecord(domain, selectors.ed25519, 'ed25519', ed25519Public)]),
+  ]
 }
+
+/** The TXT record that publishes a key. */
+const dkimRecord = (domain: string, selector: string, algorithm: string, key: string) => ({
+  domain,
+  key,
+  name: `${selector}._domainkey.${domain}`,
+  value: `v=DKIM1; k=${algorithm}; p=${key}`,
+})
+
+/** The TXT record for the key of the operator. */
+export const recordOfSigner = ({ domain, selector, key }: DkimSigner) =>
+  dkimRecord(domain, selector, key.asymmetricKeyType!, publishedKey(key))
 
 /** The worst of the results; UNKNOWN if nothing was checked. */
 export function statusOf(checks: SenderCheck[]): CheckResult {
@@ -71,16 +79,56 @@ export function statusOf(checks: SenderCheck[]): CheckResult {
 }
 
 /** Checks in DNS whether receivers will accept mails from this domain as its own. */
-export async function checkSenderDomain(
-  keys: PublicKeys,
+export const checkSenderDomain = (keys: PublicKeys, route: MailRoute, resolver: Resolver) =>
+  checkSender(
+    { domain: keys.domain, records: dkimRecordsOf(keys), unsigned: KEYS_ARE_MADE },
+    route,
+    resolver,
+  )
+
+/** The same checks for the domain of `MAIL_FROM`, whose mails the key of the operator signs. */
+export function checkOperatorDomain(
+  domain: string,
+  signer: DkimSigner | undefined,
+  route: MailRoute,
+  resolver: Resolver,
+) {
+  const records = signer && isAligned(domain, signer) ? [recordOfSigner(signer)] : []
+  const unsigned = signer ? notAligned(domain, signer) : NOT_SIGNED
+  return checkSender({ domain, records, unsigned }, route, resolver)
+}
+
+type Sender = {
+  domain: string
+  /** The records of the keys that sign the mails. */
+  records: ReturnType<typeof dkimRecord>[]
+  /** Why there are none. */
+  unsigned: { detail: string; todo: string }
+}
+
+const KEYS_ARE_MADE = {
+  detail: 'the keys are being made',
+  todo: 'Wait a moment; the check is repeated.',
+}
+const NOT_SIGNED = {
+  detail: 'mails are not signed here',
+  todo: 'Set DKIM_KEY, DKIM_DOMAIN and DKIM_SELECTOR, or let the mail provider sign.',
+}
+const notAligned = (domain: string, signer: DkimSigner) => ({
+  detail: `mails are not signed: DKIM_DOMAIN ${signer.domain} does not match the From domain ${domain}`,
+  todo: `Set DKIM_DOMAIN to ${domain} or to a domain above it.`,
+})
+
+async function checkSender(
+  sender: Sender,
   route: MailRoute,
   resolver: Resolver,
 ): Promise<SenderCheck[]> {
   const [spf, dkim] = await Promise.all([
-    checkSpf(keys.domain, route, resolver),
-    checkDkim(keys, resolver),
+    checkSpf(sender.domain, route, resolver),
+    checkDkim(sender, resolver),
   ])
-  return [spf, dkim, await checkDmarc(keys.domain, { spf, dkim, route, resolver })]
+  return [spf, dkim, await checkDmarc(sender, { spf, dkim, route, resolver })]
 }
 
 const pass = (check: SenderCheck['check'], detail: string): SenderCheck => ({
@@ -95,7 +143,11 @@ const fail = (check: SenderCheck['check'], detail: string, todo: string): Sender
   detail,
   todo,
 })
-const unknown = (check: SenderCheck['check'], detail: string, todo?: string): SenderCheck => ({
+const unknown = (
+  check: SenderCheck['check'],
+  detail: string,
+  todo?: string | null,
+): SenderCheck => ({
   check,
   result: 'UNKNOWN',
   detail,
@@ -119,7 +171,7 @@ async function checkSpf(
       return fail('SPF', `${domain} has ${records.length} SPF records, so none counts`, todo)
     }
     if (spfMechanism === undefined) {
-      const todo = 'Ask the operator to set SMTP_SPF to what the mail provider asks for.'
+      const todo = 'The operator must set SMTP_SPF to what the mail provider asks for.'
       return unknown('SPF', 'the public address of the mail server is not known', todo)
     }
     const covers = await coversRelay(domain, spfMechanism, resolver)
@@ -197,11 +249,8 @@ async function listMechanisms(domain: string, resolver: Resolver) {
 
 const MAX_SPF_LOOKUPS = 10
 
-async function checkDkim(keys: PublicKeys, resolver: Resolver): Promise<SenderCheck> {
-  const records = dkimRecordsOf(keys)
-  if (records.length === 0) {
-    return unknown('DKIM', 'the keys are being made', 'Wait a moment; the check is repeated.')
-  }
+async function checkDkim({ records, unsigned }: Sender, resolver: Resolver): Promise<SenderCheck> {
+  if (records.length === 0) return unknown('DKIM', unsigned.detail, unsigned.todo)
   try {
     const faults: { detail: string; todo: string }[] = []
     for (const { name, key, value } of records) {
@@ -216,7 +265,8 @@ async function checkDkim(keys: PublicKeys, resolver: Resolver): Promise<SenderCh
         faults.push({ detail: `${name} holds another key`, todo })
       }
     }
-    if (faults.length === 0) return pass('DKIM', 'both keys are published')
+    if (faults.length === 0)
+      return pass('DKIM', records.length === 1 ? 'the key is published' : 'both keys are published')
     const details = faults.map(({ detail }) => detail).join('; ')
     return fail('DKIM', details, faults.map(({ todo }) => todo).join(' '))
   } catch (error) {
@@ -227,21 +277,21 @@ async function checkDkim(keys: PublicKeys, resolver: Resolver): Promise<SenderCh
 type DmarcParts = { spf: SenderCheck; dkim: SenderCheck; route: MailRoute; resolver: Resolver }
 
 /** DMARC passes if DKIM or SPF passes for a domain that is aligned with the From domain (RFC 7489, 3.1). */
-async function checkDmarc(domain: string, parts: DmarcParts): Promise<SenderCheck> {
+async function checkDmarc({ domain, records }: Sender, parts: DmarcParts): Promise<SenderCheck> {
   const { dkim, resolver } = parts
   try {
     const { dmarc } = await import('mailauth/lib/dmarc/index.js')
     const verdict = await dmarc({
       headerFrom: [domain],
       spfDomains: await alignableSpfDomains(domain, parts),
-      dkimDomains: dkim.result === 'PASS' ? [{ id: 'dkim', domain }] : [],
+      dkimDomains: dkim.result === 'PASS' ? [{ id: 'dkim', domain: records[0]!.domain }] : [],
       resolver: (name, type) => resolver.resolve(name, type) as Promise<string[]>,
     })
     const result = verdict ? verdict.status.result : 'permerror'
     if (result === 'pass') return pass('DMARC', 'mails from this domain are aligned')
     if (result === 'temperror') return unknown('DMARC', 'the DMARC record could not be read')
     if (result === 'fail') {
-      if (dkim.result === 'UNKNOWN') return unknown('DMARC', dkim.detail)
+      if (dkim.result === 'UNKNOWN') return unknown('DMARC', dkim.detail, dkim.todo)
       const todo = dkim.todo ?? 'Publish the DKIM records of this domain.'
       return fail(
         'DMARC',
@@ -270,13 +320,13 @@ async function textsOf(resolver: Resolver, name: string, wanted: RegExp) {
 }
 
 /** A missing record gives an empty list; a DNS server that does not answer is an error. */
-function emptyIfMissing(error: unknown): never[] {
+export function emptyIfMissing(error: unknown): never[] {
   const { code } = error as { code?: string }
   if (code === 'ENOTFOUND' || code === 'ENODATA') return []
   throw error
 }
 
-const troubleOf = (error: unknown) => {
+export const troubleOf = (error: unknown) => {
   const { code, message } = error as { code?: string; message: string }
   return `the name service does not answer (${code ?? message})`
 }

@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net'
-import { monotonicMs } from '../clock.ts'
 import type { Outcome, Phase } from './mailer.ts'
 
 /** Timeouts in milliseconds, by phase. */
@@ -22,11 +21,9 @@ export type Delivery = {
   to: string
   text: string
   beforeMessageEnd: () => Promise<void>
-  /** How long the commit took; this time is not charged to the server. */
-  committingMs: number
 }
 
-export type Line = {
+export type SmtpLine = {
   socket: Socket
   /** The server supports PIPELINING. */
   pipelining: boolean
@@ -43,7 +40,7 @@ export type Line = {
  * and the envelope of the next mail together with the end of this one (RFC 2920).
  */
 export class SmtpDialogue {
-  readonly #line: Line
+  readonly #line: SmtpLine
   /** Commands without a reply, oldest first. */
   #asked: Question[] = []
   /** The mail that is being sent, and the next one, whose envelope was sent with its end. */
@@ -56,7 +53,7 @@ export class SmtpDialogue {
   #over = false
   #isSpent = false
 
-  constructor(line: Line) {
+  constructor(line: SmtpLine) {
     this.#line = line
     line.socket.on('data', (chunk: Buffer) => this.#hear(chunk.toString('latin1')))
   }
@@ -80,6 +77,28 @@ export class SmtpDialogue {
     if (this.#isSpent) this.#line.close()
     else if (outcome.kind !== 'sent') await this.#recover(outcome)
     return outcome
+  }
+
+  /** Begins a mail of this sender and gives it up again. A refusal closes the connection. */
+  async checkSender(from: string): Promise<Trouble | undefined> {
+    const reply = await this.#command(`MAIL FROM:<${from}>`)
+    if (reply.startsWith('2')) {
+      await this.#command('RSET')
+      return undefined
+    }
+    this.#line.close()
+    return isRefusal(reply) ? refusal(reply, 'mail') : lost(new Error(NO_ANSWER), 'mail')
+  }
+
+  /** The reply; empty if the connection ended before it. */
+  #command(text: string) {
+    const { promise, resolve } = Promise.withResolvers<string>()
+    if (this.#over) resolve('')
+    else {
+      this.#ask('mail', resolve)
+      this.#write(`${text}\r\n`)
+    }
+    return promise
   }
 
   /** The next mail uses another connection; this one is closed after the current reply. */
@@ -184,12 +203,8 @@ export class SmtpDialogue {
       const trouble = await Promise.race([left, answer.promise])
       if (trouble) return trouble
     }
-    const asked = monotonicMs()
     const committed = delivery.beforeMessageEnd().then(
-      () => {
-        delivery.committingMs = monotonicMs() - asked
-        return undefined
-      },
+      () => undefined,
       (error: Error) => lost(error, 'body'),
     )
     return Promise.race([committed, answer.promise])
@@ -210,7 +225,7 @@ export class SmtpDialogue {
 
   #answered({ phase, answer }: Attempt, reply: string) {
     if (phase === 'end') {
-      if (reply.startsWith('2')) answer.resolve({ kind: 'sent', phase, reply: wordsOf(reply) })
+      if (reply.startsWith('2')) answer.resolve({ kind: 'sent', phase, reply: replyWordsOf(reply) })
       else answer.resolve(isRefusal(reply) ? refusal(reply, phase) : unknown(reply))
     } else if (isRefusal(reply)) answer.resolve(refusal(reply, 'body'))
     else {
@@ -225,10 +240,7 @@ export class SmtpDialogue {
     if (this.#over || !isOfMail) return this.#line.close()
     // The end of the message ended the transaction, and the next one may have begun.
     if (phase === 'end') return
-    const reset = Promise.withResolvers<string>()
-    this.#ask('mail', reset.resolve)
-    this.#write('RSET\r\n')
-    if (!(await reset.promise).startsWith('2')) this.#line.close()
+    if (!(await this.#command('RSET')).startsWith('2')) this.#line.close()
   }
 
   #ask(phase: Phase, onReply: (reply: string) => void) {
@@ -325,26 +337,28 @@ function stuffed(text: string) {
   return `${inside.startsWith('.') ? '.' : ''}${inside}${inside.endsWith('\r\n') ? '' : '\r\n'}`
 }
 
+const NO_ANSWER = 'the connection was closed without an answer'
+
 const isRefusal = (reply: string) => /^[45]\d\d/.test(reply)
 
 /** 4xx is temporary and 5xx is final. An invalid reply counts as temporary. */
 const refusal = (reply: string, phase: Phase): Trouble => ({
   kind: reply.startsWith('5') && isRefusal(reply) ? 'failed' : 'retry',
   phase,
-  reply: wordsOf(reply),
+  reply: replyWordsOf(reply),
 })
 
 const unknown = (reply: string): Trouble => ({
   kind: 'uncertain',
   phase: 'end',
-  reply: wordsOf(reply),
+  reply: replyWordsOf(reply),
 })
 
 /** Without a reply the outcome depends on whether the message had ended. */
 export const lost = (error: Error, phase: Phase): Trouble => ({
   kind: phase === 'end' ? 'uncertain' : 'retry',
   phase,
-  reply: wordsOf(error.message),
+  reply: replyWordsOf(error.message),
 })
 
 const tooLarge = (maxMessageBytes: number): Trouble => ({
@@ -357,7 +371,7 @@ const inUtf8 = (latin1: string) =>
   // oxlint-disable-next-line no-control-regex -- matches everything that is not ASCII
   /[^\x00-\x7f]/.test(latin1) ? Buffer.from(latin1, 'latin1').toString() : latin1
 
-export const wordsOf = (text: string) =>
+export const replyWordsOf = (text: string) =>
   /^[\x20-\x7e]{0,500}$/.test(text)
     ? text
     : text

@@ -1,11 +1,12 @@
 import type { Socket } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
 import SMTPConnection from 'nodemailer/lib/smtp-connection'
+import { monotonicMs } from '../clock.ts'
 import type { Outcome, Phase } from './mailer.ts'
 import {
   SmtpDialogue,
   lost,
-  wordsOf,
+  replyWordsOf,
   type Delivery,
   type PhaseTimeouts,
   type Trouble,
@@ -45,6 +46,8 @@ export class SmtpSession {
   #timer: NodeJS.Timeout | undefined
   #waiting: ((trouble: Trouble) => void) | undefined
   #closed = false
+  #openedAt = 0
+  #openMs = Number.POSITIVE_INFINITY
 
   constructor(options: SessionOptions) {
     this.#options = options
@@ -79,7 +82,9 @@ export class SmtpSession {
   }
 
   /** Connects, starts TLS and signs in. Returns the failure, or undefined. */
-  async open(): Promise<Trouble | undefined> {
+  async open(maxMs = Number.POSITIVE_INFINITY): Promise<Trouble | undefined> {
+    this.#openedAt = monotonicMs()
+    this.#openMs = maxMs
     const trouble =
       (await this.#exchange((done) => this.#connection.connect(done))) ?? (await this.#signIn())
     if (trouble) this.close()
@@ -91,6 +96,11 @@ export class SmtpSession {
   send(delivery: Delivery, next: () => Delivery | undefined): Promise<Outcome> {
     this.mails++
     return this.#dialogue!.send(delivery, next)
+  }
+
+  /** Returns the refusal of this envelope sender, or undefined. Sends no mail. */
+  checkSender(from: string): Promise<Trouble | undefined> {
+    return this.#dialogue!.checkSender(from)
   }
 
   releaseFollowing() {
@@ -186,11 +196,14 @@ export class SmtpSession {
     if (!this.#waiting) return
     const phase = this.#phase
     const { timeouts } = this.#options
-    const timeoutMs = timeouts[phase] ?? timeouts.command
-    this.#timer = setTimeout(() => {
+    const phaseMs = timeouts[phase] ?? timeouts.command
+    const leftMs = Math.max(0, this.#openedAt + this.#openMs - monotonicMs())
+    const timeoutMs = leftMs < phaseMs ? this.#openMs : phaseMs
+    const onTimeout = () => {
       this.#waiting?.(lost(new Error(`no answer within ${timeoutMs / 1000} s (${phase})`), phase))
       this.close()
-    }, timeoutMs)
+    }
+    this.#timer = setTimeout(onTimeout, Math.min(phaseMs, leftMs))
   }
 
   /** Reads the phase from the library's log of commands and replies. */
@@ -238,10 +251,10 @@ type SmtpError = Error & { response?: string; responseCode?: number }
 function troubleOf(error: SmtpError, phase: Phase): Trouble {
   const { response, responseCode = 0 } = error
   if (!response || responseCode < 400) return lost(error, phase)
-  return { kind: responseCode >= 500 ? 'failed' : 'retry', phase, reply: wordsOf(response) }
+  return { kind: responseCode >= 500 ? 'failed' : 'retry', phase, reply: replyWordsOf(response) }
 }
 
 const refusalOf = (reply: string, phase: Phase): Trouble | undefined =>
   /^[45]\d\d/.test(reply)
-    ? { kind: reply.startsWith('5') ? 'failed' : 'retry', phase, reply: wordsOf(reply) }
+    ? { kind: reply.startsWith('5') ? 'failed' : 'retry', phase, reply: replyWordsOf(reply) }
     : undefined

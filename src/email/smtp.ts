@@ -1,14 +1,22 @@
 import type { ConnectionOptions } from 'node:tls'
 import { monotonicMs } from '../clock.ts'
 import { domainOf, parseAddress } from '../contract/addresses.ts'
+import { REASONS } from '../contract/reasons.ts'
 import { signMessage, type DkimSigner } from './dkim.ts'
-import type { Mailer, Outcome, Outgoing, Postponed, Unavailable } from './mailer.ts'
+import {
+  unsigned,
+  type Mailer,
+  type Outcome,
+  type Outgoing,
+  type Postponed,
+  type Unavailable,
+} from './mailer.ts'
 import { messageText } from './message.ts'
+import { Places, type PlaceLimits } from './places.ts'
 import {
   asksForPause,
   DEFAULT_LIMITS,
   ProviderLimits,
-  Width,
   type SendResult,
   type ProviderLimit,
 } from './send-limits.ts'
@@ -22,8 +30,7 @@ export type SmtpServer = Pick<
   'host' | 'port' | 'secure' | 'requireTls' | 'user' | 'password'
 >
 
-export type SmtpOptions = {
-  maxConnections: number
+export type SmtpOptions = PlaceLimits & {
   /** A connection is replaced after this many mails, because some servers limit them. */
   maxMailsPerConnection: number
   /** An idle connection is closed after this time. */
@@ -31,32 +38,43 @@ export type SmtpOptions = {
   /** How long an envelope that was sent ahead waits for the reply to the mail before it. */
   followingMs: number
   timeouts: PhaseTimeouts
+  /** How long a check may take to connect and sign in: while it waits, no other one is made. */
+  checkMs: number
   providerLimits: Record<string, ProviderLimit>
   dkim: DkimSigner[]
   name: string | undefined
   tls: ConnectionOptions
 }
 
+export const DEFAULT_TIMEOUTS: PhaseTimeouts = {
+  connect: 15_000,
+  greeting: 30_000,
+  command: 60_000,
+  body: 180_000,
+  end: 120_000,
+}
+
 const DEFAULTS: SmtpOptions = {
-  maxConnections: 5,
+  connections: 10,
+  hangingMs: 5_000,
   maxMailsPerConnection: 100,
   idleMs: 20_000,
   followingMs: 500,
-  timeouts: { connect: 15_000, greeting: 30_000, command: 60_000, body: 180_000, end: 300_000 },
+  timeouts: DEFAULT_TIMEOUTS,
+  checkMs: 20_000,
   providerLimits: DEFAULT_LIMITS,
   dkim: [],
   name: undefined,
   tls: {},
 }
 
-/** Sends over a pool of connections, fewer while the server is slow or defers mails. */
+/** Sends over a pool of connections: more while mails wait, fewer while the server refuses some. */
 export class SmtpMailer implements Mailer {
   readonly server: string
   readonly #session: SessionOptions
   readonly #options: SmtpOptions
   readonly #limits: ProviderLimits
-  readonly #width: Width
-  readonly #usualTime = new UsualTime()
+  readonly #places: Places
   readonly #idle: { session: SmtpSession; since: number }[] = []
   readonly #waiting: Waiting[] = []
   /** Mails whose envelope was sent ahead, with the end of the mail before it. */
@@ -64,8 +82,8 @@ export class SmtpMailer implements Mailer {
   /** Connections over which a mail is being sent. */
   readonly #working = new Set<SmtpSession>()
   #opening = 0
+  #openAgainAt = 0
   #followAgainAt = 0
-  #active = 0
   #closing: (() => void) | undefined
   #pumpTimer: NodeJS.Timeout | undefined
   #idleTimer: NodeJS.Timeout | undefined
@@ -73,10 +91,10 @@ export class SmtpMailer implements Mailer {
   constructor(server: SmtpServer, options: Partial<SmtpOptions> = {}) {
     this.server = serverName(server)
     this.#options = { ...DEFAULTS, ...options }
-    const { name, tls, timeouts, providerLimits, maxConnections } = this.#options
+    const { name, tls, timeouts, providerLimits } = this.#options
     this.#session = { ...server, name, tls, timeouts }
     this.#limits = new ProviderLimits(providerLimits)
-    this.#width = new Width(maxConnections)
+    this.#places = new Places(this.#options, () => this.#pump())
   }
 
   async send(mail: Outgoing): Promise<Outcome> {
@@ -86,9 +104,11 @@ export class SmtpMailer implements Mailer {
       return { kind: 'failed', phase: to ? 'mail' : 'rcpt', reply: 'not one plain address' }
     }
     const signers = [...(mail.signers ?? []), ...this.#options.dkim]
-    const text = messageText(await signMessage(mail.message, signers))
-    const { beforeMessageEnd } = mail
-    const delivery: Delivery = { from, to, text, beforeMessageEnd, committingMs: 0 }
+    const signed = await signMessage(mail.message, signers).catch(unsigned)
+    if ('kind' in signed) return signed
+    const text = messageText(signed)
+    const { businessId, beforeMessageEnd } = mail
+    const delivery: Delivery = { from, to, text, beforeMessageEnd }
     const domain = domainOf(to)
     for (;;) {
       const postponed = this.#findPause(domain)
@@ -96,15 +116,15 @@ export class SmtpMailer implements Mailer {
         this.#pump() // after a refused connection, waiting mails and `close` wait for this mail
         return postponed
       }
-      const begun = await this.#turn(domain, delivery)
+      const begun = await this.#turn({ businessId, domain, delivery })
       if (isNotBegun(begun)) return begun
       let outcome: Outcome | 'connection refused' | undefined
       try {
-        outcome = await this.#deliver(delivery, begun)
+        outcome = await this.#deliver(delivery, begun.session)
         if (outcome !== 'connection refused') return outcome
       } finally {
-        this.#active--
-        this.#limits.leave(domain, monotonicMs(), classifyOutcome(outcome))
+        begun.leave()
+        this.#limits.note(domain, monotonicMs(), classifyOutcome(outcome))
         this.#postponeWaiting(domain)
         // After a refused connection, the next iteration calls it.
         if (outcome !== 'connection refused') this.#pump()
@@ -112,10 +132,13 @@ export class SmtpMailer implements Mailer {
     }
   }
 
-  async check(): Promise<Unavailable | undefined> {
+  async check(from?: string): Promise<Unavailable | undefined> {
     const session = new SmtpSession(this.#session)
-    const trouble = await session.open()
+    const opened = await session.open(this.#options.checkMs)
+    const trouble = opened ?? (from && (await session.checkSender(from)))
     if (trouble) return asUnavailable(trouble)
+    this.#places.reset()
+    this.#openAgainAt = 0
     this.#keep(session)
     return undefined
   }
@@ -125,11 +148,16 @@ export class SmtpMailer implements Mailer {
   }
 
   room() {
-    return Math.max(0, this.#width.current * 2 - this.#busy())
+    const waiting = this.#waiting.filter(({ businessId }) => !this.isFull(businessId)).length
+    return Math.max(0, this.#places.free + this.#places.width - waiting - this.#following.size)
+  }
+
+  isFull(businessId: number) {
+    return this.#places.isFull(businessId)
   }
 
   #busy() {
-    return this.#active + this.#waiting.length + this.#following.size
+    return this.#places.taken + this.#waiting.length + this.#following.size
   }
 
   async close() {
@@ -163,7 +191,8 @@ export class SmtpMailer implements Mailer {
     const trouble = await session.open()
     this.#opening--
     if (!trouble) return this.#sendOver(session, delivery)
-    this.#width.narrow()
+    this.#places.narrow()
+    this.#openAgainAt = monotonicMs() + REFUSED_FOR_MS
     if (this.#hasOtherConnection()) return 'connection refused'
     const unavailable = asUnavailable(trouble)
     this.#refuseWaiting(unavailable)
@@ -179,8 +208,7 @@ export class SmtpMailer implements Mailer {
   #findPause(domain: string): Postponed | undefined {
     const waitMs = this.#limits.pausedMs(domain, monotonicMs())
     if (waitMs === 0) return undefined
-    const reply = `${domain} deferred many mails and gets none for a while`
-    return { kind: 'postponed', phase: 'connect', reply, waitMs }
+    return { kind: 'postponed', phase: 'connect', reply: REASONS.domainPaused, waitMs }
   }
 
   /** Waiting mails to a provider that is now paused are postponed, so that no worker waits for the pause. */
@@ -200,7 +228,6 @@ export class SmtpMailer implements Mailer {
   }
 
   async #sendOver(session: SmtpSession, delivery: Delivery): Promise<Outcome> {
-    const started = monotonicMs()
     let followingTimer: NodeJS.Timeout | undefined
     this.#working.add(session)
     const sent = await session.send(delivery, () => {
@@ -211,14 +238,12 @@ export class SmtpMailer implements Mailer {
     this.#working.delete(session)
     clearTimeout(followingTimer)
     const outcome = isSenderRefused(sent) ? asUnavailable(sent) : sent
-    const slow = this.#usualTime.isSlow(monotonicMs() - started - delivery.committingMs)
-    if (slow || outcome.reply.startsWith('421')) this.#width.narrow()
-    else if (outcome.kind === 'sent') this.#width.widen()
+    if (outcome.reply.startsWith('421')) this.#places.narrow()
+    else if (outcome.kind === 'sent') this.#places.widen()
     const following = this.#following.get(session)
     if (following) {
       this.#following.delete(session)
-      this.#active++
-      following.begin(session)
+      this.#begin(following, session)
     } else this.#keep(session)
     return outcome
   }
@@ -251,20 +276,35 @@ export class SmtpMailer implements Mailer {
   }
 
   /** Waits until the mail can begin. Returns its connection if it has one, or why it cannot begin. */
-  #turn(domain: string, delivery: Delivery) {
+  #turn(mail: Omit<Waiting, 'begin'>) {
     return new Promise<Begun>((resolve) => {
-      this.#waiting.push({ domain, delivery, begin: resolve })
+      this.#waiting.push({ ...mail, begin: resolve })
       this.#pump()
     })
+  }
+
+  #begin({ businessId, domain, begin }: Waiting, session: SmtpSession | undefined) {
+    let counts = true
+    const leaveProvider = () => {
+      if (counts) this.#limits.leave(domain)
+      counts = false
+    }
+    const leavePlace = this.#places.enter(businessId, leaveProvider)
+    const leave = () => {
+      leaveProvider()
+      leavePlace()
+    }
+    begin({ session, leave })
   }
 
   /** The mail whose envelope can be sent ahead on this connection. */
   #follow(session: SmtpSession) {
     if (monotonicMs() < this.#followAgainAt) return undefined
     if (session.mails >= this.#options.maxMailsPerConnection) return undefined
-    if (this.#active > this.#width.current) return undefined
+    if (this.#places.free < 0) return undefined
     const place = this.#waiting.findIndex(
-      ({ domain }) => this.#limits.enter(domain, monotonicMs()) === 0,
+      ({ businessId, domain }) =>
+        !this.isFull(businessId) && this.#limits.enter(domain, monotonicMs()) === 0,
     )
     if (place < 0) return undefined
     const [waiting] = this.#waiting.splice(place, 1) as [Waiting]
@@ -282,27 +322,32 @@ export class SmtpMailer implements Mailer {
     this.#followAgainAt = monotonicMs() + SLOW_FOR_MS
     this.#following.delete(session)
     session.releaseFollowing()
-    this.#limits.leave(waiting.domain, monotonicMs(), 'other')
+    this.#limits.leave(waiting.domain)
     this.#waiting.unshift(waiting)
     this.#pump()
   }
 
-  /** Begins all mails that can begin: a provider at its limit does not delay the others. */
+  /** Begins all mails that can begin: a provider or business at its limit does not delay the others. */
   #pump() {
     clearTimeout(this.#pumpTimer)
     const now = monotonicMs()
     let soonest = Number.POSITIVE_INFINITY
-    for (let i = 0; i < this.#waiting.length && this.#active < this.#width.current;) {
+    for (let i = 0; i < this.#waiting.length && this.#places.free > 0;) {
+      if (now < this.#openAgainAt && this.#idle.length === 0 && this.#hasOtherConnection()) {
+        soonest = Math.min(soonest, this.#openAgainAt - now)
+        break
+      }
       const waiting = this.#waiting[i] as Waiting
-      const wait = this.#limits.enter(waiting.domain, now)
+      const wait = this.isFull(waiting.businessId)
+        ? Number.POSITIVE_INFINITY
+        : this.#limits.enter(waiting.domain, now)
       if (wait > 0) {
         soonest = Math.min(soonest, wait)
         i++
         continue
       }
       this.#waiting.splice(i, 1)
-      this.#active++
-      waiting.begin(undefined)
+      this.#begin(waiting, undefined)
     }
     if (Number.isFinite(soonest)) this.#pumpTimer = setTimeout(() => this.#pump(), soonest)
     if (this.#busy() === 0) this.#closing?.()
@@ -310,13 +355,17 @@ export class SmtpMailer implements Mailer {
 }
 
 type Waiting = {
+  businessId: number
   domain: string
   delivery: Delivery
   begin: (begun: Begun) => void
 }
 
-/** The connection on which a mail has begun, if it has, or why it does not begin. */
-type Begun = SmtpSession | Unavailable | Postponed | undefined
+/** The connection on which a mail has begun, if it has one, or why it does not begin. */
+type Begun =
+  | { session: SmtpSession | undefined; /** Frees its place. */ leave: () => void }
+  | Unavailable
+  | Postponed
 
 /**
  * Reads `smtp://user:pass@host:port` or `smtps://…`. TLS is required unless the server is on this
@@ -353,6 +402,9 @@ export const serverOfUrl = (smtpUrl: string | undefined) =>
 const GOODBYE_MS = 1000
 const SLOW_FOR_MS = 10_000
 
+/** After a refused connection, waiting mails use the open ones for this time. */
+const REFUSED_FOR_MS = 5_000
+
 const isLoopback = (host: string) =>
   host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host)
 
@@ -371,8 +423,7 @@ const asUnavailable = ({ phase, reply }: Outcome): Unavailable => ({
   reply,
 })
 
-const isNotBegun = (begun: Begun): begun is Unavailable | Postponed =>
-  begun !== undefined && 'kind' in begun
+const isNotBegun = (begun: Begun): begun is Unavailable | Postponed => 'kind' in begun
 
 /**
  * The server wants another sign-in, or refuses the envelope sender, which the operator configures: it
@@ -388,14 +439,3 @@ function isSenderRefused({ kind, phase, reply }: Outcome) {
 const isSenderRefusedLate = (reply: string) =>
   /^53[0458]\b/.test(reply) ||
   (/sender address rejected/i.test(reply) && !/recipient address rejected/i.test(reply))
-
-/** A mail is slow if it takes four times as long as the average before it. */
-class UsualTime {
-  #usual = 0
-
-  isSlow(tookMs: number) {
-    const slow = this.#usual > 0 && tookMs > 500 && tookMs > this.#usual * 4
-    this.#usual = this.#usual === 0 ? tookMs : this.#usual * 0.95 + tookMs * 0.05
-    return slow
-  }
-}

@@ -1,23 +1,9 @@
 import { TOKEN_KINDS } from '../contract/email-template.ts'
 import type { MailContext, Tags } from '../contract/mail-context.ts'
-import type { Formats } from './formats.ts'
-import type { Words } from './words.ts'
+import { timeAtLocation, type Readers } from './readers.ts'
 
 /** The subject of a token, by which the list of tokens is grouped. */
 export type TokenKind = (typeof TOKEN_KINDS)[number]
-
-/** The formats of dates and numbers for the readers of a mail. */
-export type Readers = {
-  reader: Formats
-  staff: Formats
-  /** In the time zone of the location. */
-  atLocation: Formats
-  /** In the language of the mail. */
-  words: Words
-  isForStaff: boolean
-  /** Whether the appointment has begun when the mail is made. */
-  hasStarted: boolean
-}
 
 export type Token = {
   name: TokenName
@@ -94,6 +80,9 @@ const TAGGED = {
 
 const start = (context: MailContext) => visit(context)?.startTime
 const end = (context: MailContext) => visit(context)?.endTime
+
+const dateTimeAtLocation = (moment: Temporal.Instant, readers: Readers) =>
+  timeAtLocation(readers.atLocation.dateTime(moment), moment, readers)
 
 const staffFullName: Definition = [
   'staff',
@@ -177,6 +166,12 @@ const TOKENS = {
     'Telephone number of the business',
     '+44 20 7946 0000',
     (c) => c.business.phone,
+  ],
+  BUSINESS_ADDRESS: [
+    'business',
+    'Postal address of the business',
+    '1 Harbour Road, Bristol',
+    (c) => c.business.postalAddress,
   ],
   BUSINESS_TIMEZONE: [
     'business',
@@ -298,7 +293,9 @@ const TOKENS = {
     'First consultation, Tuesday, November 3, 2026 at 2:30 PM',
     (c, readers) =>
       withMoment(start(c), (moment) =>
-        [serviceName[3](c, readers), readers.reader.dateTime(moment)].filter(Boolean).join(', '),
+        [serviceName[3](c, readers), dateTimeAtLocation(moment, readers)]
+          .filter(Boolean)
+          .join(', '),
       ),
   ],
   APPT_EXTERNALID: [
@@ -339,8 +336,8 @@ const TOKENS = {
   ],
   APPT_TIMEZONE: [
     'appointment',
-    'Name of the zone its times are written in',
-    'Greenwich Mean Time',
+    'The clock that %APPT_TIME% follows',
+    'London time',
     (c, { reader }) => withMoment(start(c), reader.zoneName),
   ],
   APPT_DURATION: [
@@ -350,6 +347,27 @@ const TOKENS = {
     (c, { reader }) => withMoment(visit(c), (visit) => reader.minutes(lengthOf(visit))),
   ],
   APPT_STATUS: ['appointment', 'Its status', 'Confirmed', (c) => visit(c)?.status],
+  APPT_DATE_LOCATION: [
+    'appointment',
+    'Day on which it starts at the location',
+    'Tuesday, November 3, 2026',
+    (c, { atLocation }) => withMoment(start(c), atLocation.date),
+  ],
+  APPT_TIME_LOCATION: [
+    'appointment',
+    'Time at which it starts at the location; names the place if the reader’s clock differs',
+    '2:30 PM, London time',
+    (c, readers) =>
+      withMoment(start(c), (moment) =>
+        timeAtLocation(readers.atLocation.time(moment), moment, readers),
+      ),
+  ],
+  APPT_DATE_TIME_LOCATION: [
+    'appointment',
+    'Day and time at which it starts at the location; names the place if the reader’s clock differs',
+    'Tuesday, November 3, 2026 at 2:30 PM, London time',
+    (c, readers) => withMoment(start(c), (moment) => dateTimeAtLocation(moment, readers)),
+  ],
   APPT_DATE_STAFF: [
     'appointment',
     'Day on which it starts, in the zone of the member of staff',
@@ -432,15 +450,49 @@ const TOKENS = {
 
   CONFIRM_URL: [
     'appointment',
-    'Link with which the client confirms the appointment; empty in mails to others',
+    'Link with which the client confirms the appointment or class; empty in mails to others',
     'https://bellwether.harbour.example/answer/confirm.7d1f',
     (c) => c.answerLinks?.confirm,
   ],
   CANCEL_URL: [
     'appointment',
-    'Link with which the client cancels the appointment; empty in mails to others',
+    'Link with which the client cancels the appointment or class; empty in mails to others',
     'https://bellwether.harbour.example/answer/cancel.7d1f',
     (c) => c.answerLinks?.cancel,
+  ],
+  SIGN_URL: [
+    'disclaimer',
+    'Link with which the client reads and signs the form; empty in mails to others',
+    'https://bellwether.harbour.example/answer/sign.7d1f',
+    (c) => c.answerLinks?.sign,
+  ],
+  ANSWER_CLIENT: [
+    'appointment',
+    'Name of the client who answered by the link; empty in mails to clients',
+    'Ada Okafor',
+    (c, { isForStaff }) =>
+      isForStaff ? (c.classSchedule ? c.classSchedule.answeredBy : fullName(c.client)) : null,
+  ],
+  ANSWER: [
+    'class',
+    'What the student answered by the link: confirmed, cancelled, or comes after all; empty in mails to clients',
+    'confirmed',
+    (c, { isForStaff, words }) => {
+      const answer = c.classSchedule?.answer
+      return isForStaff && answer ? words.answers[answer] : null
+    },
+  ],
+  ANSWER_NOTE: [
+    'appointment',
+    'Why the client cancelled by the link; empty in mails to clients',
+    'I have a cold.',
+    (c, { isForStaff }) => (isForStaff ? c.calendar?.answerNote : null),
+  ],
+  APPT_MOVED_FROM: [
+    'appointment',
+    'Day and time before the move that the mail tells of, at the location; empty in other mails',
+    'Monday, November 2, 2026 at 9:00 AM',
+    (c, readers) => withMoment(c.movedFrom, (moment) => dateTimeAtLocation(moment, readers)),
   ],
   RESCHEDULE_URL: [
     'appointment',

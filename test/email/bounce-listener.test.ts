@@ -3,20 +3,32 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { startBounceListener, type BounceListening } from '../../src/email/bounce-listener.ts'
+import { readReport } from '../../src/email/mail-reports.ts'
+import { readBounceAddress } from '../../src/email/verp.ts'
+import { isFull } from '../proofs/random.ts'
+import { findSlowRuns, HOSTILE_UNITS } from '../support/hostile-text.ts'
 import { until } from '../support/until.ts'
 
-type Given = Partial<BounceListening<string>>
+type Mail = { businessId: number }
+type Given = Partial<BounceListening<Mail>>
 
-/** A listener that knows one bounce address and records what it receives. */
+const MAILS = new Map([
+  ['bounce+1@b.example', { businessId: 1 }],
+  ['bounce+2@b.example', { businessId: 2 }],
+])
+
+/** A listener that knows two bounce addresses and records what it receives. */
 async function startListener(t: TestContext, given: Given = {}) {
-  const received: [string, string | undefined][] = []
+  const received: [string, Mail | undefined][] = []
   const errors: unknown[] = []
-  const { port, close } = await startBounceListener<string>({
+  const { port, close } = await startBounceListener<Mail>({
     protocol: 'smtp',
     host: '127.0.0.1',
     port: 0,
     domain: 'b.example',
-    findMail: async (address) => (address === 'bounce+1@b.example' ? 'mail 1' : undefined),
+    findMail: async (address) => MAILS.get(address),
+    peerOf: (ip) => ip,
+    isAllowed: () => true,
     receive: async (raw, mail) => {
       received.push([raw, mail])
       return true
@@ -29,8 +41,8 @@ async function startListener(t: TestContext, given: Given = {}) {
 }
 
 /** Sends each line after the reply to the previous one; returns the reply codes. */
-async function talk(port: number, lines: string[]) {
-  const socket = connect(port, '127.0.0.1')
+async function talk(port: number, lines: string[], localAddress = '127.0.0.1') {
+  const socket = connect({ port, host: '127.0.0.1', localAddress })
   socket.setEncoding('utf8')
   const codes: string[] = []
   let buffered = ''
@@ -69,14 +81,14 @@ test('a message for a known bounce address is accepted over SMTP and LMTP', asyn
     const lines = mailTo('bounce+1@b.example')
     if (protocol === 'lmtp') lines[0] = 'LHLO me.example'
     assert.equal(await talk(port, lines), '220 250 250 250 354 250')
-    assert.deepEqual(received, [['Subject: x\r\n\r\nhello\r\n', 'mail 1']])
+    assert.deepEqual(received, [['Subject: x\r\n\r\nhello\r\n', { businessId: 1 }]])
   }
 })
 
 test('every other recipient is refused: the listener relays nothing and accepts no credentials', async (t) => {
   const { port, received } = await startListener(t)
   for (const address of [
-    'bounce+2@b.example',
+    'bounce+3@b.example',
     'someone@elsewhere.example',
     'postmaster@b.example',
     'feedback@elsewhere.example',
@@ -115,8 +127,8 @@ test('if a message cannot be recorded now, the sender is told to try again', asy
   assert.equal(unsaved.errors.length + unknown.errors.length, 2)
 })
 
-test('large messages are truncated or refused, and too many are deferred', async (t) => {
-  const limits = { messageBytes: 5_000, keptBytes: 100, recipientsPerSecond: 0, recipientBurst: 2 }
+test('large messages are truncated or refused', async (t) => {
+  const limits = { messageBytes: 5_000, keptBytes: 100 }
   const { port, received } = await startListener(t, { limits })
   const message = (size: number) =>
     `Subject: x\r\n\r\n${`${'a'.repeat(98)}\r\n`.repeat(size / 100)}`
@@ -124,20 +136,77 @@ test('large messages are truncated or refused, and too many are deferred', async
   assert.equal(await talk(port, mailTo(to, message(4_000))), '220 250 250 250 354 250')
   assert.equal(received[0]![0].length, 100)
   assert.equal(await talk(port, mailTo(to, message(9_000))), '220 250 250 250 354 552')
-  assert.equal(await talk(port, mailTo(to).slice(0, 3)), '220 250 250 451')
 })
 
-test('connections are limited in number', async (t) => {
-  const { port } = await startListener(t, { limits: { connections: 1, sessionMs: 600_000 } })
+test('messages count for the business of their mail, others for the peer, and nobody else waits', async (t) => {
+  const counts = new Map<string, number>()
+  const isAllowed = (name: string) => {
+    counts.set(name, (counts.get(name) ?? 0) + 1)
+    return counts.get(name)! <= 1
+  }
+  const { port } = await startListener(t, { isAllowed })
+  const ask = (address: string, from?: string) =>
+    talk(port, mailTo(address).slice(0, 3), from).then((codes) => codes.slice(-3))
+  assert.equal(await ask('feedback@b.example'), '250')
+  assert.equal(await ask('feedback@b.example'), '451')
+  assert.equal(await ask('forged@b.example'), '451')
+  assert.equal(await ask('feedback@b.example', '127.0.0.2'), '250')
+  assert.equal(await ask('bounce+1@b.example'), '250')
+  assert.equal(await ask('bounce+1@b.example', '127.0.0.3'), '451')
+  assert.equal(await ask('bounce+2@b.example'), '250')
+})
+
+test('the connections of a peer are limited, and others still connect', async (t) => {
+  const { port } = await startListener(t, { limits: { connectionsPerPeer: 1 } })
   const first = connect(port, '127.0.0.1')
   await once(first, 'data')
   assert.equal(await talk(port, []), '421')
+  assert.equal(await talk(port, ['EHLO me.example'], '127.0.0.2'), '220 250')
   first.destroy()
   await until(async () => (await talk(port, ['EHLO me.example'])) === '220 250')
 })
 
+test('if all connections are taken, the peer with the most loses its oldest', async (t) => {
+  const { port } = await startListener(t, { limits: { connections: 3 } })
+  const [oldest, second] = [1, 2].map(() => connect(port, '127.0.0.1').on('error', () => {}))
+  const other = connect({ port, host: '127.0.0.1', localAddress: '127.0.0.2' })
+  await Promise.all([oldest!, second!, other].map((socket) => once(socket, 'data')))
+  const closed = once(oldest!.resume(), 'close')
+  assert.equal(await talk(port, ['EHLO me.example'], '127.0.0.3'), '220 250')
+  await closed
+  assert.deepEqual([second!.closed, other.closed], [false, false])
+  for (const socket of [second!, other]) socket.destroy()
+})
+
+const RUNS_OF_EACH = isFull ? HOSTILE_UNITS.length : 30
+
+test('no command or message takes more than linear time for a long run of any character', async (t) => {
+  const { port, errors } = await startListener(t, {
+    findMail: async (address) => {
+      readBounceAddress(address, 'b.example')
+      return undefined
+    },
+    receive: async (raw) => Boolean(await readReport(0, raw)),
+  })
+  let next = 0
+  const takeRuns = () =>
+    Array.from({ length: RUNS_OF_EACH }, () => HOSTILE_UNITS[next++ % HOSTILE_UNITS.length]!)
+  const [hello, from, , data] = mailTo('')
+  for (const linesOf of [
+    (text: string) => [text],
+    (text: string) => [`EHLO ${text}`],
+    (text: string) => [hello!, `MAIL FROM:<${text}>`],
+    (text: string) => [hello!, from!, `RCPT TO:<${text}>`],
+    (text: string) => [hello!, from!, 'RCPT TO:<feedback@b.example>', data!, `${text}\r\n.`],
+  ]) {
+    const send = (text: string) => talk(port, linesOf(text))
+    assert.deepEqual(await findSlowRuns(send, () => 16_384, takeRuns()), [], linesOf('…').join(' '))
+  }
+  assert.deepEqual(errors, [])
+})
+
 test('connections are limited in time', async (t) => {
-  const { port } = await startListener(t, { limits: { connections: 1, sessionMs: 50 } })
+  const { port } = await startListener(t, { limits: { sessionMs: 50 } })
   const idle = connect(port, '127.0.0.1')
     .on('error', () => {})
     .resume()

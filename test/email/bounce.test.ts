@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readMailReport } from '../../src/email/bounce.ts'
+import { readReport } from '../../src/email/mail-reports.ts'
+import { assertNeverBlocks } from '../support/event-loop.ts'
 
 const readBounces = async (raw: string) => (await readMailReport(raw)).bounces
 
@@ -35,7 +37,6 @@ const failed =
   'Reporting-MTA: dns; mx.example\r\n\r\nFinal-Recipient: rfc822; ada@example.org\r\nAction: failed\r\nStatus: 5.1.1\r\nDiagnostic-Code: smtp; 550 5.1.1\r\n no such user'
 
 const bounce = {
-  messageId: '<42.1@mail.harbour.example>',
   recipient: 'ada@example.org',
   permanent: true,
   isNoSuchMailbox: true,
@@ -45,7 +46,9 @@ const bounce = {
 }
 
 test('a bounce contains the mail, the recipient and the reply of the server', async () => {
-  assert.deepEqual(await readBounces(report(failed)), [bounce])
+  const { bounces, messageId } = await readMailReport(report(failed))
+  assert.deepEqual(bounces, [bounce])
+  assert.equal(messageId, '<42.1@mail.harbour.example>')
 })
 
 test('bounces in other formats are read too', async () => {
@@ -158,6 +161,86 @@ test('a bounce report of OpenSMTPD is read, which has the reply in its human-rea
   assert.deepEqual(envelopeSenders, ['bounce+1-1-aaaaaaaaaaaaaaaaaaaa@bounces.example'])
 })
 
+/** The text of a bounce, and the reason that is read from it. */
+const TEXT_BOUNCES: [string, string[], string][] = [
+  [
+    'qmail',
+    [
+      'Hi. This is the qmail-send program at mx.example.',
+      "I'm afraid I wasn't able to deliver your message to the following addresses.",
+      "This is a permanent error; I've given up. Sorry it didn't work out.",
+      '',
+      '<ada@example.org>:',
+      'Sorry, no mailbox here by that name. (#5.1.1)',
+      '',
+      '--- Below this line is a copy of the message.',
+    ],
+    'Sorry, no mailbox here by that name. (#5.1.1)',
+  ],
+  [
+    'Exim',
+    [
+      'This message was created automatically by mail delivery software.',
+      '',
+      'A message that you sent could not be delivered to one or more of its',
+      'recipients. This is a permanent error. The following address(es) failed:',
+      '',
+      '  ada@example.org',
+      '    host mx.example [192.5.1.1]: 550 5.1.1 no such user',
+      '',
+      '------ This is a copy of the message, including all the headers. ------',
+    ],
+    'host mx.example [192.5.1.1]: 550 5.1.1 no such user',
+  ],
+  [
+    'Sendmail',
+    [
+      '   ----- The following addresses had permanent fatal errors -----',
+      '<ada@example.org>',
+      '    (reason: 550 5.1.1 no such user)',
+      '',
+      '   ----- Original message follows -----',
+    ],
+    '(reason: 550 5.1.1 no such user)',
+  ],
+]
+
+const textBounce = (lines: string[], from = 'MAILER-DAEMON@mx.example') =>
+  [
+    `From: ${from}`,
+    'To: bounce+1-1-aaaaaaaaaaaaaaaaaaaa@bounces.example',
+    'Subject: failure notice',
+    '',
+    ...lines,
+    '',
+    'Return-Path: <bounce+2@bounces.example>',
+    'Message-ID: <42.1@mail.harbour.example>',
+    '',
+    'carol@example.org',
+  ].join('\r\n')
+
+for (const [server, lines, words] of TEXT_BOUNCES) {
+  test(`a bounce that is plain text is read: ${server}`, async () => {
+    assert.deepEqual(await readMailReport(textBounce(lines)), {
+      bounces: [{ ...bounce, words }],
+      complaint: undefined,
+      complainant: undefined,
+      messageId: '<42.1@mail.harbour.example>',
+      envelopeSenders: [
+        'bounce+1-1-aaaaaaaaaaaaaaaaaaaa@bounces.example',
+        'bounce+2@bounces.example',
+      ],
+    })
+  })
+}
+
+test('a plain text that is a delay, or from a person, is not a bounce', async () => {
+  const [, lines] = TEXT_BOUNCES[0]!
+  assert.deepEqual(await readBounces(textBounce(lines, 'ada@example.org')), [])
+  const delay = lines.filter((line) => !line.includes('permanent error'))
+  assert.deepEqual(await readBounces(textBounce(delay)), [])
+})
+
 const SOFT: [string, boolean][] = [
   ['5.2.2', true],
   ['5.2.1', true],
@@ -211,7 +294,7 @@ const feedback = (type: string, fields: string[] = []) =>
     '',
   ].join('\r\n')
 
-test('a complaint names the mail, the recipient and the envelope sender', async () => {
+test('a complaint names the mail and the envelope sender', async () => {
   const fields = [
     'Original-Mail-From: <bounce+1@bounces.example>',
     'Original-Rcpt-To: <ada@example.org>',
@@ -219,18 +302,16 @@ test('a complaint names the mail, the recipient and the envelope sender', async 
   ]
   assert.deepEqual(await readMailReport(feedback('abuse', fields)), {
     bounces: [],
-    complaint: {
-      messageId: '<42.1@mail.harbour.example>',
-      recipient: 'ada@example.org',
-      type: 'abuse',
-    },
+    complaint: 'abuse',
+    complainant: 'ada@example.org',
+    messageId: '<42.1@mail.harbour.example>',
     envelopeSenders: [
       'feedback@bounces.example',
       'bounce+1@bounces.example',
       'bounce+2@bounces.example',
     ],
   })
-  assert.equal((await readMailReport(feedback('opt-out'))).complaint?.recipient, null)
+  assert.equal((await readMailReport(feedback('opt-out'))).complaint, 'opt-out')
 })
 
 for (const type of ['not-spam', 'auth-failure', 'fraud', 'virus', 'other', '']) {
@@ -238,3 +319,22 @@ for (const type of ['not-spam', 'auth-failure', 'fraud', 'virus', 'other', '']) 
     assert.equal((await readMailReport(feedback(type))).complaint, undefined)
   })
 }
+
+test('a report of a hundred thousand lines blocks nobody, and the report before them is read', async (t) => {
+  const hostile = report(failed).replace('See you.', '\r\n'.repeat(60_000))
+  const { bounces } = await assertNeverBlocks(t, 'a bounce of empty lines', () =>
+    readReport(1, hostile),
+  )
+  assert.deepEqual(bounces, [bounce])
+})
+
+test('reports of other businesses are read between those of a business that sends many', async () => {
+  const hostile = report(failed).replace('See you.', '\r\n'.repeat(60_000))
+  const order: string[] = []
+  const many = Array.from({ length: 4 }, () =>
+    readReport(1, hostile).then(() => order.push('many')),
+  )
+  const one = readReport(2, report(failed)).then(() => order.push('one'))
+  await Promise.all([...many, one])
+  assert.ok(order.indexOf('one') <= 2, order.join())
+})

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseFragment, type DefaultTreeAdapterMap } from 'parse5'
 import { templateFaults } from '../../src/email/check-template.ts'
-import { prepareHtml, storedHtml, textOfHtml } from '../../src/email/html.ts'
+import { prepareHtml, removedParts, storedHtml, textOfHtml } from '../../src/email/html.ts'
 import { markupFaults } from '../../src/email/markup.ts'
 import { compileTemplate, mergeMail } from '../../src/email/merge.ts'
 import { HTML_TASKS } from '../../src/email/read-html.ts'
@@ -291,4 +291,30 @@ test('a token hidden in entities is found too', () => {
 test('at most twenty errors of a text are returned', () => {
   assert.equal(templateFaults({ emailBodyText: '%NO_SUCH% '.repeat(1_000) }).length, 20)
   assert.equal(markupFaults(`<p style="${'%REASON%'.repeat(1_000)}">`).length, 20)
+})
+
+test('a handler on a tag that browsers drop here is not stored, and is named', () => {
+  for (const [html, removed] of [
+    ['<body onload="x()"><p>Hello</p></body>', ['body onload']],
+    ['<html onmouseover=x()><p>Hello</p></html>', ['html onmouseover']],
+    ['<p>Hello</p><frameset onload="x()">', ['frameset', 'frameset onload']],
+    ['<p>Hello</p><tr onclick="x()"><td>a</td></tr>', ['tr onclick']],
+    ['<p>Hello</p><col title=">" onclick="x()">', ['col onclick']],
+    ['<table><caption/onclick="x()">b</caption></table>', ['caption onclick']],
+    ['<p>Hi</p><script>x()</script><a href="javascript:x()">y</a>', ['script', 'a href']],
+  ] as const) {
+    const prepared = prepareHtml(html)
+    assert.deepEqual(removedParts(html, prepared), removed, html)
+    assert.doesNotMatch(storedHtml(html, prepared), /\son\w+|\/on\w+|script/, html)
+  }
+})
+
+test('HTML of which nothing is removed is stored as its author wrote it', () => {
+  for (const html of [
+    '<table><tbody><tr><td style="color: red">a</td></tr></tbody></table>',
+    '<html><body><P>Hello</P></body></html>',
+  ]) {
+    assert.deepEqual(removedParts(html, prepareHtml(html)), [])
+    assert.equal(storedHtml(html, prepareHtml(html)), html)
+  }
 })

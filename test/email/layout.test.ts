@@ -7,6 +7,7 @@ import { HTML_TASKS } from '../../src/email/read-html.ts'
 import { renderDemoMails } from '../support/demo-mails.ts'
 import { htmlAttacks } from '../support/html-attacks.ts'
 import { fullContext, plainTemplate } from '../support/mail-context.ts'
+import { assertNoDebris, sparseContexts } from '../support/sparse-contexts.ts'
 
 type Node = DefaultTreeAdapterMap['node']
 type Element = DefaultTreeAdapterMap['element']
@@ -39,8 +40,8 @@ test('every mail has the name of the business, the appointment and an address', 
   for (const part of [html, text]) {
     assert.match(part, /Harbour Clinic/)
     assert.match(part, /Tuesday, November 3, 2026/)
-    assert.match(part, /9:30 – 10:15 AM \(Eastern Standard Time\)/)
-    assert.match(part, /Local time: 2:30 – 3:15 PM \(Greenwich Mean Time\)/)
+    assert.match(part, /2:30 – 3:15 PM, London time/)
+    assert.match(part, /Your time: 9:30 – 10:15 AM, New York time/)
     assert.match(part, /With: Maya Lindqvist/)
     assert.match(part, /Quayside, 4 Quay Street, Bristol/)
     assert.match(part, /maps\/search\/\?api=1&(?:amp;)?query=4%20Quay%20Street%2C%20Bristol/)
@@ -54,14 +55,76 @@ test('a reader in the time zone of the location sees one time, without the zone'
   const { client } = fullContext()
   const { text } = merge({}, { client: { ...client, timeZone: null } })
   assert.match(text, /^2:30 – 3:15 PM$/m)
-  assert.doesNotMatch(text, /Local time|Greenwich/)
+  assert.doesNotMatch(text, /Your time|London time/)
 })
 
-test('the local time has its date if the day differs', () => {
+test('the reader’s own time has its date if the day differs', () => {
   const { client } = fullContext()
   const { text } = merge({}, { client: { ...client, timeZone: 'Pacific/Auckland' } })
-  assert.match(text, /^Wednesday, November 4, 2026\n3:30 – 4:15 AM \(New Zealand/m)
-  assert.match(text, /^Local time: Tuesday, November 3, 2026, 2:30 – 3:15 PM \(Greenwich/m)
+  assert.match(text, /^Tuesday, November 3, 2026\n2:30 – 3:15 PM, London time$/m)
+  assert.match(text, /^Your time: Wednesday, November 4, 2026, 3:30 – 4:15 AM, Auckland time$/m)
+})
+
+test('a subject names the clock of the location only for readers with another clock', () => {
+  const { client } = fullContext()
+  const subject = 'See you at %APPT_TIME_LOCATION%'
+  const subjectIn = (timeZone: string | null, language = 'en') =>
+    merge({ subject, language }, { client: { ...client, timeZone } }).subject
+  assert.equal(subjectIn('America/New_York'), 'See you at 2:30 PM, London time')
+  assert.equal(subjectIn('Europe/Lisbon'), 'See you at 2:30 PM')
+  assert.equal(subjectIn(null), 'See you at 2:30 PM')
+  assert.equal(subjectIn('America/New_York', 'fr'), 'See you at 14:30, heure locale à Londres')
+  assert.equal(subjectIn('America/New_York', 'de'), 'See you at 14:30, Ortszeit London')
+})
+
+test('a location whose zone names no city is told by the name of its zone', () => {
+  const location = { ...fullContext().location!, timeZone: 'UTC' }
+  assert.match(merge({}, { location }).text, /^2:30 – 3:15 PM, Coordinated Universal Time$/m)
+})
+
+test('a mail about no location has the postal address of the business', () => {
+  const { html, text } = merge({}, { location: null, calendar: null })
+  for (const part of [html, text]) assert.match(part, /1 Harbour Road, Bristol/)
+})
+
+test('a mail about a move has the time before, crossed out; no other mail has it', () => {
+  const moved = merge({}, {})
+  assert.match(moved.html, /line-through">Monday, November 2, 2026 at 9:00 AM, London time</)
+  assert.match(moved.text, /^Before: Monday, November 2, 2026 at 9:00 AM, London time$/m)
+  const other = merge({}, { movedFrom: null })
+  assert.doesNotMatch(other.html + other.text, /November 2/)
+})
+
+test('the directions are in the card, unless the author has placed them', () => {
+  const { html, text } = merge({ html: '<p>Hello</p>', text: 'Hello' })
+  for (const part of [html, text]) assert.equal(part.split('Second floor.').length, 2)
+  const directions = '%LOCATION_DIRECTIONS%'
+  const own = merge({ html: `<p>${directions}</p>`, text: directions })
+  for (const part of [own.html, own.text]) assert.equal(part.split('Second floor.').length, 2)
+})
+
+test('beside the calendar file there are links for Google and Outlook, each on its own line of text', () => {
+  const { html, text } = merge({ html: '', text: '' })
+  for (const part of [html, text]) {
+    assert.match(part, /addToCalendar\/7d1f\?to=google/)
+    assert.match(part, /addToCalendar\/7d1f\?to=outlook/)
+  }
+  for (const line of text.split('\n')) assert.ok(line.split('https://').length <= 2, line)
+})
+
+test('no line of a mail has two links', () => {
+  for (const { templateName, html } of renderDemoMails()) {
+    const lines = html.split(/<br|<\/?(?:p|div|td|tr|table|li)\b/)
+    for (const line of lines) assert.ok(line.split('<a ').length <= 2, `${templateName}: ${line}`)
+  }
+})
+
+test('lists of mails show when and where, or what an invitation, a recall or a form is about', () => {
+  for (const { templateName, subject, html } of renderDemoMails()) {
+    const [, preheader] = /mso-hide:all[^>]*>([^&<]+)/.exec(html) ?? []
+    assert.ok(preheader?.trim(), templateName)
+    assert.notEqual(preheader, subject)
+  }
 })
 
 test('the card is where the author puts it, else below the text', () => {
@@ -92,11 +155,12 @@ test('a cancelled appointment is shown as cancelled, without a calendar button o
   assert.doesNotMatch(html + text, /Kalender|maps/)
 })
 
-test('staff read the client’s name and the time in their own zone', () => {
+test('staff read the client’s name, and their own time below that of the location', () => {
   const mail = mergeMail(laidOut(), fullContext(visit), 'staff', before)
   assert.match(mail.text, /Client: Ada Okafor/)
   assert.match(mail.text, /Phone: \+44 7700 900123/)
-  assert.match(mail.text, /^3:30 – 4:15 PM \(Central European Standard Time\)$/m)
+  assert.match(mail.text, /^2:30 – 3:15 PM, London time$/m)
+  assert.match(mail.text, /^Your time: 3:30 – 4:15 PM, Stockholm time$/m)
   assert.doesNotMatch(mail.text, /With:/)
 })
 
@@ -107,7 +171,8 @@ test('a mail is in one language: dates, labels and links follow the template', (
     'Dienstag, 3. November 2026',
     'Bei: Maya',
     'Ort: ',
-    'Ortszeit: ',
+    'Ortszeit London',
+    'Ihre Zeit: ',
     'In den Kalender',
     'abbestellen',
   ])
@@ -117,7 +182,8 @@ test('a mail is in one language: dates, labels and links follow the template', (
     'mardi 3 novembre 2026',
     'Avec\u00a0: Maya',
     'Lieu\u00a0: ',
-    'Heure locale\u00a0: ',
+    'heure locale à Londres',
+    'Votre heure\u00a0: ',
     'Ajouter au calendrier',
     'Ne plus recevoir',
   ])
@@ -165,7 +231,7 @@ test('the author’s media rules are kept, limited to the mail’s body and its 
 
 test('every demo mail is complete in three languages, without empty tokens or faults', () => {
   const mails = renderDemoMails()
-  assert.equal(mails.length, 45)
+  assert.equal(mails.length, 57)
   for (const { templateName, language, faults, emptyTokens, html, text } of mails) {
     const name = `${templateName} ${language}`
     assert.deepEqual(faults, [], name)
@@ -173,6 +239,16 @@ test('every demo mail is complete in three languages, without empty tokens or fa
     assert.doesNotMatch(html + text, /%[A-Z_]{3,}|undefined|null/, name)
     assert.match(html, new RegExp(`<html lang="${language}"`), name)
     assert.ok(html.length < 8_000, `${name}: ${html.length}`)
+  }
+})
+
+test('a demo mail without an optional value shows no debris of it', () => {
+  for (const { templateName, language, compiled, context } of renderDemoMails()) {
+    const recipient = /staff|Client|Student/.test(templateName) ? 'staff' : 'client'
+    for (const less of sparseContexts(context)) {
+      const mail = mergeMail(compiled, { ...context, ...less }, recipient, before)
+      assertNoDebris(mail, `${templateName} ${language} without ${Object.keys(less)}`)
+    }
   }
 })
 

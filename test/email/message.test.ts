@@ -54,6 +54,7 @@ const entry = (changes: Partial<CalendarEntry> = {}): CalendarEntry => ({
   summary: 'First consultation',
   description: null,
   location: 'Quayside',
+  url: 'https://harbour.example',
   organizer: { name: 'Harbour Clinic', address: 'hello@harbour.example' },
   attendee: { name: 'Ada Okafor', address: 'ada@example.org' },
   changedTime: Temporal.Instant.from('2026-11-01T08:00:00Z'),
@@ -136,6 +137,16 @@ test('a mail that readers can unsubscribe from has one-click headers', async () 
   const value = (key: string) => headers.find((header) => header.key === key)?.value
   assert.equal(value('list-unsubscribe'), '<https://bellwether.example/unsubscribe/7d1f>')
   assert.equal(value('list-unsubscribe-post'), 'List-Unsubscribe=One-Click')
+  const listed = await read({
+    unsubscribeLink: 'https://bellwether.example/unsubscribe/7d1f',
+    list: { name: 'Harbour Clinic', id: 'category-3.business-1.mail.harbour.example' },
+    feedbackId: 'template-5:business-1:bellwether',
+    language: 'de',
+  })
+  const told = new Map(listed.headers.map((one) => [one.key, one.value]))
+  assert.match(told.get('list-id')!, /<category-3\.business-1\.mail\.harbour\.example>$/)
+  assert.equal(told.get('feedback-id'), 'template-5:business-1:bellwether')
+  assert.equal(told.get('content-language'), 'de')
   const without = await read()
   assert.equal(
     without.headers.find(({ key }) => key.startsWith('list-')),
@@ -158,6 +169,9 @@ test('the attached calendar file has the same UID if it is published and if it i
     assert.ok(lines.includes(cancelled ? 'STATUS:CANCELLED' : 'STATUS:CONFIRMED'))
     assert.ok(lines.includes('UID:calendar-1-5-mtuseqkg@mail.harbour.example'))
     assert.ok(lines.includes('SEQUENCE:2'))
+    assert.ok(lines.includes('URL:https://harbour.example/'))
+    assert.ok(lines.includes('TRANSP:OPAQUE'))
+    assert.equal(lines.includes('TRIGGER:-PT2H'), !cancelled, 'a reminder two hours before')
     assert.ok(lines.includes('DTSTART:20261103T143000Z'))
     assert.ok(lines.includes('DTEND:20261103T151500Z'))
     const attendees = lines.filter((line) => line.startsWith('ATTENDEE'))

@@ -9,7 +9,8 @@ function startProvider() {
   const limits = new ProviderLimits({ '*': { concurrent: 20, perSecond: 1_000 } })
   const send = (now: number, left: SendResult) => {
     assert.equal(limits.enter('gmail.com', now), 0)
-    limits.leave('gmail.com', now, left)
+    limits.leave('gmail.com')
+    limits.note('gmail.com', now, left)
   }
   return { limits, send }
 }
@@ -72,7 +73,8 @@ test('the most throttled domains are listed first', () => {
   const defer = (domain: string, times: number) => {
     for (let i = 0; i < times; i += 1) {
       assert.equal(limits.enter(domain, i * 10), 0)
-      limits.leave(domain, i * 10, 'deferred')
+      limits.leave(domain)
+      limits.note(domain, i * 10, 'deferred')
     }
   }
   defer('a.example', 1)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { before, test } from 'node:test'
+import { test } from 'node:test'
 import { authenticate } from 'mailauth'
-import { dkimSigner, makeDkimKeys, signMessage, type DkimKeys } from '../../src/email/dkim.ts'
+import { dkimSigner, makeDkimKeys, signMessage } from '../../src/email/dkim.ts'
 import { buildMessage, messageText } from '../../src/email/message.ts'
 import { makeResolver } from '../../src/email/resolver.ts'
 import {
@@ -19,10 +19,7 @@ const RELAY = '192.0.2.10'
 const ROUTE = { spfMechanism: 'a:relay.provider.example', envelopeDomain: 'operator.example' }
 const RELAY_ZONE: Zone = { 'relay.provider.example': { A: [RELAY] } }
 
-let made: DkimKeys
-before(async () => {
-  made = await makeDkimKeys()
-})
+const made = await makeDkimKeys()
 const keys = () => ({ domain: DOMAIN, selector: 'bw1', ...made })
 
 /** A DNS zone with every record that the service asks for. */

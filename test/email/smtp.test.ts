@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { pipeline } from 'node:stream'
@@ -15,6 +16,7 @@ import {
 } from '../../src/email/smtp.ts'
 import { startMailServer, type Act, type Behaviour, type Point } from '../support/mail-server.ts'
 import { testCertificate } from '../support/tls-certificate.ts'
+import { until } from '../support/until.ts'
 
 const message = (emailId = 1, text = 'See you.\n'): Message =>
   buildMessage({
@@ -62,7 +64,8 @@ const send = (
   beforeMessageEnd = async () => {},
   to = 'ada@example.org',
   mail = message(),
-) => mailer.send({ from: 'hello@harbour.example', to, message: mail, beforeMessageEnd })
+  businessId = 1,
+) => mailer.send({ businessId, from: 'hello@harbour.example', to, message: mail, beforeMessageEnd })
 
 /** Large enough to be sent in several chunks. */
 const largeMessage = message(1, 'See you, and here is much more to read.\n'.repeat(2000))
@@ -420,6 +423,7 @@ test('without a mail server a mail is captured', async () => {
   const mailer = new CaptureMailer()
   let commits = 0
   const mail = {
+    businessId: 1,
     from: 'hello@harbour.example',
     message: message(),
     beforeMessageEnd: async () => void commits++,
@@ -538,7 +542,7 @@ const ends: { name: string; act: Act; kind: Outcome['kind']; connections: number
 for (const { name, act, kind, connections } of ends) {
   test(`a mail that follows one that ${name} is sent once`, async (t) => {
     const server = await startMailServer(t, { at: 'end', act })
-    const mailer = openMailer(t, server, { maxConnections: 1, followingMs: LONG_MS })
+    const mailer = openMailer(t, server, { connections: 1, followingMs: LONG_MS })
     const ends: number[] = []
     const outcomes = await Promise.all(
       [1, 2, 3].map((id) =>
@@ -560,7 +564,7 @@ for (const { name, act, kind, connections } of ends) {
 
 test('a mail whose envelope is refused while another mail is pending gets its own answer', async (t) => {
   const server = await startMailServer(t, { at: 'rcpt', act: { reply: '550 nobody\r\n' } })
-  const mailer = openMailer(t, server, { maxConnections: 1, followingMs: LONG_MS })
+  const mailer = openMailer(t, server, { connections: 1, followingMs: LONG_MS })
   const refused = send(mailer, undefined, 'nobody@example.org')
   const outcomes = await Promise.all([refused, send(mailer), send(mailer)])
   assert.deepEqual(
@@ -572,7 +576,7 @@ test('a mail whose envelope is refused while another mail is pending gets its ow
 
 test('a server that is slow with one mail does not delay the next one', async (t) => {
   const server = await startMailServer(t, { at: 'end', act: { next: 'hang' } })
-  const mailer = openMailer(t, server, { maxConnections: 2 })
+  const mailer = openMailer(t, server, { connections: 2 })
   const [first, ...others] = [1, 2, 3].map((id) => send(mailer, undefined, undefined, message(id)))
   const kinds = (await Promise.all(others)).map(({ kind }) => kind)
   assert.deepEqual(kinds, ['sent', 'sent'])
@@ -582,9 +586,53 @@ test('a server that is slow with one mail does not delay the next one', async (t
   assert.equal(server.taken.length, 2)
 })
 
+/** A server that never answers the end of a message to `hang@…`, and mails for it. */
+async function startHanging(t: TestContext) {
+  const server = await startMailServer(t, { hangsWith: (to) => to.startsWith('hang@') })
+  const mailer = openMailer(t, server, { connections: 2, hangingMs: 50 })
+  let id = 0
+  const sendTo = (name: string, businessId = 1) =>
+    send(mailer, undefined, `${name}@example.org`, message((id += 1)), businessId)
+  return { server, mailer, sendTo }
+}
+
+test('mails that get no answer do not take the place of others', async (t) => {
+  const { server, mailer, sendTo } = await startHanging(t)
+  const hanging = Array.from({ length: 4 }, () => sendTo('hang'))
+  const others = await Promise.all(Array.from({ length: 36 }, () => sendTo('ada')))
+  assert.deepEqual(new Set(others.map(({ kind }) => kind)), new Set(['sent']))
+  await until(() => mailer.room() === 4)
+  server.dropAll()
+  const kinds = (await Promise.all(hanging)).map(({ kind }) => kind)
+  assert.deepEqual(new Set(kinds), new Set(['uncertain']))
+})
+
+test('a business whose mails all hang leaves a place for the others', async (t) => {
+  const { server, mailer, sendTo } = await startHanging(t)
+  const hanging = Array.from({ length: 30 }, () => sendTo('hang'))
+  await until(() => mailer.isFull(1))
+  assert.equal((await sendTo('ada', 2)).kind, 'sent')
+  assert.ok(!mailer.isFull(2))
+  assert.equal(server.connections(), 6, 'five of ten places hang')
+  const dropping = setInterval(() => server.dropAll(), 20)
+  await Promise.all(hanging)
+  clearInterval(dropping)
+})
+
+test('a mail that a DKIM key cannot sign is not attempted', async (t) => {
+  const server = await startMailServer(t)
+  const { publicKey: key } = generateKeyPairSync('ed25519')
+  const signer = { domain: 'harbour.example', selector: 'one', key }
+  const mailer = openMailer(t, server, { dkim: [signer] })
+  const { kind, reply } = await send(mailer)
+  assert.equal(kind, 'postponed')
+  assert.match(reply, /^the DKIM key cannot sign: /)
+  assert.equal(server.connections(), 0)
+})
+
 test('connections to a server that is slow with every mail are kept', async (t) => {
   const server = await startMailServer(t, { pondering: 600 })
-  const mailer = openMailer(t, server, { maxConnections: 2 })
+  const mailer = openMailer(t, server, { connections: 2 })
   const outcomes = await Promise.all(Array.from({ length: 8 }, () => send(mailer)))
   assert.ok(outcomes.every(({ kind }) => kind === 'sent'))
   assert.equal(server.taken.length, 8)
@@ -594,7 +642,7 @@ test('connections to a server that is slow with every mail are kept', async (t) 
 
 test('connections are reused, limited in number, and replaced after a number of mails', async (t) => {
   const server = await startMailServer(t, { delay: 2 })
-  const mailer = openMailer(t, server, { maxConnections: 3, maxMailsPerConnection: 5 })
+  const mailer = openMailer(t, server, { connections: 3, maxMailsPerConnection: 5 })
   const outcomes = await Promise.all(Array.from({ length: 30 }, () => send(mailer)))
   assert.ok(outcomes.every(({ kind }) => kind === 'sent'))
   assert.equal(server.taken.length, 30)
@@ -604,7 +652,7 @@ test('connections are reused, limited in number, and replaced after a number of 
 test('a provider at its limit does not delay another', async (t) => {
   const server = await startMailServer(t)
   const mailer = openMailer(t, server, {
-    maxConnections: 4,
+    connections: 4,
     providerLimits: { 'slow.example': { concurrent: 1, perSecond: Number.POSITIVE_INFINITY } },
   })
   const gate = Promise.withResolvers<void>()
@@ -634,7 +682,7 @@ test('fewer mails are sent while the server throttles, and more afterwards', asy
     act: { reply: '421 slow down\r\n', next: 'close' },
     times: 1,
   })
-  const mailer = openMailer(t, server, { maxConnections: 8 })
+  const mailer = openMailer(t, server, { connections: 8 })
   assert.equal(mailer.room(), 16)
   assert.equal((await send(mailer)).kind, 'retry')
   assert.equal(mailer.room(), 8)
@@ -647,7 +695,7 @@ test('fewer mails are sent while the server throttles, and more afterwards', asy
 
 test('a mail waits for another connection if the server refuses a further one', async (t) => {
   const server = await startMailServer(t, { maxConnections: 1 })
-  const mailer = openMailer(t, server, { maxConnections: 3 })
+  const mailer = openMailer(t, server, { connections: 3 })
   const sent = await Promise.all(Array.from({ length: 12 }, () => send(mailer)))
   assert.deepEqual(new Set(sent.map(({ kind }) => kind)), new Set(['sent']))
   assert.equal(server.taken.length, 12)
@@ -690,7 +738,7 @@ test('if the server is unavailable, waiting mails fail together and not one afte
     act: { reply: '554 no service here\r\n', next: 'close' },
     times: 100,
   })
-  const mailer = openMailer(t, server, { maxConnections: 2 })
+  const mailer = openMailer(t, server, { connections: 2 })
   const sent = await Promise.all(Array.from({ length: 40 }, () => send(mailer)))
   assert.deepEqual(new Set(sent.map(({ kind }) => kind)), new Set(['unavailable']))
   assert.ok(server.connections() <= 2, String(server.connections()))
@@ -742,6 +790,24 @@ test('a check opens a connection, which the next mail uses', async (t) => {
   assert.equal(server.connections(), 1)
 })
 
+test('a check of a server that is silent ends before the timeouts of mails', async (t) => {
+  const server = await startMailServer(t, { at: 'greeting', act: { next: 'hang' } })
+  const mailer = openMailer(t, server, { checkMs: 100 })
+  const trouble = await mailer.check()
+  assert.equal(trouble?.reply, 'no answer within 0.1 s (greeting)')
+})
+
+test('after refused connections and a check that succeeds, mails use all connections again', async (t) => {
+  const refuses = { reply: '421 4.3.2 later\r\n', next: 'close' } as const
+  const server = await startMailServer(t, { at: 'greeting', act: refuses, times: 8 })
+  const mailer = openMailer(t, server, { connections: 8, idleMs: LONG_MS })
+  await Promise.all(Array.from({ length: 8 }, () => send(mailer)))
+  assert.equal(mailer.room(), 2, 'one, and one that waits')
+  server.behave()
+  assert.equal(await mailer.check(), undefined)
+  assert.equal(mailer.room(), 16)
+})
+
 test('an invalid address is never sent to the server', async (t) => {
   const server = await startMailServer(t)
   const mailer = openMailer(t, server)
@@ -778,6 +844,7 @@ test('a message inside a message is escaped before it is sent', async (t) => {
   for (const [i, end] of ends.entries()) {
     const text = `before${end}${smuggled}${end}after`
     const outcome = await mailer.send({
+      businessId: 1,
       from: 'hello@harbour.example',
       to: 'ada@example.org',
       message: message(i, text),
