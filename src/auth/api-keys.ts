@@ -1,7 +1,7 @@
 import type { Scope } from '../contract/credentials.ts'
 import type { Db } from '../database/database.ts'
 import { unauthorized } from '../errors.ts'
-import { insertApiKey, insertOperatorKey } from '../store/api-keys.ts'
+import { insertApiKey, insertOperatorKey, replaceOperatorKeyHash } from '../store/api-keys.ts'
 import type { By } from '../store/businesses.ts'
 import { shareUser } from '../store/users.ts'
 import type { Account } from './caller.ts'
@@ -44,4 +44,11 @@ async function lockMaker(tx: Db, businessId: number, maker: Account | null) {
 export async function createOperatorKey(operator: Db) {
   const key = makeSecret('bwo_')
   return (await insertOperatorKey(operator, digest(key))) ? key : undefined
+}
+
+/** Makes the operator's key anew, for one that was lost or leaked. The old one is refused within a second. */
+export async function replaceOperatorKey(operator: Db) {
+  const key = makeSecret('bwo_')
+  await replaceOperatorKeyHash(operator, digest(key))
+  return key
 }

@@ -1,4 +1,4 @@
-import type { Role, Scope } from '../contract/credentials.ts'
+import type { Role, Scope, User } from '../contract/credentials.ts'
 import type { Db } from '../database/database.ts'
 import type { Visibility } from '../store/visibility.ts'
 import type { SecurityFunction } from './permissions.ts'
@@ -36,5 +36,6 @@ export type Person = {
   role: Role
   professionalId: number | null
   locationIdList: number[]
+  language: User['language']
   sessionId: number
 }

@@ -1,13 +1,14 @@
+import { Batcher } from '../batcher.ts'
 import type { Clock } from '../clock.ts'
 import { SCOPES } from '../contract/credentials.ts'
 import type { Database } from '../database/database.ts'
 import {
-  findLiveKeyByHash,
   findOperatorKeyHash,
+  listLiveKeysByHash,
   recordKeyUse,
   type KnownKey,
 } from '../store/api-keys.ts'
-import { findSessionByHash, recordSessionUse, type KnownSession } from '../store/sessions.ts'
+import { listSessionsByHash, recordSessionUse, type KnownSession } from '../store/sessions.ts'
 import type { Visibility } from '../store/visibility.ts'
 import type { Caller } from './caller.ts'
 import { FUNCTIONS_OF_ROLE, functionsOfKey } from './permissions.ts'
@@ -27,15 +28,28 @@ type Parts = { database: Database; clock: Clock; adminApiKey: string | undefined
 export class Credentials {
   readonly #database: Database
   readonly #clock: Clock
-  #operatorHash: Buffer | undefined
+  /** The hash of ADMIN_API_KEY, which takes the place of the stored key. */
+  readonly #givenOperatorHash: Buffer | undefined
+  #operatorHash: { hash: Buffer; until: number } | undefined
   /** Two caches, so that a session token is never accepted as a key. */
   readonly #keys = new CallerCache()
   readonly #sessions = new CallerCache()
+  /** Look-ups share a statement: those of a business with many keys do not delay the others. */
+  readonly #keyLookUps: Batcher<Buffer, KnownKey | undefined>
+  readonly #sessionLookUps: Batcher<Buffer, KnownSession | undefined>
 
   constructor({ database, clock, adminApiKey }: Parts) {
     this.#database = database
     this.#clock = clock
-    this.#operatorHash = adminApiKey === undefined ? undefined : digest(adminApiKey)
+    this.#keyLookUps = new Batcher(async (hashes) => {
+      const found = await listLiveKeysByHash(database.operator, hashes)
+      return hashes.map((hash) => found.find(({ keyHash }) => keyHash.equals(hash)))
+    })
+    this.#sessionLookUps = new Batcher(async (hashes) => {
+      const found = await listSessionsByHash(database.operator, hashes)
+      return hashes.map((hash) => found.find(({ tokenHash }) => tokenHash.equals(hash)))
+    })
+    this.#givenOperatorHash = adminApiKey === undefined ? undefined : digest(adminApiKey)
   }
 
   /** All wrong keys take the same path, so that the response time reveals nothing about them. */
@@ -45,7 +59,7 @@ export class Credentials {
     if (cached) return cached
     const [operatorHash, found] = await Promise.all([
       this.#findOperatorHash(),
-      findLiveKeyByHash(this.#database.operator, hash),
+      this.#keyLookUps.add(hash),
     ])
     if (operatorHash && isSameDigest(hash, operatorHash)) return 'operator'
     const now = this.#clock.now()
@@ -58,7 +72,7 @@ export class Credentials {
     const hash = digest(token)
     const cached = this.#sessions.find(hash, this.#clock.now())
     if (cached) return cached
-    const found = await findSessionByHash(this.#database.operator, hash)
+    const found = await this.#sessionLookUps.add(hash)
     const now = this.#clock.now()
     if (!found || hasEnded(found, now)) return undefined
     if (isStale(found.lastUsedTime, now)) {
@@ -69,14 +83,14 @@ export class Credentials {
 
   /** Reads a key without the cache and without recording a use, for long-lived streams. */
   async rereadKey(key: string): Promise<Caller | undefined> {
-    const found = await findLiveKeyByHash(this.#database.operator, digest(key))
+    const found = await this.#keyLookUps.add(digest(key))
     if (!found || hasPassed(found.expiresTime, this.#clock.now())) return undefined
     return this.#callerOfKey(found)
   }
 
   /** Reads a session without the cache and without extending it. */
   async rereadSession(token: string): Promise<Caller | undefined> {
-    const found = await findSessionByHash(this.#database.operator, digest(token))
+    const found = await this.#sessionLookUps.add(digest(token))
     if (!found || hasEnded(found, this.#clock.now())) return undefined
     return this.#callerOfSession(found)
   }
@@ -87,10 +101,14 @@ export class Credentials {
     this.#sessions.clear()
   }
 
-  /** The key that was created at the first start never changes, so its hash is cached forever. */
+  /** The command create-operator-key replaces the stored key while the service runs. */
   async #findOperatorHash() {
-    this.#operatorHash ??= await findOperatorKeyHash(this.#database.operator)
-    return this.#operatorHash
+    if (this.#givenOperatorHash) return this.#givenOperatorHash
+    const now = this.#clock.now().epochMilliseconds
+    if (this.#operatorHash && this.#operatorHash.until > now) return this.#operatorHash.hash
+    const hash = await findOperatorKeyHash(this.#database.operator)
+    this.#operatorHash = hash && { hash, until: now + CACHED_MS }
+    return hash
   }
 
   #callerOfKey({ businessId, apiKeyId, name, scopes, maker }: KnownKey): Caller {

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts'
+import { RecentlyUsed } from '../recently-used.ts'
 
 export type Limit = { perSecond: number; burst: number }
 
@@ -11,7 +12,6 @@ export type Standing = {
   seconds: number
 }
 
-/** The buckets that were used least recently are dropped. */
 const MAX_BUCKETS = 50_000
 
 /**
@@ -21,8 +21,7 @@ const MAX_BUCKETS = 50_000
 export class Limiter {
   readonly limit: Limit
   readonly #clock: Clock
-  /** In the order of last use. */
-  readonly #buckets = new Map<string, { tokens: number; at: number }>()
+  readonly #buckets = new RecentlyUsed<string, { tokens: number; at: number }>(MAX_BUCKETS)
 
   constructor(limit: Limit, clock: Clock) {
     this.limit = limit
@@ -56,9 +55,7 @@ export class Limiter {
     const elapsed = Math.max(0, now - bucket.at) / 1000
     bucket.tokens = Math.min(burst, bucket.tokens + elapsed * perSecond)
     bucket.at = now
-    this.#buckets.delete(name)
     this.#buckets.set(name, bucket)
-    if (this.#buckets.size > MAX_BUCKETS) this.#buckets.delete(this.#buckets.keys().next().value!)
     return bucket
   }
 }

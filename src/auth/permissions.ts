@@ -16,6 +16,7 @@ const SCOPE_OF_FUNCTION = {
   VIEW_EMAILS: 'mail:read',
   SEND_EMAILS: 'mail:write',
   EDIT_TEMPLATES: 'mail:write',
+  EDIT_SUPPRESSIONS: 'mail:write',
   PRINT_REPORTS: 'reports:print',
   VIEW_CLIENT_REPORTS: 'reports:print',
   VIEW_STAFF_REPORTS: 'reports:print',

@@ -1,5 +1,6 @@
 import type { Db } from '../database/database.ts'
-import { deleteSessionsBefore, insertSession, type KnownSession } from '../store/sessions.ts'
+import { getBusiness, type BusinessRow } from '../store/businesses.ts'
+import { insertSession, type KnownSession } from '../store/sessions.ts'
 import { findLiveUserByName, type KnownUser } from '../store/users.ts'
 import { isPassword } from './passwords.ts'
 import { digest, makeSecret } from './secrets.ts'
@@ -13,18 +14,24 @@ export const hasEnded = (session: KnownSession, now: Temporal.Instant) =>
 const isOver = (since: Temporal.Instant, max: Temporal.Duration, now: Temporal.Instant) =>
   Temporal.Instant.compare(since.add(max), now) <= 0
 
-type SignedIn = { user: KnownUser; token: string }
+type SignedIn = { user: KnownUser; business: BusinessRow; token: string }
 
-/** An unknown username and a wrong password give the same result after the same time. */
+/**
+ * An unknown username and a wrong password give the same result after the same time. Hashing waits by
+ * address for that reason: waiting by business would reveal whose business is busy, and so who exists.
+ */
 export async function signIn(
   operator: Db,
-  { username, password }: { username: string; password: string },
+  { username, password, address }: { username: string; password: string; address: string },
   now: Temporal.Instant,
 ): Promise<SignedIn | undefined> {
   const user = await findLiveUserByName(operator, username)
-  if (!(await isPassword(password, user?.passwordHash)) || !user) return undefined
+  if (!(await isPassword(password, user?.passwordHash, { address })) || !user) return undefined
   const token = makeSecret('bws_')
-  if (!(await insertSession(operator, { ...user, tokenHash: digest(token) }, now))) return undefined
-  await deleteSessionsBefore(operator, now.subtract(MAX_SESSION))
-  return { user, token }
+  const session = { ...user, tokenHash: digest(token) }
+  const [isInserted, business] = await Promise.all([
+    insertSession(operator, session, { now, expired: now.subtract(MAX_SESSION) }),
+    getBusiness(operator, user.businessId),
+  ])
+  return isInserted ? { user, business, token } : undefined
 }

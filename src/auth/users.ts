@@ -24,8 +24,7 @@ import {
   type UserFields,
   type UserRow,
 } from '../store/users.ts'
-import { hashPassword } from './passwords.ts'
-import { makeSecret } from './secrets.ts'
+import { hashPassword, NO_PASSWORD } from './passwords.ts'
 
 /** A body whose password is hashed already: hashing is slow, so it happens before the transaction. */
 type UserInput = {
@@ -38,21 +37,22 @@ type UserInput = {
   faultsOf?: (user: UserFields) => Fault[]
 }
 
-export async function readUser(body: unknown): Promise<UserInput> {
+export async function readUser(body: unknown, businessId: number): Promise<UserInput> {
   const { isUpdate, userId } = readUserId(body)
   const { given, faults: all } = readGiven(USER_BODY, body)
   const { password: wanted } = given as { password?: string | null }
   const isMissing = !isUpdate && !wanted && !all.some(({ pointer }) => pointer === '/password')
   const faults = isMissing ? [{ pointer: '/password', detail: 'is required' }] : []
-  const passwordHash = wanted && all.length === 0 ? await hashPassword(wanted) : undefined
+  const isHashed = wanted && all.length === 0
+  const passwordHash = isHashed ? await hashPassword(wanted, { businessId }) : undefined
   return { schema: UserWrite, userId, body, passwordHash, faults }
 }
 
-/** An invited person gets a random password until they choose one. */
-export async function readInvitedUser(body: unknown): Promise<UserInput> {
+/** An invited person has no password until they choose one. */
+export function readInvitedUser(body: unknown): UserInput {
   const { isUpdate, userId } = readUserId(body)
   const isFaulty = findFaults(UserInvite, body).length > 0
-  const passwordHash = isUpdate || isFaulty ? undefined : await hashPassword(makeSecret(''))
+  const passwordHash = isUpdate || isFaulty ? undefined : NO_PASSWORD
   const faultsOf = invitationFaults
   return { schema: UserInvite, userId, body, passwordHash, faults: [], faultsOf }
 }

@@ -90,6 +90,26 @@ const codes: Record<string, string> = {
   'two keys': 'wrong-scheme',
 }
 
+test('the look-ups of many keys at the same moment share their statements', async (t) => {
+  const { callAs, database } = await startWithBusiness(t)
+  let statements = 0
+  const { operator } = database
+  database.operator = {
+    ...operator,
+    query: (statement) => {
+      if (statement.text.includes('from api_key k')) statements += 1
+      return operator.query(statement)
+    },
+  }
+  const answers = await Promise.all(
+    Array.from({ length: 40 }, (_, i) =>
+      callAs({ authorization: `Bearer bw_unknown${i}` })('GET', '/calendar'),
+    ),
+  )
+  for (const { status } of answers) assert.equal(status, 401)
+  assert.ok(statements <= 5, `${statements} statements for 40 keys`)
+})
+
 test('a revoked key is refused at once on the same node, and within a second on others', async (t) => {
   const here = await startWithBusiness(t)
   const { database, clock, businessId } = here

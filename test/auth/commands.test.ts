@@ -68,3 +68,28 @@ test('create-key sets the given scopes and expiry', async (t) => {
   const past = await runCommand([...words, 'admin', '--expires', '2020-01-01T00:00:00Z'], env)
   assert.deepEqual([past.code, past.stderr.startsWith('--expires must be a time')], [2, true])
 })
+
+test('a lost operator’s key is replaced by a command, and running nodes refuse the old one', async (t) => {
+  const { url, database } = await cloneDatabase(t)
+  const { app, clock } = await startApp(t, { database })
+  const statusWith = async (key: string) =>
+    (await ask(app, { authorization: `Bearer ${key}` })('GET', '/business')).status
+  const keys: string[] = []
+  for (const _ of ['of an installation without a key', 'instead of the first']) {
+    const { code, stdout, stderr } = await runCommand(['create-operator-key'], {
+      DATABASE_URL: url,
+    })
+    assert.equal(code, 0, stderr)
+    assert.match(stdout, /^bwo_[\w-]{43}\n$/)
+    keys.push(stdout.trim())
+    clock.advance({ milliseconds: 500 })
+    assert.equal(await statusWith(keys.at(-1)!), 200)
+  }
+  assert.equal(await statusWith(keys[0]!), 401)
+
+  const given = { DATABASE_URL: url, ADMIN_API_KEY: 'operator-key-of-this-test' }
+  const refused = await runCommand(['create-operator-key'], given)
+  assert.deepEqual([refused.code, refused.stdout], [2, ''])
+  assert.match(refused.stderr, /^ADMIN_API_KEY is set[^\n]*\n$/)
+  assert.equal(await statusWith(keys[1]!), 200, 'the stored key is unchanged')
+})

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
+import { sql } from '../../src/database/sql.ts'
 import { until } from '../support/until.ts'
 import {
   ask,
@@ -255,4 +256,73 @@ test('an address that people at two businesses share gets a link for each of the
   const [mail] = (await there('GET', '/emails?status=QUEUED')).body.items
   assert.equal(mail.subject, 'A new password for Praxis am Berg')
   assert.equal((await mailsTo('Olga@praxis.example')).length, 1)
+})
+
+test('an address gets five invitations a day from a business, and a refused one changes nothing', async (t) => {
+  const { call, clock, database, businessId, olga, mailsTo } = await startWithOwner(t)
+  const { body: bela } = await olga('POST', '/user/invite', INVITED)
+  const cleo = await createPerson(database, clock, businessId, { username: 'cleo', role: 'USER' })
+  clock.advance({ hours: 1 })
+  const { emailAddress } = INVITED
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, (_, i) =>
+      olga('POST', '/user/invite', { userId: i % 2 ? bela.userId : cleo.userId, emailAddress }),
+    ),
+  )
+  const isRefused = ({ status }: { status: number }) => status === 429
+  assert.equal(answers.filter(isRefused).length, 4, 'the five include the first')
+  const change = { userId: bela.userId, role: 'ADMINISTRATOR' }
+  const refused = await olga('POST', '/user/invite', change)
+  assert.deepEqual(
+    [refused.status, refused.body.code, refused.headers['retry-after'], refused.body.detail],
+    [
+      429,
+      'too-many-mails',
+      String(23 * 3600),
+      `bela@praxis.example got 5 invitations within 24 hours, which is the limit. Try again at ${clock.in({ hours: 23 })}.`,
+    ],
+  )
+  assert.equal((await call('GET', `/user/${bela.userId}`)).body.role, 'USER')
+  assert.equal((await mailsTo(emailAddress)).length, 5)
+  const db = database.forBusiness(businessId, 'SYSTEM')
+  assert.deepEqual(await db.query(sql`select distinct purpose, sender from account_mail`), [
+    { purpose: 'INVITATION', sender: 'olga' },
+  ])
+  clock.advance({ hours: 23 })
+  assert.equal((await call('POST', '/user/invite', change)).status, 200, 'the first is a day old')
+})
+
+test('a person whose address is suppressed is not invited, and the answer says why', async (t) => {
+  const { call, olga, mailsTo } = await startWithOwner(t)
+  const { emailAddress } = INVITED
+  const line = { kind: 'suppression', emailAddress, reason: 'BOUNCED' }
+  await call('POST', '/import', JSON.stringify(line), { 'content-type': 'application/x-ndjson' })
+  const refused = await olga('POST', '/user/invite', INVITED)
+  assert.equal(refused.status, 409, JSON.stringify(refused.body))
+  assert.match(refused.body.detail, /suppress|bounced/i)
+  assert.deepEqual(await mailsTo(emailAddress), [])
+  const { items } = (await call('GET', '/user')).body
+  assert.ok(!items.some(({ username }: { username: string }) => username === INVITED.username))
+})
+
+test('every account of an address gets its link, however many the address has in a business', async (t) => {
+  const started = await startWithOwner(t)
+  const { app, database, clock } = started
+  const emailAddress = 'rosa@praxis.example'
+  const other = await createBusiness(database, clock, 'Praxis am Berg')
+  for (let i = 0; i < 12; i += 1) {
+    const person = { username: `rosa${i}`, role: 'USER' as const, emailAddress }
+    await createPerson(database, clock, other.businessId, person)
+  }
+  const rosa = { username: 'rosa', role: 'USER' as const, emailAddress }
+  await createPerson(database, clock, started.businessId, rosa)
+  await askForLink(started, emailAddress)
+  const { key } = await createKey(database, clock, other.businessId)
+  const there = ask(app, { authorization: `Bearer ${key}` })
+  const countThere = async () =>
+    (await there('GET', '/emails?status=QUEUED&limit=100')).body.items.length
+  await until(async () => (await countThere()) === 12)
+  clock.advance({ minutes: 1 })
+  await askForLink(started, emailAddress)
+  await until(async () => (await countThere()) === 24)
 })

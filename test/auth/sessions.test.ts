@@ -48,7 +48,7 @@ test('only the hash of a session token is stored', async (t) => {
     select s::text || u::text as text from session s join user_account u using (user_id)`)
   assert.equal(rows.length, 1)
   assert.equal(rows[0]!.text.includes(token.slice(4)), false)
-  assert.match(rows[0]!.text, /\$argon2id\$v=19\$m=32768,t=2,p=1\$/)
+  assert.match(rows[0]!.text, /\$argon2id\$v=19\$m=7168,t=5,p=1\$/)
   assert.equal(rows[0]!.text.includes(PASSWORD), false)
 })
 
@@ -198,11 +198,22 @@ test('a request with a key ignores the cross-site headers of browsers', async (t
   assert.equal((await call('POST', '/location', { name: 'Hauptsitz' }, headers)).status, 201)
 })
 
+test('a sign-in does not wait for the passwords of people who are created elsewhere', async () => {
+  let hashed = 0
+  const created = Array.from({ length: 12 }, async () => {
+    await hashPassword('a long one, please', { businessId: 1 })
+    hashed += 1
+  })
+  await isPassword('a long one, please', undefined, { address: '192.0.2.1' })
+  assert.ok(hashed <= 6, `after ${hashed} of 12 others`)
+  await Promise.all(created)
+})
+
 test('passwords are compared after Unicode normalization', async () => {
-  const hash = await hashPassword('Zu\u0308rich am See')
-  assert.equal(await isPassword('Z\u00fcrich am See', hash), true)
-  assert.equal(await isPassword('Zurich am See', hash), false)
-  assert.equal(await isPassword('Z\u00fcrich am See', undefined), false)
+  const hash = await hashPassword('Zu\u0308rich am See', {})
+  assert.equal(await isPassword('Z\u00fcrich am See', hash, {}), true)
+  assert.equal(await isPassword('Zurich am See', hash, {}), false)
+  assert.equal(await isPassword('Z\u00fcrich am See', undefined, {}), false)
 })
 
 test('a session token is not accepted as an API key, nor the other way round', async (t) => {
@@ -217,4 +228,22 @@ test('a session token is not accepted as an API key, nor the other way round', a
   assert.equal(await statusWith({ authorization: `Bearer ${token}` }), 401)
   assert.equal(await statusWith({ authorization: `Bearer ${key}` }), 200)
   assert.equal(await statusWith({ cookie: `${name}=${key}` }), 401)
+})
+
+test('a person chooses the language of the console for themselves', async (t) => {
+  const { app, database, clock, businessId } = await startWithBusiness(t)
+  await createPerson(database, clock, businessId, { username: 'rita', role: 'REPORTS_ONLY' })
+  const rita = ask(app, { cookie: await signInAs(app, 'rita') })
+  const languageOf = async () => (await rita('GET', '/session')).body.language
+  assert.equal(await languageOf(), null)
+  const chosen = await rita('POST', '/user/language', { language: 'fr' })
+  assert.deepEqual([chosen.status, chosen.body.language], [200, 'fr'])
+  assert.equal(await languageOf(), 'fr')
+
+  const refused = await rita('POST', '/user/language', { language: 'xx' })
+  assert.equal(refused.status, 422)
+  assert.equal(refused.body.errors[0].pointer, '/language')
+  assert.equal(await languageOf(), 'fr')
+  await rita('POST', '/user/language', { language: null })
+  assert.equal(await languageOf(), null)
 })

@@ -5,6 +5,7 @@ import { ROLES, type Role } from '../../src/contract/credentials.ts'
 import {
   ask,
   createBusiness,
+  createKey,
   createPerson,
   signInAs,
   startWithBusiness,
@@ -151,6 +152,35 @@ test('each role may do what its functions say, and nothing else', async (t) => {
       assert.ok((may ? allowed : [403]).includes(status), `${role} ${method} ${path}: ${status}`)
     }
   }
+})
+
+test('only OWNER and ADMINISTRATOR suppress addresses and allow them again, by every way', async (t) => {
+  const { app, call, database, clock, businessId } = await startWithBusiness(t)
+  const line = { kind: 'suppression', emailAddress: 'olga@praxis.example', reason: 'BOUNCED' }
+  const ndjson = { 'content-type': 'application/x-ndjson' }
+  const importLine = (who: typeof call) => who('POST', '/import', JSON.stringify(line), ndjson)
+  for (const role of ROLES) {
+    const username = role.toLowerCase()
+    await createPerson(database, clock, businessId, { username, role })
+    const person = ask(app, { cookie: await signInAs(app, username) })
+    const isAllowed = role === 'OWNER' || role === 'ADMINISTRATOR'
+    const bounce = await person('POST', '/emails/bounce', { message: 'Hello' })
+    assert.equal(bounce.status, isAllowed ? 422 : 403, `${role}: bounce`)
+    const imported = await importLine(person)
+    assert.equal(imported.body.accepted?.suppression ?? 0, isAllowed ? 1 : 0, `${role}: import`)
+    const { items } = (await call('GET', '/suppression')).body
+    assert.equal(items.length, isAllowed ? 1 : 0, `${role}: list`)
+    await importLine(call)
+    const added = await person('POST', '/suppression', { emailAddress: 'added@praxis.example' })
+    assert.equal(added.status, isAllowed ? 200 : 403, `${role}: add`)
+    if (isAllowed) await call('DELETE', '/suppression/added@praxis.example')
+    const allowed = await person('DELETE', `/suppression/${line.emailAddress}`)
+    assert.equal(allowed.status, isAllowed ? 200 : 403, `${role}: delete`)
+    if (!isAllowed) await call('DELETE', `/suppression/${line.emailAddress}`)
+  }
+  const { key } = await createKey(database, clock, businessId, ['scheduling:write'])
+  const withoutMail = await importLine(ask(app, { authorization: `Bearer ${key}` }))
+  assert.equal(withoutMail.body.refused[0].reason, 'You lack the function EDIT_SUPPRESSIONS.')
 })
 
 test('a USER sees and changes only their own appointments, a LOCATION_SUPER_USER only those at their locations', async (t) => {
