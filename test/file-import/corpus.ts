@@ -1,0 +1,214 @@
+/*
+ * Exports in the form of schedulers and booking plug-ins. The columns are those that their documentation
+ * names; the rows are made up. Each is read without a correction, or with the one that is given.
+ */
+
+type Example = {
+  name: string
+  text: string
+  /** Default: UTF-8. */
+  encoding?: 'utf16le' | 'latin1'
+  /** A parameter that a person has to give. */
+  correction?: Record<string, string>
+  /** The first row as it must be read, in Europe/Zurich. */
+  first: {
+    client: string
+    professional: string
+    reason: string
+    location?: string
+    start: string
+    minutes: number
+    status: string
+  }
+}
+
+const rows = (...lines: string[]) => `${lines.join('\r\n')}\r\n`
+
+export const CORPUS: Example[] = [
+  {
+    name: 'a practice program in German',
+    text: rows(
+      'Datum;Zeit;Dauer;Kunde;Therapeut;Status',
+      '03.05.2032;09:30;45;Keller, Anna;Elena García;Bestätigt',
+      '04.05.2032;14:00;30;Renard Chloé;Elena García;Nicht erschienen',
+    ),
+    encoding: 'latin1',
+    first: {
+      client: 'Anna Keller',
+      professional: 'Elena García',
+      reason: 'Consultation',
+      start: '2032-05-03T09:30',
+      minutes: 45,
+      status: 'CONFIRMED',
+    },
+  },
+  {
+    name: 'Calendly',
+    text: rows(
+      'User Name,User Email,Team,Invitee Name,Invitee First Name,Invitee Last Name,Invitee Email,Invitee Time Zone,Text Reminder Number,Invitee accepted marketing emails,Event Type Name,Start Date & Time,End Date & Time,Location,Event Created Date & Time,Canceled,Canceled By,Cancellation reason,Question 1,Response 1,UTM Campaign,Marked as No-Show',
+      'Elena García,elena@example.org,,Anna Keller,Anna,Keller,anna.k@example.com,Berlin,,,First visit,2032-05-03 9:30 am,2032-05-03 10:15 am,Altstadt,2032-04-20 5:01 pm,false,,,Why?,Knee,,No',
+      'Elena García,elena@example.org,,Ben Roth,Ben,Roth,ben@example.com,Berlin,,,First visit,2032-05-04 9:30 am,2032-05-04 10:15 am,Altstadt,2032-04-20 5:01 pm,true,Ben Roth,ill,Why?,Knee,,No',
+    ),
+    first: {
+      client: 'Anna Keller <anna.k@example.com>',
+      professional: 'Elena García',
+      reason: 'First visit',
+      location: 'Altstadt',
+      start: '2032-05-03T09:30',
+      minutes: 45,
+      status: '',
+    },
+  },
+  {
+    name: 'Acuity Scheduling',
+    text: rows(
+      'Start Time,End Time,First Name,Last Name,Phone,Email,Type,Calendar,Appointment Price,Paid?,Amount Paid Online,Certificate Code,Notes,Date Scheduled,Label,Scheduled By,Appointment ID',
+      '"May 3, 2032 9:30 am","May 3, 2032 10:15 am",Anna,Keller,0791234567,anna.k@example.com,Massage,Elena García,90.00,no,0.00,,,2032-04-20,,,4711',
+      '"May 14, 2032 1:30 pm","May 14, 2032 2:15 pm",Ben,Roth,,ben@example.com,Massage,Elena García,90.00,no,0.00,,,2032-04-20,,,4712',
+    ),
+    first: {
+      client: 'Anna Keller <anna.k@example.com>',
+      professional: 'Elena García',
+      reason: 'Massage',
+      start: '2032-05-03T09:30',
+      minutes: 45,
+      status: '',
+    },
+  },
+  {
+    name: 'Microsoft Bookings',
+    text: rows(
+      'Date Time\tCustomer Name\tCustomer Email\tCustomer Phone\tCustomer Address\tStaff\tStaff Name\tStaff Email\tService\tLocation\tDuration (mins.)\tPricing Type\tPrice\tCurrency\tCc Attendees\tSigned Up Attendees Count\tText Notifications Enabled\tCustom Fields\tEvent Type\tBooking Id\tTracking Data',
+      '5/3/2032 09:30\tAnna Keller\tanna.k@example.com\t0791234567\t\tElena García\tElena García\telena@example.org\tMassage\tAltstadt\t45\tFixedPrice\t90\tCHF\t\t1\tFalse\t{}\tAppointment\tAAMk1\t{}',
+      '5/14/2032 13:00\tBen Roth\tben@example.com\t\t\tElena García\tElena García\telena@example.org\tMassage\tAltstadt\t45\tFixedPrice\t90\tCHF\t\t1\tFalse\t{}\tAppointment\tAAMk2\t{}',
+    ),
+    encoding: 'utf16le',
+    first: {
+      client: 'Anna Keller <anna.k@example.com>',
+      professional: 'Elena García',
+      reason: 'Massage',
+      location: 'Altstadt',
+      start: '2032-05-03T09:30',
+      minutes: 45,
+      status: '',
+    },
+  },
+  {
+    name: 'Fresha',
+    text: rows(
+      'Appointments',
+      '',
+      'Ref #,Channel,Created Date,Created by,Client,Service,Scheduled Date,Time,Duration,Location,Team member,Price,Status',
+      '0A1B,Online,20 Apr 2032,Client,Anna Keller,Haircut,"Mon, 3 May 2032",9:30am,45min,Altstadt,Elena,CHF 90.00,Confirmed',
+      '0A1C,Offline,20 Apr 2032,Elena,Ben Roth,Haircut,"Tue, 4 May 2032",1:15pm,1h 15min,Altstadt,Elena,CHF 90.00,No-show',
+    ),
+    first: {
+      client: 'Anna Keller',
+      professional: 'Elena García',
+      reason: 'Haircut',
+      location: 'Altstadt',
+      start: '2032-05-03T09:30',
+      minutes: 45,
+      status: 'CONFIRMED',
+    },
+  },
+  {
+    name: 'SimplyBook.me',
+    text: rows(
+      '"Code";"Date";"Start time";"End time";"Service";"Provider";"Client name";"Client email";"Client phone";"Status";"Created"',
+      '"x7k2";"03-05-2032";"09:30";"10:15";"Massage";"Elena García";"Anna Keller";"anna.k@example.com";"0791234567";"Confirmed";"20-04-2032 10:00"',
+      '"x7k3";"24-05-2032";"09:30";"10:15";"Massage";"Elena García";"Ben Roth";"ben@example.com";"";"Canceled";"20-04-2032 10:00"',
+    ),
+    first: {
+      client: 'Anna Keller <anna.k@example.com>',
+      professional: 'Elena García',
+      reason: 'Massage',
+      start: '2032-05-03T09:30',
+      minutes: 45,
+      status: 'CONFIRMED',
+    },
+  },
+  {
+    name: 'Amelia',
+    text: rows(
+      'Customers,Employee,Service,Location,Start Time,End Time,Duration,Price,Payment Amount,Payment Status,Payment Method,Note,Status,Number Of Persons,Coupon Code',
+      '"Anna Keller anna.k@example.com 0791234567",Elena García,Massage,Altstadt,03/05/2032 09:30,03/05/2032 10:15,45min,90,0,pending,onSite,,Approved,1,',
+      '"Ben Roth ben@example.com",Elena García,Massage,Altstadt,04/05/2032 09:30,04/05/2032 10:15,45min,90,0,pending,onSite,,Pending,1,',
+    ),
+    correction: { dates: 'dmy' },
+    first: {
+      client: 'Anna Keller <anna.k@example.com>',
+      professional: 'Elena García',
+      reason: 'Massage',
+      location: 'Altstadt',
+      start: '2032-05-03T09:30',
+      minutes: 45,
+      status: 'CONFIRMED',
+    },
+  },
+  {
+    name: 'Bookly',
+    text: rows(
+      'No.,Appointment date,Employee,Customer name,Customer phone,Customer email,Service,Duration,Status,Payment,Notes,Created',
+      '17,"May 3, 2032 9:30 am",Elena García,Anna Keller,0791234567,anna.k@example.com,Massage,45 min,Approved,CHF 90.00 Local Pending,,"April 20, 2032 5:00 pm"',
+      '18,"May 4, 2032 9:30 am",Elena García,Ben Roth,,ben@example.com,Massage,45 min,Rejected,,,"April 20, 2032 5:00 pm"',
+    ),
+    first: {
+      client: 'Anna Keller <anna.k@example.com>',
+      professional: 'Elena García',
+      reason: 'Massage',
+      start: '2032-05-03T09:30',
+      minutes: 45,
+      status: 'CONFIRMED',
+    },
+  },
+  {
+    name: 'LatePoint',
+    text: rows(
+      'ID,Service,Start Date & Time,Duration,Customer,Customer Phone,Customer Email,Agent,Agent Phone,Agent Email,Status,Start Time,End Time,Created On',
+      '5,Massage,"May 3, 2032, 9:30 am",45,Anna Keller,0791234567,anna.k@example.com,Elena García,,elena@example.org,Approved,9:30 am,10:15 am,2032-04-20',
+      '6,Massage,"May 4, 2032, 9:30 am",45,Ben Roth,,ben@example.com,Elena García,,elena@example.org,No Show,9:30 am,10:15 am,2032-04-20',
+    ),
+    first: {
+      client: 'Anna Keller <anna.k@example.com>',
+      professional: 'Elena García',
+      reason: 'Massage',
+      start: '2032-05-03T09:30',
+      minutes: 45,
+      status: 'CONFIRMED',
+    },
+  },
+  {
+    name: 'Square Appointments',
+    text: rows(
+      'Booking ID|Customer Name|Customer Email|Staff|Service|Start Date|Start Time|End Time|Status|Booked On',
+      'sq1|Anna Keller|anna.k@example.com|Elena García|Massage|2032/05/03|9:30 AM|10:15 AM|Accepted|2032/04/20',
+      'sq2|Ben Roth|ben@example.com|Elena García|Massage|2032/05/04|9:30 AM|10:15 AM|Declined|2032/04/20',
+    ),
+    first: {
+      client: 'Anna Keller <anna.k@example.com>',
+      professional: 'Elena García',
+      reason: 'Massage',
+      start: '2032-05-03T09:30',
+      minutes: 45,
+      status: 'CONFIRMED',
+    },
+  },
+  {
+    name: 'a French agenda',
+    text: rows(
+      'Date;Heure de début;Heure de fin;Nom du client;Prénom du client;E-mail;Praticien;Motif;Statut;Lieu',
+      'lundi 3 mai 2032;9h30;10h15;Keller;Anna;anna.k@example.com;Mme Elena García;Séance;Confirmé;Altstadt',
+      'mardi 4 mai 2032;9h30;10h15;Roth;Ben;;Mme Elena García;Séance;Annulé;Altstadt',
+    ),
+    first: {
+      client: 'Anna Keller <anna.k@example.com>',
+      professional: 'Elena García',
+      reason: 'Séance',
+      location: 'Altstadt',
+      start: '2032-05-03T09:30',
+      minutes: 45,
+      status: 'CONFIRMED',
+    },
+  },
+]
