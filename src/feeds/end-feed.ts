@@ -1,0 +1,72 @@
+import { kindOfObjectType } from '../contract/objects.ts'
+import type { Database } from '../database/database.ts'
+import { saveObjects } from '../scheduling/save.ts'
+import { deleteEntriesOfFeed } from '../store/feed-entries.ts'
+import {
+  deactivateFeed,
+  listObjectsOfFeed,
+  lockFeed,
+  lockFeedState,
+  type FeedRow,
+} from '../store/feeds.ts'
+import type { SettingsCache } from '../store/settings.ts'
+import { feedUser } from './receive.ts'
+
+const PAGE = 500
+
+type Ending = {
+  database: Database
+  settings: SettingsCache
+  user: string
+  now(): Temporal.Instant
+  onCurrent(current: FeedRow): void
+}
+
+/**
+ * Deletes a feed and its secrets. Its appointments become own ones; with `remove` the upcoming ones are
+ * deleted first. If it is interrupted, the next call continues.
+ */
+export async function endFeed(
+  { database, settings, user, now, onCurrent }: Ending,
+  feed: FeedRow,
+  appointments: 'keep' | 'remove',
+) {
+  const { businessId, feedId } = feed
+  const db = database.forBusiness(businessId, user)
+  const ended = await db.transaction(async (tx) => {
+    await lockFeedState(tx, feed)
+    const current = (await lockFeed(tx, feed))!
+    onCurrent(current)
+    return current.active ? deactivateFeed(tx, current, { user, now: now() }) : current
+  })
+  for (const objectType of ['CALENDAR', 'CLASS_SCHEDULE'] as const) {
+    const kind = kindOfObjectType(objectType)
+    for (;;) {
+      const done = await database
+        .forBusiness(businessId, feedUser(feed))
+        .transaction(async (tx) => {
+          const objects = await listObjectsOfFeed(tx, kind, { businessId, feedId }, PAGE)
+          if (objects.length === 0) return 0
+          const moment = now()
+          const isUpcoming = (start: Temporal.Instant) =>
+            Temporal.Instant.compare(start, moment) > 0
+          const bodies = objects.map(({ id, startTime, active }) => ({
+            [kind.id]: id,
+            active: active && !(appointments === 'remove' && isUpcoming(startTime)),
+          }))
+          const author = { businessId, user: feedUser(feed), now: moment, settings }
+          const saved = await saveObjects(tx, kind, bodies, {
+            ...author,
+            history: true,
+            feedId: null,
+          })
+          const refused = saved.find((one) => one.refused)?.refused
+          if (refused) throw refused
+          return objects.length
+        })
+      if (done === 0) break
+    }
+  }
+  await db.transaction((tx) => deleteEntriesOfFeed(tx, feed))
+  return ended
+}

@@ -1,0 +1,34 @@
+import type { FeedHealth } from '../contract/feed.ts'
+import type { Db } from '../database/database.ts'
+import { listFeedSummaries } from '../store/feeds.ts'
+
+const WHAT_TO_DO: Record<FeedHealth, string | null> = {
+  OK: null,
+  LATE: 'Check that the source answers, and that a node runs the engine.',
+  FAILING: 'Check the source. The feed tries again by itself.',
+  NEEDS_LOGIN: 'Enter the credential of the account again.',
+  NEEDS_DECISION:
+    'Look into the source. Then cancel the appointments (POST /feed/{feedId}/vanished/cancel) or keep them (…/keep).',
+  KEY_MISSING: 'Set SECRET_KEY as it was, or enter the credential again.',
+}
+
+/** What to do about a feed that is not well. */
+export const todoOf = (health: FeedHealth) => WHAT_TO_DO[health]
+
+const HELD_DAYS = 7
+
+/** The feeds of a business, as the start page shows them. */
+export async function summarizeFeeds(db: Db, businessId: number, now: Temporal.Instant) {
+  const heldUntil = now.add({ hours: 24 * HELD_DAYS })
+  const rows = await listFeedSummaries(db, businessId, { now, heldUntil })
+  return rows.map(({ healthSince, healthCause, sums, checkedTime, ...feed }) => ({
+    ...feed,
+    since: healthSince,
+    cause: healthCause,
+    todo: todoOf(feed.health),
+    sentence:
+      sums && checkedTime
+        ? { all: sums.mirrored, skipped: sums.skipped, held: sums.held, checkedTime }
+        : null,
+  }))
+}

@@ -1,0 +1,440 @@
+import type { Correction, FeedDecision, FeedRule, MatchKind } from '../contract/feed.ts'
+import type { Directory, Match } from '../matching/directory.ts'
+import { plainText } from '../matching/plain.ts'
+import { findStatusOf, type KnownStatus } from '../matching/status-words.ts'
+import type { NamedObject } from '../store/named-objects.ts'
+import type { FeedRow } from '../store/feeds.ts'
+import { matchPattern, type Captured } from './patterns.ts'
+import { addressOf, clientsOf, describeThing, type NamedClient } from './persons.ts'
+import type { Entry, EntryProblem } from './source.ts'
+
+/*
+ * What an entry of a source is here. Pure: everything that it needs is in the `Mapping`. Each value is
+ * decided by the first of correction, rule, match and default.
+ */
+
+export type ObjectType = 'CALENDAR' | 'CLASS_SCHEDULE'
+
+/** What the object of an entry takes from the source; ids and milliseconds. */
+export type MirroredValues = {
+  clientId?: number
+  clientIdList?: number[]
+  name?: string
+  professionalId?: number
+  reasonId?: number
+  locationId?: number
+  startTime?: number
+  endTime?: number
+  status?: string
+}
+
+export type Mapped = {
+  objectType: ObjectType
+  /** Null: the entry is mirrored. */
+  problem: EntryProblem | null
+  /** What is known; complete if there is no problem. */
+  values: MirroredValues
+  decisions: FeedDecision[]
+  clients: NamedClient[]
+  /** Clients that do not exist yet. */
+  missing: NamedClient[]
+  /** What the entry names, with the object of ours that is meant. */
+  named: NamedThing[]
+}
+
+export type NamedThing = {
+  kind: MatchKind
+  key: string
+  name: string
+  objectId: number | null
+  madeBy: 'ADDRESS' | 'NAME' | 'NONE'
+}
+
+export type Mapping = {
+  feed: FeedRow
+  directory: Directory
+  /** The object that a person, or an earlier entry, decided for what the source names. */
+  matchOf(kind: MatchKind, key: string): { objectId: number; madeBy: string } | undefined
+  statusesOf(objectType: ObjectType): KnownStatus[]
+  isMirroredElsewhere(uid: string): boolean
+  window: { from: Temporal.Instant; to: Temporal.Instant }
+}
+
+const MAX_HOURS = 24
+
+export function mapEntry(
+  entry: Entry,
+  correction: Correction | null,
+  hasObject: boolean,
+  mapping: Mapping,
+): Mapped {
+  const draft = new Draft(entry, correction ?? {}, mapping)
+  const excluded = exclusionOf(entry, draft, hasObject, mapping)
+  if (excluded) return draft.end(excluded)
+  const { feed } = mapping
+  const clients = draft.corrected('clientId') ? [] : draft.findClients()
+  const several = clients.length > 1 && feed.severalClients
+  draft.chooseKind(clients.length > 1 && several === 'CLASS')
+  if (several === 'HOLD' && draft.objectType === 'CALENDAR') {
+    const names = clients.map(({ described }) => described.name || described.emailAddress)
+    draft.hold('several-clients', `It names ${clients.length} clients: ${names.join(', ')}.`)
+  }
+  draft.chooseClients(several === 'FIRST' ? clients.slice(0, 1) : clients)
+  draft.chooseThing('professionalId', 'professional', 'staff', entry.staff)
+  draft.chooseThing('reasonId', 'reason', 'service', draft.serviceOf(entry))
+  draft.chooseThing('locationId', 'location', 'location', entry.location)
+  draft.chooseTimes()
+  draft.chooseStatus(clients)
+  return draft.end(null)
+}
+
+/** Why an entry is not an appointment, or cannot be read. */
+function exclusionOf(
+  entry: Entry,
+  draft: Draft,
+  hasObject: boolean,
+  { isMirroredElsewhere, window }: Mapping,
+): EntryProblem | undefined {
+  const { start, end } = entry
+  if (draft.isSkippedByCorrection)
+    return skip('corrected', 'A person decided that it is not an appointment.')
+  if (entry.isPrivate) return skip('private', 'It is private.')
+  if (entry.problem) return entry.problem
+  if (entry.allDay) return skip('all-day', 'It lasts all day.')
+  const rule = draft.skippingRule()
+  if (rule !== undefined && !draft.isKeptByCorrection)
+    return skip('rule', `Rule ${rule + 1} skips it.`)
+  if (entry.uid !== null && isMirroredElsewhere(entry.uid)) {
+    return skip('other-feed', 'Another feed mirrors the same event.')
+  }
+  if (!start) return { state: 'HELD', code: 'no-start', reason: 'It has no start.' }
+  if (end && start.until(end).total('hours') > MAX_HOURS) {
+    return skip('too-long', `It is longer than ${MAX_HOURS} hours.`)
+  }
+  const isInside =
+    Temporal.Instant.compare(start, window.from) >= 0 &&
+    Temporal.Instant.compare(start, window.to) < 0
+  // One that was mirrored moves with its entry.
+  if (!isInside && !hasObject) {
+    return skip('outside-window', 'It starts outside the days that the feed mirrors.')
+  }
+  return undefined
+}
+
+const skip = (code: string, reason: string): EntryProblem => ({ state: 'SKIPPED', code, reason })
+
+type ThingKind = 'professional' | 'reason' | 'location'
+type ThingField = 'professionalId' | 'reasonId' | 'locationId'
+
+const TITLES: Record<ThingField, { code: string; title: string }> = {
+  professionalId: { code: 'no-staff', title: 'member of staff' },
+  reasonId: { code: 'no-service', title: 'service' },
+  locationId: { code: 'no-location', title: 'location' },
+}
+
+/** Collects the decisions about one entry. */
+class Draft {
+  objectType: ObjectType = 'CALENDAR'
+  readonly #entry: Entry
+  readonly #correction: Correction
+  readonly #mapping: Mapping
+  readonly #rules: { rule: FeedRule; index: number }[]
+  readonly #captured: Captured = {}
+  readonly #values: MirroredValues = {}
+  readonly #decisions: FeedDecision[] = []
+  readonly #named: NamedThing[] = []
+  readonly #missing: NamedClient[] = []
+  #clients: NamedClient[] = []
+  #problem: EntryProblem | null = null
+
+  constructor(entry: Entry, correction: Correction, mapping: Mapping) {
+    this.#entry = entry
+    this.#correction = correction
+    this.#mapping = mapping
+    this.#rules = mapping.feed.rules.flatMap((rule, index) => {
+      const captured = matchRule(rule, entry)
+      if (!captured) return []
+      this.#captured.client ??= captured.client!
+      this.#captured.service ??= captured.service!
+      return [{ rule, index }]
+    })
+  }
+
+  get isSkippedByCorrection() {
+    return this.#correction.skip === true
+  }
+
+  get isKeptByCorrection() {
+    return this.#correction.skip === false
+  }
+
+  /** The index of the first matching rule that decides about skipping, if it skips. */
+  skippingRule() {
+    const first = this.#rules.find(({ rule }) => typeof rule.then.skip === 'boolean')
+    return first?.rule.then.skip ? first.index : undefined
+  }
+
+  corrected(field: 'clientId' | ThingField | 'kind') {
+    return this.#correction[field] ?? undefined
+  }
+
+  #ruled<F extends keyof FeedRule['then']>(field: F) {
+    const found = this.#rules.find(({ rule }) => (rule.then[field] ?? null) !== null)
+    return found && { value: found.rule.then[field]!, detail: `rule ${found.index + 1}` }
+  }
+
+  #decide(field: string, value: unknown, by: FeedDecision['by'], detail: string | null = null) {
+    this.#decisions.push({ field, value, by, detail })
+  }
+
+  /** The first problem counts. */
+  #refuse(problem: EntryProblem) {
+    this.#problem ??= problem
+  }
+
+  hold(code: string, reason: string) {
+    this.#refuse({ state: 'HELD', code, reason })
+  }
+
+  findClients() {
+    const { directory } = this.#mapping
+    const staff = new Set(
+      directory.list('professional').map(({ emailAddress }) => emailAddress?.toLowerCase()),
+    )
+    this.#clients = clientsOf(this.#entry, {
+      isStaff: (address) => staff.has(address),
+      titleName: this.#captured.client,
+    })
+    return this.#clients
+  }
+
+  chooseKind(isClass: boolean) {
+    const corrected = this.corrected('kind')
+    const ruled = this.#ruled('kind')
+    const kind =
+      corrected ?? ruled?.value ?? (isClass || this.#entry.isClass ? 'CLASS' : 'APPOINTMENT')
+    if (corrected) this.#decide('kind', kind, 'CORRECTION')
+    else if (ruled) this.#decide('kind', kind, 'RULE', ruled.detail)
+    this.objectType = kind === 'CLASS' ? 'CLASS_SCHEDULE' : 'CALENDAR'
+  }
+
+  chooseClients(clients: NamedClient[]) {
+    const corrected = this.corrected('clientId')
+    if (corrected) {
+      this.#decide('clientId', corrected, 'CORRECTION')
+      this.#setClients([corrected as number])
+      return
+    }
+    if (clients.length === 0) {
+      this.#refuse(skip('no-client', 'It names no client.'))
+      return
+    }
+    const ids = clients.flatMap((client) => this.#findClient(client) ?? [])
+    if (ids.length < clients.length) return
+    this.#setClients(ids)
+    for (const id of ids) this.#decide('clientId', id, 'MATCH')
+  }
+
+  #setClients(ids: number[]) {
+    if (this.objectType === 'CALENDAR') this.#values.clientId = ids[0]!
+    else {
+      this.#values.clientIdList = ids
+      const { title, service } = this.#entry
+      this.#values.name = (title || service?.name || 'Class').slice(0, 300)
+    }
+  }
+
+  #findClient(client: NamedClient): number | undefined {
+    const { directory, feed, matchOf } = this.#mapping
+    const { described, key } = client
+    const label = described.name || described.emailAddress || key
+    const known = matchOf('client', key)
+    if (known && directory.findById('client', known.objectId)) return known.objectId
+    const match = directory.find(described)
+    if (match && 'found' in match) {
+      this.#name('client', key, label, match, described.emailAddress)
+      return match.found.id
+    }
+    if (match) {
+      this.hold(
+        'ambiguous-client',
+        `${match.among.length} clients could be “${label}”: say which one.`,
+      )
+      return undefined
+    }
+    if (described.emailAddress === '' && feed.clientsWithoutAddress === 'SKIP') {
+      this.#refuse(skip('no-address', `“${label}” has no address, and no client has this name.`))
+      return undefined
+    }
+    if (described.name === '' && described.emailAddress === '') {
+      this.hold(
+        'unknown-client',
+        `The source names its client ${key.slice(1)} without a name: say which one.`,
+      )
+      return undefined
+    }
+    this.#missing.push(client)
+    return undefined
+  }
+
+  #name(kind: MatchKind, key: string, name: string, match: Match, address: string) {
+    const found = match && 'found' in match ? match.found : undefined
+    const isByAddress =
+      address !== '' && found?.emailAddress?.toLowerCase() === address.toLowerCase()
+    const madeBy = !found ? 'NONE' : isByAddress ? 'ADDRESS' : 'NAME'
+    this.#named.push({ kind, key, name, objectId: found?.id ?? null, madeBy })
+  }
+
+  serviceOf({ service }: Entry) {
+    return service ?? (this.#captured.service ? { name: this.#captured.service } : null)
+  }
+
+  chooseThing(field: ThingField, kind: ThingKind, matchKind: MatchKind, thing: Entry['staff']) {
+    const { feed, directory } = this.#mapping
+    const corrected = this.corrected(field)
+    const ruled = this.#ruled(field)
+    const matched = this.#matchThing(kind, matchKind, thing)
+    const fallback = feed.defaults[field] ?? undefined
+    const chosen = corrected
+      ? ({ value: corrected, by: 'CORRECTION', detail: null } as const)
+      : ruled
+        ? ({ ...ruled, by: 'RULE' } as const)
+        : matched
+          ? ({ ...matched, by: 'MATCH' } as const)
+          : fallback
+            ? ({ value: fallback, by: 'DEFAULT', detail: null } as const)
+            : undefined
+    const { code, title } = TITLES[field]
+    if (!chosen) {
+      if (field === 'reasonId' && this.objectType === 'CLASS_SCHEDULE') return
+      const named = thing?.name || thing?.key
+      const what = named ? `“${named}” is no ${title} here` : `It names no ${title}`
+      this.hold(code, `${what}: match it, or choose a default.`)
+      return
+    }
+    const id = chosen.value as number
+    if (!directory.findById(kind, id)) {
+      this.hold(code, `The ${title} ${id} is not active any more: choose another one.`)
+      return
+    }
+    this.#values[field] = id
+    this.#decide(field, id, chosen.by, chosen.detail)
+  }
+
+  #matchThing(kind: ThingKind, matchKind: MatchKind, thing: Entry['staff']) {
+    const { directory, matchOf } = this.#mapping
+    const named = thing && describeThing(kind, thing)
+    if (named) {
+      const { key, described } = named
+      const label = described.name || described.emailAddress || key
+      const known = matchOf(matchKind, key)
+      if (known && directory.findById(kind, known.objectId)) {
+        return { value: known.objectId, detail: `${matchKind} “${label}”` }
+      }
+      const match = directory.find(described)
+      this.#name(matchKind, key, label, match, addressOf(described) ?? '')
+      if (match && 'found' in match)
+        return { value: match.found.id, detail: `${matchKind} “${label}”` }
+    }
+    return kind === 'professional' ? this.#matchCalendar() : undefined
+  }
+
+  /** A calendar of the source often belongs to one member of staff. */
+  #matchCalendar() {
+    const { directory, matchOf } = this.#mapping
+    const { calendar } = this.#entry
+    if (calendar === null) return undefined
+    const known = matchOf('calendar', calendar)
+    if (known) return { value: known.objectId, detail: `calendar “${calendar}”` }
+    const match = directory.find({ kind: 'professional', name: calendar, emailAddress: calendar })
+    this.#name('calendar', calendar, calendar, match, calendar)
+    return match && 'found' in match
+      ? { value: match.found.id, detail: `calendar “${calendar}”` }
+      : undefined
+  }
+
+  chooseTimes() {
+    const start = this.#entry.start!
+    const service: NamedObject | undefined =
+      this.#values.reasonId === undefined
+        ? undefined
+        : this.#mapping.directory.findById('reason', this.#values.reasonId)
+    const minutes = service?.durationMinutes
+    const end = this.#entry.end ?? (minutes ? start.add({ minutes }) : undefined)
+    if (!end || Temporal.Instant.compare(end, start) <= 0) {
+      this.hold('no-end', 'It has no end, and its service has no usual duration.')
+      return
+    }
+    this.#values.startTime = start.epochMilliseconds
+    this.#values.endTime = end.epochMilliseconds
+  }
+
+  chooseStatus(clients: NamedClient[]) {
+    const { feed, statusesOf } = this.#mapping
+    const statuses = statusesOf(this.objectType)
+    const ruled = this.#ruled('status')
+    const word = this.#entry.status ?? this.#participationOf(clients) ?? 'open'
+    const status = ruled
+      ? findStatusOf(String(ruled.value), statuses)
+      : statusOfWord(word, feed, statuses)
+    if (status === undefined) {
+      this.hold(
+        'unknown-status',
+        `“${word}” is no status here: add it to the status map of the feed.`,
+      )
+      return
+    }
+    this.#values.status = status
+    this.#decide('status', status, ruled ? 'RULE' : 'SOURCE', ruled?.detail ?? word)
+  }
+
+  /** Whether the only client accepted or declined the invitation. */
+  #participationOf(clients: NamedClient[]) {
+    const [client] = clients
+    if (!client || clients.length > 1) return undefined
+    const attendee = this.#entry.attendees.find(
+      (one) => addressOf(one) === addressOf(client.person),
+    )
+    if (attendee?.participation === 'ACCEPTED') return 'confirmed'
+    return attendee?.participation === 'DECLINED' ? 'cancelled' : undefined
+  }
+
+  end(excluded: EntryProblem | null): Mapped {
+    return {
+      objectType: this.objectType,
+      problem: excluded ?? this.#problem,
+      values: this.#values,
+      decisions: this.#decisions,
+      clients: this.#clients,
+      missing: excluded || this.#problem ? [] : this.#missing,
+      named: this.#named,
+    }
+  }
+}
+
+/** Our status for a word of the source; undefined if it is not known. */
+export function statusOfWord(word: string, { statusMap }: FeedRow, statuses: KnownStatus[]) {
+  const plain = plainText(word)
+  const mapped = Object.entries(statusMap).find(([known]) => plainText(known) === plain)?.[1]
+  return findStatusOf(mapped ?? word, statuses)
+}
+
+/** What the rule finds in the title, if all its conditions hold. */
+function matchRule({ when }: FeedRule, entry: Entry): Captured | undefined {
+  const some = (pattern: string | null | undefined, texts: (string | null | undefined)[]) =>
+    (pattern ?? null) === null || texts.some((text) => text != null && matchPattern(pattern!, text))
+  const textsOf = ({ emailAddress, firstName = '', lastName = '' }: Entry['clients'][number]) => [
+    emailAddress,
+    `${firstName} ${lastName}`.trim(),
+  ]
+  const { location, organizer } = entry
+  const holds =
+    some(when.calendar, [entry.calendar]) &&
+    some(when.attendee, [...entry.attendees, ...entry.clients].flatMap(textsOf)) &&
+    some(when.organizer, organizer ? textsOf(organizer) : []) &&
+    some(when.location, [location?.name, location?.key]) &&
+    some(when.category, entry.categories) &&
+    (typeof when.busy !== 'boolean' || when.busy === entry.isBusy)
+  if (!holds) return undefined
+  return (when.title ?? null) === null ? {} : matchPattern(when.title!, entry.title ?? '')
+}

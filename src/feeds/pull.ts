@@ -1,0 +1,251 @@
+import { createHash } from 'node:crypto'
+import type { Database, Db } from '../database/database.ts'
+import {
+  deleteEndedResources,
+  endReadingAgain,
+  listAbsentEntries,
+  listEntriesOf,
+  listLiveEntries,
+  listResourceVersions,
+  writeResources,
+} from '../store/feed-entries.ts'
+import { storePullEnd } from '../store/feed-pulls.ts'
+import { findFeed, lockFeedState, type FeedRow, type FeedState } from '../store/feeds.ts'
+import type { SettingsCache } from '../store/settings.ts'
+import { REPLICA_SECONDS } from './hooks.ts'
+import { windowOf } from './mapping.ts'
+import { mirrorResources, type Changes, type Mirroring } from './mirror.ts'
+import { pairMoved } from './moved.ts'
+import { BATCH, feedUser, mirroringOf, newBulkCall } from './receive.ts'
+import { accountOf, readSecret, type SourceAccess } from './source-access.ts'
+import type { Listing, PulledPart, Resource, Source, SourceAccount } from './source.ts'
+import { RunSummary } from './summary.ts'
+import { applyListing, endDecision } from './vanish.ts'
+
+export type PullParts = {
+  database: Database
+  settings: SettingsCache
+  access: SourceAccess
+  now(): Temporal.Instant
+}
+
+/** A pull that a worker has claimed. */
+export type ClaimedPull = {
+  feed: FeedRow
+  pullNumber: number
+  cursor: unknown
+  /** What `next_pull_time` is while the pull runs. */
+  before(): Temporal.Instant
+  /** When the feed is pulled again after a success. */
+  next: Temporal.Instant
+  signal: AbortSignal
+}
+
+/** Another worker pulls the feed, or it is paused or deleted: nothing of this pull may be written any more. */
+export class PullSuperseded extends Error {}
+
+/** An entry that its source cannot be asked for must be absent from two listings. */
+const CONFIRM_MINUTES = 10
+/** Beyond these, a person decides anyway. */
+const MAX_ASKED = 500
+
+/**
+ * Reads the changes of a source and writes them in batches; the cursor is stored with the last one. A
+ * first pull writes while it reads. Later ones read everything first, because a resource that left one
+ * place may be in another.
+ */
+export async function pullFeed(parts: PullParts, claim: ClaimedPull): Promise<RunSummary> {
+  const { database, now } = parts
+  const { feed } = claim
+  const db = database.forBusiness(feed.businessId, feedUser(feed))
+  const source = parts.access.sources.find(feed.source)!
+  const account = await openAccount(parts, db, feed, claim.signal)
+  const known = await readKnown(db, source, claim, account.now)
+  const bulkCall = newBulkCall(feed)
+  const summary = new RunSummary()
+  /** One transaction, unless the pull was superseded. */
+  const write = (work: (tx: Db, mirroring: Mirroring, state: FeedState) => Promise<unknown>) =>
+    db.transaction(async (tx) => {
+      const state = await lockFeedState(tx, feed)
+      const current = await findFeed(tx, feed)
+      const isPulled = current?.active && (current.mode === 'SHADOW' || current.mode === 'LIVE')
+      if (state?.pullNumber !== claim.pullNumber || !isPulled) throw new PullSuperseded()
+      const receiving = { settings: parts.settings, now: now(), bulkCall }
+      await work(tx, mirroringOf(current, state, receiving), state)
+    })
+  const writeBatch = async (changes: Changes) => {
+    await write(async (tx, mirroring) => summary.add(await storeChanges(tx, changes, mirroring)))
+    await bulkCall.renew(db, now())
+  }
+  try {
+    const read: PulledPart = { resources: [], deleted: [] }
+    const pulling = source.pull!(account, known)
+    let step = await pulling.next()
+    for (; !step.done; step = await pulling.next()) {
+      read.resources.push(...step.value.resources)
+      read.deleted.push(...step.value.deleted)
+      if (!known.isFirst) continue
+      for (const resources of takeBatches(read.resources, { all: false })) {
+        await writeBatch({ resources, deleted: [] })
+      }
+    }
+    const { cursor, complete } = step.value
+    const listing = complete && (await askForAbsent(db, { source, account, feed }, complete, read))
+    const moved = known.isFirst
+      ? new Map<string, number>()
+      : await findMoved({ db, feed, now: account.now }, read, listing)
+    for (const resources of takeBatches(read.resources, { all: true })) {
+      await writeBatch({ resources, deleted: [], moved })
+    }
+    await write(async (tx, mirroring, state) => {
+      const { deleted } = read
+      if (deleted.length > 0) {
+        summary.add(await storeChanges(tx, { resources: [], deleted, moved }, mirroring))
+      }
+      if (listing) {
+        const confirmMinutes = source.read ? 0 : CONFIRM_MINUTES
+        const ended = await applyListing(tx, { ...listing, confirmMinutes }, mirroring, state)
+        if (ended) summary.add(ended)
+        const left = known.keys.filter((key) => !listing.keys.has(key))
+        await deleteEndedResources(tx, feed, left)
+      } else await endDecision(tx, feed, state, mirroring.saving.now)
+      if (known.again.size > 0) {
+        const before = account.now.subtract({ seconds: REPLICA_SECONDS })
+        await endReadingAgain(tx, feed, [...known.again], before)
+      }
+      const planned = { before: claim.before(), next: claim.next }
+      await storePullEnd(tx, feed, { cursor, now: now(), ...planned })
+    })
+  } finally {
+    await bulkCall.end(db, now())
+  }
+  return summary
+}
+
+/** The account of a feed with its secret, as this node reads it. */
+export async function openAccount(
+  { database, access, now }: PullParts,
+  db: Db,
+  feed: FeedRow,
+  signal: AbortSignal,
+) {
+  const secret = await readSecret(database.engine, access.secrets, feed)
+  return accountOf(db, feed, { secret, now: now(), signal })
+}
+
+/** What was read before. */
+async function readKnown(
+  db: Db,
+  source: Source,
+  { feed, cursor }: ClaimedPull,
+  now: Temporal.Instant,
+) {
+  const resources = await listResourceVersions(db, feed)
+  const byKey = new Map(resources.map((row) => [row.resourceKey, row.version]))
+  const isDue = (time: Temporal.Instant | null) =>
+    time !== null && Temporal.Instant.compare(time, now) <= 0
+  const again = resources.filter(({ readAgainTime }) => isDue(readAgainTime))
+  // An unchanged file would not be listed, and so would never confirm that an entry is absent.
+  const isConfirming = !source.read && (await listAbsentEntries(db, feed, now)).length > 0
+  return {
+    cursor: isConfirming ? null : cursor,
+    versionOf: (key: string) => byKey.get(key),
+    again: new Set(again.map(({ resourceKey }) => resourceKey)),
+    isFirst: resources.length === 0,
+    keys: resources.map(({ resourceKey }) => resourceKey),
+  }
+}
+
+/** Takes batches of at most 500 entries; a resource is never divided. Not `all`: only full batches. */
+export function* takeBatches(resources: Resource[], { all }: { all: boolean }) {
+  for (;;) {
+    let entries = 0
+    const at = resources.findIndex(({ entries: { length } }, i) => {
+      entries += length
+      return entries > BATCH && i > 0
+    })
+    if (at < 0 && (!all || resources.length === 0)) return
+    yield resources.splice(0, at < 0 ? resources.length : at)
+  }
+}
+
+/** Writes a batch and the versions of its resources. */
+export async function storeChanges(tx: Db, changes: Changes, mirroring: Mirroring) {
+  const { businessId, feedId } = mirroring.feed
+  const result = await mirrorResources(tx, changes, mirroring)
+  const rows = changes.resources.map(({ key, calendar, version, entries, readAgainAt }) => ({
+    businessId,
+    feedId,
+    resourceKey: key,
+    calendar,
+    version,
+    contentDigest: createHash('sha256').update(JSON.stringify(entries)).digest(),
+    readAgainTime: readAgainAt,
+  }))
+  await writeResources(tx, rows)
+  await deleteEndedResources(tx, mirroring.feed, changes.deleted)
+  return result
+}
+
+type Reading = { source: Source; account: SourceAccount; feed: FeedRow }
+
+const isWithin = (
+  { from, to }: { from: Temporal.Instant; to: Temporal.Instant },
+  { startTime }: { startTime: Temporal.Instant | null },
+) =>
+  startTime !== null &&
+  Temporal.Instant.compare(startTime, from) >= 0 &&
+  Temporal.Instant.compare(startTime, to) < 0
+
+/** Asks for what a full listing lacks. What the source still has is added to what was read. */
+async function askForAbsent(
+  db: Db,
+  { source, account, feed }: Reading,
+  { keys, window }: Listing,
+  read: PulledPart,
+): Promise<Listing> {
+  if (!source.read) return { keys, window }
+  const live = await listLiveEntries(db, feed)
+  const absent = new Set(
+    live.flatMap((row) =>
+      row.isErased || keys.has(row.resourceKey) || (window && !isWithin(window, row))
+        ? []
+        : row.resourceKey,
+    ),
+  )
+  if (absent.size === 0 || absent.size > MAX_ASKED) return { keys, window }
+  const found = await source.read(account, [...absent])
+  const there = [...found.values()].filter((one) => one !== 'GONE')
+  read.resources.push(...there)
+  return { keys: new Set([...keys, ...there.map(({ key }) => key)]), window }
+}
+
+/** The entries under new keys that continue stored ones. */
+async function findMoved(
+  { db, feed, now }: { db: Db; feed: FeedRow; now: Temporal.Instant },
+  read: PulledPart,
+  listing: Listing | null,
+) {
+  // Sources do not list what is outside of these days: it has not vanished.
+  const listed = windowOf(feed, now)
+  const lacking = listing
+    ? (await listLiveEntries(db, feed)).filter(({ resourceKey }) => !listing.keys.has(resourceKey))
+    : []
+  const changed = new Set(read.resources.map(({ key }) => key))
+  const deleted = new Set([...read.deleted, ...lacking.map(({ resourceKey }) => resourceKey)])
+  const entries = read.resources.flatMap((resource) => resource.entries)
+  const rows = await listEntriesOf(db, feed, {
+    resourceKeys: [...changed, ...deleted],
+    entryKeys: entries.map(({ key }) => key),
+    ids: [],
+  })
+  const present = new Set(entries.map(({ key }) => key))
+  const stored = new Set(rows.map(({ entryKey }) => entryKey))
+  return pairMoved(
+    rows.filter(
+      (row) => row.state !== 'GONE' && !present.has(row.entryKey) && isWithin(listed, row),
+    ),
+    entries.filter(({ key }) => !stored.has(key)),
+    now,
+  )
+}

@@ -1,0 +1,59 @@
+import type { Db } from '../database/database.ts'
+import { conflict, RequestError } from '../errors.ts'
+import type { By } from '../store/businesses.ts'
+import { endRun, insertRun, type RunKind } from '../store/feed-runs.ts'
+import { findFeed, lockFeedState, requestPull, type FeedKey, type FeedRow } from '../store/feeds.ts'
+
+/** A run that has not ended by then was interrupted. */
+const MAX_RUN_MINUTES = 30
+
+/** One run of a feed at a time. */
+async function startRun(tx: Db, feed: FeedKey, kind: RunKind, by: By) {
+  await lockFeedState(tx, feed)
+  const since = by.now.subtract({ minutes: MAX_RUN_MINUTES })
+  const feedRunId = await insertRun(tx, feed, { kind, since }, by)
+  if (feedRunId === undefined) throw conflict('Another run of this feed has not ended yet.')
+  return feedRunId
+}
+
+/** Runs the work and stores its result; a source that fails is a failed run. */
+export async function recordRun(
+  db: Db,
+  feed: FeedRow,
+  { kind, work }: { kind: RunKind; work(): Promise<object> },
+  by: By & { clock(): Temporal.Instant },
+) {
+  const feedRunId = await db.transaction((tx) => startRun(tx, feed, kind, by))
+  const key = { businessId: feed.businessId, feedRunId }
+  try {
+    await endRun(db, key, { result: await work() }, by.clock())
+  } catch (error) {
+    const isExpected = error instanceof RequestError
+    await endRun(
+      db,
+      key,
+      { error: isExpected ? error.message : 'the run was interrupted' },
+      by.clock(),
+    )
+    if (!isExpected) throw error
+  }
+  return feedRunId
+}
+
+/** Stores a run that the next claim of the feed carries out, and lets it be pulled now. */
+export const requestPullRun = (db: Db, key: FeedKey, by: By) =>
+  db.transaction(async (tx) => {
+    await lockFeedState(tx, key)
+    const feed = (await findFeed(tx, key))!
+    if (!feed.active) throw conflict('The feed is deleted.')
+    if (feed.source === 'INLET') {
+      throw conflict('The source INLET sends its entries. Let it send them again, with complete.')
+    }
+    if (feed.mode !== 'SHADOW' && feed.mode !== 'LIVE') {
+      const todo = feed.mode === 'DRAFT' ? 'SHADOW' : 'LIVE'
+      throw conflict(`The feed is not read in mode ${feed.mode}. Set its mode to ${todo} first.`)
+    }
+    const feedRunId = await startRun(tx, key, 'PULL', by)
+    await requestPull(tx, key, { at: by.now })
+    return feedRunId
+  })

@@ -1,0 +1,67 @@
+import type { Config } from '../config.ts'
+import type { Db } from '../database/database.ts'
+import { findFeedSecret, type FeedRow } from '../store/feeds.ts'
+import { findTimeZone } from '../store/report-schedules.ts'
+import { windowOf } from './mapping.ts'
+import { openSecrets, type Secrets } from './secrets.ts'
+import type { SourceAccount } from './source.ts'
+import { openSources, type Sources } from './sources/sources.ts'
+
+/** What a node needs to reach sources: from its settings. */
+export type SourceAccess = {
+  sources: Sources
+  secrets: Secrets
+  /** FEED_PRIVATE_HOSTS. */
+  privateHosts: readonly string[]
+}
+
+type Settings = Pick<Config, 'feedPrivateHosts' | 'secretKeys' | 'databaseUrl' | 'dataDir'>
+
+export const openSourceAccess = (config: Settings): SourceAccess => ({
+  sources: openSources(config.feedPrivateHosts),
+  secrets: openSecrets(config),
+  privateHosts: config.feedPrivateHosts,
+})
+
+/** Where the credential of a feed is stored. */
+export const secretPlace = ({ businessId, feedId }: Pick<FeedRow, 'businessId' | 'feedId'>) => ({
+  businessId,
+  feedId,
+  field: 'secret',
+})
+
+/** No key of this node can read the secret of a feed. */
+export class KeyMissing extends Error {
+  constructor() {
+    super('The credential cannot be decrypted: SECRET_KEY is another one than when it was stored.')
+  }
+}
+
+/** The secret of a feed in plain text; null if it has none. Only the engine's role can read it. */
+export async function readSecret(engine: Db, secrets: Secrets, feed: FeedRow) {
+  const sealed = await findFeedSecret(engine, feed)
+  if (!sealed) return null
+  const secret = secrets.decrypt(secretPlace(feed), sealed)
+  if (secret === undefined) throw new KeyMissing()
+  return secret
+}
+
+/** What the source of a feed needs to read its account. */
+export async function accountOf(
+  db: Db,
+  feed: FeedRow,
+  { secret, now, signal }: Pick<SourceAccount, 'secret' | 'now' | 'signal'>,
+): Promise<SourceAccount> {
+  const { businessId, feedId, connection, defaults } = feed
+  const zone = await findTimeZone(db, businessId, defaults.locationId ?? null)
+  return {
+    businessId,
+    feedId,
+    connection,
+    secret,
+    zone,
+    window: windowOf(feed, now),
+    now,
+    signal,
+  }
+}

@@ -1,0 +1,468 @@
+import { Fetcher, OtherHost, unusableStatus } from '../fetch.ts'
+import {
+  SourceError,
+  type Pull,
+  type PulledPart,
+  type PullEnd,
+  type Resource,
+  type Source,
+  type SourceAccount,
+  type SourceCheck,
+} from '../source.ts'
+import { readMultistatus } from '../calendar/reader-pool.ts'
+import { readSeries, resourceOf, unreadableResource, type Place } from './entries.ts'
+import { isSuccess, type DavResponse } from './multistatus.ts'
+
+/** CalDAV (RFC 4791) with sync-collection (RFC 6578): Nextcloud, Radicale, iCloud and others. */
+export const makeCaldav = (privateHosts: readonly string[]): Source => ({
+  source: 'CALDAV',
+  minutes: { usual: 5, least: 1 },
+  hasOrderedVersions: false,
+  knowsNoShows: false,
+  test: (account) => testAccount(account, privateHosts),
+  async *pull(account, pull) {
+    const session = new Session(account, privateHosts, pull.cursor === null ? 120 : 60)
+    try {
+      return yield* pullCalendars(session, pull)
+    } finally {
+      session.close()
+    }
+  },
+  list: (account) => withSession(account, privateHosts, listVersions),
+  read: (account, keys) => withSession(account, privateHosts, (session) => readKeys(session, keys)),
+})
+
+async function withSession<T>(
+  account: SourceAccount,
+  privateHosts: readonly string[],
+  work: (session: Session) => Promise<T>,
+) {
+  const session = new Session(account, privateHosts, 60)
+  try {
+    return await work(session)
+  } finally {
+    session.close()
+  }
+}
+
+const MULTIGET = 50
+const MAX_RESOURCES = 50_000
+const MAX_RESOURCE_LENGTH = 1_048_576
+/** Answers of one listing that was cut with 507. */
+const MAX_CONTINUATIONS = 200
+
+/** A calendar of the account. The key is its path, or its address on another host. */
+type Calendar = { key: string; url: string; name: string }
+
+/** Where calendars were found, and how far each was read; null: read it whole. */
+type Cursor = { homes: string[]; tokens: Record<string, string | null> }
+
+/** The resources of a calendar with their etags. */
+type Listing = { etags: Map<string, { href: string; etag: string }>; token: string | null }
+type Delta = Listing & { deleted: string[] }
+
+/** The requests of one pull. */
+class Session {
+  readonly account: SourceAccount
+  readonly fetcher: Fetcher
+  readonly #base: string
+
+  constructor(account: SourceAccount, privateHosts: readonly string[], requestsPerMinute: number) {
+    const { connection, secret, signal } = account
+    const { url, username, hosts } = connection
+    if (!url || !URL.canParse(url)) throw new SourceError('ANSWER', 'The feed has no address.')
+    this.account = account
+    this.#base = url
+    const credential = Buffer.from(`${username ?? ''}:${secret ?? ''}`).toString('base64')
+    this.fetcher = new Fetcher({
+      url: this.#base,
+      hosts: hosts ?? [],
+      ...((username || secret) && { authorization: `Basic ${credential}` }),
+      privateHosts,
+      signal,
+      requestsPerMinute,
+    })
+  }
+
+  close() {
+    this.fetcher.close()
+  }
+
+  get base() {
+    return this.#base
+  }
+
+  get host() {
+    return new URL(this.#base).host
+  }
+
+  /** Equal for all spellings of a path that a server may use. */
+  keyOf(href: string, from: string) {
+    const { host, pathname, href: whole } = new URL(href, from)
+    const path = pathname.split('/').map(normalizeSegment).join('/')
+    return host === this.host ? path : new URL(path, whole).href
+  }
+
+  async send(method: 'PROPFIND' | 'REPORT', url: string, depth: '0' | '1', body: string) {
+    const headers = { depth, 'content-type': 'application/xml; charset=utf-8' }
+    const xml = `<?xml version="1.0" encoding="utf-8"?>${body}`
+    return this.fetcher.fetch({ method, url, headers, body: xml })
+  }
+
+  /** The responses to a request that must succeed, and the address that answered. */
+  async ask(method: 'PROPFIND' | 'REPORT', url: string, depth: '0' | '1', body: string) {
+    const answer = await this.send(method, url, depth, body)
+    if (answer.status !== 207) throw unusableStatus(answer)
+    return { ...(await this.parse(answer.body)), url: answer.url }
+  }
+
+  /** Reads an answer of the status 207 on a worker thread: it can be 64 MiB. */
+  async parse(body: Buffer) {
+    const read = await readMultistatus(this.account.businessId, body)
+    if (!('unusable' in read)) return read
+    throw new SourceError('ANSWER', `${this.host} sends an answer that ${read.unusable}.`)
+  }
+}
+
+function normalizeSegment(segment: string) {
+  try {
+    return encodeURIComponent(decodeURIComponent(segment))
+  } catch {
+    return segment
+  }
+}
+
+const DAV = 'xmlns:d="DAV:" xmlns:c="urn:ietf:params:xml:ns:caldav"'
+const propfind = (...names: string[]) =>
+  `<d:propfind ${DAV}><d:prop>${names.map((name) => `<${name}/>`).join('')}</d:prop></d:propfind>`
+const escapeXml = (text: string) =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+
+/** Finds where the calendars are: the address itself, or that of the principal (RFC 6764). */
+async function findHomes(session: Session): Promise<string[]> {
+  const wellKnown = new URL('/.well-known/caldav', session.base).href
+  let lastError: unknown
+  for (const start of [session.base, wellKnown]) {
+    try {
+      const homes = await homesFrom(session, start)
+      if (homes.length > 0) return homes
+    } catch (error) {
+      if (!(error instanceof SourceError) || error.kind !== 'ANSWER') throw error
+      lastError = error
+    }
+  }
+  throw (
+    lastError ??
+    new SourceError('ANSWER', `${session.host} has no calendars at this address. Check it.`)
+  )
+}
+
+async function homesFrom(session: Session, start: string): Promise<string[]> {
+  const asked = ['d:resourcetype', 'd:current-user-principal', 'c:calendar-home-set']
+  const { responses, url } = await session.ask('PROPFIND', start, '0', propfind(...asked))
+  const properties = responses[0]?.properties
+  if (isCalendar(responses[0])) return [url]
+  const home = properties?.get('calendar-home-set')
+  if (home) return splitHrefs(home, url)
+  const principal = splitHrefs(properties?.get('current-user-principal') ?? '', url)[0]
+  if (!principal) return []
+  const found = await session.ask('PROPFIND', principal, '0', propfind('c:calendar-home-set'))
+  return splitHrefs(found.responses[0]?.properties.get('calendar-home-set') ?? '', found.url)
+}
+
+/** The addresses in a property that holds `href` elements; empty elements are named `href`. */
+const splitHrefs = (value: string, from: string) =>
+  value
+    .split(/\s+/)
+    .filter((href) => href !== '' && href !== 'href' && href !== 'unauthenticated')
+    .map((href) => new URL(href, from).href)
+
+const isCalendar = (response: DavResponse | undefined) =>
+  response?.properties.get('resourcetype')?.split(' ').includes('calendar') ?? false
+
+async function listCalendars(session: Session, homes: string[]): Promise<Calendar[]> {
+  const asked = ['d:resourcetype', 'd:displayname', 'c:supported-calendar-component-set']
+  const found: Calendar[] = []
+  for (const home of homes) {
+    const { responses, url } = await session.ask('PROPFIND', home, '1', propfind(...asked))
+    for (const response of responses.filter(isCalendar)) {
+      const components = response.properties.get('supported-calendar-component-set')
+      if (components && !components.split(' ').includes('VEVENT')) continue
+      const address = new URL(response.href, url).href
+      const key = session.keyOf(response.href, url)
+      found.push({ key, url: address, name: nameOf(response, key) })
+    }
+  }
+  return found
+}
+
+/** Those that a person chose, or all that the account has. */
+async function chosenCalendars(session: Session, cursor: Cursor | null) {
+  const { calendars } = session.account.connection
+  if (calendars && calendars.length > 0) {
+    const chosen: Calendar[] = []
+    for (const key of calendars) chosen.push(await findCalendar(session, key))
+    return { homes: [], calendars: nameApart(chosen) }
+  }
+  const homes = cursor?.homes.length ? cursor.homes : await findHomes(session)
+  const all = await listCalendars(session, homes)
+  if (all.length === 0) throw new SourceError('ANSWER', `${session.host} shows no calendars.`)
+  return { homes, calendars: nameApart(all) }
+}
+
+/** A calendar by its key, with its name. */
+async function findCalendar(session: Session, key: string): Promise<Calendar> {
+  const url = new URL(key, session.base).href
+  const asked = propfind('d:resourcetype', 'd:displayname')
+  const { responses } = await session.ask('PROPFIND', url, '0', asked)
+  const [itself] = responses
+  if (!isCalendar(itself)) throw gone({ name: key })
+  return { key, url, name: nameOf(itself!, key) }
+}
+
+const nameOf = ({ properties }: DavResponse, key: string) =>
+  properties.get('displayname')?.trim() || key
+
+/** Calendars of one name get their keys as well: rules and matches know a calendar by its name. */
+function nameApart(calendars: Calendar[]): Calendar[] {
+  const counts = Map.groupBy(calendars, ({ name }) => name)
+  return calendars.map((calendar) => {
+    const { name, key } = calendar
+    return counts.get(name)!.length > 1 ? { ...calendar, name: `${name} (${key})` } : calendar
+  })
+}
+
+async function* pullCalendars(
+  session: Session,
+  { cursor, versionOf, again }: Pull,
+): AsyncGenerator<PulledPart, PullEnd> {
+  const known = cursor as Cursor | null
+  const { homes, calendars } = await chosenCalendars(session, known)
+  const deltas = await readDeltas(session, calendars, known)
+  const listings = deltas ?? (await listAll(session, calendars, known === null))
+  const tokens: Cursor['tokens'] = {}
+  const keys = new Set<string>()
+  for (const [at, calendar] of calendars.entries()) {
+    const { etags, token } = listings[at]!
+    tokens[calendar.key] = token
+    for (const key of etags.keys()) keys.add(key)
+    if (keys.size > MAX_RESOURCES) {
+      throw new SourceError('LIMIT', `The calendars have more than ${MAX_RESOURCES} events.`)
+    }
+    const changed = [...etags].filter(
+      ([key, { etag }]) => versionOf(key) !== etag || again.has(key),
+    )
+    const asked = new Map(changed.map(([key, { href }]) => [key, href]))
+    if (deltas) for (const key of again) if (belongsTo(key, calendar)) asked.set(key, key)
+    for (const hrefs of inBatches([...asked.values()])) {
+      const { resources } = await readBodies(session, calendar, hrefs)
+      yield { resources, deleted: [] }
+    }
+  }
+  // Last, because a resource that left one calendar may be in another.
+  const deleted = (deltas ?? []).flatMap((delta) => delta.deleted)
+  if (deleted.length > 0) yield { resources: [], deleted }
+  const complete = deltas ? null : { keys, window: null }
+  return {
+    cursor: { homes, tokens } satisfies Cursor,
+    complete,
+    requests: session.fetcher.requests,
+  }
+}
+
+const belongsTo = (key: string, calendar: Calendar) => key.startsWith(withSlash(calendar.key))
+const withSlash = (path: string) => (path.endsWith('/') ? path : `${path}/`)
+
+function inBatches(hrefs: string[]) {
+  const count = Math.ceil(hrefs.length / MULTIGET)
+  return Array.from({ length: count }, (_, at) => hrefs.slice(at * MULTIGET, (at + 1) * MULTIGET))
+}
+
+/** The changes of all calendars; undefined if one has to be read whole. */
+async function readDeltas(session: Session, calendars: Calendar[], cursor: Cursor | null) {
+  const deltas: Delta[] = []
+  for (const calendar of calendars) {
+    const token = cursor?.tokens[calendar.key]
+    if (!token) return undefined
+    const delta = await syncCalendar(session, calendar, token)
+    if (!delta) return undefined
+    deltas.push(delta)
+  }
+  // A calendar that is no longer there: its resources are absent from a full listing.
+  if (Object.keys(cursor?.tokens ?? {}).length !== calendars.length) return undefined
+  return deltas
+}
+
+async function listAll(session: Session, calendars: Calendar[], isFirst: boolean) {
+  const listings: Listing[] = []
+  for (const calendar of calendars) {
+    const synced = isFirst ? await syncCalendar(session, calendar, '') : undefined
+    listings.push(synced ?? (await listCalendar(session, calendar)))
+  }
+  return listings
+}
+
+/** What changed since the token; undefined if the server does not accept it. */
+async function syncCalendar(session: Session, calendar: Calendar, since: string) {
+  const delta: Delta = { etags: new Map(), token: since, deleted: [] }
+  for (let answers = 0; answers < MAX_CONTINUATIONS; answers += 1) {
+    const answer = await session.send('REPORT', calendar.url, '0', syncReport(delta.token ?? ''))
+    if (answer.status === 401) throw unusableStatus(answer)
+    if (answer.status !== 207) return undefined
+    const { responses, syncToken } = await session.parse(answer.body)
+    if (!syncToken || !addChanges(session, delta, responses, answer.url)) return undefined
+    delta.token = syncToken
+    const isCut = responses.some(({ status }) => status === 507)
+    if (isCut) continue
+    // A server without its disk answers that everything is gone.
+    if (delta.deleted.length > 0) await requireCalendar(session, calendar)
+    return delta
+  }
+  return undefined
+}
+
+const syncReport = (token: string) =>
+  `<d:sync-collection ${DAV}><d:sync-token>${escapeXml(token)}</d:sync-token>` +
+  `<d:sync-level>1</d:sync-level><d:prop><d:getetag/></d:prop></d:sync-collection>`
+
+/** False if the calendar itself is said to be gone. */
+function addChanges(session: Session, delta: Delta, responses: DavResponse[], from: string) {
+  const own = withSlash(session.keyOf(from, from))
+  for (const { href, status, properties } of responses) {
+    const key = session.keyOf(href, from)
+    if (withSlash(key) === own) {
+      if (status === 404) return false
+      continue
+    }
+    const etag = properties.get('getetag')
+    if (status === 404) {
+      delta.etags.delete(key)
+      delta.deleted.push(key)
+    } else if (etag) delta.etags.set(key, { href, etag })
+  }
+  return true
+}
+
+const gone = (calendar: Pick<Calendar, 'name'>) =>
+  new SourceError(
+    'ANSWER',
+    `The calendar ${calendar.name} does not answer. Check that it still exists.`,
+  )
+
+/** Throws unless the calendar itself answers that it is one. */
+async function requireCalendar(session: Session, calendar: Calendar) {
+  const asked = propfind('d:resourcetype')
+  const { responses } = await session.ask('PROPFIND', calendar.url, '0', asked)
+  if (!isCalendar(responses[0])) throw gone(calendar)
+}
+
+/** All resources by PROPFIND. */
+async function listCalendar(session: Session, calendar: Calendar): Promise<Listing> {
+  const asked = propfind('d:getetag', 'd:resourcetype', 'd:sync-token')
+  const { responses, url } = await session.ask('PROPFIND', calendar.url, '1', asked)
+  const own = withSlash(session.keyOf(url, url))
+  const itself = responses.find(({ href }) => withSlash(session.keyOf(href, url)) === own)
+  if (!isCalendar(itself)) throw gone(calendar)
+  const etags: Listing['etags'] = new Map()
+  for (const { href, properties, status } of responses) {
+    const etag = properties.get('getetag')
+    const isResource = !properties.get('resourcetype')?.includes('collection')
+    const key = session.keyOf(href, url)
+    if (etag && isResource && withSlash(key) !== own && (status === null || isSuccess(status))) {
+      etags.set(key, { href, etag })
+    }
+  }
+  return { etags, token: itself?.properties.get('sync-token')?.trim() || null }
+}
+
+async function listVersions(session: Session) {
+  const { calendars } = await chosenCalendars(session, null)
+  const versions = new Map<string, string>()
+  for (const calendar of calendars) {
+    const { etags } = await listCalendar(session, calendar)
+    for (const [key, { etag }] of etags) versions.set(key, etag)
+  }
+  return versions
+}
+
+/** The resources of a calendar by name; `missing` are those that it says to be absent. */
+async function readBodies(session: Session, calendar: Calendar, hrefs: string[]) {
+  const list = hrefs.map((href) => `<d:href>${escapeXml(href)}</d:href>`).join('')
+  const asked = '<d:prop><d:getetag/><c:calendar-data/></d:prop>'
+  const body = `<c:calendar-multiget ${DAV}>${asked}${list}</c:calendar-multiget>`
+  const { responses, url } = await session.ask('REPORT', calendar.url, '1', body)
+  const resources: Resource[] = []
+  const missing: string[] = []
+  for (const { href, status, properties } of responses) {
+    const key = session.keyOf(href, url)
+    const [version, text] = [properties.get('getetag'), properties.get('calendar-data')]
+    if (status === 404) missing.push(key)
+    if (!version || text === undefined) continue
+    if (text.length > MAX_RESOURCE_LENGTH) {
+      throw new SourceError('LIMIT', `The event ${key} is larger than 1 MiB.`)
+    }
+    const place = { key, calendar: calendar.key, calendarName: calendar.name, version }
+    resources.push(await readBody(session.account, text, place))
+  }
+  return { resources, missing }
+}
+
+/** The answer around it was whole: a file that cannot be read is held, and the others are read. */
+async function readBody(account: SourceAccount, text: string, place: Place) {
+  try {
+    return resourceOf(place, await readSeries(account, text, place.key), account)
+  } catch (error) {
+    if (!(error instanceof SourceError)) throw error
+    return unreadableResource(place, error.message)
+  }
+}
+
+/** Asks for single resources. One is gone only if its calendar itself answers. */
+async function readKeys(session: Session, keys: string[]) {
+  const found = new Map<string, Resource | 'GONE'>()
+  const { calendars } = await chosenCalendars(session, null)
+  for (const calendar of calendars) {
+    for (const hrefs of inBatches(keys.filter((key) => belongsTo(key, calendar)))) {
+      await requireCalendar(session, calendar)
+      const { resources, missing } = await readBodies(session, calendar, hrefs)
+      for (const resource of resources) found.set(resource.key, resource)
+      for (const key of missing) found.set(key, 'GONE')
+    }
+  }
+  return found
+}
+
+const MAX_COUNTED = 10
+
+type TestedCalendar = { key: string; name: string; entries: number | null }
+
+async function testAccount(account: SourceAccount, privateHosts: readonly string[]) {
+  const checks: SourceCheck[] = []
+  const otherHosts: string[] = []
+  let calendars: TestedCalendar[] = []
+  try {
+    await withSession(account, privateHosts, async (session) => {
+      const homes = await findHomes(session)
+      checks.push({ check: 'login', ok: true, detail: `${session.host} accepts the credential.` })
+      calendars = await countCalendars(session, await listCalendars(session, homes))
+      const detail = `The account has ${calendars.length} calendars.`
+      checks.push({ check: 'calendars', ok: calendars.length > 0, detail })
+    })
+  } catch (error) {
+    if (!(error instanceof SourceError)) throw error
+    if (error instanceof OtherHost) otherHosts.push(error.host)
+    const check = checks.length === 0 ? 'login' : 'calendars'
+    checks.push({ check, ok: false, detail: error.message })
+  }
+  return { ok: checks.every(({ ok }) => ok), checks, calendars, otherHosts }
+}
+
+async function countCalendars(session: Session, calendars: Calendar[]) {
+  const counted: TestedCalendar[] = []
+  for (const calendar of calendars) {
+    const isCounted = counted.length < MAX_COUNTED
+    const entries = isCounted ? (await listCalendar(session, calendar)).etags.size : null
+    counted.push({ key: calendar.key, name: calendar.name, entries })
+  }
+  return counted
+}

@@ -1,0 +1,93 @@
+import { Fetcher, unusableStatus } from '../fetch.ts'
+import {
+  SourceError,
+  type Pull,
+  type PulledPart,
+  type PullEnd,
+  type Source,
+  type SourceAccount,
+} from '../source.ts'
+import { readSeries, resourceOf } from './entries.ts'
+
+/** A calendar that is published as one file. Its address is the secret: who has it, reads the calendar. */
+export const makeIcs = (privateHosts: readonly string[]): Source => ({
+  source: 'ICS',
+  minutes: { usual: 15, least: 5 },
+  hasOrderedVersions: false,
+  knowsNoShows: false,
+  async test(account) {
+    try {
+      const { series } = await readFile(account, privateHosts, {})
+      const detail = `The file has ${series.length} events.`
+      const entries = series.length
+      return {
+        ok: true,
+        checks: [{ check: 'file', ok: true, detail }],
+        calendars: [{ key: '', name: hostOf(account), entries }],
+        otherHosts: [],
+      }
+    } catch (error) {
+      if (!(error instanceof SourceError)) throw error
+      const checks = [{ check: 'file', ok: false, detail: error.message }]
+      return { ok: false, checks, calendars: [], otherHosts: [] }
+    }
+  },
+  pull: (account, pull) => pullFile(account, privateHosts, pull),
+  async list(account) {
+    const { series } = await readFile(account, privateHosts, {})
+    return new Map(series.map(({ uid, digest }) => [uid, digest]))
+  },
+})
+
+/** The conditions of the next request. */
+type Cursor = { etag?: string; lastModified?: string }
+
+export const httpsOf = (address: string) => address.replace(/^webcals?:/i, 'https:')
+
+const addressOf = ({ secret }: SourceAccount) => httpsOf(secret ?? '')
+
+const hostOf = (account: SourceAccount) => URL.parse(addressOf(account))?.host ?? ''
+
+async function* pullFile(
+  account: SourceAccount,
+  privateHosts: readonly string[],
+  { cursor, versionOf, again }: Pull,
+): AsyncGenerator<PulledPart, PullEnd> {
+  // A file that did not change has no new content, but its series go on.
+  const conditions = again.size > 0 ? {} : ((cursor as Cursor | null) ?? {})
+  const { series, next, isUnchanged } = await readFile(account, privateHosts, conditions)
+  if (isUnchanged) return { cursor, complete: null, requests: 1 }
+  const changed = series.filter(({ uid, digest }) => versionOf(uid) !== digest || again.has(uid))
+  const resources = changed.map((one) =>
+    resourceOf(
+      { key: one.uid, calendar: null, calendarName: null, version: one.digest },
+      [one],
+      account,
+    ),
+  )
+  if (resources.length > 0) yield { resources, deleted: [] }
+  const keys = new Set(series.map(({ uid }) => uid))
+  return { cursor: next, complete: { keys, window: null }, requests: 1 }
+}
+
+async function readFile(account: SourceAccount, privateHosts: readonly string[], known: Cursor) {
+  const url = addressOf(account)
+  const { signal } = account
+  const fetcher = new Fetcher({ url, hosts: [], privateHosts, signal })
+  try {
+    const headers = {
+      accept: 'text/calendar',
+      ...(known.etag !== undefined && { 'if-none-match': known.etag }),
+      ...(known.lastModified !== undefined && { 'if-modified-since': known.lastModified }),
+    }
+    const answer = await fetcher.fetch({ url, headers })
+    if (answer.status === 304) return { series: [], next: known, isUnchanged: true }
+    if (answer.status !== 200) throw unusableStatus(answer)
+    const series = await readSeries(account, answer.body.toString('utf8'), `of ${hostOf(account)}`)
+    const { etag, 'last-modified': lastModified } = answer.headers
+    const next: Cursor = { ...(etag && { etag }), ...(lastModified && { lastModified }) }
+    return { series, next, isUnchanged: false }
+  } finally {
+    fetcher.close()
+  }
+}

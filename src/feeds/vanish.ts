@@ -1,0 +1,104 @@
+import type { Db } from '../database/database.ts'
+import {
+  listAbsentEntries,
+  listEntriesOf,
+  listLiveEntries,
+  markAbsent,
+  type ListedEntry,
+} from '../store/feed-entries.ts'
+import { setHealth, type FeedRow, type FeedState } from '../store/feeds.ts'
+import { mirrorGone, type Mirroring, type MirrorResult } from './mirror.ts'
+import type { Listing } from './source.ts'
+
+/** If more entries than this disappear at once, it is more often a fault of the source than a cancellation. */
+const MIN_LIMIT = 5
+const LIMIT_SHARE = 0.1
+
+/** How sure a disappearance is. */
+export type Listed = Listing & {
+  /** An entry must be absent from a listing that is so much older, too. */
+  confirmMinutes: number
+}
+
+/**
+ * Ends the entries that a full listing lacks. If too many upcoming ones are absent, none ends: the feed
+ * waits for a decision. Entries that come back end the wait.
+ */
+export async function applyListing(
+  tx: Db,
+  { keys, window, confirmMinutes }: Listed,
+  mirroring: Mirroring,
+  state: FeedState,
+): Promise<MirrorResult | undefined> {
+  const { feed, saving } = mirroring
+  const { now } = saving
+  const isUpcoming = ({ startTime }: ListedEntry) =>
+    startTime === null || Temporal.Instant.compare(startTime, now) > 0
+  const counts = (row: ListedEntry) =>
+    (row.state === 'MIRRORED' || row.state === 'HELD') && isUpcoming(row)
+  const live = (await listLiveEntries(tx, feed)).filter(({ isErased }) => !isErased)
+  const isListed = ({ startTime }: ListedEntry) =>
+    !window ||
+    (startTime !== null &&
+      Temporal.Instant.compare(startTime, window.from) >= 0 &&
+      Temporal.Instant.compare(startTime, window.to) < 0)
+  const back = live.filter((row) => (row.absentTime || row.isKept) && keys.has(row.resourceKey))
+  await markAbsent(tx, feed, back, null)
+  const lacking = live.filter((row) => isListed(row) && !keys.has(row.resourceKey) && !row.isKept)
+  const absent = lacking.filter(counts)
+  const fresh = absent.filter(({ absentTime }) => !absentTime)
+  await markAbsent(tx, feed, fresh, now)
+  const limit =
+    feed.vanishLimit ?? Math.max(MIN_LIMIT, Math.floor(live.filter(counts).length * LIMIT_SHARE))
+  // Once a person is asked, time alone does not decide: entries that began are not counted any more.
+  const isAsked = state.health === 'NEEDS_DECISION' && absent.length > 0
+  if (absent.length > limit || isAsked) {
+    await needDecision(tx, feed, absent.length, now)
+    return undefined
+  }
+  const since = now.subtract({ minutes: confirmMinutes })
+  const isSure = (row: ListedEntry) =>
+    !counts(row) || Temporal.Instant.compare(row.absentTime ?? now, since) <= 0
+  const ids = lacking.filter(isSure).map(({ feedEntryId }) => feedEntryId)
+  await setHealth(tx, feed, { health: 'OK', cause: null }, now)
+  if (ids.length === 0) return undefined
+  const rows = await listEntriesOf(tx, feed, { resourceKeys: [], entryKeys: [], ids })
+  return mirrorGone(
+    tx,
+    rows.map((row) => ({ ...row, absentTime: row.absentTime ?? now })),
+    mirroring,
+  )
+}
+
+const needDecision = (tx: Db, feed: FeedRow, count: number, now: Temporal.Instant) =>
+  setHealth(
+    tx,
+    feed,
+    {
+      health: 'NEEDS_DECISION',
+      cause: `${count} upcoming entries are not in the source any more.`,
+    },
+    now,
+  )
+
+/** The feed is well, unless entries wait for a decision. */
+export async function endDecision(
+  tx: Db,
+  feed: FeedRow,
+  { health }: Pick<FeedState, 'health'>,
+  now: Temporal.Instant,
+) {
+  const waiting = health === 'NEEDS_DECISION' ? await listAbsentEntries(tx, feed, now) : []
+  if (waiting.length === 0) await setHealth(tx, feed, { health: 'OK', cause: null }, now)
+  else await needDecision(tx, feed, waiting.length, now)
+}
+
+/** A person decided that the entries that vanished are cancelled, or that they stay. */
+export async function decideVanished(tx: Db, decision: 'cancel' | 'keep', mirroring: Mirroring) {
+  const { feed, saving } = mirroring
+  const absent = await listAbsentEntries(tx, feed, saving.now)
+  if (decision === 'cancel') await mirrorGone(tx, absent, mirroring)
+  else await markAbsent(tx, feed, absent, null, { isKept: true })
+  await setHealth(tx, feed, { health: 'OK', cause: null }, saving.now)
+  return absent.length
+}

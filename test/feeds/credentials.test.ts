@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { test, type TestContext } from 'node:test'
+import { sql } from '../../src/database/sql.ts'
+import { shareWorld } from '../support/world.ts'
+import { openInlet } from './support.ts'
+
+const SECRET_KEY = Buffer.alloc(32, 7).toString('base64')
+const enterWorld = shareWorld({ SECRET_KEY, FEED_PRIVATE_HOSTS: '127.0.0.1' })
+
+const PASSWORD = 'k7Qx2mPz9RtLw4VbNc8HsJd5FgYa3EuTi6Xo1AqZ'
+
+/** Publishes a calendar file at a path that only its reader knows. */
+async function publish(t: TestContext, path: string) {
+  const file =
+    'BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nUID:a\r\nDTSTART:20270101T090000Z\r\nDTEND:20270101T100000Z\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n'
+  const server = http.createServer((request, response) => {
+    response.statusCode = request.url === path ? 200 : 404
+    response.end(request.url === path ? file : '')
+  })
+  server.listen(0, '127.0.0.1')
+  await new Promise((done) => server.once('listening', done))
+  t.after(() => server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`
+}
+
+test('a secret is stored encrypted, and tests of the stored feed use it', async (t) => {
+  const { call, save, database } = await enterWorld(t)
+  const secret = await publish(t, `/${PASSWORD}.ics`)
+  const feed = await save('/feed', { name: 'Published', source: 'ICS', secret })
+  assert.equal(feed.hasSecret, true)
+  const tested = await call('POST', '/feed/test', { feedId: feed.feedId })
+  assert.deepEqual([tested.body.ok, tested.body.calendars[0].entries], [true, 1])
+  const [row] = await database.engine.query<{ secret: Buffer }>(
+    sql`select secret from feed where feed_id = ${feed.feedId}`,
+  )
+  assert.equal(row!.secret.includes(PASSWORD), false)
+  const shown = [
+    await call('GET', '/feed'),
+    await call('GET', `/feed/${feed.feedId}`),
+    await call('GET', '/audit?object=feed'),
+    tested,
+  ]
+  assert.equal(JSON.stringify(shown).includes(PASSWORD), false)
+  const changed = await call('POST', '/feed', { feedId: feed.feedId, secret: `${secret}?x` })
+  assert.deepEqual([changed.status, changed.body.version], [200, 2])
+  assert.equal((await call('POST', '/feed/test', { feedId: feed.feedId })).body.ok, false)
+  const removed = await call('POST', '/feed', { feedId: feed.feedId, secret: null })
+  assert.deepEqual(removed.body.errors, [
+    { pointer: '/secret', detail: 'is required: the address of the calendar file' },
+  ])
+})
+
+test('a body is tested with its own secret, and needs no key to do so', async (t) => {
+  const { call } = await enterWorld(t)
+  const secret = await publish(t, '/one.ics')
+  const tested = await call('POST', '/feed/test', { name: 'New', source: 'ICS', secret })
+  assert.equal(tested.body.ok, true)
+  assert.equal((await call('GET', '/feed')).body.items.length, 0)
+})
+
+test('addresses that feeds may not reach are refused with their places', async (t) => {
+  const { call } = await enterWorld(t)
+  const pointersOf = async (body: object) =>
+    (await call('POST', '/feed', { name: 'New', ...body })).body.errors.map(
+      ({ pointer }: { pointer: string }) => pointer,
+    )
+  for (const url of ['https://10.0.0.1/', 'http://dav.example/', 'https://a:b@dav.example/']) {
+    const connection = { url }
+    assert.deepEqual(await pointersOf({ source: 'CALDAV', connection }), ['/connection/url'])
+    assert.deepEqual(await pointersOf({ source: 'ICS', secret: url }), ['/secret'])
+  }
+  assert.deepEqual(await pointersOf({ source: 'CALDAV' }), ['/connection/url'])
+  assert.deepEqual(await pointersOf({ source: 'ICS' }), ['/secret'])
+})
+
+test('a stored credential is not sent to another address', async (t) => {
+  const { call, save } = await enterWorld(t)
+  const connection = { url: 'https://dav.example/', username: 'salon' }
+  const { feedId } = await save('/feed', {
+    name: 'Salon',
+    source: 'CALDAV',
+    connection,
+    secret: PASSWORD,
+  })
+  const moved = { ...connection, url: 'https://other.example/' }
+  for (const path of ['/feed', '/feed/test']) {
+    const { body } = await call('POST', path, { feedId, name: 'Salon', connection: moved })
+    assert.deepEqual(body.errors, [
+      {
+        pointer: '/secret',
+        detail: 'must be sent again, because it goes to another address',
+      },
+    ])
+  }
+  const again = await call('POST', '/feed', { feedId, connection: moved, secret: PASSWORD })
+  assert.equal(again.status, 200)
+})
+
+test('rules that are not saved yet show what they would change', async (t) => {
+  const world = await enterWorld(t)
+  const { path, entry, begin, entries } = await openInlet(world)
+  await begin(entry('a', { title: 'Lunch' }), entry('b', { title: 'Knee' }))
+  const rules = [{ when: { title: 'lunch' }, then: { skip: true } }]
+  const { feedRunId } = (await world.call('POST', `${path}/dryRun`, { rules })).body
+  const run = (await world.call('GET', `${path}/run/${feedRunId}`)).body
+  assert.deepEqual(run.reasons, { rule: 1 })
+  assert.equal((await entries('?state=MIRRORED')).length, 2)
+  const wrong = [{ when: { title: 'x' }, then: { reasonId: 999_999 } }]
+  assert.equal((await world.call('POST', `${path}/dryRun`, { rules: wrong })).status, 422)
+})

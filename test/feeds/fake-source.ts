@@ -1,0 +1,173 @@
+import { randomBytes } from 'node:crypto'
+import { sql } from '../../src/database/sql.ts'
+import { createFeedLoops } from '../../src/feeds/loop.ts'
+import type { Entry, Resource, Source } from '../../src/feeds/source.ts'
+import { openSourceAccess } from '../../src/feeds/source-access.ts'
+import { readConfig } from '../../src/config.ts'
+import type { shareWorld } from '../support/world.ts'
+
+type World = Awaited<ReturnType<ReturnType<typeof shareWorld>>>
+
+/** The settings of worlds with `openPulled`. */
+export const PULLING = {
+  SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
+  FEED_PRIVATE_HOSTS: '127.0.0.1',
+}
+
+/** What a fake source has, and how it behaves. */
+export type Shelf = {
+  resources: Map<string, Resource>
+  /** Thrown by the next pulls. */
+  error: Error | null
+  /** Keys that the listing leaves out, though a question by key finds them. */
+  hidden: Set<string>
+  /** False: as a published file, which cannot be asked by key. */
+  canRead: boolean
+  pulls: number
+  afterPart?: (() => Promise<void>) | undefined
+}
+
+function fakeSource(shelf: Shelf): Source {
+  return {
+    source: 'CALDAV',
+    minutes: { usual: 5, least: 1 },
+    hasOrderedVersions: false,
+    knowsNoShows: false,
+    test: async () => ({ ok: true, checks: [], calendars: [], otherHosts: [] }),
+    async *pull(_account, { versionOf, again }) {
+      shelf.pulls += 1
+      if (shelf.error) throw shelf.error
+      const listed = [...shelf.resources.values()].filter(({ key }) => !shelf.hidden.has(key))
+      const resources = listed.filter(
+        ({ key, version }) => versionOf(key) !== version || again.has(key),
+      )
+      if (resources.length > 0) yield { resources, deleted: [] }
+      await shelf.afterPart?.()
+      const keys = new Set(listed.map(({ key }) => key))
+      return { cursor: shelf.pulls, complete: { keys, window: null }, requests: 1 }
+    },
+    list: async () =>
+      new Map([...shelf.resources.values()].map(({ key, version }) => [key, version])),
+    ...(shelf.canRead && {
+      read: async (_account: unknown, keys: string[]) =>
+        new Map(keys.map((key) => [key, shelf.resources.get(key) ?? ('GONE' as const)])),
+    }),
+  }
+}
+
+/** A feed that reads a fake source, and calls for it. */
+export async function openPulled(world: World, { canRead = true, mode = 'SHADOW' } = {}) {
+  const { call, clock, database, ids, save, settings } = world
+  const { clientId: _clientId, ...defaults } = ids
+  const feed = await save('/feed', {
+    name: 'Salon',
+    source: 'CALDAV',
+    mode: 'SHADOW',
+    connection: { url: 'http://127.0.0.1:1/', username: 'salon' },
+    secret: 'x',
+    defaults,
+  })
+  const { feedId } = feed
+  // The database is shared with other tests, and a loop pulls the feeds of all businesses.
+  await database.engine.query(
+    sql`update feed_state set next_pull_time = null where feed_id <> ${feedId}`,
+  )
+  const path = `/feed/${feedId}`
+  const shelf: Shelf = {
+    resources: new Map(),
+    error: null,
+    hidden: new Set(),
+    canRead,
+    pulls: 0,
+  }
+  const real = openSourceAccess(readConfig(PULLING))
+  const source = fakeSource(shelf)
+  const parts = {
+    database,
+    settings,
+    access: { ...real, sources: { ...real.sources, find: () => source } },
+    now: () => clock.now(),
+    random: (size: number) => randomBytes(size),
+    leaseSeconds: 30,
+    onError: (error: unknown) => {
+      throw error
+    },
+  }
+  const [loop] = createFeedLoops(parts)
+  const inHours = (hours: number) => clock.now().add({ minutes: hours * 60 })
+  /** Entries of half an hour with Anna, by their keys and hours from now. */
+  const entryOf = (key: string, hours: number, more: Partial<Entry> = {}): Entry => {
+    const start = inHours(hours)
+    return {
+      key,
+      uid: key.split('/')[0]!,
+      calendar: 'salon',
+      start,
+      end: start.add({ minutes: 30 }),
+      allDay: false,
+      status: null,
+      title: 'Knee',
+      isPrivate: false,
+      isBusy: true,
+      clients: [],
+      attendees: [{ emailAddress: 'anna@example.org', firstName: 'Anna', lastName: 'Müller' }],
+      organizer: null,
+      service: null,
+      staff: null,
+      location: null,
+      categories: [],
+      addressesInText: [],
+      isClass: false,
+      createdTime: null,
+      changedTime: null,
+      problem: null,
+      ...more,
+    }
+  }
+  let version = 0
+  const put = (key: string, ...entries: Entry[]) => {
+    version += 1
+    shelf.resources.set(key, {
+      key,
+      calendar: 'salon',
+      version: String(version),
+      entries,
+      readAgainAt: null,
+    })
+  }
+  /** Pulls as soon as the feed is due; the clock moves. */
+  const pull = async (minutes = 6) => {
+    clock.advance({ minutes })
+    return loop!.runOnce()
+  }
+  const state = async () => (await call('GET', path)).body.state
+  const entries = async () => (await call('GET', `${path}/entry?limit=500`)).body.items
+  const find = async (key: string) =>
+    (await entries()).find((one: { key: string }) => one.key === key)
+  const appointments = async () =>
+    (await call('GET', `/calendar?feedId=${feedId}&limit=500`)).body.items as {
+      calendarId: number
+      status: string
+      startTime: number
+      active: boolean
+    }[]
+  if (mode === 'LIVE') {
+    await pull(0)
+    await call('POST', '/feed', { feedId, mode })
+  }
+  return {
+    feedId,
+    path,
+    shelf,
+    parts,
+    loop: loop!,
+    inHours,
+    entryOf,
+    put,
+    pull,
+    state,
+    entries,
+    find,
+    appointments,
+  }
+}
