@@ -57,7 +57,10 @@ const includesAll = (ids: number[] | null, wanted: number[] | null) =>
   ids === null || (wanted !== null && wanted.every((id) => ids.includes(id)))
 
 /** Why a person cannot get reports by mail; undefined if they can. */
-export function unreachableReason({ active, emailAddress }: UserRow) {
+export function unreachableReason({
+  active,
+  emailAddress,
+}: Pick<UserRow, 'active' | 'emailAddress'>) {
   if (!active) return 'is not active'
   return emailAddress === null ? 'has no email address' : undefined
 }

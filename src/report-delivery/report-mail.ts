@@ -1,11 +1,15 @@
-import { sendAccountMail } from '../automation/account-mails.ts'
+import { sendUserMail } from '../automation/account-mails.ts'
 import type { Sending } from '../automation/send-again.ts'
 import type { Db } from '../database/database.ts'
 import type { MessageAttachment } from '../email/message.ts'
-import { fillWords, languageOfWords } from '../email/words.ts'
-import type { ScheduleObject } from '../store/report-schedules.ts'
+import type { Paragraph } from '../email/own-mail.ts'
+import { writePeriod } from '../reports/formats/format-values.ts'
+import type { MailSummary } from '../reports/mail-summary.ts'
 import { wordsOf } from '../reports/words.ts'
-import { reportMailWordsOf } from './mail-words.ts'
+import type { ScheduleObject } from '../store/report-schedules.ts'
+import { fillText, supportedLanguage, textsFor } from '../texts/texts.ts'
+import { consoleLink } from './console-link.ts'
+import { figuresTable, pictureBlock, pictureFile } from './mail-figures.ts'
 
 /** A printed report as one group of recipients gets it. */
 export type MailedReport = {
@@ -14,7 +18,7 @@ export type MailedReport = {
   locationName: string | null
   startDate: string
   endDate: string
-  sentences: string[]
+  summary: MailSummary
   locale: string
   fileSize: number
 }
@@ -26,6 +30,9 @@ export type ReportMail = {
   /** The file, unless it is too large for a mail: then the mail has a link. */
   attachment: MessageAttachment | undefined
   to: string
+  /** Without a login, the mail has no figures: only its link, which expires. */
+  hasLogin: boolean
+  stopUrl: string
   /** The link, and when it stops working. */
   link: { url: string; expiresTime: Temporal.Instant } | null
 }
@@ -33,49 +40,66 @@ export type ReportMail = {
 /** Queues the mail with a report, in the caller's transaction. Returns its id. */
 export const queueReportMail = (
   tx: Db,
-  { schedule, timeZone, report, attachment, to, link }: ReportMail,
-  sending: Pick<Sending, 'now' | 'mailFrom' | 'host'>,
+  mail: ReportMail,
+  { publicUrl, ...sending }: Pick<Sending, 'now' | 'mailFrom' | 'host'> & { publicUrl: string },
 ) => {
-  const { reportName, businessName, locationName, sentences } = report
-  const writing = { language: languageOfWords(report.locale), timeZone }
+  const { schedule, timeZone, report, to, link, stopUrl } = mail
+  const { reportName, businessName, locationName, locale } = report
+  const words = textsFor(locale).reportMails
+  const writing = { language: supportedLanguage(report.locale), timeZone }
   const title = schedule.name ?? reportName
-  const period = describePeriod(report)
+  const period = writePeriod(report, wordsOf(report.locale))
   const place = locationName === null ? businessName : `${businessName}, ${locationName}`
-  return sendAccountMail(
+  const content = mail.hasLogin ? contentOf(mail, publicUrl) : { before: [], files: [] }
+  return sendUserMail(
     tx,
     {
       businessId: schedule.businessId,
       to,
       subject: `${title}: ${period}`,
       before: [
-        fillWords(reportMailWordsOf(writing.language).intro, { report: reportName, place, period }),
-        ...sentences,
-        describeFile(report, link, writing),
+        fillText(words.intro, { report: reportName, place, period }),
+        ...content.before,
+        describeFile(mail, writing),
       ],
       link: link?.url ?? null,
-      after: [describeTiming(schedule, writing)],
-      attachment,
+      after: [describeTiming(schedule, writing), { words: words.stop, url: stopUrl }],
+      unsubscribeLink: stopUrl,
+      ownFiles: content.files,
     },
     sending,
   )
 }
 
-function describePeriod({ startDate, endDate, locale }: MailedReport) {
-  const { writeDate } = wordsOf(locale)
-  const [begin, end] = [writeDate(startDate), writeDate(endDate)]
-  return begin === end ? begin : `${begin} – ${end}`
-}
-
 type Writing = { language: string; timeZone: string }
 
+/** What a person of the business sees in the mail itself. */
+function contentOf(
+  { schedule, report, attachment }: ReportMail,
+  publicUrl: string,
+): { before: Paragraph[]; files: MessageAttachment[] } {
+  const { startDate, endDate, summary, locale } = report
+  const { figures, picture, sentences, notes } = summary
+  const words = textsFor(locale).reportMails
+  return {
+    before: [
+      ...(figures.length > 0 ? [figuresTable(figures, words)] : []),
+      ...(picture ? [pictureBlock(picture)] : []),
+      ...sentences,
+      ...notes,
+      { words: words.console, url: consoleLink(publicUrl, { ...schedule, startDate, endDate }) },
+    ],
+    files: [...(picture ? [pictureFile(picture)] : []), ...(attachment ? [attachment] : [])],
+  }
+}
+
 function describeFile(
-  { fileSize, locale }: MailedReport,
-  link: ReportMail['link'],
+  { report: { fileSize, locale }, hasLogin, link }: ReportMail,
   { language, timeZone }: Writing,
 ) {
-  const words = reportMailWordsOf(language)
+  const words = textsFor(language).reportMails
   if (!link) return words.attached
-  return fillWords(words.tooLarge, {
+  return fillText(hasLogin ? words.tooLarge : words.linked, {
     size: (fileSize / 1_000_000).toLocaleString(language, { maximumFractionDigits: 1 }),
     day: wordsOf(locale).writeDate(
       link.expiresTime.toZonedDateTimeISO(timeZone).toPlainDate().toString(),
@@ -85,7 +109,7 @@ function describeFile(
 
 function describeTiming(schedule: ScheduleObject, { language, timeZone }: Writing) {
   const { frequency, weekday, dayOfMonth, timeOfDay } = schedule
-  return fillWords(reportMailWordsOf(language).timing[frequency], {
+  return fillText(textsFor(language).reportMails.timing[frequency], {
     weekday: weekday ? nameWeekday(weekday, language) : '',
     dayOfMonth: String(dayOfMonth),
     time: timeOfDay,

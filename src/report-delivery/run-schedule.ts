@@ -10,6 +10,7 @@ import {
   findTimeZone,
   finishScheduledTime,
   insertScheduleRun,
+  isStopped,
   postponeSchedule,
   type NewReportDelivery,
   type NewScheduleRun,
@@ -20,6 +21,7 @@ import { listUsersById, shareUsersById, type UserRow } from '../store/users.ts'
 import { createReportLink, LINK_LIFETIME } from './links.ts'
 import { readerKeyOf, readerOfUser, rightsOf, unreachableReason } from './readers.ts'
 import { queueReportMail, type MailedReport } from './report-mail.ts'
+import { stopLink, type Recipient } from './stop-links.ts'
 import { deleteOldFiles, storeAsRun } from './stored-files.ts'
 import {
   countScheduledTimes,
@@ -37,6 +39,8 @@ export type RunParts = {
   mailFrom: Mailbox
   /** The name of this installation in Message-IDs. */
   host: string
+  /** The secret of the links by which readers stop a mail. */
+  linkSeal: string
   /** Larger files are not attached: the mail has a link instead. */
   maxAttachedBytes?: number
 }
@@ -79,18 +83,53 @@ export async function findDueRun(db: Db, row: ScheduleRow, now: Temporal.Instant
 
 /** Prints a report for everybody who may see it, and queues their mails with the record of the run. */
 export async function runSchedule(parts: RunParts, due: DueRun, signal: AbortSignal) {
-  const { schedule } = due.row
-  const { businessId, userIdList } = schedule
+  const { businessId } = due.row.schedule
   const db = parts.database.forBusiness(businessId, 'SYSTEM')
   await deleteOldFiles(db, businessId, parts.now())
-  const users = await listUsersById(db, businessId, userIdList)
+  const readers = await listReaders(due, (ids) => listUsersById(db, businessId, ids))
   const printed = new Map<string, Printed>()
   try {
-    await printForReaders(parts, due, { users, printed }, signal)
+    await printForReaders(parts, due, { readers, printed }, signal)
     await db.transaction((tx) => finishRun(tx, parts, due, printed))
   } finally {
     for (const result of printed.values()) if ('file' in result) await result.file?.handle.close()
   }
+}
+
+/** A recipient, and the person whose rights apply. */
+type ScheduleReader = { to: Recipient; user: UserRow | undefined; emailAddress: string | null }
+
+/** Those who have stopped the mail are left out. */
+async function listReaders(
+  { row: { schedule } }: DueRun,
+  list: (userIds: number[]) => Promise<UserRow[]>,
+): Promise<ScheduleReader[]> {
+  const { userIdList, addressList, linkUserId } = schedule
+  const users = await list(linkUserId === null ? userIdList : [...userIdList, linkUserId])
+  const people = users.filter(({ userId }) => userIdList.includes(userId))
+  const maker = users.find(({ userId }) => userId === linkUserId)
+  return [
+    ...people.map((user) => ({
+      to: { userId: user.userId },
+      user,
+      emailAddress: user.emailAddress,
+    })),
+    ...addressList.map((address) => ({ to: { address }, user: maker, emailAddress: address })),
+  ].filter(({ to }) => !isStopped(schedule, to))
+}
+
+/** People with the same rights share a file. Addresses get a link to a stored one. */
+const keyOf = ({ to, user }: ScheduleReader) =>
+  `${'address' in to ? 'link ' : ''}${user ? readerKeyOf(user) : ''}`
+
+function unreachable({ to, user, emailAddress }: ScheduleReader) {
+  if ('userId' in to) {
+    const reason = unreachableReason({ active: user?.active ?? false, emailAddress })
+    return reason && `${user?.username ?? to.userId} ${reason}.`
+  }
+  return user?.active
+    ? undefined
+    : `${to.address} gets no link, because the person who added the address is not active.`
 }
 
 /** Records a scheduled time as failed, without a report. */
@@ -110,26 +149,27 @@ type Printed =
   | { report: MailedReport; runId: number | null; file: PrintedFile | null }
   | { refusal: string }
 
-type Prints = { users: UserRow[]; printed: Map<string, Printed> }
+type Prints = { readers: ScheduleReader[]; printed: Map<string, Printed> }
 
-/** Fills `printed`, whose key is that of the readers. People with the same rights share a file. */
+/** Fills `printed`, whose key is that of the readers. */
 async function printForReaders(
   parts: RunParts,
   due: DueRun,
-  { users, printed }: Prints,
+  { readers, printed }: Prints,
   signal: AbortSignal,
 ) {
-  for (const user of users) {
-    const key = readerKeyOf(user)
-    if (unreachableReason(user) || printed.has(key)) continue
-    printed.set(key, await printFor(parts, due, user, signal))
+  for (const reader of readers) {
+    const key = keyOf(reader)
+    const { user } = reader
+    if (!user || unreachable(reader) || printed.has(key)) continue
+    printed.set(key, await printFor(parts, due, { user, isLinked: 'address' in reader.to }, signal))
   }
 }
 
 async function printFor(
   parts: RunParts,
   { row: { schedule }, startDate, endDate }: DueRun,
-  user: UserRow,
+  { user, isLinked }: { user: UserRow; isLinked: boolean },
   signal: AbortSignal,
 ): Promise<Printed> {
   const { businessId, reportId, format, filters, groupBy, locationId } = schedule
@@ -140,7 +180,7 @@ async function printFor(
     const reader = readerOfUser(user)
     const job = await checkPrintRequest(db, request, reader, parts.now())
     await refuseTooManyRows(db, job, format)
-    const file = await printToFile(db, job, { format, pageSize, signal, hasSentences: true })
+    const file = await printToFile(db, job, { format, pageSize, signal, hasSummary: true })
     const { businessName, locationName, locale } = job
     const about = {
       reportName: file.reportName,
@@ -150,7 +190,13 @@ async function printFor(
       startDate,
       endDate,
     }
-    return await keepFile(parts, schedule, about, { ...file, reader: rightsOf(reader) })
+    const kept = { ...file, reader: rightsOf(reader) }
+    return await keepFile(
+      isLinked ? { ...parts, maxAttachedBytes: 0 } : parts,
+      schedule,
+      about,
+      kept,
+    )
   } catch (error) {
     // An error that a caller of the API would get too, such as a missing right or too many rows.
     if (error instanceof RequestError && error.status < 500) return { refusal: error.message }
@@ -161,7 +207,7 @@ async function printFor(
 /** Above this many bytes mail servers begin to refuse mails. */
 const MAX_ATTACHED_BYTES = 5_000_000
 
-type About = Omit<MailedReport, 'sentences' | 'fileSize'>
+type About = Omit<MailedReport, 'summary' | 'fileSize'>
 
 /** A small file is attached to the mails; a large one is stored for the links in them. */
 async function keepFile(
@@ -170,8 +216,8 @@ async function keepFile(
   about: About,
   file: PrintedFile & { reader: ReaderRights },
 ): Promise<Printed> {
-  const { size: fileSize, sentences, reader } = file
-  const report: MailedReport = { ...about, sentences, fileSize }
+  const { size: fileSize, summary, reader } = file
+  const report: MailedReport = { ...about, summary: summary!, fileSize }
   if (fileSize <= maxAttachedBytes) return { report, runId: null, file }
   const db = database.forBusiness(businessId, 'SYSTEM')
   const credential = credentialOfSchedule(reportScheduleId)
@@ -188,49 +234,68 @@ async function readAttachment({ fileName, contentType, size, handle }: PrintedFi
 
 /** The mails and the record of the run are one transaction, so that no scheduled time is mailed twice. */
 async function finishRun(tx: Db, parts: RunParts, due: DueRun, printed: Map<string, Printed>) {
-  const { businessId, userIdList } = due.row.schedule
+  const { businessId, skipIfEmpty } = due.row.schedule
   const now = parts.now()
   // Locked, because rights may have changed while the report was printed.
-  const users = await shareUsersById(tx, businessId, userIdList)
+  const readers = await listReaders(due, (ids) => shareUsersById(tx, businessId, ids))
   const deliveries: NewReportDelivery[] = []
-  for (const user of users) {
-    const result = printed.get(readerKeyOf(user))
-    const reason = refusalOf(user, result)
-    const emailId = reason ? null : await mailTo(tx, parts, due, { user, result, now })
-    deliveries.push({ userId: user.userId, emailId, reason: reason ?? null })
+  for (const reader of readers) {
+    const result = printed.get(keyOf(reader))
+    const reason = refusalOf(reader, result)
+    const isEmpty = result && 'report' in result && result.report.summary.isEmpty
+    if (!reason && skipIfEmpty && isEmpty) continue
+    const emailId = reason ? null : await mailTo(tx, parts, due, { reader, result, now })
+    deliveries.push({ ...recipientOf(reader), emailId, reason: reason ?? null })
   }
-  await recordRun(tx, due, { ...summarize(deliveries), deliveries }, now)
+  await recordRun(tx, due, { ...summarize(deliveries, readers.length), deliveries }, now)
 }
 
-function refusalOf(user: UserRow, result: Printed | undefined) {
-  const unreachable = unreachableReason(user)
-  if (unreachable) return `${user.username} ${unreachable}.`
-  if (!result) return `The rights of ${user.username} changed while the report was printed.`
+const recipientOf = ({ to }: ScheduleReader) =>
+  'userId' in to ? { ...to, address: null } : { ...to, userId: null }
+
+function refusalOf(reader: ScheduleReader, result: Printed | undefined) {
+  const reason = unreachable(reader)
+  if (reason) return reason
+  if (!result) return `The rights of ${reader.user?.username} changed while the report was printed.`
   return 'refusal' in result ? result.refusal : undefined
 }
 
-type Mailing = { user: UserRow; result: Printed | undefined; now: Temporal.Instant }
+type Mailing = { reader: ScheduleReader; result: Printed | undefined; now: Temporal.Instant }
 
 async function mailTo(
   tx: Db,
   parts: RunParts,
   { row: { schedule }, timeZone }: DueRun,
-  { user, result, now }: Mailing,
+  { reader, result, now }: Mailing,
 ) {
-  if (!result || 'refusal' in result) return null
+  if (!result || 'refusal' in result || !reader.user) return null
   const { report, runId, file } = result
   const { businessId } = schedule
-  const { mailFrom, host, publicUrl } = parts
+  const { mailFrom, host, publicUrl, linkSeal } = parts
   const expiresTime = now.add(LINK_LIFETIME)
-  const { userId } = user
+  const { userId } = reader.user
   const wanted = runId === null ? null : { businessId, runId, userId, apiKeyId: null, expiresTime }
   const link = wanted && (await createReportLink(tx, wanted, publicUrl, { user: 'SYSTEM', now }))
   const attachment = file ? await readAttachment(file) : undefined
-  const mail = { schedule, timeZone, report, attachment, to: user.emailAddress!, link }
-  return queueReportMail(tx, mail, { now, mailFrom, host })
+  const mail = {
+    schedule,
+    timeZone,
+    report,
+    attachment,
+    to: reader.emailAddress!,
+    hasLogin: 'userId' in reader.to,
+    link,
+    stopUrl: stopLink(publicUrl, linkSeal, schedule, reader.to),
+  }
+  return queueReportMail(tx, mail, { now, mailFrom, host, publicUrl })
 }
 
-function summarize(deliveries: NewReportDelivery[]) {
+function summarize(deliveries: NewReportDelivery[], readers: number) {
+  if (deliveries.length === 0) {
+    const statusReason =
+      readers === 0 ? 'Every recipient has stopped it.' : 'Nothing in this period.'
+    return { status: 'SKIPPED' as const, statusReason }
+  }
   const refused = deliveries.filter(({ emailId }) => emailId === null)
   const status =
     refused.length === 0

@@ -20,6 +20,8 @@ import { nextScheduledTime } from './timing.ts'
 
 export type ScheduleSave = By & {
   businessId: number
+  /** The signed-in person; null: a key. */
+  userId: number | null
   /** Called with the stored schedule before an update. */
   onCurrent(current: ScheduleObject): void
 }
@@ -32,7 +34,8 @@ export async function saveSchedule(tx: Db, body: unknown, saving: ScheduleSave) 
   if (id !== undefined && !current) throw notFound('report schedule', id)
   if (current) saving.onCurrent(current.schedule)
 
-  const fields = await readSchedule(tx, body, current?.schedule, saving)
+  const read = await readSchedule(tx, body, current?.schedule, saving)
+  const fields = { ...read, ...recipientsAfter(read, current?.schedule, saving) }
   const timeZone = await findTimeZone(tx, businessId, fields.locationId)
   if (!current) {
     const nextRunTime = nextScheduledTime(fields, timeZone, now)
@@ -52,7 +55,15 @@ export async function saveSchedule(tx: Db, body: unknown, saving: ScheduleSave) 
   return { row: await updateSchedule(tx, current.schedule, fields, next, saving), isNew: false }
 }
 
-const TIMING = ['frequency', 'weekday', 'dayOfMonth', 'timeOfDay', 'locationId', 'active'] as const
+const TIMING = [
+  'frequency',
+  'weekday',
+  'dayOfMonth',
+  'timeOfDay',
+  'locationId',
+  'active',
+  'paused',
+] as const
 
 /** A changed timing applies from now on. A failed run is retried at once. */
 function nextRunOf(
@@ -67,12 +78,31 @@ function nextRunOf(
   return { nextRunTime: attempts > 0 ? now : nextRunTime, doneUntil }
 }
 
+/** A person who is removed and added again gets the mails again. */
+function recipientsAfter(
+  { userIdList, addressList }: ScheduleFields,
+  current: ScheduleObject | undefined,
+  { userId }: ScheduleSave,
+) {
+  return {
+    linkUserId:
+      current && isSameList(addressList, current.addressList) ? current.linkUserId : userId,
+    stoppedUserIdList: (current?.stoppedUserIdList ?? []).filter((id) => userIdList.includes(id)),
+    stoppedAddressList: (current?.stoppedAddressList ?? []).filter((one) =>
+      addressList.includes(one),
+    ),
+  }
+}
+
+const isSameList = (a: string[], b: string[]) => a.join('\n') === b.join('\n')
+
 async function readSchedule(
   tx: Db,
   body: unknown,
   current: ScheduleObject | undefined,
-  { businessId, now }: ScheduleSave,
+  saving: ScheduleSave,
 ) {
+  const { businessId, now } = saving
   const { values, faults } = readFields<ScheduleFields>(SCHEDULE_BODY, body, current)
   faults.push(...foreignBusiness(body, businessId))
   const { frequency, weekday, dayOfMonth, userIdList } = values
@@ -81,11 +111,34 @@ async function readSchedule(
   if (frequency === 'WEEKLY' && weekday === null) add('/weekday', 'is required for WEEKLY')
   if (frequency === 'MONTHLY' && dayOfMonth === null) add('/dayOfMonth', 'is required for MONTHLY')
   const isListValid = !faults.some(({ pointer }) => pointer.startsWith('/userIdList'))
-  if (isListValid && userIdList.length === 0) add('/userIdList', 'must name at least one person')
+  const areAddressesValid = !faults.some(({ pointer }) => pointer.startsWith('/addressList'))
+  if (isListValid && areAddressesValid && userIdList.length + values.addressList.length === 0) {
+    add('/userIdList', 'must name at least one person, or addressList an address')
+  }
+  if (areAddressesValid) more.push(...(await findAddressFaults(tx, values, current, saving)))
   if (isListValid) more.push(...(await findRecipientFaults(tx, values, current, businessId)))
   more.push(...(await findReportFaults(tx, businessId, values, now)))
   throwFaults(faults, more)
-  return { ...values, userIdList: [...new Set(userIdList)] }
+  return {
+    ...values,
+    userIdList: [...new Set(userIdList)],
+    addressList: [...new Set(values.addressList)],
+  }
+}
+
+/** The links of the addresses have the rights of who changes them, so it must be a person with rights. */
+async function findAddressFaults(
+  tx: Db,
+  { reportId, locationId, addressList }: ScheduleFields,
+  current: ScheduleObject | undefined,
+  { businessId, userId }: ScheduleSave,
+): Promise<Fault[]> {
+  if (addressList.length === 0 || isSameList(addressList, current?.addressList ?? [])) return []
+  const [user] = userId === null ? [] : await listUsersById(tx, businessId, [userId])
+  const detail = user
+    ? rightsFault(user, { reportId, locationId })
+    : 'can only be changed by a signed-in person, whose rights the links then have'
+  return detail === undefined ? [] : [{ pointer: '/addressList', detail }]
 }
 
 /** People who were recipients before are not checked again unless report or location change. */
@@ -106,11 +159,15 @@ async function findRecipientFaults(
   })
 }
 
+type Wanted = Pick<ReportSchedule, 'reportId' | 'locationId'>
+
 /** Why a person cannot get the report; undefined if they can. */
-function recipientFault(
-  user: UserRow,
-  { reportId, locationId }: Pick<ReportSchedule, 'reportId' | 'locationId'>,
-) {
+function recipientFault(user: UserRow, wanted: Wanted) {
+  const reason = unreachableReason(user)
+  return rightsFault(user, wanted) ?? (reason && `${user.username} ${reason}`)
+}
+
+function rightsFault(user: UserRow, { reportId, locationId }: Wanted) {
   const report = REPORTS.find((one) => one.reportId === reportId)
   const { functions, locationIds } = readerOfUser(user)
   if (report && !mayPrint(report, functions)) {
@@ -119,6 +176,5 @@ function recipientFault(
   if (locationId !== null && locationIds && !locationIds.includes(locationId)) {
     return `${user.username} may not see this location`
   }
-  const reason = unreachableReason(user)
-  return reason && `${user.username} ${reason}`
+  return undefined
 }

@@ -1,4 +1,4 @@
-import { pause, type Loop } from '../automation/loop.ts'
+import { pause, type Loop } from '../repeat.ts'
 import { isDatabaseAway, isTooSlow } from '../database/postgres-errors.ts'
 import {
   beginAttempt,

@@ -1,6 +1,8 @@
+import { roundAmount } from '../contract/currency-digits.ts'
 import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
 import { appointmentRows, NO_CURRENCY } from './catalog/conditions.ts'
+import { trendOf } from './chance.ts'
 import type { Chart } from './chart.ts'
 import { inCurrency } from './measures.ts'
 import type { Words } from './words.ts'
@@ -32,12 +34,18 @@ export function splitColumns(columns: Column[], currencies: string[]): Column[] 
     if (column.ifSeveralCurrencies) return currencies.length > 1 ? [column] : []
     if (column.type !== 'money') return [column]
     if (currencies.length > 1) {
-      return column.perCurrency ? currencies.map((currency) => partOf(column, currency)) : [column]
+      if (column.perCurrency) return currencies.map((currency) => partOf(column, currency))
+      return [column.currencyIn ? { ...column, emptyAs: UNKNOWN } : column]
     }
-    const { currencyIn: _, ...whole } = column
-    return [only ? { ...whole, label: `${column.label} (${only})`, currency: only } : whole]
+    const { currencyIn, ...whole } = column
+    // Without any price, an empty column says enough.
+    const price = currencyIn && currencies.length > 0 ? { ...whole, emptyAs: UNKNOWN } : whole
+    return [only ? { ...price, label: `${column.label} (${only})`, currency: only } : price]
   })
 }
+
+/** A price that is not known: the appointment was imported without one, or its service has none. */
+const UNKNOWN = 'unknown'
 
 const partOf = (column: Column, currency: string): Column => ({
   ...column,
@@ -47,7 +55,11 @@ const partOf = (column: Column, currency: string): Column => ({
   partOf: column.name,
 })
 
-type KpiFigures = { current: Figures; toDate: Figures | undefined; previous: Figures | undefined }
+export type KpiFigures = {
+  current: Figures
+  toDate: Figures | undefined
+  previous: Figures | undefined
+}
 
 /** The results of a figure: one, or one for each currency. */
 export function kpiResults(
@@ -55,6 +67,7 @@ export function kpiResults(
   figures: KpiFigures,
   { currencies, ...scope }: Scope,
   words: Words,
+  days: { now: number; before: number },
 ) {
   const { name, label, unit, definition, better } = kpi
   const isAhead = Temporal.Instant.compare(scope.from, scope.now) > 0
@@ -63,7 +76,8 @@ export function kpiResults(
     const read = (source: Figures | undefined) => {
       if (!source) return null
       const isSplit = unit === 'money' && currencies.length > 1
-      return kpi.value(isSplit ? inCurrency(source, currency!, currencies) : source)
+      const value = kpi.value(isSplit ? inCurrency(source, currency!, currencies) : source)
+      return value !== null && unit === 'money' ? roundAmount(value, currency) : value
     }
     const isUnknown = kpi.tense === 'past' && isAhead
     const value = isUnknown ? null : read(figures.current)
@@ -78,8 +92,19 @@ export function kpiResults(
       currency,
       definition,
       better: better ?? null,
+      trend: trendIn(currency),
       ...(described === undefined ? {} : { words: described }),
     }
+  }
+  /** How many prices are in one of several currencies is not known, so sums of them have no trend. */
+  const trendIn = (currency: string | null) => {
+    const { current, toDate = current, previous } = figures
+    const isSplit = unit === 'money' && currencies.length > 1
+    if (!previous || kpi.isNotComparable || kpi.tense === 'future' || isAhead) return null
+    if (!isSplit) return trendOf(kpi, { now: toDate, before: previous, days })
+    if (kpi.measure) return null
+    const [now, before] = [toDate, previous].map((one) => inCurrency(one, currency!, currencies))
+    return trendOf(kpi, { now: now!, before: before!, days })
   }
   if (unit !== 'money') return [resultOf(null)]
   return currencies.length > 1 ? currencies.map(resultOf) : [resultOf(onlyCurrency(currencies))]

@@ -18,7 +18,7 @@ type Difference = {
 /** For each of the two groups. */
 export const MIN_GROUP = 100
 /** Above this, the number is not worth calculating. */
-export const MAX_NEEDED = 100_000
+export const MAX_NEEDED = 10_000
 
 const Z_95 = 1.959964
 /** 99 %: at 95 %, one monthly report in twenty would show a false difference. */
@@ -83,7 +83,13 @@ type Sizes = { reached: number; others: number; difference: number; half: number
 /** An interval shrinks with the square root of the number of appointments. */
 function countNeeded({ reached, others, difference, half }: Sizes) {
   const missing = Math.max(0, MIN_GROUP - reached) + Math.max(0, MIN_GROUP - others)
-  if (missing > 0) return missing
+  if (missing > 0) return roundUp(missing)
   const factor = (half / Math.abs(difference)) ** 2
-  return Math.min(MAX_NEEDED, Math.max(1, Math.ceil((reached + others) * (factor - 1))))
+  return Math.min(MAX_NEEDED, roundUp(Math.max(1, (reached + others) * (factor - 1))))
+}
+
+/** To two digits: the estimate is not more exact. */
+function roundUp(count: number) {
+  const step = 10 ** Math.max(0, Math.floor(Math.log10(count)) - 1)
+  return Math.ceil(count / step) * step
 }

@@ -2,6 +2,7 @@ import { DIMENSIONS } from '../contract/report.ts'
 import type { Db } from '../database/database.ts'
 import { empty, join, raw, sql, type Sql } from '../database/sql.ts'
 import { invalid, type Fault } from '../errors.ts'
+import { roundAmount } from '../contract/currency-digits.ts'
 import { canGroupBy } from './grouping.ts'
 import { MEASURES } from './measures.ts'
 import type { PrintJob } from './print-request.ts'
@@ -18,6 +19,8 @@ import {
   type Report,
   type Scope,
 } from './report.ts'
+
+import { wordsOf } from './words.ts'
 
 /*
  * From a figure to the objects that it counts. A measure is one condition and one sum: the report
@@ -89,14 +92,43 @@ function addUp(
 ): Omit<CountedObjects, 'objects'> {
   const count = sums.reduce((all, one) => all + one.count, 0)
   const priced = isMoney ? sums.filter(({ sum }) => sum !== 0) : sums
-  const toCents = (sum: number) => Math.round(sum * 100) / 100
   return {
     count,
-    sum: priced.length > 1 ? null : toCents(priced[0]?.sum ?? 0),
+    sum: priced.length > 1 ? null : roundSum(priced[0]),
     sumByCurrency: isMoney
-      ? Object.fromEntries(priced.map(({ currency, sum }) => [currency, toCents(sum)]))
+      ? Object.fromEntries(priced.map((one) => [one.currency, roundSum(one)]))
       : null,
   }
+}
+
+/** With the digits of its currency. */
+const roundSum = (one: { currency: string | null; sum: number } | undefined) =>
+  one ? roundAmount(one.sum, one.currency) : 0
+
+/** The newest objects behind a figure in words, for a mail: when, with whom and where, without clients. */
+export async function readEntries(
+  db: Db,
+  job: PrintJob,
+  { name, currency }: KpiResult,
+  limit: number,
+) {
+  const { report, scope } = job
+  if (!report.drillDown) return []
+  const sums = sumsOf(report)
+  const kpi = report.kpis.find((one) => one.name === name)
+  const measure = [kpi?.explainedBy, kpi?.measure, name].find((one) => one && sums.has(one))
+  const isSplit = currency && scope.currencies.length > 1 && measure && sums.get(measure)!.isMoney
+  const request = {
+    ...(measure ? { measure } : {}),
+    ...(isSplit ? { currency } : {}),
+  }
+  const { objects } = await readObjects(db, job, request, { after: undefined, limit })
+  const { writeDate } = wordsOf(job.locale)
+  return objects
+    .slice(0, limit)
+    .map(({ localTime, staff, location }) =>
+      [writeDate(localTime), staff, location].filter((part) => part !== null).join(' · '),
+    )
 }
 
 /** The objects of the request, each once. */

@@ -285,12 +285,12 @@ const MAX_FILE_PART = 80
 /** The filters as a part of a file name, such as `-staff-3-status-no_show`. It needs no escaping. */
 export function filePartOf(filters: AppliedFilters) {
   const part = FILTER_NAMES.filter((name) => filters[name] !== undefined)
-    .map((name) => `-${FILE_WORDS[name]}-${wordsOf(filters[name]).join('-')}`)
+    .map((name) => `-${FILE_WORDS[name]}-${filterWordsOf(filters[name]).join('-')}`)
     .join('')
   return part.length > MAX_FILE_PART ? `${part.slice(0, MAX_FILE_PART)}-and-more` : part
 }
 
-const wordsOf = (value: unknown): string[] =>
+const filterWordsOf = (value: unknown): string[] =>
   Array.isArray(value)
     ? value.map((item) => plainWord(String(item)))
     : Object.entries(value as Record<string, string[]>).flatMap(([name, values]) => [

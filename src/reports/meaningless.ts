@@ -47,6 +47,9 @@ export function leaveOutMeaningless(
       filter,
     }),
   )
+  if (report.looksAhead && hasEnded) {
+    notes.push(say('This report looks ahead, and the period has ended: choose days from today on.'))
+  }
   return {
     notes,
     report: {

@@ -1,9 +1,10 @@
 import { join, raw, sql, type Sql } from '../database/sql.ts'
 import type { Unit } from './chart.ts'
 import {
-  percent,
+  shareOf,
   type Column,
   type ColumnType,
+  type Figures,
   type Kpi,
   type MeasureName,
   type Scope,
@@ -16,6 +17,8 @@ import {
  */
 type Measure = {
   label: string
+  /** See `labelInHours` of a column. */
+  labelInHours?: string
   /** The name of its column in JSON. */
   column: string
   unit: Unit
@@ -92,6 +95,7 @@ export const MEASURES: Record<MeasureName, Measure> = {
   },
   bookedMinutes: {
     label: 'Booked min',
+    labelInHours: 'Booked time',
     column: 'minutes',
     unit: 'minutes',
     width: 7,
@@ -101,6 +105,7 @@ export const MEASURES: Record<MeasureName, Measure> = {
   },
   busyMinutes: {
     label: 'Busy min',
+    labelInHours: 'Busy time',
     column: 'busyMinutes',
     unit: 'minutes',
     width: 7,
@@ -110,6 +115,7 @@ export const MEASURES: Record<MeasureName, Measure> = {
   },
   workingMinutes: {
     label: 'Working min',
+    labelInHours: 'Working time',
     column: 'workingMinutes',
     unit: 'minutes',
     width: 8,
@@ -133,6 +139,15 @@ export const MEASURES: Record<MeasureName, Measure> = {
     better: 'more',
     tense: 'past',
     sum: { of: 'n * price', where: `outcome = 'KEPT'` },
+  },
+  unpriced: {
+    label: 'Kept, price unknown',
+    column: 'unpriced',
+    unit: 'count',
+    width: 7,
+    definition: 'Kept appointments without a price, which the revenue lacks.',
+    tense: 'past',
+    sum: { of: 'n', where: `outcome = 'KEPT' and price is null` },
   },
   lostValue: {
     label: 'Lost value',
@@ -232,10 +247,11 @@ const COLUMN_TYPES: Record<Unit, ColumnType> = {
 
 /** The column of a measure, with its total. */
 export function measureColumn(measure: MeasureName, others: Partial<Column> = {}): Column {
-  const { label, column, unit, width, tense } = MEASURES[measure]
+  const { label, labelInHours, column, unit, width, tense } = MEASURES[measure]
   return {
     name: column,
     label,
+    ...(labelInHours ? { labelInHours } : {}),
     type: COLUMN_TYPES[unit],
     width,
     measure,
@@ -264,7 +280,40 @@ export function measureKpi(measure: MeasureName, others: Partial<Kpi> = {}): Kpi
     value: (figures) => figures[measure] ?? 0,
     ...(better ? { better } : {}),
     ...(tense ? { tense } : {}),
+    ...chanceOf(measure),
     ...others,
+  }
+}
+
+/** What a measure is a part of, in figures. */
+const BASES: Partial<Record<MeasureName, (figures: Figures) => number | undefined>> = {
+  missed: ({ kept, missed }) => (kept === undefined ? undefined : (kept ?? 0) + (missed ?? 0)),
+  cancelled: ({ appointments }) => appointments ?? undefined,
+  unclosed: ({ begun }) => begun ?? undefined,
+}
+
+/** The count of the prices in a sum. */
+const COUNTED: Partial<Record<MeasureName, MeasureName>> = {
+  value: 'appointments',
+  revenue: 'kept',
+  lostValue: 'missed',
+  cancelledValue: 'cancelled',
+  unclosedValue: 'unclosed',
+  aheadValue: 'ahead',
+  bookingsValue: 'bookings',
+}
+
+/** For a sum of n prices that differ about as much as their mean, as is usual. */
+function chanceOf(measure: MeasureName): Pick<Kpi, 'base' | 'variance'> {
+  const base = BASES[measure]
+  const counted = COUNTED[measure]
+  if (base) return { base }
+  if (!counted) return {}
+  return {
+    variance: (figures) => {
+      const count = figures[counted]
+      return count ? (2 * (figures[measure] ?? 0) ** 2) / count : null
+    },
   }
 }
 
@@ -276,7 +325,7 @@ export const keptRate: Kpi = {
   label: 'Kept rate',
   unit: 'percent',
   definition: 'Kept appointments as a share of all whose time has come, also cancelled ones.',
-  value: ({ kept, begun }) => percent(kept, begun),
+  ...shareOf(({ kept, begun }) => [kept, begun]),
   better: 'more',
   tense: 'past',
   ...OF_OUTCOMES,
@@ -286,8 +335,9 @@ export const noShowRate: Kpi = {
   name: 'noShowRate',
   label: 'No-show rate',
   unit: 'percent',
+  explainedBy: 'missed',
   definition: 'Missed appointments as a share of kept and missed ones.',
-  value: ({ kept, missed }) => percent(missed, (kept ?? 0) + (missed ?? 0)),
+  ...shareOf(({ kept, missed }) => [missed, (kept ?? 0) + (missed ?? 0)]),
   better: 'less',
   tense: 'past',
   ...OF_OUTCOMES,

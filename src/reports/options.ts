@@ -3,6 +3,7 @@ import { TRIGGER_STATUSES } from '../contract/event-trigger.ts'
 import { DIMENSIONS, type ReportOptions } from '../contract/report.ts'
 import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
+import { visibleTo } from './catalog/catalog.ts'
 import { canFilterBy, OBJECT_TYPES } from './filters.ts'
 import { canGroupBy } from './grouping.ts'
 import type { Reader } from './print-request.ts'
@@ -19,6 +20,11 @@ export async function findOptions(db: Db, report: Report, reader: Reader): Promi
     services: canFilterBy(report, 'reasonIdList') ? names.services : [],
     statuses: hasStatuses ? await statusesOf(db, report, reader.businessId) : [],
     groupBy: DIMENSIONS.filter((name) => canGroupBy(report, name)),
+    kpis: visibleTo(report, reader.functions).kpis.map(({ name, label, unit }) => ({
+      name,
+      label,
+      unit,
+    })),
   }
 }
 

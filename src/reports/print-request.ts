@@ -2,6 +2,7 @@ import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
 import { forbidden, invalid, type Fault } from '../errors.ts'
 import { DIMENSIONS, type DimensionName } from '../contract/report.ts'
+import { NOT_A_DAY, readDay } from '../contract/schema.ts'
 import { mayPrint, REPORTS, showsMoney, visibleTo } from './catalog/catalog.ts'
 import { comparedRange } from './comparison.ts'
 import { findCurrencies } from './currencies.ts'
@@ -73,13 +74,14 @@ export async function checkPrintRequest(
 
   const { businessId } = reader
   const report = findReport(request, addFault)
-  const requested = readRange(request, addFault)
+  const days = readRange(request, addFault)
   const groupBy = readGroupBy(request.groupBy, report, addFault)
   const filters = readFilters(request.filters, addFault)
   const { locations, outcomes, ...business } = await findBusiness(db, businessId)
   const locale = chooseLocale([...(reader.locales ?? []), business.language])
   const words = wordsOf(locale)
   const location = findLocation(request.locationId, locations, reader, addFault)
+  const requested = days ?? monthOf(now, location ?? business)
   const ids = visibleIds(reader, filters, location)
   const names = await findFilterNames(db, businessId, {
     ...ids,
@@ -89,7 +91,7 @@ export async function checkPrintRequest(
   await refuseUnknownTags(db, businessId, filters.tags, addFault)
   if (report) checkAgainstReport(report, filters, outcomes, addFault)
 
-  if (faults.length > 0 || !report || !requested) throw invalid(faults)
+  if (faults.length > 0 || !report) throw invalid(faults)
   refuseForbidden(report, reader)
   const range = report.rangeOf?.(requested) ?? requested
   const visible = locations.filter(({ locationId }) => includes(ids.locationIds, locationId))
@@ -216,9 +218,18 @@ function findReport({ reportId, reportFileName }: PrintRequest, addFault: AddFau
 /** Ten years. */
 const MAX_DAYS = 3_653
 
+/** Undefined if the request names no days. */
 function readRange(request: PrintRequest, addFault: AddFault): DateRange | undefined {
-  const startDate = readDate('startDate', request.startDate, addFault)
-  const endDate = readDate('endDate', request.endDate, addFault)
+  const isAbsent = (value: unknown) => value === undefined || value === null || value === ''
+  if (isAbsent(request.startDate) && isAbsent(request.endDate)) return undefined
+  const read = (name: 'startDate' | 'endDate') => {
+    const value = request[name]
+    const day = readDay(value)
+    if (!day) addFault(`?${name}`, isAbsent(value) ? 'is required' : NOT_A_DAY)
+    return day
+  }
+  const startDate = read('startDate')
+  const endDate = read('endDate')
   if (!startDate || !endDate) return undefined
   const days = startDate.until(endDate, { largestUnit: 'days' }).days + 1
   if (days < 1) addFault('?endDate', 'must not be before startDate')
@@ -226,20 +237,9 @@ function readRange(request: PrintRequest, addFault: AddFault): DateRange | undef
   return { startDate, endDate }
 }
 
-function readDate(name: string, value: unknown, addFault: AddFault) {
-  if (value === undefined || value === '') {
-    addFault(`?${name}`, 'is required')
-    return undefined
-  }
-  try {
-    if (!/^\d{4}-\d\d-\d\d$/.test(String(value))) throw new RangeError()
-    const date = Temporal.PlainDate.from(String(value), { overflow: 'reject' })
-    if (date.year < 1900 || date.year > 2199) throw new RangeError()
-    return date
-  } catch {
-    addFault(`?${name}`, 'must be a date, YYYY-MM-DD, from 1900 to 2199')
-    return undefined
-  }
+function monthOf(now: Temporal.Instant, { timeZone }: { timeZone: string }): DateRange {
+  const today = now.toZonedDateTimeISO(timeZone).toPlainDate()
+  return { startDate: today.with({ day: 1 }), endDate: today.with({ day: today.daysInMonth }) }
 }
 
 const intersect = (own: number[] | null, wanted: number[] | null) =>

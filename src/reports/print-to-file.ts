@@ -10,17 +10,16 @@ import { filePartOf } from './filters.ts'
 import type { PrintJob } from './print-request.ts'
 import { toPdf, type PageSize } from './formats/pdf.ts'
 import { printReport } from './print.ts'
+import { watchForContent, writeMailSummary, type MailSummary } from './mail-summary.ts'
 import type { ReportResult } from './report.ts'
-import { writeSentences } from './sentences.ts'
-import { writeSummary } from './summary.ts'
 
 export type PrintedFile = {
   fileName: string
   contentType: string
   size: number
   reportName: string
-  /** The figures in words; empty unless requested. */
-  sentences: string[]
+  /** For the text of a mail; absent unless requested. */
+  summary?: MailSummary
   /** The file is unlinked already: the system deletes it when the handle is closed or the process ends. */
   handle: FileHandle
 }
@@ -30,44 +29,44 @@ export type Printing = {
   pageSize: PageSize
   signal: AbortSignal
   onProgress?: (rowsRead: number) => void
-  /** Also writes the figures in words. */
-  hasSentences?: boolean
+  /** Also returns what the text of a mail shows. */
+  hasSummary?: boolean
 }
 
 /** Prints to a temporary file, so that a client gets a complete report or an error. */
 export async function printToFile(db: Db, job: PrintJob, printing: Printing): Promise<PrintedFile> {
-  const { format, pageSize, signal, onProgress, hasSentences = false } = printing
+  const { format, pageSize, signal, onProgress, hasSummary = false } = printing
   const path = join(tmpdir(), `bellwether-report-${randomUUID()}`)
   const handle = await open(path, 'wx+', 0o600)
   try {
     await rm(path)
     let size = 0
-    let sentences: string[] = []
+    let summary: MailSummary | undefined
     let { reportName } = job.report
     await printReport(
       db,
       job,
       async (result, inEnglish) => {
+        // A replica may have cancelled a first try.
+        await handle.truncate(0)
         reportName = result.report.reportName
-        if (hasSentences) sentences = writeMailText(result)
+        const { result: printed, watched } = watchForContent(format === 'csv' ? inEnglish : result)
         size =
           format === 'pdf'
-            ? await writePdf(result, { handle, pageSize, signal })
-            : await writeInThread(format === 'csv' ? inEnglish : result, {
-                format,
-                fd: handle.fd,
-                signal,
-              })
+            ? await writePdf(printed, { handle, pageSize, signal })
+            : await writeInThread(printed, { format, fd: handle.fd, signal })
+        if (hasSummary) summary = { ...writeMailSummary(result), isEmpty: !watched.hasContent }
       },
       {
-        rowsOnly: format === 'csv' && !hasSentences,
+        rowsOnly: format === 'csv' && !hasSummary,
         hasRowFilters: format === 'json',
         signal,
         ...(onProgress ? { onProgress } : {}),
       },
     )
     const fileName = fileNameOf(job, format)
-    return { fileName, contentType: CONTENT_TYPES[format], size, reportName, sentences, handle }
+    const file = { fileName, contentType: CONTENT_TYPES[format], size, reportName, handle }
+    return summary ? { ...file, summary } : file
   } catch (error) {
     await handle.close()
     throw error
@@ -85,14 +84,6 @@ async function writePdf(result: ReportResult, { handle, pageSize, signal }: PdfW
     size += bytes.length
   }
   return size
-}
-
-/** Three sentences, first those of the report itself, then all figures and the notes. */
-function writeMailText(result: ReportResult) {
-  const { sentences } = result
-  const generated = sentences.length < 3 ? writeSummary(result) : []
-  const first = [...sentences, ...generated.slice(0, 3 - sentences.length)]
-  return [...new Set([...first, ...writeSentences(result)])]
 }
 
 /** The name contains no input of users, so it needs no escaping. */

@@ -1,13 +1,13 @@
 import type { ReportFormat } from '../contract/report.ts'
 import type { Db } from '../database/database.ts'
-import { sql } from '../database/sql.ts'
+import { sql, type Sql } from '../database/sql.ts'
 import { untilAborted } from '../database/until-aborted.ts'
 import { invalid } from '../errors.ts'
 import { reportObject } from './catalog/catalog.ts'
 import type { Chart } from './chart.ts'
 import { findBeginning } from './beginning.ts'
 import { compareScope, type ComparedScopes } from './comparison.ts'
-import { drawInCurrencies, kpiResults, splitColumns } from './currencies.ts'
+import { drawInCurrencies, kpiResults, splitColumns, type KpiFigures } from './currencies.ts'
 import { drillDownPaths, rowFilterOf } from './drill-down.ts'
 import { MEASURES } from './measures.ts'
 import type { PrintJob } from './print-request.ts'
@@ -30,7 +30,8 @@ export function printReport<T>(
   use: (result: ReportResult, inEnglish: ReportResult) => Promise<T>,
   { rowsOnly = false, hasRowFilters = false, onProgress = () => {}, signal }: PrintOptions = {},
 ): Promise<T> {
-  return untilAborted(db, signal).snapshot(async (tx) => {
+  return untilAborted(db, signal).snapshot(async (snapshot) => {
+    const tx = readOnce(snapshot)
     const { report, scope } = job
     const columns = columnsOf(job)
     // Reports whose charts are drawn from their rows have few rows.
@@ -38,7 +39,8 @@ export function printReport<T>(
     const allRows = isShort ? await tx.query<Row>(report.rows(scope)) : undefined
     const began = rowsOnly ? null : await findBeginning(tx, report, scope)
     const compared = compareScope(scope, began, wordsOf(job.locale))
-    const kpis = rowsOnly ? [] : await readKpis(tx, job, compared)
+    const figures = rowsOnly ? undefined : await readFigures(tx, job, compared)
+    const kpis = figures ? kpisOf(job, figures, compared) : []
     const charts = rowsOnly ? [] : await readCharts(tx, job, allRows)
     const sentences = rowsOnly ? [] : await readSentences(tx, job)
     const logo = rowsOnly ? null : await readLogo(tx, job)
@@ -64,7 +66,11 @@ export function printReport<T>(
       locationName: job.locationName,
       appliedFilters: job.appliedFilters,
       sentences,
-      notes: job.notes,
+      notes: [
+        ...job.notes,
+        ...(figures ? notePrices(job, figures) : []),
+        ...noteLag(job, snapshot.lagSeconds),
+      ],
       definitions: definitionsOf(job),
       comparison: compared.comparison,
       kpis,
@@ -79,6 +85,20 @@ export function printReport<T>(
     // A CSV file is read by programs, so its words stay the same.
     return use(rowsOnly ? result : translateResult(result), result)
   })
+}
+
+/** A statement that several parts of a report share is run once. */
+function readOnce(snapshot: Db): Db {
+  const read = new Map<string, Promise<unknown[]>>()
+  return {
+    ...snapshot,
+    query: <Row>(statement: Sql) => {
+      const key = JSON.stringify(statement)
+      const rows = read.get(key) ?? snapshot.query<Row>(statement)
+      read.set(key, rows)
+      return rows as Promise<Row[]>
+    },
+  }
 }
 
 const parametersOf = ({ scope, locationId }: PrintJob): ReportResult['parameters'] => ({
@@ -137,26 +157,81 @@ const columnsOf = ({ report, locationId, scope }: PrintJob): Column[] =>
 /** The definitions of all figures and of the measures in columns, each once. */
 function definitionsOf({ report }: PrintJob): [label: string, definition: string][] {
   const columns = report.columns.flatMap(({ measure }): [string, string][] =>
-    measure ? [[MEASURES[measure].label, MEASURES[measure].definition]] : [],
+    measure ? [[labelOf(MEASURES[measure]), MEASURES[measure].definition]] : [],
   )
   const kpis = report.kpis.map(({ label, definition }): [string, string] => [label, definition])
   const known = new Set(kpis.map(([, definition]) => definition))
-  return [...kpis, ...columns.filter(([, definition]) => !known.has(definition))]
+  const colours = report.kpis.some(({ better }) => better) ? [COLOURS] : []
+  return [...kpis, ...columns.filter(([, definition]) => !known.has(definition)), ...colours]
 }
 
-async function readKpis(
+/** In the words of readers, as in HTML and PDF. */
+const labelOf = ({ label, labelInHours = label }: { label: string; labelInHours?: string }) =>
+  labelInHours
+
+/** How a change gets its colour: chance.ts. */
+const COLOURS: [label: string, definition: string] = [
+  'Green and red',
+  'A change has a colour only if chance alone would cause one as large in less than one of 100 comparisons. Counts of a part, such as failed mails, are compared as a share of the whole.',
+]
+
+async function readFigures(
   tx: Db,
-  { report, scope, locale }: PrintJob,
+  { report, scope }: PrintJob,
   { toDate, previous }: ComparedScopes,
-) {
+): Promise<KpiFigures> {
   const read = async (of: Scope | undefined) =>
     of && (await tx.query<Figures>(report.figures(of)))[0]!
-  const figures = {
+  return {
     current: (await read(scope))!,
     toDate: await read(toDate),
     previous: await read(previous),
   }
-  return report.kpis.flatMap((kpi) => kpiResults(kpi, figures, scope, wordsOf(locale)))
+}
+
+function kpisOf(
+  { report, scope, locale }: PrintJob,
+  figures: KpiFigures,
+  { toDate = scope, previous = scope, comparison }: ComparedScopes,
+) {
+  const days = { now: countDays(toDate), before: countDays(previous) }
+  return report.kpis
+    .flatMap((kpi) => kpiResults(kpi, figures, scope, wordsOf(locale), days))
+    .map((kpi) => (comparison?.isLikeForLike ? kpi : { ...kpi, trend: null }))
+}
+
+const countDays = ({ from, until }: Scope) =>
+  Math.max(1, until.epochMilliseconds - from.epochMilliseconds) / 86_400_000
+
+/** The figures of a report alone, without a comparison. */
+export async function readKpis(db: Db, job: PrintJob) {
+  const alone = { toDate: undefined, previous: undefined, comparison: null }
+  return kpisOf(job, await readFigures(db, job, alone), alone)
+}
+
+/** A report of a read replica may lack the last changes. */
+function noteLag({ locale }: PrintJob, lagSeconds: number | undefined) {
+  if (lagSeconds === undefined) return []
+  const { say, locale: numbers } = wordsOf(locale)
+  const n = Math.ceil(lagSeconds).toLocaleString(numbers)
+  return [say('Read from a replica of the database that was {n} s behind.', { n })]
+}
+
+/** How many kept appointments the revenue lacks, because their price is unknown. */
+function notePrices({ report, scope, locale }: PrintJob, { current }: KpiFigures) {
+  const { unpriced } = current
+  const showsRevenue = [...report.kpis, ...report.columns].some(
+    ({ measure }) => measure === 'revenue',
+  )
+  if (!unpriced || !showsRevenue || scope.currencies.length === 0) return []
+  const { say, locale: numbers } = wordsOf(locale)
+  return [
+    unpriced === 1
+      ? say('The price of 1 kept appointment is unknown; the revenue is without it.')
+      : say('The prices of {n} kept appointments are unknown; the revenue is without them.', {
+          n: unpriced.toLocaleString(numbers),
+        }),
+  ]
 }
 
 async function readCharts(tx: Db, { report, scope }: PrintJob, allRows: Row[] | undefined) {

@@ -1,5 +1,5 @@
 import type { ObjectType } from '../contract/event-type.ts'
-import type { DimensionName, FilterName } from '../contract/report.ts'
+import { DIMENSIONS, type DimensionName, type FilterName } from '../contract/report.ts'
 import type { StatusOutcome } from '../contract/status.ts'
 import type { Sql } from '../database/sql.ts'
 import type { Chart, Unit } from './chart.ts'
@@ -37,6 +37,8 @@ export type Report = {
   prices?: (scope: Scope) => Sql
   /** Reads when its data began (`began`); absent if it is the first row of its subject. */
   beginning?: (scope: Scope) => Sql
+  /** It shows only what has not begun, and says so for a period that has ended. */
+  looksAhead?: true
   /** Ranges that it reads in addition to its own and the compared one. */
   otherRanges?: (range: DateRange) => DateRange[]
   /** Adds the cells that are not calculated in SQL. */
@@ -70,14 +72,7 @@ export type ObjectSum = {
 }
 
 export const KEY_NAMES = [
-  'staff',
-  'location',
-  'service',
-  'client',
-  'day',
-  'week',
-  'month',
-  'weekday',
+  ...DIMENSIONS,
   'hour',
   'objectType',
   'objectId',
@@ -127,6 +122,7 @@ export const MEASURE_NAMES = [
   'workingMinutes',
   'value',
   'revenue',
+  'unpriced',
   'lostValue',
   'cancelledValue',
   'unclosedValue',
@@ -182,17 +178,24 @@ export type ColumnType =
   | 'time' // '14:00', in the report's zone
   | 'dateTime' // milliseconds in JSON, local time in the other formats
   | 'integer'
+  | 'decimal' // with one decimal
   | 'minutes'
   | 'money'
   | 'percent' // 14.2 is 14.2 %
 
 /** Figures are aligned to the right. */
 export const isFigure = (type: ColumnType) =>
-  type === 'integer' || type === 'minutes' || type === 'money' || type === 'percent'
+  type === 'integer' ||
+  type === 'decimal' ||
+  type === 'minutes' ||
+  type === 'money' ||
+  type === 'percent'
 
 export type Column = {
   name: string
   label: string
+  /** The label in HTML and PDF, whose cells are hours and minutes then; the other formats have minutes. */
+  labelInHours?: string
   type: ColumnType
   /** The typical length in characters, for the layout of tables. */
   width: number
@@ -209,6 +212,8 @@ export type Column = {
   perCurrency?: true
   /** Its cells are single prices, each in the currency that this column names. */
   currencyIn?: string
+  /** The word that HTML and PDF show for an empty cell. */
+  emptyAs?: string
   /** Left out if all prices are in one currency. */
   ifSeveralCurrencies?: true
   /** The currency of all its cells, and the column that it is a part of: set when it is printed. */
@@ -241,8 +246,16 @@ export type Kpi = {
   describe?(figures: Readonly<Record<string, unknown>>, words: Words): string | undefined
   /** Which direction is an improvement; absent if neither is. */
   better?: 'more' | 'less'
+  /** The counts of which a percentage is made, for the question whether a change can be chance: chance.ts. */
+  share?: (figures: Figures) => [part: number | null | undefined, whole: number | null | undefined]
+  /** What a count is a part of: more failed mails among more mails are no decline. */
+  base?: (figures: Figures) => number | undefined
+  /** How much chance varies a value that is neither a share nor a count. */
+  variance?: (figures: Figures) => number | null
   measure?: MeasureName
   tense?: Tense
+  /** The measure whose objects explain a rate; absent: those that the report lists. */
+  explainedBy?: MeasureName
   /** An earlier period has had more time to reach its value, so no change is shown. */
   isNotComparable?: true
   meaninglessWith?: readonly FilterName[]
@@ -315,12 +328,12 @@ export type ReportObject = {
   createdUser: string
   modifiedDate: number
   modifiedUser: string
-  planIds: null
+  planIds: number
   reportFileName: string
   reportId: number
   reportName: string
   reportType: string
-  resellerIds: null
+  resellerIds: number
   securityFunctions: string
   /** What the report shows, in one sentence. */
   description: string
@@ -348,6 +361,9 @@ export type Comparison = {
   note: string | null
 }
 
+/** Whether a change is one for the better or the worse; null: neither, or it can be chance (chance.ts). */
+export type Trend = 'better' | 'worse' | null
+
 export type KpiResult = {
   name: string
   label: string
@@ -359,12 +375,20 @@ export type KpiResult = {
   currency: string | null
   definition: string
   better: 'more' | 'less' | null
+  /** Whether it changed for the better or the worse by more than chance explains. */
+  trend: Trend
   /** The text to show instead of the number. */
   words?: string
 }
 
 /** By column. If single prices are in several currencies, there is one total for each currency. */
 export type Totals = Record<string, number | Record<string, number> | null>
+
+/** The value of a figure that is a percentage of counted things. */
+export const shareOf = (share: NonNullable<Kpi['share']>) => ({
+  share,
+  value: (figures: Figures) => percent(...share(figures)),
+})
 
 /** A percentage with one decimal; null if the whole is 0. */
 export const percent = (part: number | null | undefined, whole: number | null | undefined) =>

@@ -1,16 +1,15 @@
-import { fillWords } from '../email/words.ts'
 import type { Chart, Unit } from './chart.ts'
 import { removeBidiControls, writeFigure as formatFigure } from './formats/format-values.ts'
 import type { KpiResult, ReportResult } from './report.ts'
-import { summaryWordsOf, type SummaryWords } from './summary-words.ts'
+import { fillText, textsFor, type Texts } from '../texts/texts.ts'
 import { wordsOf, type Words } from './words.ts'
 
 type Summarized = Pick<ReportResult, 'kpis' | 'comparison' | 'charts' | 'locale'>
 
-type Writing = { words: SummaryWords; numbers: Words }
+type Writing = { words: Texts['reportSummary']; numbers: Words }
 
 const writingIn = (locale: string): Writing => ({
-  words: summaryWordsOf(locale),
+  words: textsFor(locale).reportSummary,
   numbers: wordsOf(locale),
 })
 
@@ -35,7 +34,7 @@ function writeHeadline(kpi: KpiResult, { comparison }: Summarized, writing: Writ
   const { words } = writing
   const { label, value, valueToDate, previous } = kpi
   const figure = formatFigure(kpi, writing.numbers)
-  if (!isCompared(kpi, { comparison })) return fillWords(words.figure, { label, figure })
+  if (!isCompared(kpi, { comparison })) return fillText(words.figure, { label, figure })
   const delta = Math.round((valueToDate! - previous!) * 10) / 10
   const values = {
     label,
@@ -45,7 +44,7 @@ function writeHeadline(kpi: KpiResult, { comparison }: Summarized, writing: Writ
     previous: writeFigure(previous, kpi, writing),
   }
   const kind = delta > 0 ? 'more' : delta < 0 ? 'less' : 'same'
-  return fillWords(valueToDate === value ? words.headline[kind] : words.soFar[kind], values)
+  return fillText(valueToDate === value ? words.headline[kind] : words.soFar[kind], values)
 }
 
 const isCompared = (
@@ -59,12 +58,12 @@ function writeTrends(kpis: KpiResult[], { comparison }: Summarized, writing: Wri
   if (!comparison) return words.inFuture
   if (!comparison.isLikeForLike) return words.noEarlierPeriod
   const changes = kpis
-    .filter((kpi) => kpi.better !== null && isCompared(kpi, { comparison }))
+    .filter((kpi) => kpi.trend !== null && isCompared(kpi, { comparison }))
     .map((kpi) => {
       const delta = kpi.valueToDate! - kpi.previous!
       const size =
         Math.abs(delta) / Math.max(Math.abs(kpi.previous!), Math.abs(kpi.valueToDate!), 1e-9)
-      return { kpi, size, isBetter: delta > 0 === (kpi.better === 'more') }
+      return { kpi, size, isBetter: kpi.trend === 'better' }
     })
     .filter(({ size }) => size > 0)
     .toSorted((a, b) => b.size - a.size)
@@ -78,7 +77,7 @@ function writeTrends(kpis: KpiResult[], { comparison }: Summarized, writing: Wri
 }
 
 const writeTrend = (text: string, kpi: KpiResult, writing: Writing) =>
-  fillWords(text, {
+  fillText(text, {
     label: kpi.label,
     figure: writeFigure(kpi.valueToDate, kpi, writing),
     previous: writeFigure(kpi.previous, kpi, writing),
@@ -102,7 +101,7 @@ function writePeakOf(chart: Chart, writing: Writing) {
   if (!peak || peak.value <= 0) return undefined
   const unit = chart.kind === 'heatmap' ? 'count' : chart.unit
   const figure = writeFigure(peak.value, { unit, currency: null }, writing)
-  return fillWords(writing.words.peak, {
+  return fillText(writing.words.peak, {
     title: chart.title,
     label: nameLabel(chart, peak, writing),
     figure,
@@ -120,7 +119,7 @@ function nameLabel(chart: Chart, { label, i }: Peak, { words, numbers }: Writing
   const day = { day: 'numeric', month: 'long' } as const
   return steps.step === 'day'
     ? date.toLocaleString(locale, { weekday: 'long', ...day })
-    : fillWords(words.week, { day: date.toLocaleString(locale, day) })
+    : fillText(words.week, { day: date.toLocaleString(locale, day) })
 }
 
 type Peak = { label: string; value: number; i: number }
@@ -153,13 +152,13 @@ function writeOther(kpis: KpiResult[], writing: Writing) {
   const [kpi] = kpis
   if (!kpi) return undefined
   const figure = writeFigure(kpi.value, kpi, writing)
-  return fillWords(writing.words.figure, { label: kpi.label, figure })
+  return fillText(writing.words.figure, { label: kpi.label, figure })
 }
 
 /** A change: in percentage points for a share, else in the unit of the figure. */
 const writeDelta = (delta: number, kpi: KpiResult, writing: Writing) =>
   kpi.unit === 'percent'
-    ? fillWords(writing.words.points, {
+    ? fillText(writing.words.points, {
         figure: writeFigure(Math.abs(delta), { unit: 'count', currency: null }, writing),
       })
     : writeFigure(Math.abs(delta), kpi, writing)

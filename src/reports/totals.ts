@@ -1,3 +1,4 @@
+import { roundAmount } from '../contract/currency-digits.ts'
 import { percent, type Cell, type Column, type Totals } from './report.ts'
 
 /** Passes rows on and sums them meanwhile, so that the totals need no second query. */
@@ -43,18 +44,23 @@ function toTotals(columns: Column[], sums: Map<string, number>[]): Totals {
       .map((name) => sums[columns.findIndex((column) => column.name === name)]?.get('') ?? 0)
       .reduce((a, b) => a + b)
   return Object.fromEntries(
-    columns.flatMap(({ name, total, currencyIn }, i): [string, Totals[string]][] => {
-      if (!total) return []
-      if (total !== 'sum') {
-        return [[name, percent(sumOf(total.percentOf[0]), sumOf(total.percentOf[1]))]]
-      }
-      const bySeveral = columns.some((column) => column.name === currencyIn)
-      if (!bySeveral) return [[name, toCents(sums[i]!.get('') ?? 0)]]
-      const amounts = [...sums[i]!].map(([currency, sum]) => [currency, toCents(sum)])
-      return [[name, Object.fromEntries(amounts.toSorted())]]
-    }),
+    columns.flatMap(
+      ({ name, total, type, currency, currencyIn }, i): [string, Totals[string]][] => {
+        if (!total) return []
+        if (total !== 'sum') {
+          return [[name, percent(sumOf(total.percentOf[0]), sumOf(total.percentOf[1]))]]
+        }
+        const bySeveral = columns.some((column) => column.name === currencyIn)
+        if (!bySeveral) {
+          const sum = sums[i]!.get('') ?? 0
+          return [[name, type === 'money' ? roundAmount(sum, currency ?? null) : roundSum(sum)]]
+        }
+        const amounts = [...sums[i]!].map(([one, sum]) => [one, roundAmount(sum, one)])
+        return [[name, Object.fromEntries(amounts.toSorted())]]
+      },
+    ),
   )
 }
 
 /** Removes the rounding errors of binary fractions. */
-const toCents = (sum: number) => Math.round(sum * 100) / 100
+const roundSum = (sum: number) => Math.round(sum * 100) / 100

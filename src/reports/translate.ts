@@ -26,6 +26,7 @@ export function translateResult(result: ReportResult): ReportResult {
     columns: result.columns.map((column): Column => ({
       ...column,
       label: translateLabel(column.label, words),
+      ...(column.labelInHours ? { labelInHours: say(column.labelInHours) } : {}),
     })),
   }
 }

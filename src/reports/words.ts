@@ -1,26 +1,5 @@
-import { fillWords } from '../email/words.ts'
-import { DEFINITIONS } from './words/definitions.ts'
-import { LABELS } from './words/labels.ts'
-import { REASON_WORDS } from './words/reasons.ts'
-import { SENTENCES } from './words/sentences.ts'
-import { STATES } from './words/statuses.ts'
+import { fillText, REPORT_TEXTS } from '../texts/texts.ts'
 import { dateWriter, type WriteDate } from './write-date.ts'
-
-/**
- * The fixed words of reports in the languages that they are printed in. The English text is the key, with
- * `{name}` for values. A missing translation falls back to English; test/reports/words.test.ts reports it.
- */
-const TABLE = [...LABELS, ...DEFINITIONS, ...SENTENCES]
-
-const DICTIONARIES: Record<string, ReadonlyMap<string, string>> = {
-  de: new Map(TABLE.map(([english, german]) => [english, german])),
-  fr: new Map(TABLE.map(([english, , french]) => [english, french])),
-}
-
-const STATE_WORDS: Record<string, ReadonlyMap<string, string>> = {
-  de: new Map(STATES.map(([english, german]) => [english, german])),
-  fr: new Map(STATES.map(([english, , french]) => [english, french])),
-}
 
 type Replacement = [pattern: RegExp, by: string]
 
@@ -30,10 +9,18 @@ const replaceReason = (english: string, other: string): Replacement => [
   other.replace(/\{(\w+)\}/, '$<$1>'),
 ]
 
-const REASONS_IN: Record<string, Replacement[]> = {
-  de: REASON_WORDS.map(([english, german]) => replaceReason(english, german)),
-  fr: REASON_WORDS.map(([english, , french]) => replaceReason(english, french)),
-}
+/** The fixed words of one language. A missing translation falls back to English. */
+const dictionaryOf = ({ labels, definitions, sentences, states, reasons }: Translations) => ({
+  words: new Map(Object.entries({ ...labels, ...definitions, ...sentences })),
+  states: new Map(Object.entries(states)),
+  reasons: Object.entries(reasons).map(([english, other]) => replaceReason(english, other)),
+})
+
+type Translations = (typeof REPORT_TEXTS)[string]
+
+const DICTIONARIES = Object.fromEntries(
+  Object.entries(REPORT_TEXTS).map(([language, texts]) => [language, dictionaryOf(texts)]),
+)
 
 export const REPORT_LANGUAGES = ['en', 'de', 'fr'] as const
 
@@ -58,19 +45,18 @@ export function wordsOf(locale: string): Words {
   const found = known.get(locale)
   if (found) return found
   const language = locale.split('-')[0]!.toLowerCase()
-  const isKnown = language in DICTIONARIES
   const dictionary = DICTIONARIES[language]
-  const states = STATE_WORDS[language]
-  const reasons = REASONS_IN[language] ?? []
+  const say = (english: string) => dictionary?.words.get(english) ?? english
   const words: Words = {
     // English numbers have the same format for all regions.
-    locale: isKnown ? locale : 'en',
-    language: isKnown ? language : 'en',
-    say: (english, values = {}) => fillWords(dictionary?.get(english) ?? english, values),
-    sayStatus: (label) => states?.get(label) ?? label,
-    sayState: (english) => states?.get(english) ?? dictionary?.get(english) ?? english,
-    sayReason: (english) => reasons.reduce((text, [from, to]) => text.replace(from, to), english),
-    writeDate: dateWriter(locale, isKnown ? language : 'en'),
+    locale: dictionary ? locale : 'en',
+    language: dictionary ? language : 'en',
+    say: (english, values = {}) => fillText(say(english), values),
+    sayStatus: (label) => dictionary?.states.get(label) ?? label,
+    sayState: (english) => dictionary?.states.get(english) ?? say(english),
+    sayReason: (english) =>
+      (dictionary?.reasons ?? []).reduce((text, [from, to]) => text.replace(from, to), english),
+    writeDate: dateWriter(locale, dictionary ? language : 'en'),
   }
   known.set(locale, words)
   return words
@@ -78,7 +64,7 @@ export function wordsOf(locale: string): Words {
 
 /** Whether the text has a German and a French form. */
 export const isTranslated = (english: string) =>
-  Object.values(DICTIONARIES).every((dictionary) => dictionary.has(english))
+  Object.values(DICTIONARIES).every(({ words }) => words.has(english))
 
 /** The languages of an `Accept-Language` header, the preferred ones first. */
 export const readLocales = (header: string | undefined): string[] =>

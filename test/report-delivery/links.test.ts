@@ -42,6 +42,30 @@ test('a link shows the file to anyone until it is revoked, and its URL is shown 
   assert.deepEqual((await call('GET', `/report/run/${runId}/link`)).body.items, [])
 })
 
+test('the links that work are listed with their files, newest first, until they end', async (t) => {
+  const { call, clock } = await openDelivery(t)
+  const runIds = [await printRun(call), await printRun(call)]
+  const links: { reportLinkId: number; runId: number }[] = []
+  for (const runId of runIds) links.push((await call('POST', `/report/run/${runId}/link`)).body)
+  const list = async (query = '') => (await call('GET', `/report/link${query}`)).body
+
+  const { items } = await list()
+  assert.deepEqual(
+    items.map(({ reportLinkId }: { reportLinkId: number }) => reportLinkId),
+    links.map(({ reportLinkId }) => reportLinkId).toReversed(),
+  )
+  assert.partialDeepStrictEqual(items[0], { reportId: 101, format: 'csv' })
+  assert.match(items[0].fileName, /^appointment-list.*\.csv$/)
+  const { nextCursor } = await list('?limit=1')
+  const rest = await list(`?limit=1&cursor=${nextCursor}`)
+  assert.deepEqual([rest.items[0].runId, rest.nextCursor], [runIds[0], null])
+
+  await call('DELETE', `/report/run/${links[1]!.runId}/link/${links[1]!.reportLinkId}`)
+  assert.equal((await list()).items.length, 1)
+  clock.advance({ hours: 7 * 24 })
+  assert.deepEqual((await list()).items, [])
+})
+
 test('a link expires at its expiresTime, within 30 days', async (t) => {
   const { app, call, clock } = await openDelivery(t)
   const runId = await printRun(call)

@@ -7,6 +7,7 @@ import { sql } from '../../src/database/sql.ts'
 import { fillBusiness } from '../reports/business.ts'
 import { ask, createKey, createPerson, startWithBusiness } from '../support/callers.ts'
 import { startEngine } from '../support/world.ts'
+import { readStored } from '../support/stored-mails.ts'
 
 /** The app with a business of two locations, people, and the loop that runs report schedules. */
 export async function openDelivery(t: TestContext, more: Partial<RunParts> = {}) {
@@ -28,6 +29,7 @@ export async function openDelivery(t: TestContext, more: Partial<RunParts> = {})
       publicUrl: 'https://bellwether.example',
       mailFrom: { name: 'Bellwether', address: 'no-reply@localhost' },
       host: 'localhost',
+      linkSeal: 'test',
       onError: (error) => void errors.push(error),
       ...more,
     })
@@ -54,13 +56,20 @@ export async function openDelivery(t: TestContext, more: Partial<RunParts> = {})
       return steps
     },
     runEngine: engine.runEngine,
-    listMails: () =>
-      db.query<{ emailId: number; to: string; subject: string; message: string | null }>(sql`
-        select email_id as "emailId", to_address as "to", subject,
-               convert_from(message, 'UTF8') as message
-        from email where business_id = ${businessId} order by email_id`),
+    listMails: async () => {
+      const mails = await db.query<StoredMail>(sql`
+        select email_id as "emailId", to_address as "to", subject, message is not null as "isStored"
+        from email where business_id = ${businessId} order by email_id`)
+      const read = async ({ isStored, ...mail }: StoredMail) => ({
+        ...mail,
+        message: isStored ? await readStored(db, mail.emailId) : null,
+      })
+      return Promise.all(mails.map(read))
+    },
   }
 }
+
+type StoredMail = { emailId: number; to: string; subject: string; isStored: boolean }
 
 /** A schedule: every Monday at seven, about the previous week. */
 export const MONDAYS = {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { sql } from '../../src/database/sql.ts'
+import { asOwner } from '../support/owner.ts'
 import { NOW } from './business.ts'
 import {
   calculate,
@@ -36,6 +37,8 @@ let business: Business
 
 before(async (t) => {
   business = await open(t as Parameters<typeof openMeasuredBusiness>[0])
+  // The service does this every second.
+  await asOwner(business.database, 'analyze')
 })
 
 /** The measured business with times of booking, and names for all ids. */
@@ -324,7 +327,8 @@ test('services are in the order of their popularity, with their outcomes', async
       )
       if ('ahead' in line) assert.equal(line.ahead, ahead)
       assert.equal(line.share, share(own.length, all.length))
-      assert.equal(line.clients, countDistinct(own.map(({ clientId }) => clientId)))
+      const live = own.filter((row) => !isCancelled(row))
+      assert.equal(line.clients, countDistinct(live.map(({ clientId }) => clientId)))
       assert.equal(line.revenueJPY ?? 0, money.revenue?.JPY ?? 0)
     }
   }
@@ -395,6 +399,8 @@ test('lapsed clients had their last visit in the period and have nothing booked'
       const today = localStart({ ...row, startTime: NOW_MS }, business).toPlainDate()
       const days = today.since(dayOf(row), { largestUnit: 'days' }).days
       const visits = own.filter(isKept).length
+      // Too few clients came again for a service to have an interval of its own.
+      if (days < 60) continue
       expected.push([business.names.clients[clientId], dayOf(row), days, visits].join('|'))
     }
     const shown = lines.map((line) =>

@@ -102,9 +102,14 @@ test('the reports agree with plain calculations over exported rows', async (t) =
     )
     assert.equal(printed.sentences.length, 3)
     assert.ok(
-      printed.sentences[0]!.startsWith(`October 2026 had ${october!.appointments} appointments, `),
+      printed.sentences[0]!.startsWith(
+        `October 2026 had ${october!.appointments} appointments on `,
+      ),
     )
-    assert.match(printed.sentences[1]!, /^The best day was \S+ \d+ with \d+ kept, the worst /)
+    assert.match(
+      printed.sentences[1]!,
+      /^For its weekday, the best day was \S+ \d+ with \d+ kept \(usually [\d.]+\), the worst /,
+    )
     const next = november!.appointments - november!.cancelled
     assert.ok(printed.sentences[2]!.startsWith(`November 2026 already has ${next} appointments`))
     assert.equal(kpi(printed, 'nextMonth'), next)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { sql } from '../../src/database/sql.ts'
 import type { PrintRequest } from '../../src/reports/print-request.ts'
+import { asOwner } from '../support/owner.ts'
 import { NOW } from './business.ts'
 import {
   calculate,
@@ -41,6 +42,14 @@ let business: Business
 
 before(async (t) => {
   business = await open(t as Lifetime)
+  for (const invitation of business.invitations) {
+    const ids = linked(invitation).map(({ calendarId }) => calendarId)
+    await business.db.query(sql`
+      update calendar set invitation_uuid = ${invitation.uuid}
+      where business_id = ${business.businessId} and calendar_id = any (${ids}::bigint[])`)
+  }
+  // The service does this every second.
+  await asOwner(business.database, 'analyze')
 })
 
 /** The measured business with many clients who come a few times. */
@@ -566,16 +575,21 @@ function followers(invitation: Invitation) {
   )
 }
 
+/** The followers that were booked by the link of the invitation. */
+const linked = (invitation: Invitation) =>
+  followers(invitation).filter(({ calendarId }) => calendarId % 2 === 0)
+
 function funnelOf(invitations: Invitation[]) {
   const invited = invitations.filter((one) => !isWithdrawn(one))
-  const booked = invited.filter((one) => followers(one).length > 0)
+  const booked = invited.filter((one) => linked(one).length > 0)
   return {
     invited: invited.length,
     reached: invited.filter(({ mails }) => mails.includes('SENT')).length,
     completed: invited.filter(({ status }) => status === 'COMPLETED' || status === 'ACCEPTED')
       .length,
     booked: booked.length,
-    came: booked.filter((one) => followers(one).some(isKept)).length,
+    came: booked.filter((one) => linked(one).some(isKept)).length,
+    after: invited.filter((one) => linked(one).length === 0 && followers(one).length > 0).length,
   }
 }
 
@@ -596,8 +610,8 @@ test('the funnel of a campaign counts from the invitation to the visit', async (
       const expected = funnelOf(own)
       const { invited, booked, ...rest } = expected
       assert.deepEqual(
-        [line.invited, line.reached, line.completed, line.booked, line.came],
-        [invited, rest.reached, rest.completed, booked, rest.came],
+        [line.invited, line.reached, line.completed, line.booked, line.came, line.after],
+        [invited, rest.reached, rest.completed, booked, rest.came, rest.after],
       )
       assert.deepEqual(
         [line.bookedRate, line.cameRate],
@@ -605,7 +619,7 @@ test('the funnel of a campaign counts from the invitation to the visit', async (
       )
       const days = own.map(invitedDay).toSorted()
       assert.deepEqual([line.firstInvited, line.lastInvited], [days[0], days.at(-1)])
-      const { money } = calculate(own.flatMap(followers))
+      const { money } = calculate(own.flatMap(linked))
       assert.equal(line.revenueCHF ?? line.revenue ?? 0, money.revenue?.CHF ?? 0)
       came += rest.came
     }
@@ -622,7 +636,7 @@ test('an appointment counts for one invitation only, and a report of one locatio
   const [startDate, endDate] = RANGES[4]
   const all = business.invitations.flatMap(followers).map(({ calendarId }) => calendarId)
   assert.equal(new Set(all).size, all.length)
-  const { money } = calculate(business.invitations.flatMap(followers))
+  const { money } = calculate(business.invitations.flatMap(linked))
   const { kpis } = await printed({ reportId: 701, startDate, endDate })
   for (const currency of ['CHF', 'EUR']) {
     assert.equal(kpis[`campaignRevenue${currency}`], money.revenue?.[currency] ?? 0)
@@ -720,7 +734,9 @@ test('status changes are filtered by the status after the change, and grouped by
 
 function invitationLine(invitation: Invitation) {
   const { campaign, mails, status, createdMs, expiresMs } = invitation
-  const bookings = followers(invitation).toSorted(byStart)
+  const others = followers(invitation).toSorted(byStart)
+  const bookings = linked(invitation).toSorted(byStart)
+  const [first] = [...bookings, ...others]
   const atBusiness = (ms: number) => dayOf({ locationId: business.zurich, startTime: ms })
   const isExpired = status === 'EXPIRED' || (expiresMs !== undefined && expiresMs <= NOW_MS)
   const words: Record<string, string> = {
@@ -740,8 +756,14 @@ function invitationLine(invitation: Invitation) {
     words[status] ?? (isExpired ? 'Expired' : 'Open'),
     status === 'ACCEPTED' ? atBusiness(createdMs + DAY_MS) : null,
     expiresMs === undefined ? null : atBusiness(expiresMs),
-    bookings[0] ? localTime(bookings[0]) : null,
-    bookings.some(isKept) ? 'Came' : bookings.length > 0 ? 'Booked' : null,
+    first ? localTime(first) : null,
+    bookings.some(isKept)
+      ? 'Came'
+      : bookings.length > 0
+        ? 'Booked'
+        : first
+          ? 'After the invitation'
+          : null,
   ]
 }
 
@@ -763,7 +785,7 @@ test('invitations are listed with their mail, their state and what followed', as
     ])
     assert.deepEqual(sorted(shown), sorted(own.map(invitationLine)))
     if (startDate > '2026-11-10') continue
-    const { invited, reached, completed, booked, came } = funnelOf(own)
+    const { invited, reached, completed, booked, came, after } = funnelOf(own)
     assert.deepEqual(kpis, {
       invited,
       open: count(
@@ -774,6 +796,7 @@ test('invitations are listed with their mail, their state and what followed', as
       completed: shareOf(completed, invited),
       booked: shareOf(booked, invited),
       came: shareOf(came, invited),
+      after: shareOf(after, invited),
     })
   }
 })

@@ -158,19 +158,19 @@ test('the sentences of the report Your month compare only what its figures compa
 
   assert.deepEqual(await firstSentence('2026-10-31'), {
     isLikeForLike: false,
-    sentence: 'October 2026 had 6 appointments, and 0 % were missed.',
+    sentence: 'October 2026 had 6 appointments on 12 open days, and 0 % were missed.',
   })
   assert.deepEqual(await firstSentence('2026-12-31'), {
     isLikeForLike: undefined,
-    sentence: 'December 2026 has 1 appointment.',
+    sentence: 'December 2026 has 1 appointment on 9 open days.',
   })
   await book({ at: '2026-08-31T09:00+02:00' })
   assert.deepEqual(await firstSentence('2026-10-31'), {
     isLikeForLike: true,
     sentence:
-      'October 2026 had 6 appointments, 5 more than the month before, and 0 % were missed after 0 %.',
+      'October 2026 had 6 appointments on 12 open days, 0.4 more a day than the month before, and 0 % were missed after 0 %.',
   })
   await book({ at: '2025-09-30T09:00+02:00' })
   await book({ at: '2025-10-31T09:00+01:00' })
-  assert.match((await firstSentence('2026-10-31')).sentence!, /5 more than a year before/)
+  assert.match((await firstSentence('2026-10-31')).sentence!, /0\.4 more a day than a year before/)
 })

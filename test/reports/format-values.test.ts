@@ -61,11 +61,11 @@ for (const [minutes, shown] of durations) {
 }
 
 const changes: { value: number | null; previous: number | null; shown: string }[] = [
-  { value: 110, previous: 100, shown: '+10.0 % vs. the period before' },
-  { value: 95, previous: 100, shown: '−5.0 % vs. the period before' },
+  { value: 110, previous: 100, shown: '+10.0 % vs. September 2026' },
+  { value: 95, previous: 100, shown: '−5.0 % vs. September 2026' },
   { value: 100, previous: 100, shown: 'as before' },
-  { value: 5, previous: 0, shown: 'from 0 in the period before' },
-  { value: 2500, previous: 100, shown: '25 times the period before' },
+  { value: 5, previous: 0, shown: 'from 0 in September 2026' },
+  { value: 2500, previous: 100, shown: '25 times September 2026' },
   { value: 100, previous: null, shown: 'no earlier figure' },
   { value: null, previous: 100, shown: 'nothing to compare' },
 ]
@@ -82,6 +82,7 @@ for (const { value, previous, shown } of changes) {
       currency: null,
       definition: '',
       better: 'more',
+      trend: null,
     }
     const comparison = {
       startDate: '2026-09-01',
@@ -107,6 +108,7 @@ test('a period that has not ended shows the figure so far, which is compared', (
     currency: null,
     definition: '',
     better: 'more',
+    trend: 'worse',
   }
   const comparison = {
     startDate: '2026-10-01',
@@ -116,13 +118,13 @@ test('a period that has not ended shows the figure so far, which is compared', (
     note: null,
   }
   assert.deepEqual(writeChange(kpi, comparison, wordsOf('en')), {
-    text: '358 so far, −4.8 % vs. the same point before',
+    text: '358 so far, −4.8 % vs. October 2026 to the same point',
     trend: 'bad',
   })
   const french = writeChange(kpi, comparison, wordsOf('fr'))
-  assert.equal(french.text, '358 jusqu’ici, −4,8 % par rapport au même point avant')
+  assert.equal(french.text, '358 jusqu’ici, −4,8 % par rapport à octobre 2026 au même point')
   const fromNothing = writeChange({ ...kpi, previous: 0 }, comparison, wordsOf('en'))
-  assert.equal(fromNothing.text, '358 so far, from 0 at the same point before')
+  assert.equal(fromNothing.text, '358 so far, from 0 in October 2026 to the same point')
 })
 
 const texts: { text: string; isFormula: boolean }[] = [

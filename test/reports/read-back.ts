@@ -1,8 +1,7 @@
-import { Workbook, type CellValue } from '@cj-tech-master/excelts'
-import { installChartSupport } from '@cj-tech-master/excelts/chart'
-import { readPdf } from '@cj-tech-master/excelts/pdf'
+import { read, SSF, utils, type CellObject, type WorkSheet } from '@e965/xlsx'
 import { load } from 'cheerio'
 import { parse } from 'csv-parse/sync'
+import { extractText, getDocumentProxy, getMeta } from 'unpdf'
 
 /** What independent parsers read from each format: cells as plain text. */
 export type ReadBack = { labels: string[]; rows: string[][]; totals?: string[] }
@@ -35,35 +34,56 @@ export function readHtml(bytes: Buffer): ReadBack {
   }
 }
 
-installChartSupport()
-
-export async function readXlsx(bytes: Buffer) {
-  const workbook = new Workbook()
-  await workbook.xlsx.load(bytes)
-  const sheet = workbook.worksheets[1]!
-  const width = sheet.columnCount
-  const lines: CellValue[][] = []
-  const formulas: { row: number; formula: string }[] = []
-  sheet.eachRow((row, n) => {
-    const cells = Array.from({ length: width }, (_, i) => row.getCell(i + 1))
-    lines.push(cells.map((cell) => cell.value))
-    for (const cell of cells) if (cell.formula) formulas.push({ row: n, formula: cell.formula })
+export function readXlsx(bytes: Buffer) {
+  const { SheetNames, Sheets, ...rest } = read(bytes, { cellNF: true, bookFiles: true })
+  const { files } = rest as unknown as { files: Record<string, { content: Uint8Array }> }
+  const sheets = SheetNames.map((name, i) => {
+    const xml = String(Buffer.from(files[`xl/worksheets/sheet${i + 1}.xml`]!.content))
+    return { name, ...readSheet(Sheets[name]!), $: load(xml, { xml: true }) }
   })
-  const [labels, ...rest] = lines
+  const { lines, formulas, formats, $ } = sheets[1]!
+  const [labels, ...below] = lines
+  const charts = Object.keys(files).filter((name) => /xl\/charts\/chart\d+\.xml$/.test(name))
   return {
-    workbook,
-    sheet,
+    sheets,
+    charts: charts.length,
     formulas,
+    formats,
+    $,
     labels: labels!.map(String),
-    rows: rest.slice(0, -1),
-    totals: (rest.at(-1) ?? []).map((value) =>
-      value && typeof value === 'object' && 'result' in value ? value.result : value,
+    rows: below.slice(0, -1),
+    totals: below.at(-1) ?? [],
+  }
+}
+
+function readSheet(sheet: WorkSheet) {
+  const { e: end } = utils.decode_range(sheet['!ref']!)
+  const grid = Array.from({ length: end.r + 1 }, (_, r) =>
+    Array.from({ length: end.c + 1 }, (_, c): CellObject | undefined => {
+      return sheet[utils.encode_cell({ r, c })]
+    }),
+  )
+  return {
+    lines: grid.map((cells) => cells.map((cell) => cell && valueOf(cell))),
+    formats: grid.map((cells) => cells.map((cell) => cell?.z)),
+    formulas: grid.flatMap((cells, r) =>
+      cells.flatMap((cell) => (cell?.f ? [{ row: r + 1, formula: cell.f }] : [])),
     ),
   }
 }
 
+/** A workbook stores a date as days since 1899-12-30. */
+function valueOf({ v: value, z: format }: CellObject) {
+  const isDate = typeof value === 'number' && format !== undefined && SSF.is_date(String(format))
+  return isDate ? new Date(Math.round((value - 25_569) * 86_400) * 1_000) : value
+}
+
 /** The text of each page, without spaces, because a PDF stores positions of letters and no words. */
 export async function readPages(bytes: Buffer) {
-  const { pages, metadata } = await readPdf(bytes)
-  return { title: metadata.title, pages: pages.map(({ text }) => text.replace(/\s|\u200b/g, '')) }
+  const pdf = await getDocumentProxy(new Uint8Array(bytes))
+  const [{ text }, { info }] = [await extractText(pdf), await getMeta(pdf)]
+  return {
+    title: info.Title as string | undefined,
+    pages: text.map((page) => page.replace(/\s|\u200b/g, '')),
+  }
 }

@@ -26,9 +26,16 @@ test('the sentences say what changed, what improved and declined, and where most
   const result = {
     kpis: [
       kpi({ label: 'Appointments', value: 1_200, previous: 1_000 }),
-      kpi({ label: 'No-show rate', unit: 'percent', value: 4.2, previous: 6, better: 'less' }),
-      kpi({ label: 'Revenue', unit: 'money', currency: 'CHF', value: 900, previous: 1_000 }),
-      kpi({ label: 'Clients', value: 40, previous: 50 }),
+      kpi({ label: 'No-show rate', unit: 'percent', value: 4.2, previous: 6, trend: 'better' }),
+      kpi({
+        label: 'Revenue',
+        unit: 'money',
+        currency: 'CHF',
+        value: 900,
+        previous: 1_000,
+        trend: 'worse',
+      }),
+      kpi({ label: 'Clients', value: 40, previous: 50, trend: 'worse' }),
       kpi({ label: 'Kept', value: 101, previous: 100 }),
     ],
     comparison: COMPARISON,
@@ -92,5 +99,6 @@ const kpi = (one: Partial<KpiResult> & { value: number }): KpiResult => ({
   currency: null,
   definition: '',
   better: 'more',
+  trend: null,
   ...one,
 })

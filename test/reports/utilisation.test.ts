@@ -226,3 +226,48 @@ test('time that is booked at one location is not free at another', async (t) => 
   assert.deepEqual(await elenaAt(bern), [1, 480, 120, 75])
   assert.deepEqual(await elenaAt(undefined), [1, 480, 120, 75])
 })
+
+test('hours without a location are on the clock of the place where the person works that day', async (t) => {
+  const business = await openBusiness(t)
+  const { zurich, newYork, elena, tom, location, book } = business
+  const boston = await location('Boston', 'America/New_York')
+  const hours = ['MONDAY', 'TUESDAY'].map((weekday) => ({ weekday, from: '09:00', to: '17:00' }))
+  // Tom works only in the time zone of New York, Elena in both.
+  await setHours(business, tom, { locations: [newYork, boston], hours })
+  await setHours(business, elena, { locations: [zurich, newYork], hours })
+  // 14:00 in New York is 20:00 in Zurich, after the hours there.
+  const inNewYork = { minutes: 60, status: 'OPEN', locationId: newYork }
+  await book({ at: '2026-11-16T14:00-05:00', professionalId: tom, ...inNewYork })
+  await book({ at: '2026-11-16T14:00-05:00', professionalId: elena, ...inNewYork })
+  await book({ at: '2026-11-17T14:00+01:00', minutes: 30, status: 'OPEN' })
+
+  const days = { startDate: '2026-11-16', endDate: '2026-11-17' }
+  const ahead = linesOf(await print(business, { reportId: 106, ...days }))
+  assert.deepEqual(
+    ahead.map(({ staff, openMinutes, takenMinutes, freeMinutes }) => [
+      staff,
+      openMinutes,
+      takenMinutes,
+      freeMinutes,
+    ]),
+    [
+      ['Elena García', 960, 90, 870],
+      ['Tom Becker', 960, 60, 900],
+    ],
+  )
+  const { people } = await utilisation(business, days.startDate, days.endDate)
+  assert.deepEqual(people, [
+    ['Elena García', 90, 960, 9.4],
+    ['Tom Becker', 60, 960, 6.3],
+  ])
+  // Without a booking that day, hours at locations of one time zone are on their clock.
+  const tuesdayEvening = Temporal.Instant.from('2026-11-17T20:00:00Z') // 15:00 in New York
+  const rest = linesOf(await print(business, { reportId: 106, ...days }, tuesdayEvening))
+  assert.deepEqual(
+    rest.map(({ staff, openMinutes }) => [staff, openMinutes]),
+    [
+      ['Elena García', 0],
+      ['Tom Becker', 120],
+    ],
+  )
+})

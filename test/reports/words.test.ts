@@ -12,9 +12,6 @@ import { groupedColumns } from '../../src/reports/grouping.ts'
 import { FILTER_WORDS } from '../../src/reports/meaningless.ts'
 import { MEASURES } from '../../src/reports/measures.ts'
 import { chooseLocale, isTranslated, readLocales, wordsOf } from '../../src/reports/words.ts'
-import { DEFINITIONS } from '../../src/reports/words/definitions.ts'
-import { LABELS } from '../../src/reports/words/labels.ts'
-import { SENTENCES } from '../../src/reports/words/sentences.ts'
 
 const FOLDER = join(import.meta.dirname, '../../src/reports')
 
@@ -149,20 +146,6 @@ test('dates are written as in German and French, and stay ISO dates in English',
   const french = ['01/09/2026', '09/2026', '01/09', '01/09/2026 14:05', '01/09/2026 14:05:06']
   assert.deepEqual(written('fr'), [...french, '7', 'x'])
   assert.deepEqual(written('fr-CA'), iso)
-})
-
-test('a translation has the same placeholders as the English text, and no text is defined twice', () => {
-  const all = [...LABELS, ...DEFINITIONS, ...SENTENCES]
-  const placeholders = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(String).toSorted()
-  for (const [english, ...others] of all) {
-    for (const other of others)
-      assert.deepEqual(placeholders(other), placeholders(english), english)
-  }
-  const texts = all.map(([english]) => english)
-  assert.deepEqual(
-    texts.filter((text, i) => texts.indexOf(text) !== i),
-    [],
-  )
 })
 
 test('the first supported language is chosen, else English', () => {

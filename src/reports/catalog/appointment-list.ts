@@ -25,7 +25,13 @@ export const appointmentList: Report = {
     { name: 'staff', label: 'Staff', type: 'text', width: 15 },
     { name: 'location', label: 'Location', type: 'text', width: 12, unlessOneLocation: true },
     { name: 'status', label: 'Status', type: 'text', width: 10, fixedWords: 'status' },
-    { name: 'minutes', label: 'Min', type: 'minutes', width: 5, total: 'sum' },
+    {
+      name: 'minutes',
+      label: 'Min',
+      type: 'minutes',
+      width: 5,
+      total: 'sum',
+    },
     {
       name: 'price',
       label: 'Price',

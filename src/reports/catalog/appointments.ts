@@ -21,6 +21,7 @@ export const APPOINTMENT_MEASURES: MeasureName[] = [
 
 const FIGURES: MeasureName[] = [
   ...APPOINTMENT_MEASURES,
+  'unpriced',
   'value',
   'lostValue',
   'cancelledValue',

@@ -2,7 +2,7 @@ import { join, raw, sql, type Sql } from '../../database/sql.ts'
 import { firstOf, narrowed } from '../beginning.ts'
 import { groupedColumns, groupedRows } from '../grouping.ts'
 import { measureColumn, measureKpi, selectMeasures } from '../measures.ts'
-import { percent, type Groups, type MeasureName, type Report, type Scope } from '../report.ts'
+import { shareOf, type Groups, type MeasureName, type Report, type Scope } from '../report.ts'
 import { chartOverTime, linesOf, stepOf } from '../time-steps.ts'
 import { bookingRows } from './conditions.ts'
 import { bookingObjects } from './objects.ts'
@@ -91,11 +91,10 @@ export const bookingsMade: Report = {
       unit: 'percent',
       definition:
         'Bookings for an appointment on the same day as a share of all that were made before it began.',
-      value: (figures) =>
-        percent(
-          figures.sameDay,
-          LEADS.reduce((sum, { name }) => sum + (figures[name] ?? 0), 0),
-        ),
+      ...shareOf((figures) => [
+        figures.sameDay,
+        LEADS.reduce((sum, { name }) => sum + (figures[name] ?? 0), 0),
+      ]),
       tense: 'past',
     },
     {
@@ -103,7 +102,7 @@ export const bookingsMade: Report = {
       label: 'Cancelled since',
       unit: 'percent',
       definition: 'The share of these bookings whose status counts as cancelled now.',
-      value: ({ cancelledSince, bookings }) => percent(cancelledSince, bookings),
+      ...shareOf(({ cancelledSince, bookings }) => [cancelledSince, bookings]),
       better: 'less',
       tense: 'past',
       isNotComparable: true,

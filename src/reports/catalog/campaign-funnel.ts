@@ -2,7 +2,7 @@ import { join, raw, sql } from '../../database/sql.ts'
 import { partColumn, selectCells, selectMeasures } from '../measures.ts'
 import type { Report, Scope } from '../report.ts'
 import {
-  followingBookings,
+  creditedBookings,
   FUNNEL,
   FUNNEL_CELLS,
   FUNNEL_COLUMNS,
@@ -40,7 +40,7 @@ export const campaignFunnel: Report = {
     ),
     earned as (
       select b.invitation_campaign_id, ${selectMeasures(['revenue'], scope)}
-      from (${followingBookings(scope)}) b group by 1
+      from (${creditedBookings(scope)}) b group by 1
     )
     select campaign, first_invited as "firstInvited", last_invited as "lastInvited",
            ${raw(FUNNEL_COLUMNS.map(({ name }) => `"${name}"`).join(', '))},
@@ -51,18 +51,20 @@ export const campaignFunnel: Report = {
   figures: (scope) => sql`
     select s.*, e.*
     from (select ${FUNNEL_COUNTS} from (${invitationResults(scope)}) f) s,
-         (select ${selectMeasures(['revenue'], scope)} from (${followingBookings(scope)}) b) e`,
+         (select ${selectMeasures(['revenue'], scope)} from (${creditedBookings(scope)}) b) e`,
   kpis: [
     invitedKpi,
     funnelKpi('reached'),
     funnelKpi('completed'),
     funnelKpi('booked'),
     funnelKpi('came'),
+    funnelKpi('after'),
     {
       name: 'campaignRevenue',
       label: 'Their revenue',
       unit: 'money',
-      definition: 'The prices, at the time of booking, of kept appointments that followed.',
+      definition:
+        'The prices, at the time of booking, of kept appointments that were booked by the link.',
       value: ({ revenue }) => revenue ?? 0,
       better: 'more',
       tense: 'past',
@@ -106,7 +108,7 @@ export const campaignFunnel: Report = {
       },
     },
   ],
-  prices: followingBookings,
+  prices: creditedBookings,
   sentences: invitationNotes,
   drillDown: drillToInvitations(['line']),
 }

@@ -1,6 +1,6 @@
 import { sql } from '../../database/sql.ts'
 import { measureKpi } from '../measures.ts'
-import { percent, type Report, type Scope } from '../report.ts'
+import { shareOf, type Report, type Scope } from '../report.ts'
 import { APPOINTMENT_MEASURES, appointmentFigures, drillToAppointments } from './appointments.ts'
 import { appointmentRows, localAtAnyTime, statusesOf } from './conditions.ts'
 import {
@@ -9,6 +9,7 @@ import {
   outcomeOverTime,
   priceColumns,
 } from './listed-appointments.ts'
+import { appointmentObjects } from './objects.ts'
 import { timeOfStatus } from './status-history.ts'
 
 const cancelled = (scope: Scope) => ({
@@ -74,10 +75,11 @@ export const cancelledAppointments: Report = {
       scope,
     ),
   figures: (scope) => sql`
-    select f.*, n.late, n.known, n.median
+    select f.*, n.late, n.known, n.median, n."lateCancelled"
     from (${appointmentFigures(scope)}) f,
          (select count(*) filter (where a.notice < ${LATE_MINUTES}) as late,
                  count(a.notice) as known,
+                 count(*) filter (where a.status = any (${statusesOf('CALENDAR', 'LATE_CANCELLED', scope)}::text[])) as "lateCancelled",
                  percentile_cont(0.5) within group (order by a.notice) as median
           from (${cancellations(scope)}) a) n`,
   kpis: [
@@ -86,10 +88,21 @@ export const cancelledAppointments: Report = {
       name: 'cancellationRate',
       label: 'Cancellation rate',
       unit: 'percent',
+      explainedBy: 'cancelled',
       definition: 'Cancelled appointments as a share of all appointments of the period.',
-      value: ({ cancelled, appointments }) => percent(cancelled, appointments),
+      ...shareOf(({ cancelled, appointments }) => [cancelled, appointments]),
       better: 'less',
       meaninglessWith: ['statusList'],
+    },
+    {
+      name: 'lateCancelled',
+      label: 'Cancelled late',
+      unit: 'count',
+      definition:
+        'Cancelled appointments whose status says that it was too late. They are cancellations, not no-shows.',
+      value: ({ lateCancelled }) => lateCancelled ?? 0,
+      better: 'less',
+      base: ({ appointments }) => appointments ?? undefined,
     },
     {
       name: 'lateShare',
@@ -97,7 +110,7 @@ export const cancelledAppointments: Report = {
       unit: 'percent',
       definition:
         'The share of cancellations that came less than 24 hours before the start or later, of those whose time is known. An appointment that was saved as cancelled from the beginning has no notice.',
-      value: ({ late, known }) => percent(late, known),
+      ...shareOf(({ late, known }) => [late, known]),
       better: 'less',
     },
     {
@@ -146,5 +159,11 @@ export const cancelledAppointments: Report = {
     }),
   ],
   measures: APPOINTMENT_MEASURES,
-  drillDown: drillToAppointments(['objectId'], { listed: `outcome = 'CANCELLED'` }),
+  drillDown: drillToAppointments(['objectId'], {
+    objects: (scope) => sql`
+      select o.*, o.status = any (${statusesOf('CALENDAR', 'LATE_CANCELLED', scope)}::text[]) as is_late
+      from (${appointmentObjects(appointmentRows(scope))}) o`,
+    listed: `outcome = 'CANCELLED'`,
+    figures: { lateCancelled: { where: 'is_late' } },
+  }),
 }

@@ -1,6 +1,7 @@
 import { appointmentList } from './appointment-list.ts'
 import { appointmentsByDay } from './appointments-by-day.ts'
 import { isOfMoney } from '../currencies.ts'
+import { wordsOf } from '../words.ts'
 import { bookedValue } from './booked-value.ts'
 import { bookingsMade } from './bookings-made.ts'
 import { campaignFunnel } from './campaign-funnel.ts'
@@ -35,7 +36,7 @@ import { changedStatuses } from './status-changes.ts'
 import { triggerLog } from './trigger-log.ts'
 import { yourMonth } from './your-month.ts'
 
-/** All reports. A new one is a file, a line here, and its words in `../words/`. */
+/** All reports. A new one is a file, a line here, and its words in `src/texts/`. */
 export const REPORTS: Report[] = [
   yourMonth,
   appointmentList,
@@ -92,15 +93,22 @@ export type ReportCategory = {
 export function listCategories(
   businessId: number,
   functions: ReadonlySet<string>,
+  { say } = wordsOf('en'),
 ): ReportCategory[] {
   const visible = REPORTS.filter((report) => mayPrint(report, functions))
-  return CATEGORIES.map((category): ReportCategory =>
-    Object.assign({}, category, {
-      reports: visible
-        .filter((report) => report.category === category.category)
-        .map((report) => reportObject(report, businessId)),
-    }),
-  ).filter(({ reports }) => reports.length > 0)
+  return CATEGORIES.map(({ category, label, description }): ReportCategory => ({
+    category,
+    label: say(label),
+    description: say(description),
+    reports: visible
+      .filter((report) => report.category === category)
+      .map((report) => reportObject(report, businessId))
+      .map((report) => ({
+        ...report,
+        reportName: say(report.reportName),
+        description: say(report.description),
+      })),
+  })).filter(({ reports }) => reports.length > 0)
 }
 
 export const mayPrint = (report: Report, functions: ReadonlySet<string>) =>
@@ -158,12 +166,12 @@ export const reportObject = (report: Report, businessId: number): ReportObject =
   createdUser: 'SYSTEM',
   modifiedDate: CREATED_MS,
   modifiedUser: 'SYSTEM',
-  planIds: null,
+  planIds: 0,
   reportFileName: report.reportFileName,
   reportId: report.reportId,
   reportName: report.reportName,
   reportType: 'BUILT_IN',
-  resellerIds: null,
+  resellerIds: 0,
   securityFunctions: report.securityFunctions.join(','),
   description: report.description,
 })

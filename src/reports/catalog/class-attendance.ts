@@ -1,6 +1,6 @@
 import { sql } from '../../database/sql.ts'
 import { measureColumn, measureKpi, selectMeasures } from '../measures.ts'
-import { percent, type MeasureName, type Report, type Scope } from '../report.ts'
+import { shareOf, type MeasureName, type Report, type Scope } from '../report.ts'
 import { chartOverTime, stepOf } from '../time-steps.ts'
 import { classRows, inOrder } from './conditions.ts'
 import { classObjects } from './objects.ts'
@@ -64,7 +64,7 @@ export const classAttendance: Report = {
       unit: 'percent',
       definition:
         'Places taken as a share of all places, in classes whose number of places is known.',
-      value: ({ seated, places }) => percent(seated, places),
+      ...shareOf(({ seated, places }) => [seated, places]),
       better: 'more',
     },
   ],

@@ -1,6 +1,6 @@
 import { sql } from '../../database/sql.ts'
 import { measureKpi, selectMeasures } from '../measures.ts'
-import { percent, type Report, type Scope } from '../report.ts'
+import { shareOf, type Report, type Scope } from '../report.ts'
 import { chartOverTime, stepOf } from '../time-steps.ts'
 import { anyOf, classRows } from './conditions.ts'
 import { classObjects } from './objects.ts'
@@ -89,7 +89,7 @@ export const classRoster: Report = {
       label: 'Presence',
       unit: 'percent',
       definition: 'Present students as a share of those whose presence was recorded.',
-      value: ({ present, absent }) => percent(present, (present ?? 0) + (absent ?? 0)),
+      ...shareOf(({ present, absent }) => [present, (present ?? 0) + (absent ?? 0)]),
       better: 'more',
       tense: 'past',
     },

@@ -1,29 +1,53 @@
-import { join, sql } from '../../database/sql.ts'
+import { empty, join, raw, sql, type Sql } from '../../database/sql.ts'
 import { measureColumn, selectCells, selectMeasures } from '../measures.ts'
-import { percent, type MeasureName, type Report, type Scope } from '../report.ts'
+import { shareOf, type MeasureName, type Report, type Scope } from '../report.ts'
 import { chartOverTime, stepOf } from '../time-steps.ts'
 import {
   APPOINTMENT_MEASURES,
-  appointmentFigures,
-  countedAppointments,
   drillToAppointments,
   clientsWith,
   NOT_CANCELLED,
 } from './appointments.ts'
 import { appointmentRows } from './conditions.ts'
 import { appointmentObjects } from './objects.ts'
-import { firstVisitOf, isNewInPeriod } from './first-visits.ts'
+import { firstVisits, isNewInPeriod } from './first-visits.ts'
 
-const SHOWN: MeasureName[] = ['appointments', 'kept', 'missed', 'cancelled', 'revenue']
+const SHOWN: MeasureName[] = [
+  'appointments',
+  'kept',
+  'missed',
+  'cancelled',
+  'unclosed',
+  'ahead',
+  'revenue',
+]
 
-/** The clients with an appointment in the period; `first_here` is null if all were cancelled. */
-const visits = (scope: Scope) => sql`
-  select v.*, ${isNewInPeriod('v.first_of_all', scope)} as is_new
-  from (select a.client_id, ${firstVisitOf('a.client_id', scope)} as first_of_all,
-               min(a.local_start) filter (where a.outcome <> 'CANCELLED') as first_here,
-               max(a.local_start) filter (where a.outcome <> 'CANCELLED') as last_here
-        from (${appointmentRows(scope)}) a
-        group by a.client_id) v`
+/** Clients with a kept appointment that was not free, in each currency. */
+const payingClients = ({ currencies }: Scope) =>
+  join(
+    (currencies.length > 1 ? currencies : [undefined]).map(
+      (currency) => sql`
+        count(distinct a.client_id) filter (
+          where a.outcome = 'KEPT' and a.price > 0 ${currency ? sql`and a.currency = ${currency}` : empty}
+        ) as ${raw(`"paying${currency ?? ''}"`)}`,
+    ),
+    ', ',
+  )
+
+/**
+ * The clients with an appointment in the period; `first_here` is null if all were cancelled. `others`:
+ * further aggregates of their appointments.
+ */
+const visits = (scope: Scope, others: Sql = empty) => sql`
+  with visited as (
+    select a.client_id,
+           min(a.local_start) filter (where a.outcome <> 'CANCELLED') as first_here ${others}
+    from (${appointmentRows(scope)}) a
+    group by a.client_id
+  )
+  select visited.*, e.first_start, ${isNewInPeriod('e.first_start', scope)} as is_new
+  from visited
+  left join (${firstVisits(sql`select client_id from visited`, scope)}) e using (client_id)`
 
 export const clients: Report = {
   reportId: 501,
@@ -42,34 +66,38 @@ export const clients: Report = {
     ...SHOWN.map((measure) => measureColumn(measure)),
   ],
   rows: (scope) => sql`
-    with counted as (${countedAppointments(scope, sql`a.client_id`)}),
-    measured as (select key as client_id, ${selectMeasures(SHOWN, scope)} from counted group by 1)
     select cl.first_name || ' ' || cl.last_name as client,
            cl.email_address as "emailAddress",
            cl.phone,
-           to_char(v.first_of_all, 'YYYY-MM-DD') as "firstVisit",
+           to_char(v.first_start, 'YYYY-MM-DD') as "firstVisit",
            to_char(v.last_here, 'YYYY-MM-DD') as "lastVisit",
            ${join(selectCells(SHOWN, scope), ', ')},
-           measured.client_id as key_client
-    from measured
-    join (${visits(scope)}) v using (client_id)
-    join client cl on cl.business_id = ${scope.businessId} and cl.client_id = measured.client_id
+           v.client_id as key_client
+    from (${visits(scope, sql`, max(a.local_start) filter (where a.outcome <> 'CANCELLED') as last_here, ${selectMeasures(SHOWN, scope)}`)}) v
+    join client cl on (cl.business_id, cl.client_id) = (${scope.businessId}, v.client_id)
     order by cl.last_name collate name_order, cl.first_name collate name_order, cl.client_id`,
   figures: (scope) => sql`
     select f.*, c.clients, c.fresh, c.returning
-    from (${appointmentFigures(scope)}) f,
+    from (select ${selectMeasures(['revenue', 'unpriced'], scope)}, ${payingClients(scope)} from (${appointmentRows(scope)}) a) f,
          (select count(*) as clients,
                  count(*) filter (where first_here is not null and is_new) as fresh,
                  count(*) filter (where first_here is not null and not is_new) as returning
           from (${visits(scope)}) v) c`,
   kpis: [
     {
-      name: 'clients',
+      name: 'activeClients',
       label: 'Clients',
       unit: 'count',
-      definition: 'Clients with an appointment in the period, in any status.',
-      value: ({ clients }) => clients ?? 0,
+      definition: 'Clients with an appointment in the period that was not cancelled.',
+      value: ({ fresh, returning }) => (fresh ?? 0) + (returning ?? 0),
       better: 'more',
+    },
+    {
+      name: 'clients',
+      label: 'Clients listed',
+      unit: 'count',
+      definition: 'Clients with an appointment in the period, in any status, also cancelled.',
+      value: ({ clients }) => clients ?? 0,
     },
     {
       name: 'newClients',
@@ -85,16 +113,17 @@ export const clients: Report = {
       unit: 'percent',
       definition:
         'Of the clients with an appointment that was not cancelled: the share who had one before the period.',
-      value: ({ returning, fresh }) => percent(returning, (returning ?? 0) + (fresh ?? 0)),
+      ...shareOf(({ returning, fresh }) => [returning, (returning ?? 0) + (fresh ?? 0)]),
       better: 'more',
     },
     {
       name: 'revenuePerClient',
-      label: 'Revenue per client',
+      label: 'Revenue per paying client',
       unit: 'money',
-      definition: 'The prices of kept appointments, divided by the number of clients.',
-      value: ({ revenue, clients }) =>
-        clients ? Math.round((100 * (revenue ?? 0)) / clients) / 100 : null,
+      definition:
+        'The prices of kept appointments, divided by the number of clients with a kept appointment that was not free; each currency by itself.',
+      value: ({ revenue, paying }) => (paying ? (revenue ?? 0) / paying : null),
+      variance: ({ revenue, paying }) => (paying ? ((revenue ?? 0) / paying) ** 2 / paying : null),
       better: 'more',
       tense: 'past',
     },
@@ -130,6 +159,7 @@ export const clients: Report = {
       join (${visits(scope)}) v using (client_id)`,
     figures: {
       clients: clientsWith(),
+      activeClients: clientsWith(NOT_CANCELLED),
       newClients: clientsWith(`is_new and ${NOT_CANCELLED}`),
     },
   }),

@@ -5,15 +5,16 @@ import type { Scope, Zone } from '../report.ts'
 
 /**
  * The appointments of the scope that begin in its range, one row each, for `from (…) a`. Deleted ones
- * are excluded. `outcome` is KEPT, MISSED, CANCELLED, UNCLOSED or AHEAD; see docs/reports.md.
+ * are excluded. `outcome` is KEPT, MISSED, CANCELLED, UNCLOSED or AHEAD; see docs/reports.md. `others`:
+ * further columns of `source`, which has all rows and columns of `calendar`.
  */
-export const appointmentRows = (scope: Scope) => sql`
+export const appointmentRows = (scope: Scope, source = raw('calendar'), others = empty) => sql`
   select c.calendar_id, c.client_id, c.professional_id, c.reason_id, c.location_id, c.status,
          c.start_time, c.end_time, c.booked_time, c.note, c.price, coalesce(c.currency, ${NO_CURRENCY}) as currency,
          ${minutesOf('c')} as minutes,
          ${local('c.start_time', 'c.location_id', scope)} as local_start,
-         ${outcomeOf('c', 'CALENDAR', scope)} as outcome
-  from calendar c
+         ${outcomeOf('c', 'CALENDAR', scope)} as outcome, 1 as n ${others}
+  from ${source} c
   where ${appointmentsIn(scope)}`
 
 /** The code of ISO 4217 for a price without a currency. */
@@ -91,11 +92,14 @@ export function outcomeOf(table: string, objectType: ObjectType, scope: Scope): 
        else 'UNCLOSED' end`
 }
 
-/** The statuses of this type of object that count as the outcome. */
+/** The statuses of this type of object that count as the outcome. What was cancelled late was cancelled. */
 export const statusesOf = (objectType: ObjectType, outcome: StatusOutcome, { outcomes }: Scope) =>
   outcomes
-    .filter((one) => one.objectType === objectType && one.outcome === outcome)
+    .filter((one) => one.objectType === objectType)
+    .filter((one) => one.outcome === outcome || (outcome === 'CANCELLED' && one.outcome === LATE))
     .flatMap((one) => one.statuses)
+
+const LATE: StatusOutcome = 'LATE_CANCELLED'
 
 export const ofScope = (table: string, { locationIds, professionalIds, reasonIds }: Scope) => sql`
   ${anyOf(`${table}.location_id`, locationIds)}
@@ -214,4 +218,4 @@ export const todayAt = (location: string, scope: Scope) =>
 
 /** Elapsed minutes, also across a clock change. */
 export const minutesOf = (table: string) =>
-  raw(`(extract(epoch from ${table}.end_time - ${table}.start_time) / 60)::float8`)
+  raw(`(date_part('epoch', ${table}.end_time - ${table}.start_time) / 60)`)

@@ -58,7 +58,13 @@ export const dailySchedule: Report = {
     { name: 'location', label: 'Location', type: 'text', width: 12, unlessOneLocation: true },
     { name: 'status', label: 'Status', type: 'text', width: 10, fixedWords: 'status' },
     { name: 'note', label: 'Note', type: 'text', width: 20 },
-    { name: 'minutes', label: 'Min', type: 'minutes', width: 5, total: 'sum' },
+    {
+      name: 'minutes',
+      label: 'Min',
+      type: 'minutes',
+      width: 5,
+      total: 'sum',
+    },
   ],
   rows: (scope) => sql`
     select p.first_name || ' ' || p.last_name as staff,

@@ -1,26 +1,34 @@
-import { sql } from '../../database/sql.ts'
-import { measureKpi } from '../measures.ts'
-import { percent, type Report, type Scope } from '../report.ts'
+import type { ObjectType } from '../../contract/event-type.ts'
+import { raw, sql } from '../../database/sql.ts'
+import { measureKpi, selectMeasures } from '../measures.ts'
+import { shareOf, type Report, type Scope } from '../report.ts'
 import { chartOverTime, stepOf } from '../time-steps.ts'
-import { APPOINTMENT_MEASURES, appointmentFigures, drillToAppointments } from './appointments.ts'
+import { APPOINTMENT_MEASURES, drillToAppointments } from './appointments.ts'
 import { appointmentRows, currencyOfPrice, inOrder, statusesOf } from './conditions.ts'
 import { appointmentObjects } from './objects.ts'
 
 /** Cancelled appointments, with whether another booking of the person overlaps the slot. */
 const slots = (scope: Scope) => sql`
-  select a.*,
-         exists (select from calendar b
-                 where b.business_id = ${scope.businessId} and b.professional_id = a.professional_id and b.active
-                   and b.start_time < a.end_time and b.end_time > a.start_time
-                   and b.start_time > a.start_time - interval '2 days'
-                   and not b.status = any (${statusesOf('CALENDAR', 'CANCELLED', scope)}::text[]))
-         or exists (select from class_schedule k
-                    where k.business_id = ${scope.businessId} and k.professional_id = a.professional_id and k.active
-                      and k.start_time < a.end_time and k.end_time > a.start_time
-                      and k.start_time > a.start_time - interval '2 days'
-                      and not k.status = any (${statusesOf('CLASS_SCHEDULE', 'CANCELLED', scope)}::text[])) as refilled
-  from (${appointmentRows(scope)}) a
-  where a.outcome = 'CANCELLED'`
+  with cancelled as (select a.* from (${appointmentRows(scope)}) a where a.outcome = 'CANCELLED'),
+  busy as (
+    select b.professional_id, range_agg(tstzrange(b.start_time, least(b.end_time, b.start_time + ${LONGEST}))) as spans
+    from (${bookingsOf('calendar', 'CALENDAR', scope)} union all
+          ${bookingsOf('class_schedule', 'CLASS_SCHEDULE', scope)}) b
+    where b.professional_id in (select professional_id from cancelled)
+      and b.start_time > (select min(start_time) - ${LONGEST} from cancelled)
+      and b.start_time < (select max(end_time) from cancelled)
+    group by 1
+  )
+  select a.*, coalesce(tstzrange(a.start_time, a.end_time) && busy.spans, false) as refilled
+  from cancelled a left join busy using (professional_id)`
+
+/** The part of a booking that fills slots. */
+const LONGEST = raw(`interval '2 days'`)
+
+const bookingsOf = (table: string, objectType: ObjectType, scope: Scope) => sql`
+  select professional_id, start_time, end_time from ${raw(table)}
+  where business_id = ${scope.businessId} and active
+    and not status = any (${statusesOf(objectType, 'CANCELLED', scope)}::text[])`
 
 export const emptySlots: Report = {
   reportId: 205,
@@ -33,7 +41,13 @@ export const emptySlots: Report = {
   columns: [
     { name: 'date', label: 'Date', type: 'date', width: 10 },
     { name: 'time', label: 'Time', type: 'time', width: 5 },
-    { name: 'minutes', label: 'Min', type: 'minutes', width: 6, total: 'sum' },
+    {
+      name: 'minutes',
+      label: 'Min',
+      type: 'minutes',
+      width: 6,
+      total: 'sum',
+    },
     { name: 'client', label: 'Client', type: 'text', width: 18 },
     { name: 'service', label: 'Service', type: 'text', width: 16 },
     { name: 'staff', label: 'Staff', type: 'text', width: 16 },
@@ -69,13 +83,12 @@ export const emptySlots: Report = {
     where not a.refilled
     order by ${inOrder('a', 'calendar_id', scope)}`,
   figures: (scope) => sql`
-    select f.*, s.stayed, s.free, s.refilled, s.lost
-    from (${appointmentFigures(scope)}) f,
-         (select count(*) filter (where not a.refilled and a.start_time <= ${scope.now}) as stayed,
-                 count(*) filter (where not a.refilled and a.start_time > ${scope.now}) as free,
-                 count(*) filter (where a.refilled) as refilled,
-                 coalesce(sum(a.minutes) filter (where not a.refilled and a.start_time <= ${scope.now}), 0) as lost
-          from (${slots(scope)}) a) s`,
+    select ${selectMeasures(['cancelled'], scope)},
+           count(*) filter (where not a.refilled and a.start_time <= ${scope.now}) as stayed,
+           count(*) filter (where not a.refilled and a.start_time > ${scope.now}) as free,
+           count(*) filter (where a.refilled) as refilled,
+           coalesce(sum(a.minutes) filter (where not a.refilled and a.start_time <= ${scope.now}), 0) as lost
+    from (${slots(scope)}) a`,
   kpis: [
     {
       name: 'stayedEmpty',
@@ -85,6 +98,7 @@ export const emptySlots: Report = {
         'Cancelled appointments that would have begun, and in whose time the member of staff had no other appointment and no class.',
       value: ({ stayed }) => stayed ?? 0,
       better: 'less',
+      base: ({ cancelled }) => cancelled ?? undefined,
       tense: 'past',
     },
     {
@@ -101,7 +115,7 @@ export const emptySlots: Report = {
       label: 'Booked again',
       unit: 'percent',
       definition: 'The share of cancelled appointments whose time was booked again.',
-      value: ({ refilled, cancelled }) => percent(refilled, cancelled),
+      ...shareOf(({ refilled, cancelled }) => [refilled, cancelled]),
       better: 'more',
     },
     {

@@ -1,5 +1,5 @@
 import { join, raw, sql } from '../../database/sql.ts'
-import { percent, type Groups, type Report, type Scope } from '../report.ts'
+import { shareOf, type Groups, type Report, type Scope } from '../report.ts'
 import { chartOverTime, stepOf } from '../time-steps.ts'
 import {
   anyOf,
@@ -159,11 +159,10 @@ export const forms: Report = {
       label: 'Signed',
       unit: 'percent',
       definition: 'Forms whose status counts as kept, as a share of those that were not waived.',
-      value: (figures) =>
-        percent(
-          figures.signed,
-          TO_SIGN.reduce((sum, name) => sum + (figures[name] ?? 0), 0),
-        ),
+      ...shareOf((figures) => [
+        figures.signed,
+        TO_SIGN.reduce((sum, name) => sum + (figures[name] ?? 0), 0),
+      ]),
       better: 'more',
       tense: 'past',
       isNotComparable: true,
@@ -197,6 +196,7 @@ export const forms: Report = {
         'Half of the signed forms were signed at most this many days after the request. A form that was saved as signed from the beginning does not count.',
       value: ({ median }) => median ?? null,
       better: 'less',
+      variance: () => null,
       tense: 'past',
       isNotComparable: true,
     },

@@ -4,7 +4,8 @@ import { percent, type MeasureName, type Report, type Scope } from '../report.ts
 import { chartOverTime, stepOf } from '../time-steps.ts'
 import { appointmentFigures, countedAppointments, drillToAppointments } from './appointments.ts'
 import { anyOf } from './conditions.ts'
-import { bookings, OF_ALL_BOOKINGS, shifts } from './staff-utilisation.ts'
+import { bookings, OF_ALL_BOOKINGS } from './staff-utilisation.ts'
+import { shifts } from './working-hours.ts'
 
 const SHOWN: MeasureName[] = ['ahead', 'aheadValue']
 
@@ -57,12 +58,14 @@ export const futureBookings: Report = {
     'What is booked from now to the end of the period, and how much working time is free.',
   securityFunctions: ['PRINT_REPORTS'],
   about: 'appointments',
+  looksAhead: true,
   columns: [
     { name: 'staff', label: 'Staff', type: 'text', width: 20 },
     ...SHOWN.map((measure) => measureColumn(measure)),
     {
       name: 'openMinutes',
       label: 'Working min ahead',
+      labelInHours: 'Working time ahead',
       type: 'minutes',
       width: 9,
       total: 'sum',
@@ -71,6 +74,7 @@ export const futureBookings: Report = {
     {
       name: 'takenMinutes',
       label: 'Taken min',
+      labelInHours: 'Taken time',
       type: 'minutes',
       width: 9,
       total: 'sum',
@@ -79,6 +83,7 @@ export const futureBookings: Report = {
     {
       name: 'freeMinutes',
       label: 'Free min',
+      labelInHours: 'Free time',
       type: 'minutes',
       width: 9,
       total: 'sum',

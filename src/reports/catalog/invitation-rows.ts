@@ -1,6 +1,6 @@
-import { empty, raw, sql } from '../../database/sql.ts'
+import { empty, raw, sql, type Sql } from '../../database/sql.ts'
 import {
-  percent,
+  shareOf,
   type Column,
   type DrillDown,
   type KeyName,
@@ -48,14 +48,35 @@ export const invitationRows = (scope: Scope) => sql`
           ${anyOf('i.client_id', scope.clientIds)} ${anyOf('i.status', scope.statuses, 'text')}
           ${tagged('i', scope)} ${isNarrowed(scope) ? sql`and false` : empty}) r`
 
-/** The appointments that followed an invitation, one row each, with the columns for `selectMeasures`. */
-export const followingBookings = (scope: Scope) => sql`
+/**
+ * The appointments that were booked by the link of an invitation, and those that followed it without the
+ * link, one row each, with the columns for `selectMeasures`.
+ */
+const bookingsAfter = (scope: Scope) => sql`
+  with i as (select i.* from (${invitationRows(scope)}) i where i.state <> 'WITHDRAWN')
+  ${bookingsOf(
+    scope,
+    raw('true as by_link'),
+    raw('c.invitation_uuid = i.invitation_uuid and c.invitation_uuid is not null'),
+  )}
+  union all
+  ${bookingsOf(
+    scope,
+    raw('false'),
+    raw(
+      'c.client_id = i.client_id and c.invitation_uuid is null and c.booked_time >= i.created_date and c.booked_time < i.follow_until',
+    ),
+  )}`
+
+const bookingsOf = (scope: Scope, byLink: Sql, isOf: Sql) => sql`
   select i.invitation_uuid, i.invitation_campaign_id, c.start_time, c.location_id, 1 as n, c.price,
-         coalesce(c.currency, ${NO_CURRENCY}) as currency, ${outcomeOf('c', 'CALENDAR', scope)} as outcome
-  from (${invitationRows(scope)}) i
-  join calendar c on c.business_id = ${scope.businessId} and c.client_id = i.client_id and c.active
-    and c.booked_time >= i.created_date and c.booked_time < i.follow_until and c.booked_time <= ${scope.now}
-  where i.state <> 'WITHDRAWN'`
+         coalesce(c.currency, ${NO_CURRENCY}) as currency, ${outcomeOf('c', 'CALENDAR', scope)} as outcome, ${byLink}
+  from i
+  join calendar c on c.business_id = ${scope.businessId} and ${isOf} and c.active and c.booked_time <= ${scope.now}`
+
+/** The appointments that a campaign is credited with. */
+export const creditedBookings = (scope: Scope) => sql`
+  select b.* from (${bookingsAfter(scope)}) b where b.by_link`
 
 /** The result of an invitation is the first of these that one of its mails has. */
 const BEST_RESULTS = [
@@ -68,9 +89,9 @@ const BEST_RESULTS = [
   'CANCELLED',
 ]
 
-/** Each invitation with the result of its mails, and the appointments that followed it. */
+/** Each invitation with the result of its mails, the appointments by its link and the others after it. */
 export const invitationResults = (scope: Scope) => sql`
-  select i.*, m.mail, b.bookings, b.came, b.first_time, b.first_location
+  select i.*, m.mail, b.bookings, b.came, b.others, b.first_time, b.first_location
   from (${invitationRows(scope)}) i
   left join lateral (
     select (array_agg(o.result order by array_position(${BEST_RESULTS}::text[], o.result)))[1] as mail
@@ -78,9 +99,12 @@ export const invitationResults = (scope: Scope) => sql`
           where e.business_id = ${scope.businessId} and e.client_id = i.client_id
             and e.object_type = 'INVITATION' and e.object_uuid = i.invitation_uuid and not e.test) o) m on true
   left join (
-    select invitation_uuid, count(*) as bookings, count(*) filter (where outcome = 'KEPT') as came,
-           min(start_time) as first_time, (array_agg(location_id order by start_time))[1] as first_location
-    from (${followingBookings(scope)}) c group by 1) b using (invitation_uuid)`
+    select invitation_uuid, count(*) filter (where by_link) as bookings,
+           count(*) filter (where by_link and outcome = 'KEPT') as came,
+           count(*) filter (where not by_link) as others,
+           (array_agg(start_time order by by_link desc, start_time))[1] as first_time,
+           (array_agg(location_id order by by_link desc, start_time))[1] as first_location
+    from (${bookingsAfter(scope)}) c group by 1) b using (invitation_uuid)`
 
 /** The steps from the invitation to the visit. Each is a condition of `invitationResults` `f`. */
 export const FUNNEL = [
@@ -106,13 +130,19 @@ export const FUNNEL = [
     name: 'booked',
     label: 'Booked',
     where: `f.bookings > 0`,
-    definition: `Invitations that an appointment of the client was booked after: before they expire, before the next invitation of the client, and at most ${MAX_FOLLOW_DAYS} days later. The client may have booked for another reason.`,
+    definition: 'Invitations by whose link an appointment was booked.',
   },
   {
     name: 'came',
     label: 'Came',
     where: `f.came > 0`,
     definition: 'Invitations with such an appointment that was kept.',
+  },
+  {
+    name: 'after',
+    label: 'After the invitation',
+    where: `f.others > 0 and f.bookings = 0`,
+    definition: `Invitations without a booking by their link, but with an appointment of the client that was booked after them: before they expire, before the next invitation of the client, and at most ${MAX_FOLLOW_DAYS} days later. The client may have booked for another reason.`,
   },
 ] as const
 
@@ -175,7 +205,7 @@ export const funnelKpi = (name: Exclude<Step, 'invited'>): Kpi => ({
   label: stepOf(name).label,
   unit: 'percent',
   definition: `${stepOf(name).definition} As a share of the invited.`,
-  value: (figures) => percent(figures[name], figures.invited),
+  ...shareOf((figures) => [figures[name], figures.invited]),
   better: 'more',
   tense: 'past',
   isNotComparable: true,

@@ -70,7 +70,7 @@ export const invitations: Report = {
     { name: 'completedOn', label: 'Completed on', type: 'date', width: 10 },
     { name: 'expiresOn', label: 'Expires', type: 'date', width: 10 },
     { name: 'appointment', label: 'Appointment', type: 'text', width: 16, isDate: true },
-    { name: 'visit', label: 'Result', type: 'text', width: 7, fixedWords: true },
+    { name: 'visit', label: 'Result', type: 'text', width: 12, fixedWords: true },
   ],
   rows: (scope) => sql`
     select to_char(f.local_start, 'YYYY-MM-DD') as "invitedOn",
@@ -86,7 +86,8 @@ export const invitations: Report = {
            case when f.state = 'COMPLETED' then ${dayOf('f.completed_time', scope)} end as "completedOn",
            ${dayOf('f.expires_time', scope)} as "expiresOn",
            to_char(${localAtAnyTime('f.first_time', 'f.first_location', scope)}, 'YYYY-MM-DD HH24:MI') as appointment,
-           case when f.came > 0 then 'Came' when f.bookings > 0 then 'Booked' end as visit,
+           case when f.came > 0 then 'Came' when f.bookings > 0 then 'Booked'
+                when f.others > 0 then 'After the invitation' end as visit,
            f.invitation_uuid as "key_objectUUId"
     from (select f.*, ${timeOfStatus(completed(scope), scope)} as completed_time
           from (${invitationResults(scope)}) f) f
@@ -110,6 +111,7 @@ export const invitations: Report = {
     funnelKpi('completed'),
     funnelKpi('booked'),
     funnelKpi('came'),
+    funnelKpi('after'),
   ],
   charts: [
     {

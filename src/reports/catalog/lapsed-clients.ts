@@ -1,12 +1,50 @@
 import { sql } from '../../database/sql.ts'
-import { percent, type Report, type Scope } from '../report.ts'
+import { shareOf, type Report, type Scope } from '../report.ts'
 import { chartOverTime, stepOf } from '../time-steps.ts'
 import { APPOINTMENT_MEASURES, appointmentFigures, drillToAppointments } from './appointments.ts'
 import { appointmentRows, statusesOf, todayAt } from './conditions.ts'
 import { appointmentObjects } from './objects.ts'
 
-/** The last kept appointment in the period of each client, and whether anything follows it. */
+/** From so many clients who came again on, a service has an interval of its own. */
+const MIN_CLIENTS = 10
+
+/** The years before the end of the period in which the usual intervals are observed. */
+const OBSERVED_YEARS = 2
+
+/** At least so long a client without another visit does not count as lapsed, unless the business says otherwise. */
+export const LAPSED_AFTER_DAYS = 60
+
+/**
+ * After how many days without a visit a client of each service has lapsed: twice the interval at which half
+ * of its clients come, and at least the days of the business.
+ */
+const lapsedAfter = (scope: Scope) => sql`
+  select s.reason_id, greatest(least_days, 2 * s.usual)::int as lapsed_days
+  from (select i.reason_id, case when count(*) >= ${MIN_CLIENTS}
+                                 then percentile_cont(0.5) within group (order by i.days) end as usual
+        from (select c.reason_id, extract(epoch from max(c.start_time) - min(c.start_time)) / 86400 / (count(*) - 1) as days
+              from calendar c
+              where c.business_id = ${scope.businessId} and c.active
+                and c.start_time >= ${scope.until}::timestamptz - make_interval(years => ${OBSERVED_YEARS})
+                and c.start_time < ${scope.until} and c.start_time <= ${scope.now}
+                and c.status = any (${statusesOf('CALENDAR', 'KEPT', scope)}::text[])
+              group by c.reason_id, c.client_id
+              having count(*) > 1) i
+        group by 1) s
+  cross join (${leastDays(scope)}) b`
+
+const leastDays = (scope: Scope) => sql`
+  select coalesce(b.lapsed_after_days, ${LAPSED_AFTER_DAYS}) as least_days
+  from business b where b.business_id = ${scope.businessId}`
+
+/** The last kept appointment in the period of each client, whether anything follows it, and for how long. */
 const lastVisits = (scope: Scope) => sql`
+  select v.*, v.days >= coalesce(l.lapsed_days, b.least_days) and not v.has_next as has_lapsed
+  from (${visitsWithNext(scope)}) v
+  cross join (${leastDays(scope)}) b
+  left join (${lapsedAfter(scope)}) l using (reason_id)`
+
+const visitsWithNext = (scope: Scope) => sql`
   select v.*, exists (
            select from calendar n
            where n.business_id = ${scope.businessId} and n.client_id = v.client_id and n.active
@@ -28,7 +66,7 @@ export const lapsedClients: Report = {
   reportName: 'Lapsed clients',
   reportFileName: 'lapsed-clients',
   description:
-    'A call list of clients whose last visit was in the period: they have not come since and have nothing booked.',
+    'A call list of clients whose last visit was in the period: by the rhythm of their service they are overdue, and they have nothing booked.',
   securityFunctions: ['PRINT_REPORTS', 'VIEW_CLIENT_REPORTS'],
   about: 'appointments',
   columns: [
@@ -61,21 +99,20 @@ export const lapsedClients: Report = {
     join reason r on (r.business_id, r.reason_id) = (${scope.businessId}, v.reason_id)
     join professional p on (p.business_id, p.professional_id) = (${scope.businessId}, v.professional_id)
     join location l on (l.business_id, l.location_id) = (${scope.businessId}, v.location_id)
-    where not v.has_next
+    where v.has_lapsed
     order by visits desc, v.start_time desc, v.client_id`,
   figures: (scope) => sql`
     select f.*, v.seen, v.lapsed, v.long
     from (${appointmentFigures(scope)}) f,
-         (select count(*) as seen, count(*) filter (where not has_next) as lapsed,
-                 count(*) filter (where not has_next and days >= ${LONG_DAYS}) as long
+         (select count(*) as seen, count(*) filter (where has_lapsed) as lapsed,
+                 count(*) filter (where has_lapsed and days >= ${LONG_DAYS}) as long
           from (${lastVisits(scope)}) one) v`,
   kpis: [
     {
       name: 'lapsedClients',
       label: 'Lapsed clients',
       unit: 'count',
-      definition:
-        'Clients whose last kept appointment, with anybody, is in the period, and who have none ahead.',
+      definition: `Clients whose last kept appointment, with anybody, is in the period, who have none ahead, and who are away for twice as long as clients of that service usually are between two visits, at least the days that the business has set (else ${LAPSED_AFTER_DAYS}).`,
       value: ({ lapsed }) => lapsed ?? 0,
       tense: 'past',
       isNotComparable: true,
@@ -94,7 +131,7 @@ export const lapsedClients: Report = {
       label: 'Lapsed',
       unit: 'percent',
       definition: 'Lapsed clients as a share of those who came in the period.',
-      value: ({ lapsed, seen }) => percent(lapsed, seen),
+      ...shareOf(({ lapsed, seen }) => [lapsed, seen]),
       tense: 'past',
       isNotComparable: true,
     },
@@ -112,7 +149,7 @@ export const lapsedClients: Report = {
     {
       rows: (scope) => sql`
         select to_char(date_trunc(${stepOf(scope)}, v.local_start), 'YYYY-MM-DD') as step, count(*) as lapsed
-        from (${lastVisits(scope)}) v where not v.has_next group by 1`,
+        from (${lastVisits(scope)}) v where v.has_lapsed group by 1`,
       draw: (rows, scope) => [
         chartOverTime(scope, rows, {
           kind: 'bar',
@@ -127,13 +164,13 @@ export const lapsedClients: Report = {
   measures: APPOINTMENT_MEASURES,
   drillDown: drillToAppointments(['objectId'], {
     objects: (scope) => sql`
-      select o.*, v.has_next, v.days from (${appointmentObjects(appointmentRows(scope))}) o
+      select o.*, v.has_lapsed, v.days from (${appointmentObjects(appointmentRows(scope))}) o
       left join (${lastVisits(scope)}) v using (calendar_id)`,
-    listed: 'not has_next',
+    listed: 'has_lapsed',
     figures: {
-      lapsedClients: { where: 'not has_next' },
-      seenClients: { where: 'has_next is not null' },
-      longLapsed: { where: `not has_next and days >= ${LONG_DAYS}` },
+      lapsedClients: { where: 'has_lapsed' },
+      seenClients: { where: 'has_lapsed is not null' },
+      longLapsed: { where: `has_lapsed and days >= ${LONG_DAYS}` },
     },
   }),
 }

@@ -1,5 +1,5 @@
 import { join, raw, sql } from '../../database/sql.ts'
-import { percent, type Column, type Report, type Scope } from '../report.ts'
+import { shareOf, type Column, type Figures, type Report, type Scope } from '../report.ts'
 import { chartOverTime, stepOf } from '../time-steps.ts'
 import { mailRows } from './automation-rows.ts'
 import { mailObjects } from './objects.ts'
@@ -59,6 +59,10 @@ const countColumn = ({ name, label }: { name: string; label: string }): Column =
   total: 'sum',
 })
 
+/** Emails to which a mail server replied. */
+const answered = ({ delivered, bounced, failed }: Figures) =>
+  (delivered ?? 0) + (bounced ?? 0) + (failed ?? 0)
+
 const kpiOf = (name: string, better?: 'less') => {
   const { label, definition } = RESULTS.find((one) => one.name === name)!
   return {
@@ -67,7 +71,7 @@ const kpiOf = (name: string, better?: 'less') => {
     unit: 'count' as const,
     definition,
     value: (figures: Record<string, number | null>) => figures[name] ?? 0,
-    ...(better ? { better } : {}),
+    ...(better ? { better, base: answered } : {}),
   }
 }
 
@@ -136,8 +140,7 @@ export const mailDelivery: Report = {
       unit: 'percent',
       definition:
         'Emails that the mail server accepted and that did not bounce, as a share of those that it accepted or refused.',
-      value: ({ delivered, bounced, failed }) =>
-        percent(delivered, (delivered ?? 0) + (bounced ?? 0) + (failed ?? 0)),
+      ...shareOf((figures) => [figures.delivered, answered(figures)]),
       better: 'more',
       ...RATE,
     },

@@ -3,22 +3,34 @@ import { percent, type Scope, type SentenceSource } from '../report.ts'
 import { firstAppointment } from '../beginning.ts'
 import { appointmentRows } from './conditions.ts'
 import { isRunning, monthScopes, otherMonths } from './months.ts'
-import { reminderCounts, writeDifference, type ReminderCount } from './reminder-rows.ts'
+import { openDays, perDay } from './working-hours.ts'
+import { reminderCounts, strataOf, writeDifference, type ReminderCount } from './reminder-rows.ts'
 import type { Words } from '../words.ts'
 
-/** A kind, a name and up to three numbers. */
+/** A kind, a name and up to three numbers. For a month `days` is the number of its open days. */
 type Fact = {
-  kind: 'MONTH' | 'BEFORE' | 'YEAR' | 'NEXT' | 'SERVICE' | 'LOCATION' | 'DAY' | 'REMINDED'
+  kind:
+    | 'MONTH'
+    | 'BEFORE'
+    | 'YEAR'
+    | 'NEXT'
+    | 'SERVICE'
+    | 'LOCATION'
+    | 'DAY'
+    | 'DAY_BEFORE'
+    | 'REMINDED'
   name: string | null
   one: number
   two: number | null
   three: number | null
+  days: number | null
 }
 
 const outcomes = (kind: string, of: Scope, where = sql`true`) => sql`
   select ${kind}::text as kind, null::text as name, count(*) as one,
          count(*) filter (where a.outcome = 'KEPT') as two,
-         count(*) filter (where a.outcome = 'MISSED') as three
+         count(*) filter (where a.outcome = 'MISSED') as three,
+         (select count(*) from (${openDays(of)}) o) as days
   from (${appointmentRows(of)}) a where ${where}`
 
 /** As for figures: no comparison for a future month, or if the data began after the compared month did. */
@@ -39,12 +51,20 @@ function changes(scope: Scope, kind: 'SERVICE' | 'LOCATION'): Sql {
           sql`(select l.name from location l where (l.business_id, l.location_id) = (${scope.businessId}, c.id))`,
         ]
   return sql`
-    select ${kind}::text, ${name}, c.one, c.two, null::bigint
+    select ${kind}::text, ${name}, c.one, c.two, null::bigint, null::bigint
     from (select i.id, count(*) filter (where i.is_now) as one, count(*) filter (where not i.is_now) as two
           from (select ${id} as id, true as is_now from (${appointmentRows(soFar)}) a
                 union all select ${id}, false from (${appointmentRows(before)}) a) i
           group by 1) c`
 }
+
+/** How many appointments were kept on each open day since the first appointment; none is a count too. */
+const keptOnDays = (kind: Fact['kind'], of: Scope, scope: Scope) => sql`
+  select ${kind}::text, to_char(d.day, 'YYYY-MM-DD'), count(a.outcome) filter (where a.outcome = 'KEPT'),
+         null::bigint, null::bigint, null::bigint
+  from (${openDays(of)}) d left join (${appointmentRows(of)}) a on a.local_start::date = d.day
+  where (d.day + interval '1 day') at time zone ${scope.timeZone} > (select b.began from (${firstAppointment(scope)}) b)
+  group by d.day`
 
 function facts(scope: Scope): Sql {
   const { soFar, before, yearBefore, next } = monthScopes(scope)
@@ -53,14 +73,13 @@ function facts(scope: Scope): Sql {
     union all ${outcomes('BEFORE', before, isLikeForLike(before, scope))}
     union all ${outcomes('YEAR', yearBefore, isLikeForLike(yearBefore, scope))}
     union all
-    select 'NEXT', null, count(*), null, null from (${appointmentRows(next)}) a where a.outcome <> 'CANCELLED'
+    select 'NEXT', null, count(*), null, null, null from (${appointmentRows(next)}) a where a.outcome <> 'CANCELLED'
     union all ${changes(scope, 'SERVICE')}
     union all ${changes(scope, 'LOCATION')}
+    union all ${keptOnDays('DAY', soFar, scope)}
+    union all ${keptOnDays('DAY_BEFORE', before, scope)}
     union all
-    select 'DAY', to_char(a.local_start, 'YYYY-MM-DD'), count(*) filter (where a.outcome = 'KEPT'), null, null
-    from (${appointmentRows(soFar)}) a where a.outcome in ('KEPT', 'MISSED', 'UNCLOSED') group by 2
-    union all
-    select 'REMINDED', c.reminded || ' ' || c.stratum, c.total, c.missed, c.freed
+    select 'REMINDED', c.reminded || ' ' || c.stratum, c.total, c.missed, c.freed, null
     from (${reminderCounts(scope)}) c`
 }
 
@@ -92,39 +111,51 @@ function writeChange(facts: Fact[], scope: Scope, words: Words): string {
   const compared = [
     [before, 'the month before'] as const,
     [year, 'a year before'] as const,
-  ].flatMap(([{ one }, when]) => (one > 0 ? [writeDelta(month.one - one, when, words)] : []))
+  ].flatMap(([other, when]) =>
+    other.one > 0 && other.days && month.days
+      ? [writeDelta(perDay(month.one, month.days)! - perDay(other.one, other.days)!, when, words)]
+      : [],
+  )
   const where = (['LOCATION', 'SERVICE'] as const).flatMap((kind) => {
-    const largest = largestChange(facts, kind)
-    return before.one > 0 && largest
-      ? [`${largest.name} (${writeSigned(largest.one - largest.two!, words)})`]
-      : []
+    const largest = before.one > 0 ? largestChange(facts, kind) : undefined
+    return largest ? [`${largest.name} (${writeSigned(largest.delta, words)})`] : []
   })
   const beginning = isRunning(scope)
-    ? '{month} has had {count} so far'
+    ? '{month} has had {count} so far on {days}'
     : Temporal.Instant.compare(scope.from, scope.now) > 0
-      ? '{month} has {count}'
-      : '{month} had {count}'
+      ? '{month} has {count} on {days}'
+      : '{month} had {count} on {days}'
   return (
     [
       say(beginning, {
         month: nameMonth(scope.startDate, words),
         count: countAppointments(month.one, words),
+        days: countOpenDays(month.days ?? 0, words),
       }),
       ...compared,
       ...(where.length > 0
-        ? [say('the largest changes: {changes}', { changes: where.join(say(' and ')) })]
+        ? [
+            say('the largest changes per open day: {changes}', {
+              changes: where.join(say(' and ')),
+            }),
+          ]
         : []),
       ...(scope.statuses ? [] : writeRates(month, before, words)),
     ].join(', ') + '.'
   )
 }
 
-/** Undefined if there is only one: its change is that of the business. */
+/** Per open day. Undefined if there is only one: its change is that of the business. */
 function largestChange(facts: Fact[], kind: Fact['kind']) {
-  const own = facts.filter((fact) => fact.kind === kind)
-  const sizeOf = (fact: Fact) => Math.abs(fact.one - fact.two!)
-  const [largest] = own.toSorted((a, b) => sizeOf(b) - sizeOf(a) || (a.name! < b.name! ? -1 : 1))
-  return own.length > 1 && sizeOf(largest!) > 0 ? largest : undefined
+  const [{ days: now }, { days: was }] = [factOf(facts, 'MONTH'), factOf(facts, 'BEFORE')]
+  const own = facts
+    .filter((fact) => fact.kind === kind)
+    .map(({ name, one, two }) => ({
+      name: name!,
+      delta: toTenth((perDay(one, now) ?? 0) - (perDay(two, was) ?? 0)),
+    }))
+    .toSorted((a, b) => Math.abs(b.delta) - Math.abs(a.delta) || (a.name < b.name ? -1 : 1))
+  return own.length > 1 && own[0]!.delta !== 0 ? own[0] : undefined
 }
 
 function writeRates(month: Fact, before: Fact, { say, locale }: Words): string[] {
@@ -138,28 +169,44 @@ function writeRates(month: Fact, before: Fact, { say, locale }: Words): string[]
   ]
 }
 
+/** Days are compared with the others of their weekday, in this month and in the one before. */
 function writeBestAndWorst(facts: Fact[], words: Words): string {
-  const days = facts
-    .filter(({ kind }) => kind === 'DAY')
-    .toSorted((a, b) => b.one - a.one || (a.name! < b.name! ? -1 : 1))
-  const { say } = words
-  if (days.length < 2) {
-    return say('There are too few days with appointments to name a best and a worst.')
+  const days = facts.filter(({ kind }) => kind === 'DAY')
+  const all = [...days, ...facts.filter(({ kind }) => kind === 'DAY_BEFORE')]
+  const compared = days
+    .flatMap((day) => {
+      const others = all.filter((one) => one !== day && weekdayOf(one) === weekdayOf(day))
+      const usual = perDay(
+        others.reduce((sum, { one }) => sum + one, 0),
+        others.length,
+      )
+      return usual === null ? [] : [{ day, usual, delta: toTenth(day.one - usual) }]
+    })
+    .toSorted((a, b) => b.delta - a.delta || (a.day.name! < b.day.name! ? -1 : 1))
+  const { say, locale } = words
+  if (compared.length < 2) {
+    return say('There are too few open days to name a best and a worst.')
   }
-  const [best, worst] = [days[0]!, days.at(-1)!]
-  if (best.one === worst.one) {
-    return say('All {days} days with appointments were alike: {most} kept on each.', {
-      days: days.length,
-      most: best.one,
+  const [best, worst] = [compared[0]!, compared.at(-1)!]
+  if (best.delta === worst.delta) {
+    return say('All {days} open days were as usual for their weekday.', {
+      days: compared.length,
     })
   }
-  return say('The best day was {best} with {most} kept, the worst {worst} with {least}.', {
-    best: nameDay(best, words),
-    most: best.one,
-    worst: nameDay(worst, words),
-    least: worst.one,
-  })
+  return say(
+    'For its weekday, the best day was {best} with {most} kept (usually {usual}), the worst {worst} with {least} ({usualOfWorst}).',
+    {
+      best: nameDay(best.day, words),
+      most: best.day.one,
+      usual: best.usual.toLocaleString(locale),
+      worst: nameDay(worst.day, words),
+      least: worst.day.one,
+      usualOfWorst: worst.usual.toLocaleString(locale),
+    },
+  )
 }
+
+const weekdayOf = ({ name }: Fact) => Temporal.PlainDate.from(name!).dayOfWeek
 
 function writeAhead(facts: Fact[], scope: Scope, words: Words): string {
   const { next } = otherMonths(scope)
@@ -199,7 +246,7 @@ function writeReminders(facts: Fact[], words: Words): string {
     count: countAppointments(reached, words),
     freed: writeFreed(freed, words),
   })
-  return `${sentence} ${writeDifference(counts, words)}`
+  return `${sentence} ${writeDifference(strataOf(counts), words)}`
 }
 
 const nameMonth = (date: Temporal.PlainDate, { locale }: Words) =>
@@ -221,12 +268,21 @@ function writeFreed(count: number, { say, locale }: Words) {
   return isSingular ? say('{n} slot became free', { n }) : say('{n} slots became free', { n })
 }
 
-const writeDelta = (delta: number, when: string, { say, locale }: Words) =>
-  delta === 0
-    ? say(`as many as ${when}`)
-    : say(`{n} ${delta > 0 ? 'more' : 'fewer'} than ${when}`, {
+const countOpenDays = (count: number, { say, locale }: Words) =>
+  count === 1 ? say('1 open day') : say('{n} open days', { n: count.toLocaleString(locale) })
+
+/** A change of appointments per open day. */
+const writeDelta = (change: number, when: string, { say, locale }: Words) => {
+  const delta = toTenth(change)
+  return delta === 0
+    ? say(`as many a day as ${when}`)
+    : say(`{n} ${delta > 0 ? 'more' : 'fewer'} a day than ${when}`, {
         n: Math.abs(delta).toLocaleString(locale),
       })
+}
 
 const writeSigned = (delta: number, { locale }: Words) =>
   `${delta > 0 ? '+' : '−'}${Math.abs(delta).toLocaleString(locale)}`
+
+/** Removes the rounding errors of binary fractions. */
+const toTenth = (value: number) => Math.round(value * 10) / 10

@@ -1,5 +1,5 @@
 import { sql, raw } from '../../database/sql.ts'
-import { percent, type Report, type Scope } from '../report.ts'
+import { shareOf, type Report, type Scope } from '../report.ts'
 import { linesOf, stepsOf } from '../time-steps.ts'
 import {
   APPOINTMENT_MEASURES,
@@ -10,18 +10,18 @@ import {
 } from './appointments.ts'
 import { appointmentRows } from './conditions.ts'
 import { appointmentObjects } from './objects.ts'
-import { firstVisitOf, isNewInPeriod } from './first-visits.ts'
+import { firstVisits, isNewInPeriod } from './first-visits.ts'
 
 /**
  * Appointments that were not cancelled. A client is new in the period of their first visit, and new in
  * the line of the day or month of that visit.
  */
 const visits = (scope: Scope) => sql`
-  select a.*, ${isNewInPeriod('a.first_start', scope)} as is_new,
-         date_trunc(${linesOf(scope)}, a.first_start) = date_trunc(${linesOf(scope)}, a.local_start) as is_new_in_line
-  from (select a.*, ${firstVisitOf('a.client_id', scope)} as first_start
-        from (${appointmentRows(scope)}) a
-        where a.outcome <> 'CANCELLED') a`
+  select a.*, ${isNewInPeriod('e.first_start', scope)} as is_new,
+         date_trunc(${linesOf(scope)}, e.first_start) = date_trunc(${linesOf(scope)}, a.local_start) as is_new_in_line
+  from (${appointmentRows(scope)}) a
+  join (${firstVisits(sql`select c.client_id from (${appointmentRows(scope)}) c`, scope)}) e using (client_id)
+  where a.outcome <> 'CANCELLED'`
 
 export const newAndReturning: Report = {
   reportId: 502,
@@ -96,7 +96,7 @@ export const newAndReturning: Report = {
       label: 'New clients',
       unit: 'percent',
       definition: 'New clients as a share of all clients of the period.',
-      value: ({ clients, fresh }) => percent(fresh, clients),
+      ...shareOf(({ clients, fresh }) => [fresh, clients]),
     },
   ],
   charts: [

@@ -55,11 +55,12 @@ export const noShows: Report = {
     noShowRate,
     {
       name: 'noShowClients',
-      label: 'Clients',
+      label: 'Clients who missed',
       unit: 'count',
       definition: 'The number of clients who missed at least one appointment.',
       value: ({ clients }) => clients ?? 0,
       better: 'less',
+      base: ({ kept, missed }) => (kept ?? 0) + (missed ?? 0),
       tense: 'past',
     },
     measureKpi('lostValue'),

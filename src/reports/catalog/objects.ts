@@ -20,7 +20,7 @@ export const bookingObjects = (rows: Sql) => sql`
 
 export const appointmentObjects = (rows: Sql) => sql`
   select a.*, 'CALENDAR' as object_type, a.calendar_id as object_id, ${NOT_AUTOMATED},
-         a.start_time as time, null::text as name, a.calendar_id::text as row_key, 1 as n
+         a.start_time as time, null::text as name, a.calendar_id::text as row_key
   from (${rows}) a`
 
 /** `rows`: classes; or places in classes, with the client and the key of each. */

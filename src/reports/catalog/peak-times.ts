@@ -6,22 +6,38 @@ import {
   selectCells,
   selectMeasures,
 } from '../measures.ts'
-import { percent, type MeasureName, type Report, type Scope } from '../report.ts'
+import { shareOf, type MeasureName, type Report, type Scope } from '../report.ts'
 import {
   APPOINTMENT_MEASURES,
   appointmentFigures,
   countedAppointments,
   drillToAppointments,
 } from './appointments.ts'
+import { openDays } from './working-hours.ts'
 
 const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
 
-const SHOWN: MeasureName[] = ['appointments', 'kept', 'missed', 'cancelled', 'bookedMinutes']
+const SHOWN: MeasureName[] = [
+  'appointments',
+  'kept',
+  'missed',
+  'cancelled',
+  'unclosed',
+  'ahead',
+  'bookedMinutes',
+]
 
-/** The weekday and hour of each appointment, such as `3 14`, with its measures. */
+/**
+ * The weekday and hour of each appointment, such as `3 14`, with its measures. A period can have more
+ * Mondays than Tuesdays, so hours are compared per open day of their weekday.
+ */
 const byHour = (scope: Scope) => sql`
-  with counted as (${countedAppointments(scope, sql`to_char(a.local_start, 'ID HH24')`)})
-  select key, ${selectMeasures(SHOWN, scope)} from counted group by 1`
+  with counted as (${countedAppointments(scope, sql`to_char(a.local_start, 'ID HH24')`)}),
+  measured as (select key, ${selectMeasures(SHOWN, scope)} from counted group by 1),
+  open as (select to_char(day, 'ID') as weekday, count(*) as days from (${openDays(scope)}) o group by 1)
+  select m.*, coalesce(open.days, 0) as "openDays",
+         round((m.appointments - m.cancelled)::numeric / nullif(open.days, 0), 1) as "perDay"
+  from measured m left join open on open.weekday = left(m.key, 1)`
 
 export const peakTimes: Report = {
   reportId: 105,
@@ -39,23 +55,29 @@ export const peakTimes: Report = {
     measureColumn('missed'),
     noShowRateColumn({ name: 'noShowShare' }),
     measureColumn('cancelled'),
+    measureColumn('unclosed'),
+    measureColumn('ahead'),
     measureColumn('bookedMinutes'),
+    { name: 'openDays', label: 'Open days', type: 'integer', width: 6 },
+    { name: 'perDay', label: 'Per open day', type: 'decimal', width: 6 },
   ],
   rows: (scope) => sql`
     select trim(to_char(date '2023-12-31' + left(key, 1)::int, 'Day')) as weekday,
            right(key, 2) || ':00' as hour,
            ${join(selectCells(SHOWN, scope), ', ')},
            round(100.0 * missed / nullif(kept + missed, 0), 1) as "noShowShare",
+           "openDays", "perDay",
            left(key, 1) as key_weekday,
            right(key, 2)::int as key_hour
     from (${byHour(scope)}) h
     order by key`,
   figures: (scope) => sql`
-    select f.*, h.busiest, h.hours, h."busiestHour"
+    select f.*, h.*
     from (${appointmentFigures(scope)}) f,
-         (select coalesce(max(appointments - cancelled), 0) as busiest,
+         (select max("perDay") as "perDay",
+                 (array_agg(appointments - cancelled order by "perDay" desc nulls last, key))[1] as busiest,
                  count(*) filter (where appointments > cancelled) as hours,
-                 (array_agg(key order by appointments - cancelled desc, key))[1] as "busiestHour"
+                 (array_agg(key order by "perDay" desc nulls last, key) filter (where "perDay" > 0))[1] as "busiestHour"
           from (${byHour(scope)}) one) h`,
   kpis: [
     measureKpi('appointments'),
@@ -64,8 +86,8 @@ export const peakTimes: Report = {
       label: 'Busiest hour',
       unit: 'count',
       definition:
-        'The hour of the week in which most appointments begin that were not cancelled, and how many.',
-      value: ({ busiest }) => busiest ?? 0,
+        'The hour of the week in which most appointments begin that were not cancelled, per open day of its weekday, and how many. A day is open if somebody works or an appointment or a class begins.',
+      value: ({ perDay }) => perDay ?? 0,
       describe: ({ busiestHour }, { say }) => {
         if (typeof busiestHour !== 'string') return undefined
         const [day, hour] = busiestHour.split(' ')
@@ -78,8 +100,10 @@ export const peakTimes: Report = {
       unit: 'percent',
       definition:
         'The share of appointments that were not cancelled that begins in the busiest hour of the week.',
-      value: ({ busiest, appointments, cancelled }) =>
-        percent(busiest, (appointments ?? 0) - (cancelled ?? 0)),
+      ...shareOf(({ busiest, appointments, cancelled }) => [
+        busiest,
+        (appointments ?? 0) - (cancelled ?? 0),
+      ]),
     },
     {
       name: 'hoursUsed',
@@ -95,9 +119,9 @@ export const peakTimes: Report = {
       rows: byHour,
       draw: (rows) => {
         const counts = new Map(
-          rows.map(({ key, appointments, cancelled }) => {
+          rows.map(({ key, perDay }) => {
             const [day, hour] = String(key).split(' ').map(Number)
-            return [`${day} ${hour}`, Number(appointments) - Number(cancelled)]
+            return [`${day} ${hour}`, Number(perDay)]
           }),
         )
         const hours = rows.map(({ key }) => Number(String(key).slice(2)))
@@ -108,7 +132,7 @@ export const peakTimes: Report = {
           {
             kind: 'heatmap',
             name: 'peakTimes',
-            title: 'Appointments that were not cancelled, by weekday and hour',
+            title: 'Appointments per open day that were not cancelled, by weekday and hour',
             columns: columns.map((hour) => `${String(hour).padStart(2, '0')}:00`),
             rows: WEEKDAYS.map((day) => day.slice(0, 3)),
             values: WEEKDAYS.map((_, day) =>

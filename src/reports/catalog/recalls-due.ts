@@ -1,5 +1,5 @@
 import { sql } from '../../database/sql.ts'
-import { percent, type Report, type Scope } from '../report.ts'
+import { shareOf, type Report, type Scope } from '../report.ts'
 import { chartOverTime, stepOf } from '../time-steps.ts'
 import { filtered, inRange, local, localAtAnyTime, statusesOf } from './conditions.ts'
 
@@ -82,8 +82,7 @@ export const recallsDue: Report = {
       unit: 'percent',
       definition:
         'Recalls whose status counts as kept, as a share of those that were not cancelled.',
-      value: ({ done, recalls: count, cancelled }) =>
-        percent(done, (count ?? 0) - (cancelled ?? 0)),
+      ...shareOf(({ done, recalls: count, cancelled }) => [done, (count ?? 0) - (cancelled ?? 0)]),
       better: 'more',
       isNotComparable: true,
       meaninglessWith: ['statusList'],

@@ -1,9 +1,10 @@
-import { sql } from '../../database/sql.ts'
+import { raw, sql, type Sql } from '../../database/sql.ts'
 import type { Scope } from '../report.ts'
 import type { Words } from '../words.ts'
 import { compareReminded, MAX_NEEDED, MIN_GROUP, type Stratum } from '../difference.ts'
 import { mailOutcome } from './automation-rows.ts'
-import { appointmentRows, statusesOf } from './conditions.ts'
+import { appointmentRows } from './conditions.ts'
+import { firstVisits } from './first-visits.ts'
 
 /** The four lines, in the order in which they are printed. LATE is never compared. */
 export const REMINDER_GROUPS = {
@@ -27,39 +28,46 @@ const USUAL_LEAD_MINUTES = 24 * 60
  * appointment is cancelled. That was after the reminder, as none is sent for a cancelled appointment.
  */
 export const remindedRows = (scope: Scope) => sql`
+  with a as (
+    select a.calendar_id, a.client_id, a.outcome, a.start_time, a.booked_time from (${appointmentRows(scope)}) a
+  ),
+  reminded as (
+    select t.calendar_id, max(t.moment) as moment, bool_or(t.reached) as reached
+    from (${remindersIn('event_trigger', raw(`t.status <> 'CANCELLED' and t.occurrence is null`), scope)} union all
+          ${remindersIn('pending_trigger', raw('t.worker is not null'), scope)}) t
+    group by 1
+  )
   select a.calendar_id, a.outcome,
          case when a.booked_time > coalesce(r.moment, a.start_time - make_interval(mins => u.lead)) then 'LATE'
               when r.reached then 'REACHED'
               when r.moment is not null then 'TRIED'
               else 'NOT_ASKED' end as reminded,
          width_bucket(extract(epoch from a.start_time - a.booked_time) / 86400, ${LEAD_DAYS}::numeric[]) * 2
-           + (case when exists (
-                select from calendar b
-                where b.business_id = ${scope.businessId} and b.client_id = a.client_id and b.active
-                  and b.start_time < a.start_time
-                  and not b.status = any (${statusesOf('CALENDAR', 'CANCELLED', scope)}::text[]))
-              then 1 else 0 end) as stratum,
+           + (case when e.first_time < a.start_time then 1 else 0 end) as stratum,
          coalesce(r.reached, false) and a.outcome = 'CANCELLED' as freed
-  from (${appointmentRows(scope)}) a
+  from a
+  left join reminded r using (calendar_id)
+  left join (${firstVisits(sql`select client_id from a`, scope)}) e using (client_id)
   cross join (
     select coalesce(-max(d.trigger_hours * 60 + d.trigger_minutes), ${USUAL_LEAD_MINUTES})::int as lead
     from event_definition d
     where d.business_id = ${scope.businessId} and d.event_type_id = ${REMINDER_EVENT_TYPE}
       and d.deleted_date is null and d.trigger_months = 0
-      and d.trigger_hours * 60 + d.trigger_minutes < 0) u
-  cross join lateral (
-    select max(t.scheduled_time) as moment,
-           bool_or(exists (
-             select from email e
-             where e.business_id = ${scope.businessId} and e.event_trigger_id = t.event_trigger_id
-               and e.recipient_key = 'client ' || a.client_id and not e.test
-               and ${mailOutcome('e')} = 'ACCEPTED' and e.sent_time <= a.start_time)) as reached
-    from any_trigger t
-    join event_definition d on (d.business_id, d.event_defn_id) = (t.business_id, t.event_defn_id)
-    where t.business_id = ${scope.businessId} and t.object_type = 'CALENDAR' and t.object_id = a.calendar_id
-      and d.event_type_id = ${REMINDER_EVENT_TYPE}
-      and t.status in ('RUNNING', 'COMPLETED', 'FAILED', 'SKIPPED', 'EXPIRED')
-      and t.scheduled_time < a.start_time) r`
+      and d.trigger_hours * 60 + d.trigger_minutes < 0) u`
+
+/** `a`: the reminders of the appointments that a worker has claimed or that have fired, one row for each mail. */
+const remindersIn = (table: string, hasFired: Sql, scope: Scope) => sql`
+  select a.calendar_id, t.scheduled_time as moment, e.email_id is not null as reached
+  from a
+  join ${raw(table)} t
+    on t.business_id = ${scope.businessId} and t.object_type = 'CALENDAR' and t.object_id = a.calendar_id
+      and t.scheduled_time < a.start_time and ${hasFired}
+  join event_definition d
+    on (d.business_id, d.event_defn_id, d.event_type_id) = (${scope.businessId}, t.event_defn_id, ${REMINDER_EVENT_TYPE})
+  left join email e
+    on e.business_id = ${scope.businessId} and e.event_trigger_id = t.event_trigger_id
+      and e.recipient_key = 'client ' || a.client_id and not e.test
+      and ${mailOutcome('e')} = 'ACCEPTED' and e.sent_time <= a.start_time`
 
 /** The appointments of each group, one row for each stratum. */
 export const reminderCounts = (scope: Scope) => sql`
@@ -79,7 +87,7 @@ export type ReminderCount = {
 }
 
 /** The strata of appointments that may be compared: all that were booked before the reminder's moment. */
-function strataOf(counts: ReminderCount[]): Stratum[] {
+export function strataOf(counts: ReminderCount[]): Stratum[] {
   const strata = new Map<number, Stratum>()
   for (const { reminded, stratum, total, missed } of counts) {
     if (reminded === 'LATE') continue
@@ -96,9 +104,9 @@ function strataOf(counts: ReminderCount[]): Stratum[] {
 }
 
 /** One sentence about the effect of reminders on no-shows. */
-export function writeDifference(counts: ReminderCount[], { say, locale }: Words): string {
+export function writeDifference(strata: Stratum[], { say, locale }: Words): string {
   const write = (value: number) => value.toLocaleString(locale)
-  const difference = compareReminded(strataOf(counts))
+  const difference = compareReminded(strata)
   if (!difference) {
     return say(
       'Whether reminders make a difference cannot be told yet: about {needed} more appointments are needed, {group} with a reminder and {group} without, booked as early by new or by returning clients.',

@@ -1,13 +1,7 @@
 import { join, raw, sql } from '../../database/sql.ts'
 import { compareReminded, wilsonInterval, type Counted, type Stratum } from '../difference.ts'
-import { percent, type Figures, type Report, type Scope } from '../report.ts'
-import {
-  REMINDER_GROUPS,
-  reminderCounts,
-  writeDifference,
-  type ReminderCount,
-  remindedRows,
-} from './reminder-rows.ts'
+import { percent, shareOf, type Figures, type Report, type Scope } from '../report.ts'
+import { REMINDER_GROUPS, reminderCounts, writeDifference, remindedRows } from './reminder-rows.ts'
 import { appointmentObjects } from './objects.ts'
 import { drillToAppointments } from './appointments.ts'
 import { appointmentRows } from './conditions.ts'
@@ -37,6 +31,10 @@ const strataColumns = STRATA.flatMap((stratum) =>
   ),
 )
 
+const selectStrata = (scope: Scope) => sql`
+  select ${join(strataColumns, ', ')}, coalesce(sum(freed), 0)::bigint as freed
+  from (${reminderCounts(scope)}) c`
+
 const countIn = (figures: Figures, side: Side, stratum: number): Counted => ({
   total: figures[`${side}${stratum}total`] ?? 0,
   missed: figures[`${side}${stratum}missed`] ?? 0,
@@ -48,11 +46,12 @@ const strataIn = (figures: Figures): Stratum[] =>
     others: countIn(figures, 'others', stratum),
   }))
 
-function rateOf(figures: Figures, side: Side) {
-  const counts = STRATA.map((stratum) => countIn(figures, side, stratum))
-  const sum = (part: keyof Counted) => counts.reduce((all, one) => all + one[part], 0)
-  return percent(sum('missed'), sum('total'))
-}
+const rateOf = (side: Side) =>
+  shareOf((figures) => {
+    const counts = STRATA.map((stratum) => countIn(figures, side, stratum))
+    const sum = (part: keyof Counted) => counts.reduce((all, one) => all + one[part], 0)
+    return [sum('missed'), sum('total')]
+  })
 
 const toTenth = (value: number) => Math.round(value * 10) / 10
 
@@ -88,9 +87,7 @@ export const remindersAndNoShows: Report = {
       high: interval && toTenth(interval.high),
     }
   },
-  figures: (scope) => sql`
-    select ${join(strataColumns, ', ')}, coalesce(sum(freed), 0)::bigint as freed
-    from (${reminderCounts(scope)}) c`,
+  figures: selectStrata,
   kpis: [
     {
       name: 'difference',
@@ -118,7 +115,7 @@ export const remindersAndNoShows: Report = {
       unit: 'percent',
       definition:
         'No-show rate of appointments whose client was reached: a mail server accepted a reminder before the appointment and did not return it.',
-      value: (figures) => rateOf(figures, 'reached'),
+      ...rateOf('reached'),
       better: 'less',
       ...OF_OUTCOMES,
     },
@@ -128,7 +125,7 @@ export const remindersAndNoShows: Report = {
       unit: 'percent',
       definition:
         'No-show rate of appointments without a reminder that reached the client, without those that were booked too late for one.',
-      value: (figures) => rateOf(figures, 'others'),
+      ...rateOf('others'),
       ...OF_OUTCOMES,
     },
     {
@@ -140,9 +137,9 @@ export const remindersAndNoShows: Report = {
     },
   ],
   sentences: {
-    rows: reminderCounts,
-    write: (rows, { statuses }, words) =>
-      statuses ? [] : [writeDifference(rows as ReminderCount[], words)],
+    rows: selectStrata,
+    write: ([figures], { statuses }, words) =>
+      statuses ? [] : [writeDifference(strataIn(figures as Figures), words)],
   },
   charts: [
     {

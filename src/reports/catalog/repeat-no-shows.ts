@@ -1,6 +1,6 @@
 import { join, sql } from '../../database/sql.ts'
 import { partColumn, selectCells, selectMeasures } from '../measures.ts'
-import { percent, type MeasureName, type Report, type Scope } from '../report.ts'
+import { shareOf, type MeasureName, type Report, type Scope } from '../report.ts'
 import {
   APPOINTMENT_MEASURES,
   appointmentFigures,
@@ -88,12 +88,13 @@ export const repeatNoShows: Report = {
   kpis: [
     {
       name: 'repeatClients',
-      label: 'Clients',
+      label: 'Clients who repeat',
       unit: 'count',
       definition:
         'Clients who missed an appointment in the period and have missed two or more until its end.',
       value: ({ clients }) => clients ?? 0,
       better: 'less',
+      base: ({ kept, missed }) => (kept ?? 0) + (missed ?? 0),
       tense: 'past',
     },
     {
@@ -103,6 +104,7 @@ export const repeatNoShows: Report = {
       definition: 'Appointments of the period that these clients missed.',
       value: ({ repeated }) => repeated ?? 0,
       better: 'less',
+      base: ({ kept, missed }) => (kept ?? 0) + (missed ?? 0),
       tense: 'past',
     },
     {
@@ -110,7 +112,7 @@ export const repeatNoShows: Report = {
       label: 'Of all no-shows',
       unit: 'percent',
       definition: 'Their no-shows as a share of all no-shows of the period.',
-      value: ({ repeated, missed }) => percent(repeated, missed),
+      ...shareOf(({ repeated, missed }) => [repeated, missed]),
       better: 'less',
       tense: 'past',
     },

@@ -1,6 +1,6 @@
 import { join, raw, sql, type Sql } from '../../database/sql.ts'
 import { groupedColumns, groupedRows } from '../grouping.ts'
-import { percent, type Groups, type Kpi, type Report, type Scope } from '../report.ts'
+import { shareOf, percent, type Groups, type Kpi, type Report, type Scope } from '../report.ts'
 import { chartOverTime, stepOf } from '../time-steps.ts'
 import { appointmentRows, localAtAnyTime, statusesOf, todayAt } from './conditions.ts'
 import { appointmentObjects } from './objects.ts'
@@ -20,10 +20,7 @@ const firstVisits = (scope: Scope) => sql`
                    and not h.status = any (${statusesOf('CALENDAR', 'CANCELLED', scope)}::text[])) as has_ahead
   from (select distinct on (a.client_id) a.*
         from (${appointmentRows(scope)}) a
-        where a.outcome = 'KEPT' and not exists (
-          select from calendar e
-          where e.business_id = ${scope.businessId} and e.client_id = a.client_id and e.active
-            and e.start_time < a.start_time and e.status = any (${statusesOf('CALENDAR', 'KEPT', scope)}::text[]))
+        where a.outcome = 'KEPT'
         order by a.client_id, a.start_time, a.calendar_id) v
   left join lateral (
     select k.day
@@ -33,7 +30,11 @@ const firstVisits = (scope: Scope) => sql`
             and e.start_time > v.start_time and e.start_time <= ${scope.now}
             and e.status = any (${statusesOf('CALENDAR', 'KEPT', scope)}::text[])) k
     where k.day > v.local_start::date
-    order by k.start_time limit 1) n on true`
+    order by k.start_time limit 1) n on true
+  where not exists (
+    select from calendar e
+    where e.business_id = ${scope.businessId} and e.client_id = v.client_id and e.active
+      and e.start_time < v.start_time and e.status = any (${statusesOf('CALENDAR', 'KEPT', scope)}::text[]))`
 
 /** `f`: the months have passed; the client came back within them. */
 const hasPassed = (months: number) =>
@@ -57,7 +58,7 @@ const monthWords = (months: number) => (months === 1 ? '1 month' : `${months} mo
 
 const groups: Groups = {
   columns: [
-    { name: 'clients', label: 'Clients', type: 'integer', width: 7, total: 'sum' },
+    { name: 'clients', label: 'First visits', type: 'integer', width: 7, total: 'sum' },
     { name: 'cameBack', label: 'Came back', type: 'integer', width: 7, total: 'sum' },
     { name: 'booked', label: 'Only booked', type: 'integer', width: 7, total: 'sum' },
     { name: 'gone', label: 'Not back', type: 'integer', width: 7, total: 'sum' },
@@ -95,7 +96,7 @@ const retentionWithin = (months: number): Kpi => ({
   label: `Back in ${monthWords(months)}`,
   unit: 'percent',
   definition: `The share of clients who came again on a later day within ${monthWords(months)}, at any location and with anybody, of those who first came at least ${monthWords(months)} ago. In a line it is empty until this is so for all its clients.`,
-  value: (figures) => percent(figures[`back${months}`], figures[`seen${months}`]),
+  ...shareOf((figures) => [figures[`back${months}`], figures[`seen${months}`]]),
   better: 'more',
   tense: 'past',
 })

@@ -12,6 +12,7 @@ export const servicesByLocation = measuredReport({
     'kept',
     'missed',
     'cancelled',
+    'unclosed',
     'ahead',
     'bookedMinutes',
     'revenue',

@@ -6,13 +6,14 @@ import {
   noShowRateColumn,
   selectCells,
 } from '../measures.ts'
-import { percent, type MeasureName, type Report } from '../report.ts'
+import { shareOf, type MeasureName, type Report } from '../report.ts'
 import {
   APPOINTMENT_MEASURES,
   appointmentFigures,
   measuresBy,
   drillToAppointments,
   clientsWith,
+  NOT_CANCELLED,
 } from './appointments.ts'
 import { drawOutcomesBy } from './charts.ts'
 import { appointmentRows } from './conditions.ts'
@@ -64,7 +65,8 @@ export const servicesByPopularity: Report = {
   rows: (scope) => sql`
     with measured as (${measuresBy(scope, sql`a.reason_id`, SHOWN)}),
     used as (
-      select a.reason_id, count(distinct a.client_id) as clients from (${appointmentRows(scope)}) a group by 1
+      select a.reason_id, count(distinct a.client_id) filter (where a.outcome <> 'CANCELLED') as clients
+      from (${appointmentRows(scope)}) a group by 1
     )
     select r.name as service,
            ${join(selectCells(SHOWN, scope), ', ')},
@@ -97,7 +99,7 @@ export const servicesByPopularity: Report = {
       label: 'Most popular service',
       unit: 'percent',
       definition: 'The share of all appointments that the most popular service has.',
-      value: ({ most, appointments }) => percent(most, appointments),
+      ...shareOf(({ most, appointments }) => [most, appointments]),
       describe: ({ popular }) => (typeof popular === 'string' ? popular : undefined),
       ...OF_ALL_SERVICES,
     },
@@ -106,5 +108,7 @@ export const servicesByPopularity: Report = {
   ],
   charts: [drawOutcomesBy('service', 'Appointments by service')],
   measures: APPOINTMENT_MEASURES,
-  drillDown: drillToAppointments(['service'], { figures: { clients: clientsWith() } }),
+  drillDown: drillToAppointments(['service'], {
+    figures: { clients: clientsWith(NOT_CANCELLED) },
+  }),
 }

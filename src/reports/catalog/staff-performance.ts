@@ -1,16 +1,15 @@
-import { join, sql } from '../../database/sql.ts'
+import { join, raw, sql } from '../../database/sql.ts'
 import {
   measureColumn,
   measureKpi,
   noShowRate,
   noShowRateColumn,
   selectCells,
+  selectMeasures,
 } from '../measures.ts'
-import { percent, type MeasureName, type Report, type Scope } from '../report.ts'
+import { shareOf, type MeasureName, type Report, type Scope } from '../report.ts'
 import {
   APPOINTMENT_MEASURES,
-  appointmentFigures,
-  measuresBy,
   drillToAppointments,
   clientsWith,
   NOT_CANCELLED,
@@ -32,17 +31,29 @@ const SHOWN: MeasureName[] = [
 
 const REBOOKING_DAYS = 7
 
-/** Appointments that were not cancelled; a kept one is rebooked if the client soon booked a later one. */
+/** The appointments; a kept one is rebooked if the client soon booked a later one. */
 const visits = (scope: Scope) => sql`
-  select a.calendar_id, a.professional_id, a.client_id,
-         a.outcome = 'KEPT' and exists (
-           select from calendar n
-           where n.business_id = ${scope.businessId} and n.client_id = a.client_id and n.active
-             and n.start_time > a.start_time
-             and n.booked_time <= a.end_time + make_interval(days => ${REBOOKING_DAYS})
-             and not n.status = any (${statusesOf('CALENDAR', 'CANCELLED', scope)}::text[])) as is_rebooked
-  from (${appointmentRows(scope)}) a
-  where a.outcome <> 'CANCELLED'`
+  select a.*, a.outcome = 'KEPT'
+              and a.next_booked <= a.end_time + make_interval(days => ${REBOOKING_DAYS}) as is_rebooked
+  from (${appointmentRows(scope, withNextBooked(scope), raw(', c.next_booked'))}) a`
+
+/** Appointments with the earliest time at which one of the later ones of the client was booked. */
+const withNextBooked = (scope: Scope) => sql`
+  (select c.*, min(c.booked_time) filter (where not c.status = any (${statusesOf('CALENDAR', 'CANCELLED', scope)}::text[]))
+                 over (partition by c.client_id order by c.start_time desc
+                       groups between unbounded preceding and 1 preceding) as next_booked
+   from calendar c
+   where c.business_id = ${scope.businessId} and c.active and c.start_time >= ${scope.from}
+     and c.client_id in (select v.client_id from (${appointmentRows(scope)}) v))`
+
+/** The clients of each member of staff. Grouping twice is cheaper than `count(distinct …)`, which sorts. */
+const clientsOf = (scope: Scope) => sql`
+  select v.professional_id, count(*) as clients
+  from (select distinct a.professional_id, a.client_id from (${appointmentRows(scope)}) a
+        where a.outcome <> 'CANCELLED') v
+  group by 1`
+
+const REBOOKED = raw('count(*) filter (where is_rebooked) as rebooked')
 
 export const staffPerformance: Report = {
   reportId: 302,
@@ -76,28 +87,23 @@ export const staffPerformance: Report = {
     measureColumn('revenue'),
   ],
   rows: (scope) => sql`
-    with measured as (${measuresBy(scope, sql`a.professional_id`, SHOWN)}),
-    visited as (
-      select v.professional_id, count(distinct v.client_id) as clients,
-             count(*) filter (where v.is_rebooked) as rebooked
-      from (${visits(scope)}) v group by 1
-    )
     select p.first_name || ' ' || p.last_name as staff,
-           coalesce(v.clients, 0) as clients,
+           coalesce(clients, 0) as clients,
            ${join(selectCells(SHOWN, scope), ', ')},
            round(100.0 * missed / nullif(kept + missed, 0), 1) as "noShowRate",
-           coalesce(v.rebooked, 0) as rebooked,
-           round(100.0 * coalesce(v.rebooked, 0) / nullif(kept, 0), 1) as "rebookingRate",
-           m.key as key_staff
-    from measured m
-    join professional p on (p.business_id, p.professional_id) = (${scope.businessId}, m.key)
-    left join visited v on v.professional_id = m.key
+           rebooked,
+           round(100.0 * rebooked / nullif(kept, 0), 1) as "rebookingRate",
+           p.professional_id as key_staff
+    from (select professional_id, ${selectMeasures(SHOWN, scope)}, ${REBOOKED}
+          from (${visits(scope)}) v group by 1) m
+    join professional p on (p.business_id, p.professional_id) = (${scope.businessId}, m.professional_id)
+    left join (${clientsOf(scope)}) c on c.professional_id = m.professional_id
     order by p.first_name collate name_order, p.last_name collate name_order, p.professional_id`,
   figures: (scope) => sql`
-    select f.*, v.clients, v.rebooked
-    from (${appointmentFigures(scope)}) f,
-         (select count(distinct client_id) as clients, count(*) filter (where is_rebooked) as rebooked
-          from (${visits(scope)}) one) v`,
+    select ${selectMeasures(['kept', 'missed', 'revenue', 'unpriced'], scope)}, ${REBOOKED},
+           (select count(*) from (select distinct a.client_id from (${appointmentRows(scope)}) a
+                                  where a.outcome <> 'CANCELLED') c) as clients
+    from (${visits(scope)}) v`,
   kpis: [
     measureKpi('kept'),
     {
@@ -105,7 +111,7 @@ export const staffPerformance: Report = {
       label: 'Rebooking rate',
       unit: 'percent',
       definition: `The share of kept appointments whose client has a later appointment that was booked at most ${REBOOKING_DAYS} days after the visit and was not cancelled.`,
-      value: ({ rebooked, kept }) => percent(rebooked, kept),
+      ...shareOf(({ rebooked, kept }) => [rebooked, kept]),
       better: 'more',
       tense: 'past',
     },

@@ -1,49 +1,10 @@
-import { join, raw, sql } from '../../database/sql.ts'
+import { join, sql } from '../../database/sql.ts'
 import { measureColumn, measureKpi, selectCells, selectMeasures } from '../measures.ts'
 import { percent, type MeasureName, type Report, type Scope } from '../report.ts'
 import { appointmentFigures, countedAppointments } from './appointments.ts'
-import { anyOf, appointmentRows, byZone, classRows } from './conditions.ts'
+import { anyOf, appointmentRows, classRows } from './conditions.ts'
 import { appointmentAndClassObjects } from './objects.ts'
-
-/** Whether a day off or special hours apply to the `day`. An entry without hours is a day off. */
-const isOn = (entry: string) =>
-  raw(
-    `(${entry} ->> 'startDate')::date <= day and day <= coalesce(${entry} ->> 'endDate', ${entry} ->> 'startDate')::date`,
-  )
-
-/**
- * The shifts of each member of staff, on the clock of their location. A shift across a clock change
- * counts with its elapsed time. Hours without a location count for each location of the person.
- */
-export const shifts = (scope: Scope) => sql`
-  select d.professional_id,
-         tstzrange(d.starts, greatest(d.starts, d.ends))
-           * ${byZone('d.location_id', scope, ({ from, until }) => sql`tstzrange(${from}, ${until})`)} as span
-  from (
-    select h.professional_id, h.location_id,
-           (h.day + h.from_time::interval) at time zone ${zoneOf('h.location_id', scope)} as starts,
-           (h.day + h.to_time::interval) at time zone ${zoneOf('h.location_id', scope)} as ends
-    from (
-      select p.professional_id, day, e ->> 'from' as from_time, e ->> 'to' as to_time,
-             coalesce((e ->> 'locationId')::bigint,
-                      case when cardinality(p.location_id_list) = 1 then p.location_id_list[1] end) as location_id
-      from professional p
-      cross join generate_series(${scope.startDate}::date::timestamp, ${scope.endDate}::date::timestamp, '1 day') day
-      cross join lateral (
-        select x from jsonb_array_elements(p.working_exceptions) x where ${isOn('x')} and x ->> 'from' is not null
-        union all
-        select w from jsonb_array_elements(p.working_hours) w
-        where w ->> 'weekday' = trim(to_char(day, 'DAY'))
-          and not exists (select from jsonb_array_elements(p.working_exceptions) x
-                          where ${isOn('x')} and coalesce(x ->> 'locationId' = w ->> 'locationId', true))
-      ) o (e)
-      where p.business_id = ${scope.businessId} ${anyOf('p.professional_id', scope.professionalIds)}
-    ) h
-    where true ${scope.locationIds ? sql`and (h.location_id is null or h.location_id = any (${scope.locationIds}::bigint[]))` : sql``}
-  ) d`
-
-const zoneOf = (location: string, scope: Scope) =>
-  byZone(location, scope, ({ timeZone }) => sql`${timeZone}::text`)
+import { shifts } from './working-hours.ts'
 
 /** The appointments and classes of each member of staff. */
 export const bookings = (scope: Scope) => sql`
@@ -59,7 +20,15 @@ const lengthOf = (spans: ReturnType<typeof sql>) => sql`
          (select sum(extract(epoch from upper(one) - lower(one)) / 60)::float8 from unnest(u.spans) one) as minutes
   from (select s.professional_id, range_agg(s.span) as spans from (${spans}) s group by 1) u`
 
-const SHOWN: MeasureName[] = ['appointments', 'cancelled', 'missed', 'revenue']
+const SHOWN: MeasureName[] = [
+  'appointments',
+  'kept',
+  'missed',
+  'cancelled',
+  'unclosed',
+  'ahead',
+  'revenue',
+]
 
 const perPerson = (scope: Scope) => sql`
   with counted as (${countedAppointments(scope, sql`a.professional_id`)}),
@@ -103,8 +72,11 @@ export const staffUtilisation: Report = {
   columns: [
     { name: 'staff', label: 'Staff', type: 'text', width: 20 },
     measureColumn('appointments', { label: 'Appts' }),
-    measureColumn('cancelled'),
+    measureColumn('kept'),
     measureColumn('missed'),
+    measureColumn('cancelled'),
+    measureColumn('unclosed'),
+    measureColumn('ahead'),
     measureColumn('classes'),
     measureColumn('bookedMinutes', { name: 'bookedMinutes' }),
     measureColumn('busyMinutes'),

@@ -105,6 +105,7 @@ export const triggerLog: Report = {
       definition: 'Triggers that wrote their emails.',
       value: ({ fired }) => fired ?? 0,
       better: 'more',
+      base: ({ due }) => due ?? undefined,
       tense: 'past',
     },
     {
@@ -114,6 +115,7 @@ export const triggerLog: Report = {
       definition: 'Triggers with an email that the mail server accepted and that did not bounce.',
       value: ({ accepted }) => accepted ?? 0,
       better: 'more',
+      base: ({ due }) => due ?? undefined,
       tense: 'past',
     },
     {
@@ -123,6 +125,7 @@ export const triggerLog: Report = {
       definition: 'Triggers with an email that was returned after a mail server had accepted it.',
       value: ({ bounced }) => bounced ?? 0,
       better: 'less',
+      base: ({ fired }) => fired ?? undefined,
       tense: 'past',
     },
     {
@@ -132,6 +135,7 @@ export const triggerLog: Report = {
       definition: 'Triggers with at least one email that was permanently refused.',
       value: ({ failed }) => failed ?? 0,
       better: 'less',
+      base: ({ due }) => due ?? undefined,
       tense: 'past',
     },
     {

@@ -1,6 +1,6 @@
 import { sql } from '../../database/sql.ts'
 import { measureKpi } from '../measures.ts'
-import { percent, type Report } from '../report.ts'
+import { shareOf, type Report } from '../report.ts'
 import { APPOINTMENT_MEASURES, appointmentFigures, drillToAppointments } from './appointments.ts'
 import { appointmentRows } from './conditions.ts'
 import {
@@ -52,8 +52,10 @@ export const unclosedAppointments: Report = {
       unit: 'percent',
       definition:
         'Appointments that are not closed as a share of all that have begun and were not cancelled.',
-      value: ({ unclosed, kept, missed }) =>
-        percent(unclosed, (unclosed ?? 0) + (kept ?? 0) + (missed ?? 0)),
+      ...shareOf(({ unclosed, kept, missed }) => [
+        unclosed,
+        (unclosed ?? 0) + (kept ?? 0) + (missed ?? 0),
+      ]),
       better: 'less',
       tense: 'past',
       meaninglessWith: ['statusList'],
@@ -66,6 +68,7 @@ export const unclosedAppointments: Report = {
       definition: 'Full days since the beginning of the oldest one of the period.',
       value: ({ oldest }) => oldest ?? null,
       better: 'less',
+      variance: () => null,
       tense: 'past',
       ...TOO_EARLY_TO_COMPARE,
     },

@@ -1,5 +1,5 @@
 import { sql } from '../../database/sql.ts'
-import { percent, type Report, type Scope } from '../report.ts'
+import { shareOf, type Report, type Scope } from '../report.ts'
 import { appointmentRows, localAtAnyTime, statusesOf } from './conditions.ts'
 import { appointmentObjects } from './objects.ts'
 import { drillToAppointments, clientsWith, NOT_CANCELLED } from './appointments.ts'
@@ -25,6 +25,7 @@ const clientsOf = (scope: Scope) => sql`
   left join lateral (
     select n.reason, n.created_date from suppression n
     where n.business_id = ${scope.businessId} and n.email_address = lower(cl.email_address)
+      and n.email_category_id is null
     order by array_position(${SUPPRESSIONS}::text[], n.reason) limit 1) s on true
   where cl.active`
 
@@ -83,13 +84,14 @@ export const unreachableClients: Report = {
         'Clients with an appointment in the period that was not cancelled, and without an address or with one that gets no email.',
       value: ({ unreachable }) => unreachable ?? 0,
       better: 'less',
+      base: ({ clients }) => clients ?? undefined,
     },
     {
       name: 'unreachableShare',
       label: 'Of all clients',
       unit: 'percent',
       definition: 'Their share of all clients with an appointment that was not cancelled.',
-      value: ({ unreachable, clients }) => percent(unreachable, clients),
+      ...shareOf(({ unreachable, clients }) => [unreachable, clients]),
       better: 'less',
     },
     {
@@ -99,6 +101,7 @@ export const unreachableClients: Report = {
       definition: 'Clients without an email address.',
       value: ({ noAddress }) => noAddress ?? 0,
       better: 'less',
+      base: ({ clients }) => clients ?? undefined,
     },
     {
       name: 'suppressed',
@@ -107,6 +110,7 @@ export const unreachableClients: Report = {
       definition: 'Clients whose address bounced, who unsubscribed or who marked an email as spam.',
       value: ({ suppressed }) => suppressed ?? 0,
       better: 'less',
+      base: ({ clients }) => clients ?? undefined,
     },
   ],
   charts: [

@@ -14,12 +14,14 @@ import { appointmentRows } from './conditions.ts'
 import { monthSentences } from './month-sentences.ts'
 import { appointmentObjects } from './objects.ts'
 import { isRunning, monthOf, monthScopes, otherMonths } from './months.ts'
+import { openDays, perDay } from './working-hours.ts'
 
 const SHOWN: MeasureName[] = [
   'appointments',
   'kept',
   'missed',
   'cancelled',
+  'unclosed',
   'ahead',
   'revenue',
   'aheadValue',
@@ -30,6 +32,8 @@ type Line = {
   label: string
   of: Scope
   where?: Sql
+  /** Its open days are those after this day. */
+  after?: Temporal.PlainDate
   isAhead: boolean
   isPast: boolean
 }
@@ -47,6 +51,7 @@ function linesOf(scope: Scope): Line[] {
   const rest: Line = {
     ...line('REST', 'The rest of the month', scope),
     where: sql`a.start_time > ${scope.now}`,
+    after: scope.now.toZonedDateTimeISO(scope.timeZone).toPlainDate(),
     isAhead: true,
   }
   const [so, point] = isRunning(scope) ? [' so far', ', to the same point'] : ['', '']
@@ -67,6 +72,11 @@ function rows(scope: Scope): Sql {
       select ${i + 1}::bigint as place, a.outcome, a.price, a.currency, count(*) as n, sum(a.minutes) as minutes
       from (${appointmentRows(of)}) a ${where ? sql`where ${where}` : sql``} group by 2, 3, 4`,
   )
+  const open = lines.map(
+    ({ of, after }, i) => sql`
+      select ${i + 1}::bigint as place, count(*) as days
+      from (${openDays(of)}) o ${after ? sql`where o.day > ${after}::date` : sql``}`,
+  )
   const cells = selectCells(SHOWN, scope, (value, measure) => {
     const { tense } = MEASURES[measure]
     if (tense === undefined) return value
@@ -76,8 +86,10 @@ function rows(scope: Scope): Sql {
   })
   return sql`
     with counted as (${join(counted, ' union all ')}),
-    measured as (select place, ${selectMeasures(SHOWN, scope)} from counted group by 1)
-    select s.key_line, s.period, s.month, ${join(cells, ', ')}
+    measured as (select place, ${selectMeasures(SHOWN, scope)} from counted group by 1),
+    open as (${join(open, ' union all ')})
+    select s.key_line, s.period, s.month, ${join(cells, ', ')}, open.days as "openDays",
+           round(coalesce(measured.appointments, 0) / nullif(open.days, 0)::numeric, 1) as "perDay"
     from unnest(${lines.map(({ key }) => key)}::text[],
                 ${lines.map(({ label }) => label)}::text[],
                 ${lines.map(({ of }) => of.startDate.toString().slice(0, 7))}::text[],
@@ -85,6 +97,7 @@ function rows(scope: Scope): Sql {
                 ${lines.map(({ isPast }) => isPast)}::boolean[])
            with ordinality s (key_line, period, month, is_ahead, is_past, place)
     left join measured using (place)
+    join open using (place)
     order by place`
 }
 
@@ -119,14 +132,28 @@ export const yourMonth: Report = {
     { name: 'period', label: 'Period', type: 'text', width: 26, fixedWords: true },
     { name: 'month', label: 'Month', type: 'text', width: 8, isDate: true },
     ...SHOWN.map(lineColumn),
+    { name: 'openDays', label: 'Open days', type: 'integer', width: 6 },
+    { name: 'perDay', label: 'Per open day', type: 'decimal', width: 6 },
   ],
   rows,
   figures: (scope) => sql`
     select f.*, (select count(*) from (${appointmentRows(monthScopes(scope).next)}) a
-                 where a.outcome <> 'CANCELLED') as next
+                 where a.outcome <> 'CANCELLED') as next,
+           (select count(*) from (${openDays(scope)}) o) as "openDays"
     from (${appointmentFigures(scope)}) f`,
   kpis: [
     measureKpi('appointments'),
+    {
+      name: 'perDay',
+      label: 'Per open day',
+      unit: 'count',
+      definition:
+        'Appointments in any status, divided by the days on which somebody works or an appointment or a class begins.',
+      value: ({ appointments, openDays }) => perDay(appointments, openDays),
+      better: 'more',
+      variance: ({ appointments, openDays }) =>
+        openDays ? (appointments ?? 0) / openDays ** 2 : null,
+    },
     keptRate,
     noShowRate,
     measureKpi('revenue'),

@@ -108,8 +108,8 @@ function pointsWanted(column: Column, cells: string[]) {
   const usual = usualPoints(column)
   if (column.type !== 'text') {
     const longest = Math.max(0, ...cells.map(({ length }) => length))
-    // The total is longer than its parts.
-    const digits = longest + (column.total === 'sum' ? 2 : 0)
+    // The total is longer than its parts, the more the more of them there are.
+    const digits = longest + (column.total === 'sum' ? moreDigits(cells.length) : 0)
     return isFigure(column.type) ? Math.max(usual, digits * POINTS.digit) : usual
   }
   // Later rows may have values even if the first ones have none.
@@ -119,6 +119,10 @@ function pointsWanted(column: Column, cells: string[]) {
   const nearlyLongest = lengths[Math.ceil((lengths.length - 1) * 0.99)] ?? usual
   return Math.max(labelLength(column.label) * POINTS.label, Math.min(nearlyLongest, usual * 2.2))
 }
+
+/** How many letters a sum of so many numbers can have more than the longest: digits and separators. */
+const moreDigits = (count: number) =>
+  Math.max(2, Math.ceil((4 / 3) * Math.log10(Math.max(1, count))))
 
 /** Distributes the points: all get the wanted width plus a share of the rest, or at most a common maximum. */
 function share(wanted: number[], points: number): number[] {

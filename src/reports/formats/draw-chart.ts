@@ -354,7 +354,7 @@ function legend(chart: Shown, width: number): string[] {
 }
 
 function heatmap(chart: Heatmap, { width, height }: Size, write: Write): string[] {
-  const max = Math.max(1, ...chart.values.flat())
+  const max = Math.max(0.1, ...chart.values.flat())
   const left = 8 + Math.max(...chart.rows.map(textWidth))
   const bottom = height - 20
   const across = (width - 2 - left) / chart.columns.length

@@ -1,13 +1,16 @@
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 
-/** The fonts that a text needs. They are part of the installation: a PDF looks the same everywhere. */
+/** The fonts that a text needs. They are part of the project: a PDF looks the same everywhere. */
 export function fontsFor(text: string) {
   const needed = TYPEFACES.filter(({ script }) => !script || script.test(text))
   return {
     families: needed.map(({ family }) => family),
-    files: needed.flatMap(({ files }) => files.map(pathOf)),
+    files: needed.flatMap(({ files }) => files),
   }
 }
+
+/** See fonts/README.md. */
+const FOLDER = join(import.meta.dirname, '../../../fonts')
 
 type Typeface = { family: string; files: string[]; script?: RegExp }
 
@@ -35,7 +38,7 @@ const SCRIPTS = [
 const notoSans = (script: string): Typeface => ({
   family: `Noto Sans ${script}`,
   script: new RegExp(`\\p{Script=${script}}`, 'u'),
-  files: weights(`noto-sans-${script.toLowerCase()}`, `NotoSans${script}`, '400Regular', '700Bold'),
+  files: filesOf(`NotoSans${script}`, 'Regular', 'Bold'),
 })
 
 /** In the order in which Typst looks for a character. */
@@ -43,30 +46,28 @@ const TYPEFACES: Typeface[] = [
   {
     // Latin, Greek, Cyrillic and Devanagari.
     family: 'Noto Sans',
-    files: weights('noto-sans', 'NotoSans', '400Regular', '700Bold'),
+    files: filesOf('NotoSans', 'Regular', 'Bold'),
   },
   ...SCRIPTS.map(notoSans),
   {
     family: 'NanumGothic',
     script: /\p{Script=Hangul}/u,
-    files: weights('nanum-gothic', 'NanumGothic', '400Regular', '700Bold'),
+    files: filesOf('NanumGothic', 'Regular', 'Bold'),
   },
   {
     // All Chinese characters, simplified and traditional, and the Japanese syllables.
     family: 'Noto Sans SC',
     script:
       /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\u3000-\u303f\uff00-\uffef]/u,
-    files: weights('noto-sans-sc', 'NotoSansSC', '400Regular'),
+    files: filesOf('NotoSansSC', 'Regular'),
   },
   {
     family: 'Noto Color Emoji',
     script: /\p{Extended_Pictographic}|\p{Regional_Indicator}/u,
-    files: weights('noto-color-emoji', 'NotoColorEmoji', '400Regular'),
+    files: filesOf('NotoColorEmoji', 'Regular'),
   },
 ]
 
-function weights(name: string, file: string, ...weights: string[]) {
-  return weights.map((weight) => `@expo-google-fonts/${name}/${weight}/${file}_${weight}.ttf`)
+function filesOf(font: string, ...weights: string[]) {
+  return weights.map((weight) => join(FOLDER, `${font}-${weight}.ttf`))
 }
-
-const pathOf = (file: string) => fileURLToPath(import.meta.resolve(file))

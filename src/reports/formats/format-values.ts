@@ -1,3 +1,4 @@
+import { countDecimals } from '../../contract/currency-digits.ts'
 import type { Unit } from '../chart.ts'
 import type {
   Cell,
@@ -18,17 +19,25 @@ export function cellWriters({
 }: Pick<ReportResult, 'parameters' | 'columns' | 'locale'>) {
   const local = localTime(parameters.timeZone)
   const words = wordsOf(locale)
-  return columns.map(({ type, currency, currencyIn, fixedWords, isDate }) => {
-    const currencyAt = columns.findIndex(({ name }) => name === currencyIn)
-    return (cell: Cell, row: Cell[]): string => {
-      if (type === 'dateTime' && typeof cell === 'number') return words.writeDate(local(cell))
-      if (typeof cell === 'string' && (type === 'date' || isDate)) return words.writeDate(cell)
-      if (typeof cell === 'string') return sayCell(cell, fixedWords, words)
-      const own = currencyAt < 0 ? currency : String(row[currencyAt])
-      return writeCell(type, cell, own ?? null, words.locale)
-    }
-  })
+  return columns.map(
+    ({ type, currency, currencyIn, fixedWords, isDate, emptyAs, labelInHours }) => {
+      const currencyAt = columns.findIndex(({ name }) => name === currencyIn)
+      return (cell: Cell, row: Cell[]): string => {
+        if (type === 'dateTime' && typeof cell === 'number') return words.writeDate(local(cell))
+        if (typeof cell === 'string' && (type === 'date' || isDate)) return words.writeDate(cell)
+        if (cell === null && emptyAs) return words.say(emptyAs)
+        if (typeof cell === 'string') return sayCell(cell, fixedWords, words)
+        if (labelInHours && cell !== null) return writeMinutes(cell, words.locale)
+        const own = currencyAt < 0 ? currency : String(row[currencyAt])
+        return writeCell(type, cell, own ?? null, words.locale)
+      }
+    },
+  )
 }
+
+/** The columns with the labels for hours and minutes. */
+export const labelledInHours = (columns: Column[]): Column[] =>
+  columns.map((column) => ({ ...column, label: column.labelInHours ?? column.label }))
 
 /** A text of a column with these `fixedWords`. */
 export function sayCell(cell: string, fixedWords: Column['fixedWords'], words: Words) {
@@ -44,21 +53,23 @@ function writeCell(type: ColumnType, cell: Cell, currency: string | null, locale
   if (cell === null) return ''
   if (typeof cell === 'string') return cell
   if (type === 'money') return decimalsOf(currency, locale).format(cell)
+  if (type === 'decimal') return oneDecimal(locale).format(cell)
   return type === 'percent' ? `${oneDecimal(locale).format(cell)} %` : whole(locale).format(cell)
 }
 
-/** The total of a column. Amounts in several currencies are listed, not added. */
+/** The total of a column. Amounts in several currencies are listed, each on a line, not added. */
 export function writeTotal(
-  { type, currency }: Column,
+  { type, currency, labelInHours }: Column,
   total: Totals[string] | undefined,
   locale: string,
 ): string {
+  if (labelInHours && typeof total === 'number') return writeMinutes(total, locale)
   if (total === null || typeof total !== 'object') {
     return writeCell(type, total ?? null, currency ?? null, locale)
   }
   return Object.entries(total)
     .map(([one, amount]) => `${one}\u00a0${decimalsOf(one, locale).format(amount)}`)
-    .join(', ')
+    .join('\n')
 }
 
 /** Numbers with the decimals of a currency: two for CHF, none for JPY. */
@@ -76,19 +87,6 @@ function decimalsOf(currency: string | null, locale: string) {
   return format
 }
 const amounts = new Map<string, Intl.NumberFormat>()
-
-/** Cached for long lists. */
-export function countDecimals(currency: string | null) {
-  if (currency === null) return 2
-  let decimals = decimalsKnown.get(currency)
-  if (decimals === undefined) {
-    const format = new Intl.NumberFormat('en', { style: 'currency', currency })
-    decimals = format.resolvedOptions().maximumFractionDigits ?? 2
-    decimalsKnown.set(currency, decimals)
-  }
-  return decimals
-}
-const decimalsKnown = new Map<string, number>()
 
 /** Removes characters that change the direction of text: they can make one name look like another. */
 export const removeBidiControls = (text: string) =>
@@ -124,6 +122,15 @@ export function writeFigure({ value, unit, currency, words: own }: Figure, words
   return whole(words.locale).format(value)
 }
 
+/** `168 h 27 min`: hours and minutes, which do not wrap. */
+function writeMinutes(exactMinutes: number, locale: string) {
+  const minutes = Math.round(exactMinutes)
+  const [hours, rest] = [Math.floor(minutes / 60), minutes % 60]
+  if (hours === 0) return `${rest}\u00a0min`
+  const written = `${whole(locale).format(hours)}\u00a0h`
+  return rest === 0 ? written : `${written}\u00a0${rest}\u00a0min`
+}
+
 /** From ten hours on, minutes are rounded away. */
 function writeDuration(exactMinutes: number, locale: string) {
   const minutes = Math.round(exactMinutes)
@@ -137,7 +144,7 @@ export type Change = { text: string; trend: 'good' | 'bad' | 'even' }
 
 /** How a figure changed since the range that it is compared with. */
 export function writeChange(kpi: KpiResult, comparison: Comparison | null, words: Words): Change {
-  const { valueToDate: value, previous, unit, better } = kpi
+  const { valueToDate: value, previous, unit } = kpi
   const { say } = words
   if (!comparison) return { text: say('in the future'), trend: 'even' }
   const isSame = value === kpi.value || kpi.words !== undefined
@@ -149,10 +156,11 @@ export function writeChange(kpi: KpiResult, comparison: Comparison | null, words
   }
   if (value === null) return { text: say('nothing to compare'), trend: 'even' }
   const delta = Math.round((value - previous) * 10) / 10
-  const trend = delta === 0 || !better ? 'even' : delta > 0 === (better === 'more') ? 'good' : 'bad'
+  const trend = delta === 0 || !kpi.trend ? 'even' : kpi.trend === 'better' ? 'good' : 'bad'
   if (delta === 0) return { text: `${soFar}${say('as before')}`, trend }
   const phrases = CHANGES[comparison.until ? 'point' : 'period']
-  const change = describeChange({ value, previous, delta, unit }, phrases, words)
+  const period = namePeriod(comparison, words)
+  const change = describeChange({ value, previous, delta, unit, period }, phrases, words)
   return { text: `${soFar}${change}`, trend }
 }
 
@@ -161,35 +169,35 @@ type Phrases = Record<'points' | 'fromNothing' | 'times' | 'share', string>
 /** Complete phrases, because their grammar differs between languages. */
 export const CHANGES: Record<'period' | 'point', Phrases> = {
   period: {
-    points: '{change} pt vs. the period before',
-    fromNothing: 'from 0 in the period before',
-    times: '{times} times the period before',
-    share: '{change} % vs. the period before',
+    points: '{change} pt vs. {period}',
+    fromNothing: 'from 0 in {period}',
+    times: '{times} times {period}',
+    share: '{change} % vs. {period}',
   },
   point: {
-    points: '{change} pt vs. the same point before',
-    fromNothing: 'from 0 at the same point before',
-    times: '{times} times the same point before',
-    share: '{change} % vs. the same point before',
+    points: '{change} pt vs. {period} to the same point',
+    fromNothing: 'from 0 in {period} to the same point',
+    times: '{times} times {period} to the same point',
+    share: '{change} % vs. {period} to the same point',
   },
 }
 
-type Delta = { value: number; previous: number; delta: number; unit: Unit }
+type Delta = { value: number; previous: number; delta: number; unit: Unit; period: string }
 
 function describeChange(change: Delta, phrases: Phrases, { say, locale }: Words) {
-  const { value, previous, delta, unit } = change
+  const { value, previous, delta, unit, period } = change
   const sign = delta > 0 ? '+' : '−'
   if (unit === 'percent') {
     const points = oneDecimal(locale).format(Math.abs(delta))
-    return say(phrases.points, { change: `${sign}${points}` })
+    return say(phrases.points, { change: `${sign}${points}`, period })
   }
-  if (previous === 0) return say(phrases.fromNothing)
+  if (previous === 0) return say(phrases.fromNothing, { period })
   const times = value / previous
   if (times >= 11) {
-    return say(phrases.times, { times: whole(locale).format(Math.round(times)) })
+    return say(phrases.times, { times: whole(locale).format(Math.round(times)), period })
   }
   const share = oneDecimal(locale).format(Math.abs(100 * (times - 1)))
-  return say(phrases.share, { change: `${sign}${share}` })
+  return say(phrases.share, { change: `${sign}${share}`, period })
 }
 
 type Head = Pick<
@@ -231,23 +239,54 @@ export function describeScope(result: Head): [label: string, value: string][] {
 
 function describeComparison(
   { startDate, endDate, until, note }: Comparison,
-  { say, writeDate }: Words,
+  words: Words,
 ): [string, string] {
+  const { say, writeDate } = words
   const label = say('Compared with')
   if (note !== null) return [label, note]
-  const begin = writeDate(startDate)
-  const end =
+  const period = writePeriod({ startDate, endDate }, words)
+  return [
+    label,
     until === null
-      ? writeDate(endDate)
-      : say('{until}, the same point', { until: writeDate(until) })
-  return [label, begin === end ? begin : `${begin} – ${end}`]
+      ? period
+      : say('{period}, to the same point ({until})', { period, until: writeDate(until) }),
+  ]
 }
 
-/** Both days of a period. */
-export const writePeriod = (
-  { startDate, endDate }: { startDate: string; endDate: string },
-  { writeDate }: Words,
-) => `${writeDate(startDate)} – ${writeDate(endDate)}`
+type Period = { startDate: string; endDate: string }
+
+/** `1–31 October 2026`, as the language writes it. */
+export const writePeriod = (period: Period, words: Words) =>
+  formatRange(period, words, { day: 'numeric', month: 'long', year: 'numeric' })
+
+/** A month or a year by its name, other days as short as possible: `October 2026`, `5–11 Oct`. */
+export function namePeriod({ startDate, endDate }: Period, words: Words) {
+  const [first, next] = [startDate, Temporal.PlainDate.from(endDate).add({ days: 1 }).toString()]
+  const begin = Temporal.PlainDate.from(first)
+  if (next === begin.add({ months: 1 }).toString() && begin.day === 1) {
+    return begin.toLocaleString(dateLocale(words), { month: 'long', year: 'numeric' })
+  }
+  if (next === begin.add({ years: 1 }).toString() && begin.dayOfYear === 1)
+    return String(begin.year)
+  return formatRange({ startDate, endDate }, words, { day: 'numeric', month: 'short' })
+}
+
+function formatRange(
+  { startDate, endDate }: Period,
+  words: Words,
+  options: Intl.DateTimeFormatOptions,
+) {
+  const format = new Intl.DateTimeFormat(dateLocale(words), { ...options, timeZone: 'UTC' })
+  const [begin, end] = [startDate, endDate].map((day) => Date.parse(`${day}T00:00:00Z`))
+  // Thin spaces are in no font of the PDF, and days of one month need none: `1–31 October 2026`.
+  return format
+    .formatRange(begin!, end!)
+    .replaceAll(/[\u2009\u202f]/g, ' ')
+    .replace(/^(\d{1,2}\.?) – (?=\d)/, '$1–')
+}
+
+/** English writes the day before the month, as all its regions understand it. */
+const dateLocale = ({ language, locale }: Words) => (language === 'en' ? 'en-GB' : locale)
 
 /** `2026-10-01 08:00 CEST`. */
 function writeMoment(epochMs: number, timeZone: string, { writeDate }: Words) {

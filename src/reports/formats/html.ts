@@ -4,6 +4,7 @@ import { chartsPerRow, drawCharts } from './draw-chart.ts'
 import {
   cellWriters,
   describeScope,
+  labelledInHours,
   removeBidiControls,
   writeChange,
   writeFigure,
@@ -15,7 +16,8 @@ import { wordsOf, type Words } from '../words.ts'
 import { isFigure, type Cell, type Column, type KpiResult, type ReportResult } from '../report.ts'
 
 /** A page with inline styles and charts, without scripts and external resources. */
-export async function* toHtml(result: ReportResult): AsyncIterable<string> {
+export async function* toHtml(given: ReportResult): AsyncIterable<string> {
+  const result = { ...given, columns: labelledInHours(given.columns) }
   const { columns } = result
   const words = wordsOf(result.locale)
   const writers = cellWriters(result)
@@ -51,7 +53,7 @@ export async function* toHtml(result: ReportResult): AsyncIterable<string> {
     const cells = columns.map((column, i) => {
       if (!column.total) return `<td>${i === 0 ? escape(words.say('Total')) : ''}</td>`
       const written = writeTotal(column, totals[column.name], words.locale)
-      return `<td${cellClass(column.type)}>${escape(written)}</td>`
+      return `<td${cellClass(column.type)}>${escape(written).replaceAll('\n', '<br>')}</td>`
     })
     yield `<tfoot><tr>${cells.join('')}</tr></tfoot>\n`
   }

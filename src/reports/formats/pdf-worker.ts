@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { constants, setPriority } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { drawCharts } from './draw-chart.ts'
@@ -17,6 +18,9 @@ const MAX_ROWS_OF_SINGLE_PIECE = 1_000
 /** Tags take much time: see docs/decisions/0026-report-files.md. */
 const MAX_TAGGED_ROWS = 500
 const ROWS_PER_PIECE = 500
+// Requests and the engine come first.
+setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
+
 const TEMPLATE = readFileSync(join(import.meta.dirname, 'report.typ'), 'utf8')
 
 async function makePdf() {
@@ -91,11 +95,12 @@ function compileToFit(typst: Typst, piece: Piece): SetReport {
 const compileLast = (typst: Typst, piece: Piece) =>
   keepRowsWithDefinitions(typst, piece, compile(typst, piece))
 
-/** Moves rows to the last page if it has only definitions. */
+/** Moves rows to the last page if it has only definitions, unless that would move the whole table. */
 function keepRowsWithDefinitions(typst: Typst, piece: Piece, set: SetReport) {
   const { rowPages, definitionsPage } = set.layout
   const isApart = definitionsPage !== null && rowPages.some((page) => page < definitionsPage)
-  return isApart ? compile(typst, { ...piece, keptRows: KEPT_ROWS }) : set
+  const isLong = piece.rows.length > KEPT_ROWS
+  return isApart && isLong ? compile(typst, { ...piece, keptRows: KEPT_ROWS }) : set
 }
 
 const KEPT_ROWS = 3

@@ -14,6 +14,7 @@ import {
 import {
   cellWriters,
   describeScope,
+  labelledInHours,
   removeBidiControls,
   writeChange,
   writeFigure,
@@ -25,6 +26,7 @@ import {
 import { chartsPerRow } from './draw-chart.ts'
 import type { Logo, ReportResult } from '../report.ts'
 import { wordsOf } from '../words.ts'
+import { SUFFIX } from '../../version.ts'
 
 export type PageSize = 'A4' | 'Letter'
 
@@ -122,7 +124,7 @@ function command(): [string, string[]] {
     '--wasm-lazy-validation',
     // Without it, WebAssembly reserves more virtual memory than the limit.
     '--disable-wasm-trap-handler',
-    join(import.meta.dirname, 'pdf-worker.ts'),
+    join(import.meta.dirname, `pdf-worker${SUFFIX}`),
   ]
   const prlimit = ['/usr/bin/prlimit', '/bin/prlimit'].find((path) => existsSync(path))
   const [name, ...parts] = prlimit ? [prlimit, `--as=${MAX_MEMORY_BYTES}`, ...program] : program
@@ -138,7 +140,8 @@ const environment = () => ({
   NODE_COMPILE_CACHE: join(import.meta.dirname, '../../../node_modules/.cache/bellwether'),
 })
 
-async function feed(input: NodeJS.WritableStream, result: ReportResult, pageSize: PageSize) {
+async function feed(input: NodeJS.WritableStream, given: ReportResult, pageSize: PageSize) {
+  const result = { ...given, columns: labelledInHours(given.columns) }
   const send = async (message: Opening | Closing | string[][]) => {
     if (!input.write(`${JSON.stringify(message)}\n`)) await once(input, 'drain')
   }

@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads'
 import type { ReportFormat } from '../../contract/report.ts'
 import type { ReportResult } from '../report.ts'
 import type { Answered, Sent } from './writer-thread.ts'
+import { SUFFIX } from '../../version.ts'
 
 /**
  * Writes CSV, workbooks, HTML and JSON on worker threads, so that a long report does not delay the
@@ -34,7 +35,7 @@ const MAX_MEMORY_MB = 512
 const MAX_BATCHES_AHEAD = 3
 
 class WriterThread {
-  readonly #worker = new Worker(new URL('./writer-thread.ts', import.meta.url), {
+  readonly #worker = new Worker(new URL(`./writer-thread${SUFFIX}`, import.meta.url), {
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: MAX_MEMORY_MB },
   })

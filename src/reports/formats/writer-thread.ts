@@ -1,4 +1,5 @@
 import { writeSync } from 'node:fs'
+import { constants, setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 import type { ReportFormat } from '../../contract/report.ts'
 import type { Cell, ReportResult, Totals } from '../report.ts'
@@ -18,6 +19,9 @@ export type Answered =
   | { kind: 'taken' }
   | { kind: 'done'; size: number }
   | { kind: 'error'; message: string }
+
+// On Linux the priority is that of this thread alone: requests and the engine come first.
+if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
 
 const port = parentPort!
 const answer = (message: Answered) => port.postMessage(message)

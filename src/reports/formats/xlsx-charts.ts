@@ -34,7 +34,11 @@ export function chartSheet(charts: Chart[]) {
 }
 
 const styleOf = (chart: Chart) =>
-  chart.kind !== 'heatmap' && chart.unit === 'percent' ? STYLE.percent : STYLE.integer
+  chart.kind === 'heatmap'
+    ? STYLE.decimal
+    : chart.unit === 'percent'
+      ? STYLE.percent
+      : STYLE.integer
 
 /** The legend must not name a series that the chart does not show. */
 export const dropEmptySeries = (chart: Chart): Chart =>

@@ -65,6 +65,7 @@ export const STYLE = {
   headerIndented: 22,
   moneyOfThree: 23,
   totalMoneyOfThree: 24,
+  decimal: 25,
 }
 
 /** `datePattern`: how the language writes a day, such as `dd.mm.yyyy`. */
@@ -76,12 +77,12 @@ export function stylesXml(datePattern: string) {
   const left = '<alignment horizontal="left" vertical="center"/>'
 
   return xml`<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">
-<numFmts count="6"><numFmt numFmtId="169" formatCode="#,##0.000"/><numFmt numFmtId="164" formatCode="${date}"/><numFmt numFmtId="165" formatCode="hh:mm"/><numFmt numFmtId="166" formatCode="${date}\\ hh:mm:ss"/><numFmt numFmtId="168" formatCode="${date}\\ hh:mm"/><numFmt numFmtId="167" formatCode="0.0&quot; %&quot;"/></numFmts>
+<numFmts count="7"><numFmt numFmtId="170" formatCode="#,##0.0"/><numFmt numFmtId="169" formatCode="#,##0.000"/><numFmt numFmtId="164" formatCode="${date}"/><numFmt numFmtId="165" formatCode="hh:mm"/><numFmt numFmtId="166" formatCode="${date}\\ hh:mm:ss"/><numFmt numFmtId="168" formatCode="${date}\\ hh:mm"/><numFmt numFmtId="167" formatCode="0.0&quot; %&quot;"/></numFmts>
 <fonts count="4">${font(10, '1B2824')}${font(10, '1B2824', true)}${font(18, '1B2824', true)}${font(10, '52615A')}</fonts>
 <fills count="3"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill><fill><patternFill patternType="solid"><fgColor rgb="FFF3F2EC"/></patternFill></fill></fills>
 <borders count="3"><border><left/><right/><top/><bottom/><diagonal/></border><border><left/><right/><top/><bottom style="thin"><color rgb="FFB9BEB9"/></bottom><diagonal/></border><border><left/><right/><top style="thin"><color rgb="FF52615A"/></top><bottom/><diagonal/></border></borders>
 <cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>
-<cellXfs count="25">${[
+<cellXfs count="26">${[
     format({}, middle),
     format({ fontId: 1, fill: 2, border: 1 }, middle),
     format({ fontId: 1, fill: 2, border: 1 }, right),
@@ -107,6 +108,7 @@ export function stylesXml(datePattern: string) {
     format({ fontId: 1, fill: 2, border: 1 }, '<alignment vertical="center" indent="1"/>'),
     format({ number: 169 }, middle),
     format({ number: 169, fontId: 1, border: 2 }, right),
+    format({ number: 170 }, middle),
   ].join('')}</cellXfs>
 <cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`
 }

@@ -1,4 +1,5 @@
-import { countDecimals, describeScope, sayCell, localTime, writeTotal } from './format-values.ts'
+import { describeScope, sayCell, localTime, writeTotal } from './format-values.ts'
+import { countDecimals } from '../../contract/currency-digits.ts'
 import { hasValues } from '../chart.ts'
 import { isFigure, type Cell, type Column, type KpiResult, type ReportResult } from '../report.ts'
 import { wordsOf, type Words } from '../words.ts'
@@ -219,7 +220,11 @@ function totalsRow({ columns, totals: read, locale }: ReportResult, rowCount: nu
     const value = totals[name]
     // A formula would add amounts of different currencies.
     if (typeof value === 'object' && value) {
-      return textCell(place, writeTotal(columns[i]!, value, locale), STYLE.totalLabel)
+      return textCell(
+        place,
+        writeTotal(columns[i]!, value, locale).replaceAll('\n', ', '),
+        STYLE.totalLabel,
+      )
     }
     const plain = type === 'money' ? moneyStyle(currency) : STYLE[type]
     const style = TOTAL_STYLES.get(plain) ?? STYLE.totalInteger
