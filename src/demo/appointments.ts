@@ -1,5 +1,6 @@
 import type { PastStatusChange } from '../store/demo-history.ts'
 import { clientId, countJoined } from './clients.ts'
+import practice from './content/practice.json' with { type: 'json' }
 import {
   LOCATIONS,
   priceAt,
@@ -8,6 +9,7 @@ import {
   serviceMinutes,
   staffId,
   staffMember,
+  TIME_ZONE,
 } from './practice.ts'
 import type { Period } from './period.ts'
 import type { Random } from './random.ts'
@@ -17,10 +19,7 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
 /** The statuses that the practice added to the usual ones. */
-export const statusLines = [
-  { status: 'LATE_CANCELLED', label: 'Cancelled too late', outcome: 'MISSED', live: false },
-  { status: 'ENDED_EARLY', label: 'Ended early', outcome: 'KEPT', live: false, liveAfter: true },
-].map((status) => ({ kind: 'status', objectType: 'CALENDAR', ...status }))
+export const statusLines = practice.statuses.map((status) => ({ kind: 'status', ...status }))
 
 /** Up to this many days back, appointments that took place also have a time of closing. */
 const CLOSED_DAYS = 35
@@ -120,7 +119,7 @@ function newAppointment(booking: Wanted, random: Random) {
   const startTime = start + (random.chance(0.3) ? 30 * MINUTE : 0)
   const endTime = startTime + serviceMinutes(service) * MINUTE
   const lead = Math.ceil(-Math.log(1 - random.next()) * 9)
-  const midnight = noonOf(period.today, 'UTC') - 12 * HOUR
+  const midnight = noonOf(period.today, TIME_ZONE) - 12 * HOUR
   const bookedTime = Math.min(
     startTime - lead * DAY - random.between(0, 9) * HOUR,
     midnight - HOUR - random.between(0, 100) * MINUTE,
@@ -128,7 +127,7 @@ function newAppointment(booking: Wanted, random: Random) {
   // Clients with a low number come more often.
   const client = Math.floor(random.next() ** 1.7 * countJoined(bookedTime, period, clients))
   const status = chooseStatus({ day, today: period.today, client }, random)
-  const note = random.chance(0.12) ? random.pick(NOTES) : undefined
+  const note = random.chance(0.12) ? random.pick(practice.notes) : undefined
   const { location } = staffMember(member)
   const visit = { status, bookedTime, startTime, endTime, midnight }
   return {
@@ -144,7 +143,9 @@ function newAppointment(booking: Wanted, random: Random) {
       status,
       ...priceAt(location, service, random),
       ...(note ? { note } : {}),
-      ...(status === 'CANCELLED' && random.chance(0.5) ? { changeNote: random.pick(EXCUSES) } : {}),
+      ...(status === 'CANCELLED' && random.chance(0.5)
+        ? { changeNote: random.pick(practice.excuses) }
+        : {}),
       bookedTime,
       createdDate: bookedTime,
     },
@@ -193,14 +194,3 @@ function changeOf({ status, bookedTime, startTime, endTime, midnight }: Visit, r
   const isRecent = endTime > midnight - CLOSED_DAYS * DAY
   return isRecent || status === 'NO_SHOW' ? Math.min(endTime + closing, midnight) : undefined
 }
-
-const NOTES = [
-  'Prefers the room at the back.',
-  'Brings an interpreter.',
-  'Left knee, after surgery.',
-  'Please call when you are downstairs.',
-  'Insurance form is in the file.',
-  'Comes with a dog.',
-]
-
-const EXCUSES = ['Ill in bed.', 'Has to work.', 'The child has no care today.', 'Will call again.']

@@ -1,16 +1,21 @@
 import type { Db } from '../database/database.ts'
-import { findBusiness } from '../store/businesses.ts'
 import { listActiveDefinitions, listDefinitions } from '../store/event-definitions.ts'
 import { importLines, type Imported, type Line } from '../scheduling/import.ts'
 import { followPastStatuses } from '../scheduling/past-statuses.ts'
-import { hasAppointment, recordPastStatuses, type PastStatusChange } from '../store/demo-history.ts'
+import {
+  hasAppointment,
+  linkInvitations,
+  recordPastStatuses,
+  type PastStatusChange,
+} from '../store/demo-history.ts'
 import { appointments, noonOf, statusLines, type Booking } from './appointments.ts'
 import { clientLine, joinedTime } from './clients.ts'
+import practice from './content/practice.json' with { type: 'json' }
 import { recordPastMessages } from './history.ts'
 import { categoryLines, definitionLines, templateLines } from './messages.ts'
 import { campaigns, classes, disclaimers, FORMS, recalls } from './other-objects.ts'
 import type { Period } from './period.ts'
-import { LOCATIONS, serviceLines, staffLine, TEAM_SIZE } from './practice.ts'
+import { LOCATIONS, serviceLines, staffLine, TEAM_SIZE, TIME_ZONE } from './practice.ts'
 import { Random } from './random.ts'
 
 export type Demo = {
@@ -29,20 +34,7 @@ const MAX_TEAMS = 25
 const MAX_CLIENTS = 60_000
 
 /** The business that `bellwether seed` creates unless it is given one. */
-export const DEMO_BUSINESS = {
-  name: 'Lindenhof Physiotherapy',
-  timeZone: 'Europe/Zurich',
-  emailAddress: 'hello@lindenhof.example',
-  phone: '+41 44 555 01 00',
-  language: 'en',
-  externalId: null,
-  senderDomains: [],
-  accentColor: '#2f5d50',
-  website: 'https://lindenhof.example',
-  bookingUrl: 'https://lindenhof.example/book',
-  replyTo: null,
-  active: true,
-}
+export const DEMO_BUSINESS = practice.business
 
 /**
  * Fills a business with 15 past and 3 future months of a practice. All objects have an `externalId`,
@@ -50,10 +42,7 @@ export const DEMO_BUSINESS = {
  */
 export async function loadDemo(db: Db, demo: Demo): Promise<Imported> {
   const { businessId, user, now, seed = 1, appointments: count = APPOINTMENTS } = demo
-  const business = await findBusiness(db, businessId)
-  const today = now()
-    .toZonedDateTimeISO(business?.timeZone ?? DEMO_BUSINESS.timeZone)
-    .toPlainDate()
+  const today = now().toZonedDateTimeISO(TIME_ZONE).toPlainDate()
   const period = { first: today.subtract({ months: 15 }), today, last: today.add({ months: 3 }) }
   const known = await listDefinitions(db, businessId, { afterId: 0, limit: 500 })
   const described = new Set(known.map((definition) => definition.description))
@@ -80,6 +69,7 @@ export async function loadDemo(db: Db, demo: Demo): Promise<Imported> {
     onProgress: (done) => demo.onProgress?.(Math.min(1, done / expected), done),
   })
   await recordPastStatuses(db, businessId, changes)
+  if (!isLoaded) await linkInvitations(db, businessId)
   await followPastStatuses(db, { businessId, changes, definitions: own, now: now() })
   await recordPastMessages(db, businessId, today)
   return imported

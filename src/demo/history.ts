@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { OBJECT_NAMES, REASONS } from '../contract/reasons.ts'
 import type { Db } from '../database/database.ts'
+import { draftContent } from '../email/message.ts'
 import {
   drawTriggerIds,
   insertPastMessages,
@@ -16,29 +17,26 @@ import {
   type PastTrigger,
   type SentDefinition,
 } from '../store/demo-history.ts'
+import { sentAutomations } from './messages.ts'
+import { TIME_ZONE } from './practice.ts'
+import { encodeBody } from '../store/message-bodies.ts'
 
 /** The messages that were sent, refused or bounced before the demo is loaded. */
 
-const TIME_ZONE = 'Europe/Zurich'
 const MISSED = ['NO_SHOW', 'LATE_CANCELLED']
 const REFUSED = '550 5.7.1 message refused'
 const BOUNCED = 'bounced: 5.2.2 the mailbox is full'
 /** Each statement checks its mails against all triggers, so a few large statements are faster. */
 const MESSAGES_AT_ONCE = 2_500
 
-/** When each automation began to send: some a year ago, the others two months ago. */
-function sinceWhen(today: Temporal.PlainDate): Map<string, Temporal.Instant> {
-  const start = (day: Temporal.PlainDate) => day.toZonedDateTime(TIME_ZONE).toInstant()
-  const longAgo = start(today.subtract({ months: 12 }))
-  const recently = start(today.subtract({ days: 62 }))
-  return new Map([
-    ['Remind two days before', longAgo],
-    ['Send the invitation', longAgo],
-    ['Remind members on the day', recently],
-    ['Ask a day after the visit', recently],
-    ['Remind students of their class', recently],
-  ])
-}
+/** When each automation began to send. */
+const sinceWhen = (today: Temporal.PlainDate) =>
+  new Map(
+    sentAutomations.map(({ description, sentFor }) => [
+      description,
+      today.subtract(sentFor).toZonedDateTime(TIME_ZONE).toInstant(),
+    ]),
+  )
 
 /** Writes each message once. The result depends on the day, not on the time of the load. */
 export async function recordPastMessages(db: Db, businessId: number, today: Temporal.PlainDate) {
@@ -185,6 +183,7 @@ function emailsOf(message: Message, businessId: number, eventTriggerId: number):
   }
   return to.flatMap(({ clientId, firstName, emailAddress }): PastEmail[] => {
     if (emailAddress === null) return []
+    const text = `Hello ${firstName},\n\nit is about ${when.toString({ smallestUnit: 'minute' }).replace('T', ', ')}.`
     return [
       {
         businessId,
@@ -199,7 +198,7 @@ function emailsOf(message: Message, businessId: number, eventTriggerId: number):
         toAddress: emailAddress,
         fromAddress: 'hello@lindenhof.example',
         subject: definition.templateName,
-        text: `Hello ${firstName},\n\nit is about ${when.toString({ smallestUnit: 'minute' }).replace('T', ', ')}.`,
+        message: encodeBody(draftContent({ html: null, text }), null),
         messageId: `<demo-${eventTriggerId}-${clientId}@lindenhof.example>`,
         status: isFailed ? 'FAILED' : 'SENT',
         statusReason: isFailed ? REFUSED : fate === 'BOUNCED' ? BOUNCED : null,

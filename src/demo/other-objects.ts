@@ -1,8 +1,9 @@
 import type { PastStatusChange } from '../store/demo-history.ts'
 import { noonOf, type Booking } from './appointments.ts'
 import { clientId } from './clients.ts'
+import practice from './content/practice.json' with { type: 'json' }
 import type { Period } from './period.ts'
-import { LOCATIONS, serviceId, staffId } from './practice.ts'
+import { LOCATIONS, serviceId, staffId, TIME_ZONE } from './practice.ts'
 import type { Random } from './random.ts'
 
 /** Everything except appointments: classes, campaigns, recalls, forms to sign. */
@@ -10,15 +11,11 @@ import type { Random } from './random.ts'
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
-const COURSES = [
-  { name: 'Pilates for backs', weekday: 1, hour: 18, location: 0, staff: 1, capacity: 12 },
-  { name: 'Prenatal yoga', weekday: 3, hour: 17, location: 1, staff: 4, capacity: 10 },
-  { name: 'Running school', weekday: 6, hour: 9, location: 1, staff: 5, capacity: 14 },
-  { name: 'Mobility at lunch', weekday: 4, hour: 12, location: 2, staff: 6, capacity: 8 },
-]
-
 export function* classes({ first, today, last }: Period, random: Random) {
-  for (const [course, { name, weekday, hour, location, staff, capacity }] of COURSES.entries()) {
+  for (const [
+    course,
+    { name, weekday, hour, location, staff, capacity },
+  ] of practice.courses.entries()) {
     const { timeZone, externalId } = LOCATIONS[location]!
     let day = first.add({ days: (weekday - first.dayOfWeek + 7) % 7 })
     for (let week = 0; Temporal.PlainDate.compare(day, last) <= 0; week += 1) {
@@ -57,23 +54,14 @@ export function* campaigns(
   changes: PastStatusChange[] | undefined,
 ) {
   const noon = noonOf(today, 'UTC')
-  yield {
-    kind: 'invitationCampaign',
-    externalId: 'demo-campaign-0',
-    name: 'Back school in spring',
-    description: 'Six weeks for everyone who sits too much.',
-    expiresTime: noon - 120 * DAY,
-    bookingUrl: 'https://book.lindenhof.example/back-school',
-    createdDate: noon - 170 * DAY,
-  }
-  yield {
-    kind: 'invitationCampaign',
-    externalId: 'demo-campaign-1',
-    name: 'Winter check-up',
-    description: 'Half an hour with us before the skiing season; free for members.',
-    expiresTime: noon + 28 * DAY,
-    bookingUrl: 'https://book.lindenhof.example/check-up',
-    createdDate: noon - 15 * DAY,
+  for (const [i, { createdInDays, expiresInDays, ...campaign }] of practice.campaigns.entries()) {
+    yield {
+      kind: 'invitationCampaign',
+      externalId: `demo-campaign-${i}`,
+      ...campaign,
+      expiresTime: noon + expiresInDays * DAY,
+      createdDate: noon + createdInDays * DAY,
+    }
   }
   for (let i = 0; i < 140; i += 1) {
     const isOver = i < 80
@@ -115,7 +103,7 @@ function withFirstStatus<Body extends { externalId: string; status: string }>(
 }
 
 export function* recalls({ today }: Period, random: Random) {
-  const noon = noonOf(today, 'Europe/Zurich')
+  const noon = noonOf(today, TIME_ZONE)
   for (let i = 0; i < 160; i += 1) {
     const dueInDays = random.between(-300, 180)
     const location = random.pick(LOCATIONS)
@@ -140,21 +128,10 @@ type Signing = { bookings: Booking[]; changes: PastStatusChange[] | undefined }
 /** Clients are asked to sign when they book, and most sign before they come. */
 export function* disclaimers({ first, today }: Period, random: Random, signing: Signing) {
   const createdDate = noonOf(first.subtract({ days: 60 }), 'UTC')
-  yield {
-    kind: 'disclaimerForm',
-    externalId: 'demo-form-0',
-    name: 'Consent to treatment',
-    body: 'I have been told how I am treated, what it may do, and what else could be done.\nI agree.',
-    createdDate,
+  for (const [i, form] of practice.forms.entries()) {
+    yield { kind: 'disclaimerForm', externalId: `demo-form-${i}`, ...form, createdDate }
   }
-  yield {
-    kind: 'disclaimerForm',
-    externalId: 'demo-form-1',
-    name: 'Use of my data',
-    body: 'You may keep what you need to know for my treatment, and send me reminders.',
-    createdDate,
-  }
-  const midnight = noonOf(today, 'Europe/Zurich') - 12 * HOUR
+  const midnight = noonOf(today, TIME_ZONE) - 12 * HOUR
   const { bookings, changes } = signing
   const count = Math.min(FORMS, bookings.length)
   for (let i = 0; i < count; i += 1) {

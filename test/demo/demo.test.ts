@@ -31,8 +31,8 @@ test('the demo data has plausible shares and dates, and loading it again adds no
     disclaimerForm: 2,
     disclaimer: 220,
     emailCategory: 3,
-    emailTemplate: 45,
-    eventDefinition: 15,
+    emailTemplate: 57,
+    eventDefinition: 19,
   })
   assert.ok(accepted.classSchedule! > 250)
 
@@ -85,7 +85,8 @@ async function assertHistory({ db, clock }: World) {
            (select count(*) from class_schedule where attendance <> '[]') as "classesWithAttendance",
            (select count(*) from audit where object = 'calendar' and change = 'CHANGED') as "statusChanges",
            (select count(*) from audit_entry where object = 'calendar' and change = 'CHANGED'
-              and (before ->> 'status' <> 'OPEN' or time > ${clock.now()})) as impossible,
+              and (before ->> 'status' not in ('OPEN', after ->> 'status')
+                or time > ${clock.now()})) as impossible,
            (select count(*) from audit_entry e join disclaimer d on d.disclaimer_id::text = e.id
             where e.object = 'disclaimer' and e.change = 'CHANGED' and e.after ->> 'status' = 'SIGNED'
               and e.time between d.created_date and ${clock.now()}) as "signedLater",
@@ -103,6 +104,23 @@ async function assertHistory({ db, clock }: World) {
   assert.ok(exact.classesWithAttendance! > 200)
   assert.deepEqual([exact.currencies, exact.impossible], [2, 0])
 }
+
+test('nothing in the demo is dated after its loading, also just after midnight of the practice', async (t) => {
+  const world = await startWorld(t)
+  const midnight = world.clock
+    .now()
+    .toZonedDateTimeISO('Europe/Zurich')
+    .add({ days: 1 })
+    .startOfDay()
+    .toInstant()
+  world.clock.advance(world.clock.now().until(midnight.add({ minutes: 5 })))
+  await load(world, { appointments: 2_000 })
+  const now = world.clock.now()
+  const [late] = await world.db.query(sql`
+    select (select count(*) from audit where time > ${now}) as changes,
+           (select count(*) from calendar where booked_time > ${now}) as bookings`)
+  assert.deepEqual(late, { changes: 0, bookings: 0 })
+})
 
 test('reminders of the business’s own definitions follow the statuses of the demo', async (t) => {
   const world = await startWorld(t)
@@ -150,7 +168,7 @@ test('bellwether seed creates the business and prints its id', async (t) => {
     DATABASE_URL,
   })
   assert.equal(code, 0, stderr)
-  assert.match(stderr, /^Loaded: .*400 client, 800 calendar.*15 eventDefinition\. Next: .*\n$/)
+  assert.match(stderr, /^Loaded: .*400 client, 800 calendar.*19 eventDefinition\. Next: .*\n$/)
   const businessId = Number(stdout)
   const [row] = await world.database
     .forBusiness(businessId, 'SYSTEM')
