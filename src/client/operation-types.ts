@@ -4,6 +4,7 @@ import type { Business, BusinessWrite } from '../contract/business.ts'
 import type {
   ApiKey,
   ApiKeyWrite,
+  LanguageChoice,
   NewApiKey,
   PasswordLink,
   Session as SessionSchema,
@@ -11,6 +12,7 @@ import type {
   UserInvite,
   UserWrite,
 } from '../contract/credentials.ts'
+import type { ClientData, ErasedCounts } from '../contract/client-data.ts'
 import type { ClientLanguage } from '../contract/client-language.ts'
 import type {
   CheckedTemplate,
@@ -21,7 +23,13 @@ import type {
   TokenGroup,
   TokenQuery,
 } from '../contract/email-template.ts'
-import type { Email, NamedEmail, Suppression, WholeEmail } from '../contract/email.ts'
+import type {
+  Email,
+  NamedEmail,
+  Suppression,
+  SuppressionBody,
+  WholeEmail,
+} from '../contract/email.ts'
 import type { EventAction, EventActionBody } from '../contract/event-action.ts'
 import type { EventDefinition, EventDefinitionBody } from '../contract/event-definition.ts'
 import type {
@@ -32,11 +40,35 @@ import type {
 } from '../contract/event-trigger.ts'
 import type { EventTypeInfo, ObjectType } from '../contract/event-type.ts'
 import type { Explanation } from '../contract/explanation.ts'
+import type {
+  Correction,
+  Difference,
+  EntryState,
+  Feed as FeedSchema,
+  FeedEntry,
+  FeedHook,
+  FeedFields,
+  FeedMatch,
+  FeedRun,
+  FeedWrite,
+  InletAnswer,
+  InletEntry,
+  MatchKind,
+} from '../contract/feed.ts'
 import type { FileWrite, LibraryFile } from '../contract/file-library.ts'
+import type { MailServer } from '../contract/mail-server.ts'
 import type { SenderDomain } from '../contract/sender-domain.ts'
 import type { Approval, ApprovalStatus } from '../contract/approval.ts'
 import type { Backtest, Forecast } from '../contract/forecast.ts'
-import type { CsvImportResult, CsvQuery, ImportQuery, ImportResult } from '../contract/import.ts'
+import type {
+  CsvImportResult,
+  CsvQuery,
+  FileImport,
+  ImportMapping,
+  ImportQuery,
+  ImportResult,
+  UndoResult,
+} from '../contract/import.ts'
 import type {
   ListedObjects,
   ObjectBodies,
@@ -45,7 +77,7 @@ import type {
 } from '../contract/object-types.ts'
 import type { Kinds } from '../contract/objects.ts'
 import type { Overview } from '../contract/overview.ts'
-import type { Page, PageQuery } from '../contract/page.ts'
+import type { ChangesPage, ChangesQuery, Page, PageQuery } from '../contract/page.ts'
 import type {
   AuditQuery,
   BusinessesQuery,
@@ -73,12 +105,15 @@ import type { CountedObjectPage, ReportRowsQuery } from '../contract/report-rows
 import type {
   NewReportLink,
   ReportLink,
+  SharedFile,
   ReportLinkWrite,
   ReportSchedule,
   ReportScheduleWrite,
   ReportView,
   ReportViewWrite,
 } from '../contract/report-delivery.ts'
+import type { ReportTarget, ReportTargetWrite } from '../contract/report-target.ts'
+import type { ReleaseWrite, RestoreState } from '../contract/restore.ts'
 import type { SavePlan } from '../contract/save-plan.ts'
 import type { BulkIds, BulkResult as BulkResultSchema } from '../contract/schema.ts'
 import type { Found } from '../contract/search.ts'
@@ -104,6 +139,12 @@ type Bulk = { body: Static<typeof BulkIds>; answer: BulkResult }
 export type BulkResult = Static<typeof BulkResultSchema>
 
 export type Session = Static<typeof SessionSchema>
+export type Feed = FeedFields & Omit<Static<typeof FeedSchema>, keyof FeedFields>
+type FeedPath = { feedId: number }
+type InletEntries = {
+  entries: InletEntry[]
+  complete?: { from: number; to: number; keys: string[] }
+}
 export type EventDefinitionInput = Writable<Static<typeof EventDefinitionBody>>
 export type EventActionInput = Writable<Static<typeof EventActionBody>>
 
@@ -133,7 +174,7 @@ type Expand<N extends ObjectName> = N extends Planned ? { expand?: string } : un
 type ObjectOperations = {
   [N in ObjectName as `list${PluralOf<N>}`]: {
     query: PageParameters & ObjectFilters[Kind<N>] & Expand<N>
-    answer: Page<ListedObjects[Kind<N>]>
+    answer: ChangesPage<ListedObjects[Kind<N>]>
   }
 } & {
   [N in ObjectName as `get${N}`]: { path: IdOf<N>; answer: Objects[Kind<N>] }
@@ -142,17 +183,27 @@ type ObjectOperations = {
 } & {
   [N in ObjectName as `delete${N}`]: { path: IdOf<N>; answer: Objects[Kind<N>] }
 } & {
+  [N in ObjectName as `delete${N}ByExternalId`]: {
+    query: { externalId: string }
+    answer: Objects[Kind<N>]
+  }
+} & {
   [N in Planned as `plan${N}`]: { body: ObjectBodies[Kind<N>]; answer: SavePlan }
 }
 
 type OtherOperations = {
   countAppointmentsByDay: {
-    query: { from: number; to: number; locationId?: number }
+    query: { from: number; to: number; locationId?: number; professionalId?: number }
     answer: Record<string, number>
   }
   countClientsByLanguage: { answer: ClientLanguage[] }
+  getClientData: { path: { clientId: number }; answer: ClientData }
+  eraseClient: { path: { clientId: number }; body: {}; answer: Static<typeof ErasedCounts> }
   listEventTypes: { answer: EventTypeInfo[] }
-  listEventDefinitions: { query: Static<typeof DefinitionsQuery>; answer: Page<EventDefinition> }
+  listEventDefinitions: {
+    query: Static<typeof DefinitionsQuery>
+    answer: ChangesPage<EventDefinition>
+  }
   listEventDefinitionsOfType: { path: { eventTypeId: number }; answer: EventDefinition[] }
   listEventDefinitionsOfCampaign: {
     path: { invitationCampaignId: number }
@@ -175,7 +226,10 @@ type OtherOperations = {
     body: { definition: EventDefinitionInput; startDate: string; endDate: string }
     answer: Backtest
   }
-  listEventActions: { query: PageParameters; answer: Page<EventAction> }
+  listEventActions: {
+    query: Static<TObject<typeof ChangesQuery>>
+    answer: ChangesPage<EventAction>
+  }
   listEventActionsOfDefinition: { path: { eventDefinitionId: number }; answer: EventAction[] }
   getEventAction: { path: { eventActionId: number }; answer: EventAction }
   createEventAction: { body: EventActionInput; answer: EventAction }
@@ -211,6 +265,10 @@ type OtherOperations = {
     query: Static<typeof SuppressionsQuery>
     answer: Page<Static<typeof Suppression>>
   }
+  createSuppression: {
+    body: Writable<Static<typeof SuppressionBody>>
+    answer: Static<typeof Suppression>
+  }
   deleteSuppression: { path: { emailAddress: string }; answer: Static<typeof Suppression> }
   listTokens: { query: Static<typeof TokenQuery>; answer: Static<typeof TokenGroup>[] }
   previewEmailTemplate: {
@@ -236,6 +294,9 @@ type OtherOperations = {
   listSenderDomains: { query: PageParameters; answer: Page<SenderDomain> }
   getSenderDomain: { path: { domain: string }; answer: SenderDomain }
   checkSenderDomain: { path: { domain: string }; body: {}; answer: SenderDomain }
+  retryMail: { body: {}; answer: MailServer }
+  getRestoreState: { answer: RestoreState }
+  releaseRestore: { body: Static<typeof ReleaseWrite>; answer: RestoreState }
   listApprovals: { query: PageParameters & { status?: ApprovalStatus }; answer: Page<Approval> }
   getApproval: { path: { approvalId: number }; answer: Approval }
   releaseApproval: { path: { approvalId: number }; body: {}; answer: Approval }
@@ -265,6 +326,7 @@ type OtherOperations = {
     answer: Static<typeof NewReportLink>
   }
   listReportLinks: { path: { runId: number }; query: PageParameters; answer: Page<ReportLink> }
+  listSharedReportFiles: { query: PageParameters; answer: Page<SharedFile> }
   revokeReportLink: { path: { runId: number; reportLinkId: number }; answer: ReportLink }
   listReportSchedules: { query: PageParameters; answer: Page<ReportSchedule> }
   getReportSchedule: { path: { reportScheduleId: number }; answer: ReportSchedule }
@@ -273,19 +335,78 @@ type OtherOperations = {
     answer: ReportSchedule
   }
   deleteReportSchedule: { path: { reportScheduleId: number }; answer: ReportSchedule }
+  listReportTargets: { query: PageParameters; answer: Page<ReportTarget> }
+  getReportTarget: { path: { reportTargetId: number }; answer: ReportTarget }
+  createReportTarget: { body: Writable<Static<typeof ReportTargetWrite>>; answer: ReportTarget }
+  deleteReportTarget: { path: { reportTargetId: number }; answer: ReportTarget }
   listReportViews: { query: PageParameters & { reportId?: number }; answer: Page<ReportView> }
   getReportView: { path: { reportViewId: number }; answer: ReportView }
   createReportView: { body: Writable<Static<typeof ReportViewWrite>>; answer: ReportView }
   deleteReportView: { path: { reportViewId: number }; answer: ReportView }
   importObjects: { query: Static<typeof ImportQuery>; body: ImportLines; answer: ImportResult }
   importCsv: { query: Static<typeof CsvQuery>; body: string | Blob; answer: CsvImportResult }
+  listFileImports: { answer: { items: FileImport[] } }
+  undoFileImport: { path: { fileImportId: number }; answer: UndoResult }
+  listImportMappings: { answer: { items: ImportMapping[] } }
+  deleteImportMapping: { path: { name: string }; answer: ImportMapping }
+  listFeeds: { query: PageParameters; answer: Page<Feed> }
+  getFeed: { path: FeedPath; answer: Feed }
+  createFeed: { body: Writable<Static<typeof FeedWrite>>; answer: Feed }
+  deleteFeed: { path: FeedPath; query: { appointments: 'keep' | 'remove' }; answer: Feed }
+  testFeed: {
+    body: Writable<Static<typeof FeedWrite>>
+    answer: {
+      ok: boolean
+      checks: { check: string; ok: boolean; detail: string }[]
+      calendars: { key: string; name: string; entries?: number | null }[]
+      otherHosts: string[]
+    }
+  }
+  createFeedHook: { path: FeedPath; body: {}; answer: Static<typeof FeedHook> }
+  dryRunFeed: {
+    path: FeedPath
+    body: Partial<InletEntries> & { rules?: FeedFields['rules'] }
+    answer: StartedFeedRun
+  }
+  pullFeed: { path: FeedPath; body: {}; answer: StartedFeedRun }
+  reconcileFeed: { path: FeedPath; body: {}; answer: StartedFeedRun }
+  listFeedRuns: { path: FeedPath; query: PageParameters; answer: Page<Static<typeof FeedRun>> }
+  getFeedRun: { path: FeedPath & StartedFeedRun; answer: Static<typeof FeedRun> }
+  listFeedDifferences: {
+    path: FeedPath
+    answer: { checkedTime: number | null; feedRunId: number | null; items: Difference[] }
+  }
+  sendFeedEntries: { path: FeedPath; body: InletEntries; answer: InletAnswer }
+  listFeedEntries: {
+    path: FeedPath
+    query: PageParameters & { state?: EntryState; reason?: string; from?: number; to?: number }
+    answer: Page<Static<typeof FeedEntry>>
+  }
+  correctFeedEntry: {
+    path: FeedPath & { entryId: number }
+    body: { correction: Correction | null }
+    answer: Static<typeof FeedEntry>
+  }
+  listFeedMatches: {
+    path: FeedPath
+    query: PageParameters & { kind?: MatchKind }
+    answer: Page<Static<typeof FeedMatch>>
+  }
+  correctFeedMatch: {
+    path: FeedPath & { feedMatchId: number }
+    body: { objectId?: number | null; create?: boolean }
+    answer: Static<typeof FeedMatch>
+  }
+  cancelVanishedEntries: { path: FeedPath; body: {}; answer: { entries: number } }
+  keepVanishedEntries: { path: FeedPath; body: {}; answer: { entries: number } }
+  getChangePosition: { answer: { position: string; nextPosition: string } }
   getOverview: { query: Static<typeof OverviewQuery>; answer: Overview }
   search: { query: Static<typeof SearchQuery>; answer: Found[] }
   listAuditEntries: {
     query: Static<typeof AuditQuery>
     answer: Page<Static<typeof AuditEntry>>
   }
-  listBusinesses: { query: Static<typeof BusinessesQuery>; answer: Page<Business> }
+  listBusinesses: { query: Static<typeof BusinessesQuery>; answer: ChangesPage<Business> }
   getBusiness: { path: { businessId: number }; answer: Business }
   createBusiness: { body: Writable<Static<typeof BusinessWrite>>; answer: Business }
   deleteBusiness: { path: { businessId: number }; answer: Business }
@@ -304,6 +425,11 @@ type OtherOperations = {
     body: {}
     answer: { businessId: number; accepted: Record<string, number> }
   }
+  eraseBusiness: {
+    path: { businessId: number }
+    body: { name: string }
+    answer: Static<typeof ErasedCounts>
+  }
   listApiKeys: { query: PageParameters; answer: Page<ApiKey> }
   getApiKey: { path: { apiKeyId: number }; answer: ApiKey }
   createApiKey: {
@@ -318,6 +444,7 @@ type OtherOperations = {
   deleteUser: { path: { userId: number }; answer: User }
   inviteUser: { body: Writable<Static<typeof UserInvite>>; answer: User }
   changePassword: { body: { currentPassword: string; newPassword: string }; answer: User }
+  chooseLanguage: { body: Writable<Static<typeof LanguageChoice>>; answer: User }
   requestPasswordLink: { body: { emailAddress: string }; answer: { accepted: true } }
   readPasswordLink: { body: { token: string }; answer: PasswordLink }
   setPasswordByLink: {
@@ -328,6 +455,8 @@ type OtherOperations = {
   getSession: { answer: Session }
   signOut: { answer: Session }
 }
+
+type StartedFeedRun = { feedRunId: number }
 
 type TriggersOf<Path> = {
   path: Path

@@ -46,6 +46,7 @@ test('every operation of the client is in the API description, at the same addre
 /** Pages, streams, and operations that only operators or mail servers call. */
 const NOT_IN_CLIENT = [
   'addToCalendar',
+  'exportBusiness',
   'getDescription',
   'getHealth',
   'getMetrics',
@@ -54,17 +55,20 @@ const NOT_IN_CLIENT = [
   'getReadiness',
   'listProblems',
   'openReportLink',
+  'receiveFeedHook',
   'reportBounce',
   'sendAnswer',
   'showAnswer',
+  'showReportStop',
   'showUnsubscribe',
+  'stopReport',
   'streamChanges',
   'unsubscribe',
 ]
 
 /** They write nothing, or are idempotent. */
 const READ_ONLY =
-  /^(plan|backtest|preview|checkEmailTemplate|readPasswordLink|requestPasswordLink|printReport)/
+  /^(plan|backtest|preview|dryRunFeed|testFeed|checkEmailTemplate|readPasswordLink|requestPasswordLink|printReport|retryMail)/
 
 test('objects are saved, read, listed and deleted', async (t) => {
   const { app, key, ids } = await startWorld(t)

@@ -2,11 +2,13 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { answerLinks } from '../../src/email/answer-links.ts'
 import { calendarLink } from '../../src/email/unsubscribe.ts'
-import { startEngine, startWorld } from '../support/world.ts'
+import { shareWorld, startEngine } from '../support/world.ts'
+
+const enterWorld = shareWorld()
 
 /** A business with one mail for each new appointment or class, and the calendar files of its mails. */
 async function start(t: TestContext, objectType: 'CALENDAR' | 'CLASS_SCHEDULE', template: object) {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { app, call, save, businessId, ids } = world
   const { runEngine } = startEngine(world, {
     calendarLink: (mail) => calendarLink('http://localhost', 'test', mail),

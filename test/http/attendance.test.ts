@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startWorld } from '../support/world.ts'
+import { shareWorld } from '../support/world.ts'
+
+const enterWorld = shareWorld()
 
 test('a class stores who was present, and drops the attendance of a removed student', async (t) => {
-  const { call, clock, ids, save } = await startWorld(t)
+  const { call, clock, ids, save } = await enterWorld(t)
   const { clientId: ben } = await save('/client', { firstName: 'Ben', lastName: 'Abel' })
   const hour = 3_600_000
   const start = clock.now().epochMilliseconds
@@ -41,7 +43,7 @@ test('a class stores who was present, and drops the attendance of a removed stud
 })
 
 test('working hours name a location of the person; exceptions are days off or special hours', async (t) => {
-  const { call, ids, save } = await startWorld(t)
+  const { call, ids, save } = await enterWorld(t)
   const { professionalId, locationId } = ids
   const monday = { weekday: 'MONDAY', from: '09:00', to: '17:00' }
   const workingExceptions = [

@@ -225,7 +225,9 @@ test('a complaint suppresses the address for all mail if it names a mail that th
   assert.equal(await deliverBounce(feedback, complaint(guessed)), 250)
   assert.equal(await deliverBounce(feedback, complaint(named, '', 'auth-failure')), 250)
   assert.equal(await deliverBounce(feedback, complaint(named, '', 'not-spam')), 250)
-  assert.deepEqual(await suppressions(), [])
+  const forwarded = complaint(named, 'Original-Rcpt-To: <olga@praxis.example>')
+  assert.equal(await deliverBounce(feedback, forwarded), 250)
+  assert.deepEqual(await suppressions(), [], 'it was forwarded to somebody else')
 
   assert.equal(await deliverBounce(feedback, complaint(named)), 250)
   assert.deepEqual(await suppressions(), ['anna@example.org COMPLAINED'])

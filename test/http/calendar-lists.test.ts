@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '../../src/database/sql.ts'
-import { reminder, startWorld } from '../support/world.ts'
+import { reminder, shareWorld } from '../support/world.ts'
+
+const enterWorld = shareWorld()
 
 test('a list of appointments contains names and message counts on request', async (t) => {
-  const { book, businessId, call, clock, save } = await startWorld(t)
+  const { book, businessId, call, clock, save } = await enterWorld(t)
   await save('/eventDefinition', reminder(businessId, -24))
   await save('/eventDefinition', reminder(businessId, -48))
   const soon = await book(clock.in({ hours: 30 }))
@@ -31,7 +33,7 @@ test('a list of appointments contains names and message counts on request', asyn
 })
 
 test('a list of invitations counts the messages of each', async (t) => {
-  const { businessId, call, clock, ids, save } = await startWorld(t)
+  const { businessId, call, clock, ids, save } = await enterWorld(t)
   const { invitationCampaignId } = await save('/invitationCampaign', { name: 'Check-up' })
   const invited = { objectType: 'INVITATION_CAMPAIGN', eventType: { eventTypeId: 7 } }
   await save('/eventDefinition', reminder(businessId, 1, invited))
@@ -47,7 +49,7 @@ test('a list of invitations counts the messages of each', async (t) => {
 })
 
 test('the days of a calendar are counted in the time zone of the business', async (t) => {
-  const { book, call, ids, save } = await startWorld(t)
+  const { book, call, ids, save } = await enterWorld(t)
   const at = (text: string) => Temporal.Instant.from(text)
   // 23:30 UTC is the next day in Zurich.
   await book(at('2026-11-18T23:30:00Z'))
@@ -62,11 +64,15 @@ test('the days of a calendar are counted in the time zone of the business', asyn
   assert.deepEqual(all.body, { '2026-11-19': 2, '2026-11-20': 1 })
   const some = await call('GET', `/calendar/days?${range}&locationId=${ids.locationId}`)
   assert.deepEqual(some.body, { '2026-11-19': 2 })
+  const { professionalId } = await save('/professional', { firstName: 'Noor', lastName: 'Haddad' })
+  await book(at('2026-11-21T09:00:00Z'), { professionalId })
+  const ofNoor = await call('GET', `/calendar/days?${range}&professionalId=${professionalId}`)
+  assert.deepEqual(ofNoor.body, { '2026-11-21': 1 })
   assert.equal((await call('GET', '/calendar/days')).status, 422)
 })
 
 test('the triggers of an appointment contain the name of their definition on request', async (t) => {
-  const { book, businessId, call, clock, save } = await startWorld(t)
+  const { book, businessId, call, clock, save } = await enterWorld(t)
   await save('/eventDefinition', reminder(businessId, -24, { description: 'A day before' }))
   const { calendarId } = await book(clock.in({ hours: 100 }))
   const { body } = await call('GET', `/eventTriggers/CALENDAR/${calendarId}?expand=names`)
@@ -74,22 +80,25 @@ test('the triggers of an appointment contain the name of their definition on req
   assert.equal(body[0].clientName, 'Anna Müller')
 })
 
-test('a suppression is found by its address, in upper or lower case', async (t) => {
-  const { businessId, call, clock, db } = await startWorld(t)
+test('a suppression is found by its address or a part of it, in upper or lower case', async (t) => {
+  const { businessId, call, clock, db } = await enterWorld(t)
   for (const address of ['anna@example.org', 'beat@example.org']) {
     await db.query(sql`
       insert into suppression (business_id, email_address, reason, created_date, created_user)
       values (${businessId}, ${address}, 'UNSUBSCRIBED', ${clock.now()}, 'test')`)
   }
-  const { body } = await call('GET', '/suppression?emailAddress=Anna@Example.org')
-  assert.deepEqual(
-    body.items.map((one: { emailAddress: string }) => one.emailAddress),
-    ['anna@example.org'],
-  )
+  const found = async (query: string) => {
+    const { body } = await call('GET', `/suppression?${query}`)
+    return body.items.map((one: { emailAddress: string }) => one.emailAddress)
+  }
+  assert.deepEqual(await found('emailAddress=Anna@Example.org'), ['anna@example.org'])
+  assert.deepEqual(await found('text=NNA@'), ['anna@example.org'])
+  assert.deepEqual(await found('text=example'), ['anna@example.org', 'beat@example.org'])
+  assert.deepEqual(await found('text=%25'), [])
 })
 
 test('a list filtered by an id that the business does not have is refused', async (t) => {
-  const { call } = await startWorld(t)
+  const { call } = await enterWorld(t)
   const filtersOf: Record<string, string[]> = {
     '/professional': ['locationId'],
     '/calendar': ['locationId', 'professionalId', 'reasonId', 'clientId'],
@@ -117,7 +126,7 @@ test('a list filtered by an id that the business does not have is refused', asyn
 })
 
 test('lists can be filtered by a deleted object', async (t) => {
-  const { book, call, clock, ids } = await startWorld(t)
+  const { book, call, clock, ids } = await enterWorld(t)
   const { calendarId } = await book(clock.in({ hours: 30 }))
   await call('DELETE', `/client/${ids.clientId}`)
   const { status, body } = await call('GET', `/calendar?clientId=${ids.clientId}`)

@@ -8,10 +8,13 @@ import type { Database } from '../../src/database/database.ts'
 import { openDatabase } from '../../src/database/postgres.ts'
 import { SettingsCache } from '../../src/store/settings.ts'
 import { openLog } from '../../src/log.ts'
+import { checkIn, holdByHand } from '../../src/automation/restored.ts'
 import { cleanUpLater } from '../support/clean-up.ts'
 import { ask, createKey, createPerson, signInAs } from '../support/callers.ts'
 import { cloneDatabase } from '../support/database.ts'
-import { addBusiness, reminder, startEngine, startWorld } from '../support/world.ts'
+import { addBusiness, reminder, shareWorld, startEngine, startWorld } from '../support/world.ts'
+
+const enterWorld = shareWorld()
 
 type Event = { id: string; kind?: string; objectId?: number | string | null }
 
@@ -62,7 +65,7 @@ async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<Eve
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
 
 test('a change is streamed with its kind and id only, and only to its own business', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { app, book, clock, key, save } = world
   const other = await addBusiness(world)
   const stream = await openStream(t, app, bearer(key))
@@ -86,7 +89,7 @@ test('a change is streamed with its kind and id only, and only to its own busine
 })
 
 test('a hint before a stream has started sends no older changes', async (t) => {
-  const { businessId, database, save } = await startWorld(t)
+  const { businessId, database, save } = await enterWorld(t)
   let hint = (_payload: string) => {}
   const withManualHints: Database = Object.assign(Object.create(database), {
     listen: (_channel: string, onHint: (payload: string) => void) => {
@@ -114,7 +117,7 @@ test('a hint before a stream has started sends no older changes', async (t) => {
 })
 
 test('the stream contains triggers that fired', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { app, book, businessId, call, clock, key, save } = world
   await save('/eventDefinition', reminder(businessId, -1))
   await book(clock.in({ hours: 3 }))
@@ -130,8 +133,24 @@ test('the stream contains triggers that fired', async (t) => {
   }
 })
 
+test('a stream that resumes from before a restore is told to read everything again', async (t) => {
+  const { app, clock, database, key, save } = await startWorld(t)
+  const first = await openStream(t, app, bearer(key))
+  await save('/reason', { name: 'Massage' })
+  await first.nextOf('reason')
+  first.close()
+  await checkIn(database.operator, { lastSeen: undefined, folder: undefined })
+  await holdByHand(database.operator, clock.now())
+
+  const resumed = await openStream(t, app, { ...bearer(key), 'last-event-id': first.first!.id })
+  assert.equal((await resumed.nextOf('calendar')).objectId, null)
+  resumed.close()
+  const fresh = await openStream(t, app, bearer(key))
+  assert.ok(Number(fresh.first!.id) > 1_000_000)
+})
+
 test('a stream resumes after the last event that its client received', async (t) => {
-  const { app, book, clock, key, save } = await startWorld(t)
+  const { app, book, clock, key, save } = await enterWorld(t)
   const first = await openStream(t, app, bearer(key))
   const id = first.first!.id
   first.close()
@@ -153,7 +172,7 @@ test('a stream resumes after the last event that its client received', async (t)
 })
 
 test('a client that missed more than a thousand changes is told to read everything again', async (t) => {
-  const { app, call, key } = await startWorld(t)
+  const { app, call, key } = await enterWorld(t)
   const stream = await openStream(t, app, bearer(key))
   stream.close()
   const clients = Array.from({ length: 1_001 }, (_, i) =>
@@ -171,7 +190,7 @@ test('a client that missed more than a thousand changes is told to read everythi
 })
 
 test('people receive the changes that they may read; REPORTS_ONLY receives none', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { app, book, businessId, clock, database, ids, save } = world
   const { professionalId } = await save('/professional', { firstName: 'Marc', lastName: 'Roth' })
   await save('/eventDefinition', reminder(businessId, -1))
@@ -209,7 +228,7 @@ test('people receive the changes that they may read; REPORTS_ONLY receives none'
 })
 
 test('a stream ends on sign-out and when its key is revoked', async (t) => {
-  const { app, businessId, call, clock, database } = await startWorld(t)
+  const { app, businessId, call, clock, database } = await enterWorld(t)
   await createPerson(database, clock, businessId, { username: 'sofia', role: 'OWNER' })
   const cookie = await signInAs(app, 'sofia')
   const person = await openStream(t, app, { cookie })
@@ -224,7 +243,7 @@ test('a stream ends on sign-out and when its key is revoked', async (t) => {
 })
 
 test('a credential can open at most twenty streams', async (t) => {
-  const { app, key } = await startWorld(t)
+  const { app, key } = await enterWorld(t)
   const streams = []
   for (let i = 0; i < 20; i++) streams.push(await openStream(t, app, bearer(key)))
   const refused = await openStream(t, app, bearer(key))

@@ -115,6 +115,8 @@ test('explain and backtest know what a save changed', async (t) => {
     check: 'what changed',
     ok: false,
     reason: 'changed: staff; the definition asks for: time',
+    code: 'other-change',
+    params: { objectType: 'CALENDAR', status: 'OPEN', changes: ['STAFF'], wanted: ['TIME'] },
   })
   const moved = { calendarId, startTime, endTime: startTime + 1_800_000 }
   await save('/calendar', { ...moved, status: 'CANCELLED' })

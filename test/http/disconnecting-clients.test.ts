@@ -55,6 +55,25 @@ test('a disconnect before the work began is detected too', async (t) => {
   assert.equal(abortOnDisconnect({ raw: response }).aborted, true)
 })
 
+test('a client that disconnects within its body is not a failure of the service', async (t) => {
+  const { world } = await open(t)
+  const { port } = world.app.server.address() as AddressInfo
+  const headers = {
+    authorization: `Bearer ${world.key}`,
+    'content-type': 'application/json',
+    'content-length': 100,
+  }
+  world.logged.length = 0
+  const received = once(world.app.server, 'request')
+  const asking = request({ port, host: '127.0.0.1', path: '/client', method: 'POST', headers })
+  asking.on('error', () => {}).write('{"firstName":')
+  const [raw] = await received
+  asking.destroy()
+  await new Promise((resolve) => raw.once('close', resolve))
+  assert.equal((await world.call('GET', '/location')).status, 200)
+  assert.doesNotMatch(world.logged.join(''), /request failed/)
+})
+
 /** Disconnects during a statement; returns how many statements the request started in total. */
 async function countAfterDisconnectAt(
   { world, other }: Worlds,

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { addBusiness, startWorld } from '../support/world.ts'
+import { addBusiness, shareWorld } from '../support/world.ts'
+
+const enterWorld = shareWorld()
 
 test('the tokens are listed by object type, each with an example', async (t) => {
-  const { call } = await startWorld(t)
+  const { call } = await enterWorld(t)
   const { status, body } = await call('GET', '/emailTemplate/token')
   assert.equal(status, 200)
   const kinds = body.map((group: { objectType: string }) => group.objectType)
@@ -27,7 +29,7 @@ test('the tokens are listed by object type, each with an example', async (t) => 
 })
 
 test('a template that names an unknown token is refused with its line and column', async (t) => {
-  const { call } = await startWorld(t)
+  const { call } = await enterWorld(t)
   const { status, body } = await call('POST', '/emailTemplate', {
     templateName: 'x',
     subject: 'Hi %CLIENT_NAME%',
@@ -40,8 +42,33 @@ test('a template that names an unknown token is refused with its line and column
   ])
 })
 
+test('a preview shows on request the version that the client gets, in their language', async (t) => {
+  const { book, call, clock, ids, save } = await enterWorld(t)
+  await save('/client', { clientId: ids.clientId, language: 'de-CH' })
+  const versionIn = async (language: string | null, active = true) => {
+    const body = { templateName: 'Reminder', language, active, emailBody: '<p>x</p>' }
+    const { emailTemplateId } = await save('/emailTemplate', { ...body, subject: `${language}` })
+    return emailTemplateId as number
+  }
+  const named = await versionIn('en')
+  const { calendarId } = await book(clock.in({ hours: 48 }))
+  const about = { objectType: 'CALENDAR', objectId: calendarId }
+  const previewed = async (version?: string) => {
+    const request = { ...about, ...(version && { version }) }
+    return (await call('POST', `/emailTemplate/${named}/preview`, request)).body
+  }
+
+  const draft = await versionIn('de', false)
+  assert.equal((await previewed('sent')).emailTemplateId, named, 'an inactive version is not sent')
+  await save('/emailTemplate', { emailTemplateId: draft, active: true })
+  const { emailTemplateId, language, subject } = await previewed('sent')
+  assert.deepEqual([emailTemplateId, language, subject], [draft, 'de', 'de'])
+  assert.equal((await previewed()).emailTemplateId, named)
+  assert.equal((await previewed('this')).emailTemplateId, named)
+})
+
 test('a preview equals the email that would be sent, with values escaped for their context', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { book, call, clock, ids, save } = world
   await save('/client', { clientId: ids.clientId, lastName: '<b>%CLIENT_PHONE%</b>' })
   const { emailTemplateId } = await save('/emailTemplate', {
@@ -105,7 +132,7 @@ const WARM = {
 }
 
 test('a preview and a test show unsaved changes as if they were saved, and save nothing', async (t) => {
-  const { book, call, clock, save } = await startWorld(t)
+  const { book, call, clock, save } = await enterWorld(t)
   const template = await save('/emailTemplate', WARM)
   const path = `/emailTemplate/${template.emailTemplateId}`
   const { calendarId } = await book(clock.in({ hours: 48 }))
@@ -136,7 +163,7 @@ test('a preview and a test show unsaved changes as if they were saved, and save 
 })
 
 test('unsaved changes that could not be saved are refused at their property', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { book, call, clock, save } = world
   const { emailTemplateId } = await save('/emailTemplate', WARM)
   const { calendarId } = await book(clock.in({ hours: 48 }))
@@ -169,7 +196,7 @@ test('unsaved changes that could not be saved are refused at their property', as
 })
 
 test('a check returns the warnings that saving would return', async (t) => {
-  const { book, call, clock, save } = await startWorld(t)
+  const { book, call, clock, save } = await enterWorld(t)
   const { emailTemplateId } = await save('/emailTemplate', WARM)
   const { calendarId } = await book(clock.in({ hours: 48 }))
   const check = (body: object) => call('POST', `/emailTemplate/${emailTemplateId}/check`, body)
@@ -189,8 +216,21 @@ test('a check returns the warnings that saving would return', async (t) => {
   assert.equal((await call('POST', '/emailTemplate/99999/check', {})).status, 404)
 })
 
+test('a template is stored as it is sent, and its author is told what was removed', async (t) => {
+  const { call } = await enterWorld(t)
+  const emailBody =
+    '<body onload="x()"><p>Hello</p><tr onclick="x()"></tr><script>x()</script></body>'
+  const { body } = await call('POST', '/emailTemplate', { ...WARM, emailBody })
+  assert.equal(body.emailBody, '<p>Hello</p><tr></tr>')
+  const detail = 'Removed, because mails cannot have it: <body onload>, <tr onclick>, <script>.'
+  assert.deepEqual(body.warnings, [{ property: 'emailBody', detail }])
+  const path = `/emailTemplate/${body.emailTemplateId}/check`
+  const checked = await call('POST', path, { template: { emailBody } })
+  assert.deepEqual(checked.body, { warnings: [{ property: 'emailBody', detail }] })
+})
+
 test('the tokens are listed with their values for an object', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { book, call, clock } = world
   const { calendarId } = await book(clock.in({ hours: 48 }))
   const valuesOf = async (query: string) => {
@@ -221,7 +261,7 @@ test('the tokens are listed with their values for an object', async (t) => {
 })
 
 test('clients are counted by language, without its region', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { call, save } = world
   for (const language of ['de', 'de-CH', 'fr', null]) {
     await save('/client', { firstName: 'A', lastName: 'B', language })

@@ -3,11 +3,14 @@ import { test } from 'node:test'
 import type { Mailer, Outcome, Outgoing } from '../../src/email/mailer.ts'
 import { unsubscribeLink } from '../../src/email/unsubscribe.ts'
 import { sql } from '../../src/database/sql.ts'
-import { forgetBodies } from '../../src/store/emails.ts'
-import { reminder, startEngine, startWorld } from '../support/world.ts'
+import { forgetBodies } from '../../src/automation/mail-bodies.ts'
+import { reminder, shareWorld, startEngine, startWorld } from '../support/world.ts'
 import { mailerParts } from '../support/scripted-mailer.ts'
+import { readStored } from '../support/stored-mails.ts'
 
-type World = Awaited<ReturnType<typeof startWorld>>
+const enterWorld = shareWorld()
+
+type World = Awaited<ReturnType<typeof enterWorld>>
 
 /** Sends one reminder of a category that allows unsubscribing. */
 async function sendReminder(world: World) {
@@ -32,7 +35,7 @@ async function sendReminder(world: World) {
 }
 
 test('mails are listed, read as rendered, and found by object and client', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { booked, emailTemplateId } = await sendReminder(world)
   const { call, ids } = world
   const { items } = (await call('GET', '/emails?status=CAPTURED')).body
@@ -70,7 +73,7 @@ test('mails are listed, read as rendered, and found by object and client', async
 })
 
 test('mails are filtered by statuses, trigger, client, location, words and template, and counted', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { emailTemplateId, booked, runEngine } = await sendReminder(world)
   const { book, call, clock, ids, save } = world
   const bruno = await save('/client', {
@@ -120,7 +123,7 @@ test('mails are filtered by statuses, trigger, client, location, words and templ
 })
 
 test('a mail is sent again as a new one, and its trigger stays as it is', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { booked, runEngine } = await sendReminder(world)
   const { call } = world
   const [first] = (await call('GET', '/emails')).body.items
@@ -147,7 +150,7 @@ test('a mail is sent again as a new one, and its trigger stays as it is', async 
 })
 
 test('a mail that is still in the queue is not sent again', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { call, clock } = world
   await sendReminder(world)
   const [captured] = (await call('GET', '/emails')).body.items
@@ -193,7 +196,7 @@ test('a mail that is still in the queue is not sent again', async (t) => {
 })
 
 test('a captured email that is sent again has all its headers and attachments', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { booked, emailTemplateId } = await sendReminder(world)
   await world.save('/emailTemplate', {
     emailTemplateId,
@@ -226,7 +229,7 @@ test('a captured email that is sent again has all its headers and attachments', 
 })
 
 test('an email that is sent again keeps its client after the appointment got another client', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { booked, emailTemplateId } = await sendReminder(world)
   const { call, save } = world
   await save('/emailTemplate', {
@@ -239,14 +242,13 @@ test('an email that is sent again keeps its client after the appointment got ano
   await save('/calendar', { calendarId: booked.calendarId, clientId })
   const [kept] = (await call('GET', '/emails')).body.items
   const { emailId } = (await call('POST', `/emails/${kept.emailId}/resend`)).body
-  const [row] = await world.db.query<{ message: string }>(sql`
-    select convert_from(message, 'UTF8') as message from email where email_id = ${emailId}`)
-  assert.match(row!.message, /^To: .*anna@example\.org/m)
-  assert.doesNotMatch(row!.message, /Ben|ben@example/)
+  const message = await readStored(world.db, emailId)
+  assert.match(message, /^To: .*anna@example\.org/m)
+  assert.doesNotMatch(message, /Ben|ben@example/)
 })
 
 test('a test email goes to the given addresses and is marked as a test', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { booked, emailTemplateId, runEngine } = await sendReminder(world)
   const about = { objectType: 'CALENDAR', objectId: booked.calendarId }
   const path = `/emailTemplate/${emailTemplateId}/test`
@@ -269,7 +271,7 @@ test('a test email goes to the given addresses and is marked as a test', async (
 })
 
 test('GET of the unsubscribe link changes nothing; the one-click POST unsubscribes', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { runEngine } = await sendReminder(world)
   const { app, call, clock } = world
   const [mail] = (await call('GET', '/emails')).body.items
@@ -314,8 +316,25 @@ test('GET of the unsubscribe link changes nothing; the one-click POST unsubscrib
   )
 })
 
+test('an address is suppressed by hand, once', async (t) => {
+  const { call, clock } = await enterWorld(t)
+  const body = { emailAddress: 'Anna@Example.org', detail: 'asked by phone' }
+  const added = (await call('POST', '/suppression', body)).body
+  assert.equal(added.emailAddress, 'anna@example.org')
+  assert.deepEqual(
+    [added.reason, added.detail, added.createdUser],
+    ['UNSUBSCRIBED', 'asked by phone', 'key:test'],
+  )
+  clock.advance({ hours: 1 })
+  assert.deepEqual((await call('POST', '/suppression', { ...body, detail: 'again' })).body, added)
+  await call('POST', '/suppression', { ...body, reason: 'COMPLAINED' })
+  assert.equal((await call('GET', '/suppression')).body.items.length, 2)
+  const refused = await call('POST', '/suppression', { emailAddress: 'anna' })
+  assert.deepEqual([refused.status, refused.body.errors[0].pointer], [422, '/emailAddress'])
+})
+
 test('a bounced address gets no email at all until its suppression is deleted', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { app, call, key } = world
   const { booked } = await sendReminder(world)
   const mails = async () => (await call('GET', `/emails/calendar/${booked.calendarId}`)).body
@@ -390,8 +409,35 @@ const notification = (messageId: string, status: string, words: string) => {
   ].join('\r\n')
 }
 
+test('a report suppresses only the recipient of the mail that it quotes', async (t) => {
+  const world = await enterWorld(t)
+  await sendReminder(world)
+  const { call } = world
+  const suppressed = async () => (await call('GET', '/suppression')).body.items.length
+  const [{ emailId, messageId }] = (await call('GET', '/emails')).body.items
+  const report = (quoted: string, recipient: string) => {
+    const fields = `Reporting-MTA: dns; mx.example\n\nFinal-Recipient: rfc822; ${recipient}\nAction: failed\nStatus: 5.1.1`
+    return [
+      'Content-Type: multipart/report; boundary="b"\n\n--b\nContent-Type: message/delivery-status\n',
+      `${fields}\n\n--b\nContent-Type: text/rfc822-headers\n\nMessage-ID: ${quoted}\n--b--\n`,
+    ].join('\n')
+  }
+  const guessed = messageId.replace(/[0-9a-f]{24}/, '0'.repeat(24))
+  for (const quoted of [guessed, messageId.replace(/^<\d+/, '<99999'), '<made@up.example>']) {
+    const message = report(quoted, 'olga@praxis.example')
+    const refused = await call('POST', '/emails/bounce', { message })
+    assert.equal(refused.status, 422, quoted)
+    assert.match(refused.body.detail, /^\/message: is about no mail of this business/)
+  }
+  const forwarded = report(messageId, 'olga@praxis.example')
+  const answer = await call('POST', '/emails/bounce', { message: forwarded })
+  assert.deepEqual([answer.status, answer.body], [200, { suppressed: [] }], 'it was forwarded')
+  assert.equal(await suppressed(), 0)
+  assert.equal((await call('GET', `/emails/${emailId}`)).body.statusReason, 'bounced: 5.1.1')
+})
+
 test('a bounce because of a policy is shown on the mail and does not suppress the address', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   await sendReminder(world)
   const { call } = world
   const [{ emailId, messageId }] = (await call('GET', '/emails')).body.items
@@ -404,7 +450,7 @@ test('a bounce because of a policy is shown on the mail and does not suppress th
 })
 
 test('a NUL in the encoded part of a bounce does not cause an error', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   await sendReminder(world)
   const [{ messageId }] = (await world.call('GET', '/emails')).body.items
   const message = notification(messageId, '5.1.1', '550 5.1.1 no\0 such user')

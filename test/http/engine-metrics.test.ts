@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
 import { createReconciler } from '../../src/automation/reconcile.ts'
+import { checkIn, holdByHand } from '../../src/automation/restored.ts'
 import { findLastReconciliation } from '../../src/store/reconciliation.ts'
 import { startApp } from '../support/app.ts'
 import { cloneDatabase } from '../support/database.ts'
@@ -37,8 +38,34 @@ test('the metrics contain the state of the queue and the findings of the last re
     'bellwether_doubled_triggers 0',
     'bellwether_stopped_definitions 0',
     'bellwether_reconciliation_age_seconds 30',
+    'bellwether_restore_held 0',
   ]) {
     assert.ok(body.includes(`\n${line}\n`), line)
+  }
+  await checkIn(database.operator, { lastSeen: undefined, folder: undefined })
+  await holdByHand(database.operator, clock.now())
+  const later = await startApp(t, { database, clock, env })
+  const held = await later.app.inject({ url: '/metrics', headers: { authorization } })
+  assert.match(held.body, /^bellwether_restore_held 1$/m)
+})
+
+test('the metrics name the build, the connections and the disk, and counters exist from the start', async (t) => {
+  const env = { METRICS_TOKEN: 'a-long-token-for-prometheus-0123456789' }
+  const { app } = await startApp(t, { env })
+  const authorization = `Bearer ${env.METRICS_TOKEN}`
+  const { body } = await app.inject({ url: '/metrics', headers: { authorization } })
+  for (const line of [
+    /^bellwether_build_info\{version="\d[^"]+",node="26[^"]+"\} 1$/m,
+    /^bellwether_database_connections\{pool="app",state="busy"\} 0$/m,
+    /^bellwether_database_connections\{pool="app",state="max"\} 5$/m,
+    /^bellwether_database_connection_waiters\{pool="reports"\} 0$/m,
+    /^bellwether_database_disk_full 0$/m,
+    /^nodejs_eventloop_lag_p99_seconds \S+$/m,
+    /^bellwether_triggers_ended_total\{status="COMPLETED"\} \d+$/m,
+    /^bellwether_emails_ended_total\{status="CAPTURED"\} \d+$/m,
+    /^bellwether_smtp_attempts_total\{outcome="unavailable",phase="connect"\} \d+$/m,
+  ]) {
+    assert.match(body, line)
   }
 })
 

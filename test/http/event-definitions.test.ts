@@ -2,10 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { lockPlans } from '../../src/store/event-definitions.ts'
 import { until } from '../support/until.ts'
-import { reminder, startEngine, startWorld } from '../support/world.ts'
+import { reminder, shareWorld, startEngine } from '../support/world.ts'
+
+const enterWorld = shareWorld()
 
 test('a long plan continues after the POST was answered; the ETag does not depend on it', async (t) => {
-  const { book, businessId, call, clock, db } = await startWorld(t)
+  const world = await enterWorld(t)
+  const { book, businessId, call, clock, db } = world
   const { calendarId } = await book(clock.in({ hours: 48 }))
   const { promise: hold, resolve: letGo } = Promise.withResolvers<void>()
   // A booking that does not end: the plan waits for it, the caller does not.
@@ -34,11 +37,16 @@ test('a long plan continues after the POST was answered; the ETag does not depen
   }
   await booking
   const triggers = async () => (await call('GET', `/eventTriggers/CALENDAR/${calendarId}`)).body
-  await until(async () => (await triggers()).length === 2)
+  // A plan that waited too long for the lock is made by the engine.
+  const engine = startEngine(world)
+  await until(async () => {
+    await engine.plan()
+    return (await triggers()).length === 2
+  })
 })
 
 test('inactive definitions are listed on request, deleted ones never; a POST restores one', async (t) => {
-  const { businessId, call, save } = await startWorld(t)
+  const { businessId, call, save } = await enterWorld(t)
   const body = reminder(businessId, -24)
   const on = await save('/eventDefinition', body)
   const paused = await save('/eventDefinition', { ...body, active: false })
@@ -65,7 +73,7 @@ test('inactive definitions are listed on request, deleted ones never; a POST res
 })
 
 test('a definition that names a disclaimer is not listed for the campaign of the same id', async (t) => {
-  const { businessId, call, ids, save } = await startWorld(t)
+  const { businessId, call, ids, save } = await enterWorld(t)
   const { disclaimerFormId } = await save('/disclaimerForm', { name: 'Consent' })
   const sign = async () =>
     (await save('/disclaimer', { disclaimerFormId, clientId: ids.clientId })).disclaimerId
@@ -88,7 +96,7 @@ test('a definition that names a disclaimer is not listed for the campaign of the
 })
 
 test('expand=actions,activity adds actions and activity to a list of definitions', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { book, businessId, call, clock, save } = world
   const definition = await save('/eventDefinition', reminder(businessId, -2))
   await book(clock.in({ hours: 3 }))
@@ -116,7 +124,7 @@ test('expand=actions,activity adds actions and activity to a list of definitions
 })
 
 test('an inactive definition is read on request, and If-Match protects it', async (t) => {
-  const { businessId, call, save } = await startWorld(t)
+  const { businessId, call, save } = await enterWorld(t)
   const { eventDefnId } = await save('/eventDefinition', reminder(businessId, -24))
   const body = reminder(businessId, -24, { eventDefnId, active: false })
   await save('/eventDefinition', body)
@@ -133,4 +141,36 @@ test('an inactive definition is read on request, and If-Match protects it', asyn
 
   await call('DELETE', path)
   assert.equal((await call('GET', `${path}?active=all`)).status, 404)
+})
+
+test('the ETag of a definition covers its actions, so If-Match notices a changed mail', async (t) => {
+  const { businessId, call, save } = await enterWorld(t)
+  const { emailTemplateId } = await save('/emailTemplate', {
+    templateName: 'Reminder',
+    subject: 'Soon',
+    emailBody: '<p>Soon</p>',
+    toAddress: '%CLIENT_EMAILADDRESS%',
+  })
+  const { eventDefnId } = await save(
+    '/eventDefinition',
+    reminder(businessId, -24, {
+      eventActions: [{ actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }],
+    }),
+  )
+  const path = `/eventDefinition/${eventDefnId}`
+  const seen = await call('GET', `${path}?expand=actions`)
+  const [action] = seen.body.eventActions
+  assert.equal(seen.headers.etag, (await call('GET', path)).headers.etag)
+
+  await save('/eventAction', { eventActionId: action.eventActionId, active: false })
+  const after = await call('GET', `${path}?expand=actions`)
+  assert.deepEqual(after.body.eventActions, [])
+  assert.notEqual(after.headers.etag, seen.headers.etag)
+  const change = { eventDefnId, description: 'changed' }
+  const saveIf = (etag: unknown) =>
+    call('POST', '/eventDefinition', change, { 'if-match': String(etag) })
+  assert.equal((await saveIf(seen.headers.etag)).status, 412)
+  const saved = await saveIf(after.headers.etag)
+  assert.equal(saved.status, 200)
+  assert.equal(saved.headers.etag, (await call('GET', path)).headers.etag)
 })

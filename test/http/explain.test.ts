@@ -2,11 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '../../src/database/sql.ts'
 import { scripted } from '../support/scripted-mailer.ts'
-import { addBusiness, reminder, startEngine, startWorld } from '../support/world.ts'
+import { addBusiness, reminder, shareWorld, startEngine, startWorld } from '../support/world.ts'
 
-type World = Awaited<ReturnType<typeof startWorld>>
+const enterWorld = shareWorld()
 
-type Check = { check: string; ok: boolean; reason: string }
+type World = Awaited<ReturnType<typeof enterWorld>>
+
+type Check = { check: string; ok: boolean; reason: string; code: string; params: object }
 type Explanation = {
   eventDefnId: number
   description: string | null
@@ -21,7 +23,7 @@ const against = ({ checks }: Explanation) =>
   checks.filter((check) => !check.ok).map(({ check, reason }) => `${check}: ${reason}`)
 
 test('every active definition for the object’s type is explained, with reasons', async (t) => {
-  const { book, businessId, call, clock, save } = await startWorld(t)
+  const { book, businessId, call, clock, save } = await enterWorld(t)
   const seefeld = await save('/location', { name: 'Seefeld' })
   const define = (description: string, hours: number, more: object = {}) =>
     save('/eventDefinition', reminder(businessId, hours, { description, ...more }))
@@ -67,6 +69,8 @@ test('every active definition for the object’s type is explained, with reasons
         check: 'time',
         ok: true,
         reason: 'due on Wednesday, 4 March 2026 at 10:00 (Europe/Zurich)',
+        code: 'due',
+        params: { time: waiting.scheduledTime, reason: null, reasonCode: null },
       },
     ],
   )
@@ -104,10 +108,15 @@ test('every active definition for the object’s type is explained, with reasons
     "still live: the appointment's status is CANCELLED",
     nothing,
   ])
+  assert.deepEqual(after[0]!.checks.find(({ code }) => code === 'status-not-live')?.params, {
+    objectType: 'CALENDAR',
+    status: 'CANCELLED',
+    since: clock.now().epochMilliseconds,
+  })
 })
 
 test('a definition for a change is explained by the last matching change', async (t) => {
-  const { book, businessId, call, clock, save } = await startWorld(t)
+  const { book, businessId, call, clock, save } = await enterWorld(t)
   const changed = (more: object) =>
     save('/eventDefinition', reminder(businessId, 0, { eventType: { eventTypeId: 2 }, ...more }))
   await changed({ oldStatus: '*', newStatus: 'CANCELLED' })
@@ -128,7 +137,7 @@ test('a definition for a change is explained by the last matching change', async
 })
 
 test('an invitation is explained by its UUID, and an unknown object is 404', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { businessId, call, clock, ids, save } = world
   const campaign = await save('/invitationCampaign', { name: 'Winter' })
   const invitation = await save('/invitation', {
@@ -176,7 +185,7 @@ const reasonOf = ({ checks }: Explanation, name: string) =>
   checks.find(({ check }) => check === name)?.reason
 
 test('a fired trigger is explained by the state when it fired, even if object, definition or action changed since', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { book, businessId, clock, ids, save } = world
   const definition = reminder(businessId, -24, { eventActions: [await actionOf(world)] })
   const { eventDefnId } = await save('/eventDefinition', definition)
@@ -294,7 +303,7 @@ test('a trigger that a worker has claimed is WAITING, and one that was given up 
 const REFUSED = { kind: 'failed', phase: 'rcpt', reply: '550 no' } as const
 
 test('a fired change event is explained by that change, not by later ones', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { book, businessId, clock, save } = world
   await save(
     '/eventDefinition',

@@ -15,6 +15,7 @@ test('the first steps of the API page work as they are written', async (t) => {
   let key = OPERATOR
   /** The ids that the introduction shows, and those of this installation. */
   const ids = new Map<string, number>()
+  let position = ''
   const written = new Map([
     ['/business', { shown: '1', id: 'businessId' }],
     ['/emailTemplate', { shown: '7', id: 'emailTemplateId' }],
@@ -26,9 +27,16 @@ test('the first steps of the API page work as they are written', async (t) => {
       .replaceAll('"emailTemplateId": 7', `"emailTemplateId": ${ids.get('/emailTemplate')}`)
       .replace('/business/1/', `/business/${ids.get('/business')}/`)
       .replace('/4711', `/${ids.get('/calendar')}`)
+      .replace(/(?<=changedSince=).+/, position)
   // oxlint-disable-next-line typescript/no-explicit-any -- answers are asserted on, not typed
   const answers: { request: string; body: any }[] = []
+  const readPosition = async () => {
+    const headers = { authorization: `Bearer ${key}` }
+    const answer = await app.inject({ method: 'GET', url: '/changes/position', headers })
+    return String(answer.json().nextPosition)
+  }
   for (const { method, path, body } of REQUESTS) {
+    if (path.includes('changedSince')) position = await readPosition()
     const answer = await app.inject({
       method,
       url: own(path),

@@ -132,8 +132,8 @@ async function fillEveryList(world: World) {
     clock.advance({ hours, seconds: 1 })
     await runEngine()
   }
-  const runId = await fillListsOfReportsAndMail(world)
-  return { calendarId, invitationUUID, clientId, runId, reportId: 101 } as Record<
+  const { runId, feedId } = await fillListsOfReportsAndMail(world)
+  return { calendarId, invitationUUID, clientId, runId, feedId, reportId: 101 } as Record<
     string,
     number | string
   >
@@ -167,16 +167,50 @@ async function fillListsOfReportsAndMail({ businessId, call, clock, ids, save }:
     await save(`/report/run/${run.runId}/link`, {})
     await save('/reportView', { name: `View ${i}`, reportId: 101 })
     await save('/reportSchedule', { ...SCHEDULE, name: `Report ${i}`, userIdList: [person.userId] })
+    await save('/reportTarget', { ...TARGET, name: `Target ${i}`, userIdList: [person.userId] })
     await save('/fileLibrary', { name: `${i}.txt`, content: btoa(`file ${i}`) })
     const startTime = clock.in({ hours: 100 + i }).epochMilliseconds
     const times = { startTime, endTime: startTime + 1_800_000 }
     const line = { kind: 'calendar', locationId, professionalId, reasonId, clientId, ...times }
     assert.ok((await call('POST', '/import', JSON.stringify(line))).body.approvalId)
   }
+  const { feedId } = await fillFeeds({ call, clock, ids, save })
   const senderDomains = ['one.example', 'two.example']
   const saved = await call('POST', '/business', { businessId, senderDomains }, OPERATOR)
   assert.equal(saved.status, 200)
-  return run.runId as number
+  return { runId: run.runId as number, feedId }
+}
+
+async function fillFeeds({
+  call,
+  clock,
+  ids,
+  save,
+}: Pick<World, 'call' | 'clock' | 'ids' | 'save'>) {
+  const { clientId: _clientId, ...defaults } = ids
+  const body = { source: 'INLET', mode: 'SHADOW', defaults }
+  await save('/feed', { ...body, name: 'Feed 1' })
+  const { feedId } = (await save('/feed', { ...body, name: 'Feed 2' })) as { feedId: number }
+  const startTime = clock.in({ hours: 200 }).epochMilliseconds
+  const entryOf = (i: number) => ({
+    key: `B-${i}`,
+    version: 1,
+    startTime: startTime + i,
+    endTime: startTime + 1_800_000,
+    client: { emailAddress: `feed-${i}@example.org` },
+  })
+  const entries = [1, 2].map(entryOf)
+  assert.equal((await call('POST', `/feed/${feedId}/entries`, { entries })).status, 200)
+  for (const _ of entries) assert.equal((await call('POST', `/feed/${feedId}/dryRun`)).status, 202)
+  return { feedId }
+}
+
+const TARGET = {
+  reportId: 102,
+  kpi: 'noShowRate',
+  direction: 'ABOVE',
+  value: 8,
+  range: 'LAST_30_DAYS',
 }
 
 const SCHEDULE = { reportId: 101, frequency: 'DAILY', range: 'YESTERDAY' }

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { ConnectionError, DiskFullError } from '../../src/database/postgres-errors.ts'
 import type { Services } from '../../src/http/server/services.ts'
 import { saveMailOutage } from '../../src/store/mail-servers.ts'
 import { noDatabase, startApp } from '../support/app.ts'
+import { assertWithin } from '../support/within.ts'
 
 const METRICS_TOKEN = 'token-of-the-metrics'
 const ADMIN_API_KEY = 'key-of-the-operator'
@@ -10,7 +12,7 @@ const { app } = await startApp({ after }, { env: { METRICS_TOKEN, ADMIN_API_KEY 
 
 const unreachableDatabase = {
   checkWritable: async () => {
-    throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+    throw new ConnectionError(new Error('connect ECONNREFUSED'))
   },
 } as unknown as Services['database']
 
@@ -27,12 +29,40 @@ test('a node is ready while its database answers', async (t) => {
   assert.match(String(answer.headers['content-type']), /^application\/problem\+json/)
 })
 
+test('a node is not ready while the disk of its database is full', async (t) => {
+  const full = {
+    checkWritable: async () => {
+      throw new DiskFullError()
+    },
+  } as unknown as Services['database']
+  const { app } = await startApp(t, { database: full })
+  const answer = await app.inject('/readyz')
+  assert.equal(answer.statusCode, 503)
+  assert.match(answer.json().detail, /^The disk of the database is full\./)
+})
+
+test('a node whose database is silent is not ready, and says so within 2 s', async (t) => {
+  let checks = 0
+  const silent = {
+    checkWritable: () => {
+      checks += 1
+      return new Promise<void>(() => {})
+    },
+  } as unknown as Services['database']
+  const { app } = await startApp(t, { database: silent })
+  const startedAt = performance.now()
+  const answers = await Promise.all([1, 2, 3].map(() => app.inject('/readyz')))
+  assert.deepEqual(
+    answers.map(({ statusCode }) => statusCode),
+    [503, 503, 503],
+  )
+  assertWithin(t, { what: 'answer', tookMs: performance.now() - startedAt, limitMs: 2_000 })
+  assert.equal(checks, 1, 'probes share a check')
+})
+
 test('a node with an engine is ready if its last iteration is at most 15 s old', async (t) => {
   let lastIteration: Temporal.Instant | undefined
-  const { app, clock } = await startApp(t, {
-    database: noDatabase,
-    lastClaimTime: () => lastIteration,
-  })
+  const { app, clock } = await startApp(t, { lastClaimTime: () => lastIteration })
   const status = async () => (await app.inject('/readyz')).statusCode
   assert.equal(await status(), 503, 'before its first iteration')
   lastIteration = clock.now()
@@ -87,4 +117,14 @@ test('requests are measured by the pattern of their route', async () => {
   )
   assert.match(body, /^process_cpu_user_seconds_total/m)
   assert.doesNotMatch(body, /anna|17"/)
+})
+
+test('the log has the address of the client, and believes a header of a trusted proxy only', async (t) => {
+  const addressWith = async (TRUST_PROXY: string) => {
+    const { app, logged } = await startApp(t, { database: noDatabase, env: { TRUST_PROXY } })
+    await app.inject({ url: '/healthz', headers: { 'x-forwarded-for': '203.0.113.9' } })
+    return JSON.parse(logged.at(-1)!).clientIp
+  }
+  assert.equal(await addressWith('false'), '127.0.0.1')
+  assert.equal(await addressWith('loopback'), '203.0.113.9')
 })

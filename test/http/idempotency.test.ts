@@ -7,7 +7,7 @@ import {
   answerOnce,
   created,
   deleteOldAnswers,
-  type Answer,
+  type RouteAnswer,
 } from '../../src/http/server/idempotency.ts'
 import type { Db } from '../../src/database/database.ts'
 import { startApp } from '../support/app.ts'
@@ -167,7 +167,7 @@ async function startThings(t: TestContext) {
   let failure: Error | undefined
   let pause: (() => Promise<void>) | undefined
 
-  const work = async (tx: Db, name: string): Promise<Answer> => {
+  const work = async (tx: Db, name: string): Promise<RouteAnswer> => {
     await tx.query(sql`update business set phone = ${name} where business_id = 1`)
     await pause?.()
     if (failure) throw failure

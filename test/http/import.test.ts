@@ -6,11 +6,14 @@ import { sql } from '../../src/database/sql.ts'
 import { importLines } from '../../src/scheduling/import.ts'
 import { readNdjson } from '../../src/scheduling/ndjson.ts'
 import { startApp } from '../support/app.ts'
+import { assertNeverBlocks } from '../support/event-loop.ts'
 import { asOwner } from '../support/owner.ts'
 import { until } from '../support/until.ts'
-import { addBusiness, reminder, startWorld } from '../support/world.ts'
+import { addBusiness, reminder, shareWorld, startWorld } from '../support/world.ts'
 
-type World = Awaited<ReturnType<typeof startWorld>>
+const enterWorld = shareWorld()
+
+type World = Awaited<ReturnType<typeof enterWorld>>
 
 const NDJSON = { 'content-type': 'application/x-ndjson' }
 
@@ -47,13 +50,13 @@ const mirrored = (start: number) => [
 ]
 
 test('a compressed import is 415', async (t) => {
-  const { call } = await startWorld(t)
+  const { call } = await enterWorld(t)
   const headers = { ...NDJSON, 'content-encoding': 'gzip' }
   assert.equal((await call('POST', '/import', 'not read', headers)).status, 415)
 })
 
 test('an import by externalId can be repeated without changes', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const lines = mirrored(world.clock.in({ hours: 48 }).epochMilliseconds)
   const first = await importing(world, lines)
   assert.equal(first.status, 200, JSON.stringify(first.body))
@@ -71,7 +74,7 @@ test('an import by externalId can be repeated without changes', async (t) => {
 })
 
 test('bad lines are refused with number and reason, and the good ones are kept', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const client = { kind: 'client', firstName: 'A', lastName: 'B' }
   const { status, body } = await importing(world, [
     { ...client, externalId: '1' },
@@ -124,7 +127,7 @@ test('bad lines are refused with number and reason, and the good ones are kept',
 })
 
 test('lines about the same object are applied in order, whatever id they use', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { clientId } = world.ids
   await world.save('/client', { clientId, externalId: 'anna' })
   const { body } = await importing(world, [
@@ -151,7 +154,7 @@ test('lines about the same object are applied in order, whatever id they use', a
 })
 
 test('a line that the database refuses does not affect other lines', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const clients = ['a', 'b', 'c', 'd', 'e']
   await importing(
     world,
@@ -175,7 +178,7 @@ test('a line that the database refuses does not affect other lines', async (t) =
 })
 
 test('later lines can refer to a line by its ref', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { body } = await importing(world, [
     { kind: 'recall', clientRef: 'one', dueTime: 1_800_000_000_000 },
     { kind: 'client', ref: 'one', firstName: 'Ada', lastName: 'Okafor' },
@@ -188,7 +191,7 @@ test('later lines can refer to a line by its ref', async (t) => {
 })
 
 test('an import fires events; an import of history only schedules future reminders', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { save, call, clock, businessId } = world
   await save('/eventDefinition', reminder(businessId, 0, { eventType: { eventTypeId: 1 } }))
   await save('/eventDefinition', reminder(businessId, -24))
@@ -225,7 +228,7 @@ test('an import fires events; an import of history only schedules future reminde
     ],
     past: [
       ['EXPIRED', start(-36)],
-      ['SCHEDULED', now],
+      ['EXPIRED', now],
     ],
     'h-ahead': [['SCHEDULED', start(24)]],
     'h-past': [],
@@ -233,7 +236,7 @@ test('an import fires events; an import of history only schedules future reminde
 })
 
 test('statuses and the business itself are imported too', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { body } = await importing(world, [
     { kind: 'recall', clientId: world.ids.clientId, dueTime: 1_800_000_000_000, status: 'LATER' },
     { kind: 'status', objectType: 'RECALL', status: 'LATER', label: 'Later' },
@@ -254,7 +257,7 @@ test('statuses and the business itself are imported too', async (t) => {
 })
 
 test('a business line without the id of the business changes nothing about it', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { businessId, call } = world
   const before = (await call('GET', `/business/${businessId}`)).body
   const { body } = await importing(world, [
@@ -271,7 +274,7 @@ test('a business line without the id of the business changes nothing about it', 
 })
 
 test('a line of any kind that names another business is refused, and nothing is written', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { businessId, call, clock, db, ids } = world
   const other = await addBusiness(world)
   const { clientId, ...place } = ids
@@ -293,10 +296,10 @@ test('a line of any kind that names another business is refused, and nothing is 
     reason: { name: 'X' },
     professional: person,
     client: person,
-    calendar: { ...ids, ...span },
-    classSchedule: { name: 'X', ...place, ...span },
     invitationCampaign: { name: 'X' },
     invitation: { invitationCampaignId, clientId },
+    calendar: { ...ids, ...span },
+    classSchedule: { name: 'X', ...place, ...span },
     recall: { clientId, dueTime: moment },
     disclaimerForm: { name: 'X' },
     disclaimer: { disclaimerFormId, clientId },
@@ -346,7 +349,7 @@ test('a line of any kind that names another business is refused, and nothing is 
 })
 
 test('the first thousand refused lines are listed, all are counted', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { body } = await importing(
     world,
     Array.from({ length: 2_500 }, (_, i) => ({ kind: i % 2 ? 'client' : 'location' })),
@@ -359,7 +362,7 @@ test('the first thousand refused lines are listed, all are counted', async (t) =
 })
 
 test('ids of another business are refused like missing ones, and that business stays unchanged', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const other = await addBusiness(world)
   await other.save('/client', { clientId: other.ids.clientId, externalId: 'theirs' })
   const { body } = await importing(world, [
@@ -376,7 +379,7 @@ test('ids of another business are refused like missing ones, and that business s
 })
 
 test('a very large body is streamed, and only lines that are too long are refused', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   await world.app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = world.app.server.address() as AddressInfo
   const client = (i: number) =>
@@ -407,7 +410,7 @@ test('a very large body is streamed, and only lines that are too long are refuse
 })
 
 test('long lines are saved in smaller windows, so that none blocks the service for long', async (t) => {
-  const { businessId, clock, db } = await startWorld(t)
+  const { businessId, clock, db } = await enterWorld(t)
   const tags = { level: Array.from({ length: 100 }, (_, i) => `${i}`.repeat(80)) }
   const line = JSON.stringify({ kind: 'client', firstName: 'Ada', lastName: 'Long', tags })
   const pieces = async function* () {
@@ -424,8 +427,23 @@ test('long lines are saved in smaller windows, so that none blocks the service f
   assert.ok(line.length * windows[0]! < 300_000, `${windows[0]} lines of ${line.length} bytes`)
 })
 
+test('blank lines and lines that are refused let other requests run', async (t) => {
+  const world = await enterWorld(t)
+  const lines = [
+    '\n'.repeat(400_000),
+    '\r\n'.repeat(50_000),
+    'x\n'.repeat(50_000),
+    '{}\n'.repeat(50_000),
+  ]
+  const { body } = await assertNeverBlocks(t, 'an import of empty lines', () =>
+    world.call('POST', '/import', lines.join(''), NDJSON),
+  )
+  assert.deepEqual([body.accepted, body.refusedCount], [{}, 100_000])
+  assert.equal(body.refused[0].line, 450_001)
+})
+
 test('the reason of a refused line is truncated if the line has many faults', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { clock, ids } = world
   const startTime = clock.in({ hours: 24 }).epochMilliseconds
   const span = { startTime, endTime: startTime + 60_000 }
@@ -437,7 +455,7 @@ test('the reason of a refused line is truncated if the line has many faults', as
 })
 
 test('everything that was imported is audited with its first status', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   await importing(world, mirrored(world.clock.in({ hours: 48 }).epochMilliseconds))
   const [counts] = await world.db.query(sql`
     select count(*)::int as audited, min(after ->> 'status') as status
@@ -446,7 +464,7 @@ test('everything that was imported is audited with its first status', async (t) 
 })
 
 test('the same import with the same Idempotency-Key is done once', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { call } = world
   const text = '{"kind":"client","firstName":"Ada","lastName":"Okafor"}\n'
   const headers = { ...NDJSON, 'idempotency-key': 'import-1' }
@@ -468,7 +486,7 @@ test('the same import with the same Idempotency-Key is done once', async (t) => 
 })
 
 test('of two concurrent imports with one key, the second is 409', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const line = (i: number) => JSON.stringify({ kind: 'client', firstName: `N${i}`, lastName: 'X' })
   const text = Array.from({ length: 3_000 }, (_, i) => line(i)).join('\n')
   const headers = { ...NDJSON, 'idempotency-key': 'import-2' }
@@ -477,7 +495,7 @@ test('of two concurrent imports with one key, the second is 409', async (t) => {
 })
 
 test('concurrent imports do not wait for each other and create no duplicates', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const lines = Array.from({ length: 1_500 }, (_, i) => ({
     kind: 'client',
     externalId: `c-${i}`,
@@ -491,7 +509,7 @@ test('concurrent imports do not wait for each other and create no duplicates', a
 })
 
 test('a busy server imports lines in smaller batches', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   await asOwner(
     world.database,
     `create function refuse_many() returns trigger language plpgsql as $$
@@ -537,7 +555,7 @@ test('slow imports hold no database connection, and a business may run four', as
 })
 
 test('an import that stops sending is 408, and its Idempotency-Key is free again', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { database, clock } = world
   const port = await listenOn(await startApp(t, { database, clock, bodySeconds: 0.2 }))
   const headers = { 'idempotency-key': 'stalled' }

@@ -4,12 +4,14 @@ import PostalMime from 'postal-mime'
 import { messageText } from '../../src/email/message.ts'
 import { calendarLink, unsubscribeLink } from '../../src/email/unsubscribe.ts'
 import { scripted } from '../support/scripted-mailer.ts'
-import { startEngine, startWorld } from '../support/world.ts'
+import { shareWorld, startEngine } from '../support/world.ts'
+
+const enterWorld = shareWorld()
 
 const PNG = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(100, 7)])
 
 test('a mail has the layout, logo, colour and links of its business, in the client’s language', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { app, call, save, ids, businessId, book, clock } = world
   const { mailer, taken } = scripted()
   const { runEngine } = startEngine(world, {
@@ -64,19 +66,34 @@ test('a mail has the layout, logo, colour and links of its business, in the clie
   assert.match(text, /^Content-ID: <logo>/m)
   const picture = mail.attachments.find(({ mimeType }) => mimeType === 'image/png')
   assert.deepEqual(
-    [picture?.contentId, Buffer.from(picture!.content as ArrayBuffer)],
-    ['<logo>', PNG],
+    [picture?.contentId, picture?.filename, Buffer.from(picture!.content as ArrayBuffer)],
+    ['<logo>', 'logo.png', PNG],
   )
+
+  // A new name of the logo is that of the next mail.
+  await save('/fileLibrary', { fileUUId: logo.fileUUId, name: 'tree.png' })
+  await book(clock.in({ hours: 72 }))
+  await runEngine()
+  const { attachments } = await PostalMime.parse(messageText(taken[1]!.message))
+  assert.equal(attachments.find(({ contentId }) => contentId === '<logo>')?.filename, 'tree.png')
 
   // The pages behind its links.
   const linkTo = (name: string) =>
     new URL(new RegExp(`http://localhost/${name}/[\\w.-]+`).exec(mail.text!)![0]).pathname
   const page = await app.inject({ url: linkTo('unsubscribe') })
-  assert.match(page.body, /<html lang="fr">/)
+  assert.match(page.body, /<html lang="fr-CH"/)
   assert.match(page.body, /Se désinscrire/)
   const file = await app.inject({ url: linkTo('addToCalendar') })
   assert.equal(file.statusCode, 200)
   assert.match(String(file.headers['content-type']), /^text\/calendar/)
+  for (const [to, address] of [
+    ['google', 'https://calendar.google.com/'],
+    ['outlook', 'https://outlook.live.com/'],
+  ] as const) {
+    const led = await app.inject({ url: `${linkTo('addToCalendar')}?to=${to}` })
+    assert.equal(led.statusCode, 302)
+    assert.ok(String(led.headers.location).startsWith(address))
+  }
   assert.match(file.body, new RegExp(`UID:calendar-${businessId}-${calendarId}[-@]`))
   const sequence = Number(/SEQUENCE:(\d+)/.exec(file.body)![1])
   await save('/calendar', { calendarId, status: 'CANCELLED' })
@@ -96,7 +113,7 @@ test('a mail has the layout, logo, colour and links of its business, in the clie
 })
 
 test('an invalid colour, website or reply address of a business is refused', async (t) => {
-  const { call, businessId } = await startWorld(t)
+  const { call, businessId } = await enterWorld(t)
   const { status, body } = await call('POST', '/business', {
     businessId,
     accentColor: 'red; background: url(x)',
@@ -112,7 +129,7 @@ test('an invalid colour, website or reply address of a business is refused', asy
 })
 
 test('a template with a faulty condition is refused with its line and column, and nothing is saved', async (t) => {
-  const { call } = await startWorld(t)
+  const { call } = await enterWorld(t)
   const { status, body } = await call('POST', '/emailTemplate', {
     templateName: 'Faulty',
     subject: 'Hello %IF:NOBODY%x%END:IF%',

@@ -150,8 +150,9 @@ test('every POST that writes takes an Idempotency-Key', () => {
   assert.deepEqual(missing, [])
 })
 
-/** These only read, are public, or concern a password or a session. */
+/** These only read, are public, concern a password or a session, or erase, which can be repeated. */
 const NOT_REPEATED = new Set([
+  'POST /user/language',
   'POST /user/password',
   'POST /session',
   ...['eventDefinition', 'calendar', 'classSchedule', 'invitation', 'recall', 'disclaimer'].map(
@@ -164,7 +165,16 @@ const NOT_REPEATED = new Set([
   'POST /emailTemplate/{emailTemplateId}/preview',
   'POST /emailTemplate/{emailTemplateId}/check',
   'POST /unsubscribe/{token}',
+  'POST /feed/hook/{token}',
+  'POST /report/stop/{token}',
+  'POST /mail/retry',
+  'POST /client/{clientId}/erase',
+  'POST /business/{businessId}/erase',
   'POST /answer/{token}',
+  'POST /feed/test',
+  'POST /feed/{feedId}/dryRun',
+  'POST /feed/{feedId}/pull',
+  'POST /feed/{feedId}/reconcile',
 ])
 
 test('every GET of an object by id has an ETag, and its POST takes If-Match', () => {
@@ -199,8 +209,11 @@ test('only public routes are described as needing no credential', () => {
     'GET /problems/{code}',
     'GET /readyz',
     'GET /report/link/{token}',
+    'GET /report/stop/{token}',
     'GET /unsubscribe/{token}',
     'POST /answer/{token}',
+    'POST /feed/hook/{token}',
+    'POST /report/stop/{token}',
     'POST /session',
     'POST /unsubscribe/{token}',
     'POST /user/password/forgotten',
@@ -322,4 +335,79 @@ test('answers declare their headers, errors and streams', () => {
   }
   const { operation } = operations.find(({ name }) => name === 'POST /import')!
   assert.deepEqual(Object.keys(operation.requestBody!.content), ['application/x-ndjson'])
+})
+
+test('every GET that compares If-None-Match declares 304 with an ETag and without a body', () => {
+  const conditional = operations.filter(({ operation }) => takes(operation, 'If-None-Match'))
+  assert.ok(conditional.some(({ name }) => name === 'GET /openapi.json'))
+  const wrong = conditional.filter(({ operation }) => {
+    const { content, headers } = (operation.responses['304'] ?? {}) as {
+      content?: Content
+      headers?: Record<string, object>
+    }
+    return content !== undefined || headers?.ETag === undefined
+  })
+  assert.deepEqual(
+    wrong.map(({ name }) => name),
+    [],
+  )
+})
+
+test('files are declared with the media types that they are sent with', () => {
+  const typesOf = (name: string) => {
+    const { operation } = operations.find((one) => one.name === name)!
+    return Object.keys(operation.responses['200']!.content!)
+  }
+  const ofLibrary = typesOf('GET /fileLibrary/{fileUUId}/content')
+  assert.deepEqual(
+    ['application/pdf', 'image/png', 'text/calendar'].filter((type) => !ofLibrary.includes(type)),
+    [],
+  )
+  const printed = typesOf('POST /report/print/file')
+  assert.deepEqual(typesOf('GET /report/run/{runId}/file'), printed)
+  assert.deepEqual(typesOf('GET /report/link/{token}'), printed)
+  assert.ok(!ofLibrary.includes('application/octet-stream'))
+})
+
+test('no example of a request has a property that is ignored', () => {
+  const wrong = operations.flatMap(({ name, operation }) =>
+    Object.values(operation.requestBody?.content ?? {}).flatMap(({ schema, example }) =>
+      [...examplesOf(schema), example].flatMap((one) => ignoredIn(schema, one, name)),
+    ),
+  )
+  assert.deepEqual(wrong, [])
+})
+
+const examplesOf = (schema: Schema) => schema.examples ?? []
+
+/** The read-only properties in a value and in the examples of the properties, with their places. */
+function ignoredIn(schema: Schema, value: unknown, place: string): string[] {
+  if (Array.isArray(value)) {
+    return schema.items ? value.flatMap((item) => ignoredIn(schema.items!, item, place)) : []
+  }
+  const inAny = (schema.anyOf ?? []).flatMap((one) => ignoredIn(one, value, place))
+  const inProperties = Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
+    const inner = (value as Record<string, unknown> | null | undefined)?.[name]
+    if (inner !== undefined && property.readOnly) return [`${place}.${name}`]
+    return [inner, ...examplesOf(property)].flatMap((one) =>
+      ignoredIn(property, one, `${place}.${name}`),
+    )
+  })
+  return [...inAny, ...inProperties]
+}
+
+test('the tags of the operations are declared, each with a description', () => {
+  const declared = served.tags as { name: string; description?: string }[]
+  const used = new Set(operations.flatMap(({ operation }) => operation.tags ?? []))
+  assert.deepEqual(declared.map(({ name }) => name).toSorted(), [...used].toSorted())
+  assert.ok(declared.every(({ description: about = '' }) => /^[A-Z].*\.$/.test(about)))
+})
+
+test('fields that choose the variant of a template are not called unused', () => {
+  for (const name of ['EmailTemplate', 'EmailTemplateBody', 'SavedEmailTemplate']) {
+    for (const property of ['level', 'location', 'sortOrder', 'reasonIdList', 'language']) {
+      const { description: about } = served.components.schemas[name].properties[property]
+      assert.doesNotMatch(about, /not used/, `${name}.${property}`)
+    }
+  }
 })

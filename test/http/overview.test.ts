@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { reminder, startEngine, startWorld } from '../support/world.ts'
+import { reminder, shareWorld, startEngine } from '../support/world.ts'
+
+const enterWorld = shareWorld()
 
 test('the overview counts today’s appointments, pending triggers and the outcomes of the last day', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { book, businessId, call, clock, save } = world
   await save('/eventDefinition', reminder(businessId, -2))
   await book(clock.in({ hours: 3 }))
@@ -23,7 +25,7 @@ test('the overview counts today’s appointments, pending triggers and the outco
 })
 
 test('the overview shows the quarter hours of a day, 30 days, failures and what is set up', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { book, businessId, call, clock, save } = world
   const definition = await save('/eventDefinition', reminder(businessId, -2))
   await book(clock.in({ hours: 3 }))
@@ -65,7 +67,7 @@ test('the overview shows the quarter hours of a day, 30 days, failures and what 
 })
 
 test('the overview counts the quarter hours of up to seven days', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { book, businessId, call, clock, save } = world
   await save('/eventDefinition', reminder(businessId, -2))
   const hours = [3, 3 + 24, 3 + 6 * 24, 3 + 7 * 24]

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startWorld } from '../support/world.ts'
+import { ask, createPerson, signInAs } from '../support/callers.ts'
+import { shareWorld } from '../support/world.ts'
 
-type World = Awaited<ReturnType<typeof startWorld>>
+const enterWorld = shareWorld()
+
+type World = Awaited<ReturnType<typeof enterWorld>>
 
 /** A world whose service has a price. */
-async function openWorld(t: Parameters<typeof startWorld>[0]) {
-  const world = await startWorld(t)
+async function openWorld(t: Parameters<typeof enterWorld>[0]) {
+  const world = await enterWorld(t)
   const { reasonId } = world.ids
   await world.save('/reason', { reasonId, price: 80.5, currency: 'CHF' })
   return world
@@ -185,4 +188,113 @@ test('amounts in several currencies are listed and not added up, whatever the se
     ],
     'booked and revenue',
   )
+})
+
+test('a price has the digits of its currency', async (t) => {
+  const { book, call, clock, ids, save } = await openWorld(t)
+  const { reasonId } = ids
+  const at = clock.in({ hours: 24 })
+  const dinar = await save('/reason', { reasonId, price: 4.125, currency: 'KWD' })
+  assert.deepEqual(termsOf(dinar), [4.125, 'KWD'])
+  assert.deepEqual(termsOf(await book(at, { status: 'COMPLETED' })), [4.125, 'KWD'])
+  assert.deepEqual(termsOf(await book(at, { status: 'COMPLETED' })), [4.125, 'KWD'])
+  clock.advance({ hours: 48 })
+  const day = at.toZonedDateTimeISO('UTC').toPlainDate()
+  const query = `startDate=${day.subtract({ days: 1 })}&endDate=${day.add({ days: 1 })}&format=json`
+  const { body } = await call('POST', `/report/print/file?${query}`, { reportId: 101 })
+  assert.equal(body.totals.price, 8.25)
+  const revenue = body.kpis.find(({ name }: { name: string }) => name === 'revenue')
+  assert.deepEqual([revenue.value, revenue.currency], [8.25, 'KWD'])
+  const text = await call('POST', `/report/print/file?${query.replace('json', 'html')}`, {
+    reportId: 101,
+  })
+  assert.match(String(text.body), />4\.125</)
+
+  for (const [price, currency] of [
+    [4.125, 'CHF'],
+    [4.1251, 'KWD'],
+  ] as const) {
+    const refused = await call('POST', '/reason', { reasonId, price, currency })
+    assert.equal(refused.status, 422)
+    assert.equal(refused.body.errors[0].pointer, '/price')
+  }
+  assert.equal(
+    (await call('POST', '/reason', { reasonId, price: 4.12, currency: 'CHF' })).status,
+    200,
+  )
+})
+
+test('an imported appointment of the past without a price has none, and reports count it', async (t) => {
+  const { book, call, clock, ids } = await openWorld(t)
+  const importLines = async (path: string, lines: object[]) => {
+    const text = lines.map((one) => JSON.stringify(one)).join('\n')
+    const { body } = await call('POST', path, text, { 'content-type': 'application/x-ndjson' })
+    assert.equal(body.refusedCount, 0, JSON.stringify(body))
+  }
+  const line = (hours: number, others = {}) => ({
+    kind: 'calendar',
+    clientId: ids.clientId,
+    professionalId: ids.professionalId,
+    reasonId: ids.reasonId,
+    locationId: ids.locationId,
+    startTime: clock.in({ hours }).epochMilliseconds,
+    endTime: clock.in({ hours: hours + 1 }).epochMilliseconds,
+    status: hours < 0 ? 'COMPLETED' : 'OPEN',
+    ...others,
+  })
+  const lines = [line(-48), line(-47, { price: 60, currency: 'CHF' }), line(24)]
+  await importLines('/import?events=none', lines)
+  const { items } = (await call('GET', '/calendar')).body
+  assert.deepEqual(items.map(termsOf), [
+    [null, null],
+    [60, 'CHF'],
+    [80.5, 'CHF'],
+  ])
+  const day = clock.in({ hours: -48 }).toZonedDateTimeISO('UTC').toPlainDate()
+  const query = `startDate=${day.subtract({ days: 1 })}&endDate=${day.add({ days: 1 })}`
+  const { body } = await call('POST', `/report/print/file?${query}&format=json`, { reportId: 102 })
+  assert.deepEqual(body.notes, [
+    'The price of 1 kept appointment is unknown; the revenue is without it.',
+  ])
+  const list = await call('POST', `/report/print/file?${query}&format=html`, { reportId: 101 })
+  assert.match(String(list.body), />unknown</)
+  await importLines('/import', [line(-46), line(-45, { price: 70 }), line(25)])
+  await book(clock.in({ hours: -44 }))
+  const { items: all } = (await call('GET', '/calendar')).body
+  assert.deepEqual(all.map(termsOf), [
+    [null, null],
+    [60, 'CHF'],
+    [null, null],
+    [70, null],
+    [80.5, 'CHF'],
+    [80.5, 'CHF'],
+    [80.5, 'CHF'],
+  ])
+})
+
+test('lists of appointments leave the price out for roles that see no money in reports', async (t) => {
+  const world = await openWorld(t)
+  const { app, book, businessId, call, clock, database, ids } = world
+  const { calendarId } = await book(clock.in({ hours: 24 }))
+  const { professionalId, locationId } = ids
+  const signIn = async (username: string) => ask(app, { cookie: await signInAs(app, username) })
+  await createPerson(database, clock, businessId, {
+    username: 'USER',
+    role: 'USER',
+    professionalId,
+  })
+  const role = 'LOCATION_SUPER_USER'
+  const manager = { username: role, role, locationIdList: [locationId] } as const
+  await createPerson(database, clock, businessId, manager)
+  const pricesFor = async (username: string) => {
+    const { items } = (await (await signIn(username))('GET', '/calendar?expand=names')).body
+    assert.equal(items.length, 1)
+    return 'price' in items[0]
+  }
+  assert.equal(await pricesFor('USER'), false)
+  assert.equal(await pricesFor('LOCATION_SUPER_USER'), true)
+  assert.equal((await call('GET', '/calendar')).body.items[0].price, 80.5)
+  // People who book see the price of the appointment that they open.
+  const user = await signIn('USER')
+  assert.equal((await user('GET', `/calendar/${calendarId}`)).body.price, 80.5)
 })

@@ -91,7 +91,15 @@ test('HSTS is sent only if the service is reached over TLS', async (t) => {
   assert.equal(plain.headers['strict-transport-security'], undefined)
   const tls = await startProbe(t, {}, { PUBLIC_URL: 'https://book.example' })
   const { headers } = await tls.app.inject('/probe/thing')
-  assert.match(String(headers['strict-transport-security']), /max-age=/)
+  assert.equal(headers['strict-transport-security'], 'max-age=31536000')
+})
+
+test('HSTS covers other hosts of the domain only if the operator asks for it', async (t) => {
+  const settings = { PUBLIC_URL: 'https://book.example', HSTS_SUBDOMAINS: 'true' }
+  const { app } = await startProbe(t, {}, settings)
+  const { headers } = await app.inject('/probe/thing')
+  const expected = 'max-age=31536000; includeSubDomains'
+  assert.equal(headers['strict-transport-security'], expected)
 })
 
 test('an instance is the path without its query', async () => {
@@ -142,6 +150,12 @@ test('without a database connection answers are 503 with Retry-After', async () 
   const answer = await app.inject('/probe/away')
   assertProblem(answer, 503)
   assert.equal(answer.headers['retry-after'], '1')
+})
+
+test('a full disk of the database is named in the answer', async () => {
+  const answer = await app.inject('/probe/full')
+  assertProblem(answer, 503)
+  assert.match(answer.json().detail, /^The disk of the database is full\./)
 })
 
 test('in tests an answer that violates its schema is an error', async () => {

@@ -22,8 +22,8 @@ test('the categories hold the reports with the fields of the interface', async (
   const [, first] = body[0].reports
   assert.equal(first.reportId, 101)
   assert.equal(first.businessId, businessId)
-  assert.equal(first.planIds, null)
-  assert.equal(first.resellerIds, null)
+  assert.equal(first.planIds, 0)
+  assert.equal(first.resellerIds, 0)
   assert.equal(body[2].reports[0].securityFunctions, 'PRINT_REPORTS,VIEW_STAFF_REPORTS')
 })
 
@@ -63,7 +63,7 @@ test('the same rows come back from all five formats, each under its own type and
     html.rows.map((row) => row.slice(0, 8)),
     json.rows.map((row) => row.slice(0, 8)),
   )
-  const xlsx = await readXlsx(bytes('xlsx'))
+  const xlsx = readXlsx(bytes('xlsx'))
   assert.deepEqual(
     xlsx.rows.map((row) => row.slice(7)),
     json.rows.map((row) => row.slice(7).map(Number)),
@@ -80,6 +80,41 @@ test('the default format is PDF, and attach=false answers it inline', async (t) 
   assert.equal(answer.headers['content-type'], 'application/pdf')
   assert.match(String(answer.headers['content-disposition']), /^inline; /)
   assert.equal(answer.rawPayload.subarray(0, 5).toString(), '%PDF-')
+})
+
+test('without a body, a report and days the list of the current month is printed', async (t) => {
+  const { print, clock, zurich } = await open(t)
+  const printed = async (query: string, body?: object) => {
+    const answer = await print(query, body)
+    assert.equal(answer.statusCode, 200, answer.payload)
+    const { report, parameters } = answer.json()
+    return [report.reportId, parameters.startDate, parameters.endDate]
+  }
+  const today = clock.now().toZonedDateTimeISO('Europe/Zurich').toPlainDate()
+  const month = [
+    today.with({ day: 1 }).toString(),
+    today.with({ day: today.daysInMonth }).toString(),
+  ]
+  assert.deepEqual(await printed('format=json'), [101, ...month])
+  assert.deepEqual(await printed(`format=JSON&locationId=${zurich}`), [101, ...month])
+  assert.deepEqual(await printed('format=Json&reportId=102'), [102, ...month])
+  assert.deepEqual(await printed('format=json&reportFileName=appointment-list'), [101, ...month])
+  assert.deepEqual(await printed('format=json', { reportId: 102 }), [102, ...month])
+})
+
+test('attach is true, 1, false, 0 or empty', async (t) => {
+  const { print } = await open(t)
+  for (const [attach, disposition] of [
+    ['attach', 'attachment'],
+    ['attach=', 'attachment'],
+    ['attach=1', 'attachment'],
+    ['attach=TRUE', 'attachment'],
+    ['attach=0', 'inline'],
+  ]) {
+    const answer = await print(`${OCTOBER}&format=csv&${attach}`)
+    assert.equal(answer.statusCode, 200, answer.payload)
+    assert.match(String(answer.headers['content-disposition']), new RegExp(`^${disposition}; `))
+  }
 })
 
 test('the JSON format has the documented properties', async (t) => {
@@ -108,8 +143,13 @@ test('the JSON format has the documented properties', async (t) => {
 })
 
 const refused: { name: string; query: string; body?: unknown; at: string[] }[] = [
-  { name: 'no body', query: OCTOBER, at: ['/reportId'] },
-  { name: 'an empty body', query: OCTOBER, body: {}, at: ['/reportId'] },
+  { name: 'an unknown report in the query', query: `${OCTOBER}&reportId=9`, at: ['?reportId'] },
+  {
+    name: 'another report in the query than in the body',
+    query: `${OCTOBER}&reportFileName=appointment-list`,
+    body: { reportId: 102 },
+    at: ['?reportFileName'],
+  },
   {
     name: 'an unknown format',
     query: `${OCTOBER}&format=docx`,
@@ -134,7 +174,8 @@ const refused: { name: string; query: string; body?: unknown; at: string[] }[] =
     body: { reportId: 101, businessId: 'x' },
     at: ['/businessId'],
   },
-  { name: 'no range', query: '', body: { reportId: 101 }, at: ['?startDate', '?endDate'] },
+  { name: 'no last day', query: 'startDate=2026-10-01', at: ['?endDate'] },
+  { name: 'no first day', query: 'endDate=2026-10-01&startDate=', at: ['?startDate'] },
   {
     name: 'an impossible day',
     query: 'startDate=2026-02-30&endDate=2026-03-01',
@@ -240,7 +281,7 @@ test('a USER cannot print the revenue report, and sees no prices in any format o
   assert.deepEqual(shown.slice(-2), ['Status', 'Min'])
   const csv = await printed('csv')
   assert.deepEqual(readCsv(csv).labels, shown)
-  const xlsx = await readXlsx(await printed('xlsx'))
+  const xlsx = readXlsx(await printed('xlsx'))
   assert.deepEqual(xlsx.totals.filter(Number), [30])
   const html = String(await printed('html'))
   const { pages } = await readPages(await printed('pdf'))

@@ -2,9 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '../../src/database/sql.ts'
 import { isFull, proofSeed, randomFrom } from '../proofs/random.ts'
-import { reminder, startEngine, startWorld } from '../support/world.ts'
+import { reminder, shareWorld, startEngine } from '../support/world.ts'
 
-type World = Awaited<ReturnType<typeof startWorld>>
+const enterWorld = shareWorld()
+
+type World = Awaited<ReturnType<typeof enterWorld>>
 type Trigger = {
   id: number
   eventDefnId: number
@@ -65,7 +67,7 @@ function changesBetween(before: Trigger[], after: Trigger[], now: number): Chang
 const sortedTexts = (changes: Change[]) => changes.map((one) => JSON.stringify(one)).toSorted()
 
 test('the plan of any change equals what the save then does, and writes nothing', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { businessId, call, clock, ids, save } = world
   const engine = startEngine(world)
   const random = randomFrom(proofSeed(t))
@@ -193,7 +195,7 @@ test('the plan of any change equals what the save then does, and writes nothing'
 })
 
 test('a plan names automation, client and recipient, and says why a message would be cancelled', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { book, businessId, call, clock, save } = world
   const { emailTemplateId } = await save('/emailTemplate', {
     templateName: 'Reminder',
@@ -249,7 +251,7 @@ test('a plan names automation, client and recipient, and says why a message woul
 })
 
 test('a plan refuses what the POST refuses, with the same details', async (t) => {
-  const { book, call, clock, ids } = await startWorld(t)
+  const { book, call, clock, ids } = await enterWorld(t)
   const { calendarId, startTime } = await book(clock.in({ hours: 72 }))
   const bodies = [
     {},
@@ -274,7 +276,7 @@ test('a plan refuses what the POST refuses, with the same details', async (t) =>
 })
 
 test('callers with read access can plan changes of objects that they may see', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { app, book, call, clock } = world
   const { calendarId } = await book(clock.in({ hours: 72 }))
   const ask = async (scopes: string[]) => {

@@ -1,13 +1,22 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createKey, createPerson, signInAs, ask } from '../support/callers.ts'
-import { addBusiness, reminder, startEngine, startWorld, type Answer } from '../support/world.ts'
+import {
+  addBusiness,
+  reminder,
+  shareWorld,
+  startEngine,
+  type Answer,
+  startWorld,
+} from '../support/world.ts'
+
+const enterWorld = shareWorld()
 
 const titles = ({ body }: Answer) =>
   body.map(({ kind, title }: { kind: string; title: string }) => `${kind}: ${title}`)
 
 test('a search finds clients and their appointments whatever the accents and apostrophes', async (t) => {
-  const { book, call, clock, save } = await startWorld(t)
+  const { book, call, clock, save } = await enterWorld(t)
   const client = await save('/client', { firstName: 'Olivia', lastName: "O'Brien" })
   const past = await book(clock.in({ hours: -48 }), { clientId: client.clientId })
   const next = await book(clock.in({ hours: 48 }), { clientId: client.clientId })
@@ -59,7 +68,7 @@ test('a search finds clients and their appointments whatever the accents and apo
 })
 
 test('a search finds the messages of a client once each, the newest first', async (t) => {
-  const world = await startWorld(t)
+  const world = await enterWorld(t)
   const { app, book, businessId, call, clock, database, save } = world
   const { emailTemplateId } = await save('/emailTemplate', {
     templateName: 'Reminder',
@@ -113,7 +122,7 @@ test('a search finds the messages of a client once each, the newest first', asyn
 })
 
 test('a search finds automations by description and template, and templates by name', async (t) => {
-  const { businessId, call, save } = await startWorld(t)
+  const { businessId, call, save } = await enterWorld(t)
   const template = await save('/emailTemplate', {
     templateName: 'Zurück in die Praxis',
     subject: 'We miss you',

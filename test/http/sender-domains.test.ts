@@ -159,6 +159,8 @@ test('a mail from an allowed domain keeps the template’s sender, and the keys 
     replyTo: null,
     isSigned: true,
   })
+  const unnamed = await send({ fromAddress: 'hello@clinic.example' })
+  assert.equal(unnamed.mail.from, `${NAME} <hello@clinic.example>`)
   const subdomain = await send({ fromAddress: 'hello@praxis.operator.example', fromName: 'Us' })
   assert.deepEqual(subdomain.mail, {
     envelope: ENVELOPE,
@@ -176,7 +178,7 @@ test('replies go to the template’s address, else the refused sender, else the 
   const none = await send({})
   assert.deepEqual(none.mail, {
     envelope: ENVELOPE,
-    from: 'Operator <mail@operator.example>',
+    from: 'Praxis Grüner Baum <mail@operator.example>',
     replyTo: ' <hello@praxis.example>',
     isSigned: true,
   })

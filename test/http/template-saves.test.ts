@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startWorld } from '../support/world.ts'
+import { shareWorld } from '../support/world.ts'
+
+const enterWorld = shareWorld()
 
 const template = (more: object = {}) => ({
   templateName: 'Reminder',
@@ -10,7 +12,7 @@ const template = (more: object = {}) => ({
 })
 
 test('saving a template says which tokens recent objects would leave empty', async (t) => {
-  const { clock, book, call, save, ids } = await startWorld(t)
+  const { clock, book, call, save, ids } = await enterWorld(t)
   const { clientId } = await save('/client', { firstName: 'Bo', lastName: 'Li', phone: '123' })
   const first = await book(clock.in({ hours: 1 }))
   await book(clock.in({ hours: 2 }), { clientId })
@@ -37,7 +39,7 @@ test('saving a template says which tokens recent objects would leave empty', asy
 })
 
 test('warnings use objects of the type that the template’s automations are about', async (t) => {
-  const { businessId, call, save, ids, clock } = await startWorld(t)
+  const { businessId, call, save, ids, clock } = await enterWorld(t)
   const { emailTemplateId } = await save('/emailTemplate', template())
   await save('/recall', {
     clientId: ids.clientId,
@@ -58,7 +60,7 @@ test('warnings use objects of the type that the template’s automations are abo
 })
 
 test('the warnings are not part of the template or its ETag', async (t) => {
-  const { call, book, clock } = await startWorld(t)
+  const { call, book, clock } = await enterWorld(t)
   await book(clock.in({ hours: 1 }))
   const key = { 'idempotency-key': 'once' }
   const made = await call('POST', '/emailTemplate', template(), key)
@@ -80,7 +82,7 @@ test('the warnings are not part of the template or its ETag', async (t) => {
 })
 
 test('active content is removed before a template is stored; everything else stays unchanged', async (t) => {
-  const { call, save } = await startWorld(t)
+  const { call, save } = await enterWorld(t)
   const harmless =
     '<p style="color: red; margin: 0">Hi <b>%CLIENT_FIRSTNAME%</b><br>bye &amp; more</p>\n<ul><li>1</ul>'
   const kept = await save('/emailTemplate', template({ emailBody: harmless }))
@@ -110,7 +112,7 @@ test('active content is removed before a template is stored; everything else sta
 })
 
 test('a fault of the category points at the place where the body has its id', async (t) => {
-  const { call } = await startWorld(t)
+  const { call } = await enterWorld(t)
   const template = { templateName: 'T', subject: 'S', emailBody: '<p>B</p>' }
   const pointersOf = async (category: object) => {
     const { status, body } = await call('POST', '/emailTemplate', { ...template, ...category })

@@ -1,18 +1,21 @@
 import { Type } from 'typebox'
 import { calendarEntry, withoutClient } from '../../automation/compose.ts'
+import { googleCalendarLink, outlookCalendarLink } from '../../email/calendar-links.ts'
+import { linkedEntry } from '../../email/layout-tokens.ts'
 import { isSealOf, readUnsubscribe } from '../../email/unsubscribe.ts'
 import { RequestError } from '../../errors.ts'
 import { findEmail } from '../../store/emails.ts'
 import { listMailContexts, type ContextRow } from '../../store/mail-contexts.ts'
 import type { Routes } from '../server/services.ts'
 
+const LINKS = { google: googleCalendarLink, outlook: outlookCalendarLink }
 const ByToken = Type.Object({ token: Type.String({ maxLength: 100 }) })
 
 /** The calendar file behind the button of a mail: the appointment as it is now. */
 export const addToCalendar: Routes = async (app, { config, database, linkSeal }) => {
   const host = new URL(config.publicUrl).hostname
 
-  const findFile = async (token: string) => {
+  const findVisit = async (token: string) => {
     const link = readUnsubscribe(token)
     if (!link) return null
     const { businessId, emailId, seal } = link
@@ -22,9 +25,18 @@ export const addToCalendar: Routes = async (app, { config, database, linkSeal })
     const { objectType } = email
     const row = objectType && chooseRow(await listMailContexts(db, objectType, [email]), email)
     if (!objectType || !row) return null
+    return { email, objectType, row }
+  }
+
+  const fileOf = ({
+    email,
+    objectType,
+    row,
+  }: NonNullable<Awaited<ReturnType<typeof findVisit>>>) => {
     const from = { name: row.context.business.name, address: config.mailFrom.address }
     const to = { name: '', address: email.to }
-    const mail = { subject: email.subject, to }
+    const { client, business } = row.context
+    const mail = { subject: email.subject, to, language: client?.language ?? business.language }
     return calendarEntry(objectType, { mail, row, recipient: to }, from, host)
   }
 
@@ -33,14 +45,29 @@ export const addToCalendar: Routes = async (app, { config, database, linkSeal })
     {
       config: { open: true },
       schema: {
+        operationId: 'addToCalendar',
         tags: ['email'],
         summary: 'Get the calendar file of an appointment, by the link in an email',
+        description: 'With `to` it leads to a new entry in the calendar of Google or Outlook.',
         params: ByToken,
+        querystring: Type.Object({
+          to: Type.Optional(
+            Type.Enum(['google', 'outlook'], {
+              title: 'WebCalendar',
+              description: 'The calendar on the web that gets a new entry.',
+            }),
+          ),
+        }),
         response: { 200: { content: { 'text/calendar': { schema: Type.String() } } } },
       },
     },
-    async ({ params }, reply) => {
-      const file = await findFile(params.token)
+    async ({ params, query }, reply) => {
+      const found = await findVisit(params.token)
+      const { calendar, classSchedule } = found?.row.context ?? {}
+      if (found && query.to && (calendar ?? classSchedule)) {
+        return reply.redirect(LINKS[query.to](linkedEntry(found.row.context)))
+      }
+      const file = found && fileOf(found)
       if (!file) throw new RequestError(404, 'This calendar link is not valid.')
       return reply
         .type(`text/calendar; charset=utf-8; method=${file.method}`)

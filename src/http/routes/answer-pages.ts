@@ -1,143 +1,190 @@
-import { createHash } from 'node:crypto'
-import type { Answer } from '../../email/answer-links.ts'
-import { formatsFor, knownLanguage, type Formats } from '../../email/formats.ts'
-import { escapeHtml } from '../../email/merge.ts'
-import type { AnswerPage, AnswerState, Question } from '../../scheduling/answers.ts'
-import { ANSWER_TEXTS, type AnswerTexts } from './answer-texts.ts'
+import type { ContextRow } from '../../store/mail-contexts.ts'
+import { googleCalendarLink, outlookCalendarLink } from '../../email/calendar-links.ts'
+import { knownLanguage } from '../../email/formats.ts'
+import { linkedEntry, mapLink, placeOf } from '../../email/layout-tokens.ts'
+import { escapeHtml, readersOf } from '../../email/merge.ts'
+import { visitTimes } from '../../email/readers.ts'
+import type { AnswerPage, Question } from '../../scheduling/answers.ts'
+import { fillCount, fillText, LANGUAGES, textsFor, type Texts } from '../../texts/texts.ts'
+import { linkButton, paragraph, textLink, type MailPage, type PageSender } from './mail-page.ts'
 
-export type Page = { html: string; language: string }
+/** The links of the mail that a page belongs to. */
+export type PageLinks = { calendar: string; cancel: string }
+
+type Shown = {
+  question: Question
+  page: AnswerPage
+  sender: PageSender
+  formToken: string
+  links: PageLinks
+  /** The client sent the form without a name. */
+  isNameMissing?: boolean
+}
 
 /** The page of a genuine link, in the language of the client. */
-export function answerPage(question: Question, page: AnswerPage, formToken: string): Page {
-  const { business, row, state } = page
-  const language = chooseLanguage([row?.context.client?.language, business.language])
-  const texts = ANSWER_TEXTS[baseOf(language)]
-  const { title, lines } = wordsOf(texts, question.answer, state, page)
-  const formats = formatsFor([language], zonesOf(page))
-  const isShown = state === 'ASKS' || state === 'DONE' || state === 'TOO_LATE'
-  return pageOf(language, business.name, [
-    `<h1>${escapeHtml(title)}</h1>`,
-    ...lines.map((line) => `<p>${escapeHtml(line)}</p>`),
-    isShown ? appointmentOf(page, texts, formats) : '',
-    state === 'ASKS' ? formOf(texts, question.answer, formToken) : '',
-    state === 'DONE' && question.answer === 'cancel' ? bookingOf(page, texts) : '',
-    state === 'DONE' && question.answer === 'confirm' ? '' : contactOf(page, texts),
-  ])
+export function answerPage(shown: Shown): MailPage {
+  const { question, page, sender } = shown
+  const language = languageOf(page)
+  const texts = textsFor(language).answerPages
+  const { title, lines } = pageWordsOf(texts, question, page)
+  const body = [
+    ...lines.map(paragraph),
+    ...(question.answer === 'sign' ? signingOf(shown, language) : answeringOf(shown, language)),
+    contactOf(sender, texts),
+  ]
+  return { sender, language, title, body }
 }
+
+export const languageOf = ({ row, business }: AnswerPage) =>
+  chooseLanguage([row?.context.client?.language, business.language])
 
 /** The page of any other address. It does not reveal which links exist. */
-export function unknownLinkPage(acceptLanguage: string | undefined): Page {
+export function unknownLinkPage(acceptLanguage: string | undefined): MailPage {
   const wanted = (acceptLanguage ?? '').slice(0, 200).split(',')
   const language = chooseLanguage(wanted.map((one) => one.split(';')[0]!.trim()))
-  const { unknown } = ANSWER_TEXTS[baseOf(language)]
-  return pageOf(language, unknown.title, [
-    `<h1>${escapeHtml(unknown.title)}</h1>`,
-    `<p>${escapeHtml(unknown.text)}</p>`,
-  ])
+  const { title, text } = textsFor(language).answerPages.unknown
+  return { sender: null, language, title, body: [paragraph(text)] }
 }
 
-function wordsOf(texts: AnswerTexts, answer: Answer, state: AnswerState, page: AnswerPage) {
-  switch (state) {
+type AnswerTexts = Texts['answerPages']
+type Words = { title: string; lines: string[] }
+
+function pageWordsOf(
+  texts: AnswerTexts,
+  { answer, objectType }: Question,
+  page: AnswerPage,
+): Words {
+  const ofClass = objectType === 'CLASS_SCHEDULE' && answer !== 'sign'
+  switch (page.state) {
     case 'ASKS':
-      return texts.asks[answer]
+      return ofClass ? texts.class.asks[answer] : texts.asks[answer]
     case 'DONE':
-      return texts.done[answer]
+      return ofClass ? texts.class.done[answer] : texts.done[answer]
     case 'TOO_LATE':
-      return texts.tooLate(page.business.cancelUntilHours ?? 0)
+      return { title: texts.tooLate.title, lines: [deadlineOf(texts, page)] }
+    case 'GONE':
+      return { title: texts.unknown.title, lines: [texts.unknown.text] }
+    case 'UNDONE':
+      return texts.undone
     case 'MOVED':
       return texts.moved
     case 'OVER':
       return texts.over
     case 'CLOSED':
       return texts.closed
-    case 'GONE':
-      return { title: texts.unknown.title, lines: [texts.unknown.text] }
   }
 }
 
-/** The service, time, staff and location of the appointment. */
-function appointmentOf({ row }: AnswerPage, texts: AnswerTexts, formats: Formats) {
-  if (!row) return ''
-  const { calendar, reason, professional, location } = row.context
-  const start = calendar!.startTime
-  const time = `${formats.time(start)} – ${formats.time(calendar!.endTime)}`
-  const entries: [string, string | undefined][] = [
-    [texts.what, reason?.name],
-    [texts.when, `${formats.date(start)}\n${time} (${formats.zoneName(start)})`],
-    [texts.who, professional ? `${professional.firstName} ${professional.lastName}` : undefined],
-    [texts.where, [location?.name, location?.address].filter(Boolean).join('\n')],
+/** “30 days” instead of “720 hours”. */
+function deadlineOf({ tooLate }: AnswerTexts, { business }: AnswerPage) {
+  const hours = business.cancelUntilHours ?? 0
+  const isInDays = hours >= 48 && hours % 24 === 0
+  return isInDays ? fillCount(tooLate.days, hours / 24) : fillCount(tooLate.hours, hours)
+}
+
+function answeringOf({ question, page, formToken, links }: Shown, language: string) {
+  const { state, row, business, canUndo } = page
+  const texts = textsFor(language).answerPages
+  const isCancelled = state === 'DONE' && question.answer === 'cancel'
+  const isComing = (state === 'DONE' && question.answer === 'confirm') || state === 'UNDONE'
+  const isShown = isCancelled || isComing || state === 'ASKS' || state === 'TOO_LATE'
+  const isDeadEnd = state === 'OVER' || state === 'CLOSED' || state === 'TOO_LATE'
+  const isClass = question.objectType === 'CLASS_SCHEDULE'
+  return [
+    isShown && row ? cardOf(row, language, isCancelled) : '',
+    isComing && row ? linksOf(row, links, language) : '',
+    state === 'ASKS' ? formOf(texts, question, formToken) : '',
+    (isCancelled || isDeadEnd) &&
+      business.bookingUrl &&
+      linkButton(business.bookingUrl, texts.bookAgain),
+    canUndo && undoOf(isClass ? texts.undoClass : texts.undo, formToken),
   ]
-  const shown = entries.flatMap(([name, value]) =>
-    value ? [`<dt>${escapeHtml(name)}</dt><dd>${escapeHtml(value)}</dd>`] : [],
-  )
-  return `<dl>${shown.join('')}</dl>`
+}
+
+/** The same card as in the mail. */
+function cardOf({ context }: ContextRow, language: string, isGone: boolean) {
+  const { calendar, classSchedule, reason, professional, location } = context
+  const visit = calendar ?? classSchedule
+  if (!visit) return ''
+  const readers = readersOf(context, language)
+  const { date, time, ownTime } = visitTimes(visit, readers)
+  const { words } = readers
+  const line = (name: string, value: string | null | undefined) =>
+    value ? `<p>${escapeHtml(`${name}${words.colon} ${value}`)}</p>` : ''
+  const staff = professional && `${professional.firstName} ${professional.lastName}`
+  return `<div class="card"><p class="when${isGone ? ' gone' : ''}">${escapeHtml(date)}<br>${escapeHtml(time)}</p>
+${line(words.ownTime, ownTime)}<p class="what">${escapeHtml(classSchedule?.name ?? reason?.name ?? '')}</p>
+${line(words.staff, staff)}${line(words.place, placeOf(location))}</div>`
+}
+
+/** What a client who comes needs next. */
+function linksOf({ context }: ContextRow, links: PageLinks, language: string) {
+  const { answerPages: texts, mail } = textsFor(language)
+  const address = context.location?.address
+  const entry = linkedEntry(context)
+  const items = [
+    textLink(links.calendar, texts.calendarFile),
+    textLink(googleCalendarLink(entry), texts.google),
+    textLink(outlookCalendarLink(entry), texts.outlook),
+    address && textLink(mapLink(address), mail.showMap),
+    textLink(links.cancel, texts.cannotCome),
+  ]
+  return `<ul class="links">${items.flatMap((item) => (item ? [`<li>${item}</li>`] : [])).join('')}</ul>`
 }
 
 /** Without an `action`, the browser posts to the URL of the page. */
-const formOf = (texts: AnswerTexts, answer: Answer, formToken: string) =>
-  `<form method="post"><input type="hidden" name="formToken" value="${formToken}">` +
-  `<button class="${answer}">${escapeHtml(texts.button[answer])}</button></form>`
+const formWith = (formToken: string, content: string) =>
+  `<form method="post"><input type="hidden" name="formToken" value="${formToken}">${content}</form>`
 
-function bookingOf({ business: { bookingUrl } }: AnswerPage, texts: AnswerTexts) {
-  if (!bookingUrl) return ''
-  return `<p><a href="${escapeHtml(bookingUrl)}" rel="noreferrer">${escapeHtml(texts.bookAgain)}</a></p>`
+function formOf(texts: AnswerTexts, { answer, objectType }: Question, formToken: string) {
+  const asksWhy = answer === 'cancel' && objectType === 'CALENDAR'
+  const reason = asksWhy
+    ? `<label>${escapeHtml(texts.reason)}<textarea name="reason" rows="2" maxlength="${MAX_REASON}"></textarea></label>`
+    : ''
+  const button = `<button class="${answer}">${escapeHtml(texts.button[answer])}</button>`
+  return formWith(formToken, `${reason}${button}`)
 }
 
-function contactOf({ business, row }: AnswerPage, texts: AnswerTexts) {
-  const phone = row?.context.location?.phone ?? business.phone
-  const address = row?.context.location?.emailAddress ?? business.emailAddress
+export const MAX_REASON = 300
+
+const undoOf = (text: string, formToken: string) =>
+  formWith(formToken, `<button class="quiet" name="undo" value="yes">${escapeHtml(text)}</button>`)
+
+/** A form to read and sign, or as it was signed. */
+function signingOf({ page, formToken, isNameMissing }: Shown, language: string) {
+  const { state, row, signature } = page
+  const texts = textsFor(language).answerPages
+  const form = row?.context.disclaimer
+  if (!form || (state !== 'ASKS' && state !== 'DONE')) return []
+  const text = signature ? signature.text : (form.formBody ?? '')
+  const time = signature && readersOf(row.context, language).atLocation.dateTime(signature.time)
+  return [
+    `<h2>${escapeHtml(form.formName)}</h2>`,
+    text && `<div class="text">${escapeHtml(text)}</div>`,
+    signature && time && paragraph(fillText(texts.signed, { name: signature.name, time })),
+    state === 'ASKS' &&
+      formWith(
+        formToken,
+        `${isNameMissing ? `<p class="alert" role="alert">${escapeHtml(texts.nameMissing)}</p>` : ''}` +
+          `<label>${escapeHtml(texts.name)}<input type="text" name="name" maxlength="200" autocomplete="name" required></label>` +
+          `<button>${escapeHtml(texts.button.sign)}</button>`,
+      ),
+  ]
+}
+
+function contactOf({ business, location }: PageSender, texts: AnswerTexts) {
+  const phone = location?.phone ?? business.phone
+  const address = business.emailAddress
   const ways = [
     phone && `<a href="tel:${phone.replace(/[^\d+]/g, '')}">${escapeHtml(phone)}</a>`,
     address && `<a href="mailto:${escapeHtml(address)}">${escapeHtml(address)}</a>`,
   ].filter(Boolean)
   if (ways.length === 0) return ''
-  return `<p class="contact">${escapeHtml(texts.contact)} ${ways.join(' · ')}</p>`
+  return `<p class="soft">${[escapeHtml(texts.contact), ...ways].join('<br>')}</p>`
 }
-
-const zonesOf = ({ business, row }: AnswerPage) => [
-  row?.context.client?.timeZone,
-  row?.context.location?.timeZone,
-  business.timeZone,
-]
 
 /** The first of these languages that the pages support; else English. */
-function chooseLanguage(wanted: (string | null | undefined)[]) {
+export function chooseLanguage(wanted: (string | null | undefined)[]) {
   const known = wanted.flatMap((one) => knownLanguage(one) ?? [])
-  return known.find((one) => Object.hasOwn(ANSWER_TEXTS, one.split('-')[0]!)) ?? 'en'
+  return known.find((one) => LANGUAGES.includes(one.split('-')[0]!)) ?? 'en'
 }
-
-const baseOf = (language: string) => language.split('-')[0] as keyof typeof ANSWER_TEXTS
-
-const pageOf = (language: string, name: string, body: string[]): Page => ({
-  language,
-  html: `<!doctype html>
-<html lang="${escapeHtml(language)}"><head><meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark"><title>${escapeHtml(name)}</title>
-<style>${STYLE}</style></head>
-<body><main><p class="name">${escapeHtml(name)}</p>
-${body.filter(Boolean).join('\n')}
-</main></body></html>
-`,
-})
-
-const STYLE = `:root{color-scheme:light dark}
-body{font:1.05rem/1.55 system-ui,-apple-system,"Segoe UI",sans-serif;margin:0;background:#f3f4f6;color:#1f2937}
-main{max-width:30rem;margin:8vh auto;padding:2rem;background:#fff;border-radius:1rem;box-shadow:0 1px 4px #0002}
-h1{font-size:1.5rem;line-height:1.25;margin:.2em 0 .8em}
-.name{margin:0;color:#6b7280}
-dl{margin:1.5rem 0;padding:1rem 1.25rem;background:#f3f4f6;border-radius:.75rem}
-dt{color:#6b7280;font-size:.85rem}
-dd{margin:0 0 .8rem;white-space:pre-line;overflow-wrap:anywhere}
-dd:last-child{margin-bottom:0}
-button{font:inherit;font-weight:600;width:100%;padding:.8em 1.6em;border:0;border-radius:.6em;background:#1d4ed8;color:#fff;cursor:pointer}
-button.cancel{background:#b91c1c}
-button:focus-visible,a:focus-visible{outline:3px solid #60a5fa;outline-offset:2px}
-a{color:#1d4ed8}
-.contact{color:#4b5563;font-size:.95rem}
-@media (max-width:34rem){main{margin:0;min-height:100vh;border-radius:0;box-sizing:border-box}}
-@media (prefers-color-scheme:dark){body{background:#0b1220;color:#e5e7eb}main{background:#111827}dl{background:#1f2937}
-.name,dt,.contact{color:#9ca3af}a{color:#93c5fd}}`
-
-/** The hash of the only style that the page may have. */
-export const STYLE_HASH = `sha256-${createHash('sha256').update(STYLE).digest('base64')}`

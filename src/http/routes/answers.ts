@@ -1,30 +1,46 @@
+import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { formTokenOf, isFormToken, isSealed, readAnswerLink } from '../../email/answer-links.ts'
-import { CLIENT_USER, readAnswer, saveAnswer, type Question } from '../../scheduling/answers.ts'
+import {
+  answerLinks,
+  formTokenOf,
+  isFormToken,
+  isSealed,
+  readAnswerLink,
+} from '../../email/answer-links.ts'
+import { calendarLink } from '../../email/unsubscribe.ts'
+import {
+  CLIENT_USER,
+  readAnswer,
+  saveAnswer,
+  type AnswerPage,
+  type Question,
+} from '../../scheduling/answers.ts'
 import { findAskingMail } from '../../store/answer-links.ts'
 import { hintChanges } from '../../store/changes.ts'
 import { isCrossSite } from '../server/cookies.ts'
 import type { Routes, Services } from '../server/services.ts'
-import { answerPage, unknownLinkPage, STYLE_HASH } from './answer-pages.ts'
+import { answerPage, MAX_REASON, unknownLinkPage, type PageLinks } from './answer-pages.ts'
+import { readSender, sendMailPage } from './mail-page.ts'
 
 const tags = ['answer']
 const Html = { content: { 'text/html': { schema: Type.String() } } }
+/** A reason of 300 characters, each of three encoded bytes, fits. */
 const MAX_FORM_BYTES = 4_096
+const MAX_NAME = 200
 const ByToken = Type.Object({ token: Type.String({ maxLength: 100 }) })
 
 /**
- * The links with which a client confirms or cancels an appointment. GET changes nothing, because mail
- * scanners open every link. Only the form of the page does; it must send its token from the same site.
+ * The links with which a client confirms or cancels an appointment or class, or signs a form. GET changes
+ * nothing, because mail scanners open every link. Only the form of the page does; it must send its token
+ * from the same site.
  */
 export const answers: Routes = async (app, services) => {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
     { parseAs: 'string' },
-    async (_request: unknown, form: string) => ({
-      formToken: new URLSearchParams(form).get('formToken') ?? '',
-    }),
+    async (_request: unknown, form: string) => readForm(new URLSearchParams(form)),
   )
   // Other content types are ignored, because pages of other sites can send some.
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async () => undefined)
@@ -32,28 +48,50 @@ export const answers: Routes = async (app, services) => {
   for (const route of [getAnswer, postAnswer]) await route(app, services)
 }
 
+type Form = { formToken: string; reason: string | null; name: string | null; isUndo: boolean }
+
+/** The text of a field on one line; null if it is empty. */
+const readForm = (form: URLSearchParams): Form => {
+  const read = (name: string, max: number) =>
+    (form.get(name) ?? '')
+      .toWellFormed()
+      .replace(/[\p{Cc}\s]+/gu, ' ')
+      .trim()
+      .slice(0, max)
+      .toWellFormed() || null
+  return {
+    formToken: form.get('formToken') ?? '',
+    reason: read('reason', MAX_REASON),
+    name: read('name', MAX_NAME),
+    isUndo: form.has('undo'),
+  }
+}
+
 const getAnswer: Routes = async (app, services) => {
-  const { clock, linkSeal } = services
   app.get(
     '/answer/:token',
     {
       config: { open: true },
       schema: {
+        operationId: 'showAnswer',
         tags,
-        summary: 'Show an appointment and ask its client',
-        description: 'The page of `%CONFIRM_URL%` and `%CANCEL_URL%`. It changes nothing.',
+        summary: 'Show an appointment, class or form and ask its client',
+        description:
+          'The page of `%CONFIRM_URL%`, `%CANCEL_URL%` and `%SIGN_URL%`. It changes nothing.',
         params: ByToken,
         response: { 200: Html, 404: Html },
       },
     },
     async (request, reply) => {
       const { token } = request.params
-      const question = await findQuestion(services, token)
-      if (!question) return sendUnknownLink(request, reply)
-      const page = await readAnswer(dbOf(services, question), question, clock.now())
-      const formToken = formTokenOf(token, linkSeal)
-      const status = page.state === 'GONE' ? 404 : 200
-      return sendPage(reply, status, answerPage(question, page, formToken))
+      const found = await findQuestion(services, token)
+      if (!found) return sendUnknownLink(request, reply)
+      const page = await readAnswer(
+        dbOf(services, found.question),
+        found.question,
+        services.clock.now(),
+      )
+      return sendPage(services, reply, page.state === 'GONE' ? 404 : 200, { token, ...found, page })
     },
   )
 }
@@ -66,10 +104,11 @@ const postAnswer: Routes = async (app, services) => {
       config: { open: true, emptyBody: true },
       bodyLimit: MAX_FORM_BYTES,
       schema: {
+        operationId: 'sendAnswer',
         tags,
-        summary: 'Confirm or cancel an appointment as its client',
+        summary: 'Confirm or cancel an appointment or class, or sign a form, as its client',
         params: ByToken,
-        response: { 200: Html, 403: Html, 404: Html, 409: Html },
+        response: { 200: Html, 403: Html, 404: Html, 409: Html, 422: Html },
       },
       // The route is public: no body is read without a genuine link.
       onRequest: async (request, reply) => {
@@ -79,40 +118,68 @@ const postAnswer: Routes = async (app, services) => {
     },
     async (request, reply) => {
       const { token } = request.params
-      const question = await findQuestion(services, token)
-      if (!question) return sendUnknownLink(request, reply)
+      const found = await findQuestion(services, token)
+      if (!found) return sendUnknownLink(request, reply)
+      const { question } = found
       const db = dbOf(services, question)
       const now = clock.now()
-      const { formToken: given = '' } = (request.body ?? {}) as { formToken?: string }
+      const form = (request.body ?? {}) as Partial<Form>
+      const shown = await readAnswer(db, question, now)
       const isFormOfPage =
-        isFormToken(given, token, linkSeal) && !isCrossSite(request, config.publicUrl)
-      const page = isFormOfPage
-        ? await saveAnswer(db, question, { settings, now })
-        : await readAnswer(db, question, now)
-      if (isFormOfPage && page.state === 'DONE') hintChanges(db, question.businessId)
-      const status = page.state === 'ASKS' ? 403 : STATUS_OF_STATE[page.state]
-      return sendPage(reply, status, answerPage(question, page, formTokenOf(token, linkSeal)))
+        isFormToken(form.formToken ?? '', formNameOf(token, shown), linkSeal) &&
+        !isCrossSite(request, config.publicUrl)
+      if (!isFormOfPage) {
+        const status = shown.state === 'ASKS' ? 403 : STATUS_OF_STATE[shown.state]
+        return sendPage(services, reply, status, { token, ...found, page: shown })
+      }
+      const name = form.name ?? null
+      if (question.answer === 'sign' && shown.state === 'ASKS' && name === null) {
+        const page = { token, ...found, page: shown, isNameMissing: true }
+        return sendPage(services, reply, 422, page)
+      }
+      const note = question.answer === 'cancel' ? (form.reason ?? null) : null
+      const given = { note, name, isUndo: form.isUndo ?? false }
+      const page = await saveAnswer(db, question, given, { settings, now })
+      if (page.state === 'DONE' || page.state === 'UNDONE') hintChanges(db, question.businessId)
+      return sendPage(services, reply, STATUS_OF_STATE[page.state], { token, ...found, page })
     },
   )
 }
 
+type Found = { question: Question; links: PageLinks }
+
 async function findQuestion(
-  { database, linkSeal }: Services,
+  { config, database, linkSeal }: Services,
   token: string,
-): Promise<Question | undefined> {
+): Promise<Found | undefined> {
   const link = readAnswerLink(token)
   const mail = link && (await findAskingMail(database.operator, link.businessId, link.emailId))
   if (!mail || !isSealed(link, mail, linkSeal)) return undefined
   const { answer, startTime } = link
-  const { businessId, calendarId, clientId, toAddress } = mail
-  return { answer, startTime, businessId, calendarId, clientId, toAddress }
+  if ((answer === 'sign') !== (mail.objectType === 'DISCLAIMER')) return undefined
+  const { businessId, objectType, objectId, clientId, toAddress } = mail
+  return {
+    question: { answer, startTime, businessId, objectType, objectId, clientId, toAddress },
+    links: {
+      calendar: calendarLink(config.publicUrl, linkSeal, mail),
+      cancel: answerLinks(config.publicUrl, linkSeal, { ...mail, startTime }).cancel,
+    },
+  }
 }
 
 const dbOf = ({ database }: Services, { businessId }: Question) =>
   database.forBusiness(businessId, CLIENT_USER)
 
+/** A form to sign is bound to its text: a client signs what they have read. */
+const formNameOf = (token: string, { row }: AnswerPage) => {
+  const text = row?.context.disclaimer?.formBody
+  return text ? `${token} ${createHash('sha256').update(text).digest('base64url')}` : token
+}
+
 const STATUS_OF_STATE = {
+  ASKS: 200,
   DONE: 200,
+  UNDONE: 200,
   MOVED: 409,
   OVER: 409,
   CLOSED: 409,
@@ -121,21 +188,19 @@ const STATUS_OF_STATE = {
 }
 
 const sendUnknownLink = (request: FastifyRequest, reply: FastifyReply) =>
-  sendPage(reply, 404, unknownLinkPage(request.headers['accept-language']))
+  sendMailPage(reply, 404, unknownLinkPage(request.headers['accept-language']))
 
-/** `same-origin`: without a referrer, browsers send `Origin: null` with the form. */
-const sendPage = (
+type ShownPage = Found & { token: string; page: AnswerPage; isNameMissing?: boolean }
+
+async function sendPage(
+  services: Services,
   reply: FastifyReply,
   status: number,
-  { html, language }: { html: string; language: string },
-) =>
-  reply
-    .code(status)
-    .header('content-security-policy', POLICY)
-    .header('referrer-policy', 'same-origin')
-    .header('x-robots-tag', 'noindex, nofollow')
-    .header('content-language', language)
-    .type('text/html; charset=utf-8')
-    .send(html)
-
-const POLICY = `default-src 'none'; style-src '${STYLE_HASH}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`
+  { token, ...shown }: ShownPage,
+) {
+  const { question, page } = shown
+  const location = page.row?.context.location ?? null
+  const sender = await readSender(dbOf(services, question), question.businessId, location)
+  const formToken = formTokenOf(formNameOf(token, page), services.linkSeal)
+  return sendMailPage(reply, status, answerPage({ ...shown, sender, formToken }))
+}

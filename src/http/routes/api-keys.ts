@@ -24,7 +24,7 @@ import {
 import type { By } from '../../store/businesses.ts'
 import { pageOf, readPage } from '../server/cursor.ts'
 import { requireMatch } from '../server/etag.ts'
-import { answerOnce, ok, type Answer } from '../server/idempotency.ts'
+import { answerOnce, ok, type RouteAnswer } from '../server/idempotency.ts'
 import { toWire } from '../server/serialize.ts'
 import type { Routes, Services } from '../server/services.ts'
 
@@ -44,6 +44,7 @@ const getApiKeys: Routes = async (app) => {
     {
       config: access,
       schema: {
+        operationId: 'listApiKeys',
         tags,
         summary: 'List the active keys of the business',
         querystring: Type.Object(PageQuery),
@@ -66,7 +67,13 @@ const getApiKey: Routes = async (app) => {
     '/apiKey/:apiKeyId',
     {
       config: { ...access, etag: true },
-      schema: { tags, summary: 'Read a key', params: ById, response: { 200: ApiKey } },
+      schema: {
+        operationId: 'getApiKey',
+        tags,
+        summary: 'Read a key',
+        params: ById,
+        response: { 200: ApiKey },
+      },
     },
     async ({ caller, params }) => {
       const key = await findApiKey(caller.db, caller.businessId, params.apiKeyId)
@@ -83,6 +90,7 @@ const postApiKey: Routes = async (app, services) => {
       config: { ...access, idempotent: true, etag: true, untagged: 'key' },
       attachValidation: true,
       schema: {
+        operationId: 'createApiKey',
         tags,
         summary: 'Create or change a key',
         description:
@@ -102,6 +110,7 @@ const deleteApiKey: Routes = async (app, { clock, credentials }) => {
     {
       config: { ...access, etag: true },
       schema: {
+        operationId: 'revokeApiKey',
         tags,
         summary: 'Revoke a key',
         description: 'All nodes refuse the key within one second. A key cannot be reactivated.',
@@ -147,7 +156,7 @@ async function saveKey(
   { businessId, account }: Pick<Author, 'businessId' | 'account'>,
   request: FastifyRequest,
   by: By,
-): Promise<Answer> {
+): Promise<RouteAnswer> {
   const { body } = request
   const id: unknown = isPlainObject(body) ? body.apiKeyId : undefined
   if (id === undefined || id === null) {

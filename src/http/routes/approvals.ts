@@ -43,6 +43,7 @@ const getApprovals: Routes = async (app) => {
     {
       config: { scope: 'mail:read' },
       schema: {
+        operationId: 'listApprovals',
         tags,
         summary: 'List bulk calls whose mails wait for a decision, or waited',
         querystring: ApprovalQuery,
@@ -67,7 +68,13 @@ const getApproval: Routes = async (app) => {
     '/approval/:approvalId',
     {
       config: { scope: 'mail:read', etag: true },
-      schema: { tags, summary: 'Read an approval', params: ById, response: { 200: Approval } },
+      schema: {
+        operationId: 'getApproval',
+        tags,
+        summary: 'Read an approval',
+        params: ById,
+        response: { 200: Approval },
+      },
     },
     async ({ caller: { db, businessId }, params: { approvalId } }) => {
       const approval = await findApproval(db, { businessId, approvalId })
@@ -96,6 +103,7 @@ const postDecision: Routes = async (app, services) => {
           emptyBody: true,
         },
         schema: {
+          operationId: `${word}Approval`,
           tags,
           summary,
           description: 'Only a WAITING approval can be decided; any other is 409.',

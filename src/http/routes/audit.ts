@@ -2,16 +2,18 @@ import { AuditEntry } from '../../contract/audit.ts'
 import { PageOf } from '../../contract/page.ts'
 import { AuditQuery } from '../../contract/queries.ts'
 import { listAudit, type AuditRow } from '../../store/audit.ts'
+import { propertiesOf } from '../../store/row-properties.ts'
 import { pageOf, readPage } from '../server/cursor.ts'
 import { toInstant, toWire } from '../server/serialize.ts'
 import type { Routes } from '../server/services.ts'
 
-export const audit: Routes = async (app) => {
+export const audit: Routes = async (app, { database }) => {
   app.get(
     '/audit',
     {
       config: { scope: 'admin', function: 'VIEW_AUDIT' },
       schema: {
+        operationId: 'listAuditEntries',
         tags: ['Audit'],
         summary: 'List all changes with their author and the values before and after, newest first',
         querystring: AuditQuery,
@@ -25,7 +27,7 @@ export const audit: Routes = async (app) => {
       const list = JSON.stringify(['audit', object, id, user, from, to])
       const { limit, after } = readPage(query, list)
       const rows = await listAudit(
-        caller.db,
+        database.replicaOr(caller.businessId, caller.db),
         caller.businessId,
         { object, id, user, from: toInstant(from), to: toInstant(to) },
         { after: after?.[0], limit: limit + 1 },
@@ -45,25 +47,3 @@ const describeEntry = ({ time, user, object, id, change, before, after }: AuditR
   before: before && propertiesOf(before),
   after: propertiesOf(after),
 })
-
-/** Converts a row of the audit table to the property names and formats of the API. */
-function propertiesOf(row: Record<string, unknown>) {
-  return Object.fromEntries(
-    Object.entries(row).map(([column, value]) => [propertyOf(column), valueOf(column, value)]),
-  )
-}
-
-const IRREGULAR_NAMES: Record<string, string> = {
-  object_uuid: 'objectUUId',
-  invitation_uuid: 'invitationUUID',
-  attach_file_library_uuids: 'attachFileLibraryUUids',
-}
-
-const propertyOf = (column: string) =>
-  IRREGULAR_NAMES[column] ??
-  column.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
-
-const valueOf = (column: string, value: unknown) =>
-  /(^|_)(date|time)$/.test(column) && typeof value === 'string'
-    ? Temporal.Instant.from(value).epochMilliseconds
-    : value

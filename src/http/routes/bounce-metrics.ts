@@ -1,4 +1,5 @@
 import { Counter } from 'prom-client'
+import type { Received } from '../../automation/bounces.ts'
 
 const received = new Counter({
   name: 'bellwether_bounce_messages_total',
@@ -6,4 +7,8 @@ const received = new Counter({
   labelNames: ['result'],
 })
 
-export const countBounceMessage = (result: string) => received.inc({ result })
+const RESULTS = ['bounce', 'complaint', 'ignored', 'too early'] as const satisfies Received[]
+
+for (const result of RESULTS) received.inc({ result }, 0)
+
+export const countBounceMessage = (result: Received) => received.inc({ result })

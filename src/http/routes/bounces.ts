@@ -1,9 +1,8 @@
 import { Type } from 'typebox'
-import { findBouncedMail, recordReport } from '../../automation/bounces.ts'
-import { Named } from '../../contract/schema.ts'
-import type { Db } from '../../database/database.ts'
-import { readMailReport } from '../../email/bounce.ts'
+import { findMailOfReport, recordReport } from '../../automation/bounces.ts'
+import { about, Named } from '../../contract/schema.ts'
 import { envelopeDomainOf } from '../../email/mail-route.ts'
+import { readReport } from '../../email/mail-reports.ts'
 import { invalid } from '../../errors.ts'
 import { MAX_BODY_BYTES } from '../server/body.ts'
 import { answerOnce, ok } from '../server/idempotency.ts'
@@ -18,31 +17,33 @@ export const bounces: Routes = async (app, { clock, config, linkSeal }) => {
   )
   const seal = { domain: envelopeDomainOf(config), secret: linkSeal }
 
-  /** Ignores bounce addresses of other businesses. */
-  const findOwnMail = async (db: Db, businessId: number, addresses: string[]) => {
-    for (const address of addresses) {
-      const mail = await findBouncedMail(() => db, address, seal)
-      if (mail?.businessId === businessId) return mail
-    }
-    return undefined
-  }
-
   app.post(
     '/emails/bounce',
     {
-      config: { scope: 'mail:write', idempotent: true },
+      config: { scope: 'mail:write', function: 'EDIT_SUPPRESSIONS', idempotent: true },
       schema: {
+        operationId: 'reportBounce',
         tags: ['email'],
         summary: 'Report a bounce or a complaint',
         description:
           'Takes a delivery status notification (RFC 3464) or a complaint (RFC 5965). The email shows it. ' +
+          '422 if it names no email of the business. ' +
           'The address is suppressed if its mailbox does not exist (status 5.1.x for the recipient), ' +
           'after five soft bounces within 30 days, or if the recipient complained.',
         body: Named('BounceReport', {
-          message: Type.String({ description: 'The report with its headers.' }),
+          message: Type.String({
+            examples: [
+              'Content-Type: multipart/report; report-type=delivery-status; boundary=b\r\n\r\n--b …',
+            ],
+            description: 'The report with its headers.',
+          }),
         }),
         response: {
-          200: Named('BounceResult', { suppressed: Type.Array(Type.String()) }),
+          200: Named('BounceResult', {
+            suppressed: about(Type.Array(Type.String()), 'The addresses that were suppressed.', [
+              'anna@example.com',
+            ]),
+          }),
         },
       },
     },
@@ -50,19 +51,20 @@ export const bounces: Routes = async (app, { clock, config, linkSeal }) => {
       const { caller, body } = request
       const { businessId, user } = caller
       const now = clock.now()
-      const report = await readMailReport(body.message)
+      const report = await readReport(businessId, body.message)
       if (report.bounces.length === 0 && !report.complaint) {
         const detail = 'is not a delivery status notification, and not a complaint'
         throw invalid([{ pointer: '/message', detail }])
       }
       return answerOnce(caller.db, request, reply, now, async (tx) => {
-        const mail = await findOwnMail(tx, businessId, report.envelopeSenders.slice(0, MAX_TRIED))
-        const by = { user, now }
-        return ok({ suppressed: await recordReport(tx, report, { businessId, mail }, by) })
+        // Of other businesses the transaction sees no mail.
+        const mail = await findMailOfReport(() => tx, report, seal)
+        if (!mail) throw invalid([{ pointer: '/message', detail: NO_MAIL }])
+        return ok({ suppressed: await recordReport(tx, report, mail, { user, now }) })
       })
     },
   )
 }
 
-/** A report has one envelope sender; more are tried in case a forwarder added headers. */
-const MAX_TRIED = 5
+const NO_MAIL =
+  'is about no mail of this business: it must quote its Message-ID, or be sent to its bounce address'

@@ -6,7 +6,7 @@ import { Business, BUSINESS_BODY, BusinessWrite } from '../../contract/business.
 import { ApiKeyWrite, NewApiKey, ApiKey, User, UserWrite } from '../../contract/credentials.ts'
 import { isId, isPlainObject } from '../../contract/json.ts'
 import { isUnchanged, readFields } from '../../contract/read-fields.ts'
-import { PageOf } from '../../contract/page.ts'
+import { ChangesPageOf } from '../../contract/page.ts'
 import { BusinessesQuery } from '../../contract/queries.ts'
 import type { Database, Db } from '../../database/database.ts'
 import { forbidden, invalid, notFound } from '../../errors.ts'
@@ -17,16 +17,18 @@ import {
   findBusiness,
   insertBusiness,
   listBusinesses,
+  listChangedBusinesses,
   lockBusiness,
   lockBusinessByExternalId,
   updateBusiness,
   type BusinessFields,
+  type BusinessRow,
   type By,
 } from '../../store/businesses.ts'
 import { answerSavedKey } from './api-keys.ts'
-import { pageOf, readPage } from '../server/cursor.ts'
+import { readList } from '../server/change-list.ts'
 import { requireMatch } from '../server/etag.ts'
-import { answerOnce, created, ok, type Answer } from '../server/idempotency.ts'
+import { answerOnce, created, ok, type RouteAnswer } from '../server/idempotency.ts'
 import { toInstant, toWire } from '../server/serialize.ts'
 import type { Routes } from '../server/services.ts'
 import { answerSavedUser } from './users.ts'
@@ -54,23 +56,36 @@ const getBusinesses: Routes = async (app, { database }) => {
     {
       config: { operator: true, scope: 'scheduling:read', function: 'VIEW_BUSINESS' },
       schema: {
+        operationId: 'listBusinesses',
         tags,
         summary: 'List businesses: all for the operator, your own for others',
-        description: 'Ordered by `businessId`.',
+        description: 'Ordered by `businessId`; with `changedSince` in the order of the changes.',
         querystring: BusinessesQuery,
         response: {
-          200: PageOf(Business, 'BusinessPage'),
+          200: ChangesPageOf(Business, 'BusinessPage'),
         },
       },
     },
     async (request) => {
-      const { externalId, modifiedSince } = request.query
-      const list = JSON.stringify(['business', externalId, modifiedSince])
-      const { limit, after } = readPage(request.query, list)
-      const page = { after: Number(after?.[0] ?? 0), limit: limit + 1 }
-      const filters = { externalId, modifiedSince: toInstant(modifiedSince) }
-      const rows = await listBusinesses(dbFor(request, database), filters, page)
-      return toWire(pageOf(rows, limit, list, (row) => [row.businessId]))
+      const { externalId, active, modifiedSince } = request.query
+      const filters = {
+        externalId,
+        active,
+        modifiedSince: toInstant(modifiedSince),
+      }
+      const db = dbFor(request, database)
+      const page = await readList(db, request.query, {
+        kind: 'business',
+        name: JSON.stringify(['business', externalId, active, modifiedSince]),
+        seen: request.isOperator ? {} : { businessId: request.caller.businessId },
+        types: ['id'],
+        positionOf: (row: BusinessRow) => [row.businessId],
+        read: ({ after, changes, limit }) =>
+          changes
+            ? listChangedBusinesses(db, filters, { changes, limit })
+            : listBusinesses(db, filters, { after: Number(after?.[0] ?? 0), limit }),
+      })
+      return toWire(page)
     },
   )
 }
@@ -85,7 +100,13 @@ const getBusiness: Routes = async (app, { database }) => {
         function: 'VIEW_BUSINESS',
         etag: true,
       },
-      schema: { tags, summary: 'Read a business', params: ById, response: { 200: Business } },
+      schema: {
+        operationId: 'getBusiness',
+        tags,
+        summary: 'Read a business',
+        params: ById,
+        response: { 200: Business },
+      },
     },
     async (request) => {
       const business = await findBusiness(dbFor(request, database), request.params.businessId)
@@ -108,6 +129,7 @@ const postBusiness: Routes = async (app, { database, clock, credentials, log }) 
       },
       attachValidation: true,
       schema: {
+        operationId: 'createBusiness',
         tags,
         summary: 'Create or change a business',
         description: 'Only the operator can create one. An OWNER can change their own.',
@@ -136,6 +158,7 @@ const deleteBusiness: Routes = async (app, { database, clock, credentials }) => 
     {
       config: { operator: true, etag: true },
       schema: {
+        operationId: 'deleteBusiness',
         tags,
         summary: 'Deactivate a business',
         description:
@@ -167,6 +190,7 @@ const postApiKeyOfBusiness: Routes = async (app, services) => {
       config: { operator: true, idempotent: true, etag: true, untagged: 'key' },
       attachValidation: true,
       schema: {
+        operationId: 'createApiKeyOfBusiness',
         tags,
         summary: 'Create an API key for a business',
         description: 'The key itself is shown once, when it is created.',
@@ -192,6 +216,7 @@ const postUserOfBusiness: Routes = async (app, services) => {
       config: { operator: true, idempotent: true, etag: true },
       attachValidation: true,
       schema: {
+        operationId: 'createUserOfBusiness',
         tags,
         summary: 'Create a person in a business, such as its first owner',
         params: ById,
@@ -236,7 +261,7 @@ async function actAsOperator(businessId: number, database: Database) {
 
 const userOf = (request: FastifyRequest) => (request.isOperator ? OPERATOR : request.caller.user)
 
-async function saveBusiness(tx: Db, request: FastifyRequest, by: By): Promise<Answer> {
+async function saveBusiness(tx: Db, request: FastifyRequest, by: By): Promise<RouteAnswer> {
   const { body, isOperator } = request
   const current = await lockNamedBusiness(tx, request)
   if (current) requireMatch(request, current)

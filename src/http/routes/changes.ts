@@ -6,15 +6,19 @@ import type { SecurityFunction } from '../../auth/permissions.ts'
 import { monotonicMs } from '../../clock.ts'
 import { CHANGE_KINDS, type Change, type ChangeKind } from '../../contract/change.ts'
 import { objectKind } from '../../contract/objects.ts'
+import { ChangePosition } from '../../contract/page.ts'
 import { RequestError } from '../../errors.ts'
 import {
   hintChanges,
   hintManyChangedTriggers,
   listChanges,
+  readRestoredId,
   type AuditChange,
 } from '../../store/changes.ts'
+import { readHorizon } from '../../store/change-positions.ts'
 import { listTriggersById } from '../../store/event-triggers.ts'
 import { findHidingProperty } from '../../store/visibility.ts'
+import { writePosition } from '../server/change-list.ts'
 import { rereadCaller } from '../server/authenticate.ts'
 import { ChangeFeed, MAX_NAMED_CHANGES, type ChangeBatch } from './change-feed.ts'
 import type { Routes } from '../server/services.ts'
@@ -32,6 +36,14 @@ const DESCRIPTION = `The connection stays open. Each event holds the kind and th
 
 Each change is sent at least once, usually within a second. After a lost connection send the last \`id:\` as \`Last-Event-ID\`, as browsers do, to resume there. A comment every 15 s keeps the connection alive. The stream ends when the credential is revoked. A credential can open ${MAX_STREAMS_PER_CREDENTIAL} streams; one more is 429.`
 
+const CurrentPosition = Type.Object(
+  {
+    position: ChangePosition('Send it as `changedSince` to list what is changed from now on.'),
+    nextPosition: ChangePosition('The same, under the name that it has in the pages of lists.'),
+  },
+  { title: 'CurrentPosition' },
+)
+
 /** See docs/decisions/0009-change-stream.md. */
 export const changes: Routes = async (app, services) => {
   const { database, log } = services
@@ -45,11 +57,31 @@ export const changes: Routes = async (app, services) => {
   })
 
   app.get(
+    '/changes/position',
+    {
+      config: { scope: 'scheduling:read', function: 'VIEW_SCHEDULE' },
+      schema: {
+        operationId: 'getChangePosition',
+        tags: ['changes'],
+        summary: 'Read the position that lists of later changes begin at',
+        description:
+          'Take it before you read everything, then send it as `changedSince` to any list. It is behind transactions that are still open, so a list may repeat objects that you have read.',
+        response: { 200: CurrentPosition },
+      },
+    },
+    async ({ caller }) => {
+      const position = writePosition(caller, await readHorizon(caller.db))
+      return { position, nextPosition: position }
+    },
+  )
+
+  app.get(
     '/changes',
     {
       exposeHeadRoute: false,
       config: { scope: 'scheduling:read', function: 'VIEW_SCHEDULE', quiet: true },
       schema: {
+        operationId: 'streamChanges',
         tags: ['changes'],
         summary: 'Stream changes as server-sent events',
         description: DESCRIPTION,
@@ -148,7 +180,10 @@ class ChangeStream {
       if (lastEventId !== undefined) {
         const page = { after: lastEventId, limit: MAX_NAMED_CHANGES + 1 }
         const missed = await listChanges(db, businessId, page)
-        const audited = missed.length > MAX_NAMED_CHANGES ? 'many' : missed
+        // A change with an id from before a restore may have been undone by it.
+        const isBeforeRestore = lastEventId < (await readRestoredId(db))
+        const isMany = isBeforeRestore || missed.length > MAX_NAMED_CHANGES
+        const audited = isMany ? 'many' : missed
         this.#send({ audited, triggerIds: 'many', position: position() })
       }
       const heartbeat = setInterval(() => this.#sendHeartbeat(position()), HEARTBEAT_MS)

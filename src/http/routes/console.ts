@@ -34,7 +34,9 @@ export const consoleFiles: Routes = async (app, { consoleBuilt }) => {
     reply.redirect('/console/', 302),
   )
 
-  await app.register(staticFiles, { root: BUILT, serve: false, preCompressed: true })
+  // The first start builds the console while it listens.
+  const files = { root: BUILT, serve: false, preCompressed: true, suppressWarning: true }
+  await app.register(staticFiles, files)
   app.get('/console/*', { config, schema, helmet }, async (request, reply) => {
     await consoleBuilt
     const path = (request.params as { '*': string })['*']

@@ -1,6 +1,7 @@
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { fastify } from 'fastify'
 import { CONSOLE_POLICY } from './console.ts'
 import type { Routes } from '../server/services.ts'
 
@@ -19,25 +20,25 @@ export const docs: Routes = async (app) => {
     reply.type('text/javascript; charset=utf-8').send(START),
   )
 
-  let bundle: Promise<Buffer> | undefined
-  app.get('/docs/scalar.js', { config, schema }, async (_request, reply) => {
-    bundle ??= readBundle()
-    return reply
-      .type('text/javascript; charset=utf-8')
-      .header('content-encoding', 'gzip')
-      .header('cache-control', 'public, max-age=86400')
-      .send(await bundle)
-  })
+  for (const [file, type] of Object.entries(FILES)) {
+    let compressed: Promise<Buffer> | undefined
+    app.get(`/docs/${file}`, { config, schema }, async (_request, reply) => {
+      compressed ??= readCompressed(file)
+      return reply
+        .type(`${type}; charset=utf-8`)
+        .header('content-encoding', 'gzip')
+        .header('cache-control', 'public, max-age=86400')
+        .send(await compressed)
+    })
+  }
 }
 
-/** The plugin bundles a 4 MB script. It is loaded at the first request, through an app of its own. */
-async function readBundle() {
-  const { default: scalar } = await import('@scalar/fastify-api-reference')
-  const inner = fastify()
-  await inner.register(scalar, { routePrefix: '/docs', configuration: { url: '/openapi.json' } })
-  const { rawPayload } = await inner.inject('/docs/js/scalar.js')
-  await inner.close()
-  return promisify(gzip)(rawPayload)
+/** The files of Swagger UI that the page loads. */
+const FILES = { 'swagger-ui-bundle.js': 'text/javascript', 'swagger-ui.css': 'text/css' }
+
+async function readCompressed(file: string) {
+  const place = import.meta.resolve(`@fastify/swagger-ui/static/${file}`)
+  return promisify(gzip)(await readFile(fileURLToPath(place)))
 }
 
 type Description = {
@@ -46,7 +47,7 @@ type Description = {
 }
 
 /**
- * The page shows the introduction and every operation before any script runs: the 4 MB script of the
+ * The page shows the introduction and every operation before any script runs: the script of the
  * reference takes seconds on slow machines. It replaces the text once it is ready.
  */
 function renderPage(document: object) {
@@ -106,19 +107,20 @@ const escape = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
 
 /** Loads the reference after the first text is painted: parsing its script would delay the text. */
-const START = `const script = document.createElement('script')
-script.src = '/docs/scalar.js'
-script.onload = () => Scalar.createApiReference('#app', {
+const START = `const style = document.createElement('link')
+style.rel = 'stylesheet'
+style.href = '/docs/swagger-ui.css'
+const script = document.createElement('script')
+script.src = '/docs/swagger-ui-bundle.js'
+script.onload = () => SwaggerUIBundle({
+  domNode: document.getElementById('app'),
   url: '/openapi.json',
-  withDefaultFonts: false,
-  telemetry: false,
-  agent: { disabled: true },
-  mcp: { disabled: true },
-  hideClientButton: true,
-  showDeveloperTools: 'never',
-  defaultOpenAllTags: false,
-  onLoaded: () => document.getElementById('outline')?.remove(),
-  customCss: ':root { --scalar-font: system-ui, sans-serif; --scalar-font-code: ui-monospace, monospace }',
+  docExpansion: 'none',
+  defaultModelsExpandDepth: 0,
+  filter: true,
+  validatorUrl: null,
+  requestSnippetsEnabled: true,
+  onComplete: () => document.getElementById('outline')?.remove(),
 })
-requestAnimationFrame(() => setTimeout(() => document.head.append(script)))
+requestAnimationFrame(() => setTimeout(() => document.head.append(style, script)))
 `

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { senderOf } from '../../automation/compose.ts'
 import { listTokenValues, previewMail } from '../../automation/preview.ts'
 import { findTemplateWarnings } from '../../automation/template-warnings.ts'
-import { findTemplate } from '../../automation/templates.ts'
+import { findTemplate, listTemplates, type RenderedTemplate } from '../../automation/templates.ts'
 import { showLogo } from '../../automation/logo.ts'
 import { sendTests } from '../../automation/send-again.ts'
 import type { Caller } from '../../auth/caller.ts'
@@ -24,7 +24,7 @@ import type { Db } from '../../database/database.ts'
 import { runAndRollBack } from '../../database/roll-back.ts'
 import { listTokens } from '../../email/tokens.ts'
 import { forbidden, invalid, notFound, RequestError } from '../../errors.ts'
-import { checkHtmlOf, type HtmlChecks } from '../../scheduling/email-templates.ts'
+import { checkHtmlOf, removedFrom, type HtmlChecks } from '../../scheduling/email-templates.ts'
 import { saveObject } from '../../scheduling/save.ts'
 import { findObject } from '../../store/objects.ts'
 import { listEmailsById } from '../../store/emails.ts'
@@ -49,6 +49,7 @@ const getTokens: Routes = async (app, { config }) => {
     {
       config: { scope: 'mail:read' },
       schema: {
+        operationId: 'listTokens',
         tags,
         summary: 'List all %TOKENS% by object type, each with an example',
         description:
@@ -79,6 +80,7 @@ const postPreview: Routes = async (app, services) => {
     {
       config: { scope: 'mail:read' },
       schema: {
+        operationId: 'previewEmailTemplate',
         tags,
         summary: 'Preview the email that a template makes for an object',
         description:
@@ -102,6 +104,8 @@ const postPreview: Routes = async (app, services) => {
       const html = await showLogo(caller.db, caller.businessId, mail.html)
       const { from, replyTo } = senderOf(mail, row.context.business, services.config.mailFrom)
       return {
+        emailTemplateId: template.emailTemplateId,
+        language: template.language,
         subject,
         html,
         text,
@@ -125,6 +129,7 @@ const postCheck: Routes = async (app, services) => {
     {
       config: { scope: 'mail:write', function: 'EDIT_TEMPLATES' },
       schema: {
+        operationId: 'checkEmailTemplate',
         tags,
         summary: 'Check the sender and the tokens of a template, or of unsaved changes',
         description:
@@ -142,7 +147,8 @@ const postCheck: Routes = async (app, services) => {
           const changes = await prepare(caller, emailTemplateId, body.template)
           return asIfSaved(services, caller, changes, async (db) => {
             const template = await findTemplate(db, { businessId, emailTemplateId })
-            return findTemplateWarnings(db, template!, services.config.mailFrom)
+            const removed = changes ? removedFrom(changes.html) : []
+            return findTemplateWarnings(db, template!, services.config.mailFrom, removed)
           })
         },
       )
@@ -157,6 +163,7 @@ const getPreviewHtml: Routes = async (app, { config, queues }) => {
     {
       config: { scope: 'mail:read' },
       schema: {
+        operationId: 'getPreviewHtml',
         tags,
         summary: 'Preview the HTML of that email, for an iframe',
         params: ById,
@@ -180,6 +187,7 @@ const postTest: Routes = async (app, services) => {
     {
       config: { scope: 'mail:write', idempotent: true },
       schema: {
+        operationId: 'testEmailTemplate',
         tags,
         summary: 'Send that email to up to five addresses, marked as a test',
         params: ById,
@@ -264,16 +272,19 @@ const exampleLinks = (publicUrl: string) => ({
 async function renderPreview(
   { db, businessId, visibility }: Pick<Caller, 'db' | 'businessId' | 'visibility'>,
   emailTemplateId: number,
-  about: About,
+  about: About & { version?: 'this' | 'sent' },
   publicUrl: string,
 ) {
-  const template = await findTemplate(db, { businessId, emailTemplateId })
-  if (!template) throw notFound('email template', emailTemplateId)
+  const all = await listTemplates(db, [{ businessId, emailTemplateId }])
+  const [named, ...variants] = all.get(emailTemplateId) ?? []
+  if (!named) throw notFound('email template', emailTemplateId)
 
+  const versions: [RenderedTemplate, ...RenderedTemplate[]] =
+    about.version === 'sent' ? [named, ...variants] : [named]
   const isSeen = await canSee({ db, businessId, visibility }, about)
-  const preview = isSeen && (await previewMail(db, template, about, exampleLinks(publicUrl)))
+  const preview = isSeen && (await previewMail(db, versions, about, exampleLinks(publicUrl)))
   if (!preview) throw noObject(about, '/objectId')
-  return { ...preview, template }
+  return preview
 }
 
 async function canSee(

@@ -1,3 +1,4 @@
+import { isShadowReason } from '../../contract/reasons.ts'
 import type { FastifyReply } from 'fastify'
 import { Type, type Static } from 'typebox'
 import type { Caller } from '../../auth/caller.ts'
@@ -6,6 +7,7 @@ import { findExceededLimit, holdResend } from '../../automation/approvals.ts'
 import { showLogo } from '../../automation/logo.ts'
 import { findPresentAddress, sendAgain, type Sending } from '../../automation/send-again.ts'
 import { Email, NamedEmail, WholeEmail, type EmailStatus } from '../../contract/email.ts'
+import { pascalCase } from '../../contract/object-body.ts'
 import { objectKind } from '../../contract/objects.ts'
 import { PageOf } from '../../contract/page.ts'
 import {
@@ -17,6 +19,8 @@ import {
 import { BulkIds, BulkResult } from '../../contract/schema.ts'
 import { answerLinks, withoutAnswers } from '../../email/answer-links.ts'
 import { contentOf } from '../../email/message.ts'
+import { readMailBody } from '../../automation/mail-bodies.ts'
+import { UnreadableBody, type ReadBody } from '../../store/message-bodies.ts'
 import { calendarLink, unsubscribeLink } from '../../email/unsubscribe.ts'
 import { conflict, forbidden, notFound, RequestError } from '../../errors.ts'
 import { nameEmails } from '../../store/email-names.ts'
@@ -71,6 +75,7 @@ const getEmails: Routes = async (app, services) => {
     {
       config: reading,
       schema: {
+        operationId: 'listEmails',
         tags,
         summary: 'List emails, newest first',
         querystring: EmailsQuery,
@@ -102,6 +107,7 @@ const getEmailCounts: Routes = async (app) => {
     {
       config: reading,
       schema: {
+        operationId: 'countEmails',
         tags,
         summary: 'Count emails by status',
         querystring: EmailQuery,
@@ -144,6 +150,7 @@ const getEmailsOfObject: Routes = async (app, services) => {
       {
         config: reading,
         schema: {
+          operationId: `listEmailsOf${pascalCase(kind.title)}`,
           tags,
           summary: `List the emails about one ${kind.title}, oldest first`,
           description: NEXT_PAGE,
@@ -181,6 +188,7 @@ const getEmail: Routes = async (app, services) => {
     {
       config: { ...reading, etag: true },
       schema: {
+        operationId: 'getEmail',
         tags,
         summary: 'Read an email as it was rendered',
         params: ById,
@@ -202,6 +210,7 @@ const getEmailHtml: Routes = async (app, { clock }) => {
     {
       config: reading,
       schema: {
+        operationId: 'getEmailHtml',
         tags,
         summary: 'Read the HTML of an email, for an iframe',
         params: ById,
@@ -222,6 +231,7 @@ const postResend: Routes = async (app, services) => {
     {
       config: { ...sending, idempotent: true, emptyBody: true },
       schema: {
+        operationId: 'resendEmail',
         tags,
         summary: 'Send an email again, as a new one',
         description: 'An email that is QUEUED, SENDING, RETRYING or UNCERTAIN is a 409.',
@@ -246,6 +256,7 @@ const postBulkResend: Routes = async (app, services) => {
     {
       config: { ...sending, idempotent: true },
       schema: {
+        operationId: 'resendEmails',
         tags,
         summary: 'Send many emails again',
         description: 'An email that is QUEUED, SENDING, RETRYING or UNCERTAIN is refused with 409.',
@@ -346,11 +357,22 @@ export const sendingOf = ({ config, linkSeal }: Services, now: Temporal.Instant)
 
 type Viewer = { db: Db; businessId: number; visibility: Visibility }
 
-async function requireEmail({ db, businessId, visibility }: Viewer, emailId: number) {
+/** A mail with its content, if it is still stored. */
+type ReadEmail = StoredWholeEmail & { body: ReadBody | null }
+
+async function requireEmail(
+  { db, businessId, visibility }: Viewer,
+  emailId: number,
+): Promise<ReadEmail> {
   const email = await findEmail(db, businessId, emailId, visibility)
   if (!email) throw notFound('email', emailId)
-  const { html, message } = email
-  return html === null && message ? { ...email, ...contentOf(message.toString('latin1')) } : email
+  try {
+    const body = await readMailBody(db, email)
+    return { ...email, body, ...(body && contentOf(body.text)) }
+  } catch (error) {
+    if (!(error instanceof UnreadableBody)) throw error
+    throw conflict(`Email ${emailId} cannot be read: ${error.message}. Tell the operator.`)
+  }
 }
 
 /**
@@ -373,7 +395,7 @@ async function requireReadableEmail(caller: Caller, emailId: number, now: Tempor
 }
 
 /** Answer links change the status of an appointment. */
-const withoutAnswerLinks = (email: StoredWholeEmail): StoredWholeEmail => ({
+const withoutAnswerLinks = (email: ReadEmail): ReadEmail => ({
   ...email,
   html: email.html && withoutAnswers(email.html),
   text: email.text && withoutAnswers(email.text),
@@ -392,8 +414,11 @@ async function resend(
 ): Promise<StoredEmail> {
   const email = await requireEmail({ db: tx, businessId, visibility }, emailId)
   if (!hasEnded(email)) throw stillQueued(email)
-  const { html, text } = email
-  if (html === null || text === null) throw noLongerKept(emailId)
+  if (email.status === 'CAPTURED' && isShadowReason(email.statusReason)) {
+    throw conflict('This email was captured because its feed was in shadow mode. It is never sent.')
+  }
+  const { html, text, body } = email
+  if (html === null || text === null || body === null) throw noLongerKept(emailId)
   if (await findRoleOfLinkIn(tx, businessId, emailId, sending.now)) {
     throw conflict(
       'This email holds a password link that works once. Invite the person again instead.',
@@ -409,14 +434,18 @@ async function resend(
     throw conflict('A file that this email attaches was deleted, so it cannot be sent again.')
   }
   const to = await findPresentAddress(tx, email)
+  await refuseSuppressed(tx, businessId, to)
+  const newId = await sendAgain(tx, { ...email, html, text, body }, to, sending)
+  return withoutContent((await findEmail(tx, businessId, newId, null))!)
+}
+
+/** The caller is told why the address gets no mail, instead of a mail that is not sent. */
+export async function refuseSuppressed(tx: Db, businessId: number, to: string) {
   const suppressed = await listSuppressed(tx, [{ businessId, emailAddress: to }])
   const final = suppressed.find(({ reason }) => reason !== 'UNSUBSCRIBED')
-  if (final) {
-    const why = final.reason === 'BOUNCED' ? 'bounced before' : 'reported an earlier mail as spam'
-    throw conflict(`${to} ${why}. Remove it with DELETE /suppression first.`)
-  }
-  const newId = await sendAgain(tx, { ...email, html, text }, to, sending)
-  return withoutContent((await findEmail(tx, businessId, newId, null))!)
+  if (!final) return
+  const why = final.reason === 'BOUNCED' ? 'bounced before' : 'reported an earlier mail as spam'
+  throw conflict(`${to} ${why}. Remove it with DELETE /suppression first.`)
 }
 
 const hasEnded = ({ status }: Pick<StoredEmail, 'status'>) => OUTCOMES.includes(status)
@@ -429,6 +458,7 @@ function withoutContent({
   html: _html,
   text: _text,
   message: _message,
+  body: _body,
   fromAddress: _from,
   emailCategoryId: _category,
   transactional: _transactional,
@@ -436,7 +466,7 @@ function withoutContent({
   isToClient: _isToClient,
   recipientKey: _recipientKey,
   ...email
-}: StoredWholeEmail): StoredEmail {
+}: StoredWholeEmail & Partial<Pick<ReadEmail, 'body'>>): StoredEmail {
   return email
 }
 

@@ -1,6 +1,9 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Findings } from '../../automation/reconcile.ts'
+import { isFinal, TRIGGER_STATUSES } from '../../contract/event-trigger.ts'
+import { PHASES } from '../../email/mailer.ts'
 import { findLastReconciliation, type LastReconciliation } from '../../store/reconciliation.ts'
+import { findHold, type RestoreHold } from '../../store/installation.ts'
 import { readQueueHealth, type QueueHealth } from '../../store/queue-health.ts'
 import type { MailServerState } from '../../store/mail-servers.ts'
 import type { Services } from '../server/services.ts'
@@ -22,11 +25,21 @@ const emailsEnded = new Counter({
   help: 'Mails that this node ended, by status.',
   labelNames: ['status'],
 })
+const ENDED_EMAILS = ['SENT', 'CAPTURED', 'FAILED', 'SUPPRESSED', 'CANCELLED']
+
 const smtpAttempts = new Counter({
   name: 'bellwether_smtp_attempts_total',
   help: 'Answers of the mail server to this node, by outcome and by the phase of the SMTP dialogue.',
   labelNames: ['outcome', 'phase'],
 })
+const ATTEMPT_OUTCOMES = ['sent', 'retry', 'failed', 'uncertain', 'unavailable']
+
+// From zero: Prometheus does not count the first value of a counter as an increase.
+for (const status of TRIGGER_STATUSES.filter(isFinal)) ended.inc({ status }, 0)
+for (const status of ENDED_EMAILS) emailsEnded.inc({ status }, 0)
+for (const outcome of ATTEMPT_OUTCOMES) {
+  for (const phase of PHASES) smtpAttempts.inc({ outcome, phase }, 0)
+}
 
 export function measureEmailsEnded(statuses: string[]) {
   for (const status of statuses) emailsEnded.inc({ status })
@@ -49,6 +62,7 @@ export function measureEndings(
 type Measured = {
   health: QueueHealth
   reconciliation: LastReconciliation<Findings> | undefined
+  hold: RestoreHold | undefined
   /** Undefined if mails are captured, or none was sent yet. */
   mailServer: MailServerState | undefined
   now: Temporal.Instant
@@ -127,6 +141,11 @@ const GAUGES: [name: string, help: string, value: (measured: Measured) => number
     ({ reconciliation, now }) => reconciliation && since(reconciliation.endedAt, now),
   ],
   [
+    'operator_problems',
+    'Failures that only the operator can fix, such as a DKIM key that cannot sign. Mails wait for them.',
+    ({ health }) => health.operatorProblems,
+  ],
+  [
     'emails_waiting',
     'Mails in the queue, without those above a daily limit, in quiet hours, and of businesses whose mail is paused (at most 100000 are counted).',
     ({ health }) => health.emailsWaiting,
@@ -145,6 +164,11 @@ const GAUGES: [name: string, help: string, value: (measured: Measured) => number
     'paused_businesses',
     'Businesses whose mail is paused.',
     ({ health }) => health.pausedBusinesses,
+  ],
+  [
+    'restore_held',
+    'Whether the database was restored and is held: nothing is sent until a person releases it.',
+    ({ hold }) => (hold ? 1 : 0),
   ],
   [
     'smtp_up',
@@ -185,12 +209,13 @@ export function engineMetrics(services: MeasuredServices): Registry {
   registry.registerMetric(throttleGauge(services.throttledProviders))
   const measure = cacheBriefly(async (): Promise<Measured> => {
     const now = clock.now()
-    const [health, reconciliation, mailServer] = await Promise.all([
+    const [health, reconciliation, mailServer, hold] = await Promise.all([
       readQueueHealth(database.engine, now, config.leaseSeconds),
       findLastReconciliation<Findings>(database.engine),
       readMailServer(services),
+      findHold(database.engine),
     ])
-    return { health, reconciliation, mailServer, now }
+    return { health, reconciliation, mailServer, hold, now }
   })
   for (const [name, help, value] of GAUGES) {
     const gauge = new Gauge({

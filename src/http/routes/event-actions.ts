@@ -6,11 +6,16 @@ import {
   EventActionBody,
   labelled,
 } from '../../contract/event-action.ts'
-import { PageOf, PageQuery } from '../../contract/page.ts'
+import { ChangesPageOf, ChangesQuery } from '../../contract/page.ts'
 import { notFound } from '../../errors.ts'
-import { findAction, listActions, type ShownAction } from '../../store/event-actions.ts'
+import {
+  findAction,
+  listActions,
+  listChangedActions,
+  type ShownAction,
+} from '../../store/event-actions.ts'
 import { findDefinition } from '../../store/event-definitions.ts'
-import { pageOf, readPage } from '../server/cursor.ts'
+import { readList } from '../server/change-list.ts'
 import { requireMatch } from '../server/etag.ts'
 import { answerOnce, created, ok } from '../server/idempotency.ts'
 import { toWire } from '../server/serialize.ts'
@@ -30,6 +35,7 @@ const getActionsOfDefinition: Routes = async (app) => {
     {
       config: { scope: 'definitions:read' },
       schema: {
+        operationId: 'listEventActionsOfDefinition',
         tags,
         summary: 'List the active actions of a definition',
         params: Type.Object({ eventDefinitionId: Type.Integer({ minimum: 1 }) }),
@@ -39,7 +45,7 @@ const getActionsOfDefinition: Routes = async (app) => {
     async ({ caller, params: { eventDefinitionId } }) => {
       const { db, businessId } = caller
       const definition = await findDefinition(db, businessId, eventDefinitionId)
-      if (!definition?.active) throw notFound('event definition', eventDefinitionId)
+      if (!definition) throw notFound('event definition', eventDefinitionId)
       return (await listActions(db, businessId, { eventDefnIds: [eventDefinitionId] })).map(
         answerOf,
       )
@@ -53,6 +59,7 @@ const getAction: Routes = async (app) => {
     {
       config: { scope: 'definitions:read', etag: true },
       schema: {
+        operationId: 'getEventAction',
         tags,
         params: Type.Object({ eventActionId: Type.Integer({ minimum: 1 }) }),
         response: { 200: EventAction },
@@ -72,20 +79,27 @@ const getActions: Routes = async (app) => {
     {
       config: { scope: 'definitions:read' },
       schema: {
+        operationId: 'listEventActions',
         tags,
-        querystring: Type.Object(PageQuery),
+        description: 'Active ones; with `changedSince` also inactive ones.',
+        querystring: Type.Object(ChangesQuery),
         response: {
-          200: PageOf(EventAction, 'EventActionPage'),
+          200: ChangesPageOf(EventAction, 'EventActionPage'),
         },
       },
     },
-    async ({ caller, query }) => {
-      const { limit, after } = readPage(query, 'eventAction')
-      const found = await listActions(caller.db, caller.businessId, {
-        afterId: after?.[0] ?? 0,
-        limit: limit + 1,
+    async ({ caller: { db, businessId }, query }) => {
+      const page = await readList(db, query, {
+        kind: 'eventAction',
+        name: 'eventAction',
+        seen: { businessId },
+        types: ['id'],
+        positionOf: (one: ShownAction) => [one.eventActionId],
+        read: ({ after, changes, limit }) =>
+          changes
+            ? listChangedActions(db, businessId, { changes, limit })
+            : listActions(db, businessId, { afterId: Number(after?.[0] ?? 0), limit }),
       })
-      const page = pageOf(found, limit, 'eventAction', (one) => [one.eventActionId])
       return { ...page, items: page.items.map(answerOf) }
     },
   )
@@ -98,7 +112,12 @@ const postAction: Routes = async (app, { clock }) => {
       config: { scope: 'definitions:write', etag: true, idempotent: true },
       // saveAction reads the body: it accepts two forms.
       validatorCompiler: () => (value) => ({ value }),
-      schema: { tags, body: EventActionBody, response: { 200: EventAction, 201: EventAction } },
+      schema: {
+        operationId: 'createEventAction',
+        tags,
+        body: EventActionBody,
+        response: { 200: EventAction, 201: EventAction },
+      },
     },
     async (request, reply) => {
       const { caller, body } = request

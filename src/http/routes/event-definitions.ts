@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { deleteDefinition, saveDefinition } from '../../automation/define.ts'
 import { planDefinition } from '../../automation/plan.ts'
@@ -6,12 +7,13 @@ import type { Findings } from '../../automation/reconcile.ts'
 import { EventDefinition, EventDefinitionBody } from '../../contract/event-definition.ts'
 import { eventTypeById } from '../../contract/event-type.ts'
 import { objectKind } from '../../contract/objects.ts'
-import { PageOf } from '../../contract/page.ts'
+import { ChangesPageOf } from '../../contract/page.ts'
 import { DefinitionQuery, DefinitionsQuery } from '../../contract/queries.ts'
-import type { Database } from '../../database/database.ts'
+import type { Database, Db } from '../../database/database.ts'
 import { notFound } from '../../errors.ts'
 import {
   findDefinition,
+  listChangedDefinitions,
   listDefinitions,
   listDefinitionsOfCampaign,
   listDefinitionsOfTypes,
@@ -23,8 +25,8 @@ import { readActivities } from '../../store/definition-activity.ts'
 import { findLastReconciliation } from '../../store/reconciliation.ts'
 import { answerOf as actionAnswerOf } from './event-actions.ts'
 import { findObject } from '../../store/objects.ts'
-import { pageOf, readPage } from '../server/cursor.ts'
-import { requireMatch } from '../server/etag.ts'
+import { readList } from '../server/change-list.ts'
+import { requireMatch, versionOf } from '../server/etag.ts'
 import { answerOnce, created, ok } from '../server/idempotency.ts'
 import { toWire } from '../server/serialize.ts'
 import type { Routes, Services } from '../server/services.ts'
@@ -33,8 +35,7 @@ const ById = Type.Object({ eventDefinitionId: Type.Integer({ minimum: 1 }) })
 const Definitions = Type.Array(EventDefinition)
 const tags = ['event definition']
 const reading = { scope: 'definitions:read' } as const
-/** `planning` is a state of the service, not a property of the definition. */
-const writing = { scope: 'definitions:write', etag: true, untagged: 'planning' } as const
+const writing = { scope: 'definitions:write', etag: true } as const
 
 export const eventDefinitions: Routes = async (app, services) => {
   for (const route of [
@@ -55,6 +56,7 @@ const getDefinitionsOfType: Routes = async (app) => {
     {
       config: reading,
       schema: {
+        operationId: 'listEventDefinitionsOfType',
         tags,
         summary: 'List the active definitions of an event type',
         params: Type.Object({ eventTypeId: Type.Integer() }),
@@ -75,6 +77,7 @@ const getDefinitionsOfCampaign: Routes = async (app) => {
     {
       config: reading,
       schema: {
+        operationId: 'listEventDefinitionsOfCampaign',
         tags,
         summary: 'List the active definitions of an invitation campaign',
         params: Type.Object({ invitationCampaignId: Type.Integer({ minimum: 1 }) }),
@@ -98,18 +101,26 @@ const getDefinition: Routes = async (app) => {
     {
       config: { ...reading, etag: true },
       schema: {
+        operationId: 'getEventDefinition',
         tags,
         summary: 'Read a definition',
+        description: 'The `ETag` also covers the actions of the definition.',
         params: ById,
         querystring: DefinitionQuery,
         response: { 200: EventDefinition },
       },
     },
-    async ({ caller, params: { eventDefinitionId }, query: { active } }) => {
-      const definition = await findDefinition(caller.db, caller.businessId, eventDefinitionId)
+    async ({ caller, params: { eventDefinitionId }, query: { active, expand } }, reply) => {
+      const { db, businessId } = caller
+      const [definition, actions] = await Promise.all([
+        findDefinition(db, businessId, eventDefinitionId),
+        actionsOf(db, businessId, eventDefinitionId),
+      ])
       const isShown = definition?.active || (active === 'all' && !definition?.deletedDate)
       if (!definition || !isShown) throw notFound('event definition', eventDefinitionId)
-      return answerOf(definition)
+      const answer = answerOf(definition)
+      reply.header('etag', versionOf(answer, actions))
+      return expand === undefined ? answer : { ...answer, eventActions: actions }
     },
   )
 }
@@ -120,25 +131,36 @@ const getDefinitions: Routes = async (app, services) => {
     {
       config: reading,
       schema: {
+        operationId: 'listEventDefinitions',
         tags,
         summary: 'List definitions, oldest first',
+        description: 'With `changedSince` in the order of the changes.',
         querystring: DefinitionsQuery,
         response: {
-          200: PageOf(EventDefinition, 'EventDefinitionPage'),
+          200: ChangesPageOf(EventDefinition, 'EventDefinitionPage'),
         },
       },
     },
     async ({ caller, query }) => {
-      const { active = 'true', eventDefnId, expand } = query
-      const list = JSON.stringify(['eventDefinition', active, eventDefnId])
-      const { limit, after } = readPage(query, list)
-      const found = await listDefinitions(caller.db, caller.businessId, {
-        active: active === 'all' ? undefined : active === 'true',
-        eventDefnId,
-        afterId: after?.[0] ?? 0,
-        limit: limit + 1,
+      const { db, businessId } = caller
+      const { eventDefnId, expand } = query
+      const active = query.active ?? (query.changedSince === undefined ? 'true' : 'all')
+      const filters = { active: active === 'all' ? undefined : active === 'true', eventDefnId }
+      const page = await readList(db, query, {
+        kind: 'eventDefinition',
+        name: JSON.stringify(['eventDefinition', active, eventDefnId]),
+        seen: { businessId },
+        types: ['id'],
+        positionOf: (one: StoredDefinition) => [one.eventDefnId],
+        read: ({ after, changes, limit }) =>
+          changes
+            ? listChangedDefinitions(db, businessId, { ...filters, changes, limit })
+            : listDefinitions(db, businessId, {
+                ...filters,
+                afterId: Number(after?.[0] ?? 0),
+                limit,
+              }),
       })
-      const page = pageOf(found, limit, list, (one) => [one.eventDefnId])
       const items = await expandDefinitions(services, caller, page.items, expand)
       return { ...page, items }
     },
@@ -153,6 +175,7 @@ const postDefinition: Routes = async (app, services) => {
       // saveDefinition reads the body: it accepts two forms.
       validatorCompiler: () => (value) => ({ value }),
       schema: {
+        operationId: 'createEventDefinition',
         tags,
         body: EventDefinitionBody,
         response: { 200: EventDefinition, 201: EventDefinition },
@@ -167,13 +190,14 @@ const postDefinition: Routes = async (app, services) => {
       }
       return answerOnce(caller.db, request, reply, defining.now, async (tx) => {
         const { definition, before } = await saveDefinition(tx, body, defining, (current) =>
-          requireMatch(request, answerUnlessDeleted(current)),
+          requireVersion(request, tx, current),
         )
+        const { eventDefnId } = definition
         const answer = answerOf(definition)
+        const saved = before ? ok(answer) : created(answer, `/eventDefinition/${eventDefnId}`)
+        const etag = versionOf(answer, await actionsOf(tx, caller.businessId, eventDefnId))
         const afterCommit = () => planWithin(services, definition)
-        return before
-          ? { ...ok(answer), afterCommit }
-          : { ...created(answer, `/eventDefinition/${definition.eventDefnId}`), afterCommit }
+        return { ...saved, headers: { ...saved.headers, etag }, afterCommit }
       })
     },
   )
@@ -184,9 +208,14 @@ const deactivateDefinition: Routes = async (app, services) => {
     '/eventDefinition/:eventDefinitionId',
     {
       config: writing,
-      schema: { tags, params: ById, response: { 200: EventDefinition } },
+      schema: {
+        operationId: 'deleteEventDefinition',
+        tags,
+        params: ById,
+        response: { 200: EventDefinition },
+      },
     },
-    async (request) => {
+    async (request, reply) => {
       const { caller, params } = request
       const { eventDefinitionId } = params
       const defining = {
@@ -196,11 +225,14 @@ const deactivateDefinition: Routes = async (app, services) => {
       }
       const definition = await caller.db.transaction((tx) =>
         deleteDefinition(tx, eventDefinitionId, defining, (current) =>
-          requireMatch(request, answerUnlessDeleted(current)),
+          requireVersion(request, tx, current),
         ),
       )
       if (!definition) throw notFound('event definition', eventDefinitionId)
-      return { ...answerOf(definition), ...(await planWithin(services, definition)) }
+      const answer = answerOf(definition)
+      const actions = await actionsOf(caller.db, caller.businessId, eventDefinitionId)
+      reply.header('etag', versionOf(answer, actions))
+      return { ...answer, ...(await planWithin(services, definition)) }
     },
   )
 }
@@ -271,9 +303,21 @@ async function planWhenFree(
   return false
 }
 
-/** The answer of a GET with `active=all`. */
-const answerUnlessDeleted = (definition: StoredDefinition | undefined) =>
-  definition && !definition.deletedDate ? answerOf(definition) : undefined
+/** Refuses a change of another version than the one in `If-Match`. */
+async function requireVersion(
+  request: FastifyRequest,
+  tx: Db,
+  current: StoredDefinition | undefined,
+) {
+  if (request.headers['if-match'] === undefined) return
+  if (!current || current.deletedDate) return requireMatch(request, undefined)
+  const actions = await actionsOf(tx, current.businessId, current.eventDefnId)
+  requireMatch(request, answerOf(current), actions)
+}
+
+/** The active actions of a definition, as `expand=actions` answers them. */
+const actionsOf = async (db: Db, businessId: number, eventDefnId: number) =>
+  (await listActions(db, businessId, { eventDefnIds: [eventDefnId] })).map(actionAnswerOf)
 
 /** `eventActions` is null unless `expand=actions` fills it. */
 export function answerOf(definition: StoredDefinition) {

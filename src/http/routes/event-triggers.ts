@@ -9,6 +9,7 @@ import {
   type TriggerStatus,
 } from '../../contract/event-trigger.ts'
 import type { ObjectType } from '../../contract/event-type.ts'
+import { pascalCase } from '../../contract/object-body.ts'
 import { kindOfObjectType } from '../../contract/objects.ts'
 import { PageOf } from '../../contract/page.ts'
 import { TriggerQuery, TriggersOfObjectQuery, TriggersQuery } from '../../contract/queries.ts'
@@ -22,6 +23,7 @@ import {
   fireTriggersNow,
   listTriggers,
   listTriggersById,
+  listTriggersOfCalendar,
   listTriggersOfObject,
   type TriggerFilters,
   type StoredTrigger,
@@ -70,9 +72,13 @@ const getTriggersOfObject: Routes = async (app) => {
       {
         config,
         schema: {
+          operationId: `listEventTriggersOf${pascalCase(kind.title)}`,
           tags,
           summary: `List the fired and planned triggers of ${withArticle(kind.title)}`,
           params: Type.Object({ [kind.id]: id }),
+          ...(objectType === 'CALENDAR' && {
+            description: 'Also those of its disclaimers, with objectType DISCLAIMER.',
+          }),
           querystring: TriggersOfObjectQuery,
           response: { 200: Type.Array(NamedTrigger) },
         },
@@ -82,7 +88,10 @@ const getTriggersOfObject: Routes = async (app) => {
         const id = (params as Record<string, number | string>)[kind.id]!
         if (!(await findObject(db, businessId, kind, id, visibility)))
           throw notFound(kind.title, id)
-        const triggers = await listTriggersOfObject(db, businessId, objectType, id)
+        const triggers =
+          objectType === 'CALENDAR'
+            ? await listTriggersOfCalendar(db, businessId, Number(id))
+            : await listTriggersOfObject(db, businessId, objectType, id)
         const named = query.expand ? await withNames(caller, triggers) : triggers
         return toWire(named)
       },
@@ -96,6 +105,7 @@ const getTriggers: Routes = async (app, { clock }) => {
     {
       config,
       schema: {
+        operationId: 'listEventTriggers',
         tags,
         summary: 'List triggers, ordered by scheduledTime',
         querystring: TriggersQuery,
@@ -130,6 +140,7 @@ const getTriggerCounts: Routes = async (app, { clock }) => {
     {
       config,
       schema: {
+        operationId: 'countEventTriggers',
         tags,
         summary: 'Count triggers by status',
         querystring: TriggerQuery,
@@ -153,6 +164,7 @@ const getTrigger: Routes = async (app, services) => {
     {
       config: { ...config, etag: true },
       schema: {
+        operationId: 'getEventTrigger',
         tags,
         summary: 'Read a trigger with its names, emails, checks and history',
         description:
@@ -241,7 +253,13 @@ const postByHand: Routes = async (app, { clock }) => {
       `/eventTriggers/:eventTriggerId/${word}`,
       {
         config: { ...changing, idempotent: true, emptyBody: true },
-        schema: { tags, summary, params: ById, response: { 200: EventTrigger } },
+        schema: {
+          operationId: `${word}EventTrigger`,
+          tags,
+          summary,
+          params: ById,
+          response: { 200: EventTrigger },
+        },
       },
       async (request, reply) => {
         const { caller, params } = request
@@ -265,6 +283,7 @@ const postByHand: Routes = async (app, { clock }) => {
       {
         config: { ...changing, idempotent: true },
         schema: {
+          operationId: `${word}EventTriggers`,
           tags,
           summary: summaryOfMany,
           body: BulkIds,

@@ -17,6 +17,7 @@ export const eventTypes: Routes = async (app) => {
     {
       config: { scope: 'definitions:read' },
       schema: {
+        operationId: 'listEventTypes',
         tags: ['event definition'],
         summary: 'List the 13 event types with meaning, anchor, changes, statuses and tokens',
         response: { 200: Type.Array(EventTypeInfo) },

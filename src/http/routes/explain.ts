@@ -16,6 +16,7 @@ export const explain: Routes = async (app, { clock, config }) => {
     {
       config: { scope: 'definitions:read', function: 'VIEW_SCHEDULE' },
       schema: {
+        operationId: 'explainObject',
         tags: ['event trigger'],
         summary: 'Explain why each active definition did, will or will not fire for an object',
         params: Type.Object({

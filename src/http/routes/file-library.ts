@@ -7,6 +7,7 @@ import {
   LibraryFile,
   MAX_FILE_BYTES,
 } from '../../contract/file-library.ts'
+import { FILE_MEDIA_TYPES } from '../../contract/file-types.ts'
 import { PageOf } from '../../contract/page.ts'
 import { fileNameParameters } from '../../email/headers.ts'
 import { notFound } from '../../errors.ts'
@@ -46,6 +47,7 @@ const getFiles: Routes = async (app) => {
     {
       config: reading,
       schema: {
+        operationId: 'listFiles',
         tags,
         summary: 'List the files of the library, oldest first',
         querystring: FilesQuery,
@@ -66,6 +68,7 @@ const getFile: Routes = async (app) => {
     {
       config: { ...reading, etag: true },
       schema: {
+        operationId: 'getFile',
         tags,
         summary: 'Read about a file',
         description: 'Also answers a deleted one, with `active: false`.',
@@ -87,12 +90,14 @@ const getContent: Routes = async (app) => {
     {
       config: reading,
       schema: {
+        operationId: 'getFileContent',
         tags,
         summary: 'Download a file',
         params: ByFile,
         response: {
           200: {
-            content: { 'application/octet-stream': { schema: Bytes } },
+            description: 'The bytes of the file, with its media type.',
+            content: Object.fromEntries(FILE_MEDIA_TYPES.map((type) => [type, { schema: Bytes }])),
           },
         },
       },
@@ -132,6 +137,7 @@ const postFile: Routes = async (app, { clock, queues }) => {
       validatorCompiler: (route) =>
         route.httpPart === 'body' ? (value: unknown) => ({ value }) : app.validatorCompiler!(route),
       schema: {
+        operationId: 'uploadFile',
         tags,
         summary: 'Upload, rename or restore a file',
         description:
@@ -175,6 +181,7 @@ const deleteFile: Routes = async (app, { clock }) => {
     {
       config: { ...writing, etag: true },
       schema: {
+        operationId: 'deleteFile',
         tags,
         summary: 'Delete a file',
         description:

@@ -1,12 +1,13 @@
 import type { FastifyInstance, FastifySchema, FastifySchemaCompiler } from 'fastify'
 import { Type } from 'typebox'
-import { Named } from '../../contract/schema.ts'
+import { about, Named } from '../../contract/schema.ts'
 import { backtest, type Days } from '../../automation/backtest.ts'
 import { forecast } from '../../automation/forecast.ts'
 import { monotonicMs } from '../../clock.ts'
 import { EventDefinitionBody } from '../../contract/event-definition.ts'
 import { Backtest, Forecast, SampleQuery } from '../../contract/forecast.ts'
 import { isPlainObject } from '../../contract/json.ts'
+import { Day, NOT_A_DAY, readDay } from '../../contract/schema.ts'
 import { unknownProperties } from '../../contract/unknown-properties.ts'
 import { invalid, RequestError, type Fault } from '../../errors.ts'
 import { abortOnDisconnect } from '../server/connections.ts'
@@ -15,8 +16,8 @@ import type { Routes } from '../server/services.ts'
 
 const tags = ['event definition']
 const range = {
-  startDate: Type.String({ format: 'date', examples: ['2026-03-01'] }),
-  endDate: Type.String({ format: 'date', examples: ['2026-03-31'] }),
+  startDate: Day({ examples: ['2026-03-01'] }),
+  endDate: Day({ examples: ['2026-03-31'] }),
 }
 /** For the check of unknown properties. `backtest` checks the definition itself. */
 const BacktestNames = Type.Object({ definition: Type.Unknown(), ...range })
@@ -36,6 +37,7 @@ const postPlan: Routes = async (app, { clock, queues }) => {
       config,
       validatorCompiler: skipBodyValidation(app),
       schema: {
+        operationId: 'planEventDefinition',
         tags,
         summary: 'Show what saving a definition would change',
         description: 'Nothing is saved.',
@@ -64,23 +66,28 @@ const postPlan: Routes = async (app, { clock, queues }) => {
   )
 }
 
-const postBacktest: Routes = async (app, { clock, queues }) => {
+const postBacktest: Routes = async (app, { database, clock, queues }) => {
   app.post(
     '/eventDefinition/backtest',
     {
       config,
       validatorCompiler: skipBodyValidation(app),
       schema: {
+        operationId: 'backtestEventDefinition',
         tags,
         summary: 'Show what a definition would have sent in a range of days',
         description: 'Uses the stored objects as they are now. Nothing is saved or sent.',
         querystring: SampleQuery(SAMPLES_OF_BACKTEST, ''),
-        body: Named('BacktestBody', { definition: EventDefinitionBody, ...range }),
+        body: Named('BacktestBody', {
+          definition: about(EventDefinitionBody, 'The definition to test, as it is saved.'),
+          ...range,
+        }),
         response: { 200: Backtest },
       },
     },
     async ({ caller, body, query }, reply) => {
-      const { db, businessId, visibility } = caller
+      const { businessId, visibility } = caller
+      const db = database.replicaOr(businessId, caller.db)
       const { limit = SAMPLES_OF_BACKTEST, offset = 0 } = query
       const { definition, days, faults } = readBacktest(body)
       const asked = days ?? { startDate: ANY_DAY, endDate: ANY_DAY }
@@ -124,7 +131,7 @@ function untilTimeLimit(disconnected: AbortSignal) {
 }
 
 /** Used if the days are invalid: the definition is still read, so that the answer lists its faults too. */
-const ANY_DAY = Temporal.PlainDate.from('1970-01-01')
+const ANY_DAY = Temporal.PlainDate.from('2000-01-01')
 
 function readBacktest(body: unknown) {
   if (!isPlainObject(body)) throw invalid([{ pointer: '', detail: 'must be a JSON object' }])
@@ -132,7 +139,7 @@ function readBacktest(body: unknown) {
   const day = (name: 'startDate' | 'endDate') => {
     const value = body[name]
     const read = readDay(value)
-    const detail = value == null ? 'is required' : 'must be a date: YYYY-MM-DD'
+    const detail = value == null ? 'is required' : NOT_A_DAY
     if (!read) faults.push({ pointer: `/${name}`, detail })
     return read
   }
@@ -144,15 +151,6 @@ function readBacktest(body: unknown) {
   const days: Days | undefined =
     startDate && endDate && faults.length === 0 ? { startDate, endDate } : undefined
   return { definition: body.definition, days, faults }
-}
-
-function readDay(value: unknown) {
-  if (typeof value !== 'string' || !/^\d{4}-\d\d-\d\d$/.test(value)) return undefined
-  try {
-    return Temporal.PlainDate.from(value)
-  } catch {
-    return undefined
-  }
 }
 
 /** Adds the faults of the definition, with pointers into this body. */

@@ -1,49 +1,84 @@
+import type { FileHandle } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import type { FastifyReply } from 'fastify'
+import { Type, type Static } from 'typebox'
 import type { Caller } from '../../auth/caller.ts'
-import type { Clock } from '../../clock.ts'
 import type { SecurityFunction } from '../../auth/permissions.ts'
+import type { Clock } from '../../clock.ts'
 import { isTimeZone } from '../../contract/fields.ts'
 import {
   CsvImportResult,
   CsvQuery,
+  FileImports,
+  ImportMapping,
+  ImportMappings,
   ImportQuery,
   ImportResult,
   MAX_LISTED_REFUSALS,
+  UndoResult,
 } from '../../contract/import.ts'
 import { objectKind } from '../../contract/objects.ts'
-import { invalid, RequestError, type Fault } from '../../errors.ts'
-import { fieldsOf, readCsv, readMapping, type CsvColumn } from '../../scheduling/csv-lines.ts'
-import { importLines, tryLines, WINDOW, type Line } from '../../scheduling/import.ts'
+import { invalid, notFound, RequestError, type Fault } from '../../errors.ts'
+import { readChoices, toKept } from '../../file-import/choices.ts'
+import { describePlan } from '../../file-import/describe-plan.ts'
+import { planFile, type FilePlan } from '../../file-import/plan-file.ts'
+import { spool } from '../../file-import/read-rows.ts'
+import { undoImport, UNDO_HOURS } from '../../file-import/undo.ts'
+import {
+  importLines,
+  tryLines,
+  WINDOW,
+  type Imported,
+  type Importing,
+} from '../../scheduling/import.ts'
 import { readNdjson } from '../../scheduling/ndjson.ts'
-import { findBusiness } from '../../store/businesses.ts'
+import {
+  insertFileImport,
+  insertImportedObjects,
+  listFileImports,
+} from '../../store/file-imports.ts'
+import {
+  deleteImportMapping,
+  findImportMapping,
+  listImportMappings,
+  saveImportMapping,
+} from '../../store/import-mappings.ts'
 import { readChunks } from '../server/body.ts'
 import { abortOnDisconnect } from '../server/connections.ts'
 import { answerStreamOnce, ok } from '../server/idempotency.ts'
+import { toWire } from '../server/serialize.ts'
 import type { Routes } from '../server/services.ts'
 
 /** Lines are refused in the order of their windows, but not of their numbers within a window. */
 const MAX_COLLECTED = MAX_LISTED_REFUSALS + WINDOW
 
-/** A dry run is one transaction, so the body is read completely before it starts. */
-const MAX_DRY_RUN_BYTES = 32 * 1_048_576
+const MIB = 1_048_576
+/** A dry run keeps its accepted lines in memory. */
+const MAX_DRY_RUN_BYTES = 64 * MIB
+const MAX_FILE_BYTES = 1_024 * MIB
 
 const DESCRIPTION = `NDJSON of any length: each line is the body of a POST plus its \`kind\`. Valid lines
 are saved even if others are refused. Importing the same file again changes nothing if its lines have an
 \`externalId\`. An object must come before the lines that refer to it; a line can refer to it by its
 \`externalId\`: \`clientExternalId\` instead of \`clientId\`.`
 
-const CSV_DESCRIPTION = `A CSV file of any length with rows of one kind. The first row names the columns.
-Valid rows are saved even if others are refused. Importing the same file again changes nothing if its rows
-have an \`externalId\`. See docs/import.md for dates, lists and separators.`
+const CSV_DESCRIPTION = `A CSV or XLSX file as another program exported it. The columns are recognised by
+their headings and values; the answer says how, and corrections are parameters. Valid rows are saved even if
+others are refused. Importing the same file again changes nothing. See docs/import.md.`
 
 export const imports: Routes = async (app, services) => {
-  // The body is read as it arrives, with any content type.
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', (_request, payload, done) =>
-    done(null, readChunks(payload, services.bodySeconds)),
-  )
-  for (const route of [postNdjson, postCsv]) {
+  for (const route of [getFileImports, getMappings, deleteMapping]) {
     await route(app, services)
   }
+  await app.register(async (streaming) => {
+    // The body is read as it arrives, with any content type.
+    streaming.removeAllContentTypeParsers()
+    streaming.addContentTypeParser('*', (_request, payload, done) =>
+      done(null, readChunks(payload, services.bodySeconds)),
+    )
+    for (const route of [postNdjson, postCsv, postUndo])
+      await route(streaming as typeof app, services)
+  })
 }
 
 const postNdjson: Routes = async (app, { clock, queues }) => {
@@ -52,6 +87,7 @@ const postNdjson: Routes = async (app, { clock, queues }) => {
     {
       config: { scope: 'scheduling:write', streams: true, idempotent: true },
       schema: {
+        operationId: 'importObjects',
         tags: ['import'],
         summary: 'Import objects of any kind',
         description: DESCRIPTION,
@@ -62,8 +98,15 @@ const postNdjson: Routes = async (app, { clock, queues }) => {
     },
     async (request, reply) => {
       const { caller, query } = request
-      const importBody = async (body: AsyncIterable<Buffer>) =>
-        ok(await runImport(importLines, readNdjson(body), { caller, clock, events: query.events }))
+      const importBody = async (body: AsyncIterable<Buffer>) => {
+        const refusals = new Refusals()
+        const importing = importingOf(caller, clock, query.events)
+        const { changes: _changes, ...imported } = await importLines(caller.db, readNdjson(body), {
+          ...importing,
+          onRefused: refusals.add,
+        })
+        return ok({ ...imported, refused: refusals.first() })
+      }
       return queues.imports.run(
         { businessId: caller.businessId, signal: abortOnDisconnect(reply) },
         () => answerStreamOnce(caller.db, request, reply, clock, importBody),
@@ -78,8 +121,9 @@ const postCsv: Routes = async (app, { clock, queues }) => {
     {
       config: { scope: 'scheduling:write', streams: true, idempotent: true },
       schema: {
+        operationId: 'importCsv',
         tags: ['import'],
-        summary: 'Import the rows of a CSV file',
+        summary: 'Import the rows of a CSV or XLSX file',
         description: CSV_DESCRIPTION,
         consumes: ['text/csv'],
         querystring: CsvQuery,
@@ -88,78 +132,247 @@ const postCsv: Routes = async (app, { clock, queues }) => {
     },
     async (request, reply) => {
       const { caller, query } = request
-      const kind = objectKind(query.kind)!
-      const map = readMap(query.map ?? [], query.timeZone)
-      const zone = query.timeZone ?? (await findBusiness(caller.db, caller.businessId))!.timeZone
+      checkQuery(query)
       const importBody = async (body: AsyncIterable<Buffer>) => {
-        let columns: CsvColumn[] = []
-        const read = (chunks: AsyncIterable<Buffer>) =>
-          readCsv(chunks, { kind, map, zone, onHeader: (found) => void (columns = found) })
-        const options = { caller, clock, events: query.events }
-        const counted = query.dryRun
-          ? await runImport(tryLines, read(await readWhole(body)), options)
-          : await runImport(importLines, read(body), options)
-        return ok({ ...counted, columns, fields: fieldsOf(kind) })
+        const file = await spool(body, query.dryRun ? MAX_DRY_RUN_BYTES : MAX_FILE_BYTES)
+        try {
+          return ok(await importFile(file, { caller, clock, query }))
+        } finally {
+          await file.close()
+        }
       }
       return queues.imports.run(
         { businessId: caller.businessId, signal: abortOnDisconnect(reply) },
-        () => answerStreamOnce(caller.db, request, reply, clock, importBody),
+        () =>
+          query.refused
+            ? sendRefused(
+                (request.body ?? []) as AsyncIterable<Buffer>,
+                { caller, clock, query },
+                reply,
+              )
+            : answerStreamOnce(caller.db, request, reply, clock, importBody),
       )
     },
   )
 }
 
-type Import = { caller: Caller; clock: Clock; events: 'none' | undefined }
+type CsvImport = { caller: Caller; clock: Clock; query: Static<typeof CsvQuery> }
 
-async function runImport(
-  importOrTry: typeof importLines,
-  lines: AsyncIterable<Line[]>,
-  { caller, clock, events }: Import,
-) {
-  const refused: { line: number; reason: string }[] = []
-  const imported = await importOrTry(caller.db, lines, {
-    businessId: caller.businessId,
-    user: caller.user,
-    now: () => clock.now(),
-    visibility: caller.visibility,
-    history: events === 'none',
-    refusalOf: (kind) => refusalOf(caller, kind),
-    onRefused: (line, reason) => {
-      if (refused.length < MAX_COLLECTED) refused.push({ line, reason })
-    },
-  })
-  const first = refused.toSorted((a, b) => a.line - b.line).slice(0, MAX_LISTED_REFUSALS)
-  return { ...imported, refused: first }
-}
-
-function readMap(mappings: string[], timeZone: string | undefined) {
+function checkQuery({
+  timeZone,
+  refused,
+  dryRun,
+  match,
+  default: defaults,
+  status,
+  map,
+}: CsvImport['query']) {
   const faults: Fault[] = []
-  const map: Record<string, string> = Object.create(null)
-  for (const [i, text] of mappings.entries()) {
-    const mapping = readMapping(text)
-    if (mapping) map[mapping[0]] = mapping[1]
-    else faults.push({ pointer: `?map/${i}`, detail: 'must be column=field' })
-  }
   if (timeZone !== undefined && !isTimeZone(timeZone)) {
     faults.push({ pointer: '?timeZone', detail: 'must be a time zone such as Europe/Zurich' })
   }
+  if (refused && !dryRun) faults.push({ pointer: '?refused', detail: 'needs dryRun=true' })
+  faults.push(...readChoices({ map, status, match, default: defaults }).faults)
   if (faults.length > 0) throw invalid(faults)
-  return map
 }
 
-async function readWhole(body: AsyncIterable<Buffer>): Promise<AsyncIterable<Buffer>> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of body) {
-    bytes += chunk.length
-    if (bytes > MAX_DRY_RUN_BYTES) {
-      throw new RequestError(413, 'A dry run accepts up to 32 MiB. Send a part of the file.')
-    }
-    chunks.push(chunk)
+async function planOf(file: FileHandle, { caller, query }: CsvImport): Promise<FilePlan> {
+  const { db, businessId } = caller
+  const kept =
+    query.mapping === undefined ? undefined : await findImportMapping(db, businessId, query.mapping)
+  if (query.mapping !== undefined && !kept) {
+    throw new RequestError(422, `?mapping: there is no mapping ${query.mapping}.`)
   }
-  return (async function* () {
-    yield* chunks
-  })()
+  return planFile(db, file, {
+    businessId,
+    kind: objectKind(query.kind ?? kept?.kind ?? 'calendar')!,
+    choices: readChoices(query, kept?.choices).choices,
+    refusalOf: (kind) => refusalOf(caller, kind),
+  })
+}
+
+async function importFile(file: FileHandle, given: CsvImport): Promise<CsvImportResult> {
+  const { caller, clock, query } = given
+  const { db, businessId, user } = caller
+  const plan = await planOf(file, given)
+  const refusals = new Refusals((reason) => plan.inWords(reason))
+  const importing = { ...importingOf(caller, clock, query.events), onRefused: refusals.add }
+  if (query.dryRun) {
+    const tried = await tryLines(db, plan.lines(), importing)
+    return { ...tried, ...rowsOf(tried, plan, refusals) }
+  }
+  plan.requireAnswers()
+  const { kind } = plan.kind
+  const by = { user, now: clock.now() }
+  const fileImportId = await insertFileImport(
+    db,
+    businessId,
+    { fileName: query.fileName, kind },
+    by,
+  )
+  const imported = await importLines(db, plan.lines(), {
+    ...importing,
+    onSaved: (tx, kind, outcomes) =>
+      insertImportedObjects(tx, { businessId, fileImportId }, kind, outcomes),
+  })
+  if (query.keepAs !== undefined) {
+    const choices = toKept(plan.choices, plan.survey)
+    await saveImportMapping(db, businessId, { name: query.keepAs, kind, choices }, by)
+  }
+  return { ...imported, ...rowsOf(imported, plan, refusals), fileImportId }
+}
+
+const rowsOf = ({ changes }: Imported, plan: FilePlan, refusals: Refusals) => ({
+  ...describePlan(plan),
+  changes: changes[plan.kind.kind] ?? { created: 0, changed: 0, unchanged: 0 },
+  refused: refusals.first(),
+})
+
+/** A dry run that answers with the refused rows. */
+async function sendRefused(body: AsyncIterable<Buffer>, given: CsvImport, reply: FastifyReply) {
+  const { caller, clock, query } = given
+  const file = await spool(body, MAX_DRY_RUN_BYTES)
+  try {
+    const plan = await planOf(file, given)
+    const reasons = new Map<number, string>()
+    await tryLines(caller.db, plan.lines(), {
+      ...importingOf(caller, clock, query.events),
+      onRefused: (line, reason) => void reasons.set(line, plan.inWords(reason)),
+    })
+    // The file is complete before the handle is closed.
+    const rows = await Array.fromAsync(plan.refusedRows(reasons))
+    return reply
+      .header('content-type', 'text/csv; charset=utf-8')
+      .header('content-disposition', 'attachment; filename="refused-rows.csv"')
+      .send(Readable.from(rows))
+  } finally {
+    await file.close()
+  }
+}
+
+const importingOf = (caller: Caller, clock: Clock, events: 'none' | undefined): Importing => ({
+  businessId: caller.businessId,
+  user: caller.user,
+  now: () => clock.now(),
+  visibility: caller.visibility,
+  history: events === 'none',
+  refusalOf: (kind) => refusalOf(caller, kind),
+})
+
+/** Collects the first refused lines. */
+class Refusals {
+  readonly #refused: { line: number; reason: string }[] = []
+  readonly #inWords: (reason: string) => string
+
+  constructor(inWords = (reason: string) => reason) {
+    this.#inWords = inWords
+  }
+
+  add = (line: number, reason: string) => {
+    if (this.#refused.length < MAX_COLLECTED)
+      this.#refused.push({ line, reason: this.#inWords(reason) })
+  }
+
+  first = () => this.#refused.toSorted((a, b) => a.line - b.line).slice(0, MAX_LISTED_REFUSALS)
+}
+
+const getFileImports: Routes = async (app, { clock }) => {
+  app.get(
+    '/import/file',
+    {
+      config: { scope: 'scheduling:write' },
+      schema: {
+        operationId: 'listFileImports',
+        tags: ['import'],
+        summary: 'List the imports of files of the last day',
+        response: {
+          200: FileImports,
+        },
+      },
+    },
+    async ({ caller: { db, businessId } }) => {
+      const since = clock.now().subtract({ hours: UNDO_HOURS })
+      return toWire({ items: await listFileImports(db, businessId, since) })
+    },
+  )
+}
+
+const postUndo: Routes = async (app, { clock, queues }) => {
+  app.post(
+    '/import/file/:fileImportId/undo',
+    {
+      config: { scope: 'scheduling:write', streams: true, idempotent: true, emptyBody: true },
+      schema: {
+        operationId: 'undoFileImport',
+        tags: ['import'],
+        summary: 'Undo an import of a file',
+        description:
+          'Deletes what the import created and restores what it changed. Possible within a day, as long as no mail about it was sent.',
+        params: Type.Object({
+          fileImportId: Type.Integer({ minimum: 1, description: 'The id of the import.' }),
+        }),
+        response: { 200: UndoResult },
+      },
+    },
+    (request, reply) => {
+      const { db, businessId, user, visibility } = request.caller
+      const { fileImportId } = request.params
+      const undo = async () => {
+        const now = clock.now()
+        return ok(await undoImport(db, { businessId, user, visibility, now, fileImportId }))
+      }
+      return queues.imports.run({ businessId, signal: abortOnDisconnect(reply) }, () =>
+        answerStreamOnce(db, request, reply, clock, undo),
+      )
+    },
+  )
+}
+
+const getMappings: Routes = async (app) => {
+  app.get(
+    '/import/mapping',
+    {
+      config: { scope: 'scheduling:write' },
+      schema: {
+        operationId: 'listImportMappings',
+        tags: ['import'],
+        summary: 'List kept mappings of files',
+        response: {
+          200: ImportMappings,
+        },
+      },
+    },
+    async ({ caller: { db, businessId } }) =>
+      toWire({ items: await listImportMappings(db, businessId) }),
+  )
+}
+
+const deleteMapping: Routes = async (app) => {
+  app.delete(
+    '/import/mapping/:name',
+    {
+      config: { scope: 'scheduling:write' },
+      schema: {
+        operationId: 'deleteImportMapping',
+        tags: ['import'],
+        summary: 'Delete a kept mapping',
+        params: Type.Object({
+          name: Type.String({
+            minLength: 1,
+            maxLength: 100,
+            description: 'The name of the mapping.',
+            examples: ['Salon export'],
+          }),
+        }),
+        response: { 200: ImportMapping },
+      },
+    },
+    async ({ caller: { db, businessId }, params: { name } }) => {
+      const deleted = await deleteImportMapping(db, businessId, name)
+      if (!deleted) throw notFound('mapping', name)
+      return toWire(deleted)
+    },
+  )
 }
 
 /** Lines that the caller may not write are refused; the others are imported. */
@@ -171,7 +384,7 @@ function refusalOf({ functions }: Caller, kind: string) {
 function functionFor(kind: string): SecurityFunction {
   if (kind === 'business') return 'EDIT_BUSINESS'
   if (kind === 'eventDefinition') return 'EDIT_DEFINITIONS'
-  if (kind === 'suppression') return 'SEND_EMAILS'
+  if (kind === 'suppression') return 'EDIT_SUPPRESSIONS'
   if (kind.startsWith('email') || kind === 'fileLibrary') return 'EDIT_TEMPLATES'
   return kind === 'client' || objectKind(kind)?.objectType ? 'EDIT_SCHEDULE' : 'EDIT_SETUP'
 }

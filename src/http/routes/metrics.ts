@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { collectDefaultMetrics, Histogram, register, Registry } from 'prom-client'
 import { Type } from 'typebox'
 import { engineMetrics } from './engine-metrics.ts'
+import { nodeMetrics } from './node-metrics.ts'
 import { routeOf } from '../server/problems.ts'
 import type { Routes } from '../server/services.ts'
 
@@ -25,13 +26,14 @@ let collecting = false
 export const metrics: Routes = async (app, services) => {
   if (!collecting) collectDefaultMetrics()
   collecting = true
-  const all = Registry.merge([register, engineMetrics(services)])
+  const all = Registry.merge([register, nodeMetrics(services), engineMetrics(services)])
 
   app.get(
     '/metrics',
     {
       config: { metrics: true, quiet: true },
       schema: {
+        operationId: 'getMetrics',
         tags: ['Operation'],
         summary: 'Read the metrics for Prometheus',
         description: 'Needs the operator’s key or METRICS_TOKEN.',

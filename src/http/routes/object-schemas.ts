@@ -4,6 +4,7 @@ import { orNull } from '../../contract/fields.ts'
 import { externalName, idOf, pascalCase } from '../../contract/object-body.ts'
 import { ExpandedObject } from '../../contract/object-names.ts'
 import { Moment, MomentQuery } from '../../contract/schema.ts'
+import { ABOUT_ACTIVE, ABOUT_MODIFIED_SINCE } from '../../contract/queries.ts'
 import { ACTIVE_FILTERS, type Filter, type ObjectKind } from '../../contract/objects.ts'
 
 /** An object of a list, with the properties that `expand` adds. */
@@ -11,7 +12,11 @@ export function listedObject(kind: ObjectKind) {
   const answer = answerOf(kind)
   return kind.objectType
     ? Type.Object(
-        { ...ExpandedObject, ...answer.properties },
+        {
+          ...ExpandedObject,
+          ...answer.properties,
+          ...(kind.kind === 'calendar' ? { price: Type.Optional(answer.properties.price!) } : {}),
+        },
         { title: `Listed${pascalCase(kind.title)}`, examples: [exampleOf(kind)] },
       )
     : answer
@@ -32,7 +37,7 @@ export function savedObject(kind: ObjectKind) {
 export function describeSaving({ objectType, id, fields, references }: ObjectKind) {
   const needed = Object.keys(fields).filter((property) => fields[property]!.required)
   const parts = [
-    `Changes the object with this \`${id}\` or \`externalId\`; without them creates one. Absent properties stay unchanged; \`null\` clears one.`,
+    `Changes the object with this \`${id}\` or \`externalId\`; without them creates one. Absent properties stay unchanged; \`null\` clears one. A deleted object that is named by its \`externalId\` alone is restored, unless the body says \`active: false\`.`,
     `Required to create one: ${needed.map((property) => `\`${property}\``).join(', ')}.`,
   ]
   if (objectType) {
@@ -105,11 +110,7 @@ const CATEGORY_EXAMPLE = {
 }
 
 export const momentQuery = (description: string) =>
-  MomentQuery({
-    minimum: Date.UTC(1900, 0),
-    maximum: Date.UTC(2200, 0),
-    description: `${description} Milliseconds since 1970-01-01 00:00 UTC.`,
-  })
+  MomentQuery(`${description} Milliseconds since 1970-01-01 00:00 UTC.`)
 
 export function filtersOf(kind: ObjectKind) {
   const schemaOf = ({ field, match }: Filter): TSchema => {
@@ -127,10 +128,10 @@ export function filtersOf(kind: ObjectKind) {
     if (match === 'active')
       return Type.Enum([...ACTIVE_FILTERS], {
         title: 'ActiveFilter',
-        default: 'true',
-        description: '`false`: inactive ones; `all`: both.',
+        description: ABOUT_ACTIVE,
       })
     if (match === 'contains') return Type.Integer({ minimum: 1 })
+    if (field === 'modifiedDate') return momentQuery(ABOUT_MODIFIED_SINCE)
     if (match === 'from') return momentQuery(`\`${field}\` at or after this time.`)
     if (match === 'before') return momentQuery(`\`${field}\` before this time.`)
     return kind.fields[field]?.schema ?? Type.String({ minLength: 1, maxLength: 200 })

@@ -1,20 +1,22 @@
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { ClientLanguage } from '../../contract/client-language.ts'
 import { bodyOf, idOf, pascalCase } from '../../contract/object-body.ts'
 import { OBJECT_KINDS, orderedBy, type ObjectKind } from '../../contract/objects.ts'
 import { ExpandObject } from '../../contract/object-names.ts'
-import { PageOf, PageQuery } from '../../contract/page.ts'
+import { ChangesPageOf, ChangesQuery } from '../../contract/page.ts'
 import { SavePlan } from '../../contract/save-plan.ts'
 import type { Caller } from '../../auth/caller.ts'
+import { FUNCTIONS_OF_ROLE } from '../../auth/permissions.ts'
 import { findTemplateWarnings } from '../../automation/template-warnings.ts'
 import type { Mailbox } from '../../contract/addresses.ts'
 import { findTemplate } from '../../automation/templates.ts'
 import type { Db } from '../../database/database.ts'
 import { notFound } from '../../errors.ts'
-import { checkHtmlOf } from '../../scheduling/email-templates.ts'
+import { checkHtmlOf, removedFrom } from '../../scheduling/email-templates.ts'
 import { planSave } from '../../scheduling/plan-save.ts'
-import { saveObject, type Saved } from '../../scheduling/save.ts'
-import { SharedSaves } from '../../scheduling/save-together.ts'
+import { saveObject } from '../../scheduling/save.ts'
+import { SharedSaves, type Saved } from '../../scheduling/shared-saves.ts'
 import type { Allow } from '../../scheduling/saving.ts'
 import { countClientLanguages } from '../../store/client-languages.ts'
 import { countTriggersOfObjects } from '../../store/event-triggers.ts'
@@ -22,11 +24,14 @@ import { readObjectNames } from '../../store/object-names.ts'
 import {
   countAppointmentDays,
   findObject,
+  idIn,
+  listChangedObjects,
   listObjects,
   type StoredObject,
 } from '../../store/objects.ts'
 import { abortOnDisconnect } from '../server/connections.ts'
-import { pageOf, readPage, type PositionType } from '../server/cursor.ts'
+import { readList } from '../server/change-list.ts'
+import type { PositionType } from '../server/cursor.ts'
 import { requireMatch } from '../server/etag.ts'
 import { answerOnce, created, hasKey, ok, send } from '../server/idempotency.ts'
 import { toWire } from '../server/serialize.ts'
@@ -38,7 +43,7 @@ import {
   momentQuery,
   savedObject,
 } from './object-schemas.ts'
-import type { Routes } from '../server/services.ts'
+import type { Routes, Services } from '../server/services.ts'
 
 /** The routes of all scheduling objects: see contract/objects.ts. */
 export const objects: Routes = async (app, services) => {
@@ -56,6 +61,7 @@ const appointmentDays: Routes = async (app) => {
     {
       config: { scope: 'scheduling:read' },
       schema: {
+        operationId: 'countAppointmentsByDay',
         tags: ['appointment'],
         summary: 'Count the active appointments of each day',
         description:
@@ -64,6 +70,7 @@ const appointmentDays: Routes = async (app) => {
           from: momentQuery('Starting at or after this time.'),
           to: momentQuery('Starting before this time.'),
           locationId: Type.Optional(Type.Integer({ minimum: 1 })),
+          professionalId: Type.Optional(Type.Integer({ minimum: 1 })),
         }),
         response: {
           200: Type.Record(Type.String(), Type.Integer(), {
@@ -78,6 +85,7 @@ const appointmentDays: Routes = async (app) => {
         from: Temporal.Instant.fromEpochMilliseconds(query.from),
         to: Temporal.Instant.fromEpochMilliseconds(query.to),
         locationId: query.locationId,
+        professionalId: query.professionalId,
       }
       const days = await countAppointmentDays(db, businessId, filters, visibility)
       return Object.fromEntries(days.map(({ day, count }) => [day, count]))
@@ -91,6 +99,7 @@ const clientLanguages: Routes = async (app) => {
     {
       config: { scope: 'scheduling:read' },
       schema: {
+        operationId: 'countClientsByLanguage',
         tags: ['client'],
         summary: 'Count the active clients of each language',
         description: 'The most frequent language first.',
@@ -108,6 +117,7 @@ const routesOf = (kind: ObjectKind, shared: SharedSaves) => [
   postObject(kind, shared),
   ...(kind.objectType ? [postObjectPlan(kind)] : []),
   deleteObject(kind),
+  deleteObjectByExternalId(kind),
 ]
 
 const getObjects =
@@ -118,42 +128,58 @@ const getObjects =
       {
         config: readAccess(kind),
         schema: {
+          operationId: `list${pascalCase(kind.titles)}`,
           tags: [kind.title],
-          summary: `List ${'active' in kind.filters ? '' : 'active '}${kind.titles}`,
-          description: `Ordered by ${kind.listedBy ? `\`${kind.listedBy}\`, then ` : ''}\`${kind.id}\`; with \`modifiedSince\` by \`modifiedDate\`, oldest change first. A page starts after the last object of the previous page, even if objects were saved meanwhile.`,
+          summary: `List ${kind.titles}`,
+          description: `Ordered by ${kind.listedBy ? `\`${kind.listedBy}\`, then ` : ''}\`${kind.id}\`${kind.listedBy ? `, with \`active=false\` or \`all\` by \`${kind.id}\` alone` : ''}; with \`modifiedSince\` by \`modifiedDate\`, with \`changedSince\` in the order of the changes. A page starts after the last object of the previous page, even if objects were saved meanwhile.`,
           querystring: Type.Object({
-            ...PageQuery,
+            ...ChangesQuery,
             ...filtersOf(kind),
             ...(kind.objectType ? { expand: ExpandObject } : {}),
           }),
-          response: { 200: PageOf(listedObject(kind), `${pascalCase(kind.title)}Page`) },
+          response: { 200: ChangesPageOf(listedObject(kind), `${pascalCase(kind.title)}Page`) },
         },
       },
       async (request) => {
         const { caller } = request
-        const { limit: _limit, cursor: _cursor, expand, ...filters } = request.query as ListQuery
-        const name = JSON.stringify([
-          kind.kind,
-          ...Object.keys(kind.filters).map((one) => filters[one]),
-        ])
+        const { db, businessId, visibility } = caller
+        const query = request.query as ListQuery
+        const given = Object.keys(kind.filters).map((name) => [name, query[name]])
+        const filters = asMoments(kind, Object.fromEntries(given))
         const first = orderedBy(kind, filters)
-        const { limit, after } = readPage(request.query, name, positionTypesOf(kind, first))
-        const found = await listObjects(caller.db, caller.businessId, kind, {
-          filters: asMoments(kind, filters),
-          after,
-          limit: limit + 1,
-          visibility: caller.visibility,
+        const page = await readList(db, query, {
+          kind: kind.kind,
+          name: JSON.stringify([kind.kind, ...given.map(([, value]) => value)]),
+          seen: caller,
+          types: positionTypesOf(kind, first),
+          positionOf: (object: StoredObject) => [
+            ...(first ? [String(object[first])] : []),
+            idIn(kind, object),
+          ],
+          read: ({ after, changes, limit }) =>
+            changes
+              ? listChangedObjects(db, businessId, kind, { filters, changes, limit, visibility })
+              : listObjects(db, businessId, kind, { filters, after, limit, visibility }),
         })
-        const page = pageOf(found, limit, name, (object) => [
-          ...(first ? [String(object[first])] : []),
-          object[kind.id] as number | string,
-        ])
-        return expand
-          ? { ...page, items: await expandObjects(caller, kind, page.items, expand) }
+        const { expand } = query
+        const shown = hidesPrices(caller, kind)
+          ? {
+              ...page,
+              items: page.items.map(({ price: _price, ...object }) => object as StoredObject),
+            }
           : page
+        return expand
+          ? { ...shown, items: await expandObjects(caller, kind, shown.items, expand) }
+          : shown
       },
     )
   }
+
+/** Prices of many appointments are the revenue. A key of the business is limited by its scopes alone. */
+const hidesPrices = ({ account }: Caller, { kind }: ObjectKind) =>
+  kind === 'calendar' &&
+  account !== null &&
+  !FUNCTIONS_OF_ROLE[account.role].includes('VIEW_REVENUE_REPORTS')
 
 const getObject =
   (kind: ObjectKind): Routes =>
@@ -163,6 +189,7 @@ const getObject =
       {
         config: { ...readAccess(kind), etag: true },
         schema: {
+          operationId: `get${pascalCase(kind.title)}`,
           tags: [kind.title],
           summary: `Read ${withArticle(kind.title)}`,
           description: 'Also answers a deleted one, with `active: false`.',
@@ -191,6 +218,7 @@ const postObject =
         // saveObject reads the body, as it does for an import.
         validatorCompiler: () => (value) => ({ value }),
         schema: {
+          operationId: `create${pascalCase(kind.title)}`,
           tags: [kind.title],
           summary: `Create or change ${withArticle(kind.title)}`,
           description: describeSaving(kind),
@@ -203,7 +231,7 @@ const postObject =
         const allow: Allow = (current) => requireMatch(request, current)
         const answer = ({ object, isNew }: Saved, more = {}) =>
           isNew
-            ? created({ ...object, ...more }, `${kind.path}/${object[kind.id] as number}`)
+            ? created({ ...object, ...more }, `${kind.path}/${idIn(kind, object)}`)
             : ok({ ...object, ...more })
         const { db, businessId, user, visibility } = caller
         if (!isTemplate && !hasKey(request)) {
@@ -216,9 +244,9 @@ const postObject =
         return answerOnce(db, request, reply, now, async (tx) => {
           const saving = { businessId, user, now, settings, visibility, html }
           const { object, before } = await saveObject(tx, kind, body, saving, allow)
-          const stored = (await findObject(tx, businessId, kind, object[kind.id] as number))!
+          const stored = (await findObject(tx, businessId, kind, idIn(kind, object)))!
           const warnings = isTemplate
-            ? { warnings: await warningsOf(tx, caller, object, config.mailFrom) }
+            ? { warnings: await warningsOf(tx, caller, object, config.mailFrom, removedFrom(html)) }
             : {}
           return answer({ object: stored, isNew: !before }, warnings)
         })
@@ -235,6 +263,7 @@ const postObjectPlan =
         config: readAccess(kind),
         validatorCompiler: () => (value) => ({ value }),
         schema: {
+          operationId: `plan${pascalCase(kind.title)}`,
           tags: [kind.title],
           summary: `Show what saving ${withArticle(kind.title)} would schedule, move, cancel and send`,
           description: `The body is that of \`POST ${kind.path}\`; \`{ "${kind.id}", "active": false }\` means deletion. The service saves in a transaction and rolls it back, so nothing changes.`,
@@ -259,43 +288,86 @@ const postObjectPlan =
 
 const deleteObject =
   (kind: ObjectKind): Routes =>
-  async (app, { clock, settings }) => {
+  async (app, services) => {
     app.delete(
       `${kind.path}/:${kind.id}`,
       {
         config: { ...writeAccess(kind), etag: true },
         schema: {
+          operationId: `delete${pascalCase(kind.title)}`,
           tags: [kind.title],
           summary: `Delete ${withArticle(kind.title)}`,
-          description: kind.objectType
-            ? 'Sets `active` to false and cancels the pending reminders; no event fires. A POST with `active: true` restores it.'
-            : 'Sets `active` to false. A POST with `active: true` restores it.',
+          description: aboutDeletion(kind),
           params: byId(kind),
           response: { 200: answerOf(kind) },
         },
       },
       async (request) => {
-        const { caller, params } = request
-        const id = (params as Record<string, number | string>)[kind.id]!
-        const saving = {
-          businessId: caller.businessId,
-          user: caller.user,
-          now: clock.now(),
-          settings,
-          visibility: caller.visibility,
-        }
-        return caller.db.transaction(async (tx) => {
-          const body = { [kind.id]: id, active: false }
-          await saveObject(tx, kind, body, saving, (current) => requireMatch(request, current))
-          return (await findObject(tx, caller.businessId, kind, id))!
-        })
+        const id = (request.params as Record<string, number | string>)[kind.id]!
+        return removeObject(services, request, kind, { [kind.id]: id })
       },
     )
   }
 
+const deleteObjectByExternalId =
+  (kind: ObjectKind): Routes =>
+  async (app, services) => {
+    app.delete(
+      kind.path,
+      {
+        config: { ...writeAccess(kind), etag: true },
+        schema: {
+          operationId: `delete${pascalCase(kind.title)}ByExternalId`,
+          tags: [kind.title],
+          summary: `Delete ${withArticle(kind.title)} by its externalId`,
+          description: aboutDeletion(kind),
+          querystring: Type.Object({
+            externalId: Type.String({
+              minLength: 1,
+              maxLength: 200,
+              description: 'The id of the object in another system.',
+            }),
+          }),
+          response: { 200: answerOf(kind) },
+        },
+      },
+      async (request) =>
+        removeObject(services, request, kind, { externalId: request.query.externalId }),
+    )
+  }
+
+const aboutDeletion = ({ objectType }: ObjectKind) =>
+  objectType
+    ? 'Sets `active` to false and cancels the pending reminders; no event fires. A POST with `active: true`, or with its `externalId`, restores it.'
+    : 'Sets `active` to false. A POST with `active: true`, or with its `externalId`, restores it.'
+
+/** Deletes the object with this id or `externalId`. */
+function removeObject(
+  { clock, settings }: Services,
+  request: FastifyRequest,
+  kind: ObjectKind,
+  named: Record<string, number | string>,
+) {
+  const { db, businessId, user, visibility } = request.caller
+  const saving = { businessId, user, now: clock.now(), settings, visibility }
+  const allow: Allow = (current) => {
+    if (!current) throw notFound(kind.title, Object.values(named)[0]!)
+    requireMatch(request, current)
+  }
+  return db.transaction(async (tx) => {
+    const { object } = await saveObject(tx, kind, { ...named, active: false }, saving, allow)
+    return (await findObject(tx, businessId, kind, idIn(kind, object)))!
+  })
+}
+
 const byId = (kind: ObjectKind) => Type.Object({ [kind.id]: idOf(kind) })
 
-type ListQuery = { limit?: number; cursor?: string; expand?: string } & Record<string, unknown>
+type ListQuery = {
+  limit?: number
+  cursor?: string
+  changedSince?: string
+  expand?: string
+} & Record<string, unknown>
 
 function positionTypesOf(kind: ObjectKind, first: string | undefined) {
   const idType: PositionType = kind.id === 'invitationUUID' ? 'text' : 'id'
@@ -315,12 +387,13 @@ const writeAccess = (kind: ObjectKind) =>
 /** Adds the properties that `expand` names. */
 async function expandObjects(
   { db, businessId }: Caller,
-  { id, objectType }: ObjectKind,
+  kind: ObjectKind,
   objects: StoredObject[],
   expand: string,
 ) {
   const wants = (name: string) => expand.split(',').includes(name) && objects.length > 0
-  const ids = objects.map((object) => object[id] as number | string)
+  const { objectType } = kind
+  const ids = objects.map((object) => idIn(kind, object))
   const references = ids.map((one) => ({
     objectType: objectType!,
     objectId: typeof one === 'number' ? one : null,
@@ -359,10 +432,11 @@ async function warningsOf(
   { businessId }: Caller,
   { emailTemplateId }: StoredObject,
   mailFrom: Mailbox,
+  removed: string[],
 ) {
   const id = emailTemplateId as number
   const template = await findTemplate(tx, { businessId, emailTemplateId: id })
-  return findTemplateWarnings(tx, template!, mailFrom)
+  return findTemplateWarnings(tx, template!, mailFrom, removed)
 }
 
 /** Clients belong to the schedule; locations, staff and services to the setup of the business. */
@@ -371,13 +445,11 @@ const functionToEdit = ({ kind, objectType }: ObjectKind) =>
 
 function asMoments(kind: ObjectKind, filters: Record<string, unknown>) {
   return Object.fromEntries(
-    Object.entries(filters)
-      .filter(([name]) => name in kind.filters)
-      .map(([name, value]) => {
-        const { field, match } = kind.filters[name]!
-        const isMoment = match === 'from' || kind.fields[field]?.instant
-        const moment = isMoment && typeof value === 'number'
-        return [name, moment ? Temporal.Instant.fromEpochMilliseconds(value) : value]
-      }),
+    Object.entries(filters).map(([name, value]) => {
+      const { field, match } = kind.filters[name]!
+      const isMoment = match === 'from' || kind.fields[field]?.instant
+      const moment = isMoment && typeof value === 'number'
+      return [name, moment ? Temporal.Instant.fromEpochMilliseconds(value) : value]
+    }),
   )
 }

@@ -2,6 +2,7 @@ import type { Caller } from '../../auth/caller.ts'
 import { monotonicMs } from '../../clock.ts'
 import { Overview } from '../../contract/overview.ts'
 import { OverviewQuery } from '../../contract/queries.ts'
+import { summarizeFeeds } from '../../feeds/health.ts'
 import { getBusiness } from '../../store/businesses.ts'
 import {
   countOverdue,
@@ -28,6 +29,7 @@ export const overview: Routes = async (app, services) => {
     {
       config: { scope: 'scheduling:read', function: 'VIEW_SCHEDULE' },
       schema: {
+        operationId: 'getOverview',
         tags: ['overview'],
         summary: 'Read the state of the day and of the automations',
         querystring: OverviewQuery,
@@ -60,7 +62,7 @@ async function gatherOverview(
     visibility,
   })
   const wanted = { from: startOf(day), to: startOf(day.add({ days })), visibility }
-  const [read, quarterHours, lastDays, failures, setup, mail, overdue, round, stop] =
+  const [read, quarterHours, lastDays, failures, setup, mail, overdue, round, stop, feeds] =
     await Promise.all([
       readOverview(db, businessId, { now, dayStart, dayEnd, visibility }),
       listQuarterHours(db, businessId, wanted),
@@ -71,6 +73,7 @@ async function gatherOverview(
       countOverdue(db, businessId, now),
       findLastReconciliation<Findings>(database.engine),
       readMailProblem({ config, database, clock }, { db, businessId }),
+      visibility === null ? summarizeFeeds(db, businessId, now) : [],
     ])
   return {
     time: now,
@@ -81,6 +84,7 @@ async function gatherOverview(
     quarterHours,
     lastDays: everyDay(today, lastDays),
     failures,
+    feeds,
     setup,
     engine: { ok: overdue === 0, overdue },
     mail: {

@@ -1,9 +1,10 @@
 import { Type } from 'typebox'
-import { Named } from '../../contract/schema.ts'
+import { about, Named } from '../../contract/schema.ts'
 import { Limiter } from '../../auth/limits.ts'
 import { hashPassword } from '../../auth/passwords.ts'
 import { digest, makeSecret } from '../../auth/secrets.ts'
 import { readInvitedUser, saveUser } from '../../auth/users.ts'
+import { MAX_LINKS_PER_BUSINESS, type ExceededLimit } from '../../automation/account-mail-limits.ts'
 import { sendAccountMail } from '../../automation/account-mails.ts'
 import { parseAddress } from '../../contract/addresses.ts'
 import { password, PasswordLink, User, UserInvite } from '../../contract/credentials.ts'
@@ -11,7 +12,7 @@ import type { PasswordLinkPurpose } from '../../contract/credentials.ts'
 import { required } from '../../contract/fields.ts'
 import type { Db } from '../../database/database.ts'
 import { brokenConstraint } from '../../database/postgres-errors.ts'
-import { fillWords, wordsFor } from '../../email/words.ts'
+import { fillText, textsFor } from '../../texts/texts.ts'
 import { conflict, invalid, RequestError } from '../../errors.ts'
 import { getBusiness } from '../../store/businesses.ts'
 import {
@@ -29,7 +30,7 @@ import {
   type UserFields,
   type UserRow,
 } from '../../store/users.ts'
-import { sendingOf } from './emails.ts'
+import { refuseSuppressed, sendingOf } from './emails.ts'
 import { requireMatch } from '../server/etag.ts'
 import { answerOnce, created, ok } from '../server/idempotency.ts'
 import { addressOf, refuseTooMany } from '../server/rate-limit.ts'
@@ -38,7 +39,7 @@ import type { Routes, Services } from '../server/services.ts'
 
 const tags = ['Authentication']
 
-/** The texts in `src/email/words.ts` state the same times. */
+/** The texts in `src/texts/` state the same times. */
 const LIFETIME: Record<PasswordLinkPurpose, Temporal.Duration> = {
   INVITATION: Temporal.Duration.from({ hours: 7 * 24 }),
   FORGOTTEN: Temporal.Duration.from({ hours: 1 }),
@@ -47,9 +48,6 @@ const LIFETIME: Record<PasswordLinkPurpose, Temporal.Duration> = {
 /** Enough for a person, too few to flood a mailbox. */
 const REQUESTS_BY_CLIENT = { perSecond: 1 / 30, burst: 10 }
 const EMAILS_BY_RECIPIENT = { perSecond: 1 / 1_200, burst: 3 }
-
-/** One address may belong to accounts of several businesses. */
-const MAX_ACCOUNTS = 10
 
 const Accepted = Type.Literal(true, {
   description: 'Always true, so that the answer does not reveal which addresses are known.',
@@ -71,18 +69,21 @@ const postInvitation: Routes = async (app, services) => {
       config: { scope: 'admin', function: 'MANAGE_USERS', idempotent: true, etag: true },
       attachValidation: true,
       schema: {
+        operationId: 'inviteUser',
         tags,
         summary: 'Invite a person by email',
         description:
           'Creates the person, or changes the one with this `userId`, and sends a link with which they ' +
-          'choose their password. The link works once, within 7 days; earlier links stop working.',
+          'choose their password. The link works once, within 7 days; earlier links stop working. A ' +
+          'business, a caller and an address have a limit per day; above it the answer is 429. 409 if ' +
+          'the address bounced or complained.',
         body: UserInvite,
         response: { 200: User, 201: User },
       },
     },
     async (request, reply) => {
       const { db, businessId, user: inviter, account } = request.caller
-      const input = await readInvitedUser(request.body)
+      const input = readInvitedUser(request.body)
       const now = clock.now()
       const saving = {
         businessId,
@@ -94,7 +95,13 @@ const postInvitation: Routes = async (app, services) => {
       try {
         return await answerOnce(db, request, reply, now, async (tx) => {
           const { user, before } = await saveUser(tx, input, saving)
-          await sendPasswordLink(tx, services, user, { purpose: 'INVITATION', inviter, now })
+          await refuseSuppressed(tx, businessId, user.emailAddress!)
+          const exceeded = await sendPasswordLink(tx, services, user, {
+            purpose: 'INVITATION',
+            inviter,
+            now,
+          })
+          if (exceeded) throw tooManyInvitations(exceeded, user.emailAddress!, now)
           return before ? ok(user) : created(user, `/user/${user.userId}`)
         })
       } catch (error) {
@@ -110,7 +117,7 @@ const postInvitation: Routes = async (app, services) => {
 }
 
 const postForgottenPassword: Routes = async (app, services) => {
-  const { clock, log } = services
+  const { clock } = services
   const byClient = new Limiter(REQUESTS_BY_CLIENT, clock)
   const byRecipient = new Limiter(EMAILS_BY_RECIPIENT, clock)
   const running = new Set<Promise<void>>()
@@ -120,6 +127,7 @@ const postForgottenPassword: Routes = async (app, services) => {
     {
       config: { open: true },
       schema: {
+        operationId: 'requestPasswordLink',
         tags,
         summary: 'Request a link to set a forgotten password',
         description:
@@ -141,7 +149,7 @@ const postForgottenPassword: Routes = async (app, services) => {
       // No 429: it would lock out the owner of the address, and the earlier links still work.
       if (byRecipient.take(emailAddress.toLowerCase()).allowed) {
         const work = sendForgottenLinks(services, emailAddress)
-          .catch((error: unknown) => log.error({ err: error }, 'sending a password link failed'))
+          .catch((error: unknown) => logFailedLink(services, error))
           .finally(() => running.delete(work))
         running.add(work)
       }
@@ -156,11 +164,12 @@ const postReadLink: Routes = async (app, { database, clock }) => {
     {
       config: { open: true },
       schema: {
+        operationId: 'readPasswordLink',
         tags,
         summary: 'Read for whom a link sets the password',
         description: '410 if the link has expired, was used before, or never existed.',
         body: Type.Object(
-          { token: Token },
+          { token: about(Token, 'The token of the link.') },
           { title: 'PasswordLinkToken', examples: [{ token: 'bwl_3fJ9aQ…' }] },
         ),
         response: { 200: PasswordLink },
@@ -181,11 +190,15 @@ const postNewPassword: Routes = async (app, { database, clock, credentials }) =>
     {
       config: { open: true },
       schema: {
+        operationId: 'setPasswordByLink',
         tags,
         summary: 'Set a password with a link',
         description: 'Ends all sessions of the person; their other links stop working.',
         body: Type.Object(
-          { token: Token, newPassword: required(password()).schema },
+          {
+            token: about(Token, 'The token of the link.'),
+            newPassword: required(password()).schema,
+          },
           {
             title: 'NewPasswordBody',
             examples: [{ token: 'bwl_3fJ9aQ…', newPassword: 'a longer new one' }],
@@ -200,7 +213,7 @@ const postNewPassword: Routes = async (app, { database, clock, credentials }) =>
       const link = await findPasswordLink(database.operator, tokenHash, now)
       if (!link) throw noSuchLink()
       const { businessId, userId, username } = link
-      const passwordHash = await hashPassword(body.newPassword)
+      const passwordHash = await hashPassword(body.newPassword, { businessId })
       await database.forBusiness(businessId, username).transaction(async (tx) => {
         const user = await lockUser(tx, businessId, userId)
         if (!user?.active || !(await deletePasswordLink(tx, tokenHash))) throw noSuchLink()
@@ -220,26 +233,65 @@ const postNewPassword: Routes = async (app, { database, clock, credentials }) =>
 }
 
 async function sendForgottenLinks(services: Services, emailAddress: string) {
-  const { clock, database } = services
+  const { clock, database, log } = services
   const now = clock.now()
   await deletePasswordLinksBefore(database.operator, now)
-  const users = await listLiveUsersByAddress(database.operator, emailAddress, MAX_ACCOUNTS)
+  const users = await listLiveUsersByAddress(
+    database.operator,
+    emailAddress,
+    MAX_LINKS_PER_BUSINESS,
+  )
   for (const { businessId, userId, username } of users) {
-    await database.forBusiness(businessId, username).transaction(async (tx) => {
+    const send = async (tx: Db) => {
       const user = await lockUser(tx, businessId, userId)
       const hasAddress = user?.emailAddress?.toLowerCase() === emailAddress.toLowerCase()
       if (!user?.active || !hasAddress) return
-      await sendPasswordLink(tx, services, user, { purpose: 'FORGOTTEN', now })
-    })
+      const exceeded = await sendPasswordLink(tx, services, user, { purpose: 'FORGOTTEN', now })
+      if (exceeded) {
+        log.warn({ businessId, userId, limit: exceeded.of }, 'a limit refused a password link')
+      }
+    }
+    // A failure in one business must not keep the link of another from its owner.
+    await database
+      .forBusiness(businessId, username)
+      .transaction(send)
+      .catch((error: unknown) => logFailedLink(services, error))
   }
 }
+
+const logFailedLink = ({ log }: Services, error: unknown) =>
+  log.error({ err: error }, 'sending a password link failed')
 
 const noSuchLink = () =>
   new RequestError(410, 'This link has expired or was used before. Ask for a new one.')
 
+function tooManyInvitations(
+  { of, max, hours, until }: ExceededLimit,
+  to: string,
+  now: Temporal.Instant,
+) {
+  const who = {
+    business: 'This business has sent',
+    sender: 'You have sent',
+    recipient: `${to} got`,
+  }
+  const seconds = Math.ceil(now.until(until).total('seconds'))
+  const time = until.round({ smallestUnit: 'second', roundingMode: 'ceil' })
+  return new RequestError(
+    429,
+    `${who[of]} ${max} invitations within ${hours} hours, which is the limit. Try again at ${time}.`,
+    undefined,
+    { 'retry-after': String(seconds) },
+    'too-many-mails',
+  )
+}
+
 type LinkOptions = { purpose: PasswordLinkPurpose; inviter?: string; now: Temporal.Instant }
 
-/** Stores the hash of a new link and queues the email with it. A person has one valid link at a time. */
+/**
+ * Stores the hash of a new link and queues the email with it. A person has one valid link at a time.
+ * Returns the limit that refuses the mail; the earlier link works on then.
+ */
 async function sendPasswordLink(
   tx: Db,
   services: Services,
@@ -248,12 +300,12 @@ async function sendPasswordLink(
 ) {
   const token = makeSecret('bwl_')
   const { name, language } = await getBusiness(tx, businessId)
-  const words = wordsFor(language).passwordMail
+  const words = textsFor(language).mail.passwordMail
   const isInvitation = purpose === 'INVITATION'
   const values = { business: name, user: username, inviter: inviter ?? '' }
-  const fill = (text: string) => fillWords(text, values)
+  const fill = (text: string) => fillText(text, values)
   const before = isInvitation ? [words.invites, words.username] : [words.requested, words.choose]
-  const emailId = await sendAccountMail(
+  const sent = await sendAccountMail(
     tx,
     {
       businessId,
@@ -262,11 +314,15 @@ async function sendPasswordLink(
       before: before.map(fill),
       link: `${services.config.publicUrl}/console/set-password?token=${token}`,
       after: [words.worksOnce[purpose], words.ignore],
-      isAccount: true,
+      purpose,
+      sender: inviter ?? null,
     },
     sendingOf(services, now),
   )
+  if ('exceeded' in sent) return sent.exceeded
   await deletePasswordLinksOfUser(tx, businessId, userId)
+  const { emailId } = sent
   const link = { businessId, userId, emailId, purpose, tokenHash: digest(token) }
   await insertPasswordLink(tx, { ...link, expiresTime: now.add(LIFETIME[purpose]) })
+  return undefined
 }

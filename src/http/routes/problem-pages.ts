@@ -18,7 +18,16 @@ const html = {
 export const problemPages: Routes = async (app) => {
   app.get(
     '/problems',
-    { config, helmet, schema: { tags, summary: 'List all kinds of problems', response: html } },
+    {
+      config,
+      helmet,
+      schema: {
+        operationId: 'listProblems',
+        tags,
+        summary: 'List all kinds of problems',
+        response: html,
+      },
+    },
     async (_request, reply) => {
       const entries = Object.entries(PROBLEMS).map(
         ([code, { status, title }]) =>
@@ -36,6 +45,7 @@ export const problemPages: Routes = async (app) => {
       config,
       helmet,
       schema: {
+        operationId: 'getProblem',
         tags,
         summary: 'Read what a kind of problem means and what to do',
         params: Type.Object({ code: Type.String() }),

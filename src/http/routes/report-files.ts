@@ -1,10 +1,23 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
-import type { ReportFormat } from '../../contract/report.ts'
+import { Type } from 'typebox'
+import { PrintedReport, type ReportFormat } from '../../contract/report.ts'
 import type { Db } from '../../database/database.ts'
 import { CONTENT_TYPES } from '../../reports/formats/formats.ts'
 import { readStoredFile } from '../../report-delivery/stored-files.ts'
 import type { ReportRun } from '../../store/report-runs.ts'
+
+/** The answer of a route that sends a printed report. */
+export const PrintedFiles = {
+  description: 'The file.',
+  content: {
+    'application/pdf': { schema: Type.String() },
+    [CONTENT_TYPES.xlsx]: { schema: Type.String() },
+    'text/csv': { schema: Type.String() },
+    'text/html': { schema: Type.String() },
+    'application/json': { schema: PrintedReport },
+  },
+}
 
 type Description = {
   fileName: string

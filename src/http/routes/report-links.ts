@@ -7,6 +7,7 @@ import {
   NewReportLink,
   ReportLink,
   ReportLinkWrite,
+  SharedFile,
 } from '../../contract/report-delivery.ts'
 import { conflict, invalid, notFound } from '../../errors.ts'
 import {
@@ -15,10 +16,15 @@ import {
   MAX_LINK_LIFETIME,
   openReportLink,
 } from '../../report-delivery/links.ts'
-import { listReportLinks, lockReportLink, revokeReportLink } from '../../store/report-links.ts'
+import {
+  listReportLinks,
+  listSharedFiles,
+  lockReportLink,
+  revokeReportLink,
+} from '../../store/report-links.ts'
 import { findRunOfLink } from '../../store/report-runs.ts'
 import { requireRun } from './reports.ts'
-import { sendStoredFile } from './report-files.ts'
+import { PrintedFiles, sendStoredFile } from './report-files.ts'
 import { pageOf, readPage } from '../server/cursor.ts'
 import { requireMatch } from '../server/etag.ts'
 import { answerOnce } from '../server/idempotency.ts'
@@ -34,7 +40,7 @@ const ById = Type.Object({
 })
 
 export const reportLinks: Routes = async (app, services) => {
-  for (const route of [postLink, getLinks, deleteLink, getLinkedFile]) {
+  for (const route of [postLink, getLinks, getSharedFiles, deleteLink, getLinkedFile]) {
     await route(app, services)
   }
 }
@@ -46,6 +52,7 @@ const postLink: Routes = async (app, { clock, config }) => {
       config: { ...access, idempotent: true, emptyBody: true },
       attachValidation: true, // readExpiry also takes an empty body
       schema: {
+        operationId: 'createReportLink',
         tags,
         summary: 'Create a public link to the file of a completed report run',
         description:
@@ -94,6 +101,7 @@ const getLinks: Routes = async (app) => {
     {
       config: access,
       schema: {
+        operationId: 'listReportLinks',
         tags,
         summary: 'List the links to the file of a report run',
         description: 'Of any run of the business, also of the runs of schedules.',
@@ -114,6 +122,32 @@ const getLinks: Routes = async (app) => {
   )
 }
 
+const getSharedFiles: Routes = async (app, { clock }) => {
+  app.get(
+    '/report/link',
+    {
+      config: access,
+      schema: {
+        operationId: 'listSharedReportFiles',
+        tags,
+        summary: 'List the files that public links show',
+        description:
+          'The links of all runs of the business that work now, newest first, with report and file. ' +
+          'Revoke one with its `runId` and `reportLinkId`.',
+        querystring: Type.Object(PageQuery),
+        response: { 200: PageOf(SharedFile, 'SharedReportFilePage') },
+      },
+    },
+    async ({ caller: { db, businessId }, query }) => {
+      const list = 'report/link'
+      const { limit, after } = readPage(query, list)
+      const position = { before: after?.[0] ?? null, limit: limit + 1 }
+      const rows = await listSharedFiles(db, { businessId, now: clock.now() }, position)
+      return toWire(pageOf(rows, limit, list, (row) => [row.reportLinkId]))
+    },
+  )
+}
+
 /** A run of any user: its file stays hidden, but its links can be listed and revoked. */
 async function requireAnyRun({ db, businessId }: Caller, runId: number) {
   const run = await findRunOfLink(db, businessId, runId)
@@ -127,6 +161,7 @@ const deleteLink: Routes = async (app, { clock }) => {
     {
       config: { ...access, etag: true },
       schema: {
+        operationId: 'revokeReportLink',
         tags,
         summary: 'Revoke a link to the file of a report run',
         description: 'Of any creator. The link stops working at once and cannot be reactivated.',
@@ -156,16 +191,12 @@ const getLinkedFile: Routes = async (app, { clock, database }) => {
     {
       config: { open: true },
       schema: {
+        operationId: 'openReportLink',
         tags,
         summary: 'Read the file behind a public link',
         description: '410 if the link has expired or was revoked.',
         params: Type.Object({ token: Type.String({ maxLength: 100 }) }),
-        response: {
-          200: {
-            description: 'The file.',
-            content: { 'application/octet-stream': { schema: Type.String() } },
-          },
-        },
+        response: { 200: PrintedFiles },
       },
     },
     async ({ params }, reply) => {

@@ -13,6 +13,7 @@ export const reportOptions: Routes = async (app) => {
     {
       config: { scope: 'reports:print' },
       schema: {
+        operationId: 'getReportOptions',
         tags: ['Reports'],
         summary: 'List what a report can be filtered and grouped by',
         description:

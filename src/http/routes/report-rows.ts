@@ -17,6 +17,7 @@ export const reportRows: Routes = async (app, { database, clock, queues }) => {
     {
       config: { scope: 'reports:print' },
       schema: {
+        operationId: 'listReportRows',
         tags: ['Reports'],
         summary: 'List the objects behind a figure of a report',
         description:

@@ -39,6 +39,7 @@ const getSchedules: Routes = async (app) => {
     {
       config: access,
       schema: {
+        operationId: 'listReportSchedules',
         tags,
         summary: 'List the active report schedules',
         description: 'Each with its last run.',
@@ -64,6 +65,7 @@ const getSchedule: Routes = async (app) => {
     {
       config: { ...access, ...tagged },
       schema: {
+        operationId: 'getReportSchedule',
         tags,
         summary: 'Read a report schedule with its last runs',
         params: ById,
@@ -85,21 +87,23 @@ const postSchedule: Routes = async (app, { clock }) => {
       config: { ...access, ...tagged, idempotent: true },
       attachValidation: true,
       schema: {
+        operationId: 'createReportSchedule',
         tags,
         summary: 'Create or change a report schedule',
         description:
           'The report is mailed to the people of `userIdList`, as each of them may see it. Rights are ' +
-          'checked at every run: a person who may no longer see the report gets no mail.',
+          'checked at every run: a person who may no longer see the report gets no mail. The addresses of ' +
+          '`addressList` get a link that expires and has the rights of the signed-in person who added them.',
         body: ReportScheduleWrite,
         response: { 200: ReportSchedule, 201: ReportSchedule },
       },
     },
     (request, reply) => {
-      const { db, businessId, user } = request.caller
+      const { db, businessId, user, person } = request.caller
       const now = clock.now()
       const onCurrent = (current: object) => requireMatch(request, current)
       return answerOnce(db, request, reply, now, async (tx) => {
-        const saving = { businessId, user, now, onCurrent }
+        const saving = { businessId, user, userId: person?.userId ?? null, now, onCurrent }
         const { row, isNew } = await saveSchedule(tx, request.body, saving)
         const answer = await answerOf(tx, row)
         return isNew ? created(answer, `/reportSchedule/${answer.reportScheduleId}`) : ok(answer)
@@ -114,6 +118,7 @@ const deleteSchedule: Routes = async (app, { clock }) => {
     {
       config: { ...access, ...tagged },
       schema: {
+        operationId: 'deleteReportSchedule',
         tags,
         summary: 'Deactivate a report schedule',
         description: 'Also revokes the links in its mails.',
@@ -150,10 +155,10 @@ async function answersOf(db: Db, rows: ScheduleRow[], maxRuns: number) {
   const ids = rows.map(({ schedule }) => schedule.reportScheduleId)
   const runs = await listScheduleRuns(db, first.schedule.businessId, ids, maxRuns)
   return rows.map(({ schedule, state }) => {
-    const { active, reportScheduleId } = schedule
+    const { active, paused, reportScheduleId } = schedule
     const { nextRunTime, attempts, lastError } = state
     const delivery = {
-      nextRunTime: active ? nextRunTime : null,
+      nextRunTime: active && !paused ? nextRunTime : null,
       attempts,
       lastError,
       runs: runs

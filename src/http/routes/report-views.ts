@@ -38,6 +38,7 @@ const getViews: Routes = async (app) => {
     {
       config: access,
       schema: {
+        operationId: 'listReportViews',
         tags,
         summary: 'List your own and the shared views of reports',
         querystring: Type.Object({
@@ -69,6 +70,7 @@ const getView: Routes = async (app) => {
     {
       config: { ...access, etag: true },
       schema: {
+        operationId: 'getReportView',
         tags,
         summary: 'Read a view of a report',
         params: ById,
@@ -90,6 +92,7 @@ const postView: Routes = async (app, { clock }) => {
       config: { ...access, etag: true, idempotent: true },
       attachValidation: true,
       schema: {
+        operationId: 'createReportView',
         tags,
         summary: 'Create or change a view of a report',
         description:
@@ -118,6 +121,7 @@ const deleteView: Routes = async (app, { clock }) => {
     {
       config: { ...access, etag: true },
       schema: {
+        operationId: 'deleteReportView',
         tags,
         summary: 'Deactivate a view of a report',
         params: ById,

@@ -2,7 +2,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Caller } from '../../auth/caller.ts'
 import {
-  PrintedReport,
   PrintQuery,
   PrintBody,
   REPORT_FORMATS,
@@ -13,17 +12,16 @@ import {
 import { unknownParameters, unknownProperties } from '../../contract/unknown-properties.ts'
 import { untilAborted } from '../../database/until-aborted.ts'
 import { invalid, notFound, RequestError, type Fault } from '../../errors.ts'
-import { listCategories } from '../../reports/catalog/catalog.ts'
+import { listCategories, REPORTS } from '../../reports/catalog/catalog.ts'
 import { fileNameOf, printToFile } from '../../reports/print-to-file.ts'
-import { CONTENT_TYPES } from '../../reports/formats/formats.ts'
 import { refuseTooManyRows } from '../../reports/print.ts'
 import { countRows } from '../../reports/print.ts'
 import { checkPrintRequest, type PrintJob } from '../../reports/print-request.ts'
 import { mayReadFile, readerOf, rightsOf } from '../../report-delivery/readers.ts'
-import { readLocales } from '../../reports/words.ts'
+import { chooseLocale, readLocales, wordsOf } from '../../reports/words.ts'
 import { abortOnDisconnect, keepAliveUntilAnswer } from '../server/connections.ts'
 import { answerOnce } from '../server/idempotency.ts'
-import { sendFile, sendStoredFile } from './report-files.ts'
+import { PrintedFiles, sendFile, sendStoredFile } from './report-files.ts'
 import { ReportRuns } from './report-runs.ts'
 import { findRun, insertRun, type ReportRun as StoredRun } from '../../store/report-runs.ts'
 import { findReportView } from '../../store/report-views.ts'
@@ -49,12 +47,17 @@ const getCategories: Routes = async (app) => {
     {
       config: access,
       schema: {
+        operationId: 'listReportCategories',
         tags,
         summary: 'List the reports that the caller may print, by category',
         response: { 200: Type.Array(ReportCategory) },
       },
     },
-    async ({ caller }) => listCategories(caller.businessId, caller.functions),
+    async ({ caller: { businessId, functions, person }, headers }) => {
+      // Programs get the English names, which the API description shows.
+      const locales = person ? [person.language, ...readLocales(headers['accept-language'])] : []
+      return listCategories(businessId, functions, wordsOf(chooseLocale(locales)))
+    },
   )
 }
 
@@ -67,6 +70,7 @@ const postPrint =
         config: { ...access, emptyBody: true, idempotent: true },
         attachValidation: true, // readRequest reports the faults of query and body together
         schema: {
+          operationId: 'printReport',
           tags,
           summary: 'Print a report for a range of days',
           description:
@@ -87,17 +91,6 @@ const postPrint =
       },
     )
   }
-
-const PrintedFiles = {
-  description: 'The file.',
-  content: {
-    'application/pdf': { schema: Type.String() },
-    [CONTENT_TYPES.xlsx]: { schema: Type.String() },
-    'text/csv': { schema: Type.String() },
-    'text/html': { schema: Type.String() },
-    'application/json': { schema: PrintedReport },
-  },
-}
 
 type Printing = {
   request: FastifyRequest
@@ -164,6 +157,7 @@ const getRun: Routes = async (app, { clock }) => {
     {
       config: { ...access, quiet: true, etag: true },
       schema: {
+        operationId: 'getReportRun',
         tags,
         summary: 'Read the progress of a report run',
         params: ById,
@@ -180,17 +174,13 @@ const getRunFile: Routes = async (app) => {
     {
       config: access,
       schema: {
+        operationId: 'getReportRunFile',
         tags,
         summary: 'Read the file of a completed report run',
         description:
           'Files are kept for a day. 404 if the caller has lost a right with which the file was printed.',
         params: ById,
-        response: {
-          200: {
-            description: 'The file.',
-            content: { 'application/octet-stream': { schema: Type.String() } },
-          },
-        },
+        response: { 200: PrintedFiles },
       },
     },
     async ({ caller, params }, reply) => {
@@ -221,14 +211,12 @@ async function readRequest(
     ...unknownParameters(PrintQuery, query),
     ...unknownProperties(PrintBody, body),
   ]
-  const format = (query.format ?? 'pdf') as ReportFormat
-  const attach = query.attach ?? true
+  const format = String(query.format || 'pdf').toLowerCase() as ReportFormat
+  const attach = ATTACH[String(query.attach ?? '').toLowerCase()]
   if (!REPORT_FORMATS.includes(format)) {
     faults.push({ pointer: '?format', detail: `must be one of ${REPORT_FORMATS.join(', ')}` })
   }
-  if (!/^(true|false)$/.test(String(attach))) {
-    faults.push({ pointer: '?attach', detail: 'must be true or false' })
-  }
+  if (attach === undefined) faults.push({ pointer: '?attach', detail: 'must be true or false' })
   if (typeof body !== 'object' || Array.isArray(body)) {
     faults.push({ pointer: '', detail: 'must be an object' })
   }
@@ -238,7 +226,8 @@ async function readRequest(
   }
   const { startDate, endDate, locationId } = query
   const view = await findViewOf(request.caller, body, faults)
-  const wanted = { ...view, ...withoutNulls({ ...body, locationId }), startDate, endDate }
+  const named = { ...view, ...withoutNulls({ ...body, locationId }) }
+  const wanted = { ...readReportOfQuery(query, named, faults), ...named, startDate, endDate }
   const db = untilAborted(database.reportsOf(request.caller.businessId), signal)
   const locales = readLocales(request.headers['accept-language'])
   const reader = { ...readerOf(request.caller), locales }
@@ -250,7 +239,37 @@ async function readRequest(
     },
   )
   if (faults.length > 0) throw invalid(faults)
-  return { job, format, attach: String(attach) === 'true' }
+  return { job, format, attach: attach === true }
+}
+
+const ATTACH: Partial<Record<string, boolean>> = {
+  '': true,
+  true: true,
+  '1': true,
+  false: false,
+  '0': false,
+}
+
+const DEFAULT_REPORT_ID = 101
+
+/** The report that the query names. If the body names one too, it must be the same. */
+function readReportOfQuery(
+  query: Record<string, unknown>,
+  named: { reportId?: unknown; reportFileName?: unknown },
+  faults: Fault[],
+) {
+  const { reportId, reportFileName } = query
+  const isNamed = named.reportId !== undefined || named.reportFileName !== undefined
+  if (!reportId && !reportFileName) return isNamed ? {} : { reportId: DEFAULT_REPORT_ID }
+  const find = (id: unknown, name: unknown) =>
+    REPORTS.find((one) => (id ? one.reportId === Number(id) : one.reportFileName === name))
+  const report = find(reportId, reportFileName)
+  const pointer = reportId ? '?reportId' : '?reportFileName'
+  if (!report) faults.push({ pointer, detail: 'there is no such report' })
+  else if (isNamed && find(named.reportId, named.reportFileName) !== report) {
+    faults.push({ pointer, detail: 'must be the report that the body names' })
+  }
+  return { reportId: report?.reportId ?? DEFAULT_REPORT_ID }
 }
 
 /** The report, filters and location of the view that a body names. The request overrides them. */

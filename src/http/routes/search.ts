@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { Found } from '../../contract/search.ts'
 import { SearchQuery } from '../../contract/queries.ts'
-import { wordsOf } from '../../store/client-words.ts'
+import { searchWordsOf } from '../../store/client-words.ts'
 import {
   findAppointments,
   findClients,
@@ -18,6 +18,7 @@ export const search: Routes = async (app, { clock }) => {
     {
       config: { scope: 'scheduling:read', function: 'VIEW_SCHEDULE' },
       schema: {
+        operationId: 'search',
         tags: ['search'],
         summary: 'Search clients, appointments, messages, automations and templates',
         description: `Every word of \`text\` must be the prefix of a word in the result. Case, accents and apostrophes are ignored: \`obrien\` finds \`O'Brien\`, \`muller\` and \`mueller\` find \`Müller\`. Appointments and triggers that sent mail are found by their client. The answer holds only what the caller may read.`,
@@ -48,16 +49,19 @@ export const search: Routes = async (app, { clock }) => {
     },
     async ({ caller, query }) => {
       const { db, businessId, functions, visibility } = caller
-      const words = wordsOf(query.text)
+      const words = searchWordsOf(query.text)
       if (words.length === 0) return []
       const asked = { words, limit: query.limit ?? 5, now: clock.now(), visibility }
-      const found = await Promise.all([
-        findClients(db, businessId, asked),
-        findAppointments(db, businessId, asked),
-        functions.has('VIEW_EMAILS') ? findMessages(db, businessId, asked) : [],
-        functions.has('VIEW_DEFINITIONS') ? findDefinitions(db, businessId, asked) : [],
-        functions.has('VIEW_EMAILS') ? findTemplates(db, businessId, asked) : [],
-      ])
+      // One connection and one packet.
+      const found = await db.snapshot((tx) =>
+        Promise.all([
+          findClients(tx, businessId, asked),
+          findAppointments(tx, businessId, asked),
+          functions.has('VIEW_EMAILS') ? findMessages(tx, businessId, asked) : [],
+          functions.has('VIEW_DEFINITIONS') ? findDefinitions(tx, businessId, asked) : [],
+          functions.has('VIEW_EMAILS') ? findTemplates(tx, businessId, asked) : [],
+        ]),
+      )
       return toWire(found.flat())
     },
   )

@@ -25,6 +25,7 @@ export const seed: Routes = async (app, { database, clock }) => {
     {
       config: { operator: true, emptyBody: true, idempotent: true },
       schema: {
+        operationId: 'seedBusiness',
         tags: ['Business'],
         summary: 'Load the demo data into a business',
         description:

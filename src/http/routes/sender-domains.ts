@@ -44,6 +44,7 @@ const getSenderDomains: Routes = async (app, { config, database }) => {
     {
       config: { operator: true, scope: 'mail:read', function: 'MANAGE_BUSINESS' },
       schema: {
+        operationId: 'listSenderDomains',
         tags,
         summary: 'List sender domains with their DNS records and the last check',
         description: 'All for the operator, those of their own business for others.',
@@ -68,6 +69,7 @@ const getSenderDomain: Routes = async (app, { config }) => {
     {
       config: { scope: 'mail:read', function: 'MANAGE_BUSINESS', etag: true },
       schema: {
+        operationId: 'getSenderDomain',
         tags,
         summary: 'Read a sender domain with its DNS records and the last check',
         params: ByDomain,
@@ -91,6 +93,7 @@ const postSenderDomainCheck: Routes = async (app, { clock, config, queues }) => 
         emptyBody: true,
       },
       schema: {
+        operationId: 'checkSenderDomain',
         tags,
         summary: 'Check the DNS records of a sender domain now',
         description: 'Domains are also checked after they are saved, and every night.',

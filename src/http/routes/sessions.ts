@@ -1,11 +1,11 @@
 import { Type } from 'typebox'
+import { about } from '../../contract/schema.ts'
 import { Limiter } from '../../auth/limits.ts'
 import { FUNCTIONS_OF_ROLE } from '../../auth/permissions.ts'
 import { MAX_SESSION, signIn } from '../../auth/sessions.ts'
 import { Session } from '../../contract/credentials.ts'
-import type { Db } from '../../database/database.ts'
 import { forbidden, unauthorized } from '../../errors.ts'
-import { getBusiness } from '../../store/businesses.ts'
+import { getBusiness, type BusinessRow } from '../../store/businesses.ts'
 import { deleteSession } from '../../store/sessions.ts'
 import type { KnownUser } from '../../store/users.ts'
 import { clearSessionCookie, isCrossSite, setSessionCookie } from '../server/cookies.ts'
@@ -34,6 +34,7 @@ const postSession: Routes = async (app, { config, database, clock }) => {
     {
       config: { open: true },
       schema: {
+        operationId: 'signIn',
         tags,
         summary: 'Sign in',
         description:
@@ -41,7 +42,7 @@ const postSession: Routes = async (app, { config, database, clock }) => {
         body: Type.Object(
           {
             username: Type.String({ maxLength: 254 }),
-            password: Type.String({ maxLength: 1_000 }),
+            password: about(Type.String({ maxLength: 1_000 }), 'The password.'),
           },
           { title: 'SignInBody', examples: [{ username: 'anna', password: 'a long one, please' }] },
         ),
@@ -57,14 +58,14 @@ const postSession: Routes = async (app, { config, database, clock }) => {
       // In this order: attacks on one username do not use up the limit of the whole address.
       refuseTooMany(byUsername.take(guess))
       refuseTooMany(byClient.take(address))
-      const signedIn = await signIn(database.operator, request.body, clock.now())
+      const signedIn = await signIn(database.operator, { ...request.body, address }, clock.now())
       if (!signedIn) throw unauthorized('sign-in-failed', 'Username or password is wrong.')
       byClient.giveBack(address)
       byUsername.giveBack(guess)
-      const { user, token } = signedIn
+      const { user, business, token } = signedIn
       setSessionCookie(reply, config.publicUrl, { token, seconds })
       reply.code(201).header('location', '/session')
-      return describe(database.forBusiness(user.businessId, user.username), user)
+      return describe(user, business)
     },
   )
 }
@@ -74,11 +75,15 @@ const getSession: Routes = async (app) => {
     '/session',
     {
       config: { person: true },
-      schema: { tags, summary: 'Read the signed-in person', response: { 200: Session } },
+      schema: {
+        operationId: 'getSession',
+        tags,
+        summary: 'Read the signed-in person',
+        response: { 200: Session },
+      },
     },
-    async ({ caller }) => {
-      return describe(caller.db, { ...caller.person!, businessId: caller.businessId })
-    },
+    async ({ caller: { db, businessId, person } }) =>
+      describe({ ...person!, businessId }, await getBusiness(db, businessId)),
   )
 }
 
@@ -87,21 +92,26 @@ const endSession: Routes = async (app, { config, credentials }) => {
     '/session',
     {
       config: { person: true },
-      schema: { tags, summary: 'Sign out', response: { 200: Session } },
+      schema: {
+        operationId: 'signOut',
+        tags,
+        summary: 'Sign out',
+        response: { 200: Session },
+      },
     },
     async ({ caller }, reply) => {
       const person = { ...caller.person!, businessId: caller.businessId }
-      const described = await describe(caller.db, person)
+      const business = await getBusiness(caller.db, caller.businessId)
       await deleteSession(caller.db, caller.businessId, person.sessionId)
       credentials.forget()
       clearSessionCookie(reply, config.publicUrl)
-      return described
+      return describe(person, business)
     },
   )
 }
 
-async function describe(db: Db, user: KnownUser) {
-  const { businessId, userId, username, role, professionalId, locationIdList } = user
+function describe(user: KnownUser, business: BusinessRow) {
+  const { userId, username, role, professionalId, locationIdList, language } = user
   return toWire({
     userId,
     username,
@@ -109,6 +119,7 @@ async function describe(db: Db, user: KnownUser) {
     functions: FUNCTIONS_OF_ROLE[role],
     professionalId,
     locationIdList,
-    business: await getBusiness(db, businessId),
+    language,
+    business,
   })
 }

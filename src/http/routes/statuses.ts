@@ -29,6 +29,7 @@ const getStatuses: Routes = async (app) => {
     {
       config: reading,
       schema: {
+        operationId: 'listStatuses',
         tags,
         summary: 'List all statuses',
         description: 'Those of all object types, the predefined ones first.',
@@ -44,7 +45,13 @@ const getStatus: Routes = async (app) => {
     '/status/:objectType/:status',
     {
       config: { ...reading, etag: true },
-      schema: { tags, summary: 'Read a status', params: ByName, response: { 200: Status } },
+      schema: {
+        operationId: 'getStatus',
+        tags,
+        summary: 'Read a status',
+        params: ByName,
+        response: { 200: Status },
+      },
     },
     async ({ caller, params: { objectType, status } }) => {
       const found = await findStatus(caller.db, {
@@ -66,6 +73,7 @@ const postStatus: Routes = async (app, { clock }) => {
       // saveStatusOf reads the body, as it does for an import.
       validatorCompiler: () => (value) => ({ value }),
       schema: {
+        operationId: 'createStatus',
         tags,
         summary: 'Create or change a status',
         description:
@@ -95,6 +103,7 @@ const deleteStatus: Routes = async (app, { clock }) => {
     {
       config: { ...writing, etag: true },
       schema: {
+        operationId: 'deleteStatus',
         tags,
         summary: 'Delete an unused status',
         description:

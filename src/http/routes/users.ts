@@ -1,10 +1,19 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import { about } from '../../contract/schema.ts'
 import type { Role } from '../../contract/credentials.ts'
-import { password, User, USER_BODY, UserWrite } from '../../contract/credentials.ts'
+import {
+  LANGUAGE_BODY,
+  LanguageChoice,
+  password,
+  User,
+  USER_BODY,
+  UserWrite,
+} from '../../contract/credentials.ts'
 import { required } from '../../contract/fields.ts'
 import { findFaults } from '../../contract/find-faults.ts'
 import { isPlainObject } from '../../contract/json.ts'
+import { isUnchanged, readFields } from '../../contract/read-fields.ts'
 import { Limiter } from '../../auth/limits.ts'
 import { isPassword, hashPassword } from '../../auth/passwords.ts'
 import { readUser, saveUser } from '../../auth/users.ts'
@@ -27,7 +36,10 @@ const tags = ['Authentication']
 const access = { scope: 'admin', function: 'MANAGE_USERS' } as const
 
 const PasswordChange = Type.Object(
-  { currentPassword: Type.String(), newPassword: required(password()).schema },
+  {
+    currentPassword: about(Type.String(), 'The password until now.'),
+    newPassword: required(password()).schema,
+  },
   {
     title: 'PasswordChange',
     examples: [{ currentPassword: 'the old one', newPassword: 'a longer new one' }],
@@ -35,7 +47,7 @@ const PasswordChange = Type.Object(
 )
 
 export const users: Routes = async (app, services) => {
-  for (const route of [getUsers, getUser, postUser, deleteUser, postOwnPassword]) {
+  for (const route of [getUsers, getUser, postUser, deleteUser, postOwnPassword, postOwnLanguage]) {
     await route(app, services)
   }
 }
@@ -46,6 +58,7 @@ const getUsers: Routes = async (app) => {
     {
       config: access,
       schema: {
+        operationId: 'listUsers',
         tags,
         summary: 'List the people of the business',
         querystring: Type.Object(PageQuery),
@@ -68,7 +81,13 @@ const getUser: Routes = async (app) => {
     '/user/:userId',
     {
       config: { ...access, etag: true },
-      schema: { tags, summary: 'Read a person', params: ById, response: { 200: User } },
+      schema: {
+        operationId: 'getUser',
+        tags,
+        summary: 'Read a person',
+        params: ById,
+        response: { 200: User },
+      },
     },
     async ({ caller, params }) => {
       const user = await findUser(caller.db, caller.businessId, params.userId)
@@ -85,6 +104,7 @@ const postUser: Routes = async (app, services) => {
       config: { ...access, etag: true, idempotent: true },
       attachValidation: true,
       schema: {
+        operationId: 'createUser',
         tags,
         summary: 'Create or change a person',
         body: UserWrite,
@@ -109,6 +129,7 @@ const deleteUser: Routes = async (app, { clock, credentials }) => {
     {
       config: { ...access, etag: true },
       schema: {
+        operationId: 'deleteUser',
         tags,
         summary: 'Deactivate a person',
         description:
@@ -154,6 +175,7 @@ const postOwnPassword: Routes = async (app, { clock, credentials }) => {
       config: { person: true },
       attachValidation: true,
       schema: {
+        operationId: 'changePassword',
         tags,
         summary: 'Change your own password',
         description: 'Ends your other sessions. This one continues.',
@@ -168,12 +190,12 @@ const postOwnPassword: Routes = async (app, { clock, credentials }) => {
       const given: unknown = isPlainObject(body) ? body.currentPassword : undefined
       refuseTooMany(guesses.take(caller.credential))
       const kept = await findPasswordHash(caller.db, caller.businessId, userId)
-      if (typeof given === 'string' && !(await isPassword(given, kept))) {
+      if (typeof given === 'string' && !(await isPassword(given, kept, { businessId }))) {
         faults.push({ pointer: '/currentPassword', detail: 'is not your password' })
       }
       if (faults.length > 0) throw invalid(faults)
       guesses.giveBack(caller.credential)
-      const passwordHash = await hashPassword(body.newPassword)
+      const passwordHash = await hashPassword(body.newPassword, { businessId })
       const by = { user: caller.user, now: clock.now() }
       const user = await caller.db.transaction(async (tx) => {
         const known = await lockUser(tx, caller.businessId, userId)
@@ -187,6 +209,36 @@ const postOwnPassword: Routes = async (app, { clock, credentials }) => {
   )
 }
 
+const postOwnLanguage: Routes = async (app, { clock, credentials }) => {
+  app.post(
+    '/user/language',
+    {
+      config: { person: true, etag: true },
+      attachValidation: true,
+      schema: {
+        operationId: 'chooseLanguage',
+        tags,
+        summary: 'Choose the language of the console for yourself',
+        body: LanguageChoice,
+        response: { 200: User },
+      },
+    },
+    async (request) => {
+      const { db, businessId, person, user } = request.caller
+      const changed = await db.transaction(async (tx) => {
+        const known = (await lockUser(tx, businessId, person!.userId))!
+        requireMatch(request, known)
+        const { values, faults } = readFields<LanguageChoice>(LANGUAGE_BODY, request.body, known)
+        if (faults.length > 0) throw invalid(faults)
+        if (isUnchanged(values, known)) return known
+        return updateUser(tx, known, { ...known, ...values }, { user, now: clock.now() })
+      })
+      credentials.forget()
+      return toWire(changed)
+    },
+  )
+}
+
 type Author = { db: Db; businessId: number; user: string; role: Role | null }
 
 /** Also used by POST /business/{businessId}/user, with which the operator creates the first person. */
@@ -196,7 +248,7 @@ export async function answerSavedUser(
   reply: FastifyReply,
   { db, businessId, user, role }: Author,
 ) {
-  const input = await readUser(request.body)
+  const input = await readUser(request.body, businessId)
   const now = clock.now()
   const onCurrent = (current: object) => requireMatch(request, current)
   try {

@@ -1,9 +1,11 @@
 import type { Caller } from '../../auth/caller.ts'
 import { REASONS } from '../../contract/reasons.ts'
 import { serverOfUrl } from '../../email/smtp.ts'
-import { getBusiness, type BusinessRow } from '../../store/businesses.ts'
+import { getBusiness } from '../../store/businesses.ts'
 import { findAboveLimit, listPostponedEmails } from '../../store/email-queue.ts'
+import { findHold } from '../../store/installation.ts'
 import { findMailServer } from '../../store/mail-servers.ts'
+import { listOperatorProblems } from '../../store/operator-problems.ts'
 import type { StoredEmail } from '../../store/emails.ts'
 import type { Services } from '../server/services.ts'
 
@@ -11,7 +13,7 @@ type WaitingServices = Pick<Services, 'config' | 'database' | 'clock'>
 type Reader = Pick<Caller, 'db' | 'businessId'>
 
 /**
- * Adds the reason why queued mails wait: the mail of the business or the recipient domain is paused, the
+ * Adds the reason why queued mails wait: the database was restored, the mail of the business or the recipient domain is paused, the
  * mail server takes none, the business has reached its daily limit, or it has quiet hours.
  */
 export async function explainWaiting<
@@ -21,10 +23,12 @@ export async function explainWaiting<
     status === 'QUEUED' && statusReason === null
   const unexplained = emails.filter(isUnexplained)
   if (unexplained.length === 0) return emails
-  const { reason, ...limits } = await readPauseOrOutage(services, caller)
+  const { reason, dailyMailLimit } = await readPauseOrOutage(services, caller)
   const ids = unexplained.map(({ emailId }) => emailId)
   const postponed =
-    reason === null ? await readPostponed(services, caller, ids, limits) : new Map<number, string>()
+    reason === null
+      ? await readPostponed(services, caller, ids, dailyMailLimit)
+      : new Map<number, string>()
   return emails.map((email) =>
     isUnexplained(email)
       ? { ...email, statusReason: postponed.get(email.emailId) ?? reason }
@@ -37,53 +41,48 @@ export async function readMailProblem(services: WaitingServices, caller: Reader)
   const { paused, failingSince, reason, dailyMailLimit } = await readPauseOrOutage(services, caller)
   const { db, businessId } = caller
   const now = services.clock.now()
-  const until = reason === null ? await findAboveLimit(db, businessId, now) : undefined
-  return {
-    paused,
-    failingSince,
-    problem: until ? limitReached(dailyMailLimit, until) : reason,
-  }
+  if (reason !== null) return { paused, failingSince, problem: reason }
+  const [until, [ofOperator]] = await Promise.all([
+    findAboveLimit(db, businessId, now),
+    listOperatorProblems(services.database.engine, businessId),
+  ])
+  const problem = until ? limitReached(dailyMailLimit, until) : (ofOperator?.detail ?? null)
+  return { paused, failingSince, problem }
 }
 
 async function readPauseOrOutage(services: WaitingServices, { db, businessId }: Reader) {
-  const [business, server] = await Promise.all([
+  const [business, server, hold] = await Promise.all([
     getBusiness(db, businessId),
     readMailServer(services),
+    findHold(services.database.engine),
   ])
-  const { mailPaused, mailPausedReason, dailyMailLimit, quietHours } = business
+  const { mailPaused, mailPausedReason, dailyMailLimit } = business
   const outage = server?.outage
   const failure = outage ? `${REASONS.noMailSince} ${outage.since}: ${outage.reply}` : null
   const pause = mailPausedReason ? `${REASONS.mailPaused}: ${mailPausedReason}` : REASONS.mailPaused
   return {
     paused: mailPaused,
     failingSince: outage?.since ?? null,
-    reason: mailPaused ? pause : failure,
+    reason: hold ? REASONS.databaseHeld : mailPaused ? pause : failure,
     dailyMailLimit,
-    quietHours,
   }
 }
-
-type Limits = Pick<BusinessRow, 'dailyMailLimit' | 'quietHours'>
 
 /** The reasons of postponed mails, by id. */
 async function readPostponed(
   { clock }: WaitingServices,
   { db, businessId }: Reader,
   emailIds: number[],
-  { dailyMailLimit, quietHours }: Limits,
+  dailyMailLimit: number | null,
 ) {
   const rows = await listPostponedEmails(db, businessId, { now: clock.now(), emailIds })
   return new Map(
-    rows.map(({ emailId, until, isAboveLimit }): [number, string] => {
-      if (isAboveLimit) return [emailId, limitReached(dailyMailLimit, until)]
-      const reason = quietHours && isWholeMinute(until) ? REASONS.quietHours : REASONS.domainPaused
-      return [emailId, `${reason}; it is sent at ${until}`]
+    rows.flatMap(({ emailId, until, isAboveLimit, reason }): [number, string][] => {
+      if (isAboveLimit) return [[emailId, limitReached(dailyMailLimit, until)]]
+      return reason === null ? [] : [[emailId, `${reason}; it is sent at ${until}`]]
     }),
   )
 }
-
-/** Quiet hours end at a whole minute; the pause of a recipient domain ends at any millisecond. */
-const isWholeMinute = (time: Temporal.Instant) => time.epochMilliseconds % 60_000 === 0
 
 const limitReached = (limit: number | null, until: Temporal.Instant) =>
   `${REASONS.aboveDailyLimit} of ${limit} mails; mails are sent again from ${until} on`

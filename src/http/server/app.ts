@@ -12,6 +12,7 @@ import {
 } from 'fastify'
 import { Credentials } from '../../auth/credentials.ts'
 import type { Config } from '../../config.ts'
+import { openSourceAccess } from '../../feeds/source-access.ts'
 import { answers } from '../routes/answers.ts'
 import { apiKeys } from '../routes/api-keys.ts'
 import { audit } from '../routes/audit.ts'
@@ -32,6 +33,11 @@ import { eventDefinitions } from '../routes/event-definitions.ts'
 import { eventTriggers } from '../routes/event-triggers.ts'
 import { eventTypes } from '../routes/event-types.ts'
 import { explain } from '../routes/explain.ts'
+import { dataExport } from '../routes/export.ts'
+import { feedEntries } from '../routes/feed-entries.ts'
+import { feedHooks } from '../routes/feed-hooks.ts'
+import { feedRuns } from '../routes/feed-runs.ts'
+import { feeds } from '../routes/feeds.ts'
 import { fileLibrary } from '../routes/file-library.ts'
 import { forecasts } from '../routes/forecasts.ts'
 import { health } from '../routes/health.ts'
@@ -43,21 +49,26 @@ import { measureRequests, metrics } from '../routes/metrics.ts'
 import { describeRoutes, openapi } from './openapi.ts'
 import { answerBrokenHttp, answerProblems, routeOf, sendProblem } from './problems.ts'
 import { passwordLinks } from '../routes/password-links.ts'
+import { privacy } from '../routes/privacy.ts'
 import { problemPages } from '../routes/problem-pages.ts'
 import { reportLinks } from '../routes/report-links.ts'
 import { reportOptions } from '../routes/report-options.ts'
 import { reportRows } from '../routes/report-rows.ts'
 import { reportSchedules } from '../routes/report-schedules.ts'
+import { reportTargets } from '../routes/report-targets.ts'
 import { reportViews } from '../routes/report-views.ts'
 import { reports } from '../routes/reports.ts'
+import { restore } from '../routes/restore.ts'
 import { search } from '../routes/search.ts'
 import { sessions } from '../routes/sessions.ts'
 import { statuses } from '../routes/statuses.ts'
 import { approvals } from '../routes/approvals.ts'
 import { suppressions } from '../routes/suppressions.ts'
+import { reportStops } from '../routes/report-stops.ts'
 import { unsubscribe } from '../routes/unsubscribe.ts'
 import { addToCalendar } from '../routes/add-to-calendar.ts'
 import { users } from '../routes/users.ts'
+import { mailRetry } from '../routes/mail-retry.ts'
 import { senderDomains } from '../routes/sender-domains.ts'
 import { seed } from '../routes/seed.ts'
 import { refuseUnknownIds } from './query-ids.ts'
@@ -75,6 +86,7 @@ const ROUTES: Routes[] = [
   reports,
   reportLinks,
   reportSchedules,
+  reportTargets,
   reportViews,
   reportRows,
   reportOptions,
@@ -87,14 +99,22 @@ const ROUTES: Routes[] = [
   emails,
   bounces,
   senderDomains,
+  mailRetry,
   suppressions,
   approvals,
   unsubscribe,
+  reportStops,
   addToCalendar,
   answers,
   objects, // the scheduling objects
+  privacy,
   statuses,
   imports,
+  dataExport,
+  feeds,
+  feedEntries,
+  feedHooks,
+  feedRuns,
 
   businesses,
   seed,
@@ -104,6 +124,7 @@ const ROUTES: Routes[] = [
   sessions,
   audit,
 
+  restore,
   health,
   metrics,
   openapi,
@@ -115,12 +136,13 @@ const ROUTES: Routes[] = [
 /** A node that only runs the engine still answers health checks and metrics. */
 const WORKER_ROUTES: Routes[] = [health, metrics]
 
-export async function buildApp(given: Omit<Services, 'credentials' | 'queues'>) {
+export async function buildApp(given: Omit<Services, 'credentials' | 'queues' | 'sourceAccess'>) {
   const { config, log } = given
   const services = {
     ...given,
     credentials: new Credentials({ ...given, ...config }),
     queues: openQueues(),
+    sourceAccess: openSourceAccess(config),
   }
   const app = fastify({
     loggerInstance: log as FastifyBaseLogger,
@@ -151,7 +173,10 @@ export async function buildApp(given: Omit<Services, 'credentials' | 'queues'>) 
   await app.register(helmet, {
     ...SECURITY,
     // Over plain HTTP the header would make browsers refuse this host from then on.
-    strictTransportSecurity: config.publicUrl.startsWith('https:'),
+    strictTransportSecurity: config.publicUrl.startsWith('https:') && {
+      maxAge: HSTS_SECONDS,
+      includeSubDomains: config.hstsSubdomains,
+    },
   })
   allowOrigins(app, config.corsOrigins)
   forbidCaching(app)
@@ -187,6 +212,8 @@ function withoutTrailingSlash(url: string) {
 const trustedProxies = (trusted: Config['trustProxy']) =>
   typeof trusted === 'number' ? (_address: string, hop: number) => hop < trusted : trusted
 
+const HSTS_SECONDS = 365 * 24 * 3_600
+
 /** For JSON answers. Routes that serve HTML set their own policy. */
 const SECURITY = {
   contentSecurityPolicy: {
@@ -215,6 +242,8 @@ function logRequests(app: FastifyInstance) {
         status: reply.statusCode,
         ms: Math.round(reply.elapsedTime * 10) / 10,
         businessId: request.caller?.businessId,
+        // For tools such as fail2ban: the address that TRUST_PROXY lets through.
+        clientIp: request.ip,
       },
       'request completed',
     )

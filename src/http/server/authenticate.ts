@@ -69,7 +69,7 @@ export function authenticate(app: FastifyInstance, services: Services) {
     if (found === 'operator') {
       if (!route.operator && !route.metrics)
         throw forbidden(
-          'The operator’s key works on /business and GET /senderDomain only. Use an API key of a business.',
+          'The operator’s key works on /business, GET /senderDomain, POST /mail/retry and /restore only. Use an API key of a business.',
         )
       request.isOperator = true
       return
@@ -113,6 +113,13 @@ async function findCaller(
   const caller = await credentials.findBySession(token)
   if (caller && isCrossSite(request, config.publicUrl)) {
     throw forbidden('A page of another site sent this request with your session: it is refused.')
+  }
+  const expected = request.headers['expect-user']
+  if (caller && expected !== undefined && expected !== String(caller.person?.userId)) {
+    throw unauthorized(
+      'other-session',
+      'Another person has signed in with this browser since the page was opened. Load it again.',
+    )
   }
   return caller
 }

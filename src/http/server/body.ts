@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { Readable } from 'node:stream'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { escapePointer } from '../../contract/json.ts'
 import { invalid, MAX_FAULTS, RequestError, type Fault } from '../../errors.ts'
 import { findJsonFault } from './json-fault.ts'
@@ -20,7 +20,8 @@ export function readJsonBodies(
   app.addContentTypeParser(
     'application/json',
     { parseAs: 'buffer', bodyLimit: MAX_BODY_BYTES },
-    async (_request: unknown, body: Buffer) => parseJson(body),
+    async (request: FastifyRequest, body: Buffer) =>
+      parseJson(body, request.routeOptions.config.maxKeys),
   )
 
   // `Expect: 100-continue` is answered in preParsing, after authentication.
@@ -83,10 +84,10 @@ export async function* readChunks(payload: Readable, idleSeconds = BODY_SECONDS)
 }
 
 /** The value of a body; `undefined` if it is empty. Throws a RequestError if it is not valid. */
-function parseJson(body: Buffer): unknown {
+export function parseJson(body: Buffer, maxKeys = MAX_KEYS): unknown {
   if (body.length === 0) return undefined
   if (!isUtf8(body)) throw notUtf8()
-  refuseOversizedJson(body)
+  refuseOversizedJson(body, maxKeys)
   let value: unknown
   try {
     value = JSON.parse(body.toString('utf8'))
@@ -108,7 +109,7 @@ const BACKSLASH = 0x5c
  * Checks depth and counts in one pass over the bytes, before parsing allocates anything. It stops at the
  * first limit, so the worst body costs about a millisecond.
  */
-function refuseOversizedJson(body: Buffer) {
+function refuseOversizedJson(body: Buffer, maxKeys: number) {
   let depth = 0
   let keys = 0
   let values = 0
@@ -129,7 +130,7 @@ function refuseOversizedJson(body: Buffer) {
         break
       case 0x3a: // :
         keys += 1
-        if (keys > MAX_KEYS) throw tooMuch(`more than ${MAX_KEYS} properties`)
+        if (keys > maxKeys) throw tooMuch(`more than ${maxKeys} properties`)
         break
       case 0x2c: // ,
         values += 1

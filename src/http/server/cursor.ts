@@ -3,7 +3,7 @@ import type { Page } from '../../contract/page.ts'
 import { invalid } from '../../errors.ts'
 
 /** The types of values that a list can be ordered by, as written in its cursor. */
-type PositionValues = { id: number; moment: string; text: string }
+type PositionValues = { id: number; moment: string; text: string; transaction: string }
 export type PositionType = keyof PositionValues
 
 /** The values of the last row of a page, in the order of the list. */
@@ -69,11 +69,15 @@ function readCursor<const Types extends readonly PositionType[]>(
   throw invalid([{ pointer: '?cursor', detail: 'is not a cursor of this list' }])
 }
 
-const IS_OF_TYPE: Record<PositionType, (value: unknown) => boolean> = {
+export const IS_OF_TYPE: Record<PositionType, (value: unknown) => boolean> = {
   id: (value) => Number.isSafeInteger(value) && Number(value) > 0,
   text: (value) => typeof value === 'string' && !value.includes('\0') && value.isWellFormed(),
   moment: (value) => typeof value === 'string' && isMoment(value),
+  transaction: (value) => typeof value === 'string' && isTransactionId(value),
 }
+
+/** An `xid8` of PostgreSQL, without those that no server reaches. */
+const isTransactionId = (value: string) => /^\d{1,18}$/.test(value)
 
 /** The format that `writeCursor` writes. PostgreSQL accepts neither year 0 nor a signed year. */
 const isMoment = (value: string) =>

@@ -11,15 +11,15 @@ import {
   lockKey,
   releaseClaim,
   renewClaim,
-  saveAnswer,
+  storeAnswer,
   type IdempotencyKey,
   type RememberedAnswer,
 } from '../../store/idempotency-keys.ts'
-import { PROBLEM_JSON, problemOf } from './problems.ts'
+import { PROBLEM_JSON, problemOf, routeOf } from './problems.ts'
 import type { Services } from './services.ts'
 import { toJson } from './serialize.ts'
 
-export type Answer = {
+export type RouteAnswer = {
   status: number
   body: object
   headers?: Record<string, string>
@@ -29,20 +29,20 @@ export type Answer = {
   afterCommit?: () => Promise<object>
 }
 
-export const ok = (body: object): Answer => ({ status: 200, body })
+export const ok = (body: object): RouteAnswer => ({ status: 200, body })
 
-export const created = (body: object, location: string): Answer => ({
+export const created = (body: object, location: string): RouteAnswer => ({
   status: 201,
   body,
   headers: { location },
 })
 
-export const send = (reply: FastifyReply, { status, body, headers = {} }: Answer) =>
+export const send = (reply: FastifyReply, { status, body, headers = {} }: RouteAnswer) =>
   reply.code(status).headers(headers).send(body)
 
 export const hasKey = (request: FastifyRequest) => request.headers['idempotency-key'] !== undefined
 
-type Work = (tx: Db) => Promise<Answer>
+type Work = (tx: Db) => Promise<RouteAnswer>
 
 /**
  * Does the work of a POST in one transaction and answers. With an `Idempotency-Key`, the transaction
@@ -54,9 +54,9 @@ export async function answerOnce(
   reply: FastifyReply,
   now: Temporal.Instant,
   work: Work,
+  key = readKey(request, request.body),
 ) {
   request.answeredByHandler = true
-  const key = readKey(request, request.body)
   if (!key) {
     const answer = await db.transaction(work)
     const more = await answer.afterCommit?.()
@@ -67,7 +67,7 @@ export async function answerOnce(
   if (Object.keys(more).length > 0) {
     answer.text = withProperties(answer.text, more)
     // A repeated request gets the same answer.
-    await saveAnswer(db, key, { ...answer, answer: withProperties(answer.answer, more) }, now)
+    await storeAnswer(db, key, { ...answer, answer: withProperties(answer.answer, more) }, now)
   }
   return reply
     .code(answer.status)
@@ -87,7 +87,7 @@ export async function answerStreamOnce(
   request: FastifyRequest,
   reply: FastifyReply,
   clock: Clock,
-  work: (body: AsyncIterable<Buffer>) => Promise<Answer>,
+  work: (body: AsyncIterable<Buffer>) => Promise<RouteAnswer>,
 ) {
   request.answeredByHandler = true
   const key = readKey(request, null)
@@ -109,10 +109,10 @@ const RENEW_CLAIM_MS = 20_000
 
 async function streamOnce(
   db: Db,
-  key: IdempotencyKey,
+  key: RequestKey,
   clock: Clock,
   chunks: AsyncIterable<Buffer>,
-  work: (body: AsyncIterable<Buffer>) => Promise<Answer>,
+  work: (body: AsyncIterable<Buffer>) => Promise<RouteAnswer>,
 ): Promise<SerializedAnswer> {
   const digest = createHash('sha256').update(key.bodyDigest)
   async function* digestChunks() {
@@ -127,9 +127,9 @@ async function streamOnce(
   const isClaimed = await claimKey(db, key, { now, notBefore: oldestKept(now), renewedSince })
   if (!isClaimed) {
     const earlier = await findAnswer(db, key, oldestKept(now))
-    if (!earlier) throw stillRunning()
+    if (!earlier) throw stillRunning(key)
     for await (const chunk of chunks) digest.update(chunk)
-    if (!earlier.bodyDigest.equals(digest.digest())) throw otherBody()
+    if (!earlier.bodyDigest.equals(digest.digest())) throw otherBody(key)
     return { ...earlier, text: earlier.answer }
   }
 
@@ -137,7 +137,7 @@ async function streamOnce(
   const renewing = setInterval(renew, RENEW_CLAIM_MS)
   try {
     const answer = serialize(await work(digestChunks()))
-    await saveAnswer(db, { ...key, bodyDigest: digest.digest() }, answer, clock.now())
+    await storeAnswer(db, { ...key, bodyDigest: digest.digest() }, answer, clock.now())
     return answer
   } catch (error) {
     await releaseClaim(db, key).catch(() => {}) // without a database connection the claim expires
@@ -149,7 +149,7 @@ async function streamOnce(
 
 async function workOnce(
   tx: Db,
-  key: IdempotencyKey,
+  key: RequestKey,
   request: FastifyRequest,
   now: Temporal.Instant,
   work: Work,
@@ -158,18 +158,21 @@ async function workOnce(
     lockKey(tx, key),
     findAnswer(tx, key, oldestKept(now)),
   ])
-  if (!isLocked) throw stillRunning()
+  if (!isLocked) throw stillRunning(key)
   if (earlier) {
-    if (!earlier.bodyDigest.equals(key.bodyDigest)) throw otherBody()
+    if (!earlier.bodyDigest.equals(key.bodyDigest)) throw otherBody(key)
     return { ...earlier, text: earlier.answer }
   }
   const answer = await tx.attempt(work).then(serialize, (error) => serializeRefusal(error, request))
-  await saveAnswer(tx, key, answer, now)
+  await storeAnswer(tx, key, answer, now)
   return answer
 }
 
 /** `text` is sent; `answer` is stored: the same text without secrets. */
-type SerializedAnswer = RememberedAnswer & { text: string; afterCommit?: Answer['afterCommit'] }
+type SerializedAnswer = RememberedAnswer & {
+  text: string
+  afterCommit?: RouteAnswer['afterCommit']
+}
 
 function serialize({
   status,
@@ -177,7 +180,7 @@ function serialize({
   headers = {},
   secrets = [],
   afterCommit,
-}: Answer): SerializedAnswer {
+}: RouteAnswer): SerializedAnswer {
   const text = toJson(body)
   const hidden = Object.fromEntries(secrets.map((name) => [name, null]))
   const answer = secrets.length === 0 ? text : toJson({ ...body, ...hidden })
@@ -187,7 +190,9 @@ function serialize({
 /** A refusal is stored like any answer. A server error is not: the client may try again. */
 function serializeRefusal(error: unknown, request: FastifyRequest): SerializedAnswer {
   if (!(error instanceof RequestError) || error.status >= 500) throw error
-  const text = toJson(problemOf(error, request.url))
+  // The address of a public route contains a token, which is not stored.
+  const place = request.routeOptions.config.open ? routeOf(request) : request.url
+  const text = toJson(problemOf(error, place))
   const headers = { ...error.headers, 'content-type': PROBLEM_JSON }
   return { status: error.status, headers, text, answer: text }
 }
@@ -212,7 +217,7 @@ export function rememberRefusals(app: FastifyInstance, { database, clock }: Serv
         findAnswer(tx, key, oldestKept(now)),
       ])
       if (!isLocked || earlier) return
-      await saveAnswer(tx, key, { status: reply.statusCode, headers, answer: payload }, now)
+      await storeAnswer(tx, key, { status: reply.statusCode, headers, answer: payload }, now)
     })
   })
 }
@@ -228,13 +233,28 @@ export async function deleteOldAnswers(engine: Db, now: Temporal.Instant) {
 
 const oldestKept = (now: Temporal.Instant) => now.subtract({ hours: 24 })
 
-const stillRunning = () =>
-  conflict('The first request with this Idempotency-Key is still running. Try again in a moment.')
+/** `header`: where the request names the key. */
+export type RequestKey = IdempotencyKey & { header: string }
 
-const otherBody = () =>
-  invalid([{ pointer: 'Idempotency-Key', detail: 'was used before with another body' }])
+const stillRunning = ({ header }: RequestKey) =>
+  conflict(`The first request with this ${header} is still running. Try again in a moment.`)
 
-function readKey(request: FastifyRequest, body: unknown): IdempotencyKey | undefined {
+const otherBody = ({ header }: RequestKey) =>
+  invalid([{ pointer: header, detail: 'was used before with another body' }])
+
+/** The key of a signed delivery to a feed, whose sender has no credential. */
+export const webhookKey = (
+  { businessId, feedId }: { businessId: number; feedId: number },
+  id: string,
+  body: Buffer,
+): RequestKey => ({
+  header: 'webhook-id',
+  businessId,
+  digest: digestOf(['webhook', feedId, id]),
+  bodyDigest: createHash('sha256').update(body).digest(),
+})
+
+function readKey(request: FastifyRequest, body: unknown): RequestKey | undefined {
   const key = request.headers['idempotency-key']
   if (key === undefined) return undefined
   if (!isKey(key)) {
@@ -246,6 +266,7 @@ function readKey(request: FastifyRequest, body: unknown): IdempotencyKey | undef
   const { businessId, credential } = callerOf(request)
   const [path, query = ''] = url.split('?', 2)
   return {
+    header: 'Idempotency-Key',
     businessId,
     digest: digestOf([credential, method, path, key]),
     bodyDigest: digestOf([query, sortProperties(body)]),

@@ -55,7 +55,8 @@ function headersOf(operation: Operation, status: string): HeaderName[] {
   const limited: HeaderName[] = security.length > 0 ? ['RateLimit', 'RateLimit-Policy'] : []
   if (status === '5XX') return ['Retry-After', 'X-Request-Id']
   if (status === '4XX') return ['Retry-After', 'X-Request-Id', 'WWW-Authenticate', ...limited]
-  const isFile = /^(printReport|getReportRunFile)$/.test(operationId) && status === '200'
+  const isFile =
+    /^(printReport|getReportRunFile|getFileContent)$/.test(operationId) && status === '200'
   return [
     ...(takes('If-Match') || takes('If-None-Match') ? (['ETag'] as const) : []),
     ...(status === '201' || status === '202' ? (['Location'] as const) : []),

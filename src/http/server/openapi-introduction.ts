@@ -57,8 +57,8 @@ A template is the mail; \`GET /emailTemplate/token\` lists its tokens. An event 
 
 \`\`\`
 POST /emailTemplate
-{ "templateName": "Reminder", "subject": "See you on %APPT_DATE%",
-  "emailBody": "<p>Dear %CLIENT_FULLNAME%, see you at %APPT_TIME%.</p>" }
+{ "templateName": "Reminder", "subject": "See you on %APPT_DATE_LOCATION%",
+  "emailBody": "<p>Dear %CLIENT_FULLNAME%, see you at %APPT_TIME_LOCATION%.</p>" }
 \`\`\`
 
 \`\`\`
@@ -104,18 +104,28 @@ GET /emails/calendar/4711
 
 ## Read a long list
 
-Lists answer \`{ "items": […], "nextCursor": … }\`. Send \`nextCursor\` as \`cursor\`, with the same filters, until it is \`null\`. To read what changed since your last visit, use \`modifiedSince\`.
+Lists answer \`{ "items": […], "nextCursor": … }\`. Send \`nextCursor\` as \`cursor\`, with the same filters, until it is \`null\`.
 
 \`\`\`
 GET /eventTriggers?limit=500
 \`\`\`
 
+## Keep a copy in step
+
+1. Read each list once, to the last page, and keep its \`nextPosition\`.
+2. From then on, read the list with \`changedSince\` and the position that you kept. It answers every object that was created, changed or deleted since, the deleted ones with \`active: false\`. Keep the new \`nextPosition\`.
+3. If the answer is 410, begin again with step 1.
+
 \`\`\`
-GET /calendar?modifiedSince=1789000000000
+GET /calendar?changedSince=WyI5ZjJjNGUiLCI4MTIzIl0
 \`\`\`
+
+A position follows commits: a change that is being saved is listed when it is stored, however long that took. An object can be listed again without a change. \`modifiedSince\` compares times, so it can miss a change that is being saved. \`GET /changes/position\` answers the position of now; \`GET /changes\` tells you when to read.
+
+To push your own changes, send your ids as \`externalId\`. A \`POST\` with a known \`externalId\` changes the object, and restores it if it was deleted, unless the body says \`active: false\`. \`DELETE /calendar?externalId=…\` deletes it.
 
 ## When a request is refused
 
-Every error is \`application/problem+json\`. \`code\` is stable, and \`type\` is the address of a page about it. For wrong input, \`errors\` lists all faults at once, each with a JSON pointer (or \`?name\` for a query parameter), and nothing is written. Unknown properties and query parameters are refused, with the nearest known name. What an answer holds can be sent back: properties that only the service sets are ignored.
+Every error is \`application/problem+json\`. \`code\` is stable, and \`type\` is the address of a page about it. For wrong input, \`errors\` lists all faults at once, each with a JSON pointer (or \`?name\` for a query parameter), and nothing is written. Unknown properties and query parameters are refused, with the nearest name that has an effect. What an answer holds can be sent back: properties that only the service sets are ignored.
 
 To be safe against repeats, send an \`Idempotency-Key\` with a \`POST\`. To be safe against concurrent changes, send the \`ETag\` of an answer as \`If-Match\`.`

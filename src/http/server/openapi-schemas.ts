@@ -3,7 +3,7 @@ import type { TSchema } from 'typebox'
 import { MOMENT_UNIT } from '../../contract/schema.ts'
 import { exampleOf } from './openapi-examples.ts'
 import { addAnswerHeaders, ANSWER_HEADERS } from './openapi-headers.ts'
-import { PROPERTY_TEXTS, textOf } from './openapi-properties.ts'
+import { COMMON_NAMES } from './openapi-common-names.ts'
 
 type Json = Record<string, unknown>
 
@@ -16,7 +16,7 @@ export function moveSchemasToComponents(document: object) {
   const schemas: Record<string, Json> = {}
   returnExamples(paths)
   const moved = replaceByReferences(paths, schemas)
-  for (const [title, schema] of Object.entries(schemas)) completeProperties(schema, title)
+  for (const schema of Object.values(schemas)) completeProperties(schema)
   for (const schema of Object.values(schemas)) {
     if (schema.properties) schema.examples ??= [exampleOf(withoutReferences(schema, schemas))]
   }
@@ -77,18 +77,18 @@ type Property = Json & {
 }
 
 /** Adds the description and an example to every property that has none of its own. */
-function completeProperties(schema: Property, title: string, parentExample?: unknown) {
+function completeProperties(schema: Property, parentExample?: unknown) {
   const example = (schema.examples?.[0] ?? parentExample ?? {}) as Json
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
-    const [description] = textOf(title, name)
+    const description = COMMON_NAMES[name]?.[0]
     const own =
       property.description ?? property.anyOf?.find((each) => each.description)?.description
     const text = own === MOMENT_UNIT ? (description ?? own) : (own ?? description)
     if (text !== undefined) property.description = text
     if (!refersToSchema(property) && !property.examples && !property.readOnly) {
-      property.examples = [example[name] ?? exampleOf(property as TSchema, name, title)]
+      property.examples = [example[name] ?? exampleOf(property as TSchema, name)]
     }
-    completeInner(property, title, example[name])
+    completeInner(property, example[name])
   }
 }
 
@@ -112,10 +112,10 @@ function withoutReferences(value: unknown, schemas: Record<string, Json>): TSche
   return resolve(value) as TSchema
 }
 
-function completeInner(schema: Property, title: string, example: unknown) {
-  if (schema.properties) completeProperties(schema, title, example)
-  for (const each of schema.anyOf ?? []) completeInner(each, title, example)
-  if (schema.items) completeInner(schema.items, title, Array.isArray(example) ? example[0] : {})
+function completeInner(schema: Property, example: unknown) {
+  if (schema.properties) completeProperties(schema, example)
+  for (const each of schema.anyOf ?? []) completeInner(each, example)
+  if (schema.items) completeInner(schema.items, Array.isArray(example) ? example[0] : {})
 }
 
 type Content = Record<string, { schema?: Property }>
@@ -134,19 +134,19 @@ type Paths = Record<
 
 function completePaths(paths: Paths) {
   for (const operation of Object.values(paths).flatMap((methods) => Object.values(methods))) {
-    const { operationId = '', parameters = [], requestBody, responses = {} } = operation
+    const { parameters = [], requestBody, responses = {} } = operation
     addAnswerHeaders(operation)
     for (const parameter of parameters) {
-      const text = parameter.description ?? PROPERTY_TEXTS[parameter.name]?.[0]
+      const text = parameter.description ?? COMMON_NAMES[parameter.name]?.[0]
       if (text !== undefined) parameter.description = text
     }
     for (const { schema } of Object.values(requestBody?.content ?? {})) {
-      if (schema) completeInner(schema, `${operationId}Body`, schema.examples?.[0])
+      if (schema) completeInner(schema, schema.examples?.[0])
     }
     for (const { schema } of Object.values(responses).flatMap(({ content = {} }) =>
       Object.values(content),
     )) {
-      if (schema) completeInner(schema, operationId, schema.examples?.[0])
+      if (schema) completeInner(schema, schema.examples?.[0])
     }
   }
 }

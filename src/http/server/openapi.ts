@@ -1,21 +1,17 @@
 import { hash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import swagger from '@fastify/swagger'
 import type { FastifyInstance, FastifyReply, RouteOptions } from 'fastify'
 import { Type, type TSchema } from 'typebox'
 import { PROBLEMS } from '../../contract/problem-codes.ts'
-import { Named } from '../../contract/schema.ts'
+import { about, Named } from '../../contract/schema.ts'
 import { exampleOf } from './openapi-examples.ts'
 import { INTRODUCTION } from './openapi-introduction.ts'
-import { operationIdOf } from './openapi-operation-ids.ts'
 import { moveSchemasToComponents } from './openapi-schemas.ts'
+import { DECLARED_TAGS } from './openapi-tags.ts'
 import type { Routes } from './services.ts'
-
-const { version } = JSON.parse(
-  readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
-) as { version: string }
+import { VERSION } from '../../version.ts'
 
 /** Collects the descriptions of all routes that are registered after it. */
 export async function describeRoutes(app: FastifyInstance) {
@@ -24,11 +20,12 @@ export async function describeRoutes(app: FastifyInstance) {
       openapi: '3.1.0',
       info: {
         title: 'Bellwether',
-        version,
+        version: VERSION,
         description: INTRODUCTION,
         license: { name: 'MIT', identifier: 'MIT' },
       },
       servers: [{ url: '/' }],
+      tags: DECLARED_TAGS,
       components: {
         securitySchemes: {
           key: {
@@ -60,8 +57,10 @@ export const openapi: Routes = async (app) => {
     {
       config: { open: true, unlimited: true },
       schema: {
+        operationId: 'getDescription',
         tags: ['Operation'],
         summary: 'The OpenAPI description of this service',
+        headers: Type.Object({ 'If-None-Match': Type.Optional(IfNoneMatch) }),
         response: { 200: Type.Unknown({ description: 'OpenAPI 3.1.' }) },
       },
     },
@@ -108,12 +107,24 @@ const Problem = Type.Object(
       title: 'ProblemCode',
       description: 'Stable: clients may depend on it.',
     }),
-    title: Type.String(),
-    status: Type.Integer(),
-    detail: Type.String(),
-    instance: Type.String(),
-    errors: Type.Optional(
-      Type.Array(Named('Fault', { pointer: Type.String(), detail: Type.String() })),
+    title: about(Type.String(), 'A short title of the kind of problem.'),
+    status: about(Type.Integer(), 'The HTTP status.'),
+    detail: about(Type.String(), 'What is wrong with this request.'),
+    instance: about(Type.String(), 'The path of the request.'),
+    errors: about(
+      Type.Optional(
+        Type.Array(
+          Named('Fault', {
+            pointer: about(
+              Type.String(),
+              'A JSON pointer into the body, or `?name` of the query.',
+              '/name',
+            ),
+            detail: about(Type.String(), 'What is wrong there, and what to send.', 'is required'),
+          }),
+        ),
+      ),
+      'Every fault of the input.',
     ),
   },
   {
@@ -136,31 +147,28 @@ const Problem = Type.Object(
 function describe(schema: Described | undefined, route: RouteOptions): Described {
   if (schema?.hide) return schema
   const { config = {} } = route
+  const given = schema?.headers as { properties?: Record<string, TSchema> } | undefined
   const headers = {
     ...(config.idempotent ? { 'Idempotency-Key': Type.Optional(IdempotencyKey) } : {}),
     ...(config.etag && route.method === 'GET'
       ? { 'If-None-Match': Type.Optional(IfNoneMatch) }
       : {}),
     ...(config.etag && route.method !== 'GET' ? { 'If-Match': Type.Optional(IfMatch) } : {}),
+    ...given?.properties,
   }
-  const operationId = operationIdOf(String(route.method), route.url)
   // A stream has no schema of its own, because its lines are read one by one.
   const stream = STREAMS[schema?.consumes?.[0] ?? '']
-  const given = (schema?.headers as { properties?: Record<string, TSchema> } | undefined)
-    ?.properties
   return {
     ...schema,
     ...(schema?.tags ? { tags: schema.tags.map(capitalize) } : {}),
-    ...(operationId ? { operationId } : {}),
     summary: schema?.summary ?? summaryOf(route, schema?.tags?.[0] ?? 'object'),
     security: config.open ? [] : [{ key: [] }, ...(config.metrics ? [] : [{ session: [] }])],
     ...(schema?.body ? { body: withExample(refuseUnknown(schema.body)) } : {}),
     ...(stream ? { body: stream } : {}),
-    ...(Object.keys({ ...headers, ...given }).length > 0
-      ? { headers: Type.Object({ ...headers, ...given }) }
-      : {}),
+    ...(Object.keys(headers).length > 0 ? { headers: Type.Object(headers) } : {}),
     response: {
       ...withExamples(schema?.response),
+      ...('If-None-Match' in headers ? { 304: NotModified } : {}),
       '4XX': {
         description: 'The request is refused.',
         content: { 'application/problem+json': { schema: Problem } },
@@ -226,6 +234,8 @@ const IdempotencyKey = Type.String({
 const IfNoneMatch = Type.String({
   description: 'The `ETag` of an earlier answer. The answer is 304 if the object has not changed.',
 })
+
+const NotModified = Type.Null({ description: 'The answer is still the one with this `ETag`.' })
 
 const IfMatch = Type.String({
   description:

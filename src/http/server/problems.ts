@@ -95,13 +95,13 @@ function toRequestError(error: unknown, request: FastifyRequest): RequestError {
   if (code && Object.hasOwn(FRAMEWORK_DETAILS, code)) {
     return new RequestError(statusCode ?? 400, FRAMEWORK_DETAILS[code]!)
   }
-  if (request.raw.destroyed && code === 'ECONNRESET') {
+  // Not `request.raw.destroyed`: that is also true once the body was read.
+  if (error === request.raw.errored && code === 'ECONNRESET') {
     return new RequestError(400, 'The client closed the connection before the body was complete.')
   }
   if (isDatabaseAway(error)) {
-    return new RequestError(503, 'The database cannot be reached. Try again.', undefined, {
-      'retry-after': '1',
-    })
+    const detail = DATABASE_DETAILS[code ?? ''] ?? 'The database cannot be reached. Try again.'
+    return new RequestError(503, detail, undefined, { 'retry-after': '1' })
   }
   if (isTooSlow(error)) {
     return new RequestError(503, 'The database took too long. Try again.', undefined, {
@@ -130,6 +130,13 @@ function toRequestError(error: unknown, request: FastifyRequest): RequestError {
 
 const sizeOf = (bytes: number) =>
   bytes >= 1_048_576 ? `${bytes / 1_048_576} MiB` : `${bytes / 1_024} KiB`
+
+/** By SQLSTATE, if the server answers and cannot work. */
+const DATABASE_DETAILS: Record<string, string> = {
+  53100: 'The disk of the database is full. The operator must free space; then try again.',
+  53200: 'The database has no memory left. Try again.',
+  53300: 'The database has no free connection. Try again.',
+}
 
 const FRAMEWORK_DETAILS: Record<string, string> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'The body must be application/json.',

@@ -4,6 +4,7 @@ import { objectKind } from '../../contract/objects.ts'
 import { invalid, type Fault } from '../../errors.ts'
 import { findDefinition } from '../../store/event-definitions.ts'
 import { findTrigger } from '../../store/event-triggers.ts'
+import { findFeed } from '../../store/feeds.ts'
 import { findObject } from '../../store/objects.ts'
 
 /** The kinds of objects that query parameters name. */
@@ -14,6 +15,7 @@ const NAMED: Record<string, string> = {
   emailTemplateId: 'emailTemplate',
   eventDefnId: 'eventDefinition',
   eventTriggerId: 'eventTrigger',
+  feedId: 'feed',
   invitationCampaignId: 'invitationCampaign',
   locationId: 'location',
   professionalId: 'professional',
@@ -47,6 +49,7 @@ async function findMissing({ db, businessId, visibility }: Caller, name: string,
   if (name === 'eventTrigger') {
     return (await findTrigger(db, businessId, id, visibility)) ? undefined : 'event trigger'
   }
+  if (name === 'feed') return (await findFeed(db, { businessId, feedId: id })) ? undefined : 'feed'
   const kind = objectKind(name)!
   return (await findObject(db, businessId, kind, id, visibility)) ? undefined : kind.title
 }

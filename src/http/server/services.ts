@@ -3,6 +3,7 @@ import type { Credentials } from '../../auth/credentials.ts'
 import type { Clock } from '../../clock.ts'
 import type { Config } from '../../config.ts'
 import type { Database } from '../../database/database.ts'
+import type { SourceAccess } from '../../feeds/source-access.ts'
 import type { ThrottledProvider } from '../../email/mailer.ts'
 import type { Log } from '../../log.ts'
 import type { SettingsCache } from '../../store/settings.ts'
@@ -16,6 +17,8 @@ export type Services = {
   clock: Clock
   log: Log
   credentials: Credentials
+  /** Reaches the sources of feeds. */
+  sourceAccess: SourceAccess
   /** Limit how much long work runs at once. */
   queues: Queues
   /** The key that signs the links in emails. */
@@ -72,6 +75,8 @@ declare module 'fastify' {
     streams?: true
     /** How long a client may take to send the body, if it may be large. */
     bodySeconds?: number
+    /** How many properties the body may have, if it holds many objects. */
+    maxKeys?: number
     /** Called so often that it is logged at `debug` level only. */
     quiet?: true
   }

@@ -1,0 +1,226 @@
+import { Type } from 'typebox'
+import { Difference, DryRunBody, FeedRun } from '../../contract/feed.ts'
+import { PageOf, PageQuery } from '../../contract/page.ts'
+import { about, Moment, Named, OrNull } from '../../contract/schema.ts'
+import { conflict, invalid, notFound } from '../../errors.ts'
+import { dryRun, dryRunOfSource } from '../../feeds/dry-run.ts'
+import { recordRun, requestPullRun } from '../../feeds/runs.ts'
+import { requireFeed, requireUsableRules } from '../../feeds/save-feed.ts'
+import { findLastReconciliationOf, findRun, listRuns, type RunRow } from '../../store/feed-runs.ts'
+import { pageOf, readPage } from '../server/cursor.ts'
+import { toWire } from '../server/serialize.ts'
+import type { Routes } from '../server/services.ts'
+import { MAX_INLET_KEYS } from './feed-entries.ts'
+import { feedAccess, FeedParams, feedTags as tags } from './feeds.ts'
+
+/** Dry runs, pulls and reconciliations of feeds. */
+export const feedRuns: Routes = async (app, services) => {
+  for (const route of [postDryRun, postPull, postReconcile, getRuns, getRun, getDifferences]) {
+    await route(app, services)
+  }
+}
+
+const Started = Named('StartedFeedRun', {
+  feedRunId: about(Type.Integer(), 'The id of the run.', 12),
+})
+
+const postDryRun: Routes = async (app, { clock, database, queues, settings, sourceAccess }) => {
+  app.post(
+    '/feed/:feedId/dryRun',
+    {
+      config: { ...feedAccess, emptyBody: true, maxKeys: MAX_INLET_KEYS },
+      preValidation: async (request) => {
+        request.body ??= {}
+      },
+      schema: {
+        operationId: 'dryRunFeed',
+        tags,
+        summary: 'Show what a feed would mirror, plan and send',
+        description:
+          'For INLET the body of `POST /feed/{feedId}/entries`. Without a body a source that is pulled is read whole, and the stored entries of an INLET are mapped again. With `rules` that are not saved yet, the stored entries are mapped again. Everything is rolled back.',
+        params: FeedParams,
+        body: DryRunBody,
+        response: { 202: Started },
+      },
+    },
+    async (request, reply) => {
+      const { db, businessId, user } = request.caller
+      const feed = await requireFeed(db, businessId, request.params.feedId)
+      if (!feed.active) throw conflict('The feed is deleted.')
+      const { entries, complete, rules } = request.body
+      if (entries && rules) {
+        throw invalid([{ pointer: '/rules', detail: 'must be absent if there are entries' }])
+      }
+      if (rules) await requireUsableRules(db, businessId, rules)
+      const body = entries && { entries, ...(complete && { complete }) }
+      const now = clock.now()
+      const parts = { database, settings, access: sourceAccess, now: () => clock.now() }
+      const isRead = feed.source !== 'INLET' && !body && !rules
+      const feedRunId = await queues.interactive.run({ businessId }, () =>
+        recordRun(
+          db,
+          feed,
+          {
+            kind: 'DRY_RUN',
+            work: () =>
+              isRead
+                ? dryRunOfSource(parts, feed)
+                : dryRun({ database, feed: { ...feed, ...(rules && { rules }) }, now }, body),
+          },
+          { user, now, clock: () => clock.now() },
+        ),
+      )
+      return reply.code(202).send({ feedRunId })
+    },
+  )
+}
+
+/** The next pull of the feed, by any node, carries the run out. */
+const postPull: Routes = async (app, { clock }) => {
+  app.post(
+    '/feed/:feedId/pull',
+    {
+      config: { ...feedAccess, emptyBody: true },
+      schema: {
+        operationId: 'pullFeed',
+        tags,
+        summary: 'Read the changes of a source now',
+        description:
+          'The run begins within seconds. 409: another run has not ended, the mode is not SHADOW or LIVE, or the source is INLET, which sends `complete` instead.',
+        params: FeedParams,
+        response: { 202: Started },
+      },
+    },
+    async ({ caller: { db, businessId, user }, params: { feedId } }, reply) => {
+      const feed = await requireFeed(db, businessId, feedId)
+      const feedRunId = await requestPullRun(db, feed, { user, now: clock.now() })
+      return reply.code(202).send({ feedRunId })
+    },
+  )
+}
+
+const postReconcile: Routes = async (app) => {
+  app.post(
+    '/feed/:feedId/reconcile',
+    {
+      config: { ...feedAccess, emptyBody: true },
+      schema: {
+        operationId: 'reconcileFeed',
+        tags,
+        summary: 'Compare everything with the source now',
+        description: 'No source can be reconciled so far: 409. An INLET sends `complete` instead.',
+        params: FeedParams,
+        response: { 202: Started },
+      },
+    },
+    async ({ caller: { db, businessId }, params: { feedId } }) => {
+      const { source } = await requireFeed(db, businessId, feedId)
+      throw conflict(
+        source === 'INLET'
+          ? 'The source INLET sends its entries. Let it send them again, with complete.'
+          : `The source ${source} cannot be reconciled yet. Pull the feed instead.`,
+      )
+    },
+  )
+}
+
+const showRun = ({ feedRunId, feedId, kind, status, result, error, ...row }: RunRow) => ({
+  feedRunId,
+  feedId,
+  kind,
+  status,
+  counts: result?.counts ?? null,
+  reasons: result?.reasons ?? null,
+  withAddress: result?.withAddress ?? null,
+  planned: result?.planned ?? null,
+  samples: result?.samples ?? null,
+  sums: result?.sums ?? null,
+  differences: result?.differences ?? null,
+  error,
+  startedTime: row.startedTime,
+  startedUser: row.startedUser,
+  endedTime: row.endedTime,
+})
+
+const RunParams = Type.Object({ ...FeedParams.properties, feedRunId: Type.Integer({ minimum: 1 }) })
+
+const getRun: Routes = async (app) => {
+  app.get(
+    '/feed/:feedId/run/:feedRunId',
+    {
+      config: feedAccess,
+      schema: {
+        operationId: 'getFeedRun',
+        tags,
+        summary: 'Read a run of a feed',
+        params: RunParams,
+        response: { 200: FeedRun },
+      },
+    },
+    async ({ caller: { db, businessId }, params: { feedId, feedRunId } }) => {
+      const run = await findRun(db, { businessId, feedId }, feedRunId)
+      if (!run) throw notFound('run', feedRunId)
+      return toWire(showRun(run))
+    },
+  )
+}
+
+const getRuns: Routes = async (app) => {
+  app.get(
+    '/feed/:feedId/run',
+    {
+      config: feedAccess,
+      schema: {
+        operationId: 'listFeedRuns',
+        tags,
+        summary: 'List the runs of a feed, the latest first',
+        params: FeedParams,
+        querystring: Type.Object(PageQuery),
+        response: { 200: PageOf(FeedRun, 'FeedRunPage') },
+      },
+    },
+    async ({ caller: { db, businessId }, params: { feedId }, query }) => {
+      const feed = await requireFeed(db, businessId, feedId)
+      const { limit, after } = readPage(query, 'feedRun')
+      const before = Number(after?.[0] ?? Number.MAX_SAFE_INTEGER)
+      const rows = await listRuns(db, feed, { before, limit: limit + 1 })
+      const page = pageOf(rows, limit, 'feedRun', (row) => [row.feedRunId])
+      return toWire({ ...page, items: page.items.map(showRun) })
+    },
+  )
+}
+
+const getDifferences: Routes = async (app) => {
+  app.get(
+    '/feed/:feedId/difference',
+    {
+      config: feedAccess,
+      schema: {
+        operationId: 'listFeedDifferences',
+        tags,
+        summary: 'List what the last reconciliation of a feed found',
+        params: FeedParams,
+        response: {
+          200: Named('FeedDifferences', {
+            checkedTime: about(
+              OrNull(Moment),
+              'When it ended, in ms; null: there was none.',
+              1_789_000_000_000,
+            ),
+            feedRunId: about(OrNull(Type.Integer()), 'The reconciliation.', 12),
+            items: about(Type.Array(Difference), 'The differences.'),
+          }),
+        },
+      },
+    },
+    async ({ caller: { db, businessId }, params: { feedId } }) => {
+      const feed = await requireFeed(db, businessId, feedId)
+      const run = await findLastReconciliationOf(db, feed)
+      return toWire({
+        checkedTime: run?.endedTime ?? null,
+        feedRunId: run?.feedRunId ?? null,
+        items: run?.result?.differences ?? [],
+      })
+    },
+  )
+}

@@ -1,0 +1,282 @@
+import { Type } from 'typebox'
+import type { Static } from 'typebox'
+import { Feed, FeedHook, FeedWrite } from '../../contract/feed.ts'
+import { PageOf, PageQuery } from '../../contract/page.ts'
+import { about, Maybe, Named, Id } from '../../contract/schema.ts'
+import type { Db } from '../../database/database.ts'
+import { invalid } from '../../errors.ts'
+import { endFeed } from '../../feeds/end-feed.ts'
+import { makeHook } from '../../feeds/hooks.ts'
+import { remapFeed } from '../../feeds/remap.ts'
+import { requireFeed, saveFeed } from '../../feeds/save-feed.ts'
+import { testFeed } from '../../feeds/test-feed.ts'
+import { todoOf } from '../../feeds/health.ts'
+import { listFeeds, readFeedStates, requestRemap, type FeedRow } from '../../store/feeds.ts'
+import { pageOf, readPage } from '../server/cursor.ts'
+import { requireMatch } from '../server/etag.ts'
+import { answerOnce, created, ok } from '../server/idempotency.ts'
+import { toWire } from '../server/serialize.ts'
+import type { Routes } from '../server/services.ts'
+
+export const feedTags = ['Feed']
+export const feedAccess = { scope: 'admin', function: 'MANAGE_BUSINESS' } as const
+/** These change without a save, so they are not part of the ETag. */
+const tagged = { etag: true, untagged: 'state' } as const
+export const FeedParams = Type.Object({ feedId: Type.Integer({ minimum: 1 }) })
+
+/** Connections to other schedulers: see docs/feeds.md. */
+export const feeds: Routes = async (app, services) => {
+  for (const route of [getFeeds, getFeed, postFeed, postFeedTest, postFeedHook, deleteFeed]) {
+    await route(app, services)
+  }
+}
+
+/** Adds to feeds how they do. */
+async function withStates(db: Db, businessId: number, rows: FeedRow[]) {
+  const states = await readFeedStates(
+    db,
+    businessId,
+    rows.map(({ feedId }) => feedId),
+  )
+  return rows.map((row) => {
+    const state = states.get(row.feedId)!
+    const { health, healthSince, healthCause, successTime, completeTime, nextPullTime } = state
+    return {
+      ...row,
+      hasSecret: state.hasSecret,
+      state: {
+        health,
+        since: healthSince,
+        cause: healthCause,
+        todo: todoOf(health),
+        successTime,
+        completeTime,
+        nextPullTime,
+        entries: { MIRRORED: 0, HELD: 0, SKIPPED: 0, GONE: 0, ...state.entries },
+      },
+    }
+  })
+}
+
+const getFeeds: Routes = async (app) => {
+  app.get(
+    '/feed',
+    {
+      config: feedAccess,
+      schema: {
+        operationId: 'listFeeds',
+        tags: feedTags,
+        summary: 'List the active feeds with their health',
+        querystring: Type.Object(PageQuery),
+        response: { 200: PageOf(Feed, 'FeedPage') },
+      },
+    },
+    async ({ caller: { db, businessId }, query }) => {
+      const { limit, after } = readPage(query, 'feed')
+      const position = { after: Number(after?.[0] ?? 0), limit: limit + 1 }
+      const rows = await listFeeds(db, businessId, position)
+      const page = pageOf(rows, limit, 'feed', (row) => [row.feedId])
+      return toWire({ ...page, items: await withStates(db, businessId, page.items) })
+    },
+  )
+}
+
+const getFeed: Routes = async (app) => {
+  app.get(
+    '/feed/:feedId',
+    {
+      config: { ...feedAccess, ...tagged },
+      schema: {
+        operationId: 'getFeed',
+        tags: feedTags,
+        summary: 'Read a feed with its health',
+        description: 'Also answers a deleted one, with `active: false`.',
+        params: FeedParams,
+        response: { 200: Feed },
+      },
+    },
+    async ({ caller: { db, businessId }, params: { feedId } }) => {
+      const feed = await requireFeed(db, businessId, feedId)
+      const [shown] = await withStates(db, businessId, [feed])
+      return toWire(shown!)
+    },
+  )
+}
+
+const postFeed: Routes = async (app, { clock, database, settings, sourceAccess: access }) => {
+  app.post(
+    '/feed',
+    {
+      config: { ...feedAccess, ...tagged, idempotent: true },
+      attachValidation: true,
+      schema: {
+        operationId: 'createFeed',
+        tags: feedTags,
+        summary: 'Create or change a feed',
+        description:
+          'Entries that are mirrored already follow changed rules and defaults at once, without events. ' +
+          '`LIVE` needs a complete pull since the last change of connection, defaults or rules: 409 otherwise.',
+        body: FeedWrite,
+        response: { 200: Feed, 201: Feed },
+      },
+    },
+    (request, reply) => {
+      const { db, businessId, user } = request.caller
+      const now = clock.now()
+      const onCurrent = (current: object) => requireMatch(request, current)
+      return answerOnce(db, request, reply, now, async (tx) => {
+        const { feed, isNew, mapsAgain } = await saveFeed(tx, request.body, {
+          businessId,
+          user,
+          now,
+          access,
+          onCurrent,
+        })
+        if (mapsAgain) await requestRemap(tx, feed)
+        const [shown] = await withStates(tx, businessId, [feed])
+        const answer = isNew ? created(shown!, `/feed/${feed.feedId}`) : ok(shown!)
+        if (!mapsAgain) return answer
+        const remap = async () => {
+          await remapFeed({ database, settings, now: () => clock.now() }, feed)
+          return {}
+        }
+        return { ...answer, afterCommit: remap }
+      })
+    },
+  )
+}
+
+const postFeedTest: Routes = async (app, { clock, database, queues, sourceAccess: access }) => {
+  app.post(
+    '/feed/test',
+    {
+      config: feedAccess,
+      schema: {
+        operationId: 'testFeed',
+        tags: feedTags,
+        summary: 'Try the connection of a feed',
+        description:
+          'The body of `POST /feed`, or `{ feedId }`. Stores nothing. A source that fails is `ok: false` with what to do.',
+        body: FeedWrite,
+        response: {
+          200: Named('FeedTest', {
+            ok: Type.Boolean({ description: 'Whether all checks passed.' }),
+            checks: Type.Array(
+              Named('FeedCheck', {
+                check: about(Type.String(), 'What was checked.', 'INLET'),
+                ok: Type.Boolean({ description: 'Whether it passed.' }),
+                detail: about(
+                  Type.String(),
+                  'What was found, and what to do.',
+                  'The source sends its entries.',
+                ),
+              }),
+              { description: 'The checks, in order.' },
+            ),
+            calendars: Type.Array(
+              Named('FeedCalendar', {
+                key: about(Type.String(), 'Its key, for `connection.calendars`.', 'salon'),
+                name: about(Type.String(), 'Its name in the source.', 'Salon'),
+                entries: about(
+                  Maybe(Type.Integer()),
+                  'How many entries it has, if that is known.',
+                  412,
+                ),
+              }),
+              { description: 'The calendars of the account.' },
+            ),
+            otherHosts: about(
+              Type.Array(Type.String()),
+              'Hosts that must be allowed in `connection.hosts`.',
+              [],
+            ),
+          }),
+        },
+      },
+    },
+    async ({ caller: { db, businessId, user }, body }) => {
+      const saving = { businessId, user, now: clock.now(), access, onCurrent: () => {} }
+      return queues.interactive.run({ businessId }, () => testFeed({ db, database }, body, saving))
+    },
+  )
+}
+
+const postFeedHook: Routes = async (app, services) => {
+  const { clock, config, database, sourceAccess: access } = services
+  app.post(
+    '/feed/:feedId/hook',
+    {
+      config: { ...feedAccess, idempotent: true, emptyBody: true },
+      schema: {
+        operationId: 'createFeedHook',
+        tags: feedTags,
+        summary: 'Make the address and the secret for the webhooks of a source',
+        description:
+          'Both are shown once. Called again, it makes new ones; the former ones count for another 24 hours.',
+        params: FeedParams,
+        response: { 200: FeedHook },
+      },
+    },
+    async (request, reply) => {
+      const { db, businessId } = request.caller
+      const feed = await requireFeed(db, businessId, request.params.feedId)
+      const now = clock.now()
+      return answerOnce(db, request, reply, now, async (tx) => {
+        const made = await makeHook(tx, feed, { access, engine: database.engine, now })
+        const { token, ...hook } = made
+        const url = `${config.publicUrl}/feed/hook/${token}`
+        return { ...ok({ url, ...hook }), secrets: ['url', 'secret'] }
+      })
+    },
+  )
+}
+
+const Deletion = Type.Object({
+  appointments: Type.Optional(
+    Type.Enum(['keep', 'remove'], {
+      title: 'FeedDeletion',
+      description:
+        'keep: its appointments become own ones. remove: the upcoming ones are deleted. Required.',
+    }),
+  ),
+})
+
+const deleteFeed: Routes = async (app, { clock, database, settings }) => {
+  app.delete(
+    '/feed/:feedId',
+    {
+      config: { ...feedAccess, ...tagged },
+      schema: {
+        operationId: 'deleteFeed',
+        tags: feedTags,
+        summary: 'Delete a feed, and keep or remove its appointments',
+        description: 'The secrets are deleted at once. No event fires.',
+        params: FeedParams,
+        querystring: Deletion,
+        response: { 200: Feed },
+      },
+    },
+    async (request) => {
+      const { db, businessId, user } = request.caller
+      const { appointments } = request.query as Static<typeof Deletion>
+      const feed = await requireFeed(db, businessId, request.params.feedId)
+      if (!appointments) {
+        throw invalid([{ pointer: '?appointments', detail: 'is required: keep or remove' }])
+      }
+      const onCurrent = (current: FeedRow) => requireMatch(request, current)
+      const ending = { database, settings, user, now: () => clock.now(), onCurrent }
+      const ended = await endFeed(ending, feed, appointments)
+      const [shown] = await withStates(db, businessId, [ended])
+      return toWire(shown!)
+    },
+  )
+}
+
+export const MatchBody = Named(
+  'FeedMatchBody',
+  {
+    objectId: Maybe(about(Id, 'The id of our object that is meant; null: none.', 1)),
+    create: Maybe(Type.Boolean({ description: 'True: create it, with the name of the source.' })),
+  },
+  { objectId: 1 },
+)

@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { answerLinks } from '../../src/email/answer-links.ts'
+import { formTokenIn, linksIn, startAsking } from '../support/answer-mails.ts'
+import { startEngine, startWorld } from '../support/world.ts'
+
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
+
+test('a client who cancels by mistake takes it back while the time is free, and staff read the reason', async (t) => {
+  const { app, ask, call, book, businessId, open, runEngine, save, statusOf } = await startAsking(t)
+  const { emailTemplateId } = await save('/emailTemplate', {
+    templateName: 'Cancelled by client',
+    subject: '%ANSWER_CLIENT% cancelled: %ANSWER_NOTE%',
+    emailBody: '<p>%ANSWER_NOTE%</p>',
+  })
+  const action = { actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }
+  await save('/eventDefinition', {
+    active: true,
+    businessId,
+    objectType: 'CALENDAR',
+    eventType: { eventTypeId: 2 },
+    triggerHours: 0,
+    triggerMinutes: 0,
+    changes: ['ANSWER'],
+    newStatus: 'CANCELLED',
+    eventActions: [{ ...action, recipient: { value: 'staff' } }],
+  })
+  const { calendarId, cancel } = await ask()
+  const staffSubjects = async () => {
+    await runEngine()
+    return (await call('GET', `/emails/calendar/${calendarId}`)).body
+      .filter(({ to }: { to: string }) => to === 'elena@example.org')
+      .map(({ subject }: { subject: string }) => subject)
+  }
+  // Staff who cancel themselves are not told.
+  await save('/calendar', { calendarId, status: 'CANCELLED' })
+  assert.deepEqual(await staffSubjects(), [])
+  assert.doesNotMatch((await open(cancel)).body, /name="undo"/)
+  await save('/calendar', { calendarId, status: 'CONFIRMED' })
+
+  const send = async (fields: string) => {
+    const formToken = formTokenIn((await open(cancel)).body)
+    const payload = `formToken=${formToken}&${fields}`
+    return app.inject({ method: 'POST', url: cancel, headers: FORM, payload })
+  }
+  const done = await send('reason=I+have+a+cold.%0D%0ASorry')
+  assert.match(done.body, /Your appointment is cancelled/)
+  assert.match(done.body, /name="undo"/)
+  const stored = (await call('GET', `/calendar/${calendarId}`)).body
+  assert.equal(stored.answerNote, 'I have a cold. Sorry')
+  assert.ok(stored.answeredTime > 0)
+  assert.deepEqual(await staffSubjects(), ['Anna Müller cancelled: I have a cold. Sorry'])
+
+  const undone = await send('undo=yes')
+  assert.match(undone.body, /Your appointment is kept/)
+  assert.equal(await statusOf(calendarId), 'CONFIRMED')
+  await send('')
+  assert.equal(await statusOf(calendarId), 'CANCELLED')
+  await book(Temporal.Instant.fromEpochMilliseconds(stored.startTime))
+  assert.doesNotMatch((await open(cancel)).body, /name="undo"/)
+  const refused = await send('undo=yes')
+  assert.match(refused.body, /This link is not valid|Your appointment is cancelled/)
+  assert.equal(await statusOf(calendarId), 'CANCELLED')
+})
+
+test('the page of a confirmed appointment has the next steps, and looks like the mail', async (t) => {
+  const { answer, ask, businessId, ids, save } = await startAsking(t)
+  await save('/business', {
+    businessId,
+    accentColor: '#884400',
+    postalAddress: 'Seestrasse 1\n8002 Zürich',
+    emailAddress: 'hello@praxis.example',
+  })
+  await save('/location', { locationId: ids.locationId, address: 'Altstadt 2, Zürich' })
+  const { confirm } = await ask()
+  const { body, headers } = await answer(confirm)
+  for (const part of [
+    /addToCalendar\//,
+    /calendar\.google\.com/,
+    /outlook\.live\.com/,
+    /google\.com\/maps/,
+    /\/answer\/cancel\./,
+    /mailto:hello@praxis\.example/,
+    /border-top:4px solid #884400/,
+    /prefers-color-scheme:dark/,
+    /Altstadt 2, Zürich/,
+  ])
+    assert.match(body, part)
+  assert.match(String(headers['content-security-policy']), /style-src 'sha256-/)
+})
+
+test('a time limit of whole days is told in days', async (t) => {
+  const { ask, businessId, open, save } = await startAsking(t)
+  await save('/business', { businessId, cancelUntilHours: 720 })
+  const { cancel } = await ask()
+  assert.match((await open(cancel)).body, /until 30 days before/)
+})
+
+test('a student confirms, gives up the place, and takes it back while there is one', async (t) => {
+  const world = await startWorld(t)
+  const { app, businessId, call, clock, ids, save } = world
+  const { emailTemplateId } = await save('/emailTemplate', {
+    templateName: 'Class',
+    subject: 'Class',
+    emailBody:
+      '<p><a href="%CONFIRM_URL%">I will come</a></p><p><a href="%CANCEL_URL%">Cancel</a></p>',
+  })
+  const ask = async (eventTypeId: number, more: object) =>
+    save('/eventDefinition', {
+      active: true,
+      businessId,
+      objectType: 'CLASS_SCHEDULE',
+      eventType: { eventTypeId },
+      triggerHours: 0,
+      triggerMinutes: 0,
+      eventActions: [{ actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }],
+      ...more,
+    })
+  await ask(4, {})
+  // A definition without `changes` does not tell everybody that one student confirmed.
+  await ask(5, {})
+  const { runEngine } = startEngine(world, {
+    answerLinks: (mail) => answerLinks('http://localhost', 'test', mail),
+  })
+  const startTime = clock.in({ hours: 48 }).epochMilliseconds
+  const { classScheduleId } = await save('/classSchedule', {
+    name: 'Yoga',
+    professionalId: ids.professionalId,
+    locationId: ids.locationId,
+    startTime,
+    endTime: startTime + 3_600_000,
+    clientIdList: [ids.clientId],
+    capacity: 1,
+  })
+  await runEngine()
+  const mails = async () => (await call('GET', '/emails')).body.items
+  const [mail] = await mails()
+  const { confirm, cancel } = linksIn((await call('GET', `/emails/${mail.emailId}`)).body.html)
+  const send = async (url: string, fields = '') => {
+    const formToken = formTokenIn((await app.inject({ url })).body)
+    const payload = `formToken=${formToken}&${fields}`
+    return app.inject({ method: 'POST', url, headers: FORM, payload })
+  }
+  const lists = async () => {
+    const { clientIdList, confirmedClientIdList, answeredClientId } = (
+      await call('GET', `/classSchedule/${classScheduleId}`)
+    ).body
+    return [clientIdList, confirmedClientIdList, answeredClientId]
+  }
+  assert.match((await send(confirm)).body, /your place is confirmed/)
+  assert.deepEqual(await lists(), [[ids.clientId], [ids.clientId], ids.clientId])
+  await runEngine()
+  assert.equal((await mails()).length, 1)
+  assert.match((await send(cancel)).body, /no longer in this class/)
+  assert.deepEqual(await lists(), [[], [], ids.clientId])
+  assert.match((await send(cancel, 'undo=yes')).body, /is kept/)
+  assert.deepEqual(await lists(), [[ids.clientId], [], ids.clientId])
+})
+
+test('a client reads a form by the link and signs it with a name; its text is kept as it was read', async (t) => {
+  const world = await startWorld(t)
+  const { app, businessId, call, ids, save } = world
+  const { emailTemplateId } = await save('/emailTemplate', {
+    templateName: 'Sign',
+    subject: 'Please sign',
+    emailBody: '<p><a href="%SIGN_URL%">Sign</a></p>',
+  })
+  await save('/eventDefinition', {
+    active: true,
+    businessId,
+    objectType: 'CALENDAR',
+    eventType: { eventTypeId: 12 },
+    triggerHours: 0,
+    triggerMinutes: 0,
+    eventActions: [{ actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }],
+  })
+  const { runEngine } = startEngine(world, {
+    answerLinks: (mail) => answerLinks('http://localhost', 'test', mail),
+  })
+  const { disclaimerFormId } = await save('/disclaimerForm', {
+    name: 'Consent',
+    body: 'I <agree>.',
+  })
+  const { disclaimerId } = await save('/disclaimer', { disclaimerFormId, clientId: ids.clientId })
+  await runEngine()
+  const [{ emailId }] = (await call('GET', '/emails')).body.items
+  const { html } = (await call('GET', `/emails/${emailId}`)).body
+  const url = new URL(/href="([^"]*answer\/sign[^"]*)"/.exec(html)![1]!).pathname
+  const open = async () => (await app.inject({ url })).body
+  const send = (formToken: string | undefined, name: string) =>
+    app.inject({
+      method: 'POST',
+      url,
+      headers: FORM,
+      payload: `formToken=${formToken}&name=${name}`,
+    })
+  const statusOf = async () => (await call('GET', `/disclaimer/${disclaimerId}`)).body.status
+
+  const page = await open()
+  assert.match(page, /I &lt;agree&gt;\./)
+  assert.equal((await send(formTokenIn(page), '+')).statusCode, 422)
+  // The text changes after the client has read it: they read it again first.
+  await save('/disclaimerForm', { disclaimerFormId, body: 'I agree to all.' })
+  assert.equal((await send(formTokenIn(page), 'Anna+M%C3%BCller')).statusCode, 403)
+  assert.equal(await statusOf(), 'PENDING')
+  const signed = await send(formTokenIn(await open()), 'Anna+M%C3%BCller')
+  assert.equal(signed.statusCode, 200, signed.body)
+  assert.match(signed.body, /Signed by Anna Müller on /)
+  const { status, signedName, signedText, signedTime, modifiedUser } = (
+    await call('GET', `/disclaimer/${disclaimerId}`)
+  ).body
+  assert.deepEqual(
+    [status, signedName, signedText, modifiedUser],
+    ['SIGNED', 'Anna Müller', 'I agree to all.', 'CLIENT'],
+  )
+  assert.ok(signedTime > 0)
+  await save('/disclaimerForm', { disclaimerFormId, body: 'Other' })
+  assert.match(await open(), /I agree to all\./)
+})
