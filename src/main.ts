@@ -3,6 +3,7 @@ import { enableCompileCache } from 'node:module'
 import path from 'node:path'
 import { Command, CommanderError } from 'commander'
 import { StartError } from './errors.ts'
+import { VERSION } from './version.ts'
 
 /** Each command is a file in cli/ that exports `command`. */
 const COMMANDS: Record<string, string> = {
@@ -10,12 +11,21 @@ const COMMANDS: Record<string, string> = {
   migrate: 'update the database schema',
   'create-business': 'create a business',
   'create-key': 'create an API key for a business',
+  'create-operator-key': "replace the operator's key, if it is lost or leaked",
   'create-user': 'create a person in a business, such as its first owner',
   seed: 'create a demo business, or fill an existing one',
   import: 'import objects from NDJSON or CSV',
   export: 'export the data of a business as NDJSON, which import reads',
+  backup: 'write the whole database to a file, while the service runs',
+  restore: 'restore a backup into an empty database',
+  'upgrade-database': 'move the embedded database to the PostgreSQL of this version',
+  'export-client': 'export everything that is stored about a client, as JSON',
   'erase-client': 'overwrite all personal data of a client',
+  'erase-business': 'delete a business with everything that is stored about it',
+  'read-calendar': 'show what a feed reads from a calendar file',
   'print-report': 'print a report to a file',
+  hold: 'send nothing until release, for example after a restore',
+  release: 'show what a restored database would send, and let it send again',
   doctor: 'check the settings, the database, the clocks and the queue',
 }
 
@@ -39,6 +49,7 @@ function allCommands() {
   program
     .description('Automated emails and reports for businesses that work by appointment.')
     .helpCommand(false)
+    .version(VERSION)
   for (const [name, summary] of Object.entries(COMMANDS)) program.command(name).summary(summary)
   return program.action(() => program.help({ error: true }))
 }

@@ -5,21 +5,22 @@ import { dirname, join } from 'node:path'
 import { CONSOLE_FOLDER } from '../http/routes/console.ts'
 import type { Log } from '../log.ts'
 
-/** Builds the console if it is missing or older than its sources. The API does not need it. */
-export async function buildConsole(log: Log, built = join(CONSOLE_FOLDER, 'dist')) {
-  let fresh = ''
+/** Builds the console if needed, and logs an error: the API works without it. */
+export const buildConsole = (log: Log, built?: string) =>
+  buildStaleConsole(built).catch((err) => log.warn({ err }, 'building the console failed'))
+
+/** Builds the console if it is missing or older than its sources. */
+export async function buildStaleConsole(built = join(CONSOLE_FOLDER, 'dist')) {
+  if (isFresh(built)) return
+  const fresh = mkdtempSync(join(dirname(built), '.build-'))
   try {
-    if (isFresh(built)) return
-    fresh = mkdtempSync(join(dirname(built), '.build-'))
     await runVite(fresh)
     // mkdtemp gives access only to its own user, but the service may run as another one.
     chmodSync(fresh, 0o755)
     // Another service that started at the same time may have built it, and its pages may be open.
     if (!isFresh(built)) replaceFolder(built, fresh)
-  } catch (err) {
-    log.warn({ err }, 'building the console failed')
   } finally {
-    if (fresh) rmSync(fresh, { recursive: true, force: true })
+    rmSync(fresh, { recursive: true, force: true })
   }
 }
 
@@ -34,6 +35,8 @@ function replaceFolder(built: string, fresh: string) {
 function isFresh(built: string) {
   const index = statSync(join(built, 'index.html'), { throwIfNoEntry: false })
   if (!index) return false
+  // A published package and an image hold the built console only.
+  if (!existsSync(join(CONSOLE_FOLDER, 'main.tsx'))) return true
   const client = join(import.meta.dirname, '../client')
   const sources = [
     ...globSync('**/*', { cwd: CONSOLE_FOLDER, exclude: ['dist', '.build-*'] }).map((file) =>

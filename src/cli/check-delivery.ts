@@ -4,7 +4,7 @@ import type { Unavailable } from '../email/mailer.ts'
 import { serverOfUrl } from '../email/smtp.ts'
 import { findMailServer, type MailServerState } from '../store/mail-servers.ts'
 import { readQueueHealth, type QueueHealth } from '../store/queue-health.ts'
-import { ADVICE_BY_PHASE, type Finding } from './check-mail.ts'
+import { adviceFor, type Finding } from './check-mail.ts'
 import { formatDuration, secondsSince } from './durations.ts'
 
 /** The result of connecting to the mail server. */
@@ -34,14 +34,14 @@ export function checkMailServer(
     ? `; no mail was taken for ${formatDuration(secondsSince(outage.since, now))}`
     : ''
   if (trouble) {
-    const todo = `${ADVICE_BY_PHASE[trouble.phase] ?? 'its reply tells why'}; waiting mails are then sent without further action`
+    const todo = `${adviceFor(trouble)}; waiting mails are then sent without further action`
     const says = `${server} takes no mail, at ${trouble.phase}: ${trouble.reply}${down}`
     return { state: 'bad', about, says, todo }
   }
   if (outage) {
     const says = `${server} accepts connections from here, but the service fails at ${outage.phase}: ${outage.reply}${down}`
     const todo =
-      'wait five minutes and check again; if it still fails, restart the service with these settings'
+      'wait a minute and check again; if it still fails, restart the service with these settings'
     return { state: 'note', about, says, todo }
   }
   const accepted = lastAcceptedTime

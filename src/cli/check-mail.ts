@@ -1,10 +1,18 @@
 import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
-import { dkimSigner } from '../email/dkim.ts'
-import { mailHints } from '../email/mail-doctor.ts'
+import { domainOf } from '../contract/addresses.ts'
+import { dkimSigner, type DkimSigner } from '../email/dkim.ts'
+import { mailRouteOf } from '../email/mail-route.ts'
 import type { Outcome, Phase } from '../email/mailer.ts'
 import { buildMessage } from '../email/message.ts'
 import { makeResolver } from '../email/resolver.ts'
+import {
+  checkOperatorDomain,
+  emptyIfMissing,
+  recordOfSigner,
+  troubleOf,
+  type Resolver,
+} from '../email/sender-check.ts'
 import { parseSmtpUrl } from '../email/smtp.ts'
 import { makeMailer } from './make-mailer.ts'
 
@@ -17,23 +25,60 @@ export async function checkMail(config: Config, to: string, clock: Clock): Promi
   const signer =
     config.dkim && dkimSigner(config.dkim.domain, config.dkim.selector, config.dkim.key)
   const resolver = makeResolver(config.dnsServers)
-  const [sent, hints] = await Promise.all([
+  const [sent, records] = await Promise.all([
     sendOne(config, to, clock.now()),
-    mailHints(config.mailFrom.address, signer, resolver),
+    checkDns(config, signer, resolver),
   ])
-  return [
-    sent,
-    ...hints.map(({ check, ok, hint }): Finding => {
-      return ok
-        ? { state: 'ok', about: check, says: hint }
-        : {
-            state: 'note',
-            about: check,
-            says: 'receiving servers may reject or mark email',
-            todo: hint,
-          }
-    }),
-  ]
+  return [sent, ...records]
+}
+
+type MailResolver = Resolver & { resolveMx(name: string): Promise<unknown[]> }
+
+/** What receiving servers find in DNS about the domain of `MAIL_FROM`. */
+export async function checkDns(
+  config: Parameters<typeof mailRouteOf>[0],
+  signer: DkimSigner | undefined,
+  resolver: MailResolver,
+): Promise<Finding[]> {
+  const domain = domainOf(config.mailFrom.address)
+  try {
+    const hosts = await resolver.resolveMx(domain).catch(emptyIfMissing)
+    const checks = await checkOperatorDomain(domain, signer, mailRouteOf(config), resolver)
+    return [
+      hosts.length > 0 ? { ...FROM_DOMAIN, says: `${domain} takes mail` } : takesNoMail(domain),
+      ...checks.map(({ check: about, result, detail, todo }): Finding =>
+        result === 'PASS'
+          ? { state: 'ok', about, says: detail }
+          : {
+              state: 'note',
+              about,
+              says: `receiving servers may reject or mark email: ${detail}`,
+              todo: todo!,
+            },
+      ),
+    ]
+  } catch (error) {
+    return [
+      { state: 'note', about: 'DNS', says: troubleOf(error), todo: recordsToCheck(domain, signer) },
+    ]
+  }
+}
+
+const FROM_DOMAIN = { state: 'ok', about: 'From domain' } as const
+
+const takesNoMail = (domain: string): Finding => ({
+  ...FROM_DOMAIN,
+  state: 'note',
+  says: `${domain} takes no mail`,
+  todo: 'set MAIL_FROM to a domain with an MX record, so that bounces arrive',
+})
+
+function recordsToCheck(domain: string, signer: DkimSigner | undefined) {
+  const needed = `${domain} needs an MX record, an SPF record ("v=spf1 …") and a DMARC record at _dmarc.${domain}`
+  if (!signer)
+    return `${needed}; mails are not signed: DKIM_KEY, DKIM_DOMAIN and DKIM_SELECTOR are unset`
+  const { name, value } = recordOfSigner(signer)
+  return `${needed}, and the DKIM key at ${name}: "${value}"`
 }
 
 async function sendOne(config: Config, to: string, now: Temporal.Instant): Promise<Finding> {
@@ -45,6 +90,7 @@ async function sendOne(config: Config, to: string, now: Temporal.Instant): Promi
   const { host, port } = parseSmtpUrl(config.smtpUrl)
   const mailer = makeMailer(config)
   const outcome = await mailer.send({
+    businessId: 0,
     from: config.mailFrom.address,
     to,
     message: testMessage(config, to, now),
@@ -56,7 +102,7 @@ async function sendOne(config: Config, to: string, now: Temporal.Instant): Promi
     return { state: 'ok', about, says }
   }
   const says = `${host}:${port} did not accept an email for ${to}, at ${outcome.phase}: ${outcome.reply}`
-  return { state: 'bad', about, says, todo: ADVICE_BY_PHASE[outcome.phase] ?? adviceFor(outcome) }
+  return { state: 'bad', about, says, todo: adviceFor(outcome) }
 }
 
 function testMessage({ mailFrom, publicUrl }: Config, to: string, now: Temporal.Instant) {
@@ -81,7 +127,27 @@ function testMessage({ mailFrom, publicUrl }: Config, to: string, now: Temporal.
   })
 }
 
-export const ADVICE_BY_PHASE: Partial<Record<Phase, string>> = {
+/** What to do about a failure of the mail server. */
+export const adviceFor = (outcome: Outcome) =>
+  ADVICE_BY_REPLY.find(([reply]) => reply.test(outcome.reply))?.[1] ??
+  ADVICE_BY_PHASE[outcome.phase] ??
+  (outcome.kind === 'uncertain'
+    ? 'it may have arrived: check the mailbox, and ask the operator of the server why it closed the connection'
+    : 'the server refused this message: its reply tells why')
+
+const ADVICE_BY_REPLY: [RegExp, string][] = [
+  // What TLS says of a greeting in plain text.
+  [
+    /wrong version number|packet length too long/i,
+    'this port does not begin with TLS: write smtp:// instead of smtps:// in SMTP_URL, or name the port for TLS, which is 465 at most servers',
+  ],
+  [
+    /^530\b/,
+    'the server demands a sign-in: write the user and password into SMTP_URL, as smtp://user:password@host:port',
+  ],
+]
+
+const ADVICE_BY_PHASE: Partial<Record<Phase, string>> = {
   connect: 'check host and port in SMTP_URL, and whether a firewall blocks them',
   greeting:
     'check the port in SMTP_URL: smtps:// is for TLS from the start (465), smtp:// for STARTTLS (587); a reply that begins with 4 or 5 refuses this machine: ask the operator of the server',
@@ -92,8 +158,3 @@ export const ADVICE_BY_PHASE: Partial<Record<Phase, string>> = {
   mail: 'set MAIL_FROM to an address of a domain for which this server may send',
   rcpt: 'check the address; a server that does not relay for this machine needs a user and password',
 }
-
-const adviceFor = ({ kind }: Outcome) =>
-  kind === 'uncertain'
-    ? 'it may have arrived: check the mailbox, and ask the operator of the server why it closed the connection'
-    : 'the server refused this message: its reply tells why'

@@ -39,13 +39,14 @@ export const command = new Command()
       const businessId = await findNamedBusiness(database, options.business)
       const given = readPassword(options)
       const password = given ?? randomBytes(15).toString('base64url')
-      const input = await readUser({
+      const body = {
         username: options.username,
         role: options.role,
         professionalId: options.professional,
         locationIdList: options.locations?.split(',').map(Number),
         password,
-      })
+      }
+      const input = await readUser(body, businessId)
       const saving = { businessId, user: 'OPERATOR', now, role: null }
       const db = database.forBusiness(businessId, saving.user)
       const { user } = await db

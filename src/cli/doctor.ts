@@ -5,10 +5,15 @@ import { Reconciliation, type Findings } from '../automation/reconcile.ts'
 import { DatabaseClock, monotonicMs, type Clock } from '../clock.ts'
 import { configWarnings, readConfig, type Config } from '../config.ts'
 import { parseAddress } from '../contract/addresses.ts'
+import type { ReplicaState } from '../database/database.ts'
 import { hasDatabase } from '../database/embedded-server.ts'
 import { inspectDatabase, type Inspection } from '../database/inspect.ts'
 import { openDatabase } from '../database/postgres.ts'
 import { StartError } from '../errors.ts'
+import { findHold, type RestoreHold } from '../store/installation.ts'
+import { requestMailRetry } from '../store/mail-servers.ts'
+import { findDictionaryFaults, type DictionaryFault } from '../store/message-bodies.ts'
+import { listOperatorProblems } from '../store/operator-problems.ts'
 import {
   checkEmailQueue,
   checkMailServer,
@@ -16,6 +21,7 @@ import {
   type DeliveryState,
   type ProbedServer,
 } from './check-delivery.ts'
+import { checkConnections } from './check-connections.ts'
 import { checkMail, SET_SMTP_URL, type Finding } from './check-mail.ts'
 import { checkSenders } from './check-senders.ts'
 import { formatDuration, secondsSince } from './durations.ts'
@@ -27,7 +33,10 @@ export const command = new Command()
     '--mail <address>',
     'also send one email to this address and check the DNS records for email',
   )
-  .addHelpText('after', '\nChanges nothing. Exits with 1 if something must be fixed.')
+  .addHelpText(
+    'after',
+    '\nChanges nothing; with --mail the service also tries its mail server again. Exits with 1 if something must be fixed.',
+  )
   .action(async ({ mail }: { mail?: string }) => {
     const config = readConfig(process.env) // throws for invalid settings: exit code 2
     const to = mail === undefined ? undefined : parseAddress(mail)
@@ -51,6 +60,11 @@ type Facts = {
 }
 
 type ExaminedEngine = DeliveryState & {
+  /** Undefined without DATABASE_REPLICA_URL. */
+  replica: ReplicaState | undefined
+  hold: RestoreHold | undefined
+  problems: Awaited<ReturnType<typeof listOperatorProblems>>
+  dictionaries: DictionaryFault[]
   findings: Findings
   isWhole: boolean
   senders: Finding[]
@@ -63,10 +77,14 @@ const CHECKS: ((facts: Facts) => Finding | undefined)[] = [
   checkMailSettings,
   checkDisk,
   checkServer,
+  ({ config, database }) => checkConnections(database.connections, config),
+  checkReplica,
   checkSchema,
   checkRoles,
+  checkOtherLogins,
   checkClock,
   checkTimeZones,
+  checkHold,
   checkQueue,
   checkLateness,
   checkDeadLetters,
@@ -75,9 +93,11 @@ const CHECKS: ((facts: Facts) => Finding | undefined)[] = [
   checkSending,
   ({ engine, clock }) => engine && checkEmailQueue(engine, clock.now()),
   checkPauses,
+  checkOperatorProblems,
+  checkDictionaries,
 ]
 
-async function examine(config: Config, mailTo: string | undefined): Promise<Finding[]> {
+export async function examine(config: Config, mailTo: string | undefined): Promise<Finding[]> {
   const clock = new DatabaseClock()
   const zones = zonesAhead(clock.now())
   refuseMissingDatabase(config)
@@ -91,11 +111,24 @@ async function examine(config: Config, mailTo: string | undefined): Promise<Find
     ])
     const facts = { config, database, clock, zones, mail, engine }
     const findings = [...CHECKS.flatMap((check) => check(facts) ?? []), ...(engine?.senders ?? [])]
-    return mailTo ? [...findings, ...(await checkMail(config, mailTo, clock))] : findings
+    if (!mailTo) return findings
+    const ofMail = await checkMail(config, mailTo, clock)
+    if (engine && mail) await askForRetry(url, mail.server, clock)
+    return [...findings, ...ofMail]
   } catch (error) {
     throw explainFailure(url, error)
   } finally {
     await leave()
+  }
+}
+
+/** The service tries the mail server at once, if it has found that it takes no mail. */
+async function askForRetry(url: string, server: string, clock: Clock) {
+  const database = openDatabase({ url, connections: 1 })
+  try {
+    await requestMailRetry(database.engine, server, clock.now())
+  } finally {
+    await database.close()
   }
 }
 
@@ -117,8 +150,9 @@ async function examineEngine(
   config: Config,
 ): Promise<ExaminedEngine | undefined> {
   if (schema.version !== schema.known || rolesMissing.length > 0) return undefined
-  const database = openDatabase({ url, connections: 1 })
+  const database = openDatabase({ url, replicaUrl: config.replicaUrl, connections: 1 })
   try {
+    const replica = await database.checkReplica()
     const delivery = await readDelivery(database.engine, clock.now(), config)
     const reconciliation = new Reconciliation(database.engine, () => clock.now())
     const startedAt = monotonicMs()
@@ -126,17 +160,21 @@ async function examineEngine(
     while (!isWhole && monotonicMs() - startedAt < MAX_RECONCILE_MS)
       isWhole = await reconciliation.comparePage()
     const senders = await checkSenders(config, database.operator)
-    return { ...delivery, findings: reconciliation.findings, isWhole, senders }
+    const problems = await listOperatorProblems(database.engine)
+    const dictionaries = await findDictionaryFaults(database.engine)
+    const hold = await findHold(database.engine)
+    const { findings } = reconciliation
+    return { ...delivery, replica, hold, problems, dictionaries, findings, isWhole, senders }
   } finally {
     await database.close()
   }
 }
 
-/** Connects and signs in, but sends no mail. */
+/** Connects, signs in and names the sender, but sends no mail. */
 async function probeMailServer(config: Config): Promise<Facts['mail']> {
   const mailer = makeMailer(config)
   if (mailer.server === null) return undefined
-  const trouble = await mailer.check()
+  const trouble = await mailer.check(config.mailFrom.address)
   await mailer.close()
   return { server: mailer.server, trouble }
 }
@@ -196,13 +234,19 @@ function checkServer({ config, database }: Facts): Finding {
   return { state: 'ok', ...found }
 }
 
+function checkReplica({ engine }: Facts): Finding | undefined {
+  if (!engine?.replica) return undefined
+  const about = 'Read replica'
+  if ('lagSeconds' in engine.replica)
+    return { state: 'ok', about, says: `${Math.ceil(engine.replica.lagSeconds)} s behind` }
+  const says = `not used: ${engine.replica.problem}`
+  const todo = 'check DATABASE_REPLICA_URL and the replication; until then the primary is read'
+  return { state: 'note', about, says, todo }
+}
+
 function checkSchema({ database }: Facts): Finding {
-  const { version, known, isFormer } = database.schema
+  const { version, known } = database.schema
   const todo = 'run bellwether migrate, or start the service'
-  if (isFormer) {
-    const says = `migration ${version} of the former numbering`
-    return { state: 'note', about: 'Schema', says, todo }
-  }
   const found = { about: 'Schema', says: `version ${version}; this Bellwether needs ${known}` }
   if (version < known) return { state: 'note', ...found, todo }
   if (version > known) return { state: 'bad', ...found, todo: 'run a newer Bellwether' }
@@ -223,6 +267,22 @@ function checkRoles({ database }: Facts): Finding {
     says: `the database user cannot use the roles ${missing.join(', ')}`,
     todo: `run as a database administrator: grant ${missing.join(', ')} to <user of DATABASE_URL>`,
   }
+}
+
+/** Other installations on the server share the three roles. */
+function checkOtherLogins({ database: { connectRights } }: Facts): Finding {
+  const about = 'Isolation'
+  const { isOpen, canClose } = connectRights
+  if (!isOpen) return { state: 'ok', about, says: 'other logins of the server cannot connect' }
+  const says = 'every login of the server can connect to this database'
+  return canClose
+    ? { state: 'note', about, says, todo: 'start the service: it revokes that right' }
+    : {
+        state: 'bad',
+        about,
+        says,
+        todo: 'run as a database administrator: grant connect on database <database> to <user of DATABASE_URL>; revoke connect on database <database> from public',
+      }
 }
 
 const MAX_CLOCK_DIFFERENCE_MS = 1_000
@@ -259,8 +319,16 @@ function checkTimeZones({ zones, database }: Facts): Finding {
   }
 }
 
+function checkHold({ engine }: Facts): Finding | undefined {
+  if (!engine?.hold) return undefined
+  const { heldSince, heldReason } = engine.hold
+  const says = `the database was restored: ${heldReason}. No mail is sent since ${heldSince}`
+  return { state: 'note', about: 'Restored', says, todo: 'bellwether release shows what waits' }
+}
+
 function checkQueue({ engine, clock }: Facts): Finding | undefined {
-  if (!engine) return undefined
+  // In a restored database triggers wait for a person.
+  if (!engine || engine.hold) return undefined
   const { overdue, oldestOverdue, stuckLeases, unplanned, oldestUnplanned } = engine.health
   const about = 'Queue'
   const lag = secondsSince(oldestOverdue, clock.now())
@@ -350,6 +418,27 @@ function checkPauses({ engine }: Facts): Finding | undefined {
   return { state: 'note', about: 'Pauses', says, todo }
 }
 
+function checkOperatorProblems({ engine, clock }: Facts): Finding | undefined {
+  const [first, ...others] = engine?.problems ?? []
+  if (!first) return undefined
+  const duration = formatDuration(secondsSince(first.since, clock.now()))
+  const more = others.length > 0 ? `; and ${others.length} more` : ''
+  const says = `for ${duration}: ${first.detail}${more}`
+  const todo = 'fix the cause; waiting mails are then sent without further action'
+  return { state: 'bad', about: 'Mails that wait', says, todo }
+}
+
+/** Mails whose content cannot be read; see docs/mail.md. */
+function checkDictionaries({ engine }: Facts): Finding | undefined {
+  const [first, ...others] = engine?.dictionaries ?? []
+  if (!first) return undefined
+  const more = others.length > 0 ? `; and ${others.length} more` : ''
+  const says = `dictionary ${first.key} of business ${first.businessId} is ${first.fault}${more}`
+  const todo =
+    'restore these rows of mail_dictionary from a backup; until then their mails cannot be read or sent'
+  return { state: 'bad', about: 'Contents of mails', says, todo }
+}
+
 /** The offsets of all zones of Node on the first of each month, for two years. */
 function zonesAhead(now: Temporal.Instant): Zones {
   const first = now.toZonedDateTimeISO('UTC').with({ day: 1 }).startOfDay()
@@ -361,7 +450,7 @@ function zonesAhead(now: Temporal.Instant): Zones {
   return { moments, offsets: new Map(offsets) }
 }
 
-function lineOf({ state, about, says, todo }: Finding) {
+export function lineOf({ state, about, says, todo }: Finding) {
   const line = `${state.padEnd(4)}  ${about.padEnd(11)} ${says}`
   return todo ? `${line}\n      ${' '.repeat(11)} → ${todo}` : line
 }

@@ -1,13 +1,10 @@
-import { createWriteStream } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
 import { once } from 'node:events'
-import { finished } from 'node:stream/promises'
 import { Command } from 'commander'
 import { OBJECT_KINDS } from '../contract/objects.ts'
-import { StartError } from '../errors.ts'
 import { exportBusiness, type ExportLine } from '../scheduling/export.ts'
 import { countObjects } from '../store/exported-objects.ts'
 import { chooseBusiness, wholeNumber } from './named-business.ts'
+import { openPartialFile } from './partial-file.ts'
 import { withProgress } from './progress.ts'
 import { withDatabase } from './with-database.ts'
 
@@ -26,16 +23,25 @@ export const command = new Command()
       const businessId = await chooseBusiness(database, options.business)
       const db = database.forBusiness(businessId, 'SYSTEM')
       const total = Math.max(1, await countObjects(db, businessId, OBJECT_KINDS))
-      const file = await openFile(options.out)
+      let file = await openOutput(options.out)
       try {
-        await withProgress(`Exporting business ${businessId}`, 'lines', async (report) => {
-          let done = 0
-          await exportBusiness(db, businessId, async (lines) => {
-            await file.write(lines)
-            done += lines.length
-            report({ share: Math.min(1, done / total), done })
-          })
-        })
+        await withProgress(`Exporting business ${businessId}`, 'lines', (report) =>
+          // What was written to standard output cannot be taken back.
+          exportBusiness(
+            options.out ? database.replicaOr(businessId, db) : db,
+            businessId,
+            async () => {
+              await file.drop()
+              file = await openOutput(options.out)
+              let done = 0
+              return async (lines) => {
+                await file.write(lines)
+                done += lines.length
+                report({ share: Math.min(1, done / total), done })
+              }
+            },
+          ),
+        )
         await file.keep()
       } catch (error) {
         await file.drop()
@@ -44,29 +50,12 @@ export const command = new Command()
     }),
   )
 
-/** Writes to `<name>.part` and renames it at the end, so that a partial file is never used. */
-async function openFile(name: string | undefined) {
-  const partial = `${name}.part`
-  const out = name === undefined ? process.stdout : createWriteStream(partial)
-  if (name !== undefined) {
-    await once(out, 'open').catch((error: NodeJS.ErrnoException) => {
-      throw new StartError(`${name} cannot be written (${error.code}).`)
-    })
-  }
+async function openOutput(name: string | undefined) {
+  const file = name === undefined ? undefined : await openPartialFile(name)
+  const out = file?.out ?? process.stdout
   const write = async (lines: ExportLine[]) => {
     const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('')
     if (text !== '' && !out.write(text)) await once(out, 'drain')
   }
-  const keep = async () => {
-    if (name === undefined) return
-    out.end()
-    await finished(out)
-    await rename(partial, name)
-  }
-  const drop = async () => {
-    if (name === undefined) return
-    out.destroy()
-    await rm(partial, { force: true })
-  }
-  return { write, keep, drop }
+  return { write, keep: async () => file?.keep(), drop: async () => file?.drop() }
 }

@@ -1,15 +1,30 @@
 import { createReadStream, createWriteStream, statSync, type WriteStream } from 'node:fs'
+import { open as openFile, type FileHandle } from 'node:fs/promises'
+import { basename } from 'node:path'
 import type { Readable } from 'node:stream'
-import { finished } from 'node:stream/promises'
+import { finished, pipeline } from 'node:stream/promises'
 import { Command, Option } from 'commander'
 import { instant, isTimeZone } from '../contract/fields.ts'
 import { OBJECT_KINDS, objectKind } from '../contract/objects.ts'
-import type { Database } from '../database/database.ts'
+import type { Db } from '../database/database.ts'
 import { StartError } from '../errors.ts'
-import { readCsv, readMapping } from '../scheduling/csv-lines.ts'
-import { importLines, tryLines, type Imported, type Line } from '../scheduling/import.ts'
+import { readChoices, toKept, type GivenChoices } from '../file-import/choices.ts'
+import { describePlan } from '../file-import/describe-plan.ts'
+import { fieldKey } from '../file-import/fields.ts'
+import { planFile, type FilePlan } from '../file-import/plan-file.ts'
+import { spool } from '../file-import/read-rows.ts'
+import { undoImport } from '../file-import/undo.ts'
+import {
+  importLines,
+  tryLines,
+  type Imported,
+  type Importing,
+  type Line,
+} from '../scheduling/import.ts'
 import { readNdjson } from '../scheduling/ndjson.ts'
-import { findBusiness } from '../store/businesses.ts'
+import { insertFileImport, insertImportedObjects } from '../store/file-imports.ts'
+import { findImportMapping, saveImportMapping } from '../store/import-mappings.ts'
+import { NAMED_KINDS, type NamedKind } from '../store/named-objects.ts'
 import { chooseBusiness, wholeNumber } from './named-business.ts'
 import { withProgress } from './progress.ts'
 import { withDatabase } from './with-database.ts'
@@ -18,15 +33,25 @@ type Options = {
   business?: number
   format?: 'ndjson' | 'csv'
   kind?: string
-  map: Record<string, string>
+  map: string[]
   zone?: string
+  dates?: 'dmy' | 'mdy'
+  status: string[]
+  match: string[]
+  default: string[]
+  create?: NamedKind[]
+  mapping?: string
+  keepAs?: string
   events?: 'none'
   refused?: string
   dryRun?: boolean
+  undo?: number
 }
 
+const collect = (text: string, earlier: string[]) => [...earlier, text]
+
 export const command = new Command()
-  .argument('<file>', 'NDJSON or CSV file; - is standard input')
+  .argument('[file]', 'NDJSON, CSV or XLSX file; - is standard input')
   .option(
     '--business <businessId>',
     'business to import into; required if there are several',
@@ -35,85 +60,238 @@ export const command = new Command()
   .addOption(
     new Option(
       '--format <format>',
-      'format of the file (default: csv for *.csv, else ndjson)',
+      'format of the file (default: csv for *.csv, *.tsv, *.txt and *.xlsx, else ndjson)',
     ).choices(['ndjson', 'csv']),
   )
   .addOption(
-    new Option('--kind <kind>', 'kind of the rows of a CSV file').choices(
-      OBJECT_KINDS.map(({ kind }) => kind),
-    ),
+    new Option(
+      '--kind <kind>',
+      'kind of the rows of a CSV or XLSX file (default: calendar)',
+    ).choices(OBJECT_KINDS.map(({ kind }) => kind)),
   )
   .option(
     '--map <column=field>',
-    'field of a column with another name; may be repeated',
-    readMap,
-    {},
+    'field of a column that is read wrongly; may be repeated',
+    collect,
+    [],
   )
   .option(
     '--zone <zone>',
-    'time zone of times without one in a CSV file (default: that of the business)',
+    'time zone of times without one in a CSV or XLSX file (default: that of the location)',
   )
+  .addOption(
+    new Option('--dates <order>', 'whether the day or the month comes first in 03/04/2026').choices(
+      ['dmy', 'mdy'],
+    ),
+  )
+  .option('--status <word=STATUS>', 'what a status word means; may be repeated', collect, [])
+  .option('--match <kind:name=id>', 'which object a name means; may be repeated', collect, [])
+  .option('--default <kind=name>', 'for rows that name none; may be repeated', collect, [])
+  .addOption(
+    new Option('--create <kind...>', 'create objects of these kinds that do not exist').choices(
+      NAMED_KINDS,
+    ),
+  )
+  .option('--mapping <name>', 'use a kept mapping')
+  .option('--keep-as <name>', 'keep the mapping and the answers under this name')
   .addOption(
     new Option(
       '--events <events>',
       'none: import history; only future reminders are scheduled',
     ).choices(['none']),
   )
-  .option('--dry-run', 'show which lines would be refused; saves nothing')
-  .option('--refused <file>', 'output file for refused lines (default: standard error)')
+  .option('--dry-run', 'show what would be imported and refused; saves nothing')
+  .option(
+    '--refused <file>',
+    'output file for refused lines; of a CSV or XLSX file as CSV with a column why (default: standard error)',
+  )
+  .option('--undo <fileImportId>', 'undo an import of a CSV or XLSX file instead', wholeNumber)
   .addHelpText(
     'after',
     '\nExits with 1 if lines were refused; the others are saved. See docs/import.md.',
   )
-  .action((file: string, options: Options) =>
+  .action((file: string | undefined, options: Options) =>
     withDatabase(async ({ database, now }) => {
-      const format = options.format ?? (/\.csv$/i.test(file) ? 'csv' : 'ndjson')
-      if (format === 'csv' && !options.kind) {
-        throw new StartError('A CSV file needs --kind: the kind of objects in its rows.')
-      }
       const businessId = await chooseBusiness(database, options.business)
-      const source = open(file)
-      const zone = await chooseZone(database, businessId, options.zone)
-      const lines =
-        format === 'csv' ? csvLines(source, zone, options) : ndjsonLines(source, options)
-      const refusals = openRefusals(options.refused)
-      const imported = await withProgress(`Importing ${file}`, 'lines', (report) => {
-        const work = options.dryRun ? tryLines : importLines
-        return work(database.forBusiness(businessId, 'SYSTEM'), lines, {
-          businessId,
-          user: 'SYSTEM',
-          now: () => now,
-          history: options.events === 'none',
-          // The operator may set creation dates.
-          recordedAt: readCreatedDate,
-          onRefused: refusals.write,
-          onProgress: (done) => report({ share: shareOf(source), done }),
-        })
-      })
-      await refusals.close()
+      const db = database.forBusiness(businessId, 'SYSTEM')
+      if (options.undo !== undefined) return undo(db, businessId, options.undo, now)
+      if (file === undefined) throw new StartError('Name the file to import.')
+      const importing: Importing = {
+        businessId,
+        user: 'SYSTEM',
+        now: () => now,
+        history: options.events === 'none',
+        // The operator may set creation dates.
+        recordedAt: readCreatedDate,
+      }
+      const format = options.format ?? (/\.(csv|tsv|txt|xlsx)$/i.test(file) ? 'csv' : 'ndjson')
+      const imported =
+        format === 'csv'
+          ? await importFile(db, file, options, importing)
+          : await importNdjson(db, file, options, importing)
       console.log(summary(imported, options.dryRun ?? false))
       if (imported.refusedCount > 0) process.exitCode = 1
     }),
   )
+
+async function undo(db: Db, businessId: number, fileImportId: number, now: Temporal.Instant) {
+  const { undone, kept } = await undoImport(db, { businessId, user: 'SYSTEM', now, fileImportId })
+  console.log(`Undone: ${undone}. Kept, because they were changed or used since: ${kept}.`)
+}
+
+async function importNdjson(db: Db, file: string, options: Options, importing: Importing) {
+  const source = open(file)
+  const refusals = openRefusals(options.refused)
+  const imported = await withProgress(`Importing ${file}`, 'lines', (report) => {
+    const work = options.dryRun ? tryLines : importLines
+    return work(db, ndjsonLines(source, options), {
+      ...importing,
+      onRefused: refusals.write,
+      onProgress: (done) => report({ share: shareOf(source), done }),
+    })
+  })
+  await refusals.close()
+  return imported
+}
+
+/** A CSV or XLSX file: reads it once to plan, and again to import. */
+async function importFile(db: Db, file: string, options: Options, importing: Importing) {
+  const handle = await openForReading(file)
+  try {
+    return await withProgress(`Importing ${file}`, 'rows', async (report) => {
+      const plan = await planOf(db, handle, options, {
+        businessId: importing.businessId,
+        onProgress: (done) => report({ share: 0, done }),
+      })
+      if (!options.dryRun) plan.requireAnswers()
+      describe(plan)
+      const reasons = new Map<number, string>()
+      const running: Importing = {
+        ...importing,
+        onRefused: (line, reason) => {
+          const why = plan.inWords(reason)
+          if (options.refused === undefined) console.error(`line ${line}: ${why}`)
+          else reasons.set(line, why)
+        },
+        onProgress: (done) => report({ share: Math.min(1, done / plan.survey.rowCount), done }),
+      }
+      const imported: Imported = options.dryRun
+        ? await tryLines(db, plan.lines(), running)
+        : await importPlanned(db, plan, running, { ...options, file })
+      const { planned } = imported
+      if (planned) {
+        console.error(
+          `It would plan ${planned.triggers} reminders and send ${planned.mailsAtOnce} mails at once.`,
+        )
+      }
+      if (options.refused !== undefined) {
+        await pipeline(plan.refusedRows(reasons), createWriteStream(options.refused))
+      }
+      return imported
+    })
+  } finally {
+    await handle.close()
+  }
+}
+
+async function planOf(
+  db: Db,
+  handle: FileHandle,
+  options: Options,
+  { businessId, onProgress }: { businessId: number; onProgress: (rows: number) => void },
+) {
+  const { zone, mapping } = options
+  if (zone !== undefined && !isTimeZone(zone)) {
+    throw new StartError(`--zone ${zone} is not a time zone; use a name such as Europe/Zurich.`)
+  }
+  const kept = mapping === undefined ? undefined : await findImportMapping(db, businessId, mapping)
+  if (mapping !== undefined && !kept) throw new StartError(`There is no mapping ${mapping}.`)
+  const given: GivenChoices = { ...options, timeZone: zone }
+  const { choices, faults } = readChoices(given, kept?.choices)
+  if (faults.length > 0) {
+    const [{ pointer, detail }] = faults as [(typeof faults)[0]]
+    throw new StartError(`--${pointer.slice(1).replace(/\/.*/, '')} ${detail}.`)
+  }
+  const kind = objectKind(options.kind ?? kept?.kind ?? 'calendar')!
+  return planFile(db, handle, { businessId, kind, choices, onProgress })
+}
+
+async function importPlanned(
+  db: Db,
+  plan: FilePlan,
+  importing: Importing,
+  { file, keepAs }: Options & { file: string },
+) {
+  const { businessId, user } = importing
+  const by = { user, now: importing.now() }
+  const { kind } = plan.kind
+  const fileName = file === '-' ? undefined : basename(file)
+  const fileImportId = await insertFileImport(db, businessId, { fileName, kind }, by)
+  const imported = await importLines(db, plan.lines(), {
+    ...importing,
+    onSaved: (tx, kind, outcomes) =>
+      insertImportedObjects(tx, { businessId, fileImportId }, kind, outcomes),
+  })
+  if (keepAs !== undefined) {
+    const choices = toKept(plan.choices, plan.survey)
+    await saveImportMapping(db, businessId, { name: keepAs, kind, choices }, by)
+  }
+  console.error(`Undo it within a day: bellwether import --undo ${fileImportId}`)
+  return imported
+}
+
+/** Says how the file is read, on standard error. */
+function describe(plan: FilePlan) {
+  const { columns, questions, newCounts, clients } = describePlan(plan)
+  const read = columns.filter(({ field }) => field !== null)
+  const unread = columns.filter(({ field }) => field === null).map(({ column }) => column)
+  const guessed = read.filter(({ column, field }) => fieldKey(column) !== fieldKey(field ?? ''))
+  if (guessed.length > 0) {
+    const pairs = guessed.map(({ column, field }) => `${column} = ${field}`)
+    console.error(`Columns: ${pairs.join(', ')}.`)
+  }
+  if (unread.length > 0 && read.length > 0) {
+    console.error(`Columns not read: ${unread.join(', ')}. Use --map column=field to read one.`)
+  }
+  if (clients.withAddress + clients.withoutAddress > 0) {
+    console.error(
+      `Clients: ${clients.withAddress} with an address, ${clients.withoutAddress} without.`,
+    )
+  }
+  const missing = Object.entries(newCounts).filter(([, count]) => count > 0)
+  if (missing.length > 0) {
+    const counts = missing.map(([kind, count]) => `${count} ${kind}`).join(', ')
+    console.error(
+      `Do not exist: ${counts}. Use --create ${missing.map(([kind]) => kind).join(' ')}.`,
+    )
+  }
+  for (const question of questions) {
+    const { about, kind = '', name = '', rows, examples = [] } = question
+    const what = about === 'dates' ? examples.join(', ') : [kind, name].filter(Boolean).join(':')
+    console.error(`Question: --${about} for ${what}${rows === undefined ? '' : ` (${rows} rows)`}`)
+  }
+}
 
 function readCreatedDate({ createdDate }: Record<string, unknown>) {
   const isMoment = instant().faults(createdDate).length === 0
   return isMoment ? Temporal.Instant.fromEpochMilliseconds(createdDate as number) : undefined
 }
 
-function readMap(text: string, map: Record<string, string>) {
-  const mapping = readMapping(text)
-  if (!mapping) throw new StartError(`--map ${text}: write it as column=field.`)
-  return { ...map, [mapping[0]]: mapping[1] }
+type Source = { stream: Readable; size: number; read: number }
+
+async function openForReading(file: string): Promise<FileHandle> {
+  if (file === '-') return spool(process.stdin, Number.MAX_SAFE_INTEGER)
+  if (!statSync(file, { throwIfNoEntry: false })?.isFile()) throw noFile(file)
+  return openFile(file)
 }
 
-type Source = { stream: Readable; size: number; read: number }
+const noFile = (file: string) => new StartError(`There is no file ${file}.`)
 
 function open(file: string): Source {
   const source: Source = { stream: process.stdin, size: 0, read: 0 }
   if (file !== '-') {
     const found = statSync(file, { throwIfNoEntry: false })
-    if (!found?.isFile()) throw new StartError(`There is no file ${file}.`)
+    if (!found?.isFile()) throw noFile(file)
     source.size = found.size
     source.stream = createReadStream(file, { highWaterMark: 262_144 })
   }
@@ -130,20 +308,6 @@ async function* countBytes(source: Source): AsyncIterable<Buffer> {
   }
 }
 
-function csvLines(source: Source, zone: string, { kind, map }: Options) {
-  return readCsv(countBytes(source), {
-    kind: objectKind(kind!)!,
-    map,
-    zone,
-    onHeader: (columns) => {
-      const unread = columns.filter(({ field }) => field === null).map(({ column }) => column)
-      // If no column is read, the import is refused with a message of its own.
-      if (unread.length === 0 || unread.length === columns.length) return
-      console.error(`Columns not read: ${unread.join(', ')}. Use --map column=field to read one.`)
-    },
-  })
-}
-
 async function* ndjsonLines(source: Source, { kind }: Options): AsyncIterable<Line[]> {
   for await (const lines of readNdjson(countBytes(source))) {
     if (kind) for (const line of lines) setKind(line, kind)
@@ -155,13 +319,6 @@ async function* ndjsonLines(source: Source, { kind }: Options): AsyncIterable<Li
 function setKind(line: Line, kind: string) {
   if (!('body' in line) || typeof line.body !== 'object' || line.body === null) return
   if (!Object.hasOwn(line.body, 'kind')) Object.assign(line.body, { kind })
-}
-
-async function chooseZone(database: Database, businessId: number, zone: string | undefined) {
-  if (zone === undefined) return (await findBusiness(database.operator, businessId))!.timeZone
-  if (!isTimeZone(zone))
-    throw new StartError(`--zone ${zone} is not a time zone; use a name such as Europe/Zurich.`)
-  return zone
 }
 
 function openRefusals(file: string | undefined) {

@@ -1,4 +1,3 @@
-import { Listr } from 'listr2'
 import { monotonicMs } from '../clock.ts'
 
 export type Progress = { share: number; done: number }
@@ -11,24 +10,20 @@ export async function withProgress<T>(
   work: (report: Report) => Promise<T>,
 ): Promise<T> {
   if (!process.stderr.isTTY || !process.stdout.isTTY) return work(() => {})
-  let result: T
-  const tasks = new Listr([
-    {
-      title,
-      task: async (_context, task) => {
-        const begin = monotonicMs()
-        let shown = 0
-        result = await work((progress) => {
-          const now = monotonicMs()
-          if (now - shown < 100) return
-          shown = now
-          task.output = lineOf(progress, (now - begin) / 1000, unit)
-        })
-      },
-    },
-  ])
-  await tasks.run()
-  return result!
+  const show = (text: string) => process.stderr.write(`\r${text}\u001b[K`)
+  const begin = monotonicMs()
+  let shown = 0
+  show(title)
+  try {
+    return await work((progress) => {
+      const now = monotonicMs()
+      if (now - shown < 100) return
+      shown = now
+      show(`${title}  ${lineOf(progress, (now - begin) / 1000, unit)}`)
+    })
+  } finally {
+    process.stderr.write('\n')
+  }
 }
 
 const WIDTH = 24

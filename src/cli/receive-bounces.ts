@@ -1,13 +1,16 @@
+import { Limiter } from '../auth/limits.ts'
 import { findBouncedMail, receiveReport } from '../automation/bounces.ts'
 import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { Database } from '../database/database.ts'
 import { startBounceListener } from '../email/bounce-listener.ts'
 import { envelopeDomainOf } from '../email/mail-route.ts'
-import { bounceAddress, type BouncedMail } from '../email/verp.ts'
+import { bounceAddress, readBounceAddress, type BouncedMail } from '../email/verp.ts'
 import { StartError } from '../errors.ts'
 import { countBounceMessage } from '../http/routes/bounce-metrics.ts'
+import { addressOf } from '../http/server/rate-limit.ts'
 import type { Log } from '../log.ts'
+import { WorkQueue } from '../work-queue.ts'
 
 /** Without BOUNCE_LISTEN and BOUNCE_DOMAIN, bounces go to the mailbox of MAIL_FROM. */
 export function bounceAddressesOf(config: Config, secret: string) {
@@ -15,6 +18,9 @@ export function bounceAddressesOf(config: Config, secret: string) {
   const domain = envelopeDomainOf(config)
   return { bounceAddress: (mail: BouncedMail) => bounceAddress(domain, secret, mail) }
 }
+
+/** Messages of one peer, or for the mails of one business. */
+const RATE_LIMIT = { perSecond: 20, burst: 500 }
 
 type Receiving = { config: Config; database: Database; clock: Clock; log: Log; linkSeal: string }
 
@@ -24,12 +30,20 @@ export async function receiveBounces({ config, database, clock, log, linkSeal }:
   if (!bounceListen) return undefined
   const domain = envelopeDomainOf(config)
   const seal = { domain, secret: linkSeal }
+  const limiter = new Limiter(RATE_LIMIT, clock)
+  // Forged addresses must be looked up too; they share the database connections with the requests.
+  const lookups = new WorkQueue({ total: 2, perBusiness: 1 })
   const dbOf = (businessId: number) => database.forBusiness(businessId, 'SYSTEM')
   try {
     return await startBounceListener({
       ...bounceListen,
       domain,
-      findMail: (address) => findBouncedMail(dbOf, address, seal),
+      findMail: (address) =>
+        lookups.run({ businessId: readBounceAddress(address, domain)?.businessId ?? 0 }, () =>
+          findBouncedMail(dbOf, address, seal),
+        ),
+      peerOf: (ip) => addressOf({ ip }),
+      isAllowed: (name) => limiter.take(name).allowed,
       receive: async (raw, mail) => {
         const result = await receiveReport({ database, seal, now: () => clock.now() }, raw, mail)
         countBounceMessage(result)

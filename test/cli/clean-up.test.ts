@@ -32,8 +32,11 @@ async function startReminding(t: TestContext, env: Record<string, string> = {}) 
       await runEngine()
       return booked
     },
-    cleanUp: (retentionMonths?: number) =>
-      cleanUp(database, { bodyRetentionDays: 45, retentionMonths }, clock.now()),
+    cleanUp: async (retentionMonths?: number) => {
+      const settings = { bodyRetentionDays: 45, retentionMonths }
+      const { triggers, mails } = await cleanUp(database, settings, clock.now())
+      return { triggers, mails }
+    },
     list: async (path: string) => (await world.call('GET', path)).body.items,
   }
 }

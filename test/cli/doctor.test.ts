@@ -4,7 +4,7 @@ import path from 'node:path'
 import { test } from 'node:test'
 import pg from 'pg'
 import { runCommand } from '../support/command.ts'
-import { saveMailOutage } from '../../src/store/mail-servers.ts'
+import { findMailServer, saveMailOutage } from '../../src/store/mail-servers.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { cloneDatabase, createEmptyDatabase } from '../support/database.ts'
 import { temporaryFolder } from '../support/folder.ts'
@@ -55,16 +55,22 @@ test('doctor and migrate refuse a schema newer than they know', async (t) => {
   assert.match(migrate.stderr, /^The database's schema has version 9999, .*\n$/)
 })
 
-for (const [name, settings, line] of [
-  ['a bad setting', { PORT: 'eighty' }, /^PORT must be a whole number .*\n$/],
+for (const [name, words, settings, line] of [
+  [
+    'a bad setting',
+    ['doctor', 'migrate', 'serve'],
+    { PORT: 'eighty' },
+    /^PORT must be a whole number .*\n$/,
+  ],
   [
     'a database that does not answer',
+    ['doctor', 'migrate'], // the service waits for it
     { DATABASE_URL: 'postgres://user:hunter2hunter2@127.0.0.1:1/none' },
     /^The database at 127\.0\.0\.1:1 does not answer \(ECONNREFUSED\)\. Check that it is running.*\n$/,
   ],
 ] as const) {
-  test(`doctor, migrate and serve say ${name} in one line and exit 2`, async () => {
-    for (const word of ['doctor', 'migrate', 'serve']) {
+  test(`${words.join(' and ')} say ${name} in one line and exit 2`, async () => {
+    for (const word of words) {
       const { code, stdout, stderr } = await runCommand([word], settings)
       assert.equal(code, 2)
       assert.match(stderr, line)
@@ -105,6 +111,31 @@ test('doctor reports overdue triggers and the result of the reconciliation', asy
   assert.match(overdue.stdout, /^ok +Dead letter /m)
   assert.match(overdue.stdout, /^ok +Matching /m)
 })
+
+for (const [name, behaviour, url, todo] of [
+  [
+    'smtps:// on a port without TLS',
+    {},
+    (port: number) => `smtps://127.0.0.1:${port}`,
+    /^bad +Mail server +127\.0\.0\.1:\d+ takes no mail, .*\n +→ this port does not begin with TLS: write smtp:\/\/ /m,
+  ],
+  [
+    'a server that demands a sign-in',
+    { at: 'mail', act: { reply: '530 5.7.0 Authentication required\r\n' } },
+    (port: number) => `smtp://127.0.0.1:${port}`,
+    /^bad +Mail server +127\.0\.0\.1:\d+ takes no mail, at mail: 530 .*\n +→ the server demands a sign-in: /m,
+  ],
+] as const) {
+  test(`doctor recognises ${name}, and sends nothing`, async (t) => {
+    const { url: database } = await cloneDatabase(t)
+    const server = await startMailServer(t, behaviour)
+    const settings = { DATABASE_URL: database, SMTP_URL: url(server.port) }
+    const { code, stdout } = await runCommand(['doctor'], settings)
+    assert.equal(code, 1)
+    assert.match(stdout, todo)
+    assert.deepEqual(server.taken, [])
+  })
+}
 
 test('doctor --mail sends an email and shows the reply of the server', async (t) => {
   const { url } = await cloneDatabase(t)
@@ -182,6 +213,12 @@ test('doctor reports a mail server that accepts no mail, and paused mail', async
   assert.match(accepted.stdout, /^note +Mail server .*accepts connections from here, but/m)
   assert.match(accepted.stdout, /^ok +Mail queue +no mail waits$/m)
   assert.equal(server.taken.length, 0)
+
+  const serverName = `127.0.0.1:${server.port}`
+  const requested = async () => (await findMailServer(database.engine, serverName))!
+  assert.equal((await requested()).retryRequestedTime, null)
+  await runCommand(['doctor', '--mail', 'me@example.org'], settings)
+  assert.ok((await requested()).retryRequestedTime, 'the service tries it at once')
 })
 
 test('doctor refuses an invalid address in one line', async () => {

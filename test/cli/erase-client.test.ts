@@ -21,6 +21,10 @@ const CANARIES = {
   changeNote: 'canary excuse',
   tag: 'canary-tag-value',
   externalId: 'canary-external-id',
+  answerNote: 'canary answer to a question',
+  signedName: 'Canarina Signature',
+  feedTitle: 'Canary lesson of a feed',
+  sampleTitle: 'Canary sample of a dry run',
 }
 
 /** Stores the previous values in the audit entries, as older versions did. */
@@ -130,6 +134,34 @@ test('erase-client overwrites all personal data, and counts stay the same', asyn
     endTime: clock.in({ hours: 6 }).epochMilliseconds,
     clientIdList: [clientId, ids.clientId],
   })
+  await asOwner(
+    database,
+    `update calendar set answer_note = '${CANARIES.answerNote}' where calendar_id = ${calendarId};
+     update disclaimer set signed_name = '${CANARIES.signedName}' where client_id = ${clientId};
+     insert into feed (business_id, name, source, mode, connection, defaults, rules, status_map, horizon_days,
+       history_days, several_clients, clients_without_address, created_date, created_user, modified_date, modified_user)
+     values (${businessId}, 'Old calendar', 'INLET', 'LIVE', '{}', '{}', '[]', '{}', 90, 7, 'HOLD', 'SKIP',
+             now(), 'T', now(), 'T');
+     insert into feed_match (business_id, feed_id, kind, match_key, name, object_id, made_by, applied,
+       modified_date, modified_user)
+     select business_id, feed_id, 'client', '${emailAddress}', '${firstName}', ${clientId}, 'ADDRESS',
+            '{"phone": "${phone}"}', now(), 'T' from feed;
+     insert into feed_entry (business_id, feed_id, entry_key, resource_key, state, title, source, applied,
+       decisions, person_keys, changed_time)
+     select business_id, feed_id, 'e1', 'r1', 'MIRRORED', '${CANARIES.feedTitle}', '{"name": "${firstName}"}',
+            '{}', '[]', '{${emailAddress}}', now() from feed;
+     insert into feed_run (business_id, feed_id, kind, status, result, started_time, started_user)
+     select business_id, feed_id, 'DRY_RUN', 'DONE',
+            '{"counts": {"entries": 1}, "samples": [{"title": "${CANARIES.sampleTitle}"}]}', now(), 'T' from feed`,
+  )
+  const { body: data } = await call('GET', `/client/${clientId}/data`)
+  assert.equal(data.feedMatch[0].name, firstName)
+  assert.equal(data.feedEntry[0].title, CANARIES.feedTitle)
+  assert.equal(data.disclaimer[0].signedName, CANARIES.signedName)
+  assert.equal(
+    data.calendar.find((one: { answerNote: string }) => one.answerNote)?.answerNote,
+    CANARIES.answerNote,
+  )
   await runEngine()
   // A pending reminder whose last attempt failed.
   await save('/eventDefinition', reminder(businessId, -24))
@@ -199,8 +231,8 @@ test('queued emails to an erased client are not sent', async (t) => {
     values (${businessId}, ${ids.clientId}, 'client', 'anna@example.org', 'x@example.org', 'Anna', 'Anna',
             'id', 'RETRYING', ${clock.now()}, ${clock.now()})`)
   await db.query(sql`
-    insert into email_queue (business_id, email_id, next_attempt_time, status, created_date)
-    select business_id, email_id, next_attempt_time, status, created_date from email`)
+    insert into email_queue (business_id, email_id, next_attempt_time, status, created_date, useful_until)
+    select business_id, email_id, next_attempt_time, status, created_date, next_attempt_time from email`)
   const settings = { DATABASE_URL: await urlOf(database) }
   await runCommand(['erase-client', String(ids.clientId)], settings)
   const [mail] = await db.query(sql`select status, to_address as "to", html from email`)

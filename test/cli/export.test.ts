@@ -68,9 +68,14 @@ test('an export that is imported into another business exports the same lines, e
     reminder(businessId, -5, { description: 'deleted' }),
   )
   await call('DELETE', `/eventDefinition/${eventDefnId}`)
+  const unsubscribed = { businessId, reason: 'UNSUBSCRIBED' as const, detail: null }
+  const [{ emailCategoryId }] = (await call('GET', '/emailCategory')).body.items
   await suppress(
     db,
-    [{ businessId, emailAddress: 'no@example.org', reason: 'UNSUBSCRIBED', detail: null }],
+    [
+      { ...unsubscribed, emailAddress: 'no@example.org' },
+      { ...unsubscribed, emailAddress: 'some@example.org', emailCategoryId },
+    ],
     { user: 'SYSTEM', now: clock.now() },
   )
 
@@ -101,7 +106,7 @@ test('an export that is imported into another business exports the same lines, e
   assert.equal(imported.stderr, '')
   assert.match(
     imported.stdout,
-    /^Accepted: .*1502 calendar, .*20 eventDefinition, 1 suppression\. Refused: 0\.\n$/,
+    /^Accepted: .*1502 calendar, .*24 eventDefinition, 2 suppression\. Refused: 0\.\n$/,
   )
   const again = await runCommand(['export', '--business', String(other.businessId)], {
     DATABASE_URL,
@@ -116,11 +121,13 @@ test('an export that is imported into another business exports the same lines, e
     timeZone: 'UTC',
     emailAddress: null,
     phone: '+41 1',
+    postalAddress: null,
     language: null,
     logo: null,
     confirmStatus: null,
     cancelStatus: null,
     cancelUntilHours: null,
+    lapsedAfterDays: null,
     bookingUrl: null,
     mailPaused: false,
     mailPausedReason: null,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
+import { setImmediate as nextIteration } from 'node:timers/promises'
 import { makeMailer } from '../../src/cli/make-mailer.ts'
 import { readConfig } from '../../src/config.ts'
 import { engineMetrics } from '../../src/http/routes/engine-metrics.ts'
@@ -17,6 +18,7 @@ async function openMailer(t: TestContext, behaviour: Behaviour, env: Record<stri
   t.after(() => mailer.close())
   const send = (to: string) =>
     mailer.send({
+      businessId: 1,
       from: 'hello@clinic.test',
       to,
       message: {
@@ -33,6 +35,25 @@ test('the service greets the mail server with the host of PUBLIC_URL', async (t)
   const { server, send } = await openMailer(t, {}, { PUBLIC_URL: 'https://book.clinic.ch/mail' })
   assert.equal((await send('anna@example.org')).kind, 'sent')
   assert.equal(server.commands[0], 'EHLO book.clinic.ch')
+})
+
+test('SMTP_CONNECTIONS limits the connections, and SMTP_ANSWER_SECONDS the wait for an answer', async (t) => {
+  const env = { SMTP_CONNECTIONS: '2', SMTP_ANSWER_SECONDS: '10' }
+  const { server, send } = await openMailer(t, { hangsWith: () => true }, env)
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const sent = Array.from({ length: 4 }, () => send('anna@example.org'))
+  // Only real events happen here: no timer of the mailer has fired.
+  while (server.commands.filter((line) => line === 'DATA').length < 2) await nextIteration()
+  for (let i = 0; i < 100; i += 1) await nextIteration()
+  assert.equal(server.connections(), 2)
+  t.mock.timers.tick(10_000)
+  const { kind, reply } = await Promise.race(sent)
+  assert.deepEqual([kind, reply], ['uncertain', 'no answer within 10 s (end)'])
+  t.mock.timers.reset()
+  server.dropAll()
+  const dropping = setInterval(() => server.dropAll(), 20)
+  await Promise.all(sent)
+  clearInterval(dropping)
 })
 
 test('the metrics show how many mails at a time a throttled recipient domain gets', async (t) => {

@@ -1,0 +1,35 @@
+import { stat } from 'node:fs/promises'
+import { Command } from 'commander'
+import { readConfig } from '../config.ts'
+import { writeBackup } from '../database/backup.ts'
+import { openPartialFile } from './partial-file.ts'
+import { withProgress } from './progress.ts'
+import { reachDatabase } from './reach-database.ts'
+import { verifyBackup } from './verify-backup.ts'
+
+export const command = new Command()
+  .argument('<file>', 'file to write')
+  .option('--verify', 'restore it into a temporary server afterwards and run doctor there')
+  .addHelpText(
+    'after',
+    '\nThe service can run meanwhile. The file contains personal data and keys: keep it safe.',
+  )
+  .action(async (name: string, { verify }: { verify?: true }) => {
+    const config = readConfig(process.env)
+    const { url, leave } = await reachDatabase(config, 'command')
+    const file = await openPartialFile(name)
+    try {
+      const { rows, tables } = await withProgress('Backing up', 'rows', (report) =>
+        writeBackup(url, file.out, report),
+      )
+      await file.keep()
+      const { size } = await stat(name)
+      console.log(`Wrote ${rows} rows of ${tables} tables to ${name}, ${size} bytes.`)
+    } catch (error) {
+      await file.drop()
+      throw error
+    } finally {
+      await leave()
+    }
+    if (verify) await verifyBackup(config, name)
+  })

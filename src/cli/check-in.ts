@@ -1,0 +1,79 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { checkIn, type LastSeen } from '../automation/restored.ts'
+import type { Config } from '../config.ts'
+import type { Database } from '../database/database.ts'
+import { folderOf } from '../database/embedded-server.ts'
+import type { Log } from '../log.ts'
+import { repeatEvery } from '../repeat.ts'
+
+/*
+ * A node notes in DATA_DIR which database it saw, and when. If the database knows less than that later, it
+ * was restored; see docs/backup.md.
+ */
+
+type Place = Pick<Config, 'dataDir' | 'databaseUrl'>
+
+/** Holds the database if it was restored, and notes what it knows now. */
+export async function checkInNode(database: Database, place: Place, lastSeen = read(place)) {
+  const folder = place.databaseUrl ? undefined : identityOf(folderOf(place.dataDir))
+  const installation = await checkIn(database.operator, { lastSeen, folder })
+  write(place, installation)
+  return installation
+}
+
+const CHECK_IN_EVERY_MS = 5_000
+
+/** The same while the service runs: a database can be restored under it. */
+export async function stayCheckedIn(database: Database, place: Place, log: Log) {
+  try {
+    // Of a node with DATABASE_URL, the folder holds nothing else.
+    fs.mkdirSync(place.dataDir, { recursive: true })
+  } catch {
+    log.warn(
+      `DATA_DIR ${place.dataDir} cannot be written: a restored copy of the database server's files is not noticed`,
+    )
+  }
+  let current = await checkInNode(database, place)
+  const report = () => {
+    if (current.hold) log.warn(current.hold, 'the database was restored: no mail is sent')
+  }
+  report()
+  const repeated = repeatEvery(CHECK_IN_EVERY_MS, async () => {
+    const wasHeld = current.hold !== null
+    current = await checkInNode(database, place, current)
+    if (!wasHeld) report()
+  })
+  return { hold: current.hold, stop: repeated.stop }
+}
+
+const fileOf = ({ dataDir }: Place) => path.join(dataDir, 'last-seen.json')
+
+/** Undefined if there is no file, or a copy of another folder's. */
+function read(place: Place): LastSeen | undefined {
+  try {
+    const { installationId, seenTime, folder } = JSON.parse(fs.readFileSync(fileOf(place), 'utf8'))
+    if (folder !== identityOf(place.dataDir)) return undefined
+    return { installationId, seenTime: Temporal.Instant.from(seenTime) }
+  } catch {
+    return undefined
+  }
+}
+
+/** Without a folder that it can write, a node has no memory of its own. */
+function write(place: Place, { installationId, seenTime }: LastSeen) {
+  const note = { installationId, seenTime: String(seenTime), folder: identityOf(place.dataDir) }
+  const file = fileOf(place)
+  try {
+    fs.writeFileSync(`${file}.${process.pid}`, JSON.stringify(note))
+    fs.renameSync(`${file}.${process.pid}`, file)
+  } catch {
+    // A start says so.
+  }
+}
+
+/** A copied folder has another inode or another time of birth; a renamed one has the same. */
+function identityOf(folder: string) {
+  const found = fs.statSync(folder, { bigint: true, throwIfNoEntry: false })
+  return found && `${found.ino}-${found.birthtimeNs}`
+}

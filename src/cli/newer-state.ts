@@ -1,0 +1,225 @@
+import { createReadStream } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { copyIntoTemporary, withClient } from '../database/backup.ts'
+import { isBackup } from '../database/backup-file.ts'
+import type { Database } from '../database/database.ts'
+import { StartError } from '../errors.ts'
+import { eraseClient } from '../scheduling/erase-client.ts'
+import { isMailLogLine, readMailLog, type TakenMail } from '../email/mail-log.ts'
+import { findHold, LOST_CHANGES, saveNewerState, type NewerState } from '../store/installation.ts'
+import {
+  endMailsBefore,
+  expireSentBefore,
+  listLoggedInQueue,
+  listTriggersLogged,
+} from '../store/sent-before.ts'
+import type { TriggerKey } from '../store/trigger-queue.ts'
+import {
+  createNewerTables,
+  insertNewerObjects,
+  insertNewerSuppressions,
+  listBusinessesNamed,
+  listEndedMails,
+  listNewerErasures,
+  listTriggersBegun,
+  NEWER_TABLES,
+  takeCancellations,
+  takeOutcomes,
+  takeSuppressions,
+  type ExportedState,
+  type ExportedSuppression,
+  type NewerObject,
+  type Run,
+} from '../store/newer-state.ts'
+
+type Held = { database: Database; heldSince: Temporal.Instant; now: Temporal.Instant }
+
+/**
+ * Takes from a newer backup or export what decides about mails: cancellations, erasures, suppressions,
+ * and from a backup or the log of a mail server also what was sent. Nothing else of the newer state is
+ * taken. Returns it together with what was taken before.
+ */
+export async function takeNewerState(
+  url: string,
+  database: Database,
+  file: string,
+  now: Temporal.Instant,
+): Promise<NewerState> {
+  const hold = await findHold(database.operator)
+  if (!hold) {
+    throw new StartError('The database is not held: a newer state is taken before the release.')
+  }
+  const held = { database, heldSince: hold.heldSince, now }
+  const isLog = !(await isBackup(file)) && (await isMailLog(file))
+  const taken = isLog ? await takeLog(held, file) : await takeDatabase(held, url, file)
+  const state = hold.newerState ? merge(hold.newerState, taken) : taken
+  await saveNewerState(database.operator, state)
+  return state
+}
+
+const merge = (one: NewerState, other: NewerState): NewerState => ({
+  known: [...one.known, ...other.known],
+  cancellations: one.cancellations + other.cancellations,
+  erasures: one.erasures + other.erasures,
+  suppressions: one.suppressions + other.suppressions,
+  sentMails: one.sentMails + other.sentMails,
+  sentBefore: addUp([...one.sentBefore, ...other.sentBefore]),
+})
+
+const addUp = (counts: NewerState['sentBefore']) =>
+  [...Map.groupBy(counts, ({ eventDefnId }) => eventDefnId).values()].map((group) => ({
+    ...group[0]!,
+    triggers: group.reduce((sum, { triggers }) => sum + triggers, 0),
+  }))
+
+async function takeDatabase({ database, now }: Held, url: string, file: string) {
+  const { erased, mails, begun, ...taken } = await withClient(
+    url,
+    'bellwether_newer_state',
+    async (client) => {
+      const run: Run = async (text, values = []) => (await client.query(text, values)).rows
+      await client.query('begin')
+      await client.query(`select set_config('app.username', 'OPERATOR', true)`)
+      const result = {
+        known: await readInto(client, run, file),
+        cancellations: await takeCancellations(run, now),
+        suppressions: await takeSuppressions(run),
+        sentBefore: await takeOutcomes(run),
+        erased: await listNewerErasures(run),
+        mails: await listEndedMails(run),
+        begun: await listTriggersBegun(run),
+      }
+      await client.query('commit')
+      return result
+    },
+  )
+  const sent = await database.engine.transaction(async (tx) => ({
+    sentMails: await endMailsBefore(tx, mails, now),
+    expired: await expireSentBefore(tx, begun, now),
+  }))
+  for (const client of erased) await eraseClient(database, client, now)
+  return {
+    ...taken,
+    sentMails: sent.sentMails,
+    sentBefore: addUp([...taken.sentBefore, ...sent.expired]),
+    erasures: erased.length,
+  }
+}
+
+/** Fills the temporary tables, and returns what the file tells about. */
+async function readInto(
+  client: Parameters<typeof copyIntoTemporary>[0],
+  run: Run,
+  file: string,
+): Promise<NewerState['known']> {
+  if (!(await isBackup(file))) return readExport(run, file)
+  await copyIntoTemporary(client, file, NEWER_TABLES)
+  return [{ businessId: null, changes: [...LOST_CHANGES] }]
+}
+
+export const describeNewerState = (
+  taken: Pick<NewerState, 'cancellations' | 'erasures' | 'suppressions' | 'sentMails'>,
+) =>
+  `Taken from the newer state: ${taken.cancellations} cancellations, ${taken.erasures} erasures, ` +
+  `${taken.suppressions} suppressions, ${taken.sentMails} mails of the queue that were sent.`
+
+/** For `--since`, which can be repeated. */
+export const collectFiles = (file: string, files: string[] = []) => [...files, file]
+
+const readLines = (file: string) =>
+  createInterface({ input: createReadStream(file), crlfDelay: Infinity })
+
+async function isMailLog(file: string) {
+  for await (const line of readLines(file)) {
+    if (line.startsWith('{')) return false
+    if (isMailLogLine(line)) return true
+  }
+  return false
+}
+
+/** All in one transaction: a log that cannot be read to its end changes nothing. */
+const takeLog = ({ database, heldSince, now }: Held, file: string) =>
+  database.engine.transaction(async (tx): Promise<NewerState> => {
+    let sentMails = 0
+    const triggers: TriggerKey[] = []
+    const flush = async (mails: TakenMail[]) => {
+      sentMails += await endMailsBefore(tx, await listLoggedInQueue(tx, mails), now)
+      triggers.push(...(await listTriggersLogged(tx, mails, heldSince)))
+    }
+    let batch: TakenMail[] = []
+    for await (const mail of readMailLog(readLines(file))) {
+      batch.push(mail)
+      if (batch.length < BATCH) continue
+      await flush(batch)
+      batch = []
+    }
+    await flush(batch)
+    return {
+      known: [{ businessId: null, changes: ['sentMails'] }],
+      cancellations: 0,
+      erasures: 0,
+      suppressions: 0,
+      sentMails,
+      sentBefore: await expireSentBefore(tx, triggers, now),
+    }
+  })
+
+const OBJECTS: Record<string, NewerObject> = {
+  calendar: 'calendar',
+  classSchedule: 'class_schedule',
+  invitation: 'invitation',
+  recall: 'recall',
+  disclaimer: 'disclaimer',
+}
+
+type Line = { kind: string; name?: string } & Partial<ExportedState & ExportedSuppression>
+
+const BATCH = 1_000
+
+/**
+ * An export has no ids: its objects are found by their externalId, and it does not tell who was erased. If
+ * an object has no externalId, it is not known whether it was cancelled.
+ */
+async function readExport(run: Run, file: string): Promise<NewerState['known']> {
+  await createNewerTables(run)
+  let businessId: number | undefined
+  let isComplete = true
+  const batches = new Map<string, Line[]>()
+  const flush = async (kind: string, lines: Line[]) => {
+    const table = OBJECTS[kind]
+    if (table) await insertNewerObjects(run, table, businessId!, lines as ExportedState[])
+    else await insertNewerSuppressions(run, businessId!, lines as ExportedSuppression[])
+  }
+  for await (const text of readLines(file)) {
+    const line = parseLine(file, text)
+    if (line.kind === 'business') businessId = await findBusiness(run, line.name)
+    if (OBJECTS[line.kind] && !line.externalId) isComplete = false
+    const isWanted = OBJECTS[line.kind] ? Boolean(line.externalId) : line.kind === 'suppression'
+    if (!isWanted) continue
+    if (businessId === undefined) throw new StartError(`${file} does not begin with a business.`)
+    const batch = [...(batches.get(line.kind) ?? []), line]
+    batches.set(line.kind, batch.length < BATCH ? batch : [])
+    if (batch.length === BATCH) await flush(line.kind, batch)
+  }
+  for (const [kind, lines] of batches) await flush(kind, lines)
+  if (businessId === undefined) throw new StartError(`${file} does not begin with a business.`)
+  return [
+    { businessId, changes: isComplete ? ['cancellations', 'suppressions'] : ['suppressions'] },
+  ]
+}
+
+function parseLine(file: string, text: string): Line {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new StartError(
+      `${file} is neither a backup nor an export, nor a log of Postfix or Exim: a line is not JSON.`,
+    )
+  }
+}
+
+async function findBusiness(run: Run, name: string | undefined) {
+  const [businessId, ...others] = await listBusinessesNamed(run, name)
+  if (businessId !== undefined && others.length === 0) return businessId
+  throw new StartError(`The export is of ${name}: there is no such business, or several.`)
+}

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import fs from 'node:fs'
+import path from 'node:path'
+import { test, type TestContext } from 'node:test'
+import pg from 'pg'
+import { startFormerServer } from '../../src/database/former-server.ts'
+import { migrate } from '../../src/database/migrate.ts'
+import { runCommand } from '../support/command.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { debianPrograms } from '../support/installed-server.ts'
+import { skipLoudly } from '../support/programs.ts'
+
+const NOBODY = 65534
+
+async function run(url: string, statement: string) {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  return client.query(statement).finally(() => client.end())
+}
+
+/** An embedded database of the PostgreSQL of Debian, with one business. */
+async function makeFormer(t: TestContext, bin: string) {
+  const dataDir = temporaryFolder(t, 0o755)
+  const folder = path.join(dataDir, 'postgres')
+  fs.mkdirSync(folder, { mode: 0o700 })
+  const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
+  if (user.uid) fs.chownSync(folder, NOBODY, NOBODY)
+  const initdb = ['-D', folder, '-U', 'bellwether', '--auth=trust', '--encoding=UTF8', '--locale=C']
+  const made = spawnSync(path.join(bin, 'initdb'), [...initdb, '--no-sync'], { ...user, cwd: '/' })
+  assert.equal(made.status, 0, made.stderr.toString())
+  const server = await startFormerServer(folder, bin)
+  await run(server.url.replace('/bellwether?', '/postgres?'), 'create database bellwether')
+  await migrate(server.url)
+  await run(
+    server.url,
+    `insert into business (name, time_zone, created_date, created_user, modified_date, modified_user)
+     values ('Harbour Clinic', 'Europe/Berlin', now(), 'T', now(), 'T')`,
+  )
+  await server.stop()
+  return { dataDir, folder }
+}
+
+test('upgrade-database moves an embedded database of an older PostgreSQL, and a failure leaves it', async (t) => {
+  const bin = debianPrograms()
+  if (!bin) return skipLoudly(t, 'PostgreSQL of Debian is missing; "apt-get install postgresql"')
+  const { dataDir, folder } = await makeFormer(t, bin)
+  const settings = { DATA_DIR: dataDir }
+
+  const refused = await runCommand(['doctor'], settings)
+  assert.match(refused.stdout + refused.stderr, /upgrade-database/)
+  const empty = temporaryFolder(t)
+  const failed = await runCommand(['upgrade-database', '--programs', empty], settings)
+  assert.equal(failed.code, 2, failed.stderr)
+  const before = fs.readFileSync(path.join(folder, 'PG_VERSION'), 'utf8')
+
+  const { code, stdout, stderr } = await runCommand(
+    ['upgrade-database', '--programs', bin],
+    settings,
+  )
+  assert.equal(code, 0, stderr)
+  assert.match(stdout, /The database is of PostgreSQL \d+ now/)
+  assert.notEqual(fs.readFileSync(path.join(folder, 'PG_VERSION'), 'utf8'), before)
+  assert.equal(
+    fs.readFileSync(path.join(`${folder}-${before.trim()}`, 'PG_VERSION'), 'utf8'),
+    before,
+  )
+  assert.deepEqual(
+    fs.readdirSync(dataDir).filter((name) => name.endsWith('.backup')),
+    [],
+  )
+  const released = await runCommand(['release'], settings)
+  assert.match(released.stdout, /not held/)
+  const key = await runCommand(['create-key', 'proof', '--business', 'Harbour Clinic'], settings)
+  assert.doesNotMatch(key.stderr, /no business|There is no/)
+})
