@@ -1,8 +1,9 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import type { InputOf } from '../../src/client/client.ts'
-import type { EventAction } from '../../src/contract/event-action.ts'
+import type { EventAction, RecipientValue } from '../../src/contract/event-action.ts'
 import type { EventDefinition } from '../../src/contract/event-definition.ts'
 import type { Change, ObjectType } from '../../src/contract/event-type.ts'
+import { storedOf, type SaveRequest, type Stored } from '../records/kind.ts'
 import { automationsQuery } from './automations.ts'
 import { client } from './client.ts'
 import { queryClient } from './query-client.ts'
@@ -15,48 +16,31 @@ type Definition = Omit<EventDefinition, 'changes' | 'onlyIfStatus'> & {
 
 export type AutomationBody = InputOf<'createEventDefinition'>
 
-/** One automation with its version, for `If-Match`. */
-export type StoredAutomation = {
-  definition: Definition
-  actions: EventAction[]
-  etag: string | null
-}
-
-export const automationQuery = (eventDefnId: number) =>
-  queryOptions({
-    queryKey: ['automation', eventDefnId],
-    // The editor's copy must not change while the user edits; saving detects conflicts.
-    staleTime: Number.POSITIVE_INFINITY,
-    gcTime: 0,
-    queryFn: ({ signal }) => readAutomation(eventDefnId, signal),
-  })
+/** An automation with its actions, which its version covers. */
+export type StoredAutomation = { definition: Definition; actions: EventAction[] }
 
 export async function readAutomation(
   eventDefnId: number,
   signal?: AbortSignal,
-): Promise<StoredAutomation> {
-  const [{ body: definition, response }, { items }] = await Promise.all([
-    client
-      .getEventDefinition({ eventDefinitionId: eventDefnId, active: 'all' }, { signal })
-      .withResponse(),
-    client.listEventDefinitions({ active: 'all', eventDefnId, expand: 'actions' }, { signal }),
-  ])
-  const etag = response.headers.get('etag')
-  return { definition, actions: items[0]?.eventActions ?? [], etag }
+): Promise<Stored<StoredAutomation>> {
+  const { item, etag } = await storedOf(
+    client.getEventDefinition(
+      { eventDefinitionId: eventDefnId, active: 'all', expand: 'actions' },
+      { signal },
+    ),
+  )
+  return { item: { definition: item, actions: item.eventActions ?? [] }, etag }
 }
 
-/** Saves an automation. A stale `etag` is answered with 412. */
 export async function saveAutomation(
   body: AutomationBody,
-  etag: string | null,
-): Promise<StoredAutomation> {
-  const saved = await client.createEventDefinition(body, { ifMatch: etag })
-  const stored = await readAutomation(saved.eventDefnId)
-  queryClient.setQueryData(automationQuery(saved.eventDefnId).queryKey, stored)
-  void queryClient.invalidateQueries({ queryKey: automationsQuery.queryKey })
-  void queryClient.invalidateQueries({ queryKey: ['plan'] })
-  void queryClient.invalidateQueries({ queryKey: ['messages'] })
-  return stored
+  options: SaveRequest<object>['options'],
+): Promise<Stored<StoredAutomation>> {
+  const { eventDefnId } = await client.createEventDefinition(body, options)
+  for (const key of [automationsQuery.queryKey, ['plan'], ['messages']]) {
+    void queryClient.invalidateQueries({ queryKey: key })
+  }
+  return readAutomation(eventDefnId)
 }
 
 export async function deleteAutomation(eventDefnId: number) {
@@ -108,13 +92,31 @@ export const scheduledQuery = (eventDefnId: number) =>
 
 export type AboutObject = { objectType: ObjectType; objectId: number | string }
 
-/** The mail of a template about an object. */
-export const previewQuery = (emailTemplateId: number, about: AboutObject) =>
-  queryOptions({
-    queryKey: ['preview', emailTemplateId, about],
-    queryFn: ({ signal }) => client.previewEmailTemplate({ emailTemplateId, ...about }, { signal }),
+/** Staff and the business do not get the version that is in the language of the client. */
+const versionFor = (recipient?: RecipientValue | null) =>
+  recipient === 'staff' || recipient === 'business' ? 'this' : 'sent'
+
+/** The mail of a template about an object, as its recipient gets it; default: the client. */
+export const previewQuery = (
+  emailTemplateId: number,
+  about: AboutObject,
+  recipient?: RecipientValue | null,
+) => {
+  const version = versionFor(recipient)
+  return queryOptions({
+    queryKey: ['preview', emailTemplateId, about, version],
+    queryFn: ({ signal }) =>
+      client.previewEmailTemplate({ emailTemplateId, ...about, version }, { signal }),
   })
+}
 
 /** The address of the same mail for a frame; it has the content policy of mails. */
-export const previewAddress = (emailTemplateId: number, { objectType, objectId }: AboutObject) =>
-  `/emailTemplate/${emailTemplateId}/preview/html?${new URLSearchParams({ objectType, objectId: String(objectId) })}`
+export const previewAddress = (
+  emailTemplateId: number,
+  { objectType, objectId }: AboutObject,
+  recipient?: RecipientValue | null,
+) => {
+  const version = versionFor(recipient)
+  const search = new URLSearchParams({ objectType, objectId: String(objectId), version })
+  return `/emailTemplate/${emailTemplateId}/preview/html?${search}`
+}

@@ -1,11 +1,17 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import type { AnswerOf, InputOf } from '../../src/client/client.ts'
-import { client } from './client.ts'
+import { recordQuery } from '../records/editor.ts'
+import { pickFields, storedOf, type RecordKind } from '../records/kind.ts'
+import { all, client, MAX_PAGE } from './client.ts'
 import { queryClient } from './query-client.ts'
 
 export type Client = AnswerOf<'getClient'>
 
-export type ClientBody = InputOf<'createClient'>
+export type ClientFields = {
+  [name in 'firstName' | 'lastName' | 'emailAddress' | 'phone' | 'language' | 'timeZone']:
+    | string
+    | null
+} & { tags: Record<string, string[]> }
 
 export const nameOf = ({ firstName, lastName }: Pick<Client, 'firstName' | 'lastName'>) =>
   `${firstName} ${lastName}`
@@ -22,17 +28,43 @@ export const clientsQuery = (search: string) =>
     getNextPageParam: (page) => page.nextCursor ?? undefined,
   })
 
-export const clientQuery = (clientId: number) =>
-  queryOptions({
-    queryKey: ['clients', 'one', clientId],
-    queryFn: ({ signal }) => client.getClient({ clientId }, { signal }),
-  })
+export const clientKind: RecordKind<Client, ClientFields> = {
+  queryKey: ['clients'],
+  idOf: ({ clientId }) => clientId,
+  draftOf: pickFields<ClientFields>({
+    firstName: null,
+    lastName: null,
+    emailAddress: null,
+    phone: null,
+    language: null,
+    timeZone: null,
+    tags: {},
+  }),
+  read: (id, signal) => storedOf(client.getClient({ clientId: Number(id) }, { signal })),
+  save: async ({ id, changes, options }) => {
+    const clientId = id === undefined ? undefined : Number(id)
+    // Without a name the service says that it is required.
+    const body = { ...changes, clientId } as InputOf<'createClient'>
+    const saved = await storedOf(client.createClient(body, options))
+    await refresh()
+    return saved
+  },
+}
 
+export const clientQuery = (clientId: number) =>
+  queryOptions({ ...recordQuery(clientKind, clientId), select: ({ item }) => item })
+
+/** All appointments of a client, the earliest first. */
 export const clientAppointmentsQuery = (clientId: number) =>
   queryOptions({
     queryKey: ['clients', 'appointments', clientId],
     queryFn: ({ signal }) =>
-      client.listAppointments({ clientId, expand: 'names,messages', limit: 500 }, { signal }),
+      all(
+        client.listAppointments(
+          { clientId, expand: 'names,messages', limit: MAX_PAGE },
+          { signal },
+        ),
+      ),
   })
 
 /** Why an address gets no mail, or only transactional mail. */
@@ -44,14 +76,14 @@ export const suppressionsQuery = (emailAddress: string) =>
 
 export type Suppression = AnswerOf<'listSuppressions'>['items'][number]
 
-/** All suppressed addresses, or this one only. */
-export const suppressionListQuery = (emailAddress: string) =>
+/** All suppressed addresses, or those that contain the text. */
+export const suppressionListQuery = (text: string) =>
   infiniteQueryOptions({
-    queryKey: ['clients', 'suppressions', 'list', emailAddress],
+    queryKey: ['clients', 'suppressions', 'list', text],
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam, signal }) =>
       client.listSuppressions(
-        { limit: PAGE, cursor: pageParam, emailAddress: emailAddress || undefined },
+        { limit: PAGE, cursor: pageParam, text: text || undefined },
         { signal },
       ),
     getNextPageParam: (page) => page.nextCursor ?? undefined,
@@ -62,17 +94,18 @@ const refresh = () =>
     predicate: ({ queryKey }) => ['clients', 'calendar', 'messages'].includes(String(queryKey[0])),
   })
 
-/** A client with its version, for `If-Match`. */
-export async function readClient(clientId: number) {
-  const { body, response } = await client.getClient({ clientId }).withResponse()
-  return { client: body, etag: response.headers.get('etag') }
+/** Everything that is stored about a client. */
+export const readClientData = (clientId: number) => client.getClientData({ clientId })
+
+/** Overwrites all personal data of a client. */
+export async function eraseClient(clientId: number) {
+  await client.eraseClient({ clientId })
+  await queryClient.invalidateQueries()
 }
 
-/** Saves the given properties. A stale `etag` is answered with 412. */
-export async function saveClient(body: ClientBody, etag: string | null = null) {
-  const saved = await client.createClient(body, { ifMatch: etag })
+export async function addSuppression(body: InputOf<'createSuppression'>) {
+  await client.createSuppression(body)
   await refresh()
-  return saved
 }
 
 /** Removes every reason of the address. */

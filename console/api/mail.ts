@@ -1,4 +1,4 @@
-import { queryOptions } from '@tanstack/react-query'
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import type { AnswerOf } from '../../src/client/client.ts'
 import { all, client, MAX_PAGE } from './client.ts'
 import { emailQuery } from './messages.ts'
@@ -19,6 +19,24 @@ export async function checkMail(domains: SenderDomain[]) {
     ['mail', 'overview'].map((name) => queryClient.invalidateQueries({ queryKey: [name] })),
   )
 }
+
+/** How soon the service has tried the mail server, and the overview says what it found. */
+const TRIED_AFTER_MS = 3_000
+
+export async function retryMail() {
+  await client.retryMail()
+  await new Promise((resolve) => setTimeout(resolve, TRIED_AFTER_MS))
+  await queryClient.invalidateQueries({ queryKey: ['overview'] })
+}
+
+/** The mails that were not sent because no mail server is set, the newest first. */
+export const capturedQuery = infiniteQueryOptions({
+  queryKey: ['emails', 'captured'],
+  initialPageParam: undefined as string | undefined,
+  queryFn: ({ pageParam, signal }) =>
+    client.listEmails({ status: 'CAPTURED', limit: 50, cursor: pageParam }, { signal }),
+  getNextPageParam: (page) => page.nextCursor ?? undefined,
+})
 
 export const ANSWER_DAYS = 30
 const DAY_MS = 86_400_000

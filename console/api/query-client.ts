@@ -10,8 +10,13 @@ const isTransient = (error: unknown) =>
 
 /** Whether the request needs a session that has ended. A wrong password or key is another 401. */
 export const isSignedOut = (error: unknown) =>
-  error instanceof ProblemError &&
-  (error.code === 'missing-credential' || error.code === 'expired-session')
+  (error instanceof ProblemError &&
+    (error.code === 'missing-credential' || error.code === 'expired-session')) ||
+  isReplaced(error)
+
+/** Whether another person has signed in with this browser since the page was opened. */
+export const isReplaced = (error: unknown) =>
+  error instanceof ProblemError && error.code === 'other-session'
 
 export const queryClient = new QueryClient({
   queryCache: new QueryCache({

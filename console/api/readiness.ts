@@ -10,7 +10,7 @@ export const RETRY_MS = 10_000
 export type Readiness = 'well' | 'noMail' | 'unwell' | 'unreachable'
 
 /** Whether the service is ready. Also asked if the browser reports that it is offline. */
-export const readinessQuery = queryOptions({
+export const readinessQuery = queryOptions<Readiness>({
   queryKey: ['readiness'],
   networkMode: 'always',
   refetchInterval: ({ state }) => (state.data === 'unreachable' ? RETRY_MS : POLL_MS),

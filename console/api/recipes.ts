@@ -1,4 +1,6 @@
-import type { Recipe } from '../automations/recipes.ts'
+import { mailOf, type Recipe } from '../automations/recipes.ts'
+import { currentLanguage, t } from '../texts/translate.ts'
+import type { StoredAutomation } from './automation.ts'
 import { automationsQuery } from './automations.ts'
 import { client } from './client.ts'
 import { queryClient } from './query-client.ts'
@@ -7,25 +9,25 @@ import { freeName } from './templates.ts'
 
 /** Creates the mail and the paused automation of a recipe; returns the automation's id. */
 export async function createByRecipe(
-  { definition, mail }: Recipe,
+  recipe: Recipe,
   description: string,
   businessId: number,
 ): Promise<number> {
-  const { emailTemplateId } = await createTemplate(mail)
-  const action = {
-    actionType: 'SEND_EMAIL',
+  const { emailTemplateId } = await createTemplate(recipe)
+  const eventActions = (recipe.recipients ?? ['client']).map((value) => ({
+    actionType: 'SEND_EMAIL' as const,
     active: true,
     businessId,
     emailTemplateId,
-    recipient: { value: 'client' },
-  } as const
+    recipient: { value },
+  }))
   const body = {
     triggerMinutes: 0,
-    ...definition,
+    ...recipe.definition,
     businessId,
     description,
     active: false,
-    eventActions: [action],
+    eventActions,
   }
   try {
     const created = await client.createEventDefinition(body)
@@ -42,19 +44,32 @@ export async function createByRecipe(
   }
 }
 
-async function createTemplate({ templateName, subject, paragraphs, isNews }: Recipe['mail']) {
+/** Deletes the automation and the mail that a recipe created, if the user does not want them. */
+export async function discardRecipe({ definition, actions }: StoredAutomation) {
+  await client.deleteEventDefinition({ eventDefinitionId: definition.eventDefnId })
+  const templates = new Set(actions.map(({ emailTemplateId }) => emailTemplateId))
+  for (const emailTemplateId of templates) await client.deleteEmailTemplate({ emailTemplateId })
+  await Promise.all(
+    [setupQuery.queryKey, automationsQuery.queryKey, ['templates']].map((queryKey) =>
+      queryClient.invalidateQueries({ queryKey }),
+    ),
+  )
+}
+
+async function createTemplate(recipe: Recipe) {
+  const { templateName, subject, paragraphs } = mailOf(recipe)
   const { templates } = await queryClient.fetchQuery(setupQuery)
   const taken = new Set(templates.map((template) => template.templateName))
   const emailBody = [...paragraphs, '%BUSINESS_NAME%'].map((text) => `<p>${text}</p>`).join('\n')
   return client.createEmailTemplate({
     templateName: freeName(templateName, taken),
-    // The texts of recipes are English, and so must be the dates in them.
-    language: 'en',
+    // The dates in the mail must be in the language of its text.
+    language: currentLanguage(),
     subject,
     emailBody,
     fromName: '%BUSINESS_NAME%',
-    toAddress: '%CLIENT_EMAILADDRESS%',
-    ...(isNews ? { emailCategoryId: await newsCategoryId() } : {}),
+    ...(recipe.recipients ? {} : { toAddress: '%CLIENT_EMAILADDRESS%' }),
+    ...(recipe.isNews ? { emailCategoryId: await newsCategoryId() } : {}),
   })
 }
 
@@ -64,7 +79,7 @@ async function newsCategoryId(): Promise<number> {
   const known = items.find((category) => !category.transactional)
   if (known) return known.emailCategoryId
   const created = await client.createEmailCategory({
-    name: 'News and offers',
+    name: t('recipeMails.news'),
     code: 'NEWS',
     transactional: false,
   })

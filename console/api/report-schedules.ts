@@ -2,7 +2,7 @@ import type { AnswerOf } from '../../src/client/client.ts'
 import type { DimensionName } from '../../src/contract/report.ts'
 import { all, client, MAX_PAGE } from './client.ts'
 import type { ReportFilters } from './reports.ts'
-import { kindOf } from './setup-objects.ts'
+import { kindOf, numberOf } from './setup-objects.ts'
 
 export type ReportSchedule = AnswerOf<'getReportSchedule'>
 export type Frequency = ReportSchedule['frequency']
@@ -11,7 +11,16 @@ export type ReportRange = ReportSchedule['range']
 /** The properties that the form edits; undefined: not chosen yet. */
 export type ScheduleFields = Pick<
   ReportSchedule,
-  'name' | 'format' | 'locationId' | 'weekday' | 'dayOfMonth' | 'timeOfDay' | 'userIdList'
+  | 'name'
+  | 'format'
+  | 'locationId'
+  | 'weekday'
+  | 'dayOfMonth'
+  | 'timeOfDay'
+  | 'userIdList'
+  | 'addressList'
+  | 'skipIfEmpty'
+  | 'paused'
 > & {
   reportId: number | undefined
   filters: ReportFilters | null
@@ -29,10 +38,26 @@ export const scheduleKind = kindOf<ReportSchedule, ScheduleFields>({
   shownIn: [KEY],
   idOf: ({ reportScheduleId }) => reportScheduleId,
   list: (signal) => all(client.listReportSchedules({ limit: MAX_PAGE }, { signal })),
-  read: ({ reportScheduleId }, signal) =>
-    client.getReportSchedule({ reportScheduleId }, { signal }),
-  save: (item, body, ifMatch) =>
-    client.createReportSchedule({ ...body, reportScheduleId: item?.reportScheduleId }, { ifMatch }),
+  empty: {
+    name: null,
+    reportId: undefined,
+    format: 'pdf',
+    filters: null,
+    groupBy: null,
+    locationId: null,
+    frequency: undefined,
+    weekday: null,
+    dayOfMonth: null,
+    timeOfDay: '07:00',
+    range: undefined,
+    userIdList: [],
+    addressList: [],
+    skipIfEmpty: false,
+    paused: false,
+  },
+  read: (id, signal) => client.getReportSchedule({ reportScheduleId: Number(id) }, { signal }),
+  save: ({ id, changes, options }) =>
+    client.createReportSchedule({ ...changes, reportScheduleId: numberOf(id) }, options),
   setActive: ({ reportScheduleId }, active) =>
     active
       ? client.createReportSchedule({ reportScheduleId, active })

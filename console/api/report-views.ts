@@ -3,7 +3,7 @@ import type { DimensionName } from '../../src/contract/report.ts'
 import { all, client, MAX_PAGE } from './client.ts'
 import type { ReportFilters } from './reports.ts'
 import type { Session } from './session.ts'
-import { kindOf } from './setup-objects.ts'
+import { kindOf, numberOf } from './setup-objects.ts'
 
 export type ReportView = AnswerOf<'getReportView'>
 
@@ -22,9 +22,17 @@ export const viewKind = kindOf<ReportView, ViewFields>({
   shownIn: [KEY],
   idOf: ({ reportViewId }) => reportViewId,
   list: (signal) => all(client.listReportViews({ limit: MAX_PAGE }, { signal })),
-  read: ({ reportViewId }, signal) => client.getReportView({ reportViewId }, { signal }),
-  save: (item, body, ifMatch) =>
-    client.createReportView({ ...body, reportViewId: item?.reportViewId }, { ifMatch }),
+  empty: {
+    name: '',
+    shared: false,
+    reportId: undefined,
+    filters: null,
+    groupBy: null,
+    locationId: null,
+  },
+  read: (id, signal) => client.getReportView({ reportViewId: Number(id) }, { signal }),
+  save: ({ id, changes, options }) =>
+    client.createReportView({ ...changes, reportViewId: numberOf(id) }, options),
   setActive: ({ reportViewId }, active) =>
     active
       ? client.createReportView({ reportViewId, active })

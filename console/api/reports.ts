@@ -56,11 +56,13 @@ export const reportPageQuery = (request: PrintRequest) =>
 
 const POLL_MS = 500
 
+type OnProgress = (share: number) => void
+
 /** Prints a file in the background. `onProgress` gets the share of its rows that are done. */
-export async function printFile(
+export async function printInBackground(
   { days, ...body }: PrintRequest,
   format: ReportFormat,
-  onProgress: (share: number) => void,
+  onProgress: OnProgress,
 ) {
   const started = await client.printReport(body, {
     query: { ...days, format },
@@ -70,10 +72,19 @@ export async function printFile(
   for (;;) {
     const { status, statusReason, rowsDone, rowsTotal } = await readRun(runId)
     if (status === 'FAILED') throw new Error(statusReason ?? status)
-    if (status === 'COMPLETED') break
+    if (status === 'COMPLETED') return runId
     onProgress(rowsTotal ? rowsDone / rowsTotal : 0)
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   }
+}
+
+/** Prints a file and fetches it. */
+export async function printFile(
+  request: PrintRequest,
+  format: ReportFormat,
+  onProgress: OnProgress,
+) {
+  const runId = await printInBackground(request, format, onProgress)
   const { body: file, response } = await client.getReportRunFile({ runId }).withResponse()
   const name = /filename="([^"]+)"/.exec(response.headers.get('content-disposition') ?? '')?.[1]
   return { name: name ?? `report.${format}`, file }

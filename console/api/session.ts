@@ -1,7 +1,7 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import type { Session } from '../../src/client/client.ts'
-import { client } from './client.ts'
-import { isSignedOut, queryClient } from './query-client.ts'
+import { client, expectUser } from './client.ts'
+import { isReplaced, isSignedOut, queryClient } from './query-client.ts'
 
 export type { Session }
 
@@ -16,7 +16,9 @@ export const sessionQuery = queryOptions({
   staleTime: 60_000,
   queryFn: async ({ signal }): Promise<Session | null> => {
     try {
-      return await client.getSession({}, { signal })
+      const session = await client.getSession({}, { signal })
+      expectUser(session.userId)
+      return session
     } catch (error) {
       if (isSignedOut(error) && !queryClient.getQueryData(queryKey)) return null
       throw error
@@ -24,8 +26,12 @@ export const sessionQuery = queryOptions({
   },
 })
 
-/** Whether the session ended while the page was open. */
-export const useHasSessionEnded = () => isSignedOut(useQuery(sessionQuery).error)
+/** Whether the session ended while the page was open, or another person's session replaced it. */
+export function useEndOfSession(): 'ended' | 'replaced' | undefined {
+  const { error } = useQuery(sessionQuery)
+  if (isReplaced(error)) return 'replaced'
+  return isSignedOut(error) ? 'ended' : undefined
+}
 
 /** The signed-in user, for routes. A session that has ended is asked for again. */
 export async function findSession(): Promise<Session | null> {
@@ -38,6 +44,10 @@ export async function findSession(): Promise<Session | null> {
   })
 }
 
+/** The business of the signed-in user, for requests. */
+export const signedInBusinessId = () =>
+  queryClient.getQueryData<Session>(queryKey)?.business.businessId ?? 0
+
 /** For pages that need a session: the router has checked that there is one. */
 export function useSession(): Session {
   const { data } = useQuery(sessionQuery)
@@ -48,12 +58,21 @@ export function useSession(): Session {
 export async function signIn(credentials: { username: string; password: string }) {
   const session = await client.signIn(credentials)
   queryClient.clear()
+  expectUser(session.userId)
   queryClient.setQueryData(sessionQuery.queryKey, session)
   return session
+}
+
+/** Stores the language of the signed-in user. */
+export async function saveLanguage(language: Session['language']) {
+  await client.chooseLanguage({ language })
+  const change = (session: Session | null | undefined) => session && { ...session, language }
+  queryClient.setQueryData<Session | null>(queryKey, change)
 }
 
 export async function signOut() {
   await client.signOut()
   queryClient.clear()
+  expectUser(undefined)
   queryClient.setQueryData(sessionQuery.queryKey, null)
 }

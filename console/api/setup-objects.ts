@@ -1,5 +1,12 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { Answer } from '../../src/client/client.ts'
+import {
+  pickFields,
+  storedOf,
+  type RecordId,
+  type RecordKind,
+  type SaveRequest,
+} from '../records/kind.ts'
 import { all, client, MAX_PAGE } from './client.ts'
 import { queryClient } from './query-client.ts'
 import type { Location, Professional, Service, StatusName } from './setup.ts'
@@ -11,11 +18,10 @@ export type SetupItem = {
   modifiedDate: number | null
 }
 
-/** One object with its version, for `If-Match`. */
-export type Stored<Item> = { item: Item; etag: string | null }
-
 /** A kind of object that a form edits: how it is listed, read and saved. */
-export type SetupKind<Item extends SetupItem, Fields> = ReturnType<typeof kindOf<Item, Fields>>
+export type SetupKind<Item extends SetupItem, Fields extends object> = ReturnType<
+  typeof kindOf<Item, Fields>
+>
 
 /** The properties that the forms edit. */
 export type LocationFields = Pick<
@@ -24,7 +30,13 @@ export type LocationFields = Pick<
 >
 export type StaffFields = Pick<
   Professional,
-  'firstName' | 'lastName' | 'emailAddress' | 'locationIdList' | 'workingHours' | 'timeZone'
+  | 'firstName'
+  | 'lastName'
+  | 'emailAddress'
+  | 'locationIdList'
+  | 'workingHours'
+  | 'workingExceptions'
+  | 'timeZone'
 >
 export type ServiceFields = Pick<Service, 'name' | 'durationMinutes' | 'price' | 'currency'>
 export type StatusFields = Pick<
@@ -41,9 +53,17 @@ export const locationKind = kindOf<Location, LocationFields>({
   shownIn: SHOWING_SETUP,
   idOf: ({ locationId }) => locationId,
   list: (signal) => all(client.listLocations({ limit: MAX_PAGE, active: 'all' }, { signal })),
-  read: ({ locationId }, signal) => client.getLocation({ locationId }, { signal }),
-  save: (item, body, ifMatch) =>
-    client.createLocation({ ...body, locationId: item?.locationId }, { ifMatch }),
+  empty: {
+    name: '',
+    address: null,
+    phone: null,
+    emailAddress: null,
+    timeZone: null,
+    directions: null,
+  },
+  read: (id, signal) => client.getLocation({ locationId: Number(id) }, { signal }),
+  save: ({ id, changes, options }) =>
+    client.createLocation({ ...changes, locationId: numberOf(id) }, options),
   setActive: ({ locationId }, active) => client.createLocation({ locationId, active }),
 })
 
@@ -53,9 +73,18 @@ export const staffKind = kindOf<Professional, StaffFields>({
   shownIn: SHOWING_SETUP,
   idOf: ({ professionalId }) => professionalId,
   list: (signal) => all(client.listMembersOfStaff({ limit: MAX_PAGE, active: 'all' }, { signal })),
-  read: ({ professionalId }, signal) => client.getMemberOfStaff({ professionalId }, { signal }),
-  save: (item, body, ifMatch) =>
-    client.createMemberOfStaff({ ...body, professionalId: item?.professionalId }, { ifMatch }),
+  empty: {
+    firstName: '',
+    lastName: '',
+    emailAddress: null,
+    locationIdList: [],
+    workingHours: [],
+    workingExceptions: [],
+    timeZone: null,
+  },
+  read: (id, signal) => client.getMemberOfStaff({ professionalId: Number(id) }, { signal }),
+  save: ({ id, changes, options }) =>
+    client.createMemberOfStaff({ ...changes, professionalId: numberOf(id) }, options),
   setActive: ({ professionalId }, active) => client.createMemberOfStaff({ professionalId, active }),
 })
 
@@ -65,9 +94,10 @@ export const serviceKind = kindOf<Service, ServiceFields>({
   shownIn: SHOWING_SETUP,
   idOf: ({ reasonId }) => reasonId,
   list: (signal) => all(client.listServices({ limit: MAX_PAGE, active: 'all' }, { signal })),
-  read: ({ reasonId }, signal) => client.getService({ reasonId }, { signal }),
-  save: (item, body, ifMatch) =>
-    client.createService({ ...body, reasonId: item?.reasonId }, { ifMatch }),
+  empty: { name: '', durationMinutes: null, price: null, currency: null },
+  read: (id, signal) => client.getService({ reasonId: Number(id) }, { signal }),
+  save: ({ id, changes, options }) =>
+    client.createService({ ...changes, reasonId: numberOf(id) }, options),
   setActive: ({ reasonId }, active) => client.createService({ reasonId, active }),
 })
 
@@ -87,14 +117,16 @@ export const statusKind = kindOf<StatusName, StatusFields>({
   shownIn: SHOWING_SETUP,
   idOf: ({ objectType, status }) => `${objectType}/${status}`,
   list: (signal) => client.listStatuses({}, { signal }),
-  read: ({ objectType, status }, signal) => client.getStatus({ objectType, status }, { signal }),
-  save: (item, body, ifMatch) =>
+  empty: NEW_STATUS,
+  hasEffects: true,
+  read: (id, signal) => client.getStatus(statusKeyOf(String(id)), { signal }),
+  save: ({ id, changes, options }) =>
     client.createStatus(
-      item
-        ? { ...body, objectType: item.objectType, status: item.status }
-        : // A removed one of this name comes back, with the properties of the form.
-          { ...NEW_STATUS, ...body, active: true },
-      { ifMatch },
+      id === undefined
+        ? // A removed one of this name comes back, with the properties of the form.
+          { ...NEW_STATUS, ...changes, active: true }
+        : { ...changes, ...statusKeyOf(String(id)) },
+      options,
     ),
   setActive: ({ objectType, status }, active) =>
     active
@@ -102,64 +134,75 @@ export const statusKind = kindOf<StatusName, StatusFields>({
       : client.deleteStatus({ objectType, status }),
 })
 
-type Calls<Item, Fields> = {
+/** `CALENDAR/OPEN` */
+function statusKeyOf(id: string) {
+  const [objectType, status] = id.split(/\/(.*)/s) as [StatusName['objectType'], string]
+  return { objectType, status }
+}
+
+export const numberOf = (id: RecordId | undefined) => (id === undefined ? undefined : Number(id))
+
+type Calls<Item, Fields extends object> = {
   name: string
   queryKey: string[]
   /** The first parts of the keys of the queries that show such objects: a save refreshes them. */
   shownIn: string[]
-  idOf: (item: Item) => number | string
+  idOf: (item: Item) => RecordId
+  /** The fields of a new one. */
+  empty: Fields
+  hasEffects?: boolean
   /** Also the inactive ones. */
   list: (signal: AbortSignal) => Promise<Item[]>
-  read: (item: Item, signal?: AbortSignal) => Answer<Item>
-  save: (item: Item | undefined, body: Partial<Fields>, ifMatch: string | null) => Promise<Item>
+  read: (id: RecordId, signal?: AbortSignal) => Answer<Item>
+  save: (request: SaveRequest<Fields>) => Answer<Item>
   setActive: (item: Item, active: boolean) => Promise<unknown>
 }
 
-export function kindOf<Item extends SetupItem, Fields>({
+export function kindOf<Item extends SetupItem, Fields extends object>({
   name,
   queryKey,
   shownIn,
-  idOf,
+  empty,
   list,
   read,
   save,
   setActive,
+  ...rest
 }: Calls<Item, Fields>) {
   const refresh = () =>
     queryClient.invalidateQueries({
       predicate: (query) => shownIn.includes(String(query.queryKey[0])),
     })
-  const readStored = async (item: Item, signal?: AbortSignal): Promise<Stored<Item>> => {
-    const { body, response } = await read(item, signal).withResponse()
-    return { item: body, etag: response.headers.get('etag') }
-  }
-  const saveAndRefresh = async (
-    item: Item | undefined,
-    body: Partial<Fields>,
-    etag: string | null,
-  ) => {
-    const saved = await save(item, body, etag)
-    await refresh()
-    return saved
+  const record: RecordKind<Item, Fields> = {
+    ...rest,
+    queryKey: ['setup-form', name],
+    draftOf: pickFields(empty),
+    read: (id, signal) => storedOf(read(id, signal)),
+    save: async (request) => {
+      const saved = await storedOf(save(request))
+      await refresh()
+      return saved
+    },
   }
   return {
+    ...record,
     name,
-    idOf,
-    read: readStored,
     listQuery: queryOptions({
       queryKey,
       queryFn: ({ signal }) => list(signal),
     }),
-    oneQuery: (item: Item) =>
-      queryOptions({
-        queryKey: ['setup-form', name, idOf(item)],
-        // The form's copy must not change while the user edits; saving detects conflicts.
-        staleTime: Number.POSITIVE_INFINITY,
-        gcTime: 0,
-        queryFn: ({ signal }) => readStored(item, signal),
-      }),
-    /** Creates one without an item. A stale `etag` is answered with 412. */
-    save: saveAndRefresh,
+    /** Saves properties of one outside of a form, or a new one. */
+    write: async (item: Item | undefined, changes: Partial<Fields>) => {
+      const base = record.draftOf(item)
+      const { item: saved } = await record.save({
+        id: item && rest.idOf(item),
+        draft: { ...base, ...changes },
+        base,
+        changes,
+        options: { ifMatch: null },
+      })
+      return saved
+    },
     saveActive: (item: Item, active: boolean) => setActive(item, active).then(refresh),
   }
 }

@@ -17,6 +17,20 @@ export type Setup = {
   statuses: StatusName[]
 }
 
+/** The deactivated locations and staff, who may still have appointments. */
+export const formerSetupQuery = queryOptions({
+  queryKey: ['setup', 'former'],
+  staleTime: 60_000,
+  queryFn: async ({ signal }): Promise<Pick<Setup, 'locations' | 'professionals'>> => {
+    const page = { limit: MAX_PAGE, active: 'false' } as const
+    const [locations, professionals] = await Promise.all([
+      all(client.listLocations(page, { signal })),
+      all(client.listMembersOfStaff(page, { signal })),
+    ])
+    return { locations, professionals }
+  },
+})
+
 export const setupQuery = queryOptions({
   queryKey: ['setup'],
   staleTime: 60_000,

@@ -3,12 +3,12 @@ import { queryClient } from './query-client.ts'
 import { signIn } from './session.ts'
 
 /**
- * The operator's key while the page is open; it is never stored. Only the first run uses it, to
- * create a business.
+ * The operator's key while the page is open; it is never stored. The first run uses it to create a
+ * business, and the page of a restored database to release it.
  */
 let operatorKey: string | undefined
 
-const asOperator = () => ({ headers: { authorization: `Bearer ${operatorKey}` } })
+export const asOperator = () => ({ headers: { authorization: `Bearer ${operatorKey}` } })
 
 export const hasOperatorKey = () => operatorKey !== undefined
 
@@ -25,14 +25,27 @@ export async function acceptOperatorKey(key: string) {
 
 export type NewBusiness = { businessId: number; name: string; timeZone: string }
 
-export const makeBusiness = (business: { name: string; timeZone: string }) =>
-  client.createBusiness(business, asOperator())
+/** The new business that has no owner yet, so that a reload continues with it. */
+const UNFINISHED = 'bellwether.start'
+
+export async function makeBusiness(business: { name: string; timeZone: string }) {
+  const { businessId, name, timeZone } = await client.createBusiness(business, asOperator())
+  sessionStorage.setItem(UNFINISHED, JSON.stringify({ businessId, name, timeZone }))
+  return { businessId, name, timeZone }
+}
+
+/** The business that was created in this tab and has no owner yet. */
+export function findUnfinished() {
+  const stored = sessionStorage.getItem(UNFINISHED)
+  return stored === null ? undefined : (JSON.parse(stored) as NewBusiness)
+}
 
 type FirstPerson = { username: string; emailAddress: string | null; password: string }
 
 /** Creates the owner of a new business and signs them in. */
 export async function makeOwner(businessId: number, person: FirstPerson) {
   await client.createUserOfBusiness({ businessId, ...person, role: 'OWNER' }, asOperator())
+  sessionStorage.removeItem(UNFINISHED)
   const { username, password } = person
   await signIn({ username, password })
 }

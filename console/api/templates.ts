@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { AnswerOf, InputOf } from '../../src/client/client.ts'
 import type { ObjectType } from '../../src/contract/event-type.ts'
+import { pickFields, storedOf, type RecordKind } from '../records/kind.ts'
 import type { AboutObject } from './automation.ts'
 import { all, client, MAX_PAGE } from './client.ts'
 import { queryClient } from './query-client.ts'
@@ -10,10 +11,11 @@ export type TemplateBody = InputOf<'createEmailTemplate'>
 export type TokenGroup = AnswerOf<'listTokens'>[number]
 export type Preview = AnswerOf<'previewEmailTemplate'>
 
+/** All templates, also those that are off. */
 export const templatesQuery = queryOptions({
   queryKey: ['templates', 'list'],
   queryFn: ({ signal }): Promise<Template[]> =>
-    all(client.listEmailTemplates({ limit: MAX_PAGE }, { signal })),
+    all(client.listEmailTemplates({ limit: MAX_PAGE, active: 'all' }, { signal })),
 })
 
 export const categoriesQuery = queryOptions({
@@ -22,26 +24,50 @@ export const categoriesQuery = queryOptions({
   queryFn: ({ signal }) => all(client.listEmailCategories({ limit: MAX_PAGE }, { signal })),
 })
 
-/** One template with its version, for `If-Match`. */
-export type StoredTemplate = { template: Template; etag: string | null }
+/** The fields of a template that its page edits, in its order. */
+const FIELDS = {
+  templateName: '',
+  language: null,
+  emailCategoryId: null,
+  fromName: null,
+  fromAddress: null,
+  toName: null,
+  toAddress: null,
+  ccAddress: null,
+  bccAddress: null,
+  replyToAddress: null,
+  subject: '',
+  emailBody: '',
+  emailBodyText: null,
+  emailBecause: null,
+  noHeader: false,
+}
 
-export const templateQuery = (emailTemplateId: number) =>
-  queryOptions({
-    queryKey: ['template', emailTemplateId],
-    // The editor's copy must not change while the user edits; saving detects conflicts.
-    staleTime: Number.POSITIVE_INFINITY,
-    gcTime: 0,
-    queryFn: ({ signal }) => readTemplate(emailTemplateId, signal),
-  })
+export type TemplateFields = Pick<Template, keyof typeof FIELDS>
 
-export async function readTemplate(
-  emailTemplateId: number,
-  signal?: AbortSignal,
-): Promise<StoredTemplate> {
-  const { body, response } = await client
-    .getEmailTemplate({ emailTemplateId }, { signal })
-    .withResponse()
-  return { template: body, etag: response.headers.get('etag') }
+export const templateKind: RecordKind<Template, TemplateFields> = {
+  queryKey: ['template'],
+  idOf: ({ emailTemplateId }) => emailTemplateId,
+  draftOf: pickFields<TemplateFields>(FIELDS),
+  read: (id, signal) =>
+    storedOf(client.getEmailTemplate({ emailTemplateId: Number(id) }, { signal })),
+  save: async ({ id, base, changes, options }) => {
+    const emailTemplateId = id === undefined ? undefined : Number(id)
+    const saved = await storedOf(
+      client.createEmailTemplate({ ...changes, emailTemplateId }, options),
+    )
+    if (changes.templateName !== undefined) await renameVariants(base.templateName, saved.item)
+    void refreshLists()
+    return saved
+  },
+}
+
+/** Variants have the same name: they are renamed together. */
+async function renameVariants(before: string, { templateName }: Template) {
+  for (const variant of await queryClient.ensureQueryData(templatesQuery)) {
+    if (variant.templateName !== before) continue
+    await client.createEmailTemplate({ emailTemplateId: variant.emailTemplateId, templateName })
+  }
 }
 
 async function refreshLists() {
@@ -52,16 +78,11 @@ async function refreshLists() {
   )
 }
 
-/** Saves a template. A stale `etag` is answered with 412. */
-export async function saveTemplate(
-  body: TemplateBody,
-  etag: string | null = null,
-): Promise<StoredTemplate> {
-  const saved = await client.createEmailTemplate(body, { ifMatch: etag })
-  const stored = await readTemplate(saved.emailTemplateId)
-  queryClient.setQueryData(templateQuery(saved.emailTemplateId).queryKey, stored)
-  void refreshLists()
-  return stored
+/** Saves properties of a template outside of its page, or a new template. */
+export async function saveTemplate(body: TemplateBody): Promise<Template> {
+  const saved = await client.createEmailTemplate(body)
+  await refreshLists()
+  return saved
 }
 
 /** "Reminder", "Reminder (2)". Templates of the same name are variants of one. */

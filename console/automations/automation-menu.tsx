@@ -1,19 +1,17 @@
-import { ActionIcon, Button, Menu, Modal } from '@mantine/core'
+import { ActionIcon, Menu } from '@mantine/core'
 import {
   IconDots,
   IconPencil,
   IconPlayerPause,
   IconPlayerPlay,
   IconTrash,
-} from '@tabler/icons-react'
-import { useMutation } from '@tanstack/react-query'
+} from '../components/icons.tsx'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
-import { deleteAutomation } from '../api/automation.ts'
-import { switchAutomation, type Automation } from '../api/automations.ts'
+import { useTranslation } from '../texts/translate.ts'
+import type { Automation } from '../api/automations.ts'
 import { useSession } from '../api/session.ts'
-import { ErrorMessage } from '../components/error-message.tsx'
+import { EffectWindow, type AutomationAction } from './effect-window.tsx'
 
 type Props = { automation: Automation; label: string }
 
@@ -22,7 +20,7 @@ export function AutomationMenu({ automation, label }: Props) {
   const { t } = useTranslation()
   const navigate = useNavigate()
   const { functions } = useSession()
-  const [isAsking, setAsking] = useState(false)
+  const [action, setAction] = useState<AutomationAction>()
   const { eventDefnId, active } = automation
   const canEdit = functions.includes('EDIT_DEFINITIONS')
   const Toggle = active ? IconPlayerPause : IconPlayerPlay
@@ -54,14 +52,14 @@ export function AutomationMenu({ automation, label }: Props) {
             <>
               <Menu.Item
                 leftSection={<Toggle size={15} />}
-                onClick={() => void switchAutomation(automation, !active)}
+                onClick={() => setAction(active ? 'switchOff' : 'switchOn')}
               >
                 {t(active ? 'automationMenu.pause' : 'automationMenu.resume')}
               </Menu.Item>
               <Menu.Item
                 color="clay"
                 leftSection={<IconTrash size={15} />}
-                onClick={() => setAsking(true)}
+                onClick={() => setAction('delete')}
               >
                 {t('automationMenu.delete')}
               </Menu.Item>
@@ -69,40 +67,14 @@ export function AutomationMenu({ automation, label }: Props) {
           )}
         </Menu.Dropdown>
       </Menu>
-      {isAsking && (
-        <DeleteWindow automation={automation} label={label} onClose={() => setAsking(false)} />
+      {action && (
+        <EffectWindow
+          action={action}
+          automation={automation}
+          label={label}
+          onClose={() => setAction(undefined)}
+        />
       )}
     </>
-  )
-}
-
-/** Says how many scheduled messages will be cancelled. */
-function DeleteWindow({ automation, label, onClose }: Props & { onClose: () => void }) {
-  const { t } = useTranslation()
-  const count = automation.activity?.waiting ?? 0
-  const remove = useMutation({
-    mutationFn: () => deleteAutomation(automation.eventDefnId),
-    onSuccess: onClose,
-  })
-  return (
-    <Modal opened onClose={onClose} title={t('automationMenu.deleteTitle')} centered>
-      <p className="serif" style={{ marginTop: 0, fontSize: 16 }} dir="auto">
-        {label}
-      </p>
-      <p className="soft">{t('automationMenu.deleteText', { count })}</p>
-      {remove.error && (
-        <p role="alert" className="clay small">
-          <ErrorMessage error={remove.error} />
-        </p>
-      )}
-      <div className="row" style={{ justifyContent: 'flex-end' }}>
-        <Button variant="default" onClick={onClose} data-autofocus>
-          {t('automationMenu.keep')}
-        </Button>
-        <Button color="clay" loading={remove.isPending} onClick={() => remove.mutate()}>
-          {t('automationMenu.deleteButton', { count })}
-        </Button>
-      </div>
-    </Modal>
   )
 }

@@ -1,23 +1,24 @@
 import { Select } from '@mantine/core'
-import { IconAlertTriangle, IconBraces, IconMoonStars } from '@tabler/icons-react'
+import { IconAlertTriangle, IconBraces, IconMoonStars } from '../components/icons.tsx'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState, type ReactNode } from 'react'
-import { Trans, useTranslation } from 'react-i18next'
+import { Trans } from '../texts/trans.tsx'
+import { useTranslation } from '../texts/translate.ts'
 import type { Backtest } from '../../src/contract/forecast.ts'
 import { backtestQuery, type AutomationBody } from '../api/automation.ts'
 import { ProblemError } from '../../src/client/client.ts'
+import { addDays } from '../components/days.ts'
 import { Failure, Loading } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
 import classes from './editor.module.css'
 
 const PERIODS = ['30', '90', '365']
-const DAY_MS = 86_400_000
 
 /** The messages that the draft would have sent in the last days. */
 export function useBacktest(body: AutomationBody, days: number) {
   const format = useTimeFormat()
-  const now = Date.now()
-  const query = backtestQuery(body, format.isoDay(now - days * DAY_MS), format.isoDay(now))
+  const today = format.isoDay(Date.now())
+  const query = backtestQuery(body, addDays(today, -days), today)
   return useQuery({ ...query, placeholderData: keepPreviousData })
 }
 

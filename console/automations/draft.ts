@@ -1,17 +1,26 @@
-import i18next from 'i18next'
+import { t } from '../texts/translate.ts'
 import type { EventAction, RecipientValue } from '../../src/contract/event-action.ts'
 import type { DefinitionObjectType } from '../../src/contract/event-definition.ts'
 import type { Change, EventType } from '../../src/contract/event-type.ts'
-import type { AutomationBody, StoredAutomation } from '../api/automation.ts'
+import {
+  readAutomation,
+  saveAutomation,
+  type AutomationBody,
+  type StoredAutomation,
+} from '../api/automation.ts'
+import { signedInBusinessId } from '../api/session.ts'
 import type { Setup } from '../api/setup.ts'
+import { tagsInWords } from '../components/tags.ts'
+import type { Difference } from '../records/changes.ts'
+import type { RecordKind } from '../records/kind.ts'
 import {
   readTags,
   sentenceOf,
   statusLabel,
   type DescribedDefinition,
+  type OccasionKey,
   type Word,
 } from './sentence.ts'
-import type { Difference } from '../components/difference.ts'
 
 export type DraftMail = {
   eventActionId?: number
@@ -27,6 +36,7 @@ export type Draft = DescribedDefinition & {
   description: string | null
   offsetMode: 'ELAPSED' | 'CALENDAR'
   latePolicy: 'SKIP' | 'SEND'
+  allowPast: boolean
   changes?: Change[] | null | undefined
   onlyIfStatus?: string[] | null | undefined
   mails: DraftMail[]
@@ -44,6 +54,7 @@ const STORED_FIELDS = [
   'triggerAnchor',
   'offsetMode',
   'latePolicy',
+  'allowPast',
   'oldStatus',
   'newStatus',
   'locationIdList',
@@ -54,7 +65,7 @@ const STORED_FIELDS = [
   'onlyIfStatus',
 ] as const satisfies (keyof Draft)[]
 
-export function draftOf({ definition, actions }: StoredAutomation): Draft {
+function draftOf({ definition, actions }: StoredAutomation): Draft {
   const stored = STORED_FIELDS.map((field) => [field, definition[field]])
   return {
     ...(Object.fromEntries(stored) as Omit<Draft, 'mails'>),
@@ -75,13 +86,14 @@ export const newDraft = (): Draft => ({
   objectType: 'CALENDAR',
   active: true,
   description: null,
-  eventType: OCCASIONS.APPT_REMINDER_START!.eventType,
+  eventType: OCCASIONS.APPT_REMINDER_START.eventType,
   triggerMonths: 0,
   triggerHours: -24,
   triggerMinutes: 0,
   triggerAnchor: 'START',
   offsetMode: 'CALENDAR',
   latePolicy: 'SKIP',
+  allowPast: false,
   oldStatus: null,
   newStatus: null,
   locationIdList: [],
@@ -91,12 +103,16 @@ export const newDraft = (): Draft => ({
   mails: [MAIL_TO_CHOOSE],
 })
 
-/** The body that saves a draft; `base` is what is stored. */
-export function bodyOf(draft: Draft, base: Draft | undefined, businessId: number): AutomationBody {
-  const { mails, eventType, ...definition } = draft
-  const isOtherKind = base && base.objectType !== draft.objectType
+/** The body that saves a draft; `base` is what is stored, if it is. */
+export function bodyOf(draft: Draft, base: Draft): AutomationBody {
+  const { eventType, mails: _mails, ...definition } = draft
+  const businessId = signedInBusinessId()
+  const isOtherKind = base.eventDefnId !== undefined && base.objectType !== draft.objectType
+  const mails = withActionIds(draft.mails, base.mails)
   const kept = new Set(mails.map(({ eventActionId }) => eventActionId))
-  const removed = base?.mails.filter(({ eventActionId }) => !kept.has(eventActionId)) ?? []
+  const removed = base.mails.filter(
+    ({ eventActionId }) => eventActionId !== undefined && !kept.has(eventActionId),
+  )
   return {
     ...definition,
     businessId,
@@ -109,6 +125,31 @@ export function bodyOf(draft: Draft, base: Draft | undefined, businessId: number
       ...removed.map(({ eventActionId }) => ({ eventActionId, active: false })),
     ],
   }
+}
+
+/** A mail that was chosen before its automation was stored is the stored one, not another. */
+const withActionIds = (mails: DraftMail[], stored: DraftMail[]) =>
+  mails.map((mail) => {
+    const isSame = (one: DraftMail) =>
+      one.emailTemplateId === mail.emailTemplateId && one.recipient.value === mail.recipient.value
+    const isTaken = (one: DraftMail) =>
+      mails.some(({ eventActionId }) => eventActionId === one.eventActionId)
+    const eventActionId =
+      mail.eventActionId ?? stored.find((one) => isSame(one) && !isTaken(one))?.eventActionId
+    return eventActionId === undefined ? mail : { ...mail, eventActionId }
+  })
+
+export const automationKind: RecordKind<StoredAutomation, Draft> = {
+  queryKey: ['automation'],
+  idOf: ({ definition }) => definition.eventDefnId,
+  draftOf: (stored) => (stored ? draftOf(stored) : newDraft()),
+  read: (id, signal) => readAutomation(Number(id), signal),
+  save: ({ draft, base, options }) => saveAutomation(bodyOf(draft, base), options),
+  settings: [
+    ['triggerMonths', 'triggerHours', 'triggerMinutes'],
+    ['eventType', 'objectType', 'triggerAnchor', 'changes', 'oldStatus', 'newStatus'],
+  ],
+  hasEffects: true,
 }
 
 export type Occasion = {
@@ -137,7 +178,7 @@ const occasion = (
 })
 
 /** The occasions of automations, by the key of their text. */
-export const OCCASIONS: Record<string, Occasion> = {
+export const OCCASIONS: Record<OccasionKey, Occasion> = {
   APPT_CREATED: occasion(1, 'APPT_CREATED', 'CALENDAR'),
   APPT_CHANGED: occasion(2, 'APPT_CHANGED', 'CALENDAR'),
   APPT_CHANGED_TIME: occasion(2, 'APPT_CHANGED', 'CALENDAR', { changes: ['TIME'] }),
@@ -182,26 +223,6 @@ export function withOccasion(
   }
 }
 
-const isEqual = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
-
-/** Fields that form one setting. Merging must not mix those of two versions. */
-const SETTINGS: (keyof Draft)[][] = [
-  ['triggerMonths', 'triggerHours', 'triggerMinutes'],
-  ['eventType', 'objectType', 'triggerAnchor', 'changes', 'oldStatus', 'newStatus'],
-]
-
-/** Keeps my changes; everything else is as the other user saved it. */
-export function mergeDrafts(base: Draft, mine: Draft, theirs: Draft): Draft {
-  const isMine = (key: keyof Draft) =>
-    (SETTINGS.find((keys) => keys.includes(key)) ?? [key]).some(
-      (part) => !isEqual(mine[part], base[part]),
-    )
-  const keys = Object.keys({ ...theirs, ...mine }) as (keyof Draft)[]
-  return Object.fromEntries(keys.map((key) => [key, (isMine(key) ? mine : theirs)[key]])) as Draft
-}
-
-const t = i18next.t.bind(i18next)
-
 /** The differences in the order of the page. `key` is the word of the sentence, if it is one. */
 export function differences(from: Draft, to: Draft, setup: Setup): Difference[] {
   const before = wordsOf(from, setup)
@@ -228,15 +249,14 @@ function wordsOf(draft: Draft, setup: Setup): Map<string, string> {
   words.set('name', draft.description ?? t('editor.nameNone'))
   words.set('mode', draft.offsetMode === 'CALENDAR' ? t('editor.byCalendar') : t('editor.byClock'))
   words.set('late', t(draft.latePolicy === 'SEND' ? 'editor.lateSend' : 'editor.lateSkip'))
+  words.set('past', t(draft.allowPast ? 'editor.pastSend' : 'editor.pastSkip'))
   words.set('tags', tagWords(draft.filterTagMapJson))
   words.set('onlyIf', onlyIfWords(draft, setup))
   return words
 }
 
 export const tagWords = (filterTagMapJson: string | null) =>
-  Object.entries(readTags(filterTagMapJson))
-    .map(([tag, values]) => `${tag}: ${values.join(', ')}`)
-    .join('; ') || t('editor.tagsNone')
+  tagsInWords(readTags(filterTagMapJson)) || t('editor.tagsNone')
 
 export const onlyIfWords = ({ onlyIfStatus, eventType }: Draft, setup: Setup) =>
   onlyIfStatus?.map((status) => statusLabel(setup, eventType.objectType, status)).join(', ') ||

@@ -7,19 +7,20 @@ import {
   SegmentedControl,
   Select,
 } from '@mantine/core'
-import { IconPlus, IconTrash } from '@tabler/icons-react'
-import { Trans, useTranslation } from 'react-i18next'
+import { IconPlus, IconTrash } from '../components/icons.tsx'
+import { Trans } from '../texts/trans.tsx'
+import { useTranslation } from '../texts/translate.ts'
 import type { RecipientValue } from '../../src/contract/event-action.ts'
 import type { Change, ObjectType } from '../../src/contract/event-type.ts'
 import type { Setup } from '../api/setup.ts'
-import { OCCASIONS, withOccasion, type Draft, type DraftMail } from './draft.ts'
+import { OCCASIONS, withOccasion, type Draft, type DraftMail, type Occasion } from './draft.ts'
 import classes from './editor.module.css'
-import { TagFields } from './tag-fields.tsx'
+import { FilterTags } from './filter-tags.tsx'
 import {
   changeName,
   occasionKey,
-  occasionText,
   timingWords,
+  type OccasionKey,
   type Unit,
   type Word,
 } from './sentence.ts'
@@ -84,7 +85,7 @@ function DrawerFields({ word, ...props }: DrawerProps & { word: Word }) {
         />
       )
     case 'tags':
-      return <TagFields {...props} />
+      return <FilterTags {...props} />
     case 'recipient':
       return <RecipientDrawer {...props} mail={word.mail ?? 0} />
     case 'template':
@@ -196,21 +197,21 @@ const GROUPS = ['CALENDAR', 'CLASS_SCHEDULE', 'INVITATION', 'RECALL', 'DISCLAIME
 
 function OccasionDrawer({ draft, onChange }: DrawerProps) {
   const { t } = useTranslation()
-  const keys = Object.keys(OCCASIONS)
+  const occasions = Object.entries(OCCASIONS) as [OccasionKey, Occasion][]
   return (
     <Radio.Group
       aria-label={t('editor.occasion.title')}
       value={occasionKey(draft)}
-      onChange={(key) => onChange(withOccasion(draft, OCCASIONS[key]!))}
+      onChange={(key) => onChange(withOccasion(draft, OCCASIONS[key as OccasionKey]))}
     >
       <div className={classes.occasions}>
         {GROUPS.map((group) => (
           <div key={group} className="column" style={{ gap: 9 }}>
             <span className="eyebrow">{t(`editor.occasionGroups.${group}`)}</span>
-            {keys
-              .filter((key) => OCCASIONS[key]!.eventType.objectType === group)
-              .map((key) => (
-                <Radio key={key} size="xs" value={key} label={occasionText(key)} />
+            {occasions
+              .filter(([, { eventType }]) => eventType.objectType === group)
+              .map(([key]) => (
+                <Radio key={key} size="xs" value={key} label={t(`editor.occasions.${key}`)} />
               ))}
           </div>
         ))}
@@ -221,8 +222,8 @@ function OccasionDrawer({ draft, onChange }: DrawerProps) {
 
 /** The changes that an event can be narrowed to. */
 const CHANGES: Record<ObjectType, Change[]> = {
-  CALENDAR: ['TIME', 'STAFF', 'LOCATION', 'SERVICE', 'CLIENT', 'STATUS'],
-  CLASS_SCHEDULE: ['TIME', 'STAFF', 'LOCATION', 'SERVICE', 'STUDENTS', 'STATUS'],
+  CALENDAR: ['TIME', 'STAFF', 'LOCATION', 'SERVICE', 'CLIENT', 'STATUS', 'ANSWER'],
+  CLASS_SCHEDULE: ['TIME', 'STAFF', 'LOCATION', 'SERVICE', 'STUDENTS', 'STATUS', 'ANSWER'],
   INVITATION: ['EXPIRY', 'CLIENT', 'STATUS'],
   RECALL: [],
   DISCLAIMER: ['CLIENT', 'STATUS'],

@@ -1,11 +1,11 @@
 import { Checkbox, Radio, TextInput } from '@mantine/core'
-import { IconChevronDown } from '@tabler/icons-react'
+import { IconChevronDown } from '../components/icons.tsx'
 import { useState, type ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
 import type { Setup } from '../api/setup.ts'
 import { onlyIfWords, tagWords, type Draft } from './draft.ts'
 import classes from './editor.module.css'
-import { TagFields } from './tag-fields.tsx'
+import { FilterTags } from './filter-tags.tsx'
 
 type Props = {
   draft: Draft
@@ -20,6 +20,8 @@ export function FinePrint({ draft, setup, changed, onChange }: Props) {
   const change = onChange ?? (() => undefined)
   const isLateSent = draft.latePolicy === 'SEND'
   const isReminder = draft.eventType.eventCategory === 'REMINDER'
+  const isOfVisit = ['CALENDAR', 'CLASS_SCHEDULE'].includes(draft.eventType.objectType)
+  const announcesVisit = isOfVisit && !isReminder && !draft.oldStatus && !draft.newStatus
   const row = (key: string) => ({ isChanged: changed.has(key), isFixed: !onChange })
   return (
     <section aria-label={t('editor.finePrint')}>
@@ -67,13 +69,31 @@ export function FinePrint({ draft, setup, changed, onChange }: Props) {
           </Radio.Group>
         </Row>
       )}
+      {announcesVisit && (
+        <Row
+          label={t('editor.past')}
+          value={t(draft.allowPast ? 'editor.pastSend' : 'editor.pastSkip')}
+          {...row('past')}
+        >
+          <Radio.Group
+            aria-label={t('editor.past')}
+            value={draft.allowPast ? 'SEND' : 'SKIP'}
+            onChange={(value) => change({ ...draft, allowPast: value === 'SEND' })}
+          >
+            <div className={classes.checks}>
+              <Radio size="xs" value="SKIP" label={t('editor.pastSkip')} />
+              <Radio size="xs" value="SEND" label={t('editor.pastSend')} />
+            </div>
+          </Radio.Group>
+        </Row>
+      )}
       {draft.onlyIfStatus !== undefined && (
         <Row label={t('editor.onlyIf')} value={onlyIfWords(draft, setup)} {...row('onlyIf')}>
           <OnlyIfFields draft={draft} setup={setup} onChange={change} />
         </Row>
       )}
       <Row label={t('editor.tags')} value={tagWords(draft.filterTagMapJson)} {...row('tags')}>
-        <TagFields draft={draft} onChange={change} />
+        <FilterTags draft={draft} onChange={change} />
       </Row>
     </section>
   )

@@ -1,8 +1,9 @@
 import { ActionIcon, Select } from '@mantine/core'
-import { IconChevronLeft, IconChevronRight, IconPaperclip } from '@tabler/icons-react'
+import { IconChevronLeft, IconChevronRight, IconPaperclip } from '../components/icons.tsx'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
+import type { RecipientValue } from '../../src/contract/event-action.ts'
 import type { ObjectType } from '../../src/contract/event-type.ts'
 import type { Forecast } from '../../src/contract/forecast.ts'
 import {
@@ -26,8 +27,8 @@ export function MailPreview({ draft, body, plan }: Props) {
   const format = useTimeFormat()
   const examples = useExamples(draft, body, plan)
   const [chosen, setChosen] = useState<string>()
-  const emailTemplateId = draft.mails.find((mail) => mail.emailTemplateId !== null)?.emailTemplateId
-  if (!emailTemplateId) return <p className="soft small">{t('editor.mail.choose')}</p>
+  const mail = draft.mails.find(({ emailTemplateId }) => emailTemplateId !== null)
+  if (!mail?.emailTemplateId) return <p className="soft small">{t('editor.mail.choose')}</p>
   if (!examples) return <Loading lines={5} />
   if (examples.length === 0) {
     return <Empty title={t('editor.mail.noExample')}>{t('editor.mail.noExampleHint')}</Empty>
@@ -73,21 +74,26 @@ export function MailPreview({ draft, body, plan }: Props) {
           <IconChevronRight size={17} />
         </ActionIcon>
       </div>
-      <Mail emailTemplateId={emailTemplateId} about={example} />
+      <Mail
+        emailTemplateId={mail.emailTemplateId}
+        recipient={mail.recipient.value}
+        about={example}
+      />
     </section>
   )
 }
 
 type MailProps = {
   emailTemplateId: number
+  recipient: RecipientValue
   about: { objectType: ObjectType; objectId: number | string }
 }
 
-function Mail({ emailTemplateId, about: { objectType, objectId } }: MailProps) {
+function Mail({ emailTemplateId, recipient, about: { objectType, objectId } }: MailProps) {
   const { t } = useTranslation()
   const about = { objectType, objectId }
   const { data, error, refetch } = useQuery({
-    ...previewQuery(emailTemplateId, about),
+    ...previewQuery(emailTemplateId, about, recipient),
     placeholderData: keepPreviousData,
   })
   if (error && !data) return <Failure error={error} onRetry={() => void refetch()} />
@@ -116,7 +122,7 @@ function Mail({ emailTemplateId, about: { objectType, objectId } }: MailProps) {
       </header>
       <MailFrame
         title={t('editor.mail.frame')}
-        address={previewAddress(emailTemplateId, about)}
+        address={previewAddress(emailTemplateId, about, recipient)}
         className={classes.frame}
       />
       {files.length > 0 && (

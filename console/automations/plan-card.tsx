@@ -1,7 +1,7 @@
-import { IconArrowRight } from '@tabler/icons-react'
+import { IconArrowRight } from '../components/icons.tsx'
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { formatNumber, useTranslation } from '../texts/translate.ts'
 import type { Forecast } from '../../src/contract/forecast.ts'
 import { ProblemError } from '../../src/client/client.ts'
 import { planSamplesQuery, type AutomationBody } from '../api/automation.ts'
@@ -86,7 +86,7 @@ export function PlanFigures({ plan }: { plan: Forecast }) {
       {KINDS.map((kind) => (
         <span key={kind} className="row" style={{ gap: 5 }}>
           <Mark mark={MARKS[kind]} size={10} />
-          <b>{plan[kind].toLocaleString()}</b> {t(`editor.plan.${kind}`)}
+          <b>{formatNumber(plan[kind])}</b> {t(`editor.plan.${kind}`)}
         </span>
       ))}
     </button>
@@ -97,7 +97,7 @@ function Figure({ count, mark, label }: { count: number; mark: MarkName; label: 
   return (
     <div>
       <div className={classes.figure} data-none={count === 0 || undefined}>
-        {count.toLocaleString()}
+        {formatNumber(count)}
       </div>
       <div className="row soft tiny" style={{ gap: 6 }}>
         <Mark mark={mark} size={10} />

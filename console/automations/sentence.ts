@@ -1,7 +1,9 @@
-import i18next from 'i18next'
 import type { EventAction } from '../../src/contract/event-action.ts'
 import type { EventDefinition } from '../../src/contract/event-definition.ts'
 import type { Setup } from '../api/setup.ts'
+import type { enPages } from '../texts/en-pages.ts'
+import type { TextKey } from '../texts/keys.ts'
+import { findText, listAlternatives, t, textOr } from '../texts/translate.ts'
 
 /** The words of a sentence that can be changed. Words about a mail also have its index. */
 export type WordName =
@@ -48,12 +50,13 @@ export type DescribedMail = {
   recipient: Pick<EventAction['recipient'], 'value'>
 }
 
-const t = i18next.t.bind(i18next)
 const plain = (text: string): SentencePart => ({ kind: 'plain', text })
+const chosen = (text: string, word: Word): SentencePart => ({ kind: 'chosen', text, word })
+const open = (text: string, word: Word): SentencePart => ({ kind: 'open', text, word })
 
 /**
  * "2 days before an appointment at Zürich, mail the client Reminder." The editor also shows
- * words that are not chosen yet.
+ * words that are not chosen yet. Each language has its own order of the words.
  */
 export function sentenceOf(
   definition: DescribedDefinition,
@@ -61,15 +64,24 @@ export function sentenceOf(
   setup: Setup,
   { isEditor = false } = {},
 ): SentencePart[] {
-  const mailed = mailParts(mails, setup)
-  return [
-    { kind: 'chosen', text: timingWords(definition), word: { name: 'timing' } },
-    ...occasionParts(definition, setup, isEditor),
-    ...filterParts(definition, setup, isEditor),
-    ...mailed,
-    // The name of a mail can end the sentence: "How was it?"
-    ...(/[.?!]$/.test(mailed.at(-1)!.text) ? [] : [plain('.')]),
-  ]
+  const parts = compose(mails.length > 0 ? 'sentence.whole' : 'sentence.withoutMail', {
+    timing: [chosen(timingWords(definition), { name: 'timing' })],
+    occasion: occasionParts(definition, setup, isEditor),
+    filters: filterParts(definition, setup, isEditor),
+    mails: mails.flatMap((mail, place) => mailParts(mail, place, setup)),
+  })
+  // The name of a mail can end the sentence: "How was it?"
+  return /[.?!]$/.test(parts.at(-1)!.text) ? parts : [...parts, plain('.')]
+}
+
+/** The text of a key with parts in place of its values. */
+function compose(key: TextKey, slots: Record<string, SentencePart[]>): SentencePart[] {
+  // The pieces are: text, name of a slot, text, …
+  return findText(key)
+    .split(/\{\{(\w+)\}\}/)
+    .flatMap((piece, i) =>
+      i % 2 === 1 ? slots[piece]! : piece.trim() ? [plain(piece.trim())] : [],
+    )
 }
 
 /** The same as text, for labels and search. */
@@ -102,17 +114,20 @@ export function timingWords({ triggerMonths, triggerHours, triggerMinutes }: Off
 }
 
 /** Names an occasion in the texts: the event type, with the anchor or the kind of change. */
-export function occasionKey({ eventType, triggerAnchor, changes }: DescribedDefinition): string {
+export function occasionKey({
+  eventType,
+  triggerAnchor,
+  changes,
+}: DescribedDefinition): OccasionKey {
   const name = eventType.eventType
   if (name === 'APPT_REMINDER' || name === 'CLASS_SCHEDULE_REMINDER') {
     return `${name}_${triggerAnchor}`
   }
-  const isMove = name.endsWith('_CHANGED') && changes?.length === 1 && changes[0] === 'TIME'
-  return isMove && i18next.exists(`sentence.occasions.${name}_TIME`) ? `${name}_TIME` : name
+  const isMove = changes?.length === 1 && changes[0] === 'TIME'
+  if (isMove && (name === 'APPT_CHANGED' || name === 'CLASS_SCHEDULE_CHANGED'))
+    return `${name}_TIME`
+  return name as OccasionKey
 }
-
-export const occasionText = (key: string) =>
-  t(`sentence.occasions.${key}` as 'sentence.occasions.RECALL')
 
 /** The event, or the object that the mail reminds of. */
 function occasionParts(
@@ -120,51 +135,40 @@ function occasionParts(
   setup: Setup,
   isEditor: boolean,
 ): SentencePart[] {
-  const { eventType, newStatus, oldStatus, changes } = definition
+  const { eventType, newStatus, oldStatus } = definition
   const word: Word = { name: 'occasion' }
   const key = occasionKey(definition)
   const isChange = key.endsWith('_CHANGED')
-  const changed = isChange ? changeParts(changes ?? []) : []
+  const changes = isChange ? (definition.changes ?? []) : []
   const asksForStatus = isChange && (newStatus !== null || oldStatus !== null)
-  if (!asksForStatus && changed.length === 0) {
+  if (!asksForStatus && changes.length === 0) {
     return [
-      { kind: 'plain', text: occasionText(key), word },
+      { kind: 'plain', text: t(`sentence.occasions.${key}`), word },
       ...(isEditor && isChange ? [open(t('sentence.inAnyWay'), { name: 'status' })] : []),
     ]
   }
-  const object = t(`sentence.objects.${eventType.objectType}`)
-  const status = asksForStatus ? statusParts(definition, setup) : []
-  const joined = changed.length > 0 && asksForStatus ? [plain(t('sentence.andMail'))] : []
-  return [{ kind: 'plain', text: object, word }, ...changed, ...joined, ...status]
+  const statusWord: Word = { name: 'status' }
+  const label = (status: string | null) =>
+    status === null ? [] : [chosen(statusLabel(setup, eventType.objectType, status), statusWord)]
+  const happening = [
+    ...(changes.length > 0 ? ['changed'] : []),
+    ...(asksForStatus ? [isStatus(newStatus) ? 'becomes' : 'leaves'] : []),
+    ...(asksForStatus && isStatus(oldStatus) ? ['from'] : []),
+  ].join('_') as Happening
+  return compose(`sentence.happenings.${happening}`, {
+    object: [{ kind: 'plain', text: t(`sentence.objects.${eventType.objectType}`), word }],
+    changes: [chosen(listAlternatives(changes.map(changeName)), statusWord)],
+    leaves: [{ kind: 'plain', text: t('sentence.leaves'), word: statusWord }],
+    status: label(newStatus),
+    before: label(oldStatus),
+  })
 }
 
-/** "changes its time or location" */
-function changeParts(changes: readonly string[]): SentencePart[] {
-  if (changes.length === 0) return []
-  const text = listed(changes.map((change) => changeName(change)))
-  return [plain(t('sentence.changesIts')), { kind: 'chosen', text, word: { name: 'status' } }]
-}
+/** What the sentence says about a change. */
+type Happening = keyof (typeof enPages)['sentence']['happenings']
+export type OccasionKey = keyof (typeof enPages)['sentence']['occasions']
 
-export const changeName = (change: string) =>
-  t(`sentence.changes.${change}` as 'sentence.changes.TIME')
-
-const open = (text: string, word: Word): SentencePart => ({ kind: 'open', text, word })
-
-function statusParts(
-  { eventType, newStatus, oldStatus }: DescribedDefinition,
-  setup: Setup,
-): SentencePart[] {
-  const word: Word = { name: 'status' }
-  const label = (status: string) => statusLabel(setup, eventType.objectType, status)
-  return [
-    ...(isStatus(newStatus)
-      ? [plain(t('sentence.becomes')), { kind: 'chosen' as const, text: label(newStatus), word }]
-      : [{ kind: 'plain' as const, text: t('sentence.leaves'), word }]),
-    ...(isStatus(oldStatus)
-      ? [plain(t('sentence.from')), { kind: 'chosen' as const, text: label(oldStatus), word }]
-      : []),
-  ]
-}
+export const changeName = (change: string) => textOr(`sentence.changes.${change}`, change)
 
 const isStatus = (status: string | null): status is string => status !== null && status !== '*'
 
@@ -180,24 +184,30 @@ function filterParts(
   isEditor: boolean,
 ): SentencePart[] {
   const { eventType, locationIdList, professionalIdList, reasonIdList } = definition
-  const parts: SentencePart[] = []
-  const isPlaced = PLACED.has(eventType.objectType)
-  const add = (name: WordName, joining: string, names: string[], none?: string) => {
-    const word: Word = { name }
-    const start = plain(isEditor ? `, ${joining}` : joining)
-    if (names.length > 0) parts.push(start, { kind: 'chosen', text: listed(names), word })
-    else if (isEditor && isPlaced && none) parts.push(start, open(none, word))
-  }
-  const locations = locationIdList.map((id) => nameOf.location(setup, id))
-  const staff = professionalIdList.map((id) => nameOf.professional(setup, id))
-  const services = reasonIdList.map((id) => nameOf.service(setup, id))
-  add('locations', t('sentence.at'), locations, t('sentence.anyLocation'))
-  add('staff', t('sentence.with'), staff, t('sentence.anyStaff'))
-  add('services', t('sentence.for'), services, t('sentence.anyService'))
-  for (const [tag, values] of Object.entries(readTags(definition.filterTagMapJson))) {
-    add('tags', t('sentence.tagged', { tag }), values)
-  }
-  return parts
+  const filters = [
+    ['locations', locationIdList.map((id) => nameOf.location(setup, id))],
+    ['staff', professionalIdList.map((id) => nameOf.professional(setup, id))],
+    ['services', reasonIdList.map((id) => nameOf.service(setup, id))],
+  ] as const
+  const showsOpen = isEditor && PLACED.has(eventType.objectType)
+  const comma = isEditor ? [plain(',')] : []
+  const placed = filters.flatMap(([name, names]) => {
+    if (names.length > 0) {
+      const slots = { names: [chosen(listAlternatives(names), { name })] }
+      return [...comma, ...compose(`sentence.filters.${name}`, slots)]
+    }
+    if (!showsOpen) return []
+    const slots = { any: [open(t(`sentence.any.${name}`), { name })] }
+    return [...comma, ...compose(`sentence.withoutFilter.${name}`, slots)]
+  })
+  const tagged = Object.entries(readTags(definition.filterTagMapJson)).flatMap(([tag, values]) => [
+    ...comma,
+    ...compose('sentence.filters.tags', {
+      tag: [plain(tag)],
+      names: [chosen(listAlternatives(values), { name: 'tags' })],
+    }),
+  ])
+  return [...placed, ...tagged]
 }
 
 const nameOf = {
@@ -215,27 +225,23 @@ const nameOf = {
 export const readTags = (filterTagMapJson: string | null): Record<string, string[]> =>
   filterTagMapJson ? JSON.parse(filterTagMapJson) : {}
 
-function mailParts(mails: DescribedMail[], setup: Setup): SentencePart[] {
-  if (mails.length === 0) return [plain(t('sentence.nothingYet'))]
-  return mails.flatMap(({ emailTemplateId, recipient }, mail): SentencePart[] => [
-    plain(t(mail === 0 ? 'sentence.mail' : 'sentence.andMail')),
-    {
-      kind: 'chosen',
-      text: t(`sentence.recipients.${recipient.value}`),
-      word: { name: 'recipient', mail },
-    },
-    emailTemplateId === null
-      ? open(t('sentence.chooseMail'), { name: 'template', mail })
-      : {
-          kind: 'template',
-          text: templateName(setup, emailTemplateId),
-          word: { name: 'template', mail },
-        },
-  ])
-}
+const mailParts = (
+  { emailTemplateId, recipient }: DescribedMail,
+  mail: number,
+  setup: Setup,
+): SentencePart[] =>
+  compose(mail === 0 ? 'sentence.firstMail' : 'sentence.nextMail', {
+    recipient: [chosen(t(`sentence.recipients.${recipient.value}`), { name: 'recipient', mail })],
+    template: [
+      emailTemplateId === null
+        ? open(t('sentence.chooseMail'), { name: 'template', mail })
+        : {
+            kind: 'template',
+            text: templateName(setup, emailTemplateId),
+            word: { name: 'template', mail },
+          },
+    ],
+  })
 
 const templateName = (setup: Setup, id: number) =>
   setup.templates.find((one) => one.emailTemplateId === id)?.templateName ?? `#${id}`
-
-const listed = (names: string[]) =>
-  new Intl.ListFormat(i18next.language, { type: 'disjunction' }).format(names)

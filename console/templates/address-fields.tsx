@@ -1,6 +1,6 @@
 import { type Editor } from '@tiptap/react'
 import { useState, type ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
 import { faultAt } from '../components/faults.ts'
 import type { Draft, LineName } from './draft.ts'
 import { LineField } from './line-field.tsx'

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { type Editor } from '@tiptap/react'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
 import { faultAt } from '../components/faults.ts'
 import { BodyEditor } from './body-editor.tsx'
 import { textOfHtml } from './body-html.ts'

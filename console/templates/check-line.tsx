@@ -1,6 +1,6 @@
-import { IconAlertTriangle, IconCheck } from '@tabler/icons-react'
+import { IconAlertTriangle, IconCheck } from '../components/icons.tsx'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
 import { checkQuery, type TemplateBody } from '../api/templates.ts'
 import classes from './template.module.css'
 
@@ -33,7 +33,7 @@ export function CheckLine({ emailTemplateId, changes, onShow }: Props) {
     <div className={classes.check} role="status" data-warning>
       <IconAlertTriangle size={15} className="amber" aria-hidden />
       <span className="grow">
-        {warnings.map(({ token, detail, objects, of }) => (
+        {warnings.map(({ token, detail, objects = 0, of = 0 }) => (
           <span key={token ?? detail} className={classes.warning}>
             {token === undefined ? (
               detail

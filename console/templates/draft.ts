@@ -1,78 +1,33 @@
-import i18next from 'i18next'
+import { t } from '../texts/translate.ts'
 import type { ObjectType } from '../../src/contract/event-type.ts'
 import type { Automation } from '../api/automations.ts'
-import type { Template } from '../api/setup.ts'
-import type { TemplateBody } from '../api/templates.ts'
-import type { Difference } from '../components/difference.ts'
+import type { TemplateFields as Draft } from '../api/templates.ts'
+import type { Words } from '../records/changes.ts'
 import { languageName } from './languages.ts'
 
-/** The fields of a template that the page edits, in its order. */
-const FIELDS = [
-  'templateName',
-  'language',
-  'emailCategoryId',
-  'fromName',
-  'fromAddress',
-  'toName',
-  'toAddress',
-  'ccAddress',
-  'bccAddress',
-  'replyToAddress',
-  'subject',
-  'emailBody',
-  'emailBodyText',
-  'emailBecause',
-  'noHeader',
-] as const
-type Field = (typeof FIELDS)[number]
-
-export type Draft = Pick<Template, Field>
+export type { Draft }
 
 /** The fields that are one line of text with tokens. */
 export type LineName = Exclude<
-  Field,
+  keyof Draft,
   'templateName' | 'language' | 'emailCategoryId' | 'emailBody' | 'emailBodyText' | 'noHeader'
 >
 
-export const draftOf = (template: Template): Draft =>
-  Object.fromEntries(FIELDS.map((field) => [field, template[field]])) as Draft
-
-/** The changed fields, as the body of a save or of a preview. */
-export const changesOf = (base: Draft, draft: Draft): TemplateBody =>
-  Object.fromEntries(
-    FIELDS.filter((field) => draft[field] !== base[field]).map((field) => [field, draft[field]]),
-  )
-
-/** Keeps my changes; everything else is as the other user saved it. */
-export const mergeDrafts = (base: Draft, mine: Draft, theirs: Draft): Draft => ({
-  ...theirs,
-  ...(changesOf(base, mine) as Partial<Draft>),
-})
-
-/** The differences in the order of the page, in words. */
-export function differences(
-  from: Draft,
-  to: Draft,
-  categories: { emailCategoryId: number; name: string }[],
-): Difference[] {
-  const wordsOf = (draft: Draft, field: Field) => {
+/** How the page names the fields and writes their values. */
+export const wordsOf = (categories: { emailCategoryId: number; name: string }[]): Words<Draft> => ({
+  label: (field) => t(`template.fields.${field}`),
+  value: (field, draft) => {
     if (field === 'language') {
-      return draft.language ? languageName(draft.language) : i18next.t('template.everyLanguage')
+      return draft.language ? languageName(draft.language) : t('template.everyLanguage')
     }
     if (field === 'emailCategoryId') {
       const id = draft.emailCategoryId
-      return categories.find((category) => category.emailCategoryId === id)?.name ?? '–'
+      return categories.find((category) => category.emailCategoryId === id)?.name ?? ''
     }
-    if (field === 'noHeader') return i18next.t(draft.noHeader ? 'template.yes' : 'template.no')
-    return draft[field] ?? '–'
-  }
-  return FIELDS.filter((field) => from[field] !== to[field]).map((field) => ({
-    key: field,
-    label: i18next.t(`template.fields.${field}`),
-    from: wordsOf(from, field),
-    to: wordsOf(to, field),
-  }))
-}
+    if (field === 'noHeader') return t(draft.noHeader ? 'template.yes' : 'template.no')
+    return draft[field] ?? ''
+  },
+})
 
 /** The automations that send a template, or one of the same name, of which it is a variant. */
 export const automationsOf = (ids: ReadonlySet<number>, automations: Automation[]) =>

@@ -1,12 +1,11 @@
 import { Button, Menu } from '@mantine/core'
-import { IconLanguage, IconPlus } from '@tabler/icons-react'
+import { IconLanguage, IconPlus } from '../components/icons.tsx'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
 import { useSession } from '../api/session.ts'
 import type { Template } from '../api/setup.ts'
-import { clientLanguagesQuery, saveTemplate } from '../api/templates.ts'
-import { draftOf } from './draft.ts'
+import { clientLanguagesQuery, saveTemplate, templateKind } from '../api/templates.ts'
 import { COMMON_LANGUAGES, languageName, primaryLanguage } from './languages.ts'
 import classes from './template.module.css'
 import { ErrorMessage } from '../components/error-message.tsx'
@@ -16,12 +15,13 @@ const DEFAULT_LANGUAGE = 'en'
 
 type Props = { template: Template; variants: Template[]; canEdit: boolean }
 
-/** Creates a copy in another language and opens it. */
+/** Creates a copy in another language and opens it. It is inactive, so that no client gets it yet. */
 function useNewVariant(template: Template) {
   const navigate = useNavigate()
   return useMutation({
-    mutationFn: (language: string) => saveTemplate({ ...draftOf(template), language }),
-    onSuccess: ({ template: { emailTemplateId } }) =>
+    mutationFn: (language: string) =>
+      saveTemplate({ ...templateKind.draftOf(template), language, active: false }),
+    onSuccess: ({ emailTemplateId }) =>
       navigate({
         to: '/templates/$emailTemplateId',
         params: { emailTemplateId: String(emailTemplateId) },
@@ -64,6 +64,7 @@ export function LanguageBar({ template, variants, canEdit }: Props) {
             aria-current={variant === template ? 'page' : undefined}
           >
             {labelOf(variant)}
+            {!variant.active && <span className="faint">{t('template.draft')}</span>}
           </Link>
         ))}
       {canEdit && (

@@ -6,22 +6,22 @@ import {
   IconPencil,
   IconPlayerPlay,
   IconTrash,
-} from '@tabler/icons-react'
+} from '../components/icons.tsx'
 import { useMutation } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
 import type { Template } from '../api/setup.ts'
 import {
   deactivateTemplate,
   freeName,
   saveTemplate,
+  templateKind,
   templatesQuery,
-  type StoredTemplate,
 } from '../api/templates.ts'
 import { queryClient } from '../api/query-client.ts'
-import { draftOf } from './draft.ts'
 import { ErrorMessage } from '../components/error-message.tsx'
+import { ActivateWindow } from './activate-window.tsx'
 
 type Props = {
   template: Template
@@ -33,20 +33,16 @@ type Props = {
   /** Forgets the unsaved changes. */
   onDiscard?: (() => void) | undefined
   /** After it was set inactive or active again. */
-  onSwitched?: (stored: StoredTemplate | undefined) => void
+  onSwitched?: () => void
 }
 
 /** The actions on a template. */
 export function TemplateMenu(props: Props) {
   const { template, automations, canEdit, isInList, onDiscard, onSwitched } = props
   const { t } = useTranslation()
-  const [isAsking, setAsking] = useState(false)
+  const [asking, setAsking] = useState<'activate' | 'deactivate'>()
   const open = useOpenTemplate()
   const copy = useMutation({ mutationFn: () => copyTemplate(template), onSuccess: open })
-  const restore = useMutation({
-    mutationFn: () => saveTemplate({ emailTemplateId: template.emailTemplateId, active: true }),
-    onSuccess: (stored) => onSwitched?.(stored),
-  })
   if (!canEdit && !isInList) return null
   return (
     <>
@@ -63,7 +59,7 @@ export function TemplateMenu(props: Props) {
         </Menu.Target>
         <Menu.Dropdown>
           {isInList && (
-            <Menu.Item leftSection={<IconPencil size={15} />} onClick={() => open({ template })}>
+            <Menu.Item leftSection={<IconPencil size={15} />} onClick={() => open(template)}>
               {t('templateMenu.open')}
             </Menu.Item>
           )}
@@ -81,24 +77,35 @@ export function TemplateMenu(props: Props) {
             <Menu.Item
               color="clay"
               leftSection={<IconTrash size={15} />}
-              onClick={() => setAsking(true)}
+              onClick={() => setAsking('deactivate')}
             >
               {t('templateMenu.deactivate')}
             </Menu.Item>
           )}
           {canEdit && !template.active && (
-            <Menu.Item leftSection={<IconPlayerPlay size={15} />} onClick={() => restore.mutate()}>
+            <Menu.Item
+              leftSection={<IconPlayerPlay size={15} />}
+              onClick={() => setAsking('activate')}
+            >
               {t('templateMenu.activate')}
             </Menu.Item>
           )}
         </Menu.Dropdown>
       </Menu>
-      {isAsking && (
+      {asking === 'deactivate' && (
         <DeactivateWindow
           template={template}
           automations={automations}
-          onClose={() => setAsking(false)}
-          onDone={() => onSwitched?.(undefined)}
+          onClose={() => setAsking(undefined)}
+          onDone={() => onSwitched?.()}
+        />
+      )}
+      {asking === 'activate' && (
+        <ActivateWindow
+          template={template}
+          automations={automations}
+          onClose={() => setAsking(undefined)}
+          onDone={() => onSwitched?.()}
         />
       )}
     </>
@@ -108,7 +115,7 @@ export function TemplateMenu(props: Props) {
 /** Opens the page of a template. */
 export function useOpenTemplate() {
   const navigate = useNavigate()
-  return ({ template: { emailTemplateId } }: Pick<StoredTemplate, 'template'>) =>
+  return ({ emailTemplateId }: Pick<Template, 'emailTemplateId'>) =>
     void navigate({
       to: '/templates/$emailTemplateId',
       params: { emailTemplateId: String(emailTemplateId) },
@@ -120,7 +127,7 @@ async function copyTemplate(template: Template) {
   const templates = await queryClient.fetchQuery(templatesQuery)
   const taken = new Set(templates.map(({ templateName }) => templateName))
   const templateName = freeName(template.templateName, taken.add(template.templateName))
-  return saveTemplate({ ...draftOf(template), templateName })
+  return saveTemplate({ ...templateKind.draftOf(template), templateName })
 }
 
 type DeactivateProps = {

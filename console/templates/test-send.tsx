@@ -1,8 +1,8 @@
 import { Button, TagsInput } from '@mantine/core'
-import { IconSend } from '@tabler/icons-react'
+import { IconSend } from '../components/icons.tsx'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
 import { readMailState } from '../api/overview.ts'
 import { sendTest, type Example, type TemplateBody } from '../api/templates.ts'
 import { faultAt } from '../components/faults.ts'
@@ -38,7 +38,7 @@ export function TestSend({ emailTemplateId, changes, example }: Props) {
           placeholder={to.length === 0 ? t('template.test.placeholder') : ''}
           maxTags={MAX_ADDRESSES}
           acceptValueOnBlur
-          splitChars={[',', ';', ' ']}
+          splitChars={[',', ';', ' ', '\n']}
           inputMode="email"
           value={added}
           searchValue={typed}

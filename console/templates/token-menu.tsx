@@ -1,5 +1,5 @@
 import { Portal } from '@mantine/core'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
 import classes from './template.module.css'
 import { MENU_ID, optionId, useMenu } from './token-menu-state.ts'
 import type { TokenSection } from './token-search.ts'

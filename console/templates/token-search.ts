@@ -66,6 +66,8 @@ function distinctOf(tokens: MenuToken[]): MenuToken[] {
 }
 
 const USUAL = new Set([
+  'APPT_DATE_LOCATION',
+  'APPT_TIME_LOCATION',
   'APPT_DATE',
   'APPT_TIME',
   'APPT_DATE_TIME',

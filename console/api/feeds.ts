@@ -1,0 +1,119 @@
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import type { AnswerOf, InputOf } from '../../src/client/client.ts'
+import { all, client, MAX_PAGE } from './client.ts'
+import { queryClient } from './query-client.ts'
+
+export type Feed = AnswerOf<'getFeed'>
+export type FeedEntry = AnswerOf<'listFeedEntries'>['items'][number]
+export type FeedMatch = AnswerOf<'listFeedMatches'>['items'][number]
+export type FeedRun = AnswerOf<'getFeedRun'>
+export type FeedTest = AnswerOf<'testFeed'>
+export type FeedDifference = AnswerOf<'listFeedDifferences'>['items'][number]
+export type FeedBody = InputOf<'createFeed'>
+
+const KEY = ['feeds']
+const SHOWN_EVERY_MS = 30_000
+const RUNNING_EVERY_MS = 1_000
+const PAGE = 50
+
+export const feedsQuery = queryOptions({
+  queryKey: [...KEY, 'list'],
+  refetchInterval: SHOWN_EVERY_MS,
+  queryFn: ({ signal }) => all(client.listFeeds({ limit: MAX_PAGE }, { signal })),
+})
+
+export const feedQuery = (feedId: number) =>
+  queryOptions({
+    queryKey: [...KEY, feedId],
+    refetchInterval: SHOWN_EVERY_MS,
+    queryFn: ({ signal }) => client.getFeed({ feedId }, { signal }),
+  })
+
+export const entriesQuery = (feedId: number, state: FeedEntry['state'], reason?: string) =>
+  infiniteQueryOptions({
+    queryKey: [...KEY, feedId, 'entries', state, reason],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam, signal }) =>
+      client.listFeedEntries({ feedId, state, reason, limit: PAGE, cursor: pageParam }, { signal }),
+    getNextPageParam: (page) => page.nextCursor ?? undefined,
+  })
+
+export const matchesQuery = (feedId: number) =>
+  infiniteQueryOptions({
+    queryKey: [...KEY, feedId, 'matches'],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam, signal }) =>
+      client.listFeedMatches({ feedId, limit: PAGE, cursor: pageParam }, { signal }),
+    getNextPageParam: (page) => page.nextCursor ?? undefined,
+  })
+
+/** The latest ones, the latest first. */
+export const runsQuery = (feedId: number) =>
+  queryOptions({
+    queryKey: [...KEY, feedId, 'runs'],
+    queryFn: async ({ signal }) =>
+      (await client.listFeedRuns({ feedId, limit: PAGE }, { signal })).items,
+  })
+
+/** One run, read again until it ends. */
+export const runQuery = (feedId: number, feedRunId: number | undefined) =>
+  queryOptions({
+    queryKey: [...KEY, feedId, 'run', feedRunId],
+    enabled: feedRunId !== undefined,
+    queryFn: ({ signal }) => client.getFeedRun({ feedId, feedRunId: feedRunId ?? 0 }, { signal }),
+    refetchInterval: ({ state }) => (state.data?.status === 'RUNNING' ? RUNNING_EVERY_MS : false),
+  })
+
+export const differencesQuery = (feedId: number) =>
+  queryOptions({
+    queryKey: [...KEY, feedId, 'differences'],
+    queryFn: ({ signal }) => client.listFeedDifferences({ feedId }, { signal }),
+  })
+
+/** Feeds change appointments, clients and what Today shows. */
+const changed = () => queryClient.invalidateQueries()
+
+async function afterwards<T>(work: Promise<T>): Promise<T> {
+  const answer = await work
+  await changed()
+  return answer
+}
+
+/** Tries the connection of a feed that is stored, or of one that is not yet. */
+export const testFeed = (body: FeedBody) => client.testFeed(body)
+export const saveFeed = (body: FeedBody) => afterwards(client.createFeed(body))
+export const deleteFeed = (feedId: number, appointments: 'keep' | 'remove') =>
+  afterwards(deleteNow(feedId, appointments))
+const deleteNow = async (feedId: number, appointments: 'keep' | 'remove') => {
+  await client.deleteFeed({ feedId, appointments })
+}
+
+export type RunAction = 'dryRun' | 'pull' | 'reconcile'
+
+export async function startRun(feedId: number, action: RunAction, rules?: Feed['rules']) {
+  const started = await (action === 'dryRun'
+    ? client.dryRunFeed({ feedId, ...(rules && { rules }) })
+    : action === 'pull'
+      ? client.pullFeed({ feedId })
+      : client.reconcileFeed({ feedId }))
+  return started.feedRunId
+}
+
+/** After a run has ended. */
+export const refreshFeeds = changed
+
+export const correctEntry = (
+  feedId: number,
+  entryId: number,
+  correction: InputOf<'correctFeedEntry'>['correction'],
+) => afterwards(client.correctFeedEntry({ feedId, entryId, correction }))
+
+export const correctMatch = (body: InputOf<'correctFeedMatch'>) =>
+  afterwards(client.correctFeedMatch(body))
+
+export const decideVanished = (feedId: number, decision: 'cancel' | 'keep') =>
+  afterwards(
+    decision === 'cancel'
+      ? client.cancelVanishedEntries({ feedId })
+      : client.keepVanishedEntries({ feedId }),
+  )
