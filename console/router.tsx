@@ -9,26 +9,39 @@ import { nextMessagesQuery } from './api/messages.ts'
 import { overviewQuery } from './api/overview.ts'
 import { queryClient } from './api/query-client.ts'
 import { findSession, sessionQuery, type Session } from './api/session.ts'
-import type { AuditSearch } from './audit/search.ts'
+import { readAuditSearch } from './audit/search.ts'
+import { readCalendarSearch } from './calendar/search.ts'
 import { lazyPage } from './components/lazy-page.tsx'
-import type { ActivitySearch } from './messages/filters.ts'
-import type { EditorSearch } from './automations/editor-state.ts'
-import type { CalendarSearch } from './pages/calendar.tsx'
-import type { ClientsSearch } from './pages/clients.tsx'
+import { day, flag, id, readSearch, text } from './components/search.ts'
+import { readActivitySearch } from './messages/search.ts'
 import { PageFailed } from './pages/page-failed.tsx'
 import { PageMissing } from './pages/page-missing.tsx'
-import type { SuppressionsSearch } from './pages/settings-suppressions.tsx'
-import type { ReportSearch } from './reports/search.ts'
+import { readReportSearch } from './reports/search.ts'
 import { NAVIGATION } from './shell/navigation.ts'
+import { needs } from './shell/needs.ts'
 import { Shell } from './shell/shell.tsx'
-import { loadPageTexts } from './texts/texts.ts'
+import { chooseLanguage, loadPageTexts, useLanguage } from './texts/texts.ts'
+
+/** An id in the path. */
+function numberParam<Name extends string>(name: Name) {
+  type Params<Value> = Record<Name, Value>
+  return {
+    parse: (params: Params<string>) => ({ [name]: Number(params[name]) }) as Params<number>,
+    stringify: (params: Params<number>) => ({ [name]: String(params[name]) }) as Params<string>,
+  }
+}
 
 const root = createRootRoute({
-  component: Outlet,
+  component: Root,
   notFoundComponent: PageMissing,
   // The texts of the sign-in are part of the first load.
   beforeLoad: ({ location }) => (location.pathname === '/sign-in' ? undefined : loadPageTexts()),
 })
+
+/** Everything is drawn again in another language. */
+function Root() {
+  return <Outlet key={useLanguage()} />
+}
 
 const signIn = createRoute({
   getParentRoute: () => root,
@@ -62,6 +75,7 @@ const shell = createRoute({
   beforeLoad: async ({ location }) => {
     const session = await findSession()
     if (!session) throw redirect({ to: '/sign-in', search: { next: location.href } })
+    if (session.language) await chooseLanguage(session.language)
   },
 })
 
@@ -88,93 +102,190 @@ function prefetchToday() {
 const automations = createRoute({
   getParentRoute: () => shell,
   path: '/automations',
+  beforeLoad: needs('VIEW_DEFINITIONS'),
   component: lazyPage(() => import('./pages/automations.tsx'), 'AutomationsPage'),
 })
 
 const newAutomation = createRoute({
   getParentRoute: () => shell,
   path: '/automations/new',
+  beforeLoad: needs('EDIT_DEFINITIONS'),
   component: lazyPage(() => import('./pages/automation-editor.tsx'), 'NewAutomationPage'),
 })
 
 const automation = createRoute({
   getParentRoute: () => shell,
   path: '/automations/$eventDefnId',
-  validateSearch: (search): EditorSearch => (search.on ? { on: true } : {}),
+  beforeLoad: needs('VIEW_DEFINITIONS'),
+  validateSearch: readSearch({ on: flag }),
   component: lazyPage(() => import('./pages/automation-editor.tsx'), 'AutomationPage'),
 })
 
 const templates = createRoute({
   getParentRoute: () => shell,
   path: '/templates',
+  beforeLoad: needs('VIEW_EMAILS'),
   component: lazyPage(() => import('./pages/templates.tsx'), 'TemplatesPage'),
 })
 
 const template = createRoute({
   getParentRoute: () => shell,
   path: '/templates/$emailTemplateId',
+  beforeLoad: needs('VIEW_EMAILS'),
   component: lazyPage(() => import('./pages/template.tsx'), 'TemplatePage'),
 })
 
 const activity = createRoute({
   getParentRoute: () => shell,
   path: '/activity',
-  validateSearch: (search) => search as ActivitySearch,
+  beforeLoad: needs('VIEW_EMAILS'),
+  validateSearch: readActivitySearch,
   component: lazyPage(() => import('./pages/activity.tsx'), 'ActivityPage'),
+})
+
+const inbox = createRoute({
+  getParentRoute: () => shell,
+  path: '/inbox',
+  beforeLoad: needs('VIEW_EMAILS'),
+  validateSearch: readSearch({ mail: id }),
+  component: lazyPage(() => import('./pages/inbox.tsx'), 'InboxPage'),
 })
 
 const message = createRoute({
   getParentRoute: () => shell,
   path: '/activity/$eventTriggerId',
-  params: {
-    parse: ({ eventTriggerId }) => ({ eventTriggerId: Number(eventTriggerId) }),
-    stringify: ({ eventTriggerId }) => ({ eventTriggerId: String(eventTriggerId) }),
-  },
-  validateSearch: (search) => search as ActivitySearch,
+  beforeLoad: needs('VIEW_EMAILS'),
+  params: numberParam('eventTriggerId'),
+  validateSearch: readActivitySearch,
   component: lazyPage(() => import('./pages/message.tsx'), 'MessagePage'),
 })
 
 const calendar = createRoute({
   getParentRoute: () => shell,
   path: '/calendar',
-  validateSearch: (search) => search as CalendarSearch,
+  beforeLoad: needs('VIEW_SCHEDULE'),
+  validateSearch: readCalendarSearch,
   component: lazyPage(() => import('./pages/calendar.tsx'), 'CalendarPage'),
 })
 
 const clients = createRoute({
   getParentRoute: () => shell,
   path: '/clients',
-  validateSearch: (search) => search as ClientsSearch,
+  beforeLoad: needs('VIEW_SCHEDULE'),
+  validateSearch: readSearch({ text }),
   component: lazyPage(() => import('./pages/clients.tsx'), 'ClientsPage'),
 })
 
 const client = createRoute({
   getParentRoute: () => shell,
   path: '/clients/$clientId',
+  beforeLoad: needs('VIEW_SCHEDULE'),
   component: lazyPage(() => import('./pages/client.tsx'), 'ClientPage'),
+})
+
+const classes = createRoute({
+  getParentRoute: () => shell,
+  path: '/classes',
+  beforeLoad: needs('VIEW_SCHEDULE'),
+  validateSearch: readSearch({ day }),
+  component: lazyPage(() => import('./pages/classes.tsx'), 'ClassesPage'),
+})
+
+const oneClass = createRoute({
+  getParentRoute: () => shell,
+  path: '/classes/$classScheduleId',
+  beforeLoad: needs('VIEW_SCHEDULE'),
+  params: numberParam('classScheduleId'),
+  component: lazyPage(() => import('./pages/classes.tsx'), 'ClassPage'),
+})
+
+const recalls = createRoute({
+  getParentRoute: () => shell,
+  path: '/recalls',
+  beforeLoad: needs('VIEW_SCHEDULE'),
+  component: lazyPage(() => import('./pages/recalls.tsx'), 'RecallsPage'),
+})
+
+const recall = createRoute({
+  getParentRoute: () => shell,
+  path: '/recalls/$recallId',
+  beforeLoad: needs('VIEW_SCHEDULE'),
+  params: numberParam('recallId'),
+  component: lazyPage(() => import('./pages/recalls.tsx'), 'RecallPage'),
+})
+
+const campaigns = createRoute({
+  getParentRoute: () => shell,
+  path: '/campaigns',
+  beforeLoad: needs('VIEW_SCHEDULE'),
+  component: lazyPage(() => import('./pages/campaigns.tsx'), 'CampaignsPage'),
+})
+
+const campaign = createRoute({
+  getParentRoute: () => shell,
+  path: '/campaigns/$invitationCampaignId',
+  beforeLoad: needs('VIEW_SCHEDULE'),
+  params: numberParam('invitationCampaignId'),
+  component: lazyPage(() => import('./pages/campaigns.tsx'), 'CampaignPage'),
+})
+
+const invitation = createRoute({
+  getParentRoute: () => shell,
+  path: '/invitations/$invitationUUID',
+  beforeLoad: needs('VIEW_SCHEDULE'),
+  component: lazyPage(() => import('./pages/campaigns.tsx'), 'InvitationPage'),
+})
+
+const forms = createRoute({
+  getParentRoute: () => shell,
+  path: '/forms',
+  beforeLoad: needs('VIEW_SCHEDULE'),
+  component: lazyPage(() => import('./pages/forms.tsx'), 'FormsPage'),
+})
+
+const form = createRoute({
+  getParentRoute: () => shell,
+  path: '/forms/$disclaimerFormId',
+  beforeLoad: needs('VIEW_SCHEDULE'),
+  params: numberParam('disclaimerFormId'),
+  component: lazyPage(() => import('./pages/forms.tsx'), 'FormPage'),
+})
+
+const disclaimer = createRoute({
+  getParentRoute: () => shell,
+  path: '/disclaimers/$disclaimerId',
+  beforeLoad: needs('VIEW_SCHEDULE'),
+  params: numberParam('disclaimerId'),
+  component: lazyPage(() => import('./pages/forms.tsx'), 'DisclaimerPage'),
 })
 
 const reports = createRoute({
   getParentRoute: () => shell,
   path: '/reports',
+  beforeLoad: needs('PRINT_REPORTS'),
   component: lazyPage(() => import('./pages/reports.tsx'), 'ReportsPage'),
 })
 
 const report = createRoute({
   getParentRoute: () => shell,
   path: '/reports/$reportId',
-  params: {
-    parse: ({ reportId }) => ({ reportId: Number(reportId) }),
-    stringify: ({ reportId }) => ({ reportId: String(reportId) }),
-  },
-  validateSearch: (search) => search as ReportSearch,
+  beforeLoad: needs('PRINT_REPORTS'),
+  params: numberParam('reportId'),
+  validateSearch: readReportSearch,
   component: lazyPage(() => import('./pages/report.tsx'), 'ReportPage'),
 })
 
 const imports = createRoute({
   getParentRoute: () => shell,
   path: '/import',
+  beforeLoad: needs('EDIT_SCHEDULE'),
   component: lazyPage(() => import('./pages/import.tsx'), 'ImportPage'),
+})
+
+const restored = createRoute({
+  getParentRoute: () => shell,
+  path: '/restored',
+  component: lazyPage(() => import('./pages/restored.tsx'), 'RestoredPage'),
 })
 
 const settings = createRoute({
@@ -224,25 +335,29 @@ const settingsStatuses = createRoute({
 const settingsPeople = createRoute({
   getParentRoute: () => settings,
   path: '/people',
+  beforeLoad: needs('MANAGE_USERS'),
   component: lazyPage(() => import('./pages/settings-people.tsx'), 'SettingsPeoplePage'),
 })
 
 const settingsKeys = createRoute({
   getParentRoute: () => settings,
   path: '/keys',
+  beforeLoad: needs('MANAGE_KEYS'),
   component: lazyPage(() => import('./pages/settings-keys.tsx'), 'SettingsKeysPage'),
 })
 
 const settingsMail = createRoute({
   getParentRoute: () => settings,
   path: '/mail',
+  beforeLoad: needs('MANAGE_BUSINESS'),
   component: lazyPage(() => import('./pages/settings-mail.tsx'), 'SettingsMailPage'),
 })
 
 const settingsSuppressions = createRoute({
   getParentRoute: () => settings,
   path: '/suppressions',
-  validateSearch: (search) => search as SuppressionsSearch,
+  beforeLoad: needs('VIEW_EMAILS'),
+  validateSearch: readSearch({ address: text }),
   component: lazyPage(
     () => import('./pages/settings-suppressions.tsx'),
     'SettingsSuppressionsPage',
@@ -252,8 +367,31 @@ const settingsSuppressions = createRoute({
 const settingsAudit = createRoute({
   getParentRoute: () => settings,
   path: '/audit',
-  validateSearch: (search) => search as AuditSearch,
+  beforeLoad: needs('VIEW_AUDIT'),
+  validateSearch: readAuditSearch,
   component: lazyPage(() => import('./pages/settings-audit.tsx'), 'SettingsAuditPage'),
+})
+
+const settingsFeeds = createRoute({
+  getParentRoute: () => settings,
+  path: '/feeds',
+  beforeLoad: needs('MANAGE_BUSINESS'),
+  component: lazyPage(() => import('./pages/settings-feeds.tsx'), 'SettingsFeedsPage'),
+})
+
+const settingsFeed = createRoute({
+  getParentRoute: () => settings,
+  path: '/feeds/$feedId',
+  beforeLoad: needs('MANAGE_BUSINESS'),
+  params: numberParam('feedId'),
+  component: lazyPage(() => import('./pages/settings-feed.tsx'), 'SettingsFeedPage'),
+})
+
+const settingsExport = createRoute({
+  getParentRoute: () => settings,
+  path: '/export',
+  beforeLoad: needs('MANAGE_BUSINESS'),
+  component: lazyPage(() => import('./pages/settings-export.tsx'), 'SettingsExportPage'),
 })
 
 const settingsAccount = createRoute({
@@ -280,6 +418,16 @@ export const router = createRouter({
       calendar,
       clients,
       client,
+      classes,
+      oneClass,
+      recalls,
+      recall,
+      campaigns,
+      campaign,
+      invitation,
+      forms,
+      form,
+      disclaimer,
       automations,
       newAutomation,
       automation,
@@ -287,9 +435,11 @@ export const router = createRouter({
       template,
       activity,
       message,
+      inbox,
       reports,
       report,
       imports,
+      restored,
       settings.addChildren([
         settingsIndex,
         settingsBusiness,
@@ -302,6 +452,9 @@ export const router = createRouter({
         settingsMail,
         settingsSuppressions,
         settingsAudit,
+        settingsFeeds,
+        settingsFeed,
+        settingsExport,
         settingsAccount,
       ]),
       missing,

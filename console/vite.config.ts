@@ -6,7 +6,7 @@ import { defineConfig, type Plugin } from 'vite'
 
 /** The parts that nearly all pages have. */
 const PARTS_OF_EVERY_PAGE =
-  /console\/(api|components\/(filled|mark|states)|messages\/(actions|meaning)|shell\/page-head)|@mantine\/(hooks|core\/esm\/core)|\/(Button|Loader|Transition)\/|useMutation|i18next/
+  /console\/(api|components\/(filled|mark|states)|messages\/(actions|meaning)|shell\/page-head)|@mantine\/(hooks|core\/esm\/core)|\/(Button|Loader|Transition)\/|useMutation|console\/texts\/trans/
 
 /** Writes a compressed copy next to each file of text; the service sends it to browsers that accept it. */
 const compressFiles: Plugin = {
@@ -36,7 +36,7 @@ export default defineConfig({
           // Few requests: the first load is one file, and pages share a few larger files.
           groups: [
             { name: 'shell', tags: ['$initial'], priority: 1 },
-            { name: 'icons', test: /tabler/, priority: 1 },
+            { name: 'icons', test: /components\/icons/, priority: 1 },
             { name: 'page', test: PARTS_OF_EVERY_PAGE },
           ],
         },

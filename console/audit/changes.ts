@@ -1,6 +1,6 @@
 import type { AuditEntry } from '../api/audit.ts'
 import type { Setup } from '../api/setup.ts'
-import type { Translate } from '../components/form.ts'
+import { textOr, type Translate } from '../texts/translate.ts'
 import type { TimeFormat } from '../components/time.ts'
 
 /** A property that the change set; `from` is absent for a new object. */
@@ -38,10 +38,11 @@ const isEmpty = (value: unknown) =>
   value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0)
 
 /** "startTime" → "start", "changeNote" → "change note" */
-export const fieldInWords = (name: string, t: Translate) =>
-  t(`settings.audit.fields.${name}`, {
-    defaultValue: name.replaceAll(/[A-Z]+/g, (capitals) => ` ${capitals.toLowerCase()}`),
-  })
+export const fieldInWords = (name: string) =>
+  textOr(
+    `settings.audit.fields.${name}`,
+    name.replaceAll(/[A-Z]+/g, (capitals) => ` ${capitals.toLowerCase()}`),
+  )
 
 export type Words = { t: Translate; format: TimeFormat; setup: Setup | undefined }
 

@@ -1,11 +1,11 @@
-import { IconArrowRight, IconChevronDown, IconChevronUp } from '@tabler/icons-react'
+import { IconArrowRight, IconChevronDown, IconChevronUp } from '../components/icons.tsx'
 import { Link } from '@tanstack/react-router'
 import { useId, useState } from 'react'
 import type { AuditEntry } from '../api/audit.ts'
 import type { Automation } from '../api/automations.ts'
 import { Filled, part } from '../components/filled.tsx'
 import { nameOfUser } from '../components/user-name.ts'
-import settings from '../pages/settings.module.css'
+import settings from '../setup/settings.module.css'
 import classes from './audit.module.css'
 import { changedFields, cutTexts, fieldInWords, valueInWords, type Words } from './changes.ts'
 import { KINDS, nameOf, pageOf, verbOf } from './describe.ts'
@@ -46,7 +46,7 @@ export function EntryRow({ entry, words }: Props) {
         <span className="ellipsis">
           {entry.change === 'CREATED' || fields.length === 0
             ? t('settings.audit.details')
-            : fields.map(({ name }) => fieldInWords(name, t)).join(', ')}
+            : fields.map(({ name }) => fieldInWords(name)).join(', ')}
         </span>
         <Chevron size={15} aria-hidden />
       </button>
@@ -94,7 +94,7 @@ function Fields({ entry, fields, words }: FieldsProps) {
         )
         return (
           <div key={name}>
-            <dt>{fieldInWords(name, words.t)}</dt>
+            <dt>{fieldInWords(name)}</dt>
             <dd>
               {from !== undefined && (
                 <>

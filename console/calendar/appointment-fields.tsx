@@ -1,21 +1,23 @@
-import { Select, Textarea, TextInput } from '@mantine/core'
-import { useTranslation } from 'react-i18next'
-import type { AppointmentBody } from '../api/calendar.ts'
+import { NumberInput, Select, Textarea, TextInput } from '@mantine/core'
+import { useTranslation } from '../texts/translate.ts'
+import type { AppointmentFields } from '../api/calendar.ts'
 import type { Service, Setup } from '../api/setup.ts'
 import { faultAt } from '../components/faults.ts'
 import { useTimeFormat } from '../components/time.ts'
+import { NumberField } from '../setup/fields.tsx'
 import classes from './calendar.module.css'
 import { columnKey, keyOf, staffName, type Column } from './columns.ts'
 import { isDay, momentAt } from '../components/days.ts'
 
 type Props = {
-  value: AppointmentBody
+  value: AppointmentFields
   columns: Column[]
   error: unknown
-  onChange: (more: AppointmentBody) => void
+  onChange: (more: AppointmentFields) => void
 }
 
 const HALF_HOUR_MS = 1_800_000
+const MINUTE_MS = 60_000
 
 /** Day, time and staff of an appointment; its length stays when it moves. */
 export function MoveFields({ value, columns, error, onChange }: Props) {
@@ -73,6 +75,44 @@ export function MoveFields({ value, columns, error, onChange }: Props) {
   )
 }
 
+/** How long it takes, and what it costs. */
+export function TermsFields({ value, error, onChange }: Omit<Props, 'columns'>) {
+  const { t } = useTranslation()
+  const { startTime, endTime, price = null, currency } = value
+  return (
+    <div className={classes.terms}>
+      <NumberInput
+        label={t('calendar.minutes')}
+        min={5}
+        step={5}
+        max={1_440}
+        clampBehavior="blur"
+        value={startTime && endTime ? (endTime - startTime) / MINUTE_MS : 30}
+        error={faultAt(error, 'endTime')}
+        onChange={(count) => onChange(endAfter(value, Number(count)))}
+      />
+      <NumberField
+        label={currency ? t('desk.priceIn', { currency }) : t('desk.price')}
+        value={price}
+        error={faultAt(error, 'price', 'currency') ?? ''}
+        onChange={(typed) => onChange({ price: typed })}
+      />
+    </div>
+  )
+}
+
+/** The end of an appointment that takes this long. */
+const endAfter = ({ startTime }: AppointmentFields, minutes: number): AppointmentFields =>
+  startTime === undefined || !(minutes > 0) ? {} : { endTime: startTime + minutes * MINUTE_MS }
+
+/** What choosing a service changes, in addition to the service. */
+export const termsOf = (service: Service, value: AppointmentFields): AppointmentFields => ({
+  reasonId: service.reasonId,
+  price: service.price,
+  currency: service.currency,
+  ...(service.durationMinutes ? endAfter(value, service.durationMinutes) : {}),
+})
+
 type ServiceProps = {
   setup: Setup
   value: number | undefined
@@ -99,13 +139,13 @@ export function ServiceSelect({ setup, value, error, onChange }: ServiceProps) {
 }
 
 type EditProps = {
-  value: AppointmentBody
+  value: AppointmentFields
   setup: Setup
   error: unknown
-  onChange: (more: AppointmentBody) => void
+  onChange: (more: AppointmentFields) => void
 }
 
-/** Status, service and notes of an appointment. */
+/** Status, service, duration, price and notes of an appointment. */
 export function EditFields({ value, setup, error, onChange }: EditProps) {
   const { t } = useTranslation()
   return (
@@ -124,8 +164,9 @@ export function EditFields({ value, setup, error, onChange }: EditProps) {
         setup={setup}
         value={value.reasonId}
         error={faultAt(error, 'reasonId')}
-        onChange={({ reasonId }) => onChange({ reasonId })}
+        onChange={(service) => onChange(termsOf(service, value))}
       />
+      <TermsFields value={value} error={error} onChange={onChange} />
       <Textarea
         label={t('calendar.note')}
         autosize

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
-import { Trans, useTranslation } from 'react-i18next'
+import { Trans } from '../texts/trans.tsx'
+import { useTranslation } from '../texts/translate.ts'
 import { appointmentHistoryQuery, type HistoryEntry } from '../api/calendar.ts'
 import type { Setup } from '../api/setup.ts'
 import { Failure, Loading } from '../components/states.tsx'

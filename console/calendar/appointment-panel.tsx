@@ -1,24 +1,30 @@
-import { Button, CloseButton, Tabs } from '@mantine/core'
+import { Button, CloseButton, Group, Tabs } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
+import type { AnswerOf } from '../../src/client/client.ts'
 import {
+  appointmentMessages,
   planQuery,
-  saveAppointment,
   type Appointment,
-  type AppointmentBody,
+  type AppointmentFields,
 } from '../api/calendar.ts'
+import { feedQuery } from '../api/feeds.ts'
 import { useSession } from '../api/session.ts'
 import type { Setup } from '../api/setup.ts'
+import { differencesOf, type Words } from '../records/changes.ts'
+import { RecordConflict } from '../records/conflict.tsx'
+import type { EditedRecord } from '../records/use-record.ts'
 import { useTimeFormat } from '../components/time.ts'
-import { AppointmentExplanations } from './appointment-explanations.tsx'
+import { ObjectExplanations } from '../objects/object-explanations.tsx'
+import { ObjectMessages } from '../objects/object-messages.tsx'
 import { EditFields, MoveFields } from './appointment-fields.tsx'
 import { AppointmentHistory } from './appointment-history.tsx'
-import { AppointmentMessages } from './appointment-messages.tsx'
 import { BookingWarnings } from './booking-warnings.tsx'
 import classes from './calendar.module.css'
-import type { Column } from './columns.ts'
+import { staffName, type Column } from './columns.ts'
+import { DeskButtons, type Desk } from './desk.tsx'
 import { lookOf, statusLabel, useVisitDetails } from './visit.tsx'
 import { Consequences, Refusal, shortConsequences } from './what-if.tsx'
 
@@ -29,21 +35,28 @@ type Props = {
   appointment: Appointment
   setup: Setup
   columns: Column[]
-  /** Unsaved changes of the user. */
-  draft: AppointmentBody
-  onDraft: (draft: AppointmentBody) => void
-  onSaved: (saved: Appointment) => void
+  record: AppointmentRecord
+  desk: Desk
   onClose: () => void
 }
 
+export type AppointmentRecord = EditedRecord<AnswerOf<'getAppointment'>, AppointmentFields>
+
 /** One appointment: its messages, explanations, history, and the effect of a change. */
 export function AppointmentPanel(props: Props) {
-  const { appointment, setup, columns, onDraft, onClose } = props
+  const { appointment, setup, columns, record, desk, onClose } = props
   const { functions } = useSession()
   const change = useChange(props)
+  const words = useAppointmentWords(setup)
   return (
     <section className={classes.panel} aria-label={appointment.clientName ?? undefined}>
-      <Head appointment={appointment} setup={setup} onClose={onClose} />
+      <Head appointment={appointment} setup={setup} desk={desk} onClose={onClose} />
+      <RecordConflict
+        record={record}
+        modifiedOf={(one) => one}
+        differences={(from, to) => differencesOf(from, to, words)}
+      />
+      <MirroredNotice appointment={appointment} />
       <Details appointment={appointment} setup={setup} change={change} />
       {functions.includes('EDIT_SCHEDULE') && (
         <WhatIf
@@ -51,7 +64,7 @@ export function AppointmentPanel(props: Props) {
           setup={setup}
           columns={columns}
           change={change}
-          onDiscard={() => onDraft({})}
+          onDiscard={record.discard}
         />
       )}
     </section>
@@ -61,26 +74,22 @@ export function AppointmentPanel(props: Props) {
 type Change = ReturnType<typeof useChange>
 
 /** The changes of the draft, what saving them would do, and saving them. */
-function useChange({ appointment, setup, draft, onDraft, onSaved }: Props) {
+function useChange({ appointment, setup, record }: Props) {
   const { calendarId } = appointment
-  const fields = changedFields(appointment, draft)
+  const fields = record.changes
   const [settled] = useDebouncedValue(JSON.stringify(fields), TYPING_MS)
   const isChanged = Object.keys(fields).length > 0
-  const settledFields = JSON.parse(settled) as AppointmentBody
+  const settledFields = JSON.parse(settled) as AppointmentFields
   const plan = useQuery({
     ...planQuery(settled === '{}' ? undefined : { calendarId, ...settledFields }),
     placeholderData: keepPreviousData,
-  })
-  const save = useMutation({
-    mutationFn: () => saveAppointment({ calendarId, ...fields }),
-    onSuccess: onSaved,
   })
   return {
     /** The fields that differ from the stored appointment. */
     fields,
     isChanged,
     /** The appointment with the changes. */
-    value: { ...appointment, ...draft },
+    value: { ...appointment, price: record.draft.price, ...fields },
     /** The same, without the latest typing. */
     settledValue: { ...appointment, ...settledFields },
     /** It would take place at another time, with another person, or again. */
@@ -88,35 +97,62 @@ function useChange({ appointment, setup, draft, onDraft, onSaved }: Props) {
       (isMove(fields) || fields.status !== undefined) &&
       lookOf({ status: fields.status ?? appointment.status }, setup) !== 'off',
     plan: isChanged ? plan.data : undefined,
-    canSave: !plan.error,
-    error: save.error ?? (isChanged ? plan.error : undefined),
-    isSaving: save.isPending,
-    save: () => save.mutate(),
-    to: (more: AppointmentBody) => {
-      save.reset()
-      onDraft({ ...draft, ...more })
+    planRequest: plan,
+    canSave: !plan.error && record.isReady && !record.conflict,
+    error: record.error ?? (isChanged ? plan.error : undefined),
+    isSaving: record.isSaving,
+    save: record.save,
+    to: record.change,
+  }
+}
+
+/** How the panel names the fields and writes their values. */
+function useAppointmentWords(setup: Setup): Words<AppointmentFields> {
+  const { t } = useTranslation()
+  const format = useTimeFormat()
+  const { professionals, locations, services } = setup
+  return {
+    label: (name) => t(LABELS[name]),
+    value: (name, fields) => {
+      const value = fields[name]
+      if (value === null || value === undefined) return ''
+      if (name === 'startTime' || name === 'endTime') return format.moment(Number(value))
+      if (name === 'status') return statusLabel(setup, String(value))
+      const staff = professionals.find((one) => one.professionalId === value)
+      if (name === 'professionalId') return staff ? staffName(staff) : ''
+      if (name === 'locationId') {
+        return locations.find((one) => one.locationId === value)?.name ?? ''
+      }
+      if (name === 'reasonId') return services.find((one) => one.reasonId === value)?.name ?? ''
+      return String(value)
     },
   }
 }
 
-/** The fields whose values differ from the stored ones. */
-function changedFields(appointment: Appointment, draft: AppointmentBody): AppointmentBody {
-  const known: Record<string, unknown> = { ...appointment }
-  return Object.fromEntries(
-    Object.entries(draft).filter(([field, value]) => (value ?? '') !== (known[field] ?? '')),
-  )
-}
+const LABELS = {
+  clientId: 'calendar.client',
+  reasonId: 'calendar.service',
+  professionalId: 'calendar.staff',
+  locationId: 'calendar.location',
+  startTime: 'calendar.start',
+  endTime: 'calendar.end',
+  status: 'calendar.status',
+  note: 'calendar.note',
+  changeNote: 'calendar.changeNote',
+  price: 'desk.price',
+  currency: 'desk.currency',
+} as const satisfies Record<keyof AppointmentFields, string>
 
-const isMove = ({ startTime, professionalId, locationId }: AppointmentBody) =>
+const isMove = ({ startTime, professionalId, locationId }: AppointmentFields) =>
   startTime !== undefined || professionalId !== undefined || locationId !== undefined
 
-type HeadProps = Pick<Props, 'appointment' | 'setup' | 'onClose'>
+type HeadProps = Pick<Props, 'appointment' | 'setup' | 'desk' | 'onClose'>
 
-function Head({ appointment, setup, onClose }: HeadProps) {
+function Head({ appointment, setup, desk, onClose }: HeadProps) {
   const { t } = useTranslation()
   const format = useTimeFormat()
   const detailsOf = useVisitDetails()
-  const { startTime, endTime, status, note } = appointment
+  const { startTime, endTime, status, note, answerNote } = appointment
   return (
     <div className={classes.panelHead}>
       <div className="row">
@@ -139,6 +175,12 @@ function Head({ appointment, setup, onClose }: HeadProps) {
             <span dir="auto">“{note}”</span>
           </>
         )}
+        {answerNote && (
+          <>
+            {' · '}
+            <span dir="auto">{t('calendar.clientReason', { reason: answerNote })}</span>
+          </>
+        )}
         {' · '}
         <Link
           to="/clients/$clientId"
@@ -148,7 +190,36 @@ function Head({ appointment, setup, onClose }: HeadProps) {
           {t('appointment.openClient')}
         </Link>
       </div>
+      <Group gap={6} mt={8}>
+        <DeskButtons desk={desk} visit={appointment} hasKeys />
+      </Group>
     </div>
+  )
+}
+
+/** Which feed it comes from, and what must be changed in its source. */
+function MirroredNotice({ appointment: { feedId } }: Pick<Props, 'appointment'>) {
+  const { t } = useTranslation()
+  const { functions } = useSession()
+  const isAllowed = functions.includes('MANAGE_BUSINESS')
+  const { data } = useQuery({ ...feedQuery(feedId ?? 0), enabled: isAllowed && feedId != null })
+  if (feedId == null) return null
+  return (
+    <p className="small soft" style={{ margin: '8px 16px 0' }}>
+      {isAllowed ? (
+        <Link
+          to="/settings/feeds/$feedId"
+          params={{ feedId }}
+          style={{ textDecoration: 'underline' }}
+        >
+          {t('appointment.feed')} <bdi>{data?.name}</bdi>
+        </Link>
+      ) : (
+        t('appointment.feed')
+      )}
+      {'. '}
+      {t('appointment.mirrored')}
+    </p>
   )
 }
 
@@ -179,14 +250,15 @@ function Details({ appointment, setup, change }: DetailsProps) {
         )}
       </Tabs.List>
       <Tabs.Panel value="messages" className={classes.panelBody}>
-        <AppointmentMessages
-          appointment={appointment}
+        <ObjectMessages
+          kind={appointmentMessages}
+          id={calendarId}
           plan={change.plan}
-          startTime={change.fields.startTime ?? startTime}
+          anchor={{ text: t('appointment.visit'), time: startTime, to: change.fields.startTime }}
         />
       </Tabs.Panel>
       <Tabs.Panel value="why" className={classes.panelBody}>
-        <AppointmentExplanations calendarId={calendarId} />
+        <ObjectExplanations objectType="CALENDAR" id={calendarId} />
       </Tabs.Panel>
       <Tabs.Panel value="history" className={classes.panelBody}>
         <AppointmentHistory calendarId={calendarId} setup={setup} />
@@ -222,9 +294,18 @@ function WhatIf({ appointment, setup, columns, change, onDiscard }: WhatIfProps)
       <MoveFields value={change.value} columns={columns} error={error} onChange={change.to} />
       <div aria-live="polite" className="small" style={{ margin: '10px 0' }}>
         {change.takesTime && (
-          <BookingWarnings body={change.settledValue} setup={setup} columns={columns} />
+          <BookingWarnings
+            body={change.settledValue}
+            setup={setup}
+            columns={columns}
+            isMoved={fields.startTime !== undefined}
+          />
         )}
-        {error ? <Refusal error={error} /> : change.plan && <Consequences plan={change.plan} />}
+        {error ? (
+          <Refusal error={error} plan={change.planRequest} />
+        ) : (
+          change.plan && <Consequences plan={change.plan} />
+        )}
       </div>
       {!isChanged && (
         <CancelAlternative
@@ -252,7 +333,7 @@ function WhatIf({ appointment, setup, columns, change, onDiscard }: WhatIfProps)
   )
 }
 
-type LabelProps = { appointment: Appointment; changes: AppointmentBody }
+type LabelProps = { appointment: Appointment; changes: AppointmentFields }
 
 /** The label of the button. */
 function SaveLabel({ appointment, changes }: LabelProps) {

@@ -1,52 +1,46 @@
-import { Button, CloseButton, NumberInput, Select, Textarea } from '@mantine/core'
+import { Button, CloseButton, Textarea } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { keepPreviousData, useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
-import {
-  planQuery,
-  saveAppointment,
-  type Appointment,
-  type AppointmentBody,
-} from '../api/calendar.ts'
-import { clientQuery, clientsQuery, nameOf } from '../api/clients.ts'
+import { useTranslation } from '../texts/translate.ts'
+import { planQuery, type AppointmentFields } from '../api/calendar.ts'
+import { clientKind } from '../api/clients.ts'
 import type { Setup } from '../api/setup.ts'
 import { faultAt } from '../components/faults.ts'
-import { MoveFields, ServiceSelect } from './appointment-fields.tsx'
+import { ClientForm } from '../clients/client-form.tsx'
+import { ClientSelect } from '../clients/client-select.tsx'
+import { FormWindow } from '../components/windows.tsx'
+import { MoveFields, ServiceSelect, TermsFields, termsOf } from './appointment-fields.tsx'
 import { BookingWarnings } from './booking-warnings.tsx'
 import classes from './calendar.module.css'
 import type { Column } from './columns.ts'
+import type { AppointmentRecord } from './appointment-panel.tsx'
 import { MissingSetup } from './missing-setup.tsx'
 import { Consequences, Refusal } from './what-if.tsx'
 
 const TYPING_MS = 250
-const MINUTE_MS = 60_000
 
 type Props = {
   setup: Setup
   columns: Column[]
-  draft: AppointmentBody
-  onDraft: (draft: AppointmentBody) => void
-  onSaved: (saved: Appointment) => void
+  record: AppointmentRecord
   onClose: () => void
 }
 
 /** A new appointment, with the messages that it will cause. */
-export function BookingPanel({ setup, columns, draft, onDraft, onSaved, onClose }: Props) {
+export function BookingPanel({ setup, columns, record, onClose }: Props) {
   const { t } = useTranslation()
+  const { draft } = record
   const [settled] = useDebouncedValue(JSON.stringify(draft), TYPING_MS)
-  const settledDraft = JSON.parse(settled) as AppointmentBody
+  const settledDraft = JSON.parse(settled) as AppointmentFields
   const isComplete = hasRequired(draft)
   const plan = useQuery({
     ...planQuery(hasRequired(settledDraft) ? settledDraft : undefined),
     placeholderData: keepPreviousData,
   })
-  const save = useMutation({ mutationFn: () => saveAppointment(draft), onSuccess: onSaved })
-  const error = save.error ?? (isComplete ? plan.error : undefined)
-  const change = (more: AppointmentBody) => {
-    save.reset()
-    onDraft({ ...draft, ...more })
-  }
+  const error = record.error ?? (isComplete ? plan.error : undefined)
+  /** The name of a client who is added. */
+  const [newClient, setNewClient] = useState<string>()
   return (
     <section className={classes.panel} aria-label={t('calendar.book')}>
       <div className={`${classes.panelHead} row`}>
@@ -56,16 +50,23 @@ export function BookingPanel({ setup, columns, draft, onDraft, onSaved, onClose 
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          save.mutate()
+          record.save()
         }}
       >
-        <Fields setup={setup} columns={columns} draft={draft} error={error} onChange={change} />
+        <Fields
+          setup={setup}
+          columns={columns}
+          draft={draft}
+          error={error}
+          onChange={record.change}
+          onNewClient={setNewClient}
+        />
         <div className={classes.whatIf}>
           <h3 style={{ margin: '0 0 8px' }}>{t('whatIf.isBooked')}</h3>
           <div aria-live="polite" className="small" style={{ margin: '0 0 12px' }}>
-            <BookingWarnings body={settledDraft} setup={setup} columns={columns} />
+            <BookingWarnings body={settledDraft} setup={setup} columns={columns} isMoved />
             {error ? (
-              <Refusal error={error} />
+              <Refusal error={error} plan={plan} />
             ) : (
               isComplete && plan.data && <Consequences plan={plan.data} />
             )}
@@ -75,59 +76,89 @@ export function BookingPanel({ setup, columns, draft, onDraft, onSaved, onClose 
               type="submit"
               className="grow"
               disabled={!isComplete || !!plan.error}
-              loading={save.isPending}
+              loading={record.isSaving}
             >
               {t('whatIf.book')}
             </Button>
-            <Button variant="default" onClick={onClose}>
+            <Button
+              variant="default"
+              onClick={() => {
+                record.discard()
+                onClose()
+              }}
+            >
               {t('whatIf.leave')}
             </Button>
           </div>
         </div>
       </form>
+      <NewClientWindow
+        name={newClient}
+        onSaved={(clientId) => record.change({ clientId })}
+        onClose={() => setNewClient(undefined)}
+      />
     </section>
   )
 }
 
-type FieldsProps = Pick<Props, 'setup' | 'columns' | 'draft'> & {
-  error: unknown
-  onChange: (more: AppointmentBody) => void
+type NewClientProps = {
+  /** What was typed; undefined while the window is closed. */
+  name: string | undefined
+  onSaved: (clientId: number) => void
+  onClose: () => void
 }
 
-function Fields({ setup, columns, draft, error, onChange }: FieldsProps) {
+/** Adds a client without leaving the booking. */
+function NewClientWindow({ name, onSaved, onClose }: NewClientProps) {
   const { t } = useTranslation()
-  const { startTime, endTime } = draft
-  const minutes = startTime && endTime ? (endTime - startTime) / MINUTE_MS : 30
-  const withMinutes = (count: number) =>
-    startTime === undefined ? {} : { endTime: startTime + count * MINUTE_MS }
+  const [firstName, ...lastNames] = (name ?? '').trim().split(/\s+/)
+  return (
+    <FormWindow
+      isOpen={name !== undefined}
+      title={t('clients.new')}
+      leaving={{ kind: clientKind }}
+      onClose={onClose}
+    >
+      <ClientForm
+        suggested={{ firstName: firstName || null, lastName: lastNames.join(' ') || null }}
+        onSaved={({ clientId }) => {
+          onSaved(clientId)
+          onClose()
+        }}
+        onClose={onClose}
+      />
+    </FormWindow>
+  )
+}
+
+type FieldsProps = Pick<Props, 'setup' | 'columns'> & {
+  draft: AppointmentFields
+  error: unknown
+  onChange: (more: AppointmentFields) => void
+  onNewClient: (name: string) => void
+}
+
+function Fields({ setup, columns, draft, error, onChange, onNewClient }: FieldsProps) {
+  const { t } = useTranslation()
   return (
     <div className={`${classes.panelBody} column`} style={{ gap: 12 }}>
       <MissingSetup setup={setup} columns={columns} />
       <ClientSelect
+        label={t('calendar.client')}
+        isFirst
         value={draft.clientId}
         error={faultAt(error, 'clientId')}
         onChange={(clientId) => onChange({ clientId })}
+        onNew={onNewClient}
       />
       <ServiceSelect
         setup={setup}
         value={draft.reasonId}
         error={faultAt(error, 'reasonId')}
-        onChange={({ reasonId, durationMinutes }) =>
-          onChange({ reasonId, ...(durationMinutes ? withMinutes(durationMinutes) : {}) })
-        }
+        onChange={(service) => onChange(termsOf(service, draft))}
       />
       <MoveFields value={draft} columns={columns} error={error} onChange={onChange} />
-      <NumberInput
-        label={t('calendar.minutes')}
-        w={110}
-        min={5}
-        step={5}
-        max={1_440}
-        clampBehavior="blur"
-        value={minutes}
-        error={faultAt(error, 'endTime')}
-        onChange={(count) => Number(count) > 0 && onChange(withMinutes(Number(count)))}
-      />
+      <TermsFields value={draft} error={error} onChange={onChange} />
       <Textarea
         label={t('calendar.note')}
         autosize
@@ -149,61 +180,5 @@ const REQUIRED = [
   'endTime',
 ] as const
 
-const hasRequired = (draft: AppointmentBody) =>
+const hasRequired = (draft: AppointmentFields) =>
   REQUIRED.every((field) => draft[field] !== undefined)
-
-type ClientSelectProps = {
-  value: number | undefined
-  error: string | undefined
-  onChange: (clientId: number) => void
-}
-
-/** The service searches clients while the user types: a business may have a million. */
-function ClientSelect({ value, error, onChange }: ClientSelectProps) {
-  const { t } = useTranslation()
-  const [text, setText] = useState('')
-  const [search] = useDebouncedValue(text, TYPING_MS)
-  const [chosen, setChosen] = useState<{ value: string; label: string }>()
-  /** Whether it was chosen before the form opened. */
-  const isGiven = value !== undefined && !chosen
-  const { data } = useInfiniteQuery({
-    ...clientsQuery(text === chosen?.label ? '' : search),
-    placeholderData: keepPreviousData,
-  })
-  const found = (data?.pages ?? []).flatMap(({ items }) =>
-    items.map((client) => ({
-      value: String(client.clientId),
-      label: client.emailAddress
-        ? `${nameOf(client)} · ${client.emailAddress}`
-        : `${nameOf(client)} · ${t('clients.noAddress')}`,
-    })),
-  )
-  const { data: given } = useQuery({ ...clientQuery(value ?? 0), enabled: isGiven })
-  const shown = chosen ?? (given && { value: String(given.clientId), label: nameOf(given) })
-  const options =
-    shown && !found.some((one) => one.value === shown.value) ? [shown, ...found] : found
-  return (
-    <Select
-      label={t('calendar.client')}
-      placeholder={t('calendar.chooseClient')}
-      // For the panel next to the calendar. A drawer uses the attribute to set the focus.
-      autoFocus={value === undefined}
-      data-autofocus
-      searchable
-      openOnFocus={false}
-      allowDeselect={false}
-      value={value ? String(value) : null}
-      error={error}
-      data={options}
-      filter={({ options: all }) => all}
-      nothingFoundMessage={t('calendar.noClient')}
-      searchValue={text}
-      onSearchChange={setText}
-      onChange={(clientId, option) => {
-        if (!clientId || !option) return
-        setChosen({ value: clientId, label: option.label })
-        onChange(Number(clientId))
-      }}
-    />
-  )
-}

@@ -1,22 +1,32 @@
-import { IconAlertTriangle } from '@tabler/icons-react'
+import { IconAlertTriangle } from '../components/icons.tsx'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { useTranslation } from 'react-i18next'
-import { overlapsQuery, type Appointment, type AppointmentBody } from '../api/calendar.ts'
+import { useTranslation } from '../texts/translate.ts'
+import { overlapsQuery, type Appointment, type AppointmentFields } from '../api/calendar.ts'
 import type { Setup } from '../api/setup.ts'
 import { useTimeFormat } from '../components/time.ts'
+import { useNow } from '../shell/page-head.tsx'
 import classes from './calendar.module.css'
 import { columnKey, keyOf, staffName, type Column } from './columns.ts'
 import { addDays, dayAt } from '../components/days.ts'
 import { lookOf } from './visit.tsx'
 import { covers, shiftsOn } from './working-time.ts'
 
-type Props = { body: AppointmentBody; setup: Setup; columns: Column[] }
+type Props = {
+  body: AppointmentFields & { calendarId?: number }
+  setup: Setup
+  columns: Column[]
+  /** It is new, or its start changes. */
+  isMoved: boolean
+}
 
-/** What speaks against this time: other appointments and working hours. It can be booked anyway. */
-export function BookingWarnings({ body, setup, columns }: Props) {
+/** What speaks against this time; it can be booked anyway. */
+export function BookingWarnings({ body, setup, columns, isMoved }: Props) {
+  const { t } = useTranslation()
+  const now = useNow()
   const overlaps = useOverlaps(body, setup)
   const hours = useHoursWarning(body, columns)
-  const warnings = [...overlaps, ...hours]
+  const isPast = isMoved && body.startTime !== undefined && body.startTime < now
+  const warnings = [...(isPast ? [t('desk.past')] : []), ...overlaps, ...hours]
   if (warnings.length === 0) return null
   return (
     <ul className={classes.warnings} data-warnings>
@@ -31,7 +41,7 @@ export function BookingWarnings({ body, setup, columns }: Props) {
 }
 
 /** Appointments of the same member of staff or of the same client at this time. */
-function useOverlaps(body: AppointmentBody, setup: Setup) {
+function useOverlaps(body: AppointmentFields & { calendarId?: number }, setup: Setup) {
   const { t } = useTranslation()
   const format = useTimeFormat()
   const { calendarId, startTime, endTime, professionalId, clientId } = body
@@ -71,7 +81,7 @@ function useOverlaps(body: AppointmentBody, setup: Setup) {
   ]
 }
 
-function useHoursWarning(body: AppointmentBody, columns: Column[]) {
+function useHoursWarning(body: AppointmentFields, columns: Column[]) {
   const { t } = useTranslation()
   const format = useTimeFormat()
   const { startTime, endTime, professionalId, locationId } = body

@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
 import { clientsQuery } from '../api/clients.ts'
 import { useSession } from '../api/session.ts'
 import type { Setup } from '../api/setup.ts'

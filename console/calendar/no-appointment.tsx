@@ -1,21 +1,23 @@
 import { Link } from '@tanstack/react-router'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
 import { useSession } from '../api/session.ts'
 import { Empty } from '../components/states.tsx'
+import type { CalendarSearch } from './search.ts'
 
 type Props = {
   /** Whether the business has no staff, so that the day view has no columns. */
   hasNoStaff: boolean
-  hasLocation: boolean
+  /** Whether one location or member of staff is shown. */
+  hasFilter: boolean
   isToday: boolean
   onBook: (() => void) | undefined
 }
 
 /** Offers to book, the other locations, and today. */
-export function NoAppointment({ hasNoStaff, hasLocation, isToday, onBook }: Props) {
+export function NoAppointment({ hasNoStaff, hasFilter, isToday, onBook }: Props) {
   const { t } = useTranslation()
   const canAddStaff = useSession().functions.includes('EDIT_SETUP')
-  const hint = hasLocation ? 'calendar.noneAtLocation' : 'calendar.noneHint'
+  const hint = hasFilter ? 'desk.noneOfChoice' : 'calendar.noneHint'
   return (
     <Empty
       title={t(hasNoStaff ? 'calendar.noStaff' : 'calendar.none')}
@@ -36,13 +38,13 @@ export function NoAppointment({ hasNoStaff, hasLocation, isToday, onBook }: Prop
               </Link>
             </>
           )}
-          {hasLocation && (
+          {hasFilter && (
             <Link
               to="/calendar"
-              search={({ location: _location, ...others }: { location?: number }) => others}
+              search={({ location: _location, staff: _staff, ...others }: CalendarSearch) => others}
               className="button quiet"
             >
-              {t('calendar.anyLocation')}
+              {t('desk.showAll')}
             </Link>
           )}
           {!isToday && (

@@ -1,8 +1,7 @@
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
 import type { Appointment } from '../api/calendar.ts'
 import type { Setup } from '../api/setup.ts'
 import { Mark } from '../components/mark.tsx'
-import { useTimeFormat } from '../components/time.ts'
 import classes from './calendar.module.css'
 
 /** The label of a status of appointments, as the business calls it. */
@@ -10,7 +9,7 @@ export const statusLabel = (setup: Setup, status: string) =>
   setup.statuses.find((one) => one.objectType === 'CALENDAR' && one.status === status)?.label ??
   status
 
-const NOT_EXPECTED = new Set(['CANCELLED', 'MISSED'])
+const NOT_EXPECTED = new Set(['CANCELLED', 'LATE_CANCELLED', 'MISSED'])
 
 /** The style of an appointment: booked, confirmed or no longer expected. */
 export function lookOf({ status }: { status: string }, setup: Setup) {
@@ -30,22 +29,8 @@ export function useVisitDetails() {
     })
 }
 
-/** Everything about an appointment in one sentence, for screen readers and tooltips. */
-export function useVisitLabel(setup: Setup) {
-  const { t } = useTranslation()
-  const format = useTimeFormat()
-  return (visit: Appointment) =>
-    t('calendar.visit', {
-      time: `${format.time(visit.startTime)}–${format.time(visit.endTime)}`,
-      client: visit.clientName ?? '',
-      service: visit.reasonName ?? '',
-      staff: visit.professionalName ?? '',
-      status: statusLabel(setup, visit.status),
-    })
-}
-
 /** Hollow marks for scheduled messages, and a diamond if one failed. */
-export function VisitMarks({ visit }: { visit: Appointment }) {
+export function VisitMarks({ visit }: { visit: Pick<Appointment, 'messages'> }) {
   const { t } = useTranslation()
   const { SCHEDULED: waiting = 0, FAILED: failed = 0 } = visit.messages ?? {}
   if (waiting + failed === 0) return null

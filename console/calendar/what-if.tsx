@@ -1,13 +1,15 @@
-import type { TFunction } from 'i18next'
+import { Button } from '@mantine/core'
 import { Fragment, type ReactNode } from 'react'
-import { Trans, useTranslation } from 'react-i18next'
+import { ProblemError } from '../../src/client/client.ts'
+import { Trans } from '../texts/trans.tsx'
+import { useTranslation, type Translate } from '../texts/translate.ts'
 import type { Plan } from '../api/calendar.ts'
 import { ErrorMessage } from '../components/error-message.tsx'
 
 const PARTS = ['move', 'create', 'cancel', 'expired'] as const
 
 /** The automations whose mail is sent immediately by saving. */
-const namesAtOnce = ({ samples }: Plan, t: TFunction<'console'>) =>
+const namesAtOnce = ({ samples }: Plan, t: Translate) =>
   samples
     .filter(({ change }) => change === 'atOnce')
     .map(({ templateName, description }) => templateName ?? description ?? t('whatIf.unnamed'))
@@ -21,7 +23,6 @@ export function Consequences({ plan }: { plan: Plan }) {
       key={part}
       i18nKey={`whatIf.${part}`}
       values={{ count: plan[part] }}
-      count={plan[part]}
       components={{ b: <b /> }}
     />
   ))
@@ -52,7 +53,7 @@ export function Consequences({ plan }: { plan: Plan }) {
 }
 
 /** The same in a few words: "2 move, 1 too late". */
-export function shortConsequences(plan: Plan, t: TFunction<'console'>) {
+export function shortConsequences(plan: Plan, t: Translate) {
   const parts: string[] = PARTS.filter((part) => plan[part] > 0).map((part) =>
     t(`whatIf.short.${part}`, { count: plan[part] }),
   )
@@ -60,12 +61,31 @@ export function shortConsequences(plan: Plan, t: TFunction<'console'>) {
   return parts.length > 0 ? parts.join(', ') : t('whatIf.short.nothing')
 }
 
-/** Why it cannot be saved. */
-export function Refusal({ error }: { error: unknown }) {
+type RefusalProps = {
+  error: unknown
+  /** The request of the plan, of which `error` may be. */
+  plan: { error: unknown; isFetching: boolean; refetch: () => Promise<unknown> }
+}
+
+/** Why it cannot be saved. A plan that was not computed can be requested again. */
+export function Refusal({ error, plan }: RefusalProps) {
   const { t } = useTranslation()
+  const isRefused = error !== plan.error || (error instanceof ProblemError && error.status === 422)
   return (
-    <p role="alert" className="clay" style={{ margin: 0 }}>
-      {t('whatIf.refused')}: <ErrorMessage error={error} />
-    </p>
+    <div role="alert" className="clay">
+      {t(isRefused ? 'whatIf.refused' : 'whatIf.noPlan')}: <ErrorMessage error={error} />
+      {!isRefused && (
+        <Button
+          variant="default"
+          size="compact-sm"
+          mt={6}
+          style={{ display: 'block' }}
+          loading={plan.isFetching}
+          onClick={() => void plan.refetch()}
+        >
+          {t('errors.again')}
+        </Button>
+      )}
+    </div>
   )
 }

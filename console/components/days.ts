@@ -1,48 +1,39 @@
 /** Days are strings like 2026-11-19 and times like 14:30, in a time zone. */
 
-const DAY_MS = 86_400_000
-const MINUTE_MS = 60_000
-
 export const addDays = (day: string, count: number) =>
-  new Date(Date.parse(`${day}T00:00:00Z`) + count * DAY_MS).toISOString().slice(0, 10)
+  Temporal.PlainDate.from(day).add({ days: count }).toString()
 
 /** The Monday of the day's week. */
-export function mondayOf(day: string) {
-  const weekday = new Date(`${day}T00:00:00Z`).getUTCDay()
-  return addDays(day, -((weekday + 6) % 7))
-}
+export const mondayOf = (day: string) => addDays(day, 1 - Temporal.PlainDate.from(day).dayOfWeek)
 
-const WEEKDAYS = ['SUNDAY', 'MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATURDAY']
+const WEEKDAYS = ['MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATURDAY', 'SUNDAY']
 
 /** The weekday as in the working hours of staff. */
-export const weekdayOf = (day: string) => WEEKDAYS[new Date(`${day}T00:00:00Z`).getUTCDay()]!
+export const weekdayOf = (day: string) => WEEKDAYS[Temporal.PlainDate.from(day).dayOfWeek - 1]!
 
 /** The moment of this day and time in the zone; in a gap of a clock change, the later one. */
-export function momentAt(day: string, time: string, timeZone: string) {
-  const shown = Date.parse(`${day}T${time}:00Z`)
-  const first = shown - offsetMs(shown, timeZone)
-  return shown - offsetMs(first, timeZone)
-}
+export const momentAt = (day: string, time: string, timeZone: string) =>
+  Temporal.PlainDateTime.from(`${day}T${time}`).toZonedDateTime(timeZone).epochMilliseconds
+
+/** The first moment of the day in the zone, which is not midnight where a clock change skips it. */
+export const startOfDay = (day: string, timeZone: string) =>
+  Temporal.PlainDate.from(day).toZonedDateTime(timeZone).epochMilliseconds
+
+/** This moment on the clocks of the zone. */
+export const clockAt = (ms: number, timeZone: string) =>
+  Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(timeZone)
 
 /** The day of this moment in the zone. */
 export const dayAt = (ms: number, timeZone: string) =>
-  new Date(ms + offsetMs(ms, timeZone)).toISOString().slice(0, 10)
+  clockAt(ms, timeZone).toPlainDate().toString()
 
-/** The zone's offset from UTC. */
-export function offsetMs(ms: number, timeZone: string) {
-  const parts = new Intl.DateTimeFormat('en-GB', {
-    timeZone,
-    year: 'numeric',
-    month: '2-digit',
-    day: '2-digit',
-    hour: '2-digit',
-    minute: '2-digit',
-    hourCycle: 'h23',
-  }).formatToParts(ms)
-  const part = (type: string) => Number(parts.find((one) => one.type === type)?.value)
-  const shown = Date.UTC(part('year'), part('month') - 1, part('day'), part('hour'), part('minute'))
-  return shown - Math.floor(ms / MINUTE_MS) * MINUTE_MS
+/** "2026-11-17", if the calendar has that day. */
+export function isDay(text: string | undefined): text is string {
+  if (text === undefined || !/^\d{4}-\d\d-\d\d$/.test(text)) return false
+  try {
+    Temporal.PlainDate.from(text)
+    return true
+  } catch {
+    return false
+  }
 }
-
-export const isDay = (text: string | undefined): text is string =>
-  text !== undefined && /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))

@@ -1,14 +1,14 @@
 import type { ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation, type Translate } from '../texts/translate.ts'
 import { ConnectionError, ProblemError } from '../../src/client/client.ts'
-import { isSignedOut } from '../api/query-client.ts'
+import { isReplaced, isSignedOut } from '../api/query-client.ts'
 import { Filled, part } from './filled.tsx'
-import type { Translate } from './form.ts'
-import { SignInAgain } from './sign-in-again.tsx'
+import { LoadAgain, SignInAgain } from './sign-in-again.tsx'
 
 /** The message for an error of a save; for a signed-out user with a link to sign in. */
 export function ErrorMessage({ error }: { error: unknown }) {
   const { t } = useTranslation()
+  if (isReplaced(error)) return <LoadAgain />
   return isSignedOut(error) ? <SignInAgain /> : messageOf(error, t)
 }
 
@@ -22,7 +22,7 @@ export function NotSaved({ reason }: { reason: ReactNode }) {
 export function messageOf(error: unknown, t: Translate): string {
   if (isSignedOut(error)) return t('signedOut.title')
   if (error instanceof ConnectionError) return t('errors.offline')
-  if (error instanceof ProblemError && error.status === 429) {
+  if (error instanceof ProblemError && error.code === 'too-many-requests') {
     return t('form.tooMany', { count: error.retryAfterSeconds ?? 60 })
   }
   return error instanceof Error ? error.message : String(error)

@@ -1,9 +1,6 @@
 import { createElement, useState, type FormEvent } from 'react'
-import { useTranslation } from 'react-i18next'
 import { ProblemError } from '../../src/client/client.ts'
 import { ErrorMessage } from './error-message.tsx'
-
-export type Translate = ReturnType<typeof useTranslation>['t']
 
 /**
  * Submits a form, once at a time. `faultAt` returns the error of a field; `message` any error that

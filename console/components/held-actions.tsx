@@ -1,6 +1,6 @@
-import { IconArrowBackUp } from '@tabler/icons-react'
-import { useEffect, useSyncExternalStore } from 'react'
-import { useTranslation } from 'react-i18next'
+import { IconArrowBackUp } from './icons.tsx'
+import { useEffect, useMemo, useSyncExternalStore } from 'react'
+import { useTranslation } from '../texts/translate.ts'
 import { usePageKeys } from '../shell/keys.ts'
 import classes from './held-actions.module.css'
 
@@ -14,9 +14,21 @@ export type HeldAction = {
   text: string
   /** Runs the action and returns its result in words. */
   run: () => Promise<string>
+  /** The value that a page shows already. A later action on the same record replaces this one. */
+  shown?: ShownValue
 }
 
-type Toast = { id: number; text: string; action?: HeldAction; timer: number; share?: number }
+type ShownValue = { record: string; value: string }
+
+type Toast = {
+  id: number
+  text: string
+  action?: HeldAction
+  /** Until the result is known. */
+  shown?: ShownValue | undefined
+  timer: number
+  share?: number
+}
 
 let toasts: Toast[] = []
 let lastId = 0
@@ -31,20 +43,33 @@ const remove = (id: number) => show(toasts.filter((toast) => toast.id !== id))
 
 /** Shows a toast with an undo button, then runs the action. */
 export function holdAction(action: HeldAction) {
+  const { text, shown } = action
+  const replaced = toasts.find((toast) => toast.action && toast.shown?.record === shown?.record)
+  if (shown && replaced) undo(replaced)
   lastId += 1
   const id = lastId
-  const timer = window.setTimeout(() => runHeld(id), HOLD_MS)
-  show([...toasts, { id, text: action.text, action, timer }])
+  const timer = window.setTimeout(() => void runHeld(id), HOLD_MS)
+  show([...toasts, { id, text, action, shown, timer }])
 }
 
-function runHeld(id: number) {
+/** Shows a toast with a message. */
+export function showNotice(text: string) {
+  lastId += 1
+  show([...toasts, { id: lastId, text, timer: 0 }])
+  void showResult(lastId, Promise.resolve(text))
+}
+
+async function runHeld(id: number) {
   const held = toasts.find((toast) => toast.id === id)
   if (!held?.action) return
   window.clearTimeout(held.timer)
   // From here on it cannot be undone.
-  replace({ id, text: held.text, timer: 0 })
-  showResult(id, held.action.run())
+  replace({ id, text: held.text, shown: held.shown, timer: 0 })
+  await showResult(id, held.action.run())
 }
+
+/** Runs all delayed actions now. */
+export const runHeldActions = () => Promise.all(toasts.map(({ id }) => runHeld(id)))
 
 /** Shows a toast with the progress of something that goes on when the user leaves the page. */
 export function showWhile(
@@ -54,7 +79,7 @@ export function showWhile(
   lastId += 1
   const id = lastId
   show([...toasts, { id, text, timer: 0, share: 0 }])
-  showResult(
+  void showResult(
     id,
     work((share) => replace({ id, text, timer: 0, share })),
   )
@@ -65,7 +90,7 @@ function showResult(id: number, result: Promise<string>) {
     const timer = window.setTimeout(() => remove(id), RESULT_MS)
     replace({ id, text, timer })
   }
-  result.then(end, (error: unknown) => end(String(error)))
+  return result.then(end, (error: unknown) => end(String(error)))
 }
 
 const replace = (changed: Toast) =>
@@ -76,21 +101,33 @@ function undo({ id, timer }: Toast) {
   remove(id)
 }
 
-/** The toasts of all delayed actions; rendered once for all pages. */
-export function HeldActions() {
-  const { t } = useTranslation()
-  const shown = useSyncExternalStore(
+const useToasts = () =>
+  useSyncExternalStore(
     (listener) => {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
     () => toasts,
   )
+
+/** The values that delayed and running actions will store, by record. */
+export function useShownValues() {
+  const held = useToasts()
+  return useMemo(
+    () => new Map(held.flatMap(({ shown }) => (shown ? [[shown.record, shown.value]] : []))),
+    [held],
+  )
+}
+
+/** The toasts of all delayed actions; rendered once for all pages. */
+export function HeldActions() {
+  const { t } = useTranslation()
+  const shown = useToasts()
   const newest = shown.findLast((toast) => toast.action)
   usePageKeys({ z: newest && (() => undo(newest)) })
   useEffect(() => {
     // Closing the page does not undo the action.
-    const runAll = () => toasts.forEach(({ id }) => runHeld(id))
+    const runAll = () => void runHeldActions()
     window.addEventListener('pagehide', runAll)
     return () => window.removeEventListener('pagehide', runAll)
   }, [])

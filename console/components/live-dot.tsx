@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
 import { useLiveState } from '../api/live.ts'
 import { readinessQuery } from '../api/readiness.ts'
 

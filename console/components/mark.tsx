@@ -1,18 +1,9 @@
-import type { TFunction } from 'i18next'
-import { useTranslation } from 'react-i18next'
+import { useTranslation, type Translate } from '../texts/translate.ts'
+import type { MarkName } from './mark-names.ts'
 import type { EmailStatus } from '../../src/contract/email.ts'
 import type { NamedTrigger, TriggerStatus } from '../../src/contract/event-trigger.ts'
 
-/** The state of a message, as the console calls it. */
-export type MarkName =
-  | 'waiting'
-  | 'sending'
-  | 'sent'
-  | 'captured'
-  | 'failed'
-  | 'skipped'
-  | 'late'
-  | 'cancelled'
+export type { MarkName }
 
 export const MARK_OF_STATUS: Record<TriggerStatus, MarkName> = {
   SCHEDULED: 'waiting',
@@ -163,7 +154,7 @@ type StatusOfRowProps = {
   /** Of its first mail. Shown for a message in the queue, because its mail may wait for long. */
   mailStatus?: EmailStatus | undefined
   pill?: boolean
-  t: TFunction
+  t: Translate
 }
 
 /** The same in a long list, which looks up `t` once for all rows. */

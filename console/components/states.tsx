@@ -1,9 +1,8 @@
-import { IconAlertTriangle, IconRefresh } from '@tabler/icons-react'
+import { IconAlertTriangle, IconRefresh } from './icons.tsx'
 import { useEffect, useState, type ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation, type Translate } from '../texts/translate.ts'
 import { ConnectionError, ProblemError } from '../../src/client/client.ts'
 import { BELL_BODY } from './bell.tsx'
-import type { Translate } from './form.ts'
 import { isSignedOut } from '../api/query-client.ts'
 import { FilesError } from './lazy-page.tsx'
 

@@ -1,5 +1,5 @@
 import { Select, type SelectProps } from '@mantine/core'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
 
 /** The time zone of this browser, which is usually that of the business. */
 export const guessTimeZone = () => new Intl.DateTimeFormat().resolvedOptions().timeZone

@@ -1,5 +1,7 @@
 import { useSession } from '../api/session.ts'
+import { currentLocale } from '../texts/translate.ts'
 import { useChosenTimeZone } from './chosen-time-zone.ts'
+import { addDays, clockAt, dayAt, startOfDay } from './days.ts'
 
 /** Formats moments in one time zone. */
 export type TimeFormat = ReturnType<typeof createFormat>
@@ -13,15 +15,13 @@ export function useTimeFormat(): TimeFormat {
 /** For days as the service counts them. */
 export const useBusinessTimeFormat = () => formatIn(useSession().business.timeZone)
 
-const DAY_MS = 86_400_000
-const LOCALE = 'en-GB'
-
 const formats = new Map<string, TimeFormat>()
 
-/** Cached by time zone, because every row of a list calls it. */
+/** Cached by language and time zone, because every row of a list calls it. */
 export function formatIn(timeZone: string): TimeFormat {
-  let format = formats.get(timeZone)
-  if (!format) formats.set(timeZone, (format = createFormat(timeZone)))
+  const key = `${currentLocale()} ${timeZone}`
+  let format = formats.get(key)
+  if (!format) formats.set(key, (format = createFormat(timeZone, currentLocale())))
   return format
 }
 
@@ -48,25 +48,30 @@ function cacheDays(format: (ms: number) => string) {
   }
 }
 
-function createFormat(timeZone: string) {
+function createFormat(timeZone: string, locale: string) {
   const format = (options: Intl.DateTimeFormatOptions) =>
-    lazyFormat(LOCALE, { timeZone, ...options })
+    lazyFormat(locale, { timeZone, ...options })
   const time = format({ hour: '2-digit', minute: '2-digit' })
   const timeWithSeconds = format({ hour: '2-digit', minute: '2-digit', second: '2-digit' })
   const dayMonth = cacheDays(format({ weekday: 'short', day: 'numeric', month: 'short' }))
   const dayMonthYear = format({ weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' })
   const longDay = format({ weekday: 'long', day: 'numeric', month: 'long' })
-  // The Swedish way to write a day is ISO 8601.
-  const isoDay = cacheDays(lazyFormat('sv-SE', { timeZone, dateStyle: 'short' }))
+  const isoDay = cacheDays((ms) => dayAt(ms, timeZone))
   const weekday = format({ weekday: 'short' })
-  const wall = lazyFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' })
 
   const day = (ms: number, now = Date.now()) => {
     const isThisYear = isoDay(ms).slice(0, 4) === isoDay(now).slice(0, 4)
     return (isThisYear ? dayMonth : dayMonthYear)(ms).replace(/,/g, '')
   }
-  const nearDay = (ms: number, now = Date.now()) =>
-    ({ [isoDay(now)]: 'today', [isoDay(now + DAY_MS)]: 'tomorrow' })[isoDay(ms)]
+  const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
+  const [today, tomorrow] = [relative.format(0, 'day'), relative.format(1, 'day')]
+  const nearDay = (ms: number, now = Date.now()) => {
+    if (isoDay(ms) === isoDay(now)) return today
+    return isoDay(ms) === addDays(isoDay(now), 1) ? tomorrow : undefined
+  }
+  // English has no comma inside a sentence, German does.
+  const isEnglish = locale.startsWith('en')
+  const wholeDay = (ms: number) => (isEnglish ? longDay(ms).replace(/,/g, '') : longDay(ms))
   return {
     timeZone,
     /** "14:00" */
@@ -77,15 +82,16 @@ function createFormat(timeZone: string) {
     day,
     /** "tomorrow", "Thu 19 Nov" */
     nearDay: (ms: number, now = Date.now()) => nearDay(ms, now) ?? day(ms, now),
-    /** "Thursday, 19 November" */
-    longDay: (ms: number) => longDay(ms).replace(/,/g, '').replace(' ', ', '),
+    /** "Thursday, 19 November", as a heading. */
+    longDay: (ms: number) =>
+      capitalized(isEnglish ? wholeDay(ms).replace(' ', ', ') : wholeDay(ms)),
     /** "Today, Thursday 19 November"; with the year if it is another one. */
     headingDay: (ms: number, now = Date.now()) => {
       const year = isoDay(ms).slice(0, 4)
       const near = nearDay(ms, now)
       return [
-        near && `${near[0]!.toUpperCase()}${near.slice(1)},`,
-        longDay(ms).replace(/,/g, ''),
+        near && `${capitalized(near)},`,
+        wholeDay(ms),
         year === isoDay(now).slice(0, 4) ? undefined : year,
       ]
         .filter((word) => word !== undefined)
@@ -96,19 +102,24 @@ function createFormat(timeZone: string) {
     /** "2026-11-19" */
     isoDay,
     /** The first moment of the day "2026-11-19". */
-    startOfDay: (day: string) => startOfDay(day, wall),
+    startOfDay: (day: string) => startOfDay(day, timeZone),
+    /** The first moment of the day after that of this moment. */
+    startOfNextDay: (ms: number) => startOfDay(addDays(isoDay(ms), 1), timeZone),
     /** "today 14:00", "Thu 19 Nov, 14:00" */
     moment: (ms: number, now = Date.now()) => {
       const near = nearDay(ms, now)
       return near ? `${near} ${time(ms)}` : `${day(ms, now)}, ${time(ms)}`
     },
-    /** Hours since midnight, as a fraction: 14.5 */
-    hourOfDay: (ms: number) => {
-      const [hours, minutes] = time(ms).split(':').map(Number) as [number, number]
-      return hours + minutes / 60
+    /** Hours on the clock since midnight of the day, as a fraction: 14.5, or 24.5 on the day after. */
+    hourOfDay: (ms: number, day = isoDay(ms)) => {
+      const clock = clockAt(ms, timeZone)
+      const { days } = clock.toPlainDate().since(Temporal.PlainDate.from(day))
+      return days * 24 + clock.hour + clock.minute / 60
     },
   }
 }
+
+const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
 const INSTANT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g
 
@@ -119,11 +130,3 @@ export const withLocalTimes = (reason: string, format: TimeFormat) =>
 /** "Zürich" of "Europe/Zurich" */
 export const placeOf = (timeZone: string) =>
   (timeZone.split('/').at(-1) ?? timeZone).replaceAll('_', ' ')
-
-/** Midnight in the zone of `wall`. Computed twice, because the offset may change on that day. */
-function startOfDay(day: string, wall: (ms: number) => string) {
-  const midnight = Date.parse(`${day}T00:00:00Z`)
-  const offsetAt = (ms: number) => Date.parse(`${wall(ms).replace(' ', 'T')}Z`) - ms
-  const guess = midnight - offsetAt(midnight)
-  return midnight - offsetAt(guess)
-}

@@ -1,7 +1,7 @@
-import type { TFunction } from 'i18next'
+import type { Translate } from '../texts/translate.ts'
 
 /** Who made a change: a person, a key, the service, the client by a link, or an unknown user. */
-export function nameOfUser(user: string | null, t: TFunction) {
+export function nameOfUser(user: string | null, t: Translate) {
   if (user === null) return t('message.someone')
   if (user === 'SYSTEM') return t('message.system')
   if (user === 'CLIENT') return t('message.client')

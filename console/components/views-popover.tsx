@@ -1,7 +1,7 @@
 import { Button, Popover, TextInput } from '@mantine/core'
-import { IconBookmark } from '@tabler/icons-react'
+import { IconBookmark } from './icons.tsx'
 import { useState, type FormEvent, type ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
 import classes from './views-popover.module.css'
 
 type Props = { isOpen: boolean; onChange: (isOpen: boolean) => void; children: ReactNode }

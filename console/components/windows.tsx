@@ -1,21 +1,26 @@
 import { Button, Modal } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
+import type { Leaving } from '../records/editor.ts'
+import { leaveThen } from '../records/leave.ts'
 
 type WindowProps = {
   isOpen: boolean
   title: string
   size?: string
+  /** What the window edits, if the page below it has unsaved changes of its own. Default: all. */
+  leaving?: Leaving
   onClose: () => void
   children: ReactNode
 }
 
-export function FormWindow({ isOpen, title, size = 'md', onClose, children }: WindowProps) {
+export function FormWindow({ isOpen, title, size = 'md', leaving, ...props }: WindowProps) {
+  const { onClose, children } = props
   const { t } = useTranslation()
   return (
     <Modal
       opened={isOpen}
-      onClose={onClose}
+      onClose={() => leaveThen(onClose, leaving)}
       title={title}
       size={size}
       closeButtonProps={{ 'aria-label': t('form.close') }}

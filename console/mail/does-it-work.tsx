@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
 import type { Overview } from '../../src/contract/overview.ts'
 import type { SenderDomain } from '../api/mail.ts'
 import { mailStateOf } from '../api/overview.ts'
@@ -9,6 +9,7 @@ import { Panel } from '../today/panel.tsx'
 import { DomainChecks } from './domain-checks.tsx'
 import classes from './mail.module.css'
 import { StateLine } from './state-line.tsx'
+import { TryMailServerNow } from './try-now.tsx'
 
 type Props = { mail: Overview['mail']; domains: SenderDomain[] }
 
@@ -71,6 +72,7 @@ function ServerLine({ mail }: Pick<Props, 'mail'>) {
       <StateLine tone="bad" name={name}>
         <span dir="auto">{withLocalTimes(mail.problem ?? '', format)}</span>
         {state === 'outage' && <div className="soft">{t('today.noMail.operator')}</div>}
+        {state === 'outage' && <TryMailServerNow />}
       </StateLine>
     )
   }

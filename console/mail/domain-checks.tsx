@@ -1,6 +1,6 @@
 import { Button, CopyButton } from '@mantine/core'
-import { IconCheck, IconCopy } from '@tabler/icons-react'
-import { useTranslation } from 'react-i18next'
+import { IconCheck, IconCopy } from '../components/icons.tsx'
+import { useTranslation } from '../texts/translate.ts'
 import type { CheckResult, DnsRecord, SenderCheck } from '../../src/contract/sender-domain.ts'
 import type { SenderDomain } from '../api/mail.ts'
 import { useTimeFormat } from '../components/time.ts'

@@ -1,6 +1,6 @@
-import { IconTerminal2 } from '@tabler/icons-react'
+import { IconTerminal2 } from '../components/icons.tsx'
 import { Link } from '@tanstack/react-router'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
 import { useSession } from '../api/session.ts'
 import clients from '../clients/clients.module.css'
 import { Panel } from '../today/panel.tsx'

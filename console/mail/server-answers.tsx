@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
 import { ANSWER_DAYS, serverAnswersQuery, type ServerAnswers as Answers } from '../api/mail.ts'
 import { MailStatus } from '../components/mark.tsx'
 import { Failure, Loading } from '../components/states.tsx'

@@ -1,4 +1,4 @@
-import { IconAlertTriangle, IconCircleCheck, IconHelpCircle } from '@tabler/icons-react'
+import { IconAlertTriangle, IconCircleCheck, IconHelpCircle } from '../components/icons.tsx'
 import type { ReactNode } from 'react'
 import classes from './mail.module.css'
 

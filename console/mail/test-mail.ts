@@ -10,9 +10,9 @@ export function useTestMail() {
   const [chosen, setChosen] = useState<number>()
   const templates = useQuery(templatesQuery)
   const automations = useQuery({ ...automationsQuery, retry: false })
-  const template =
-    templates.data?.find(({ emailTemplateId }) => emailTemplateId === chosen) ?? templates.data?.[0]
-  const variants = templates.data?.filter((one) => one.templateName === template?.templateName)
+  const active = templates.data?.filter((one) => one.active)
+  const template = active?.find(({ emailTemplateId }) => emailTemplateId === chosen) ?? active?.[0]
+  const variants = active?.filter((one) => one.templateName === template?.templateName)
   const ids = new Set(variants?.map(({ emailTemplateId }) => emailTemplateId))
   const used = automationsOf(ids, automations.data ?? [])
   const examples = useQuery({
@@ -29,7 +29,7 @@ export function useTestMail() {
     enabled: template !== undefined && about !== undefined,
   })
   return {
-    templates: templates.data,
+    templates: active,
     template,
     about,
     choose: setChosen,

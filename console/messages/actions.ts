@@ -1,5 +1,4 @@
-import type { TFunction } from 'i18next'
-import { useTranslation } from 'react-i18next'
+import { useTranslation, type Translate } from '../texts/translate.ts'
 import type { EmailStatus } from '../../src/contract/email.ts'
 import { decideApproval, type Approval, type Decision } from '../api/approvals.ts'
 import {
@@ -18,7 +17,7 @@ export type ActionName = 'sendAgain' | 'cancel' | 'fire'
 /** The properties of a message that an action needs. */
 export type Actionable = Pick<
   Message,
-  'eventTriggerId' | 'status' | 'clientName' | 'templateName' | 'description'
+  'eventTriggerId' | 'status' | 'clientName' | 'templateName' | 'description' | 'objectTime'
 > & { emailIds: number[] }
 
 export const actionableOf = (message: Message): Actionable => ({
@@ -54,8 +53,16 @@ export function useAllowedActions(): ActionName[] {
   return allowed
 }
 
+/** Warns of mails about visits that are over. */
+function textOf(name: ActionName, messages: Actionable[], t: Translate) {
+  const text = actionInWords(name, messages, t)
+  if (name === 'cancel') return text
+  const over = messages.filter(({ objectTime }) => objectTime != null && objectTime < Date.now())
+  return over.length === 0 ? text : `${text}. ${t('held.over', { count: over.length })}`
+}
+
 /** One message is named: "Cancelling “How was it?” for Jack Smith". */
-function textOf(name: ActionName, messages: Actionable[], t: TFunction) {
+function actionInWords(name: ActionName, messages: Actionable[], t: Translate) {
   const [message] = messages
   const who = message?.clientName
   const what = message?.templateName ?? message?.description
@@ -90,13 +97,13 @@ export function useHeldAction() {
 /** Decides about mails that wait for approval, after a few seconds in which the user can undo it. */
 export function useHeldDecision() {
   const { t } = useTranslation()
-  return (decision: Decision, approval: Approval) => {
-    const count = approval.mails
+  return (decision: Decision, approval: Approval, leftOut: number[] = []) => {
+    const count = approval.mails - leftOut.length
     holdAction({
       text: t(`held.${decision}`, { count }),
       run: async () => {
         try {
-          await decideApproval(decision, approval)
+          await decideApproval(decision, approval, leftOut)
           return t(`held.done.${decision}`, { count })
         } catch (error) {
           return t('held.failed', { reason: messageOf(error, t) })

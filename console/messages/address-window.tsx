@@ -1,11 +1,13 @@
 import { Button, Modal, TextInput } from '@mantine/core'
-import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
-import { clientQuery, saveClient, type Client } from '../api/clients.ts'
-import { faultAt } from '../components/faults.ts'
-import { ErrorMessage } from '../components/error-message.tsx'
+import { useTranslation } from '../texts/translate.ts'
+import { clientKind, type Client, type ClientFields } from '../api/clients.ts'
 import { Failure, Loading } from '../components/states.tsx'
+import { differencesOf } from '../records/changes.ts'
+import { RecordConflict } from '../records/conflict.tsx'
+import { leaveThen } from '../records/leave.ts'
+import { SaveError } from '../records/save-error.tsx'
+import { useRecord, type EditedRecord } from '../records/use-record.ts'
 
 type Props = {
   clientId: number
@@ -17,13 +19,13 @@ type Props = {
 /** Changes the address of a client. */
 export function AddressWindow({ clientId, to, onClose }: Props) {
   const { t } = useTranslation()
-  const { data, error, refetch } = useQuery(clientQuery(clientId))
+  const record = useRecord({ kind: clientKind, id: clientId })
   return (
-    <Modal opened onClose={onClose} title={t('correctAddress.button')} centered>
-      {data ? (
-        <AddressForm client={data} to={to} onClose={onClose} />
-      ) : error ? (
-        <Failure error={error} onRetry={() => void refetch()} />
+    <Modal opened onClose={() => leaveThen(onClose)} title={t('correctAddress.button')} centered>
+      {record.isReady && record.item ? (
+        <AddressForm record={record} client={record.item} to={to} onClose={onClose} />
+      ) : record.readError ? (
+        <Failure error={record.readError} onRetry={record.readAgain} />
       ) : (
         <Loading lines={2} />
       )}
@@ -31,18 +33,19 @@ export function AddressWindow({ clientId, to, onClose }: Props) {
   )
 }
 
-type FormProps = { client: Client; to: Props['to']; onClose: () => void }
+type FormProps = {
+  record: EditedRecord<Client, ClientFields>
+  client: Client
+  to: Props['to']
+  onClose: () => void
+}
 
-function AddressForm({ client, to, onClose }: FormProps) {
+function AddressForm({ record, client, to, onClose }: FormProps) {
   const { t } = useTranslation()
   /** The address was corrected already, or the mail went to another person. */
   const [isOther] = useState(to && to.toLowerCase() !== client.emailAddress?.toLowerCase())
-  const [address, setAddress] = useState(client.emailAddress ?? '')
-  const save = useMutation({
-    mutationFn: () =>
-      saveClient({ clientId: client.clientId, emailAddress: address.trim() || null }),
-  })
-  const fault = faultAt(save.error, 'emailAddress')
+  const { isSaved, isSaving } = record
+  const address = record.form.at('emailAddress')
   return (
     <form
       className="column"
@@ -50,7 +53,7 @@ function AddressForm({ client, to, onClose }: FormProps) {
       noValidate
       onSubmit={(event) => {
         event.preventDefault()
-        save.mutate()
+        record.save()
       }}
     >
       <TextInput
@@ -58,27 +61,36 @@ function AddressForm({ client, to, onClose }: FormProps) {
         type="email"
         label={t('clients.emailAddress')}
         description={`${client.firstName} ${client.lastName}`}
-        value={address}
-        error={fault ?? (save.error ? <ErrorMessage error={save.error} /> : undefined)}
-        onChange={(event) => {
-          setAddress(event.currentTarget.value)
-          save.reset()
-        }}
+        value={address.value ?? ''}
+        error={address.error || (record.formError ? <SaveError record={record} /> : undefined)}
+        onChange={(event) => address.onChange(event.currentTarget.value || null)}
+      />
+      <RecordConflict
+        record={record}
+        modifiedOf={(one) => one}
+        differences={(from, to) =>
+          differencesOf(from, to, {
+            label: () => t('clients.emailAddress'),
+            value: (_name, draft) => draft.emailAddress ?? '',
+          })
+        }
       />
       <p role="status" className="soft small" style={{ margin: 0 }}>
-        {save.isSuccess
+        {isSaved
           ? t('correctAddress.saved')
-          : t(isOther ? 'correctAddress.other' : 'correctAddress.hint', { to })}
+          : isOther && to
+            ? t('correctAddress.other', { to })
+            : t('correctAddress.hint')}
       </p>
       <div className="row" style={{ justifyContent: 'flex-end' }}>
         <Button variant="default" onClick={onClose}>
-          {t(save.isSuccess ? 'correctAddress.close' : 'client.cancel')}
+          {t(isSaved ? 'correctAddress.close' : 'client.cancel')}
         </Button>
-        {!save.isSuccess && (
+        {!isSaved && (
           <Button
             type="submit"
-            loading={save.isPending}
-            disabled={address.trim() === (client.emailAddress ?? '')}
+            loading={isSaving}
+            disabled={record.count === 0 || record.conflict !== undefined}
           >
             {t('correctAddress.save')}
           </Button>

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { lazy, Suspense, useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
 import { useSession } from '../api/session.ts'
 import { meaningOf, type Meaning } from './meaning.ts'
 

@@ -1,19 +1,9 @@
 import type { TriggerStatus } from '../../src/contract/event-trigger.ts'
 import type { MessageFilters } from '../api/messages.ts'
 import { MARK_OF_STATUS, type MarkName } from '../components/mark.tsx'
+import { addDays } from '../components/days.ts'
 import type { TimeFormat } from '../components/time.ts'
-
-/** The filters of the page Activity in its URL. */
-export type ActivitySearch = {
-  outcome?: MarkName
-  text?: string
-  automation?: number
-  location?: number
-  client?: number
-  /** The first and the last day, both included: "2026-11-17". */
-  from?: string
-  to?: string
-}
+import type { ActivitySearch } from './search.ts'
 
 export const STATUSES = Object.keys(MARK_OF_STATUS) as TriggerStatus[]
 
@@ -37,15 +27,14 @@ export function filtersOf(search: ActivitySearch, format: TimeFormat): MessageFi
 
 /** The beginning of the first day and the end of the last one. */
 export function momentsOf({ from, to }: Pick<ActivitySearch, 'from' | 'to'>, format: TimeFormat) {
-  const dayAfter = (day: string) => format.isoDay(format.startOfDay(day) + 36 * 3_600_000)
   return {
-    ...(isDay(from) && { from: format.startOfDay(from) }),
-    ...(isDay(to) && { to: format.startOfDay(dayAfter(to)) }),
+    ...(from && { from: format.startOfDay(from) }),
+    ...(to && { to: format.startOfDay(addDays(to, 1)) }),
   }
 }
 
 /** Whether a range of days is chosen. */
-export const hasDays = ({ from, to }: ActivitySearch) => isDay(from) || isDay(to)
+export const hasDays = ({ from, to }: ActivitySearch) => from !== undefined || to !== undefined
 
 /**
  * The messages that the list shows. Without a chosen outcome it ends today: otherwise cancelled messages
@@ -55,6 +44,3 @@ export function listFiltersOf(search: ActivitySearch, format: TimeFormat): Messa
   if (search.outcome || hasDays(search)) return filtersOf(search, format)
   return filtersOf({ ...search, to: format.isoDay(Date.now()) }, format)
 }
-
-const isDay = (text: string | undefined): text is string =>
-  text !== undefined && /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))

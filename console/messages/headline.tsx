@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
 import { automationsQuery } from '../api/automations.ts'
 import type { Message } from '../api/messages.ts'
 import { useSession } from '../api/session.ts'

@@ -1,14 +1,14 @@
-import { IconArrowRight, IconCheck, IconX } from '@tabler/icons-react'
-import { useTranslation } from 'react-i18next'
+import { IconArrowRight } from '../components/icons.tsx'
+import { useTranslation, type Translate } from '../texts/translate.ts'
 import type { Email } from '../../src/contract/email.ts'
 import type { HistoryEntry, TriggerDetails } from '../../src/contract/event-trigger.ts'
-import type { Check } from '../../src/contract/check.ts'
-import type { Translate } from '../components/form.ts'
 import { Mark, type MarkName } from '../components/mark.tsx'
 import { useTimeFormat, type TimeFormat } from '../components/time.ts'
 import { Timeline, type TimelineItem } from '../components/timeline.tsx'
 import { resultOf, type AttemptResult } from './meaning.ts'
+import { CheckList } from './check-list.tsx'
 import classes from './message.module.css'
+import { splitChecks } from './why.ts'
 import { ServerWords } from './server-words.tsx'
 import { nameOfUser } from '../components/user-name.ts'
 
@@ -176,27 +176,13 @@ function attemptItems(
 
 export function Checks({ message }: { message: TriggerDetails }) {
   const { t } = useTranslation()
-  return (
-    <ul className={classes.checks} aria-label={t('message.checksThen')}>
-      {message.checks.filter(isWorthSaying(message)).map(({ check, ok, reason }) => (
-        <li key={check} className={ok ? '' : 'clay'}>
-          {ok ? (
-            <IconCheck size={14} stroke={2.2} className="accent" aria-hidden />
-          ) : (
-            <IconX size={14} stroke={2.2} aria-hidden />
-          )}
-          <span>{reason}</span>
-        </li>
-      ))}
-    </ul>
+  const { checks } = message
+  const outcome = message.status === 'SCHEDULED' ? 'WAITING' : 'FIRED'
+  const { deciding, others } = splitChecks({ checks, outcome })
+  const label = t('message.checksThen')
+  return deciding.length > 0 ? (
+    <CheckList deciding={deciding} others={others} label={label} />
+  ) : (
+    <CheckList deciding={others} others={[]} label={label} />
   )
 }
-
-/** Hides checks that every message of this kind passes. */
-const isWorthSaying =
-  ({ objectType }: TriggerDetails) =>
-  ({ check, ok }: Check) =>
-    !ok ||
-    (check !== 'business' &&
-      check !== 'event type' &&
-      (check !== 'disclaimer form' || objectType === 'DISCLAIMER'))

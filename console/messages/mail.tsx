@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
 import type { Email } from '../../src/contract/email.ts'
 import type { TriggerDetails } from '../../src/contract/event-trigger.ts'
 import { previewAddress } from '../api/automation.ts'
@@ -65,10 +65,10 @@ function titleOf({ status }: TriggerDetails, email: Email | undefined) {
 }
 
 /** The mail if the message were due now. */
-function previewOf({ status, emailTemplateId, objectType, objectId, objectUUId }: TriggerDetails) {
-  const id = objectId ?? objectUUId
+function previewOf({ status, emailTemplateId, recipient, ...object }: TriggerDetails) {
+  const id = object.objectId ?? object.objectUUId
   if (status !== 'SCHEDULED' || !emailTemplateId || id === null) return undefined
-  return previewAddress(emailTemplateId, { objectType, objectId: id })
+  return previewAddress(emailTemplateId, { objectType: object.objectType, objectId: id }, recipient)
 }
 
 function MailBody({ emailId }: { emailId: number }) {

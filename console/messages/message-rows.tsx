@@ -1,7 +1,6 @@
 import { useMediaQuery } from '@mantine/hooks'
 import { useNavigate, useRouter } from '@tanstack/react-router'
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
-import type { TFunction } from 'i18next'
 import {
   memo,
   useCallback,
@@ -13,12 +12,12 @@ import {
   useState,
   type MouseEvent,
 } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation, type Translate } from '../texts/translate.ts'
 import type { Message } from '../api/messages.ts'
 import { markOf, StatusOfRow } from '../components/mark.tsx'
 import { useTimeFormat, type TimeFormat } from '../components/time.ts'
 import classes from './activity.module.css'
-import type { ActivitySearch } from './filters.ts'
+import type { ActivitySearch } from './search.ts'
 import type { LoadedList } from './loaded-list.ts'
 
 const ROW_HEIGHT = 38
@@ -36,9 +35,9 @@ type MessageRowsProps = {
   selected: ReadonlySet<number>
   onToggle: (id: number) => void
   onToggleAll: () => void
-  /** The row that shortcuts act on. */
+  /** The place of the message that shortcuts act on. */
   current: number | undefined
-  onCurrent: (place: number) => void
+  onCurrent: (eventTriggerId: number) => void
 }
 
 /** Messages by day; only the visible rows are rendered. */
@@ -73,9 +72,14 @@ export function MessageRows(props: MessageRowsProps) {
     if (last > lines.length - AHEAD) onNearEnd()
   }, [last, lines.length, onNearEnd])
   const currentLine = current === undefined ? undefined : lineOf[current]
+  const currentId = current === undefined ? undefined : messages[current]?.eventTriggerId
+  const scrolledTo = useRef<number>(undefined)
   useEffect(() => {
-    if (currentLine !== undefined) rows.scrollToIndex(currentLine)
-  }, [rows, currentLine])
+    // A message that arrives above changes the line; the list stays where it was scrolled to.
+    if (currentLine === undefined || scrolledTo.current === currentId) return
+    scrolledTo.current = currentId
+    rows.scrollToIndex(currentLine)
+  }, [rows, currentLine, currentId])
   return (
     <div
       className={`card ${classes.table}`}
@@ -129,7 +133,6 @@ export function MessageRows(props: MessageRowsProps) {
             <MessageRow
               key={message.eventTriggerId}
               message={message}
-              place={place}
               top={start - offset}
               isSelected={selected.has(message.eventTriggerId)}
               isCurrent={place === current}
@@ -199,7 +202,7 @@ function useMessageLink(search: ActivitySearch): MessageLink {
 }
 
 /** "Reminder two days before, for the appointment of Thu 19 Nov, 14:00": of a message without mail yet. */
-function contentOf(message: Message, t: TFunction, format: TimeFormat) {
+function contentOf(message: Message, t: Translate, format: TimeFormat) {
   const { templateName, objectType, objectTime } = message
   const object = objectTime
     ? t(`message.objects.${objectType}`, { time: format.moment(objectTime) })
@@ -209,13 +212,12 @@ function contentOf(message: Message, t: TFunction, format: TimeFormat) {
 
 type MessageRowProps = {
   message: Message
-  place: number
   top: number
   isSelected: boolean
   isCurrent: boolean
   onToggle: (eventTriggerId: number) => void
   onCurrent: (place: number) => void
-  t: TFunction
+  t: Translate
   format: TimeFormat
   link: MessageLink
 }
@@ -239,7 +241,7 @@ const MessageRow = memo(function MessageRow(props: MessageRowProps) {
       className={`list-row ${classes.row} ${classes.message}`}
       data-selected={isSelected || undefined}
       style={{ position: 'absolute', top, left: 0, right: 0 }}
-      onFocus={() => props.onCurrent(props.place)}
+      onFocus={() => props.onCurrent(eventTriggerId)}
     >
       <span role="cell" className={classes.check}>
         <input

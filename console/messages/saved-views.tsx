@@ -1,10 +1,10 @@
 import { ActionIcon } from '@mantine/core'
 import { useDisclosure, useLocalStorage } from '@mantine/hooks'
-import { IconX } from '@tabler/icons-react'
-import { useTranslation } from 'react-i18next'
+import { IconX } from '../components/icons.tsx'
+import { useTranslation } from '../texts/translate.ts'
 import { useSession } from '../api/session.ts'
 import { NewView, ViewLine, ViewLines, ViewsPopover } from '../components/views-popover.tsx'
-import type { ActivitySearch } from './filters.ts'
+import type { ActivitySearch } from './search.ts'
 
 type View = { name: string; search: ActivitySearch }
 type Props = { search: ActivitySearch; onOpen: (search: ActivitySearch) => void }

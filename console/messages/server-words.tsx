@@ -1,4 +1,4 @@
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
 import { meaningOf, resultOf, type Attempt, type AttemptResult } from './meaning.ts'
 
 const TONE_OF_RESULT: Record<AttemptResult, string> = {

@@ -1,10 +1,17 @@
 import { Button, Select, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
-import { IconDownload, IconPlayerPlay, IconRefresh, IconSearch, IconX } from '@tabler/icons-react'
+import {
+  IconDownload,
+  IconPlayerPlay,
+  IconRefresh,
+  IconSearch,
+  IconX,
+} from '../components/icons.tsx'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { lazy, Suspense, useCallback, useMemo, useState } from 'react'
-import { Trans, useTranslation } from 'react-i18next'
+import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { Trans } from '../texts/trans.tsx'
+import { formatNumber, useTranslation } from '../texts/translate.ts'
 import type { TriggerStatus } from '../../src/contract/event-trigger.ts'
 import { automationsQuery } from '../api/automations.ts'
 import {
@@ -29,13 +36,8 @@ import {
   type ActionName,
 } from '../messages/actions.ts'
 import { toCsv } from '../messages/csv.ts'
-import {
-  filtersOf,
-  hasDays,
-  listFiltersOf,
-  STATUSES,
-  type ActivitySearch,
-} from '../messages/filters.ts'
+import { filtersOf, hasDays, listFiltersOf, STATUSES } from '../messages/filters.ts'
+import type { ActivitySearch } from '../messages/search.ts'
 import classes from '../messages/activity.module.css'
 import { createListKeeper, type LoadedList } from '../messages/loaded-list.ts'
 import { MessageRows } from '../messages/message-rows.tsx'
@@ -137,7 +139,7 @@ function Tab({ outcome, isChosen, count, label }: TabProps) {
     >
       {outcome && <Mark mark={outcome} size={11} />}
       {label}
-      <span className="faint numbers">{count.toLocaleString()}</span>
+      <span className="faint numbers">{formatNumber(count)}</span>
     </Link>
   )
 }
@@ -147,12 +149,7 @@ function Filters({ search }: { search: ActivitySearch }) {
   const navigate = useNavigate()
   const { data: automations = [] } = useQuery(automationsQuery)
   const { data: setup } = useQuery(setupQuery)
-  // A new key resets the text field when a view is opened.
-  const [views, setViews] = useState(0)
-  const openView = async (view: ActivitySearch) => {
-    await navigate({ to: '/activity', search: view })
-    setViews((opened) => opened + 1)
-  }
+  const openView = (view: ActivitySearch) => navigate({ to: '/activity', search: view })
   const change = (more: Partial<Record<keyof ActivitySearch, unknown>>) =>
     void navigate({
       to: '/activity',
@@ -163,7 +160,7 @@ function Filters({ search }: { search: ActivitySearch }) {
     })
   return (
     <div className={classes.filters}>
-      <TextFilter key={views} text={search.text ?? ''} onChange={(text) => change({ text })} />
+      <TextFilter text={search.text ?? ''} onChange={(text) => change({ text })} />
       <Select
         aria-label={t('activity.automation')}
         placeholder={t('activity.anyAutomation')}
@@ -222,7 +219,18 @@ const TYPING_MS = 300
 function TextFilter({ text, onChange }: { text: string; onChange: (text: string) => void }) {
   const { t } = useTranslation()
   const [typed, setTyped] = useState(text)
-  const pass = useDebouncedCallback(onChange, TYPING_MS)
+  const passed = useRef(text)
+  const pass = useDebouncedCallback((latest: string) => {
+    passed.current = latest
+    onChange(latest)
+  }, TYPING_MS)
+  useEffect(() => {
+    if (text === passed.current) return
+    // A link or a saved view has changed the text, which replaces what is typed.
+    passed.current = text
+    pass.cancel()
+    setTyped(text)
+  }, [text, pass])
   return (
     <TextInput
       leftSection={<IconSearch size={15} aria-hidden />}
@@ -374,7 +382,7 @@ function NothingFound({ search, counts }: Pick<TabsProps, 'counts' | 'search'>) 
             >
               <Mark mark={mark} size={10} />
               {mark === 'sent' ? t('activity.completed') : t(`status.${mark}`)}{' '}
-              {count.toLocaleString()}
+              {formatNumber(count)}
             </Link>
           ))}
           {hasFilters && (
@@ -397,7 +405,12 @@ type RowsProps = { list: LoadedList; search: ActivitySearch; onNearEnd: () => vo
 function SelectableRows({ list, search, onNearEnd }: RowsProps) {
   const { messages } = list
   const [selected, setSelected] = useState<ReadonlySet<number>>(new Set())
-  const [current, setCurrent] = useState<number>()
+  /** The id, because a message that arrives moves all that are below it. */
+  const [currentId, setCurrent] = useState<number>()
+  const current = useMemo(() => {
+    const place = messages.findIndex(({ eventTriggerId }) => eventTriggerId === currentId)
+    return place === -1 ? undefined : place
+  }, [messages, currentId])
   const chosen =
     selected.size === 0 ? [] : messages.filter(({ eventTriggerId }) => selected.has(eventTriggerId))
   const toggle = useCallback((id: number) => {
@@ -407,8 +420,10 @@ function SelectableRows({ list, search, onNearEnd }: RowsProps) {
       return changed
     })
   }, [])
-  const move = (by: number) => () =>
-    setCurrent((place = -1) => Math.min(Math.max(place + by, 0), messages.length - 1))
+  const move = (by: number) => () => {
+    const place = Math.min(Math.max((current ?? -1) + by, 0), messages.length - 1)
+    setCurrent(messages[place]?.eventTriggerId)
+  }
   const message = current === undefined ? undefined : messages[current]
   const [isPeeking, setPeeking] = useState(false)
   const endPeek = () => setPeeking(false)

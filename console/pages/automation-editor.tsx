@@ -1,27 +1,28 @@
 import { Button, Switch } from '@mantine/core'
 import { useDebouncedValue, useHotkeys } from '@mantine/hooks'
-import { IconChevronLeft } from '@tabler/icons-react'
+import { IconChevronLeft } from '../components/icons.tsx'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
 import { ProblemError } from '../../src/client/client.ts'
 import type { Forecast } from '../../src/contract/forecast.ts'
-import { automationQuery, planQuery, type StoredAutomation } from '../api/automation.ts'
+import { planQuery } from '../api/automation.ts'
 import { setupQuery, type Setup } from '../api/setup.ts'
 import { BacktestCard } from '../automations/backtest-card.tsx'
-import { differences, draftOf, mergeDrafts } from '../automations/draft.ts'
+import { differences } from '../automations/draft.ts'
+import { effectsOf } from '../automations/effects.ts'
 import { EditorSentence } from '../automations/editor-sentence.tsx'
-import { isStatus, useEditorState, type EditorState } from '../automations/editor-state.ts'
+import { useEditorState, type EditorState } from '../automations/editor-state.ts'
 import classes from '../automations/editor.module.css'
 import { FinePrint } from '../automations/fine-print.tsx'
 import { MailPreview } from '../automations/mail-preview.tsx'
 import { PlanCard, PlanFigures } from '../automations/plan-card.tsx'
-import { Conflict } from '../components/conflict.tsx'
 import { ErrorMessage, NotSaved } from '../components/error-message.tsx'
-import { LeaveWindow } from '../components/leave-window.tsx'
 import { SaveKeys } from '../components/save-keys.tsx'
 import { LoadingColumns } from '../components/skeletons.tsx'
 import { Failure } from '../components/states.tsx'
+import { RecordConflict } from '../records/conflict.tsx'
+import { SaveError } from '../records/save-error.tsx'
 import { Clock } from '../shell/page-head.tsx'
 
 export function NewAutomationPage() {
@@ -36,13 +37,10 @@ export function AutomationPage() {
 function EditorPage({ eventDefnId }: { eventDefnId?: number }) {
   const { t } = useTranslation()
   const setup = useQuery(setupQuery)
-  const automation = useQuery({
-    ...automationQuery(eventDefnId ?? 0),
-    enabled: eventDefnId !== undefined,
-  })
-  const error = setup.error ?? automation.error
-  const isReady = setup.data && (eventDefnId === undefined || automation.data)
-  if (isReady) return <Editor setup={setup.data} opened={automation.data} />
+  const editor = useEditorState(eventDefnId, setup.data)
+  const { isReady, readError, readAgain } = editor.record
+  const error = setup.error ?? readError
+  if (setup.data && isReady) return <Editor setup={setup.data} editor={editor} />
   return (
     <>
       <h1 className={classes.title}>{t('editor.newTitle')}</h1>
@@ -51,7 +49,7 @@ function EditorPage({ eventDefnId }: { eventDefnId?: number }) {
           error={error}
           onRetry={() => {
             void setup.refetch()
-            void automation.refetch()
+            readAgain()
           }}
         />
       ) : (
@@ -63,12 +61,9 @@ function EditorPage({ eventDefnId }: { eventDefnId?: number }) {
 
 const DEBOUNCE_MS = 300
 
-type EditorProps = { setup: Setup; opened: StoredAutomation | undefined }
-
-function Editor({ setup, opened }: EditorProps) {
+function Editor({ setup, editor }: { setup: Setup; editor: EditorState }) {
   const { t } = useTranslation()
-  const editor = useEditorState(setup, opened)
-  const { stored, draft, changes, body, canEdit } = editor
+  const { isNew, draft, changes, body, canEdit } = editor
   const [settledBody] = useDebouncedValue(body, DEBOUNCE_MS)
   const plan = useQuery({ ...planQuery(settledBody), placeholderData: keepPreviousData })
   const isPlanCurrent = settledBody === body && !plan.isPlaceholderData && !plan.error
@@ -78,12 +73,16 @@ function Editor({ setup, opened }: EditorProps) {
       <Head editor={editor} />
       <div className={classes.columns}>
         <div className="column" style={{ gap: 18 }}>
-          <EditorConflict editor={editor} setup={setup} />
+          <RecordConflict
+            record={editor.record}
+            modifiedOf={({ definition }) => definition}
+            differences={(from, to) => differences(from, to, setup)}
+          />
           {!canEdit && <p className="soft small">{t('editor.readOnly')}</p>}
           <EditorSentence
             draft={draft}
             setup={setup}
-            changes={stored ? changes : []}
+            changes={isNew ? [] : changes}
             opened={editor.word}
             onOpen={editor.setWord}
             onChange={onChange}
@@ -91,7 +90,7 @@ function Editor({ setup, opened }: EditorProps) {
           <FinePrint
             draft={draft}
             setup={setup}
-            changed={new Set(stored ? changes.map(({ key }) => key) : [])}
+            changed={new Set(isNew ? [] : changes.map(({ key }) => key))}
             onChange={onChange}
           />
           <MailPreview draft={draft} body={settledBody} plan={plan.data} />
@@ -108,14 +107,13 @@ function Editor({ setup, opened }: EditorProps) {
           {canEdit && <SaveBar editor={editor} plan={plan.data} isPlanCurrent={isPlanCurrent} />}
         </aside>
       </div>
-      <LeaveWindow changes={changes.length} />
     </>
   )
 }
 
 function Head({ editor }: { editor: EditorState }) {
   const { t } = useTranslation()
-  const { stored, draft, changes, isUnsaved, canEdit, setDraft } = editor
+  const { isNew, draft, changes, isUnsaved, canEdit, setDraft } = editor
   return (
     <header className={classes.head}>
       <Link to="/automations" className={`soft row ${classes.back}`}>
@@ -126,9 +124,9 @@ function Head({ editor }: { editor: EditorState }) {
         /
       </span>
       <h1 className={`ellipsis ${classes.title}`} dir="auto">
-        {draft.description ?? t(stored ? 'editor.unnamed' : 'editor.newTitle')}
+        {draft.description ?? t(isNew ? 'editor.newTitle' : 'editor.unnamed')}
       </h1>
-      {stored && isUnsaved && (
+      {!isNew && isUnsaved && (
         <span className={`chip ${classes.unsaved}`}>
           {t('editor.unsaved', { count: changes.length })}
         </span>
@@ -141,29 +139,10 @@ function Head({ editor }: { editor: EditorState }) {
           label={t('editor.on')}
           checked={draft.active}
           disabled={!canEdit}
-          onChange={(event) => setDraft({ ...draft, active: event.currentTarget.checked })}
+          onChange={(event) => setDraft({ active: event.currentTarget.checked })}
         />
       </span>
     </header>
-  )
-}
-
-/** Asks what to keep if another user saved the automation in the meantime. */
-function EditorConflict({ editor, setup }: { editor: EditorState; setup: Setup }) {
-  const { draft, changes, conflict, takeTheirs, keepMine } = editor
-  const { base, theirs } = conflict
-  if (!theirs || !base) return null
-  const theirDraft = draftOf(theirs)
-  const merged = mergeDrafts(base, draft, theirDraft)
-  return (
-    <Conflict
-      theirs={theirs.definition}
-      theirChanges={differences(base, theirDraft, setup)}
-      myChanges={changes}
-      replaced={differences(theirDraft, merged, setup)}
-      onTakeTheirs={() => takeTheirs(theirs)}
-      onKeepMine={() => keepMine(theirs, merged)}
-    />
   )
 }
 
@@ -176,18 +155,21 @@ type SaveBarProps = {
 
 function SaveBar({ editor, plan, isPlanCurrent }: SaveBarProps) {
   const { t } = useTranslation()
-  const { save, canSave, isUnsaved } = editor
-  const onSave = () => canSave && save.mutate()
+  const { record, canSave, isUnsaved } = editor
+  const onSave = () => canSave && record.save()
   useHotkeys([['mod+S', onSave]], [])
   return (
     <div className={`card ${classes.saveBar}`}>
       {plan && <PlanFigures plan={plan} />}
-      <SaveError editor={editor} />
+      <NotSavedBecause editor={editor} />
+      {editor.lacksMail && (
+        <p className={`amber small ${classes.saveError}`}>{t('automationMenu.noMail')}</p>
+      )}
       <Button
         variant="subtle"
         color="gray"
         className={classes.discard}
-        disabled={!isUnsaved || save.isPending}
+        disabled={!isUnsaved || record.isSaving}
         onClick={editor.discard}
       >
         {t('editor.discard')}
@@ -195,32 +177,24 @@ function SaveBar({ editor, plan, isPlanCurrent }: SaveBarProps) {
       <Button
         className={classes.save}
         classNames={{ label: classes.saveLabel ?? '' }}
-        loading={save.isPending}
+        loading={record.isSaving}
         disabled={!canSave}
         onClick={onSave}
         rightSection={<SaveKeys />}
       >
-        <SaveLabel plan={isPlanCurrent ? plan : undefined} isSaved={save.isSuccess && !isUnsaved} />
+        <SaveLabel plan={isPlanCurrent ? plan : undefined} isSaved={record.isSaved && !isUnsaved} />
       </Button>
     </div>
   )
 }
 
 /** Why the automation was not saved, unless the conflict is shown. */
-function SaveError({ editor: { stored, save, conflict } }: { editor: EditorState }) {
-  const { t } = useTranslation()
-  const isConflict = isStatus(save.error, 412)
-  const isDeleted = isConflict && stored?.etag === null
-  if (!save.error || (isConflict && !isDeleted && !conflict.hasFailed)) return null
+function NotSavedBecause({ editor: { record } }: { editor: EditorState }) {
+  const { error, theirsMissing } = record
+  if (!error && !theirsMissing) return null
   return (
     <div role="alert" className={`clay small ${classes.saveError}`}>
-      {isDeleted ? (
-        t('editor.conflict.gone')
-      ) : isConflict ? (
-        t('editor.conflict.unread')
-      ) : (
-        <NotSaved reason={reasonOf(save.error)} />
-      )}
+      {theirsMissing ? <SaveError record={record} /> : <NotSaved reason={reasonOf(error)} />}
     </div>
   )
 }
@@ -238,10 +212,6 @@ const reasonOf = (error: unknown) => {
 function SaveLabel({ plan, isSaved }: { plan: Forecast | undefined; isSaved: boolean }) {
   const { t } = useTranslation()
   if (isSaved) return t('editor.saved')
-  const effects = [
-    plan && plan.move > 0 && t('editor.saveMove', { count: plan.move }),
-    plan && plan.cancel > 0 && t('editor.saveCancel', { count: plan.cancel }),
-    plan && plan.create > 0 && t('editor.saveCreate', { count: plan.create }),
-  ].filter(Boolean)
-  return effects.length === 0 ? t('editor.save') : `${t('editor.save')}: ${effects.join(', ')}`
+  const effects = plan ? effectsOf(plan, t) : ''
+  return effects === '' ? t('editor.save') : `${t('editor.save')}: ${effects}`
 }

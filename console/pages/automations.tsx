@@ -1,13 +1,15 @@
 import { Select, Switch, TextInput } from '@mantine/core'
-import { IconBellOff, IconSearch } from '@tabler/icons-react'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { IconBellOff, IconSearch } from '../components/icons.tsx'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
-import { Trans, useTranslation } from 'react-i18next'
-import { automationsQuery, switchAutomation, type Automation } from '../api/automations.ts'
+import { useRef, useState } from 'react'
+import { Trans } from '../texts/trans.tsx'
+import { useTranslation } from '../texts/translate.ts'
+import { automationsQuery, type Automation } from '../api/automations.ts'
 import { useSession } from '../api/session.ts'
 import { setupQuery, type Setup } from '../api/setup.ts'
 import { AutomationMenu } from '../automations/automation-menu.tsx'
+import { EffectWindow } from '../automations/effect-window.tsx'
 import { NewAutomation } from '../automations/new-automation.tsx'
 import { Sentence } from '../automations/sentence-view.tsx'
 import { sentenceOf, sentenceText } from '../automations/sentence.ts'
@@ -99,17 +101,17 @@ function FilterBar({ setup, filters, onChange }: FilterBarProps) {
         rightSection={<kbd>/</kbd>}
         placeholder={t('automations.find')}
         aria-label={t('automations.find')}
-        w={240}
+        w={190}
         value={filters.text}
         onChange={(event) => onChange({ text: event.currentTarget.value })}
       />
       <IdFilter
-        label={t('sentence.anyLocation')}
+        label={t('editor.locations.all')}
         options={setup?.locations.map(({ locationId, name }) => [locationId, name])}
         onChange={(locationId) => onChange({ locationId })}
       />
       <IdFilter
-        label={t('sentence.anyStaff')}
+        label={t('editor.staff.all')}
         options={setup?.professionals.map(({ professionalId, firstName, lastName }) => [
           professionalId,
           `${firstName} ${lastName}`,
@@ -117,7 +119,7 @@ function FilterBar({ setup, filters, onChange }: FilterBarProps) {
         onChange={(professionalId) => onChange({ professionalId })}
       />
       <IdFilter
-        label={t('sentence.anyService')}
+        label={t('editor.services.all')}
         options={setup?.services.map(({ reasonId, name }) => [reasonId, name])}
         onChange={(reasonId) => onChange({ reasonId })}
       />
@@ -143,12 +145,11 @@ type IdFilterProps = {
 }
 
 function IdFilter({ label, options = [], onChange }: IdFilterProps) {
-  const name = `${label[0]!.toUpperCase()}${label.slice(1)}`
   return (
     <Select
-      aria-label={name}
-      placeholder={name}
-      w={165}
+      aria-label={label}
+      placeholder={label}
+      w={182}
       clearable
       searchable
       data={options.map(([id, text]) => ({ value: String(id), label: text }))}
@@ -303,23 +304,35 @@ function Row({ automation, parts }: RowProps) {
   )
 }
 
+/** Shows what the switch does to messages before it does it. */
 function OnOff({ automation, label }: { automation: Automation; label: string }) {
   const { functions } = useSession()
-  const { mutate, isPending, variables } = useMutation({
-    mutationFn: (active: boolean) => switchAutomation(automation, active),
-  })
+  const [isAsking, setAsking] = useState(false)
+  const input = useRef<HTMLInputElement>(null)
+  const { active } = automation
   return (
-    <Switch
-      size="sm"
-      aria-label={label}
-      checked={isPending ? variables : automation.active}
-      disabled={!functions.includes('EDIT_DEFINITIONS')}
-      onChange={(event) => {
-        // Not disabled meanwhile, because that would take the focus from the keyboard.
-        if (!isPending) mutate(event.currentTarget.checked)
-      }}
-      style={{ justifySelf: 'end' }}
-    />
+    <>
+      <Switch
+        ref={input}
+        size="sm"
+        aria-label={label}
+        checked={active}
+        disabled={!functions.includes('EDIT_DEFINITIONS')}
+        onChange={() => setAsking(true)}
+        style={{ justifySelf: 'end' }}
+      />
+      {isAsking && (
+        <EffectWindow
+          action={active ? 'switchOff' : 'switchOn'}
+          automation={automation}
+          label={label}
+          onClose={() => {
+            setAsking(false)
+            input.current?.focus()
+          }}
+        />
+      )}
+    </>
   )
 }
 

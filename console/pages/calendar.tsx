@@ -1,47 +1,43 @@
-import { Button, Drawer, SegmentedControl, Select } from '@mantine/core'
+import { Button, Drawer, SegmentedControl } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
-import { IconChevronLeft, IconChevronRight, IconPlus } from '@tabler/icons-react'
+import { IconPlus } from '../components/icons.tsx'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState, type ReactNode } from 'react'
-import { Trans, useTranslation } from 'react-i18next'
+import { Trans } from '../texts/trans.tsx'
+import { useTranslation } from '../texts/translate.ts'
 import {
-  appointmentDaysQuery,
-  appointmentQuery,
+  appointmentKind,
   appointmentsQuery,
   type Appointment,
-  type AppointmentBody,
+  type AppointmentFields,
 } from '../api/calendar.ts'
 import { clientQuery, nameOf } from '../api/clients.ts'
 import { useSession } from '../api/session.ts'
-import { setupQuery, type Setup } from '../api/setup.ts'
+import { formerSetupQuery, setupQuery, type Setup } from '../api/setup.ts'
 import { AppointmentPanel } from '../calendar/appointment-panel.tsx'
 import { BookingPanel } from '../calendar/booking-panel.tsx'
 import classes from '../calendar/calendar.module.css'
-import { columnsOf, staffName, type Column } from '../calendar/columns.ts'
-import { DayGrid, type Slot } from '../calendar/day-grid.tsx'
-import { addDays, isDay, momentAt, mondayOf } from '../components/days.ts'
+import { columnsOf, hasFormer, staffName, withFormer, type Column } from '../calendar/columns.ts'
+import { DayBar } from '../calendar/day-bar.tsx'
+import { DayGrid } from '../calendar/day-grid.tsx'
+import { useDesk, useDeskKeys, type Desk } from '../calendar/desk.tsx'
+import type { Slot } from '../calendar/time-grid.tsx'
+import { WeekGrid } from '../calendar/week-grid.tsx'
+import { addDays, momentAt, mondayOf } from '../components/days.ts'
+import { ListView } from '../calendar/list-view.tsx'
 import { NoAppointment } from '../calendar/no-appointment.tsx'
-import { ListView, WeekView } from '../calendar/week-and-list.tsx'
+import { readCalendarSearch, VIEWS, type CalendarSearch } from '../calendar/search.ts'
+import { editorOf, type Place } from '../records/editor.ts'
+import { askToLeave } from '../records/leave.ts'
+import { useRecord } from '../records/use-record.ts'
 import { usePageKeys } from '../shell/keys.ts'
 import { LoadingDay, LoadingRows } from '../components/skeletons.tsx'
 import { Failure } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
 import { PageHead } from '../shell/page-head.tsx'
 
-const VIEWS = ['day', 'week', 'list'] as const
 type View = (typeof VIEWS)[number]
-
-/** The state of the page in its URL. */
-export type CalendarSearch = {
-  day?: string
-  view?: View
-  location?: number
-  appointment?: number
-  book?: boolean
-  /** The client of a new appointment. */
-  client?: number
-}
 
 export function CalendarPage() {
   const { t } = useTranslation()
@@ -53,17 +49,27 @@ export function CalendarPage() {
   const calendar = useCalendar()
   const { search, view, day, from, to } = calendar
   const setup = useQuery(setupQuery)
+  const shownOnly = { locationId: search.location, professionalId: search.staff }
   const list = useQuery({
-    ...appointmentsQuery(from, to, search.location),
+    ...appointmentsQuery(from, to, shownOnly),
     placeholderData: keepPreviousData,
   })
-  const visits = list.data ?? []
+  const desk = useDesk(setup.data?.statuses)
+  const visits = desk.withHeld(list.data ?? [])
   const messages = visits.reduce((sum, visit) => sum + (visit.messages?.SCHEDULED ?? 0), 0)
-  const columnsAt = (location?: number) =>
-    setup.data ? columnsOf(setup.data, visits, session, location) : []
-  const chosen = useChosen(search.appointment, visits, setup.data)
+  const former = useQuery({
+    ...formerSetupQuery,
+    enabled: setup.data !== undefined && hasFormer(setup.data, visits),
+  })
+  const shownSetup = setup.data && withFormer(setup.data, former.data, visits)
+  const columnsAt = (where = {}, of = shownSetup) =>
+    of ? columnsOf(of, visits, session, where) : []
+  // The form of a new appointment offers only those who work now.
+  const offered = columnsAt({}, calendar.isBooking ? setup.data : shownSetup)
+  const chosen = useChosen(calendar, visits, setup.data)
+  useDeskKeys(desk, visits, chosen.appointment)
   const error = list.error ?? setup.error
-  const panel = setup.data && calendarPanel(calendar, chosen, setup.data, columnsAt())
+  const panel = setup.data && calendarPanel(calendar, { ...chosen, desk }, setup.data, offered)
   return (
     <>
       <PageHead
@@ -76,18 +82,17 @@ export function CalendarPage() {
           list.data && (
             <Trans
               i18nKey="calendar.lede"
-              count={visits.length}
               values={{ count: visits.length, messages }}
               components={{ b: <b /> }}
             />
           )
         }
       >
-        <Tools calendar={calendar} locations={setup.data?.locations ?? []} />
+        <Tools calendar={calendar} />
       </PageHead>
       <div className={classes.layout} data-panel={(panel && !isNarrow) || undefined}>
         <div style={{ minWidth: 0 }}>
-          <DayLinks day={day} today={calendar.today} location={search.location} />
+          <DayBar {...calendar} setup={setup.data} />
           {error && !(list.data && setup.data) ? (
             <Failure
               title={t('errors.list')}
@@ -99,8 +104,9 @@ export function CalendarPage() {
               calendar={calendar}
               visits={visits}
               setup={setup.data}
-              columns={columnsAt(search.location)}
+              columns={columnsAt(shownOnly)}
               chosen={chosen.appointment}
+              desk={desk}
             />
           ) : view === 'list' ? (
             <LoadingRows />
@@ -127,31 +133,59 @@ function useCalendar() {
   const search = useSearch({ from: '/shell/calendar' })
   const isPhone = useMediaQuery('(max-width: 768px)', undefined, { getInitialValueInEffect: false })
   const today = format.isoDay(Date.now())
-  const day = isDay(search.day) ? search.day : today
+  const day = search.day ?? today
   const view = search.view ?? (isPhone ? 'list' : 'day')
   const canEdit = session.functions.includes('EDIT_SCHEDULE')
-  const [draft, setDraft] = useState<AppointmentBody>({})
-  const [booking, setBooking] = useState<AppointmentBody>({})
+  const isBooking = canEdit && search.book === true
+  /** The time and place that a new appointment was begun with. */
+  const [slot, setSlot] = useState<AppointmentFields>({})
   const { go, goBy } = useGo(today)
+  const record = useRecord({
+    kind: appointmentKind,
+    id: isBooking ? undefined : search.appointment,
+    isEnabled: isBooking || search.appointment !== undefined,
+    suggested: {
+      ...firstTime(day, format),
+      ...(search.client === undefined ? {} : { clientId: search.client }),
+      ...slot,
+    },
+    isShownAt: (place) => isSameRecord(search, place),
+    onSaved: ({ calendarId, startTime }) => {
+      setSlot({})
+      go({
+        appointment: calendarId,
+        book: undefined,
+        client: undefined,
+        ...(view !== 'list' && { day: format.isoDay(startTime) }),
+      })
+    },
+  })
 
-  const choose = (calendarId: number | undefined, changes: AppointmentBody = {}) => {
-    setDraft(changes)
+  const choose = (calendarId: number | undefined) => {
+    setSlot({})
     go({ appointment: calendarId, book: undefined, client: undefined })
   }
-  const newBooking = {
-    ...firstTime(day, format),
-    ...(search.client === undefined ? {} : { clientId: search.client }),
-    ...booking,
+  /** Shows what moving the appointment would do. */
+  const move = async ({ calendarId }: Appointment, to: AppointmentFields) => {
+    const isShown = !isBooking && calendarId === search.appointment
+    if (!isShown && !(await askToLeave())) return
+    editorOf(appointmentKind, calendarId).change(to)
+    if (!isShown) choose(calendarId)
   }
   /** Opens the form for a slot or the shown day. A form that is open keeps its other fields. */
-  const book = (slot: Partial<Slot> = {}) => {
+  const book = (place: Partial<Slot> = {}) => {
     if (!canEdit) return
-    const before = search.book ? newBooking : firstTime(day, format)
-    const isOnThisDay = format.isoDay(before.startTime) === day
-    const startTime = slot.startTime ?? (isOnThisDay ? before : firstTime(day, format)).startTime
-    const endTime = startTime + (before.endTime - before.startTime)
-    setBooking({ ...before, ...slot, startTime, endTime })
-    go({ book: true, appointment: undefined, client: search.book ? search.client : undefined })
+    const first = firstTime(day, format)
+    const { startTime: start = first.startTime, endTime: end = first.endTime } = isBooking
+      ? record.draft
+      : first
+    const isOnThisDay = format.isoDay(start) === day
+    const startTime = place.startTime ?? (isOnThisDay ? start : first.startTime)
+    const endTime = startTime + (end - start)
+    const chosen = { ...place, startTime, endTime }
+    if (isBooking) return record.change(chosen)
+    setSlot(chosen)
+    go({ book: true, appointment: undefined, client: undefined })
   }
   const days = view === 'day' ? 1 : 7
   usePageKeys({
@@ -173,23 +207,24 @@ function useCalendar() {
     to: momentAt(addDays(first, days), '00:00', format.timeZone),
     canEdit,
     isPhone,
-    draft,
-    setDraft,
-    newBooking,
-    setBooking,
+    isBooking,
+    /** The chosen appointment, or the one that is booked, with its unsaved changes. */
+    record,
     go,
     choose,
+    move,
     book,
-    showSaved: ({ calendarId, startTime }: Appointment) => {
-      setDraft({})
-      go({
-        appointment: calendarId,
-        book: undefined,
-        client: undefined,
-        ...(view === 'day' && { day: format.isoDay(startTime) }),
-      })
-    },
   }
+}
+
+/** Whether the panel shows the same appointment at another address of the calendar. */
+const isSameRecord = (search: CalendarSearch, place: Place) => {
+  const next = readCalendarSearch({ ...place.search })
+  return (
+    place.pathname.endsWith('/calendar') &&
+    next.book === search.book &&
+    next.appointment === search.appointment
+  )
 }
 
 /** Changes the address of the page. */
@@ -207,7 +242,7 @@ function useGo(today: string) {
       to: '/calendar',
       search: (before: CalendarSearch) => ({
         ...before,
-        day: addDays(isDay(before.day) ? before.day : today, days),
+        day: addDays(before.day ?? today, days),
       }),
       replace: true,
     })
@@ -217,22 +252,14 @@ function useGo(today: string) {
 /** The form of a new appointment, the chosen appointment, or why it cannot be shown. */
 function calendarPanel(
   calendar: Calendar,
-  chosen: ReturnType<typeof useChosen>,
+  chosen: ReturnType<typeof useChosen> & { desk: Desk },
   setup: Setup,
   columns: Column[],
 ) {
-  const { search, canEdit, draft, setDraft, newBooking, setBooking, go, choose } = calendar
-  if (search.book && canEdit) {
-    return (
-      <BookingPanel
-        setup={setup}
-        columns={columns}
-        draft={newBooking}
-        onDraft={setBooking}
-        onSaved={calendar.showSaved}
-        onClose={() => go({ book: undefined, client: undefined })}
-      />
-    )
+  const { isBooking, record, choose } = calendar
+  const close = () => choose(undefined)
+  if (isBooking) {
+    return <BookingPanel setup={setup} columns={columns} record={record} onClose={close} />
   }
   if (chosen.appointment) {
     return (
@@ -241,10 +268,9 @@ function calendarPanel(
         appointment={chosen.appointment}
         setup={setup}
         columns={columns}
-        draft={draft}
-        onDraft={setDraft}
-        onSaved={calendar.showSaved}
-        onClose={() => choose(undefined)}
+        record={record}
+        desk={chosen.desk}
+        onClose={close}
       />
     )
   }
@@ -257,27 +283,11 @@ function calendarPanel(
   )
 }
 
-type ToolsProps = { calendar: Calendar; locations: Setup['locations'] }
-
-/** Location, view and the button that books. */
-function Tools({ calendar: { search, view, canEdit, isPhone, go, book }, locations }: ToolsProps) {
+/** The view and the button that books. */
+function Tools({ calendar: { view, canEdit, isPhone, go, book } }: { calendar: Calendar }) {
   const { t } = useTranslation()
   return (
     <>
-      {locations.length > 1 && (
-        <Select
-          aria-label={t('calendar.location')}
-          placeholder={t('calendar.anyLocation')}
-          w={170}
-          clearable
-          value={search.location ? String(search.location) : null}
-          data={locations.map(({ locationId, name }) => ({
-            value: String(locationId),
-            label: name,
-          }))}
-          onChange={(value) => go({ location: value ? Number(value) : undefined })}
-        />
-      )}
       <SegmentedControl
         aria-label={t('calendar.view')}
         value={view}
@@ -303,38 +313,40 @@ type AppointmentsProps = {
   setup: Setup
   columns: Column[]
   chosen: Appointment | undefined
+  desk: Desk
 }
 
 /** The appointments as a day, a week or a list. */
-function Appointments({ calendar, visits, setup, columns, chosen }: AppointmentsProps) {
-  const { search, view, day, first, canEdit, choose, book } = calendar
+function Appointments({ calendar, visits, setup, columns, chosen, desk }: AppointmentsProps) {
+  const { search, view, day, first, canEdit, isBooking, record, choose, book } = calendar
   const shown = {
     visits,
     setup,
-    columns,
+    desk,
     chosen: search.appointment,
     onChoose: (visit: Appointment) => choose(visit.calendarId),
   }
-  if (view === 'week') return <WeekView {...shown} day={first} />
   if ((view === 'list' ? visits : columns).length === 0) {
     return (
       <NoAppointment
-        hasNoStaff={view === 'day' && setup.professionals.length === 0}
-        hasLocation={search.location !== undefined}
+        hasNoStaff={view !== 'list' && setup.professionals.length === 0}
+        hasFilter={search.location !== undefined || search.staff !== undefined}
         isToday={day === calendar.today}
         onBook={canEdit ? () => book() : undefined}
       />
     )
   }
   if (view === 'list') return <ListView {...shown} day={first} />
-  const edited = search.book ? calendar.newBooking : chosen && withDraft(chosen, calendar.draft)
+  const edited = isBooking ? record.draft : chosen && withChanges(chosen, record.changes)
+  const Grid = view === 'week' ? WeekGrid : DayGrid
   return (
-    <DayGrid
+    <Grid
       {...shown}
-      day={day}
+      columns={columns}
+      day={first}
       canEdit={canEdit}
       ghost={ghostOf(edited)}
-      onMove={(visit, slot) => choose(visit.calendarId, slot)}
+      onMove={(visit, slot) => void calendar.move(visit, slot)}
       onBook={book}
     />
   )
@@ -350,9 +362,9 @@ const firstTime = (day: string, { timeZone }: { timeZone: string }) => {
   return { startTime, endTime: startTime + 1_800_000 }
 }
 
-/** The new position of the edited appointment; undefined if the draft does not move it. */
-function withDraft(appointment: Appointment, draft: AppointmentBody) {
-  const moved = { ...appointment, ...draft }
+/** The new position of the edited appointment; undefined if the changes do not move it. */
+function withChanges(appointment: Appointment, changes: AppointmentFields) {
+  const moved = { ...appointment, ...changes }
   const isMoved =
     moved.startTime !== appointment.startTime ||
     moved.professionalId !== appointment.professionalId ||
@@ -360,26 +372,22 @@ function withDraft(appointment: Appointment, draft: AppointmentBody) {
   return isMoved ? moved : undefined
 }
 
-function ghostOf(body: AppointmentBody | undefined): Slot | undefined {
+function ghostOf(body: AppointmentFields | undefined): Slot | undefined {
   if (!body) return undefined
   const { startTime, endTime, professionalId, locationId } = body
   if (startTime === undefined || endTime === undefined) return undefined
-  if (professionalId === undefined || locationId === undefined) return undefined
   return { startTime, endTime, professionalId, locationId }
 }
 
 /** The appointment in the URL: from the list, or fetched if it is on another day. */
 function useChosen(
-  calendarId: number | undefined,
+  { search: { appointment: calendarId }, isBooking, record }: Calendar,
   visits: Appointment[],
   setup: Setup | undefined,
 ) {
   const listed = visits.find((visit) => visit.calendarId === calendarId)
-  const isOpen = calendarId !== undefined && !listed
-  const { data: alone, error } = useQuery({
-    ...appointmentQuery(calendarId ?? 0),
-    enabled: isOpen,
-  })
+  const isOpen = calendarId !== undefined && !isBooking && !listed
+  const { item: alone, readError: error } = record
   const { data: client } = useQuery({
     ...clientQuery(alone?.clientId ?? 0),
     enabled: isOpen && alone !== undefined,
@@ -416,60 +424,5 @@ function Panel({ isDrawer, onClose, children }: PanelProps) {
     >
       {children}
     </Drawer>
-  )
-}
-
-type DayLinksProps = { day: string; today: string; location: number | undefined }
-
-/** The week of the day, with the number of appointments of each day. */
-function DayLinks({ day, today, location }: DayLinksProps) {
-  const { t } = useTranslation()
-  const format = useTimeFormat()
-  const monday = mondayOf(day)
-  const { data: counts = {} } = useQuery({
-    ...appointmentDaysQuery(
-      momentAt(monday, '00:00', format.timeZone),
-      momentAt(addDays(monday, 7), '00:00', format.timeZone),
-      location,
-    ),
-    placeholderData: keepPreviousData,
-  })
-  const linkTo = (to: string) => ({
-    to: '/calendar' as const,
-    search: (before: CalendarSearch) => ({ ...before, day: to }),
-    replace: true,
-  })
-  return (
-    <nav className={classes.days} aria-label={t('calendar.days')}>
-      <Link
-        {...linkTo(addDays(day, -7))}
-        className={`${classes.dayLink} ${classes.arrow}`}
-        aria-label={t('calendar.before')}
-      >
-        <IconChevronLeft size={15} aria-hidden />
-      </Link>
-      {Array.from({ length: 7 }, (_, place) => addDays(monday, place)).map((one) => {
-        const noon = momentAt(one, '12:00', format.timeZone)
-        return (
-          <Link
-            key={one}
-            {...linkTo(one)}
-            className={`${classes.dayLink} numbers`}
-            aria-current={one === day ? 'date' : undefined}
-          >
-            {one === today && <span className={classes.todayDot} aria-hidden />}
-            {format.weekday(noon)} {Number(one.slice(8))}
-            <span className={one === day ? undefined : 'faint'}>{counts[one] ?? 0}</span>
-          </Link>
-        )
-      })}
-      <Link
-        {...linkTo(addDays(day, 7))}
-        className={`${classes.dayLink} ${classes.arrow}`}
-        aria-label={t('calendar.after')}
-      >
-        <IconChevronRight size={15} aria-hidden />
-      </Link>
-    </nav>
   )
 }

@@ -2,7 +2,9 @@ import { Button } from '@mantine/core'
 import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { Trans, useTranslation } from 'react-i18next'
+import { Trans } from '../texts/trans.tsx'
+import { useTranslation } from '../texts/translate.ts'
+import type { Appointment } from '../api/calendar.ts'
 import {
   clearSuppression,
   clientAppointmentsQuery,
@@ -13,16 +15,18 @@ import {
 } from '../api/clients.ts'
 import { messagesQuery } from '../api/messages.ts'
 import { useSession } from '../api/session.ts'
-import { setupQuery } from '../api/setup.ts'
+import { setupQuery, type Setup } from '../api/setup.ts'
 import { lookOf, statusLabel, useVisitDetails, VisitMarks } from '../calendar/visit.tsx'
 import { ClientForm } from '../clients/client-form.tsx'
 import classes from '../clients/clients.module.css'
-import { writeTags } from '../clients/tags.ts'
+import { Privacy } from '../clients/privacy.tsx'
 import { markOf, Status } from '../components/mark.tsx'
 import { LoadingColumns } from '../components/skeletons.tsx'
 import { Empty, Failure, Loading } from '../components/states.tsx'
+import { tagsInWords } from '../components/tags.ts'
 import { useTimeFormat } from '../components/time.ts'
-import { PageHead } from '../shell/page-head.tsx'
+import { PageHead, useNow } from '../shell/page-head.tsx'
+import { languageName } from '../templates/languages.ts'
 
 export function ClientPage() {
   const { t } = useTranslation()
@@ -40,7 +44,7 @@ export function ClientPage() {
     )
   }
   if (!client) return <LoadingColumns hasHeading />
-  const visits = appointments?.items ?? []
+  const visits = appointments ?? []
   const next = visits.find(
     (visit) => visit.startTime > Date.now() && setup && lookOf(visit, setup) !== 'off',
   )
@@ -55,14 +59,12 @@ export function ClientPage() {
           (next ? (
             <Trans
               i18nKey="client.ledeNext"
-              count={visits.length}
               values={{ count: visits.length, time: format.moment(next.startTime) }}
               components={{ b: <b /> }}
             />
           ) : (
             <Trans
               i18nKey="client.lede"
-              count={visits.length}
               values={{ count: visits.length }}
               components={{ b: <b /> }}
             />
@@ -79,8 +81,9 @@ export function ClientPage() {
           <Messages clientId={client.clientId} />
         </div>
         <div className="column" style={{ gap: 20 }}>
-          <Details client={client} />
+          <Details key={client.clientId} client={client} />
           <Consent client={client} />
+          <Privacy client={client} />
         </div>
       </div>
     </>
@@ -89,10 +92,12 @@ export function ClientPage() {
 
 function Appointments({ clientId }: { clientId: number }) {
   const { t } = useTranslation()
-  const format = useTimeFormat()
-  const detailsOf = useVisitDetails()
   const { data: setup } = useQuery(setupQuery)
   const { data, error, refetch } = useQuery(clientAppointmentsQuery(clientId))
+  const now = useNow()
+  const firstAhead = data?.findIndex(({ startTime }) => startTime > now) ?? -1
+  const ahead = firstAhead === -1 ? [] : (data ?? []).slice(firstAhead)
+  const past = (data ?? []).slice(0, (data?.length ?? 0) - ahead.length).toReversed()
   return (
     <section className="card panel">
       <header>
@@ -102,28 +107,53 @@ function Appointments({ clientId }: { clientId: number }) {
         <Failure error={error} onRetry={() => void refetch()} />
       ) : !data || !setup ? (
         <Loading lines={4} />
-      ) : data.items.length === 0 ? (
+      ) : data.length === 0 ? (
         <Empty title={t('client.noAppointments')} actions={<BookLink clientId={clientId} />}>
           {t('client.noAppointmentsHint')}
         </Empty>
       ) : (
         <div className={classes.scroll}>
-          {data.items.toReversed().map((visit) => (
-            <Link
-              key={visit.calendarId}
-              to="/calendar"
-              search={{ day: format.isoDay(visit.startTime), appointment: visit.calendarId }}
-              className={`list-row ${classes.visit}`}
-            >
-              <span className="numbers soft">{format.moment(visit.startTime)}</span>
-              <span className="ellipsis">{detailsOf(visit)}</span>
-              <span className="soft ellipsis">{statusLabel(setup, visit.status)}</span>
-              <VisitMarks visit={visit} />
-            </Link>
-          ))}
+          <VisitGroup title={t('client.ahead')} visits={ahead} setup={setup} />
+          <VisitGroup title={t('client.past')} visits={past} setup={setup} />
         </div>
       )}
     </section>
+  )
+}
+
+const SHOWN_VISITS = 50
+
+type GroupProps = { title: string; visits: Appointment[]; setup: Setup }
+
+/** Appointments in the order of their distance from now. */
+function VisitGroup({ title, visits, setup }: GroupProps) {
+  const { t } = useTranslation()
+  const format = useTimeFormat()
+  const detailsOf = useVisitDetails()
+  const [shown, setShown] = useState(SHOWN_VISITS)
+  if (visits.length === 0) return null
+  return (
+    <>
+      <h3 className="eyebrow">{title}</h3>
+      {visits.slice(0, shown).map((visit) => (
+        <Link
+          key={visit.calendarId}
+          to="/calendar"
+          search={{ day: format.isoDay(visit.startTime), appointment: visit.calendarId }}
+          className={`list-row ${classes.visit}`}
+        >
+          <span className="numbers soft">{format.moment(visit.startTime)}</span>
+          <span className="ellipsis">{detailsOf(visit)}</span>
+          <span className="soft ellipsis">{statusLabel(setup, visit.status)}</span>
+          <VisitMarks visit={visit} />
+        </Link>
+      ))}
+      {visits.length > shown && (
+        <Button variant="default" size="xs" my="xs" onClick={() => setShown(shown * 4)}>
+          {t('clients.more')}
+        </Button>
+      )}
+    </>
   )
 }
 
@@ -213,11 +243,11 @@ function Details({ client }: { client: Client }) {
   const { t } = useTranslation()
   const { functions } = useSession()
   const [isEditing, setEditing] = useState(false)
-  const tags = writeTags(client.tags ?? {})
+  const tags = tagsInWords(client.tags ?? {}).replaceAll('; ', '\n')
   const rows = [
     [t('clients.emailAddress'), client.emailAddress ?? t('clients.noAddress')],
     [t('clients.phone'), client.phone],
-    [t('clients.language'), client.language],
+    [t('clients.language'), client.language && languageName(client.language)],
     [t('client.timeZone'), client.timeZone],
     [t('clients.tags'), tags],
   ] as const
@@ -233,7 +263,7 @@ function Details({ client }: { client: Client }) {
       </header>
       {isEditing ? (
         <ClientForm
-          client={client}
+          clientId={client.clientId}
           onSaved={() => setEditing(false)}
           onClose={() => setEditing(false)}
         />
@@ -283,13 +313,13 @@ function Consent({ client }: { client: Client }) {
         <p className="soft small">{t('client.mayBeWritten', { address: emailAddress })}</p>
       ) : (
         <>
-          {data.items.map(({ reason, detail, createdDate }) => (
-            <div key={reason} className="small" style={{ marginBottom: 8 }}>
+          {data.items.map(({ reason, emailCategoryId, detail, createdDate }) => (
+            <div key={`${reason} ${emailCategoryId}`} className="small" style={{ marginBottom: 8 }}>
               {t(`client.${reason}`, { day: format.day(createdDate) })}
               {detail && <div className="server-words refused">{detail}</div>}
             </div>
           ))}
-          {functions.includes('SEND_EMAILS') && (
+          {functions.includes('EDIT_SUPPRESSIONS') && (
             <Button variant="default" loading={clear.isPending} onClick={() => clear.mutate()}>
               {t('client.clear')}
             </Button>

@@ -1,10 +1,10 @@
 import { Button, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
-import { IconPlus, IconSearch } from '@tabler/icons-react'
+import { IconPlus, IconSearch } from '../components/icons.tsx'
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
 import { clientsQuery, nameOf, type Client } from '../api/clients.ts'
 import { useSession } from '../api/session.ts'
 import { ClientForm } from '../clients/client-form.tsx'
@@ -13,8 +13,6 @@ import { LoadingRows } from '../components/skeletons.tsx'
 import { Empty, Failure } from '../components/states.tsx'
 import { PageHead } from '../shell/page-head.tsx'
 import classes from '../clients/clients.module.css'
-
-export type ClientsSearch = { text?: string }
 
 const TYPING_MS = 200
 

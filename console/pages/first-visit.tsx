@@ -6,11 +6,11 @@ import {
   IconPlugConnected,
   IconSparkles,
   type IconProps,
-} from '@tabler/icons-react'
+} from '../components/icons.tsx'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ComponentType, ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
+import { insideSentence, useTranslation } from '../texts/translate.ts'
 import type { Overview } from '../../src/contract/overview.ts'
 import { useSession } from '../api/session.ts'
 import { setupQuery } from '../api/setup.ts'
@@ -56,7 +56,7 @@ export function FirstVisit({ overview, onDismiss }: Props) {
             note={t('firstVisit.businessNote', {
               name: business.name,
               timeZone: business.timeZone,
-              role: t(`roles.${role}`).toLowerCase(),
+              role: insideSentence(t(`roles.${role}`)),
             })}
           />
           <Step

@@ -6,11 +6,11 @@ import {
   IconPlayerPlay,
   IconRefresh,
   IconX,
-} from '@tabler/icons-react'
+} from '../components/icons.tsx'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useMemo, type ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation, type Translate } from '../texts/translate.ts'
 import type { Email } from '../../src/contract/email.ts'
 import type { TriggerDetails } from '../../src/contract/event-trigger.ts'
 import type { Explanation } from '../../src/contract/explanation.ts'
@@ -21,7 +21,6 @@ import {
   recentMailCountQuery,
 } from '../api/messages.ts'
 import { useSession } from '../api/session.ts'
-import type { Translate } from '../components/form.ts'
 import { Mark, markOf, Status, type MarkName } from '../components/mark.tsx'
 import { LoadingColumns } from '../components/skeletons.tsx'
 import { Failure, Loading } from '../components/states.tsx'
@@ -34,8 +33,10 @@ import {
   useHeldAction,
   type ActionName,
 } from '../messages/actions.ts'
+import { useWhy } from '../messages/why.ts'
 import { CorrectAddress } from '../messages/correct-address.tsx'
-import { listFiltersOf, type ActivitySearch } from '../messages/filters.ts'
+import { listFiltersOf } from '../messages/filters.ts'
+import type { ActivitySearch } from '../messages/search.ts'
 import { Headline } from '../messages/headline.tsx'
 import { Checks, History } from '../messages/history.tsx'
 import { Mail, type MailProps } from '../messages/mail.tsx'
@@ -279,6 +280,7 @@ type EveryProps = { message: TriggerDetails; search: ActivitySearch }
 function EveryAutomation({ message, search }: EveryProps) {
   const { t } = useTranslation()
   const format = useTimeFormat()
+  const whyOf = useWhy()
   const { data, error, refetch } = useQuery(explanationQuery(message))
   return (
     <section className="card panel">
@@ -298,7 +300,7 @@ function EveryAutomation({ message, search }: EveryProps) {
             <span className={`soft ${classes.reason}`} dir="auto">
               {explanation.eventTriggerId === message.eventTriggerId
                 ? t('message.thisMessage')
-                : reasonOf(explanation, t)}
+                : whyOf(explanation)}
             </span>
             <span className="faint numbers tiny">
               {explanation.outcome !== 'NOT' &&
@@ -325,8 +327,9 @@ function ExplanationMark({ explanation }: { explanation: Explanation }) {
 type AutomationNameProps = EveryProps & { explanation: Explanation }
 
 function AutomationName({ explanation, message, search }: AutomationNameProps) {
-  const { description, eventDefnId, eventTriggerId } = explanation
-  const name = description ?? `#${eventDefnId}`
+  const { t } = useTranslation()
+  const { description, eventTriggerId } = explanation
+  const name = description ?? t('editor.unnamed')
   if (eventTriggerId === null || eventTriggerId === message.eventTriggerId) {
     return (
       <span className={classes.name} dir="auto">
@@ -347,19 +350,12 @@ function AutomationName({ explanation, message, search }: AutomationNameProps) {
   )
 }
 
-/** The first failed check; if there is none, the outcome. */
-function reasonOf({ checks, outcome, status }: Explanation, t: Translate) {
-  const failed = checks.find(({ ok }) => !ok)
-  if (failed) return failed.reason
-  return t(status === 'RUNNING' ? 'message.beingSent' : `message.outcomes.${outcome}`)
-}
-
 function Facts({ message, email }: MailProps) {
   const { t } = useTranslation()
   const format = useTimeFormat()
   const { functions } = useSession()
   const { clientId, clientName, eventDefnId, objectTime, objectStatus } = message
-  const automation = message.description ?? `#${eventDefnId}`
+  const automation = message.description ?? t('editor.unnamed')
   const about =
     message.objectName ??
     [objectTime && format.moment(objectTime), objectStatus].filter(Boolean).join(', ')

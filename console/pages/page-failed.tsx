@@ -1,14 +1,17 @@
 import { useQuery } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
 import { readinessQuery } from '../api/readiness.ts'
 import { FilesError, isServiceReachable } from '../components/lazy-page.tsx'
 import { Failure } from '../components/states.tsx'
+import { NoRightError } from '../shell/needs.ts'
+import { NoRight } from './no-right.tsx'
 
 /** Shown instead of a page whose files or first data cannot be loaded. */
 export function PageFailed({ error }: { error: unknown }) {
   const { t } = useTranslation()
+  if (error instanceof NoRightError) return <NoRight />
   const isOffline = error instanceof FilesError && !error.areGone
   return isOffline ? (
     <PageOffline error={error} />

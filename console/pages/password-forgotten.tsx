@@ -1,6 +1,6 @@
 import { Button, TextInput } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
 import { askForPasswordLink } from '../api/passwords.ts'
 import { Bell } from '../components/bell.tsx'
 import { useForm } from '../components/form.ts'

@@ -1,8 +1,8 @@
-import { IconChevronLeft } from '@tabler/icons-react'
+import { IconChevronLeft } from '../components/icons.tsx'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState, type ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
 import { ProblemError } from '../../src/client/client.ts'
 import {
   reportOptionsQuery,
@@ -24,6 +24,7 @@ import { PrintButtons } from '../reports/print-buttons.tsx'
 import { ReportViews } from '../reports/report-views.tsx'
 import { ReportFrame } from '../reports/report-frame.tsx'
 import classes from '../reports/reports.module.css'
+import { ShareButton } from '../reports/share-button.tsx'
 import { requestOf, searchOf, withoutUndefined, type ReportSearch } from '../reports/search.ts'
 
 /** One report: its period, its filters, and the page that the service prints. */
@@ -108,6 +109,7 @@ function Head({ request, search, canPrint, onOpen }: HeadProps) {
           <>
             <ReportViews request={request} onOpen={onOpen} onNote={setNote} />
             <MailButton request={request} search={search} onSaved={setNote} />
+            <ShareButton request={request} name={report.reportName} canPrint={canPrint} />
             <PrintButtons request={request} name={report.reportName} canPrint={canPrint} />
           </>
         )}

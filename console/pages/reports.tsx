@@ -1,9 +1,9 @@
 import { TextInput } from '@mantine/core'
-import { IconSearch } from '@tabler/icons-react'
+import { IconSearch } from '../components/icons.tsx'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
 import { reportsQuery, type Report, type ReportTopic } from '../api/reports.ts'
 import { useSession } from '../api/session.ts'
 import { useRowKeys } from '../components/row-keys.ts'
@@ -13,6 +13,8 @@ import { FavouriteStar, useFavourites } from '../reports/favourites.tsx'
 import { ReportPicture } from '../reports/picture.tsx'
 import classes from '../reports/reports.module.css'
 import { SchedulesPanel } from '../reports/schedules-panel.tsx'
+import { SharedFilesPanel } from '../reports/shared-files-panel.tsx'
+import { TargetsPanel } from '../reports/targets-panel.tsx'
 import { ViewsPanel } from '../reports/views-panel.tsx'
 import { PageHead } from '../shell/page-head.tsx'
 
@@ -21,7 +23,9 @@ export function ReportsPage() {
   const { t } = useTranslation()
   useRowKeys()
   const { data, error, refetch } = useQuery(reportsQuery)
-  const canSchedule = useSession().functions.includes('SCHEDULE_REPORTS')
+  const { functions } = useSession()
+  const canSchedule = functions.includes('SCHEDULE_REPORTS')
+  const isOwner = functions.includes('EDIT_BUSINESS')
   const count = data?.flatMap(({ reports }) => reports).length
   return (
     <>
@@ -39,7 +43,9 @@ export function ReportsPage() {
         )}
         <aside className="column" style={{ gap: 16 }}>
           {canSchedule && <SchedulesPanel />}
+          {isOwner && <TargetsPanel />}
           <ViewsPanel />
+          {canSchedule && <SharedFilesPanel />}
         </aside>
       </div>
     </>

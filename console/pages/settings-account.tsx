@@ -1,13 +1,15 @@
-import { Button, PasswordInput } from '@mantine/core'
+import { Button, PasswordInput, Radio } from '@mantine/core'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { chooseLanguage, useLanguage } from '../texts/texts.ts'
+import { LANGUAGES, useTranslation, type Language } from '../texts/translate.ts'
 import { changePassword } from '../api/passwords.ts'
-import { useSession } from '../api/session.ts'
+import { saveLanguage, useSession } from '../api/session.ts'
+import { ErrorMessage } from '../components/error-message.tsx'
 import { useForm } from '../components/form.ts'
 import { PageHead } from '../shell/page-head.tsx'
-import { FormState } from './settings-business.tsx'
-import classes from './settings.module.css'
-import { SettingsColumns } from './settings.tsx'
+import { FormState } from '../components/form-state.tsx'
+import classes from '../setup/settings.module.css'
+import { SettingsColumns } from '../setup/settings-frame.tsx'
 
 export function SettingsAccountPage() {
   const { t } = useTranslation()
@@ -22,6 +24,12 @@ export function SettingsAccountPage() {
       <SettingsColumns>
         <section className="card panel">
           <header>
+            <h2>{t('settings.account.language')}</h2>
+          </header>
+          <LanguageField />
+        </section>
+        <section className="card panel">
+          <header>
             <h2>{t('settings.account.password')}</h2>
           </header>
           <PasswordForm key={changes} onDone={() => setChanges(changes + 1)} />
@@ -30,6 +38,48 @@ export function SettingsAccountPage() {
           </p>
         </section>
       </SettingsColumns>
+    </>
+  )
+}
+
+/** Every language has its own name, so that everybody finds theirs. */
+const nameOf = (language: Language) =>
+  new Intl.DisplayNames(language, { type: 'language' }).of(language) ?? language
+
+function LanguageField() {
+  const { t } = useTranslation()
+  const [error, setError] = useState<unknown>()
+  const choose = async (language: Language) => {
+    try {
+      await saveLanguage(language)
+      await chooseLanguage(language)
+    } catch (failed) {
+      setError(failed)
+    }
+  }
+  return (
+    <>
+      <Radio.Group
+        aria-label={t('settings.account.language')}
+        description={t('settings.account.languageHint')}
+        value={useLanguage()}
+        onChange={(value) => void choose(value as Language)}
+      >
+        <div className="column" style={{ gap: 10, marginTop: 10 }}>
+          {LANGUAGES.map((language) => (
+            <Radio
+              key={language}
+              value={language}
+              label={<span lang={language}>{nameOf(language)}</span>}
+            />
+          ))}
+        </div>
+      </Radio.Group>
+      {error !== undefined && (
+        <p role="alert" className="clay small">
+          <ErrorMessage error={error} />
+        </p>
+      )}
     </>
   )
 }

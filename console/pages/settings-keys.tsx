@@ -1,25 +1,19 @@
-import { ActionIcon, Button, Checkbox, CopyButton, TextInput } from '@mantine/core'
-import {
-  IconAlertTriangle,
-  IconCheck,
-  IconCopy,
-  IconKey,
-  IconPlus,
-  IconTrash,
-  IconX,
-} from '@tabler/icons-react'
+import { ActionIcon, Button, Checkbox, TextInput } from '@mantine/core'
+import { IconAlertTriangle, IconKey, IconPlus, IconTrash, IconX } from '../components/icons.tsx'
 import { useQuery } from '@tanstack/react-query'
 import { useState, type ReactNode } from 'react'
-import { Trans, useTranslation } from 'react-i18next'
+import { Trans } from '../texts/trans.tsx'
+import { useTranslation } from '../texts/translate.ts'
 import type { ApiKey, Scope } from '../../src/contract/credentials.ts'
 import { keysQuery, makeKey, revokeKey, type NewKey } from '../api/keys.ts'
+import { CopyRow } from '../components/copy-row.tsx'
 import { useForm } from '../components/form.ts'
 import { Empty, Failure, Loading } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
 import { PageHead } from '../shell/page-head.tsx'
-import classes from './settings.module.css'
+import classes from '../setup/settings.module.css'
 import { ConfirmWindow, FormWindow, SubmitRow } from '../components/windows.tsx'
-import { SettingsColumns, SettingsTable } from './settings.tsx'
+import { SettingsColumns, SettingsTable } from '../setup/settings-frame.tsx'
 import { ErrorMessage } from '../components/error-message.tsx'
 
 const SCOPES: Scope[] = [
@@ -41,6 +35,9 @@ export function SettingsKeysPage() {
   return (
     <>
       <PageHead title={t('settings.keys.title')} lede={t('settings.keys.lede')}>
+        <a href="/docs" className="button">
+          {t('settings.keys.docs')}
+        </a>
         <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setMaking(true)}>
           {t('settings.keys.make')}
         </Button>
@@ -99,7 +96,6 @@ function Scopes({ scopes }: Pick<ApiKey, 'scopes'>) {
   )
 }
 
-/** i18next reads a colon in a key as a namespace. */
 const keyOf = <S extends Scope>(scope: S) =>
   scope.replace(':', '_') as S extends `${infer A}:${infer B}` ? `${A}_${B}` : S
 
@@ -186,8 +182,7 @@ function PowerfulKeys({ keys }: { keys: ApiKey[] }) {
       <span>
         <Trans
           i18nKey="settings.keys.powerful"
-          count={keys.length}
-          values={{ names: keys.map(({ name }) => name).join(', ') }}
+          values={{ count: keys.length, names: keys.map(({ name }) => name).join(', ') }}
           components={{ b: <b className="strong" /> }}
         />
       </span>
@@ -247,23 +242,7 @@ function MadeKey({ made, onClose }: { made: NewKey; onClose: () => void }) {
       <p className="soft" style={{ margin: '4px 0 12px' }}>
         {t('settings.keys.copyNow')}
       </p>
-      <div className="row" style={{ flexWrap: 'wrap' }}>
-        <code className={`mono ${classes.key}`} data-testid="key">
-          {made.key}
-        </code>
-        <CopyButton value={made.key}>
-          {({ copied, copy }) => (
-            <Button
-              onClick={copy}
-              leftSection={
-                copied ? <IconCheck size={16} aria-hidden /> : <IconCopy size={16} aria-hidden />
-              }
-            >
-              {t(copied ? 'settings.keys.copied' : 'settings.keys.copy')}
-            </Button>
-          )}
-        </CopyButton>
-      </div>
+      <CopyRow value={made.key} name="key" label={t('settings.keys.copy')} />
       <details style={{ marginTop: 12 }}>
         <summary className="soft small">{t('settings.keys.try')}</summary>
         <pre className={classes.code}>

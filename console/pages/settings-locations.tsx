@@ -1,26 +1,17 @@
-import { useTranslation } from 'react-i18next'
-import type { Location } from '../api/setup.ts'
+import { useTranslation } from '../texts/translate.ts'
 import { locationKind, type LocationFields } from '../api/setup-objects.ts'
 import { placeOf } from '../components/time.ts'
 import { LineField, NameField, TextField, TimeZoneField } from '../setup/fields.tsx'
-import type { SetupForm } from '../setup/setup-form-state.ts'
+import type { Form } from '../records/use-record.ts'
 import { SetupPage } from '../setup/setup-page.tsx'
 import classes from '../setup/setup.module.css'
-
-const draftOf = (location: Location | undefined): LocationFields => ({
-  name: location?.name ?? '',
-  address: location?.address ?? null,
-  phone: location?.phone ?? null,
-  emailAddress: location?.emailAddress ?? null,
-  timeZone: location?.timeZone ?? null,
-  directions: location?.directions ?? null,
-})
 
 export function SettingsLocationsPage() {
   const { t } = useTranslation()
   return (
     <SetupPage
       kind={locationKind}
+      name="locations"
       nameOf={({ name }) => name}
       detailOf={({ address }) => address?.replaceAll('\n', ', ') ?? null}
       columns={[
@@ -30,13 +21,12 @@ export function SettingsLocationsPage() {
           cell: ({ timeZone }) => (timeZone ? placeOf(timeZone) : t('settings.locations.sameZone')),
         },
       ]}
-      draftOf={draftOf}
       fields={(form) => <Fields form={form} />}
     />
   )
 }
 
-function Fields({ form: { at } }: { form: SetupForm<LocationFields> }) {
+function Fields({ form: { at } }: { form: Form<LocationFields> }) {
   const { t } = useTranslation()
   return (
     <>

@@ -1,11 +1,10 @@
 import { Button } from '@mantine/core'
-import { IconRefresh } from '@tabler/icons-react'
+import { IconRefresh } from '../components/icons.tsx'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { useTranslation } from 'react-i18next'
+import { useTranslation, type Translate } from '../texts/translate.ts'
 import type { Overview } from '../../src/contract/overview.ts'
 import { checkMail, senderDomainsQuery, type SenderDomain } from '../api/mail.ts'
 import { mailStateOf, overviewQuery } from '../api/overview.ts'
-import type { Translate } from '../components/form.ts'
 import { Failure, Loading } from '../components/states.tsx'
 import { useTimeFormat, withLocalTimes, type TimeFormat } from '../components/time.ts'
 import { DoesItWork } from '../mail/does-it-work.tsx'
@@ -15,7 +14,7 @@ import { ServerAnswers } from '../mail/server-answers.tsx'
 import { useTestMail } from '../mail/test-mail.ts'
 import { TryIt } from '../mail/try-it.tsx'
 import { PageHead } from '../shell/page-head.tsx'
-import { SettingsColumns } from './settings.tsx'
+import { SettingsColumns } from '../setup/settings-frame.tsx'
 
 export function SettingsMailPage() {
   const { t } = useTranslation()

@@ -1,35 +1,29 @@
-import {
-  ActionIcon,
-  Avatar,
-  Button,
-  Menu,
-  MultiSelect,
-  PasswordInput,
-  Select,
-  TextInput,
-} from '@mantine/core'
-import { IconCheck, IconDots, IconPlus } from '@tabler/icons-react'
+import { ActionIcon, Avatar, Button, Menu, MultiSelect, PasswordInput, Select } from '@mantine/core'
+import { IconCheck, IconDots, IconPlus } from '../components/icons.tsx'
 import { useQuery } from '@tanstack/react-query'
 import { useState, type ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation, type Translate } from '../texts/translate.ts'
 import type { Role, User } from '../../src/contract/credentials.ts'
 import { overviewQuery, readMailState, type MailState } from '../api/overview.ts'
 import {
   deactivatePerson,
-  invitePerson,
   peopleQuery,
-  savePerson,
+  personKind,
   sendPasswordLink,
   type PersonFields,
 } from '../api/people.ts'
 import { useSession } from '../api/session.ts'
 import { setupQuery, type Setup } from '../api/setup.ts'
-import { useForm, type Translate } from '../components/form.ts'
 import { Failure, Loading } from '../components/states.tsx'
+import { differencesOf } from '../records/changes.ts'
+import { RecordConflict } from '../records/conflict.tsx'
+import { SaveError } from '../records/save-error.tsx'
+import { useRecord, type At, type Form } from '../records/use-record.ts'
+import { LineField, NameField } from '../setup/fields.tsx'
 import { PageHead } from '../shell/page-head.tsx'
-import classes from './settings.module.css'
+import classes from '../setup/settings.module.css'
 import { ConfirmWindow, FormWindow, SubmitRow } from '../components/windows.tsx'
-import { SettingsColumns, SettingsTable } from './settings.tsx'
+import { SettingsColumns, SettingsTable } from '../setup/settings-frame.tsx'
 import { ErrorMessage } from '../components/error-message.tsx'
 
 const ROLES: Role[] = ['OWNER', 'ADMINISTRATOR', 'LOCATION_SUPER_USER', 'USER', 'REPORTS_ONLY']
@@ -215,137 +209,163 @@ type FormProps = {
 
 function PersonForm({ person, setup, onDone }: FormProps) {
   const { t } = useTranslation()
-  const session = useSession()
   const { data: overview } = useQuery(overviewQuery())
-  const [role, setRole] = useState<Role>(person?.role ?? 'USER')
-  const [visibility, setVisibility] = useState<Visibility>({
-    professionalId: person?.professionalId ?? null,
-    locationIdList: person?.locationIdList ?? [],
-  })
-  const [password, setPassword] = useState('')
-  const form = useForm(
-    async (value) => {
-      const username = value('username').trim()
-      const fields: PersonFields = {
-        ...(person ? { userId: person.userId } : {}),
-        username,
-        emailAddress: value('emailAddress').trim() || null,
-        role,
-        professionalId: role === 'USER' ? visibility.professionalId : null,
-        locationIdList: role === 'LOCATION_SUPER_USER' ? visibility.locationIdList : [],
-      }
-      if (person || password) await savePerson(password ? { ...fields, password } : fields)
-      else await invitePerson(fields)
-      const isInvited = !person && !password
-      onDone(
-        isInvited
-          ? invitedNote(await readMailState(), fields.emailAddress ?? '', t)
-          : t('settings.people.saved', { username }),
-      )
+  const record = useRecord({
+    kind: personKind,
+    id: person?.userId,
+    onSaved: (saved, isComplete, { password }) => {
+      if (isComplete) void noteOf(saved, password).then(onDone)
     },
-    ['username', 'emailAddress', 'role', 'professionalId', 'locationIdList', 'password'],
-  )
-  const roles = ROLES.filter((one) => one !== 'OWNER' || session.role === 'OWNER')
+  })
+  const { draft, form } = record
+  const isInvited = !person && draft.password === ''
+  const noteOf = async ({ username, emailAddress }: User, password: string) =>
+    !person && password === ''
+      ? invitedNote(await readMailState(), emailAddress ?? '', t)
+      : t('settings.people.saved', { username })
+  if (record.readError) return <Failure error={record.readError} onRetry={record.readAgain} />
+  if (!record.isReady) return <Loading />
   return (
-    <form onSubmit={form.onSubmit} className={classes.form}>
-      <TextInput
-        name="username"
-        label={t('signIn.username')}
-        defaultValue={person?.username ?? ''}
-        autoComplete="off"
-        autoCapitalize="none"
-        data-autofocus
-        required
-        withAsterisk={false}
-        error={form.faultAt('username')}
+    <form
+      className={classes.form}
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault()
+        record.save()
+      }}
+    >
+      <RecordConflict
+        record={record}
+        modifiedOf={(one) => one}
+        differences={(from, to) =>
+          differencesOf(from, to, {
+            label: (name) => t(LABELS[name]),
+            value: (name, one) => wordsOf(name, one, setup, t),
+          })
+        }
       />
-      <TextInput
-        name="emailAddress"
-        type="email"
-        label={t('form.emailAddress')}
-        defaultValue={person?.emailAddress ?? ''}
-        autoComplete="off"
-        error={form.faultAt('emailAddress')}
-      />
-      <Select
-        label={t('settings.people.role')}
-        value={role}
-        onChange={(value) => value && setRole(value as Role)}
-        data={roles.map((value) => ({ value, label: t(`roles.${value}`) }))}
-        allowDeselect={false}
-        error={form.faultAt('role')}
-      />
-      <VisibilityFields
-        role={role}
-        setup={setup}
-        value={visibility}
-        onChange={setVisibility}
-        faultAt={form.faultAt}
-      />
-      <PasswordInput
-        label={t('signIn.password')}
-        description={t(person ? 'settings.people.passwordKeep' : 'settings.people.passwordInvite')}
-        value={password}
-        onChange={(event) => setPassword(event.currentTarget.value)}
-        autoComplete="new-password"
-        error={form.faultAt('password')}
-      />
-      {!person && !password && overview?.mail.captured && (
+      <PersonFieldset form={form} setup={setup} person={person} />
+      {isInvited && overview?.mail.captured && (
         <p className="amber small" style={{ margin: 0 }}>
           {t('settings.people.captured')}
         </p>
       )}
       <SubmitRow
         label={t(
-          person ? 'form.save' : password ? 'settings.people.make' : 'settings.people.invite',
+          person ? 'form.save' : isInvited ? 'settings.people.invite' : 'settings.people.make',
         )}
-        form={form}
+        disabled={record.conflict !== undefined}
+        form={{ isBusy: record.isSaving, message: <SaveError record={record} /> }}
       />
     </form>
   )
 }
 
-type Visibility = Pick<User, 'professionalId' | 'locationIdList'>
-type VisibilityProps = {
-  role: Role
-  setup: Setup | undefined
-  value: Visibility
-  onChange: (value: Visibility) => void
-  faultAt: (name: string) => string | undefined
+const LABELS = {
+  username: 'signIn.username',
+  emailAddress: 'form.emailAddress',
+  role: 'settings.people.role',
+  professionalId: 'settings.people.staff',
+  locationIdList: 'settings.people.locations',
+  password: 'signIn.password',
+} as const satisfies Record<keyof PersonFields, string>
+
+/** The value of a field, if two people changed the same person. */
+function wordsOf(
+  name: keyof PersonFields,
+  person: PersonFields,
+  setup: Setup | undefined,
+  t: Translate,
+) {
+  const { role, professionalId, locationIdList } = person
+  if (name === 'role') return t(`roles.${role}`)
+  if (name === 'password') return ''
+  if (name === 'professionalId') {
+    const staff = setup?.professionals.find((one) => one.professionalId === professionalId)
+    return staff ? `${staff.firstName} ${staff.lastName}` : ''
+  }
+  if (name === 'locationIdList') {
+    const seen = setup?.locations.filter(({ locationId }) => locationIdList.includes(locationId))
+    return seen?.map((one) => one.name).join(', ') ?? ''
+  }
+  return person[name] ?? ''
 }
 
-/** Staff see their own appointments, location managers those of their locations. */
-function VisibilityFields({ role, setup, value, onChange, faultAt }: VisibilityProps) {
+type FieldsProps = Pick<FormProps, 'person' | 'setup'> & { form: Form<PersonFields> }
+
+function PersonFieldset({ form: { at, draft }, person, setup }: FieldsProps) {
   const { t } = useTranslation()
-  const { professionalId, locationIdList } = value
-  if (role === 'USER') {
-    return (
-      <Select
-        label={t('settings.people.staff')}
-        description={t('settings.people.staffHint')}
-        value={professionalId === null ? null : String(professionalId)}
-        onChange={(id) => onChange({ ...value, professionalId: id === null ? null : Number(id) })}
-        data={(setup?.professionals ?? []).map((one) => ({
-          value: String(one.professionalId),
-          label: `${one.firstName} ${one.lastName}`,
-        }))}
-        searchable
-        clearable
-        error={faultAt('professionalId')}
+  const session = useSession()
+  const roles = ROLES.filter((one) => one !== 'OWNER' || session.role === 'OWNER')
+  const password = at('password')
+  return (
+    <>
+      <NameField
+        {...at('username')}
+        label={t('signIn.username')}
+        autoCapitalize="none"
+        withAsterisk={false}
+        data-autofocus
       />
-    )
-  }
-  if (role !== 'LOCATION_SUPER_USER') return null
+      <LineField {...at('emailAddress')} type="email" label={t('form.emailAddress')} />
+      <Select
+        {...at('role')}
+        label={t('settings.people.role')}
+        onChange={(value) => value && at('role').onChange(value as Role)}
+        data={roles.map((value) => ({ value, label: t(`roles.${value}`) }))}
+        allowDeselect={false}
+      />
+      {draft.role === 'USER' && <StaffField {...at('professionalId')} setup={setup} />}
+      {draft.role === 'LOCATION_SUPER_USER' && (
+        <LocationsField {...at('locationIdList')} setup={setup} />
+      )}
+      <PasswordInput
+        label={t('signIn.password')}
+        description={t(person ? 'settings.people.passwordKeep' : 'settings.people.passwordInvite')}
+        autoComplete="new-password"
+        value={password.value}
+        error={password.error}
+        onChange={(event) => password.onChange(event.currentTarget.value)}
+      />
+    </>
+  )
+}
+
+type SetupProps = { setup: Setup | undefined }
+
+/** Staff see their own appointments. */
+function StaffField({ value, error, onChange, setup }: At<number | null> & SetupProps) {
+  const { t } = useTranslation()
+  return (
+    <Select
+      label={t('settings.people.staff')}
+      description={t('settings.people.staffHint')}
+      value={value === null ? null : String(value)}
+      onChange={(id) => onChange(id === null ? null : Number(id))}
+      data={(setup?.professionals ?? []).map((one) => ({
+        value: String(one.professionalId),
+        label: `${one.firstName} ${one.lastName}`,
+      }))}
+      searchable
+      clearable
+      error={error}
+    />
+  )
+}
+
+/** Location managers see the appointments of their locations. */
+function LocationsField({ value, error, onChange, setup }: At<number[]> & SetupProps) {
+  const { t } = useTranslation()
   return (
     <MultiSelect
       label={t('settings.people.locations')}
-      value={locationIdList.map(String)}
-      onChange={(ids) => onChange({ ...value, locationIdList: ids.map(Number) })}
+      value={value.map(String)}
+      onChange={(ids) => onChange(ids.map(Number))}
       data={(setup?.locations ?? []).map((one) => ({
         value: String(one.locationId),
         label: one.name,
       }))}
-      error={faultAt('locationIdList')}
+      error={error}
     />
   )
 }

@@ -1,19 +1,12 @@
 import { Select } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
 import type { Service } from '../api/setup.ts'
 import { serviceKind, type ServiceFields } from '../api/setup-objects.ts'
 import { NameField, NumberField } from '../setup/fields.tsx'
-import type { At, SetupForm } from '../setup/setup-form-state.ts'
+import type { At, Form } from '../records/use-record.ts'
 import { SetupPage } from '../setup/setup-page.tsx'
 import classes from '../setup/setup.module.css'
-
-const draftOf = (service: Service | undefined): ServiceFields => ({
-  name: service?.name ?? '',
-  durationMinutes: service?.durationMinutes ?? null,
-  price: service?.price ?? null,
-  currency: service?.currency ?? null,
-})
 
 export function SettingsServicesPage() {
   const { t } = useTranslation()
@@ -22,6 +15,7 @@ export function SettingsServicesPage() {
   return (
     <SetupPage
       kind={serviceKind}
+      name="services"
       nameOf={({ name }) => name}
       detailOf={() => null}
       columns={[
@@ -32,18 +26,24 @@ export function SettingsServicesPage() {
         },
         { label: t('settings.setup.fields.price'), cell: priceOf },
       ]}
-      draftOf={draftOf}
       suggested={usual ? { currency: usual } : undefined}
       fields={(form) => <Fields form={form} />}
     />
   )
 }
 
-/** "92.00 CHF" */
+/** "92.00 CHF", "4.500 KWD" */
 const priceOf = ({ price, currency }: Service) =>
-  price === null ? null : `${price.toFixed(2)} ${currency ?? ''}`
+  price === null ? null : `${price.toFixed(digitsOf(currency))} ${currency ?? ''}`
 
-function Fields({ form: { at } }: { form: SetupForm<ServiceFields> }) {
+/** Two for CHF, three for KWD. */
+const digitsOf = (currency: string | null) =>
+  currency === null
+    ? 2
+    : (new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions()
+        .maximumFractionDigits ?? 2)
+
+function Fields({ form: { at } }: { form: Form<ServiceFields> }) {
   const { t } = useTranslation()
   return (
     <>
@@ -55,7 +55,7 @@ function Fields({ form: { at } }: { form: SetupForm<ServiceFields> }) {
         allowDecimal={false}
       />
       <div className={classes.two}>
-        <NumberField {...at('price')} label={t('settings.setup.fields.price')} decimalScale={2} />
+        <NumberField {...at('price')} label={t('settings.setup.fields.price')} decimalScale={4} />
         <CurrencyField {...at('currency')} />
       </div>
       <p className="soft small" style={{ margin: 0 }}>

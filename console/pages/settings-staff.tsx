@@ -1,24 +1,16 @@
 import { MultiSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
 import type { Location, Professional } from '../api/setup.ts'
 import { locationKind, staffKind, type StaffFields } from '../api/setup-objects.ts'
 import { staffName } from '../calendar/columns.ts'
 import { LineField, NameField, TimeZoneField } from '../setup/fields.tsx'
-import type { At, SetupForm } from '../setup/setup-form-state.ts'
+import type { At, Form } from '../records/use-record.ts'
 import { SetupPage } from '../setup/setup-page.tsx'
 import classes from '../setup/setup.module.css'
 import { daysInWords, hoursInWords } from '../setup/weekdays.ts'
+import { exceptionsInWords, WorkingExceptionsField } from '../setup/working-exceptions.tsx'
 import { WorkingHoursField } from '../setup/working-hours.tsx'
-
-const draftOf = (staff: Professional | undefined): StaffFields => ({
-  firstName: staff?.firstName ?? '',
-  lastName: staff?.lastName ?? '',
-  emailAddress: staff?.emailAddress ?? null,
-  locationIdList: staff?.locationIdList ?? [],
-  workingHours: staff?.workingHours ?? [],
-  timeZone: staff?.timeZone ?? null,
-})
 
 export function SettingsStaffPage() {
   const { t } = useTranslation()
@@ -32,6 +24,7 @@ export function SettingsStaffPage() {
   return (
     <SetupPage
       kind={staffKind}
+      name="staff"
       nameOf={staffName}
       detailOf={({ emailAddress }) => emailAddress}
       columns={[
@@ -41,20 +34,20 @@ export function SettingsStaffPage() {
           cell: ({ workingHours }) => daysInWords(workingHours),
         },
       ]}
-      draftOf={draftOf}
       suggested={
         active.length === 1 ? { locationIdList: active.map((one) => one.locationId) } : undefined
       }
       fields={(form) => <Fields form={form} locations={locations} />}
       valueInWords={(name, draft) => {
         if (name === 'locationIdList') return namesOf(draft) || '–'
+        if (name === 'workingExceptions') return exceptionsInWords(draft.workingExceptions) || '–'
         return name === 'workingHours' ? hoursInWords(draft.workingHours) || '–' : undefined
       }}
     />
   )
 }
 
-type FieldsProps = { form: SetupForm<StaffFields>; locations: Location[] }
+type FieldsProps = { form: Form<StaffFields>; locations: Location[] }
 
 function Fields({ form: { at, draft, faultsOf }, locations }: FieldsProps) {
   const { t } = useTranslation()
@@ -86,6 +79,7 @@ function Fields({ form: { at, draft, faultsOf }, locations }: FieldsProps) {
         faults={faultsOf('workingHours')}
         locations={named}
       />
+      <WorkingExceptionsField {...at('workingExceptions')} faults={faultsOf('workingExceptions')} />
       <TimeZoneField {...at('timeZone')} description={t('settings.staff.timeZoneHint')} />
     </>
   )

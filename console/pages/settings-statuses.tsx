@@ -1,15 +1,15 @@
 import { ActionIcon, Button, Menu } from '@mantine/core'
-import { IconDots, IconPlus } from '@tabler/icons-react'
+import { IconDots, IconPlus } from '../components/icons.tsx'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
 import type { ObjectType } from '../../src/contract/event-type.ts'
 import { automationsQuery } from '../api/automations.ts'
 import { useSession } from '../api/session.ts'
 import type { StatusName } from '../api/setup.ts'
-import { NEW_STATUS, statusKind, type StatusFields } from '../api/setup-objects.ts'
+import { statusKind, type StatusFields } from '../api/setup-objects.ts'
 import { Failure, Loading } from '../components/states.tsx'
-import { SetupFormView, StoredForm } from '../setup/setup-window.tsx'
+import { SetupForm } from '../setup/setup-window.tsx'
 import setup from '../setup/setup.module.css'
 import { PageHead } from '../shell/page-head.tsx'
 import { AutomationLink, RemoveWindow } from '../statuses/remove-window.tsx'
@@ -23,12 +23,7 @@ import {
 import classes from '../statuses/statuses.module.css'
 import { isFirst, usesOf, type StatusUse } from '../statuses/uses.ts'
 import { FormWindow } from '../components/windows.tsx'
-import { SettingsColumns } from './settings.tsx'
-
-const draftOf = (item: StatusName | undefined): StatusFields => {
-  const { objectType, status, label, outcome, live, liveAfter } = item ?? NEW_STATUS
-  return { objectType, status, label, outcome, live, liveAfter }
-}
+import { SettingsColumns } from '../setup/settings-frame.tsx'
 
 export function SettingsStatusesPage() {
   const { t } = useTranslation()
@@ -114,7 +109,6 @@ function EditWindow({ edited, statuses, usesOf, onSaved, onClose }: WindowProps)
   const item = edited === 'new' ? undefined : edited
   const form = {
     kind: statusKind,
-    draftOf,
     onSaved,
     fields: (form: Parameters<typeof StatusFormFields>[0]['form']) => (
       <StatusFormFields
@@ -137,14 +131,12 @@ function EditWindow({ edited, statuses, usesOf, onSaved, onClose }: WindowProps)
       onClose={onClose}
       title={item ? item.label : t('settings.statuses.add')}
     >
-      {edited === 'new' ? (
-        <SetupFormView
+      {edited && (
+        <SetupForm
           {...form}
-          opened={undefined}
-          canSave={(draft) => !isTaken(draft, statuses)}
+          id={item && statusKind.idOf(item)}
+          canSave={(draft) => item !== undefined || !isTaken(draft, statuses)}
         />
-      ) : (
-        item && <StoredForm {...form} item={item} />
       )}
     </FormWindow>
   )

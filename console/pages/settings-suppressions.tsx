@@ -1,21 +1,31 @@
-import { Button, TextInput } from '@mantine/core'
+import { Button, Select, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
-import { IconMailOff, IconMoodAngry, IconSearch, IconUserMinus } from '@tabler/icons-react'
+import {
+  IconMailOff,
+  IconMoodAngry,
+  IconPlus,
+  IconSearch,
+  IconUserMinus,
+} from '../components/icons.tsx'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState, type ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
-import { clearSuppression, suppressionListQuery, type Suppression } from '../api/clients.ts'
+import { useTranslation } from '../texts/translate.ts'
+import {
+  addSuppression,
+  clearSuppression,
+  suppressionListQuery,
+  type Suppression,
+} from '../api/clients.ts'
 import { useSession } from '../api/session.ts'
 import { ErrorMessage } from '../components/error-message.tsx'
+import { useForm } from '../components/form.ts'
 import { Empty, Failure, Loading } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
 import { PageHead } from '../shell/page-head.tsx'
 import classes from './settings-suppressions.module.css'
-import { ConfirmWindow } from '../components/windows.tsx'
-import { SettingsColumns, SettingsTable } from './settings.tsx'
-
-export type SuppressionsSearch = { address?: string }
+import { ConfirmWindow, FormWindow, SubmitRow } from '../components/windows.tsx'
+import { SettingsColumns, SettingsTable } from '../setup/settings-frame.tsx'
 
 const TYPING_MS = 200
 
@@ -49,7 +59,9 @@ export function SettingsSuppressionsPage() {
             count: addresses.length,
           })
         }
-      />
+      >
+        <AddAddress onNote={setNote} />
+      </PageHead>
       <SettingsColumns>
         <ReasonList />
         <div className={classes.bar}>
@@ -58,7 +70,6 @@ export function SettingsSuppressionsPage() {
             label={t('settings.suppressions.find')}
             description={t('settings.suppressions.findHint')}
             maw={360}
-            inputMode="email"
             value={typed}
             onChange={(event) => {
               setTyped(event.currentTarget.value)
@@ -104,7 +115,7 @@ export function SettingsSuppressionsPage() {
 }
 
 function ledeOf(address: string, hasMore: boolean) {
-  if (address) return 'ledeFound'
+  if (address) return hasMore ? 'ledeFoundMore' : 'ledeFound'
   return hasMore ? 'ledeMore' : 'lede'
 }
 
@@ -174,6 +185,72 @@ function Addresses({ addresses, isSearch, onAll, onNote }: AddressesProps) {
 
 const REASONS: Suppression['reason'][] = ['BOUNCED', 'COMPLAINED', 'UNSUBSCRIBED']
 
+/** Suppresses an address, such as that of a client who asked by phone. */
+function AddAddress({ onNote }: Pick<AddressesProps, 'onNote'>) {
+  const { t } = useTranslation()
+  const { functions } = useSession()
+  const [isOpen, setOpen] = useState(false)
+  const form = useForm(
+    async (value) => {
+      const emailAddress = value('emailAddress').trim()
+      const reason = value('reason') as Suppression['reason']
+      await addSuppression({ emailAddress, reason, detail: value('detail').trim() || null })
+      setOpen(false)
+      onNote(t(`settings.suppressions.${ADDED_OF_REASON[reason]}`, { address: emailAddress }))
+    },
+    ['emailAddress', 'detail'],
+  )
+  if (!functions.includes('EDIT_SUPPRESSIONS')) return null
+  return (
+    <>
+      <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setOpen(true)}>
+        {t('settings.suppressions.add')}
+      </Button>
+      <FormWindow
+        isOpen={isOpen}
+        onClose={() => setOpen(false)}
+        title={t('settings.suppressions.add')}
+      >
+        <form onSubmit={form.onSubmit} className="column" style={{ gap: 14 }}>
+          <TextInput
+            name="emailAddress"
+            label={t('settings.suppressions.address')}
+            inputMode="email"
+            data-autofocus
+            required
+            withAsterisk={false}
+            error={form.faultAt('emailAddress')}
+          />
+          <Select
+            name="reason"
+            label={t('settings.suppressions.why')}
+            allowDeselect={false}
+            defaultValue="UNSUBSCRIBED"
+            data={REASONS.map((value) => ({
+              value,
+              label: t(`settings.suppressions.reasons.${value}`),
+            }))}
+          />
+          <TextInput
+            name="detail"
+            label={t('settings.suppressions.detail')}
+            description={t('settings.suppressions.detailHint')}
+            maxLength={2_000}
+            error={form.faultAt('detail')}
+          />
+          <SubmitRow label={t('settings.suppressions.addButton')} form={form} />
+        </form>
+      </FormWindow>
+    </>
+  )
+}
+
+const ADDED_OF_REASON = {
+  BOUNCED: 'addedAll',
+  COMPLAINED: 'addedAll',
+  UNSUBSCRIBED: 'addedNews',
+} as const
+
 /** What each reason means. */
 function ReasonList() {
   const { t } = useTranslation()
@@ -218,15 +295,15 @@ function Row({ suppressed: { emailAddress, reasons }, onAllow }: RowProps) {
         )}
       </td>
       <td>
-        {reasons.map(({ reason, detail }) => (
-          <Reason key={reason} reason={reason} detail={detail} />
+        {reasons.map(({ reason, emailCategoryId, detail }) => (
+          <Reason key={`${reason} ${emailCategoryId}`} reason={reason} detail={detail} />
         ))}
       </td>
       <td className={`soft ${classes.since}`}>
         {format.day(Math.min(...reasons.map(({ createdDate }) => createdDate)))}
       </td>
       <td className={classes.action}>
-        {functions.includes('SEND_EMAILS') && (
+        {functions.includes('EDIT_SUPPRESSIONS') && (
           <Button
             variant="default"
             size="compact-sm"

@@ -1,25 +1,6 @@
-import { Link, Outlet } from '@tanstack/react-router'
-import { Suspense, useLayoutEffect, useRef, type ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
-import { useLoadedCounts } from '../api/loaded-counts.ts'
-import { useSession } from '../api/session.ts'
+import { Outlet } from '@tanstack/react-router'
+import { Suspense } from 'react'
 import { Loading } from '../components/states.tsx'
-import classes from './settings.module.css'
-
-const PAGES = [
-  { name: 'business', path: '/settings/business', needs: 'VIEW_BUSINESS', startsGroup: true },
-  { name: 'locations', path: '/settings/locations', needs: 'EDIT_SETUP' },
-  { name: 'staff', path: '/settings/staff', needs: 'EDIT_SETUP' },
-  { name: 'services', path: '/settings/services', needs: 'EDIT_SETUP' },
-  { name: 'statuses', path: '/settings/statuses', needs: 'EDIT_SETUP' },
-  { name: 'people', path: '/settings/people', needs: 'MANAGE_USERS', startsGroup: true },
-  { name: 'keys', path: '/settings/keys', needs: 'MANAGE_KEYS' },
-  { name: 'mail', path: '/settings/mail', needs: 'MANAGE_BUSINESS' },
-  { name: 'suppressions', path: '/settings/suppressions', needs: 'VIEW_EMAILS' },
-  { name: 'audit', path: '/settings/audit', needs: 'VIEW_AUDIT', startsGroup: true },
-  { name: 'import', path: '/import', needs: 'EDIT_SCHEDULE' },
-  { name: 'account', path: '/settings/account', needs: 'VIEW_BUSINESS', startsGroup: true },
-] as const
 
 /** The frame of the settings; each page renders its own head and the list of settings. */
 export function SettingsPage() {
@@ -27,79 +8,5 @@ export function SettingsPage() {
     <Suspense fallback={<Loading />}>
       <Outlet />
     </Suspense>
-  )
-}
-
-export function SettingsColumns({ children }: { children: ReactNode }) {
-  return (
-    <div className={classes.columns}>
-      <SettingsMenu />
-      <div className="column" style={{ gap: 20 }}>
-        {children}
-      </div>
-    </div>
-  )
-}
-
-type SettingsEntry = (typeof PAGES)[number]
-
-/** The pages that the user may open. A group keeps its place if its first page is hidden. */
-function groupsFor(functions: readonly string[]) {
-  const groups: SettingsEntry[][] = []
-  for (const page of PAGES) {
-    if ('startsGroup' in page) groups.push([])
-    if (functions.includes(page.needs)) groups.at(-1)?.push(page)
-  }
-  return groups.filter((group) => group.length > 0)
-}
-
-function SettingsMenu() {
-  const { t } = useTranslation()
-  const { functions } = useSession()
-  const counts = useLoadedCounts()
-  const menu = useRef<HTMLElement>(null)
-  useLayoutEffect(() => {
-    if (menu.current) centreCurrent(menu.current)
-  }, [])
-  return (
-    <nav ref={menu} className={classes.list} aria-label={t('settings.label')}>
-      {groupsFor(functions).map((group) => (
-        <div key={group[0]?.name} className={classes.group}>
-          {group.map(({ name, path }) => (
-            <Link key={name} to={path} className={classes.item}>
-              {t(`settings.${name}.title`)}
-              {counts[name] !== undefined && <span className={classes.count}>{counts[name]}</span>}
-            </Link>
-          ))}
-        </div>
-      ))}
-    </nav>
-  )
-}
-
-/** On a phone the menu is one line, and the current page may be outside of the screen. */
-function centreCurrent(menu: HTMLElement) {
-  const current = menu.querySelector<HTMLElement>('[aria-current]')
-  if (!current) return
-  menu.scrollLeft = current.offsetLeft - (menu.clientWidth - current.offsetWidth) / 2
-}
-
-/** A table whose last column holds the actions of each row. */
-export function SettingsTable({ head, children }: { head: string[]; children: ReactNode }) {
-  const { t } = useTranslation()
-  return (
-    <table className="table">
-      <thead>
-        <tr>
-          {head.map((label) => (
-            <th key={label}>{label}</th>
-          ))}
-          <th>
-            <span className="visually-hidden">{t('form.actions')}</span>
-          </th>
-        </tr>
-      </thead>
-      <tbody>{children}</tbody>
-    </table>
   )
 }

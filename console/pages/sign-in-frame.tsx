@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { Trans, useTranslation } from 'react-i18next'
-import { readinessQuery } from '../api/readiness.ts'
+import { Trans } from '../texts/trans.tsx'
+import { useTranslation } from '../texts/translate.ts'
+import { readinessQuery, type Readiness } from '../api/readiness.ts'
 import { BellShape } from '../components/bell.tsx'
 import classes from './sign-in.module.css'
 
@@ -81,15 +82,16 @@ function RingingBell() {
 
 function Footer() {
   const { t } = useTranslation()
-  const { data = 'well' } = useQuery(readinessQuery)
-  const color = data === 'well' ? 'var(--mark)' : 'var(--clay)'
+  const { data } = useQuery(readinessQuery)
+  const state: Readiness = data ?? 'well'
+  const color = state === 'well' ? 'var(--mark)' : 'var(--clay)'
   return (
     <footer className="row faint small" style={{ gap: 18, justifyContent: 'center' }}>
       <span className="row" style={{ gap: 7 }} aria-live="polite">
         <svg width="8" height="8" aria-hidden>
           <circle cx="4" cy="4" r="4" fill={color} />
         </svg>
-        {t(data === 'well' ? 'health.ready' : `health.${data}`)}
+        {t(state === 'well' ? 'health.ready' : `health.${state}`)}
       </span>
       <a href="/docs">{t('signIn.apiDescription')}</a>
     </footer>

@@ -1,9 +1,15 @@
 import { Button, PasswordInput, TextInput } from '@mantine/core'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
 import { ProblemError } from '../../src/client/client.ts'
-import { makeBusiness, makeOwner, acceptOperatorKey, type NewBusiness } from '../api/start.ts'
+import {
+  acceptOperatorKey,
+  findUnfinished,
+  makeBusiness,
+  makeOwner,
+  type NewBusiness,
+} from '../api/start.ts'
 import { Bell } from '../components/bell.tsx'
 import { useForm } from '../components/form.ts'
 import { guessTimeZone, TimeZoneSelect } from '../components/time-zone-select.tsx'
@@ -14,8 +20,8 @@ import { SignInFrame } from './sign-in-frame.tsx'
 export function StartPage() {
   const { t } = useTranslation()
   const [hasKey, setHasKey] = useState(false)
-  const [business, setBusiness] = useState<NewBusiness>()
-  const step = business ? 3 : hasKey ? 2 : 1
+  const [business, setBusiness] = useState(findUnfinished)
+  const step = !hasKey ? 1 : business ? 3 : 2
   return (
     <SignInFrame>
       <div className={classes.form}>
@@ -29,7 +35,7 @@ export function StartPage() {
         </p>
         {step === 1 && <KeyForm onDone={() => setHasKey(true)} />}
         {step === 2 && <BusinessForm onDone={setBusiness} />}
-        {business && <OwnerForm business={business} />}
+        {step === 3 && business && <OwnerForm business={business} />}
         <hr className={classes.line} />
         <Link to="/sign-in" className="small">
           {t('password.backToSignIn')}

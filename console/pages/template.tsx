@@ -1,11 +1,11 @@
 import { Button, Menu, SegmentedControl } from '@mantine/core'
 import { useDebouncedValue, useHotkeys, useMediaQuery } from '@mantine/hooks'
-import { IconChevronLeft } from '@tabler/icons-react'
-import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query'
+import { IconChevronLeft } from '../components/icons.tsx'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import type { Editor } from '@tiptap/react'
 import { useCallback, useMemo, useRef, useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
 import { ProblemError } from '../../src/client/client.ts'
 import type { ObjectType } from '../../src/contract/event-type.ts'
 import { automationsQuery, type Automation } from '../api/automations.ts'
@@ -14,35 +14,27 @@ import type { Template } from '../api/setup.ts'
 import {
   categoriesQuery,
   examplesQuery,
-  readTemplate,
-  saveTemplate,
-  templateQuery,
+  templateKind,
   templatesQuery,
   tokensQuery,
-  type StoredTemplate,
   type TokenGroup,
 } from '../api/templates.ts'
-import { Conflict } from '../components/conflict.tsx'
 import { Filled, part } from '../components/filled.tsx'
 import { ErrorMessage, NotSaved } from '../components/error-message.tsx'
-import { LeaveWindow } from '../components/leave-window.tsx'
 import { SaveKeys } from '../components/save-keys.tsx'
 import { LoadingColumns } from '../components/skeletons.tsx'
 import { Failure } from '../components/states.tsx'
+import { differencesOf } from '../records/changes.ts'
+import { RecordConflict } from '../records/conflict.tsx'
+import { SaveError } from '../records/save-error.tsx'
+import { useRecord, type EditedRecord } from '../records/use-record.ts'
 import { Clock } from '../shell/page-head.tsx'
+import { ActivateWindow } from '../templates/activate-window.tsx'
 import { AddressFields } from '../templates/address-fields.tsx'
 import { BodySection, MODES, type Insert, type Mode } from '../templates/body-section.tsx'
 import { CheckLine } from '../templates/check-line.tsx'
 import { Details } from '../templates/details.tsx'
-import {
-  automationsOf,
-  changesOf,
-  differences,
-  draftOf,
-  mergeDrafts,
-  objectTypeOf,
-  type Draft,
-} from '../templates/draft.ts'
+import { automationsOf, objectTypeOf, wordsOf, type Draft } from '../templates/draft.ts'
 import { isKeptByEditor } from '../templates/keep.ts'
 import { LanguageBar, LanguageHint } from '../templates/language-bar.tsx'
 import { PreviewPanel } from '../templates/preview-panel.tsx'
@@ -57,16 +49,17 @@ import { offer, sectionsOf, type TokenSection } from '../templates/token-search.
 export function TemplatePage() {
   const { t } = useTranslation()
   const { emailTemplateId } = useParams({ from: '/shell/templates/$emailTemplateId' })
-  const template = useQuery(templateQuery(Number(emailTemplateId)))
+  const record = useRecord({ kind: templateKind, id: Number(emailTemplateId) })
   const templates = useQuery(templatesQuery)
   const automations = useQuery({ ...automationsQuery, retry: false })
   const tokens = useQuery(tokensQuery())
-  const error = template.error ?? templates.error ?? tokens.error
-  if (template.data && templates.data && tokens.data && !automations.isLoading) {
+  const error = record.readError ?? templates.error ?? tokens.error
+  if (record.isReady && record.item && templates.data && tokens.data && !automations.isLoading) {
     return (
       <TemplateEditor
         key={emailTemplateId}
-        opened={template.data}
+        record={record}
+        template={record.item}
         templates={templates.data}
         automations={automations.data ?? []}
         groups={tokens.data}
@@ -80,7 +73,8 @@ export function TemplatePage() {
         <Failure
           error={error}
           onRetry={() => {
-            for (const { refetch } of [template, templates, tokens]) void refetch()
+            record.readAgain()
+            for (const { refetch } of [templates, tokens]) void refetch()
           }}
         />
       ) : (
@@ -92,19 +86,21 @@ export function TemplatePage() {
 
 const DEBOUNCE_MS = 300
 
+type TemplateRecord = EditedRecord<Template, Draft>
+
 type EditorProps = {
-  opened: StoredTemplate
+  record: TemplateRecord
+  /** As stored. */
+  template: Template
   templates: Template[]
   automations: Automation[]
   groups: TokenGroup[]
 }
 
-function TemplateEditor({ opened, templates, automations, groups }: EditorProps) {
+function TemplateEditor({ record, template, templates, automations, groups }: EditorProps) {
   const { t } = useTranslation()
   const canEdit = useSession().functions.includes('EDIT_TEMPLATES')
-  const editing = useEditing(opened, templates)
-  const { changes, theirs } = editing
-  const { template } = editing.stored
+  const { draft, changes } = record
   const { emailTemplateId } = template
   const variants = templates.filter(
     (other) =>
@@ -112,31 +108,37 @@ function TemplateEditor({ opened, templates, automations, groups }: EditorProps)
   )
   const ids = new Set([template, ...variants].map((one) => one.emailTemplateId))
   const used = automationsOf(ids, automations)
-  const objectType = objectTypeOf(used, editing.draft)
-  const shown = useShownMail(objectType, editing.draft.language, groups)
+  const objectType = objectTypeOf(used, draft)
+  const shown = useShownMail(objectType, draft.language, groups)
   const { examples, example, sections, onShow } = shown
   const { insert, ...targets } = useInsertTarget()
   const [settled] = useDebouncedValue(changes, DEBOUNCE_MS)
-  const count = Object.keys(changes).length
   return (
     <>
       <Head
-        editing={editing}
+        record={record}
+        template={template}
         automations={used}
         objectType={objectType}
         canEdit={canEdit}
-        count={count}
       />
-      {theirs && <TemplateConflict editing={editing} theirs={theirs} />}
+      {record.conflict && <TemplateConflict record={record} />}
       {!template.active && (
-        <p className={`amber small ${classes.note}`}>{t('template.inactive')}</p>
+        <Inactive
+          record={record}
+          template={template}
+          isDraft={variants.some(({ active }) => active)}
+          automations={used.length}
+          canEdit={canEdit}
+        />
       )}
       {!canEdit && <p className={`soft small ${classes.note}`}>{t('editor.readOnly')}</p>}
       <div className={`card ${classes.columns}`}>
         <Tokens sections={sections} onInsert={canEdit ? insert : undefined} />
         <div className={classes.middle}>
           <Text
-            editing={editing}
+            record={record}
+            template={template}
             variants={variants}
             tokens={useTokenOptions(groups, sections)}
             canEdit={canEdit}
@@ -162,8 +164,38 @@ function TemplateEditor({ opened, templates, automations, groups }: EditorProps)
         </aside>
       </div>
       <TokenMenu sections={sections} />
-      <LeaveWindow changes={count} />
     </>
+  )
+}
+
+type InactiveProps = Pick<EditorProps, 'record' | 'template'> & {
+  /** Another version of the mail is sent. */
+  isDraft: boolean
+  automations: number
+  canEdit: boolean
+}
+
+/** Says that the template is not sent, and switches it on. */
+function Inactive({ record, template, isDraft, automations, canEdit }: InactiveProps) {
+  const { t } = useTranslation()
+  const [isAsking, setAsking] = useState(false)
+  return (
+    <div className={`row small ${classes.note}`} style={{ flexWrap: 'wrap' }}>
+      <span className="amber">{t(isDraft ? 'template.isDraft' : 'template.inactive')}</span>
+      {canEdit && (
+        <Button size="compact-sm" variant="default" onClick={() => setAsking(true)}>
+          {t('template.switchOn')}
+        </Button>
+      )}
+      {isAsking && (
+        <ActivateWindow
+          template={template}
+          automations={automations}
+          onClose={() => setAsking(false)}
+          onDone={record.readAgain}
+        />
+      )}
+    </div>
   )
 }
 
@@ -207,24 +239,26 @@ function Tokens({ sections, onInsert }: TokensProps) {
 }
 
 type TextProps = {
-  editing: Editing
+  record: TemplateRecord
+  template: Template
   variants: Template[]
   tokens: TokenOptions
   canEdit: boolean
 } & Omit<ReturnType<typeof useInsertTarget>, 'insert'>
 
 /** Addresses, subject and text. */
-function Text({ editing, variants, tokens, canEdit, onEditor, onInsertTarget }: TextProps) {
+function Text({ record, template, variants, tokens, canEdit, ...targets }: TextProps) {
   const { t } = useTranslation()
-  const { stored, draft, save, change, revision, replace } = editing
+  const { draft, error, change, revision, replace } = record
+  const { onEditor, onInsertTarget } = targets
   const [mode, setMode] = useState<Mode>(() =>
     isKeptByEditor(draft.emailBody, tokens) ? 'write' : 'html',
   )
-  const shared = { draft, tokens, error: save.error, onChange: canEdit ? change : undefined }
+  const shared = { draft, tokens, error, onChange: canEdit ? change : undefined }
   return (
     <>
       <div className={classes.bar}>
-        <LanguageBar template={stored.template} variants={variants} canEdit={canEdit} />
+        <LanguageBar template={template} variants={variants} canEdit={canEdit} />
         <SegmentedControl
           size="xs"
           aria-label={t('template.mode')}
@@ -246,94 +280,18 @@ function Text({ editing, variants, tokens, canEdit, onEditor, onInsertTarget }: 
   )
 }
 
-/** The stored template, the draft, and how the draft is saved. */
-function useEditing(opened: StoredTemplate, templates: Template[]) {
-  const [stored, setStored] = useState(opened)
-  const base = useMemo(() => draftOf(stored.template), [stored])
-  const [draft, setDraft] = useState(base)
-  /** The key of the fields. They keep their own text, so only a new key shows another text. */
-  const [revision, setRevision] = useState(0)
-  const [theirs, setTheirs] = useState<StoredTemplate>()
-  const [hasTheirsFailed, setTheirsFailed] = useState(false)
-  const changes = useMemo(() => changesOf(base, draft), [base, draft])
-  const { emailTemplateId } = stored.template
-  const replace = (change: Partial<Draft>) => {
-    setDraft((known) => ({ ...known, ...change }))
-    setRevision((known) => known + 1)
-  }
-  const show = (next: StoredTemplate, mine = draftOf(next.template)) => {
-    setStored(next)
-    setTheirs(undefined)
-    replace(mine)
-  }
-  const save = useMutation({
-    mutationFn: async (sent: Draft) => {
-      const body = { emailTemplateId, ...changesOf(base, sent) }
-      const saved = await saveTemplate(body, stored.etag)
-      await renameVariants(base.templateName, saved.template, templates)
-      return saved
-    },
-    onMutate: () => setTheirsFailed(false),
-    onSuccess: (saved, sent) => {
-      // The fields already show the saved text, unless the service stored other HTML.
-      if (saved.template.emailBody !== sent.emailBody) return show(saved)
-      setStored(saved)
-      // Text that the user typed meanwhile stays unsaved.
-      setDraft((now) => mergeDrafts(sent, now, draftOf(saved.template)))
-    },
-    onError: async (error) => {
-      if (!(error instanceof ProblemError && error.status === 412)) return
-      const other = await readTemplate(emailTemplateId).catch(() => undefined)
-      if (!other) return setTheirsFailed(true)
-      const theirDraft = draftOf(other.template)
-      const left = changesOf(theirDraft, mergeDrafts(base, draft, theirDraft))
-      // This draft was saved before, but the answer was lost.
-      if (Object.keys(left).length === 0) return show(other)
-      setTheirs(other)
-    },
-  })
-  return {
-    stored,
-    base,
-    draft,
-    changes,
-    revision,
-    theirs,
-    hasTheirsFailed,
-    save,
-    replace,
-    show,
-    change: useCallback(
-      (change: Partial<Draft>) => setDraft((known) => ({ ...known, ...change })),
-      [],
-    ),
-  }
-}
-
-type Editing = ReturnType<typeof useEditing>
-
-/** Variants have the same name: they are renamed together. */
-async function renameVariants(before: string, { templateName }: Template, templates: Template[]) {
-  if (before === templateName) return
-  for (const variant of templates) {
-    if (variant.templateName !== before) continue
-    await saveTemplate({ emailTemplateId: variant.emailTemplateId, templateName })
-  }
-}
-
 type HeadProps = {
-  editing: Editing
+  record: TemplateRecord
+  template: Template
   automations: Automation[]
   objectType: ObjectType
   canEdit: boolean
-  count: number
 }
 
-function Head({ editing, automations, objectType, canEdit, count }: HeadProps) {
+function Head({ record, template, automations, objectType, canEdit }: HeadProps) {
   const { t } = useTranslation()
-  const { draft, save, hasTheirsFailed } = editing
-  const isConflict = save.error instanceof ProblemError && save.error.status === 412
-  const isFaulty = save.error instanceof ProblemError && save.error.errors.length > 0
+  const { draft, count, error, theirsMissing } = record
+  const isFaulty = error instanceof ProblemError && error.errors.length > 0
   return (
     <header className={classes.head}>
       <Link to="/templates" className={`soft row ${classes.back}`}>
@@ -355,15 +313,17 @@ function Head({ editing, automations, objectType, canEdit, count }: HeadProps) {
       <span className={classes.clock}>
         <Clock />
       </span>
-      {canEdit && <HeadActions editing={editing} automations={automations.length} count={count} />}
-      {save.error && (!isConflict || hasTheirsFailed) && (
+      {canEdit && (
+        <HeadActions record={record} template={template} automations={automations.length} />
+      )}
+      {(error || theirsMissing) && (
         <div role="alert" className={`clay small ${classes.saveError}`}>
           {isFaulty ? (
             t('template.refused')
-          ) : isConflict ? (
-            t('editor.conflict.unread')
+          ) : theirsMissing ? (
+            <SaveError record={record} />
           ) : (
-            <NotSaved reason={<ErrorMessage error={save.error} />} />
+            <NotSaved reason={<ErrorMessage error={error} />} />
           )}
         </div>
       )}
@@ -371,39 +331,32 @@ function Head({ editing, automations, objectType, canEdit, count }: HeadProps) {
   )
 }
 
-type ActionsProps = { editing: Editing; automations: number; count: number }
+type ActionsProps = Pick<HeadProps, 'record' | 'template'> & { automations: number }
 
-function HeadActions({ editing, automations, count }: ActionsProps) {
+function HeadActions({ record, template, automations }: ActionsProps) {
   const { t } = useTranslation()
-  const { stored, base, draft, save, theirs, change, replace, show } = editing
-  const { template } = stored
-  const canSave = count > 0 && !save.isPending && !theirs
-  const onSave = () => canSave && save.mutate(draft)
+  const { draft, count, isSaving, isSaved, error } = record
+  const canSave = count > 0 && !isSaving && !record.conflict
+  const onSave = () => canSave && record.save()
   useHotkeys([['mod+S', onSave]], [], true)
-  const onDiscard = () => {
-    replace(base)
-    save.reset()
-  }
-  const onSwitched = async (switched: StoredTemplate | undefined) =>
-    show(switched ?? (await readTemplate(template.emailTemplateId)), draft)
   return (
     <span className={classes.actions}>
-      <Details draft={draft} error={save.error} onChange={change} />
+      <Details draft={draft} error={error} onChange={record.change} />
       <TemplateMenu
         template={template}
         automations={automations}
         canEdit
-        onDiscard={count > 0 && !save.isPending ? onDiscard : undefined}
-        onSwitched={(switched) => void onSwitched(switched)}
+        onDiscard={count > 0 && !isSaving ? record.discard : undefined}
+        onSwitched={record.readAgain}
       />
       <Button
         className={classes.save}
-        loading={save.isPending}
+        loading={isSaving}
         disabled={!canSave}
         onClick={onSave}
         rightSection={<SaveKeys />}
       >
-        {t(save.isSuccess && count === 0 ? 'editor.saved' : 'editor.save')}
+        {t(isSaved && count === 0 ? 'editor.saved' : 'editor.save')}
       </Button>
     </span>
   )
@@ -457,25 +410,14 @@ function UsedBy({ automations }: { automations: Automation[] }) {
   )
 }
 
-function TemplateConflict({ editing, theirs }: { editing: Editing; theirs: StoredTemplate }) {
-  const { base, draft, save, show } = editing
+function TemplateConflict({ record }: { record: TemplateRecord }) {
   const { data: categories } = useQuery(categoriesQuery)
-  const mine = mergeDrafts(base, draft, draftOf(theirs.template))
   return (
     <div className={classes.note}>
-      <Conflict
-        theirs={theirs.template}
-        theirChanges={differences(base, draftOf(theirs.template), categories ?? [])}
-        myChanges={differences(base, draft, categories ?? [])}
-        replaced={differences(draftOf(theirs.template), mine, categories ?? [])}
-        onTakeTheirs={() => {
-          show(theirs)
-          save.reset()
-        }}
-        onKeepMine={() => {
-          show(theirs, mine)
-          save.reset()
-        }}
+      <RecordConflict
+        record={record}
+        modifiedOf={(template) => template}
+        differences={(from, to) => differencesOf(from, to, wordsOf(categories ?? []))}
       />
     </div>
   )

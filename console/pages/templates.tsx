@@ -1,9 +1,10 @@
 import { Button, Modal, TextInput } from '@mantine/core'
-import { IconPlus, IconSearch } from '@tabler/icons-react'
+import { IconPlus, IconSearch } from '../components/icons.tsx'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { Trans, useTranslation } from 'react-i18next'
+import { Trans } from '../texts/trans.tsx'
+import { useTranslation } from '../texts/translate.ts'
 import { automationsQuery, type Automation } from '../api/automations.ts'
 import { useSession } from '../api/session.ts'
 import type { Template } from '../api/setup.ts'
@@ -40,7 +41,7 @@ export function TemplatesPage() {
           used && (
             <Trans
               i18nKey="templates.lede"
-              values={{ count: templates.data!.length, used: used.length }}
+              values={{ count: mailsOf(templates.data!).length, used: mailsOf(used).length }}
               components={{ b: <b /> }}
             />
           )
@@ -103,7 +104,7 @@ type ListProps = {
 
 function List({ templates, automations, text, canEdit, onCreate, onClear }: ListProps) {
   const { t } = useTranslation()
-  if (templates.length === 0) {
+  if (mailsOf(templates).length === 0) {
     return (
       <Empty
         title={t('templates.none')}
@@ -125,11 +126,9 @@ function List({ templates, automations, text, canEdit, onCreate, onClear }: List
     )
   }
   const searchText = text.trim().toLowerCase()
-  const rows = templates
-    .filter(({ templateName, subject }) =>
-      `${templateName} ${subject}`.toLowerCase().includes(searchText),
-    )
-    .toSorted((a, b) => a.templateName.localeCompare(b.templateName))
+  const isFound = ({ templateName, subject }: Template) =>
+    `${templateName} ${subject}`.toLowerCase().includes(searchText)
+  const rows = mailsOf(templates).filter((versions) => versions.some(isFound))
   if (rows.length === 0) {
     return (
       <Empty
@@ -153,11 +152,11 @@ function List({ templates, automations, text, canEdit, onCreate, onClear }: List
         <span>{t('templates.changed')}</span>
         <span />
       </div>
-      {rows.map((template) => (
+      {rows.map((versions) => (
         <Row
-          key={template.emailTemplateId}
-          template={template}
-          automations={usesOf(template, templates, automations)}
+          key={versions[0]!.emailTemplateId}
+          versions={versions}
+          automations={usesOf(versions[0]!, templates, automations)}
           canEdit={canEdit}
         />
       ))}
@@ -165,12 +164,33 @@ function List({ templates, automations, text, canEdit, onCreate, onClear }: List
   )
 }
 
-type RowProps = { template: Template; automations: Automation[]; canEdit: boolean }
+/**
+ * The templates of the same name: versions of one mail, the one for every language first. A mail of
+ * which every version was switched off is not listed.
+ */
+const mailsOf = (templates: Template[]) =>
+  [...Map.groupBy(templates, ({ templateName }) => templateName).values()]
+    .filter((versions) => versions.some(({ active }) => active))
+    .map((versions) =>
+      versions.toSorted(
+        (a, b) =>
+          Number(b.active) - Number(a.active) ||
+          Number(a.language !== null) - Number(b.language !== null) ||
+          a.emailTemplateId - b.emailTemplateId,
+      ),
+    )
+    .toSorted(([a], [b]) => a!.templateName.localeCompare(b!.templateName))
 
-function Row({ template, automations, canEdit }: RowProps) {
+type RowProps = { versions: Template[]; automations: Automation[]; canEdit: boolean }
+
+function Row({ versions, automations, canEdit }: RowProps) {
   const { t } = useTranslation()
   const format = useTimeFormat()
-  const { emailTemplateId, templateName, subject, language, modifiedDate, modifiedUser } = template
+  const template = versions[0]!
+  const { emailTemplateId, templateName, subject } = template
+  const { modifiedDate, modifiedUser } = versions.toSorted(
+    (a, b) => b.modifiedDate - a.modifiedDate,
+  )[0]!
   return (
     <div className={`list-row ${classes.row}`}>
       <Link
@@ -183,8 +203,17 @@ function Row({ template, automations, canEdit }: RowProps) {
           <Subject text={subject} />
         </span>
       </Link>
-      <span className="soft small">
-        {language ? languageName(language) : t('template.everyLanguage')}
+      <span className={`small ${classes.languages}`}>
+        {versions.map((version) => (
+          <Link
+            key={version.emailTemplateId}
+            to="/templates/$emailTemplateId"
+            params={{ emailTemplateId: String(version.emailTemplateId) }}
+          >
+            {version.language ? languageName(version.language) : t('template.everyLanguage')}
+            {!version.active && ` (${t('template.draft')})`}
+          </Link>
+        ))}
       </span>
       <span className="soft small">
         {automations.length === 0

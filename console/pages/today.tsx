@@ -1,14 +1,16 @@
 import { Button, SegmentedControl } from '@mantine/core'
-import { IconAlertTriangle, IconCircleCheck, IconPlus } from '@tabler/icons-react'
+import { IconAlertTriangle, IconCircleCheck, IconPlus } from '../components/icons.tsx'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { Fragment, lazy, Suspense, useState, type ReactNode } from 'react'
-import { Trans, useTranslation } from 'react-i18next'
+import { Trans } from '../texts/trans.tsx'
+import { insideSentence, useTranslation } from '../texts/translate.ts'
 import type { TriggerStatus } from '../../src/contract/event-trigger.ts'
 import type { Overview } from '../../src/contract/overview.ts'
 import { nextMessagesQuery, type Message } from '../api/messages.ts'
 import { overviewQuery } from '../api/overview.ts'
 import { useSession } from '../api/session.ts'
+import { addDays, mondayOf } from '../components/days.ts'
 import { Mark, MARK_OF_STATUS, type MarkName } from '../components/mark.tsx'
 import { LoadingColumns } from '../components/skeletons.tsx'
 import { Empty, Failure, Loading } from '../components/states.tsx'
@@ -16,6 +18,7 @@ import { useBusinessTimeFormat, useTimeFormat, withLocalTimes } from '../compone
 import { PageHead, useNow } from '../shell/page-head.tsx'
 import { NEW_APPOINTMENT } from '../shell/places.ts'
 import { DayRope } from '../today/day-rope.tsx'
+import { Expected } from '../today/expected.tsx'
 import { NeedsYou } from '../today/needs-you.tsx'
 import { Panel } from '../today/panel.tsx'
 import { WeekRope } from '../today/week-rope.tsx'
@@ -27,14 +30,12 @@ const FirstVisit = lazy(async () => {
   return { default: FirstVisit }
 })
 
-const DAY_MS = 86_400_000
 const WEEK_DAYS = 7
 
 const VIEWS = ['today', 'tomorrow', 'week'] as const
 type View = (typeof VIEWS)[number]
 
 export function TodayPage() {
-  const { t } = useTranslation()
   const format = useBusinessTimeFormat()
   const now = useNow()
   const [shown, setShown] = useState<View>('today')
@@ -61,17 +62,14 @@ export function TodayPage() {
       >
         <BookButton />
       </PageHead>
-      {data?.mail.captured && <p className="small amber">{t('today.captured')}</p>}
-      {data?.mail.problem && !data.mail.paused && (
-        <p className="small clay" role="alert">
-          {t('today.mailStopped', { problem: withLocalTimes(data.mail.problem, format) })}
-        </p>
-      )}
       {data && today.data ? (
         <>
           <DayCard overview={data} now={now} shown={shown} onShow={setShown} />
           <div className={classes.columns}>
-            <NeedsYou overview={today.data} />
+            <div className="column" style={{ gap: 20 }}>
+              <NeedsYou overview={today.data} />
+              <Expected now={now} />
+            </div>
             <Next now={now} waiting={countsOf(today.data).waiting ?? 0} />
             <div className="column" style={{ gap: 20 }}>
               <LastDays days={today.data.lastDays} />
@@ -86,16 +84,9 @@ export function TodayPage() {
   )
 }
 
-/** Counts in UTC, which has no clock changes. */
-const dayAfter = (isoDay: string, days: number) =>
-  new Date(Date.parse(isoDay) + days * DAY_MS).toISOString().slice(0, 10)
-
-/** The week begins on Monday. */
-const mondayOf = (isoDay: string) => dayAfter(isoDay, -((new Date(isoDay).getUTCDay() + 6) % 7))
-
 function overviewOf(view: View, today: string) {
   if (view === 'week') return overviewQuery(mondayOf(today), WEEK_DAYS)
-  return overviewQuery(view === 'tomorrow' ? dayAfter(today, 1) : undefined)
+  return overviewQuery(view === 'tomorrow' ? addDays(today, 1) : undefined)
 }
 
 function BookButton() {
@@ -144,7 +135,11 @@ function DaySentence({ overview }: { overview: Overview }) {
       {sending > 0 && (
         <>
           {' '}
-          <Trans i18nKey="today.ledeSending" count={sending} components={{ b: <b /> }} />
+          <Trans
+            i18nKey="today.ledeSending"
+            values={{ count: sending }}
+            components={{ b: <b /> }}
+          />
         </>
       )}
     </>
@@ -171,7 +166,7 @@ function DayCard({ overview, now, shown, onShow }: DayCardProps) {
           <span key={mark} className="row numbers small" style={{ gap: 6 }}>
             <Mark mark={mark} />
             <b className="strong">{counts[mark] ?? 0}</b>
-            <span className="soft">{t(`status.${mark}`).toLowerCase()}</span>
+            <span className="soft">{insideSentence(t(`status.${mark}`))}</span>
           </span>
         ))}
         <span className="grow" />
@@ -204,7 +199,7 @@ function Week({ overview, now }: { overview: Overview; now: number }) {
   const { t } = useTranslation()
   const format = useBusinessTimeFormat()
   const ofDay = Map.groupBy(overview.quarterHours, ({ time }) => format.isoDay(time))
-  const days = Array.from({ length: overview.days }, (_, i) => dayAfter(overview.day, i))
+  const days = Array.from({ length: overview.days }, (_, i) => addDays(overview.day, i))
   return (
     <WeekRope
       label={t('today.weekRope')}
@@ -264,6 +259,7 @@ function Next({ now, waiting }: { now: number; waiting: number }) {
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
 
 /** "the first in 3 minutes", "the first in 12 hours" */
 function untilFirst(ms: number, t: ReturnType<typeof useTranslation>['t']) {
@@ -325,7 +321,7 @@ function LastDays({ days }: { days: Overview['lastDays'] }) {
       <DayBars rows={rows} label={t('today.lastDays')} />
       <div className="row faint tiny">
         <span className="grow">{firstDay}</span>
-        {t('today.today').toLowerCase()}
+        {insideSentence(t('today.today'))}
       </div>
       <div className="numbers small" style={{ marginTop: 6 }}>
         <Trans

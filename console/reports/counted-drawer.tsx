@@ -1,6 +1,6 @@
 import { Drawer, Select } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
 import { reportFiguresQuery, type PrintRequest, type ReportFigures } from '../api/reports.ts'
 import { Failure, Loading } from '../components/states.tsx'
 import { CountedList } from './counted-list.tsx'

@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
+import { formatMoney, formatNumber, useTranslation } from '../texts/translate.ts'
 import { countedObjectsQuery, reportOptionsQuery, type CountedObject } from '../api/reports.ts'
 import { useSession } from '../api/session.ts'
 import { Failure, Loading } from '../components/states.tsx'
@@ -51,11 +51,9 @@ type Sums = { count: number; sum: number | null; sumByCurrency: Record<string, n
 /** The figure itself, if it is more than a count. */
 function sumsOf({ count, sum, sumByCurrency }: Sums) {
   if (sumByCurrency) {
-    return Object.entries(sumByCurrency).map(([currency, amount]) =>
-      amount.toLocaleString('en', { style: 'currency', currency }),
-    )
+    return Object.entries(sumByCurrency).map(([currency, amount]) => formatMoney(amount, currency))
   }
-  return sum === null || sum === count ? [] : [sum.toLocaleString('en')]
+  return sum === null || sum === count ? [] : [formatNumber(sum)]
 }
 
 function useStatusLabels(reportId: number) {
@@ -89,9 +87,7 @@ function Item({ item, status }: { item: CountedObject; status: string }) {
       </div>
       {amount !== 1 && (
         <span className="small numbers">
-          {currency
-            ? amount.toLocaleString('en', { style: 'currency', currency })
-            : amount.toLocaleString('en')}
+          {currency ? formatMoney(amount, currency) : formatNumber(amount)}
         </span>
       )}
     </li>

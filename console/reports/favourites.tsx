@@ -1,7 +1,7 @@
 import { ActionIcon } from '@mantine/core'
 import { useLocalStorage } from '@mantine/hooks'
-import { IconStar, IconStarFilled } from '@tabler/icons-react'
-import { useTranslation } from 'react-i18next'
+import { IconStar, IconStarFilled } from '../components/icons.tsx'
+import { useTranslation } from '../texts/translate.ts'
 import { useSession } from '../api/session.ts'
 import classes from './reports.module.css'
 

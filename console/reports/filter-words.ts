@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
-import { useTranslation } from 'react-i18next'
+import { textOr, useTranslation, type Translate } from '../texts/translate.ts'
 import { reportOptionsQuery, type ReportFilters, type ReportOptions } from '../api/reports.ts'
-import type { Translate } from '../components/form.ts'
 import type { StoredFilters } from './search.ts'
 
 /** Filters and grouping in words: "Zürich · Elena García · By month"; empty without any. */
@@ -31,6 +30,6 @@ function wordsOf(stored: StoredFilters, options: ReportOptions | undefined, t: T
       .join(', '),
     clients > 0 ? t('reports.filterWords.clients', { count: clients }) : undefined,
     ...Object.entries(filters.tags ?? {}).map(([tag, values]) => `${tag}: ${values.join(', ')}`),
-    ...(stored.groupBy ?? []).map((name) => t(`reports.groups.${name}`)),
+    ...(stored.groupBy ?? []).map((name) => textOr(`reports.groups.${name}`, name)),
   ].filter((words) => words)
 }

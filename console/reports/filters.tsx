@@ -1,8 +1,8 @@
 import { Select, TextInput } from '@mantine/core'
-import { IconX } from '@tabler/icons-react'
+import { IconX } from '../components/icons.tsx'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { useEffect, useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
 import type { ReportOptions } from '../api/reports.ts'
 import { faultAt } from '../components/faults.ts'
 import { useBusinessTimeFormat } from '../components/time.ts'
@@ -16,7 +16,7 @@ export type Change = (more: {
 
 type PeriodProps = { search: ReportSearch; error: unknown; onChange: Change }
 
-const FREE = 'free'
+const FREE = 'free' as const
 
 /** A ready-made period, or two days. The days are always shown, and changing one makes the range free. */
 export function PeriodFields({ search, error, onChange }: PeriodProps) {

@@ -75,7 +75,7 @@ export function heatCells(rows: CountedObject[]): Cell[] {
   if (rows.length === 0 || count <= 0) return []
   const counts = new Map<string, number>()
   rows.forEach(({ localTime }, i) => {
-    const weekday = (new Date(`${localTime.slice(0, 10)}T00:00:00Z`).getUTCDay() + 6) % 7
+    const weekday = Temporal.PlainDate.from(localTime.slice(0, 10)).dayOfWeek - 1
     const key = `${weekday} ${hours[i]! - firstHour}`
     counts.set(key, (counts.get(key) ?? 0) + 1)
   })

@@ -1,6 +1,6 @@
 import { useComputedColorScheme } from '@mantine/core'
 import { useEffect, useMemo, useRef, useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
 import { MAX_ROWS, styledPage } from './page-style.ts'
 import classes from './reports.module.css'
 

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
 import { reportsQuery } from '../api/reports.ts'
 
 /** The name of a report; its number if the user may not print it. */

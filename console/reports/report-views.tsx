@@ -2,7 +2,7 @@ import { Checkbox } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState, type ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
 import { canShareViews, viewKind, type ReportView } from '../api/report-views.ts'
 import type { PrintRequest } from '../api/reports.ts'
 import { useSession } from '../api/session.ts'
@@ -83,7 +83,7 @@ function SaveView({ request, views, onSaved }: SaveProps) {
       const known = views.find((view) => view.name === name && view.userId === session.userId)
       const shared = isShared || (known?.shared ?? false)
       const fields = { name, reportId: request.reportId, ...storedOf(request), shared }
-      return viewKind.save(known, fields, null)
+      return viewKind.write(known, fields)
     },
     onSuccess: onSaved,
   })

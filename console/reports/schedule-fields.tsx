@@ -1,12 +1,12 @@
 import { Input, MultiSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
 import { overviewQuery } from '../api/overview.ts'
 import { peopleQuery } from '../api/people.ts'
 import type { ScheduleFields } from '../api/report-schedules.ts'
 import { useSession } from '../api/session.ts'
 import { locationKind } from '../api/setup-objects.ts'
-import type { At } from '../setup/setup-form-state.ts'
+import type { At } from '../records/use-record.ts'
 import { useFilterWords } from './filter-words.ts'
 
 /** "In the time zone of the business: Europe/Zurich." */

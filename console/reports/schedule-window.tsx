@@ -1,11 +1,11 @@
-import { Select, TextInput } from '@mantine/core'
-import { useTranslation } from 'react-i18next'
+import { Checkbox, Select, TagsInput, TextInput } from '@mantine/core'
+import { useTranslation } from '../texts/translate.ts'
 import { scheduleKind, type ReportSchedule, type ScheduleFields } from '../api/report-schedules.ts'
 import { useTimeFormat } from '../components/time.ts'
 import { FormWindow } from '../components/windows.tsx'
 import { LineField } from '../setup/fields.tsx'
-import type { SetupForm } from '../setup/setup-form-state.ts'
-import { SetupFormView, StoredForm } from '../setup/setup-window.tsx'
+import type { Form } from '../records/use-record.ts'
+import { SetupForm } from '../setup/setup-window.tsx'
 import { longName, WEEKDAYS } from '../setup/weekdays.ts'
 import { useReportName } from './report-name.ts'
 import classes from './reports.module.css'
@@ -28,21 +28,6 @@ type Props = {
   onSaved: (note: string) => void
 }
 
-const draftOf = (schedule: ReportSchedule | undefined): ScheduleFields => ({
-  name: schedule?.name ?? null,
-  reportId: schedule?.reportId,
-  format: schedule?.format ?? 'pdf',
-  filters: schedule?.filters ?? null,
-  groupBy: (schedule?.groupBy ?? null) as ScheduleFields['groupBy'],
-  locationId: schedule?.locationId ?? null,
-  frequency: schedule?.frequency,
-  weekday: schedule?.weekday ?? null,
-  dayOfMonth: schedule?.dayOfMonth ?? null,
-  timeOfDay: schedule?.timeOfDay ?? '07:00',
-  range: schedule?.range,
-  userIdList: schedule?.userIdList ?? [],
-})
-
 /** Values that most schedules have. */
 const USUAL = {
   frequency: 'WEEKLY',
@@ -60,10 +45,9 @@ export function ScheduleWindow({ edited, onClose, onSaved }: Props) {
   const reportId = edited?.schedule ? edited.schedule.reportId : edited?.suggested.reportId
   const form = {
     kind: scheduleKind,
-    draftOf,
     labels: 'reports.mail.fields',
     valueInWords,
-    fields: (form: SetupForm<ScheduleFields>) => <Fields form={form} />,
+    fields: (form: Form<ScheduleFields>) => <Fields form={form} />,
     onSaved: (saved: ReportSchedule) => {
       const { nextRunTime } = saved.delivery
       onSaved(
@@ -85,16 +69,12 @@ export function ScheduleWindow({ edited, onClose, onSaved }: Props) {
       }
       size="lg"
     >
-      {edited?.schedule ? (
-        <StoredForm {...form} item={edited.schedule} />
-      ) : (
-        edited && (
-          <SetupFormView
-            {...form}
-            opened={undefined}
-            suggested={{ ...USUAL, ...edited.suggested }}
-          />
-        )
+      {edited && (
+        <SetupForm
+          {...form}
+          id={edited.schedule && form.kind.idOf(edited.schedule)}
+          suggested={edited.schedule ? undefined : { ...USUAL, ...edited.suggested }}
+        />
       )}
     </FormWindow>
   )
@@ -111,11 +91,15 @@ function useValueInWords() {
     if (name === 'range' && range) return t(`reports.mail.ranges.${range}`)
     if (name === 'format') return t(`reports.formats.${draft.format}`)
     if (name === 'userIdList') return userIdList.map(nameOf).join(', ')
+    if (name === 'addressList') return draft.addressList.join(', ')
+    if (name === 'skipIfEmpty' || name === 'paused') {
+      return t(draft[name] ? 'reports.mail.yes' : 'reports.mail.no')
+    }
     return undefined
   }
 }
 
-function Fields({ form: { at, draft } }: { form: SetupForm<ScheduleFields> }) {
+function Fields({ form: { at, draft } }: { form: Form<ScheduleFields> }) {
   const { t } = useTranslation()
   const label = (name: keyof ScheduleFields) => t(`reports.mail.fields.${name}`)
   return (
@@ -138,6 +122,26 @@ function Fields({ form: { at, draft } }: { form: SetupForm<ScheduleFields> }) {
         />
       </div>
       <PeopleField {...at('userIdList')} label={label('userIdList')} />
+      <TagsInput
+        label={label('addressList')}
+        description={t('reports.mail.addressHint')}
+        acceptValueOnBlur
+        splitChars={[',', ';', ' ']}
+        value={at('addressList').value}
+        error={at('addressList').error}
+        onChange={at('addressList').onChange}
+      />
+      <Checkbox
+        label={label('skipIfEmpty')}
+        checked={at('skipIfEmpty').value}
+        onChange={(event) => at('skipIfEmpty').onChange(event.currentTarget.checked)}
+      />
+      <Checkbox
+        label={label('paused')}
+        description={t('reports.mail.pausedHint')}
+        checked={at('paused').value}
+        onChange={(event) => at('paused').onChange(event.currentTarget.checked)}
+      />
       <LineField
         {...at('name')}
         label={label('name')}
@@ -160,8 +164,7 @@ function Fields({ form: { at, draft } }: { form: SetupForm<ScheduleFields> }) {
   )
 }
 
-type WhenProps = Pick<SetupForm<ScheduleFields>, 'at'> &
-  Pick<ScheduleFields, 'frequency' | 'locationId'>
+type WhenProps = Pick<Form<ScheduleFields>, 'at'> & Pick<ScheduleFields, 'frequency' | 'locationId'>
 
 const DAYS_OF_MONTH = Array.from({ length: 31 }, (_, i) => i + 1)
 

@@ -4,7 +4,7 @@ import type {
   ReportSchedule,
   ScheduleFields,
 } from '../api/report-schedules.ts'
-import type { Translate } from '../components/form.ts'
+import type { Translate } from '../texts/translate.ts'
 import { longName } from '../setup/weekdays.ts'
 import type { Period } from './search.ts'
 
@@ -14,17 +14,17 @@ type Timing = Pick<ScheduleFields, 'frequency' | 'weekday' | 'dayOfMonth' | 'tim
 export const whenInWords = ({ frequency, weekday, dayOfMonth, timeOfDay }: Timing, t: Translate) =>
   t(`reports.mail.when.${frequency ?? 'DAILY'}`, {
     weekday: weekday ? longName(weekday) : '',
-    day: dayOfMonth,
+    day: dayOfMonth ?? '',
     time: timeOfDay,
   })
 
 /** Why the last run, or the one that is tried again, did not reach everybody; undefined if it did. */
 export function problemOf({ delivery }: ReportSchedule, t: Translate) {
   const { attempts, lastError, runs } = delivery
-  if (attempts > 0) return t('reports.mail.retrying', { reason: lastError })
+  if (attempts > 0) return t('reports.mail.retrying', { reason: lastError ?? '' })
   const [last] = runs
   if (!last) return undefined
-  if (last.status !== 'COMPLETED') {
+  if (last.status === 'PARTIAL' || last.status === 'FAILED') {
     return t(`reports.mail.outcome.${last.status}`, { reason: last.statusReason ?? '' })
   }
   const refused = last.recipients.filter(({ emailStatus }) => REFUSED.has(emailStatus ?? ''))

@@ -1,9 +1,9 @@
 import { ActionIcon, Menu } from '@mantine/core'
-import { IconDots, IconMailForward } from '@tabler/icons-react'
+import { IconDots, IconMailForward } from '../components/icons.tsx'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState, type ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
 import { scheduleKind, type ReportSchedule } from '../api/report-schedules.ts'
 import { ErrorMessage } from '../components/error-message.tsx'
 import { Failure, Loading } from '../components/states.tsx'
@@ -67,6 +67,7 @@ function Schedule({ schedule, onEdit, onNote }: LineProps) {
   const names = useUsernames()
   const problem = problemOf(schedule, t)
   const { nextRunTime } = schedule.delivery
+  const stopped = [...schedule.stoppedUserIdList.map(names), ...schedule.stoppedAddressList]
   const details = [
     schedule.name && reportName,
     whenInWords(schedule, t),
@@ -90,11 +91,19 @@ function Schedule({ schedule, onEdit, onNote }: LineProps) {
           {[t(`reports.mail.ranges.${schedule.range}`), filters].filter((word) => word).join(' · ')}
         </div>
         <div className="soft" dir="auto">
-          {t('reports.mail.to', { names: schedule.userIdList.map(names).join(', ') })}
+          {t('reports.mail.to', {
+            names: [...schedule.userIdList.map(names), ...schedule.addressList].join(', '),
+          })}
         </div>
+        {stopped.length > 0 && (
+          <div className="soft" dir="auto">
+            {t('reports.mail.stopped', { names: stopped.join(', ') })}
+          </div>
+        )}
+        {schedule.paused && <div className="amber">{t('reports.mail.isPaused')}</div>}
         <div className="faint tiny numbers">
-          {nextRunTime !== null && t('reports.mail.next', { time: format.moment(nextRunTime) })}
-          {' · '}
+          {nextRunTime !== null &&
+            `${t('reports.mail.next', { time: format.moment(nextRunTime) })} · `}
           {t('reports.mail.by', { name: nameOfUser(schedule.createdUser, t) })}
         </div>
         {problem && <div className="clay">{problem}</div>}

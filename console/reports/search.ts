@@ -1,6 +1,7 @@
 import type { DimensionName } from '../../src/contract/report.ts'
 import type { PrintRequest, ReportFilters } from '../api/reports.ts'
 import { addDays } from '../components/days.ts'
+import { day, id, oneOf, readSearch, text } from '../components/search.ts'
 
 export const PERIODS = ['thisMonth', 'lastMonth', 'last30Days', 'next30Days', 'thisYear'] as const
 export type Period = (typeof PERIODS)[number]
@@ -22,6 +23,40 @@ export type ReportSearch = {
   more?: ReportFilters
 }
 
+/** An object, so that the compiler names a dimension that is missing here. */
+const DIMENSIONS: Record<DimensionName, true> = {
+  staff: true,
+  location: true,
+  service: true,
+  client: true,
+  day: true,
+  week: true,
+  month: true,
+  weekday: true,
+}
+const dimension = oneOf(Object.keys(DIMENSIONS) as DimensionName[])
+
+/** A day, or an empty text while the field of the day is empty. */
+const dayOrEmpty = (given: unknown) => (given === '' ? '' : day(given))
+
+const isFilters = (given: unknown): given is ReportFilters =>
+  typeof given === 'object' &&
+  given !== null &&
+  Object.values(given).every((list) => Array.isArray(list))
+
+export const readReportSearch: (given: Record<string, unknown>) => ReportSearch = readSearch({
+  period: oneOf(PERIODS),
+  from: dayOrEmpty,
+  to: dayOrEmpty,
+  location: id,
+  staff: id,
+  service: id,
+  status: text,
+  groupBy: dimension,
+  thenBy: dimension,
+  more: (given: unknown) => (isFilters(given) ? given : undefined),
+})
+
 type Days = { from: string; to: string }
 
 /** The days that are shown; an empty text is a day that is not filled in. */
@@ -42,10 +77,8 @@ const DAYS_OF_PERIOD: Record<Period, (today: string) => Days> = {
   thisYear: (today) => ({ from: `${today.slice(0, 4)}-01-01`, to: `${today.slice(0, 4)}-12-31` }),
 }
 
-function firstOfMonth(day: string, months: number) {
-  const [year, month] = day.split('-').map(Number) as [number, number]
-  return new Date(Date.UTC(year, month - 1 + months, 1)).toISOString().slice(0, 10)
-}
+const firstOfMonth = (day: string, months: number) =>
+  Temporal.PlainDate.from(day).with({ day: 1 }).add({ months }).toString()
 
 /** The search as the service expects it. */
 export function requestOf(reportId: number, search: ReportSearch, today: string): PrintRequest {

@@ -1,7 +1,7 @@
 import { ActionIcon, Checkbox } from '@mantine/core'
-import { IconPencil, IconX } from '@tabler/icons-react'
+import { IconPencil, IconX } from '../components/icons.tsx'
 import { useState, type ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
 import {
   canChangeView,
   canShareViews,
@@ -13,8 +13,8 @@ import { useSession } from '../api/session.ts'
 import { ErrorMessage } from '../components/error-message.tsx'
 import { ConfirmWindow, FormWindow } from '../components/windows.tsx'
 import { NameField } from '../setup/fields.tsx'
-import type { SetupForm } from '../setup/setup-form-state.ts'
-import { StoredForm } from '../setup/setup-window.tsx'
+import type { Form } from '../records/use-record.ts'
+import { SetupForm } from '../setup/setup-window.tsx'
 
 type Action = { name: 'change' | 'delete'; view: ReportView }
 
@@ -40,10 +40,9 @@ export function useViewActions(onNote: (note: ReactNode) => void) {
         onConfirm={() => remove(action.view)}
       />
       <FormWindow isOpen={!isDeleting} title={t('reports.views.change')} onClose={close}>
-        <StoredForm
+        <SetupForm
           kind={viewKind}
-          item={action.view}
-          draftOf={draftOf}
+          id={viewKind.idOf(action.view)}
           labels="reports.views.fields"
           valueInWords={(name, draft) =>
             name === 'shared' ? t(draft.shared ? 'template.yes' : 'template.no') : undefined
@@ -60,16 +59,7 @@ export function useViewActions(onNote: (note: ReactNode) => void) {
   return { onAction: setAction, windows }
 }
 
-const draftOf = (view: ReportView | undefined): ViewFields => ({
-  name: view?.name ?? '',
-  shared: view?.shared ?? false,
-  reportId: view?.reportId,
-  filters: view?.filters ?? null,
-  groupBy: (view?.groupBy ?? null) as ViewFields['groupBy'],
-  locationId: view?.locationId ?? null,
-})
-
-function Fields({ form: { at } }: { form: SetupForm<ViewFields> }) {
+function Fields({ form: { at } }: { form: Form<ViewFields> }) {
   const { t } = useTranslation()
   const shared = at('shared')
   const canShare = canShareViews(useSession())

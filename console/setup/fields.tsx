@@ -7,10 +7,10 @@ import {
   type TextInputProps,
 } from '@mantine/core'
 import { useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
 import { useSession } from '../api/session.ts'
 import { TimeZoneSelect } from '../components/time-zone-select.tsx'
-import type { At } from './setup-form-state.ts'
+import type { At } from '../records/use-record.ts'
 
 type Props<Value, InputProps> = At<Value> & Omit<InputProps, keyof At<Value>>
 

@@ -1,26 +1,30 @@
 import { ActionIcon, Button, Menu, Switch } from '@mantine/core'
-import { IconDots, IconPlus } from '@tabler/icons-react'
+import { IconDots, IconPlus } from '../components/icons.tsx'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState, type ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
 import { useSession } from '../api/session.ts'
-import type { SetupItem } from '../api/setup-objects.ts'
+import type { SetupItem, SetupKind } from '../api/setup-objects.ts'
 import { ErrorMessage } from '../components/error-message.tsx'
 import { Empty, Failure, Loading } from '../components/states.tsx'
-import settings from '../pages/settings.module.css'
+import settings from './settings.module.css'
 import { FormWindow } from '../components/windows.tsx'
-import { SettingsColumns, SettingsTable } from '../pages/settings.tsx'
+import { SettingsColumns, SettingsTable } from './settings-frame.tsx'
 import { PageHead } from '../shell/page-head.tsx'
-import { SetupFormView, StoredForm, type FormProps } from './setup-window.tsx'
+import { SetupForm, type FormProps } from './setup-window.tsx'
 import classes from './setup.module.css'
 
+type SetupName = 'locations' | 'staff' | 'services'
 type Column<Item> = { label: string; cell: (item: Item) => ReactNode }
 
 type Props<Item extends SetupItem, Draft extends object> = Omit<
   FormProps<Item, Draft>,
-  'onSaved'
+  'kind' | 'onSaved'
 > & {
+  kind: SetupKind<Item, Draft>
+  /** The part of the texts. */
+  name: SetupName
   nameOf: (item: Item) => string
   /** The second line of a row. */
   detailOf: (item: Item) => string | null
@@ -29,7 +33,7 @@ type Props<Item extends SetupItem, Draft extends object> = Omit<
 
 /** The list and the form of locations, staff or services. */
 export function SetupPage<Item extends SetupItem, Draft extends object>(props: Props<Item, Draft>) {
-  const { kind, nameOf, detailOf, columns, ...form } = props
+  const { kind, name, nameOf, detailOf, columns, ...form } = props
   const { t } = useTranslation()
   const canEdit = useSession().functions.includes('EDIT_SETUP')
   const { data: items, error, refetch } = useQuery(kind.listQuery)
@@ -47,12 +51,12 @@ export function SetupPage<Item extends SetupItem, Draft extends object>(props: P
   return (
     <>
       <PageHead
-        title={t(`settings.${kind.name}.title`)}
-        lede={active && t(`settings.${kind.name}.lede`, { count: active.length })}
+        title={t(`settings.${name}.title`)}
+        lede={active && t(`settings.${name}.lede`, { count: active.length })}
       >
         {canEdit && (
           <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setEdited('new')}>
-            {t(`settings.${kind.name}.add`)}
+            {t(`settings.${name}.add`)}
           </Button>
         )}
       </PageHead>
@@ -64,7 +68,7 @@ export function SetupPage<Item extends SetupItem, Draft extends object>(props: P
           <Loading />
         ) : (
           <List
-            {...{ kind, nameOf, detailOf, columns, items, note }}
+            {...{ kind, name, nameOf, detailOf, columns, items, note }}
             onEdit={canEdit ? setEdited : undefined}
             onNote={setNote}
           />
@@ -73,13 +77,11 @@ export function SetupPage<Item extends SetupItem, Draft extends object>(props: P
       <FormWindow
         isOpen={edited !== undefined}
         onClose={() => setEdited(undefined)}
-        title={edited && edited !== 'new' ? nameOf(edited) : t(`settings.${kind.name}.add`)}
+        title={edited && edited !== 'new' ? nameOf(edited) : t(`settings.${name}.add`)}
         size="lg"
       >
-        {edited === 'new' ? (
-          <SetupFormView {...formProps} opened={undefined} />
-        ) : (
-          edited && <StoredForm {...formProps} item={edited} />
+        {edited && (
+          <SetupForm {...formProps} id={edited === 'new' ? undefined : kind.idOf(edited)} />
         )}
       </FormWindow>
     </>
@@ -88,7 +90,7 @@ export function SetupPage<Item extends SetupItem, Draft extends object>(props: P
 
 type ListProps<Item extends SetupItem, Draft extends object> = Pick<
   Props<Item, Draft>,
-  'kind' | 'nameOf' | 'detailOf' | 'columns'
+  'kind' | 'name' | 'nameOf' | 'detailOf' | 'columns'
 > & {
   items: Item[]
   note: ReactNode
@@ -121,7 +123,7 @@ function List<Item extends SetupItem, Draft extends object>(props: ListProps<Ite
         )}
       </div>
       {shown.length === 0 ? (
-        <NoItem name={kind.name} onAdd={props.onEdit && (() => props.onEdit?.('new'))} />
+        <NoItem name={props.name} onAdd={props.onEdit && (() => props.onEdit?.('new'))} />
       ) : (
         <div className={`card ${settings.scroll}`}>
           <SettingsTable head={[t('settings.setup.name'), ...columns.map(({ label }) => label)]}>
@@ -135,7 +137,7 @@ function List<Item extends SetupItem, Draft extends object>(props: ListProps<Ite
   )
 }
 
-type NoItemProps = { name: string; onAdd: (() => void) | undefined }
+type NoItemProps = { name: SetupName; onAdd: (() => void) | undefined }
 
 function NoItem({ name, onAdd }: NoItemProps) {
   const { t } = useTranslation()

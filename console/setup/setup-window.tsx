@@ -1,52 +1,50 @@
-import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
-import type { SetupItem, Stored } from '../api/setup-objects.ts'
-import { Conflict } from '../components/conflict.tsx'
-import { ErrorMessage } from '../components/error-message.tsx'
-import { Failure, Loading } from '../components/states.tsx'
-import classes from '../pages/settings.module.css'
+import { textOr, useTranslation } from '../texts/translate.ts'
+import type { SetupItem } from '../api/setup-objects.ts'
 import { SubmitRow } from '../components/windows.tsx'
-import { differences, mergeDrafts, type Words } from './changes.ts'
-import { isConflict, useSetupForm, type FormOptions, type SetupForm } from './setup-form-state.ts'
+import { Failure, Loading } from '../components/states.tsx'
+import classes from './settings.module.css'
+import { differencesOf, type Words } from '../records/changes.ts'
+import type { RecordId, RecordKind } from '../records/kind.ts'
+import { RecordConflict } from '../records/conflict.tsx'
+import { SaveError } from '../records/save-error.tsx'
+import { useRecord, type EditedRecord, type Form } from '../records/use-record.ts'
 
-export type FormProps<Item extends SetupItem, Draft extends object> = Omit<
-  FormOptions<Item, Draft>,
-  'opened'
-> & {
-  fields: (form: SetupForm<Draft>) => ReactNode
+export type FormProps<Item extends SetupItem, Draft extends object> = {
+  kind: RecordKind<Item, Draft>
+  /** Values that a new one most likely has. */
+  suggested?: Partial<Draft> | undefined
+  fields: (form: Form<Draft>) => ReactNode
   /** The text keys of the names of the fields begin with it. */
   labels?: string
   /** Writes the values that are not a text or a number. */
   valueInWords?: (name: keyof Draft, draft: Draft) => string | undefined
   /** False for a draft whose fault the fields show before it is sent. */
   canSave?: (draft: Draft) => boolean
+  /** What saving would do, shown above the button. */
+  effect?: (record: EditedRecord<Item, Draft>) => ReactNode
+  onSaved: (item: Item) => void
 }
 
-type OpenedProps<Item extends SetupItem, Draft extends object> = FormProps<Item, Draft> & {
-  item: Item
-}
-
-/** Reads the object first: its version tells whether another user saved it meanwhile. */
-export function StoredForm<Item extends SetupItem, Draft extends object>({
-  item,
+/** The form of one object; without an id of a new one. */
+export function SetupForm<Item extends SetupItem, Draft extends object>({
+  id,
   ...props
-}: OpenedProps<Item, Draft>) {
-  const { data, error, refetch } = useQuery(props.kind.oneQuery(item))
-  if (error && !data) return <Failure error={error} onRetry={() => void refetch()} />
-  if (!data) return <Loading />
-  return <SetupFormView {...props} opened={data} />
-}
-
-export function SetupFormView<Item extends SetupItem, Draft extends object>(
-  props: FormProps<Item, Draft> & { opened: Stored<Item> | undefined },
-) {
+}: FormProps<Item, Draft> & { id?: RecordId | undefined }) {
   const { t } = useTranslation()
-  const { fields, draftOf, labels = 'settings.setup.fields', valueInWords, canSave } = props
-  const { form, base, theirs, isBusy, error, onSave, show } = useSetupForm(props)
+  const { kind, fields, labels = 'settings.setup.fields', valueInWords, canSave } = props
+  const record = useRecord({
+    kind,
+    id,
+    suggested: props.suggested,
+    // The window stays open if something was typed while the save ran.
+    onSaved: (saved, isComplete) => isComplete && props.onSaved(saved),
+  })
+  if (record.readError) return <Failure error={record.readError} onRetry={record.readAgain} />
+  if (!record.isReady) return <Loading />
   const words: Words<Draft> = {
-    label: (name) => t(`${labels}.${String(name)}`),
-    value: (name, draft) => valueInWords?.(name, draft) ?? String(draft[name] ?? '–'),
+    label: (name) => textOr(`${labels}.${String(name)}`, String(name)),
+    value: (name, draft) => valueInWords?.(name, draft) ?? String(draft[name] ?? ''),
   }
   return (
     <form
@@ -55,37 +53,20 @@ export function SetupFormView<Item extends SetupItem, Draft extends object>(
       noValidate
       onSubmit={(event) => {
         event.preventDefault()
-        onSave()
+        record.save()
       }}
     >
-      {theirs && (
-        <Conflict
-          theirs={theirs.item}
-          theirChanges={differences(base, draftOf(theirs.item), words)}
-          myChanges={differences(base, form.draft, words)}
-          replaced={differences(
-            draftOf(theirs.item),
-            mergeDrafts(base, form.draft, draftOf(theirs.item)),
-            words,
-          )}
-          onTakeTheirs={() => show(theirs, draftOf(theirs.item))}
-          onKeepMine={() => show(theirs, mergeDrafts(base, form.draft, draftOf(theirs.item)))}
-        />
-      )}
-      {fields(form)}
+      <RecordConflict
+        record={record}
+        modifiedOf={(one) => one}
+        differences={(from, to) => differencesOf(from, to, words)}
+      />
+      {fields(record.form)}
+      {props.effect?.(record)}
       <SubmitRow
         label={t('form.save')}
-        disabled={theirs !== undefined || canSave?.(form.draft) === false}
-        form={{
-          isBusy,
-          message: error ? (
-            isConflict(error) ? (
-              t('editor.conflict.unread')
-            ) : (
-              <ErrorMessage error={error} />
-            )
-          ) : undefined,
-        }}
+        disabled={record.conflict !== undefined || canSave?.(record.draft) === false}
+        form={{ isBusy: record.isSaving, message: <SaveError record={record} /> }}
       />
     </form>
   )

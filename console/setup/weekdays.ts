@@ -1,4 +1,5 @@
 import type { Professional } from '../api/setup.ts'
+import { currentLocale } from '../texts/translate.ts'
 
 export type WorkingHours = Professional['workingHours'][number]
 export type Weekday = WorkingHours['weekday']
@@ -21,9 +22,9 @@ export const longName = (weekday: Weekday) => formatted(weekday, 'long')
 
 /** 1 January 2024 was a Monday. */
 const formatted = (weekday: Weekday, form: 'short' | 'long') =>
-  new Intl.DateTimeFormat('en-GB', { weekday: form, timeZone: 'UTC' }).format(
-    Date.UTC(2024, 0, 1 + WEEKDAYS.indexOf(weekday)),
-  )
+  Temporal.PlainDate.from('2024-01-01')
+    .add({ days: WEEKDAYS.indexOf(weekday) })
+    .toLocaleString(currentLocale(), { weekday: form })
 
 /** "Mon, Tue, Thu" */
 export const daysInWords = (hours: WorkingHours[]) =>
@@ -31,14 +32,56 @@ export const daysInWords = (hours: WorkingHours[]) =>
     .map(shortName)
     .join(', ')
 
-/** "Mon 09:00–17:30, Tue 09:00–12:00" */
+/** "Mon–Thu 09:00–17:30, Friday 09:00–12:00" */
 export const hoursInWords = (hours: WorkingHours[]) =>
-  hours.map(({ weekday, from, to }) => `${shortName(weekday)} ${from}–${to}`).join(', ')
+  rowsOf(hours)
+    .map(({ weekdays, from, to }) => `${weekdaysInWords(weekdays)} ${from}–${to}`)
+    .join(', ')
 
-/** The same times on the day after the last entry. */
-export function nextHours(hours: WorkingHours[]): WorkingHours {
-  const last = hours.at(-1)
-  if (!last) return { weekday: 'MONDAY', from: '09:00', to: '17:00' }
-  const place = (WEEKDAYS.indexOf(last.weekday) + 1) % WEEKDAYS.length
-  return { ...last, weekday: WEEKDAYS[place]! }
+/** Times that hold on several weekdays; the working hours of a form. */
+export type HoursRow = Omit<WorkingHours, 'weekday'> & { weekdays: Weekday[] }
+
+/** One row for all days with the same times at the same place. */
+export function rowsOf(hours: WorkingHours[]): HoursRow[] {
+  const rows: HoursRow[] = []
+  for (const { weekday, ...times } of hours) {
+    const row = rows.find(
+      (one) =>
+        one.from === times.from &&
+        one.to === times.to &&
+        (one.locationId ?? null) === (times.locationId ?? null) &&
+        !one.weekdays.includes(weekday),
+    )
+    if (row) row.weekdays.push(weekday)
+    else rows.push({ ...times, weekdays: [weekday] })
+  }
+  return rows
+}
+
+/** The hours of the rows from Monday to Sunday, each with the place of its row. */
+export const hoursOf = (rows: HoursRow[]) =>
+  WEEKDAYS.flatMap((weekday) =>
+    rows.flatMap(({ weekdays, ...times }, row) =>
+      weekdays.includes(weekday) ? [{ row, hours: { weekday, ...times } }] : [],
+    ),
+  )
+
+/** Monday to Friday for the first row, then the days that have no hours yet. */
+export function nextRow(rows: HoursRow[]): HoursRow {
+  const last = rows.at(-1)
+  if (!last) return { weekdays: WEEKDAYS.slice(0, 5), from: '09:00', to: '17:00' }
+  const free = WEEKDAYS.filter((weekday) => !rows.some((row) => row.weekdays.includes(weekday)))
+  return { ...last, weekdays: free.slice(0, 1) }
+}
+
+/** "Monday" of one day, "Mon–Fri" or "Mon, Tue, Thu" of more. */
+export function weekdaysInWords(weekdays: Weekday[]) {
+  const places = WEEKDAYS.flatMap((weekday, place) => (weekdays.includes(weekday) ? [place] : []))
+  const [first, last] = [places[0], places.at(-1)]
+  if (first === undefined || last === undefined) return '–'
+  if (first === last) return longName(WEEKDAYS[first]!)
+  const isRange = places.length > 2 && last - first === places.length - 1
+  return isRange
+    ? `${shortName(WEEKDAYS[first]!)}–${shortName(WEEKDAYS[last]!)}`
+    : places.map((place) => shortName(WEEKDAYS[place]!)).join(', ')
 }

@@ -1,10 +1,21 @@
-import { ActionIcon, Button, Input, Select, TextInput } from '@mantine/core'
-import { IconPlus, IconX } from '@tabler/icons-react'
-import { useTranslation } from 'react-i18next'
+import { ActionIcon, Button, Input, Select, TextInput, VisuallyHidden } from '@mantine/core'
+import { IconPlus, IconX } from '../components/icons.tsx'
+import { useState } from 'react'
+import { useTranslation } from '../texts/translate.ts'
 import type { Location } from '../api/setup.ts'
 import classes from './setup.module.css'
-import type { At, Fault } from './setup-form-state.ts'
-import { longName, nextHours, WEEKDAYS, type Weekday, type WorkingHours } from './weekdays.ts'
+import type { At, Fault } from '../records/use-record.ts'
+import {
+  hoursOf,
+  longName,
+  nextRow,
+  rowsOf,
+  shortName,
+  WEEKDAYS,
+  weekdaysInWords,
+  type HoursRow,
+  type WorkingHours,
+} from './weekdays.ts'
 
 type Props = Omit<At<WorkingHours[]>, 'error'> & {
   faults: Fault[]
@@ -12,10 +23,24 @@ type Props = Omit<At<WorkingHours[]>, 'error'> & {
   locations: Location[]
 }
 
-/** One row for each span of time. */
+/** One row for each span of time, with the days that have it. */
 export function WorkingHoursField({ value, faults, onChange, locations }: Props) {
   const { t } = useTranslation()
-  const replace = (place: number, hours: WorkingHours) => onChange(value.with(place, hours))
+  // Rows keep their place while their times are typed, also if they become equal.
+  const [typed, setTyped] = useState<HoursRow[]>([])
+  const isTyped = JSON.stringify(hoursOf(typed).map(({ hours }) => hours)) === JSON.stringify(value)
+  const rows = isTyped ? typed : rowsOf(value)
+  const change = (next: HoursRow[]) => {
+    setTyped(next)
+    onChange(hoursOf(next).map(({ hours }) => hours))
+  }
+  const faultAt = (row: number, part: string) =>
+    textOf(
+      faults.filter(({ pointer }) => {
+        const [place, name] = pointer.split('/').slice(-2)
+        return name === part && hoursOf(rows)[Number(place)]?.row === row
+      }),
+    )
   return (
     <Input.Wrapper
       component="fieldset"
@@ -25,23 +50,21 @@ export function WorkingHoursField({ value, faults, onChange, locations }: Props)
       description={t('settings.staff.hoursHint')}
       error={textOf(faults.filter(({ pointer }) => !/\d/.test(pointer)))}
     >
-      {value.map((hours, place) => (
-        <HoursRow
-          key={place}
+      {rows.map((hours, row) => (
+        <HoursOfDays
+          key={row}
           hours={hours}
-          faultAt={(part) =>
-            textOf(faults.filter(({ pointer }) => pointer.endsWith(`/${place}/${part}`)))
-          }
+          faultAt={(part) => faultAt(row, part)}
           locations={locations}
-          onChange={(next) => replace(place, next)}
-          onRemove={() => onChange(value.toSpliced(place, 1))}
+          onChange={(next) => change(rows.with(row, next))}
+          onRemove={() => change(rows.toSpliced(row, 1))}
         />
       ))}
       <Button
         variant="default"
         size="xs"
         leftSection={<IconPlus size={14} aria-hidden />}
-        onClick={() => onChange([...value, nextHours(value)])}
+        onClick={() => change([...rows, nextRow(rows)])}
       >
         {t('settings.staff.addHours')}
       </Button>
@@ -49,30 +72,45 @@ export function WorkingHoursField({ value, faults, onChange, locations }: Props)
   )
 }
 
-const textOf = (faults: Fault[]) => faults.map(({ detail }) => detail).join('; ')
+/** The same fault of several days is said once. */
+const textOf = (faults: Fault[]) => [...new Set(faults.map(({ detail }) => detail))].join('; ')
 
 type RowProps = {
-  hours: WorkingHours
+  hours: HoursRow
   faultAt: (part: keyof WorkingHours) => string
   locations: Location[]
-  onChange: (hours: WorkingHours) => void
+  onChange: (hours: HoursRow) => void
   onRemove: () => void
 }
 
-function HoursRow({ hours, faultAt, locations, onChange, onRemove }: RowProps) {
+function HoursOfDays({ hours, faultAt, locations, onChange, onRemove }: RowProps) {
   const { t } = useTranslation()
-  const { weekday, from, to, locationId } = hours
-  const day = longName(weekday)
+  const { weekdays, from, to, locationId } = hours
+  const day = weekdaysInWords(weekdays)
   return (
     <div className={classes.span}>
-      <Select
-        aria-label={t('settings.staff.weekday')}
-        className={classes.weekday}
-        value={weekday}
-        allowDeselect={false}
-        data={WEEKDAYS.map((one) => ({ value: one, label: longName(one) }))}
-        onChange={(chosen) => chosen && onChange({ ...hours, weekday: chosen as Weekday })}
-      />
+      <div role="group" aria-label={t('settings.staff.weekdays')} className={classes.days}>
+        {WEEKDAYS.map((weekday) => (
+          <button
+            key={weekday}
+            type="button"
+            className={classes.day}
+            title={longName(weekday)}
+            aria-pressed={weekdays.includes(weekday)}
+            onClick={() =>
+              onChange({
+                ...hours,
+                weekdays: weekdays.includes(weekday)
+                  ? weekdays.filter((one) => one !== weekday)
+                  : [...weekdays, weekday],
+              })
+            }
+          >
+            <span aria-hidden>{shortName(weekday)}</span>
+            <VisuallyHidden>{longName(weekday)}</VisuallyHidden>
+          </button>
+        ))}
+      </div>
       <TextInput
         type="time"
         aria-label={t('settings.staff.from', { day })}

@@ -1,6 +1,6 @@
 import { Modal, Switch } from '@mantine/core'
 import { Fragment, useState } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
 import { areSingleKeysOn, switchSingleKeys } from './keys.ts'
 import classes from './keys-window.module.css'
 import type { NavigationItem } from './navigation.ts'
@@ -46,6 +46,9 @@ export function KeysWindow({ pages, onClose }: Props) {
         { keys: ['['], does: t('keys.dayBefore') },
         { keys: [']'], does: t('keys.dayAfter') },
         { keys: ['T'], does: t('keys.today') },
+        { keys: ['C'], does: t('keys.confirmed') },
+        { keys: ['A'], does: t('keys.arrived') },
+        { keys: ['M'], does: t('keys.noShow') },
       ],
     },
   ]

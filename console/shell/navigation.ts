@@ -4,10 +4,14 @@ import {
   IconCalendar,
   IconChartBar,
   IconHome2,
+  IconMailForward,
+  IconRepeat,
+  IconSchool,
   IconSettings,
+  IconSignature,
   IconTemplate,
   IconUsers,
-} from '@tabler/icons-react'
+} from '../components/icons.tsx'
 
 /** A page of the console. Users see the pages that their role has the function for. */
 export type NavigationItem = {
@@ -15,6 +19,10 @@ export type NavigationItem = {
     | 'today'
     | 'calendar'
     | 'clients'
+    | 'classes'
+    | 'recalls'
+    | 'campaigns'
+    | 'forms'
     | 'automations'
     | 'templates'
     | 'activity'
@@ -34,6 +42,16 @@ export const NAVIGATION: NavigationItem[] = [
   { name: 'today', path: '/', icon: IconHome2, key: 't', needs: 'VIEW_SCHEDULE' },
   { name: 'calendar', path: '/calendar', icon: IconCalendar, key: 'c', needs: 'VIEW_SCHEDULE' },
   { name: 'clients', path: '/clients', icon: IconUsers, key: 'l', needs: 'VIEW_SCHEDULE' },
+  { name: 'classes', path: '/classes', icon: IconSchool, key: 'k', needs: 'VIEW_SCHEDULE' },
+  { name: 'recalls', path: '/recalls', icon: IconRepeat, key: 'd', needs: 'VIEW_SCHEDULE' },
+  {
+    name: 'campaigns',
+    path: '/campaigns',
+    icon: IconMailForward,
+    key: 'i',
+    needs: 'VIEW_SCHEDULE',
+  },
+  { name: 'forms', path: '/forms', icon: IconSignature, key: 'f', needs: 'VIEW_SCHEDULE' },
   {
     name: 'automations',
     path: '/automations',

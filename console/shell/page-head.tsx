@@ -1,6 +1,6 @@
-import { IconChevronDown, IconClock } from '@tabler/icons-react'
+import { IconChevronDown, IconClock } from '../components/icons.tsx'
 import { lazy, Suspense, useCallback, useEffect, useRef, useState, type ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
 import { useChosenTimeZone } from '../components/chosen-time-zone.ts'
 import { placeOf, useTimeFormat } from '../components/time.ts'
 

@@ -9,26 +9,29 @@ import {
   IconLogout,
   IconMail,
   IconMoon,
+  IconPlayerPause,
   IconPlus,
   IconSearch,
+  IconSettings,
   IconSun,
   IconTemplate,
   IconUser,
-} from '@tabler/icons-react'
+} from '../components/icons.tsx'
 import { useQuery } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { useEffect, useRef, useState, type MouseEvent, type ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
 import '@mantine/spotlight/styles.css'
 import { reportsQuery } from '../api/reports.ts'
 import { searchQuery, type Found } from '../api/search.ts'
 import { useSession } from '../api/session.ts'
 import { useTimeFormat } from '../components/time.ts'
-import type { NavigationItem } from './navigation.ts'
+import { NAVIGATION, type NavigationItem } from './navigation.ts'
 import classes from './palette-window.module.css'
 import { commandKey } from './platform.ts'
 import { addressOf, NEW_APPOINTMENT, NEW_AUTOMATION } from './places.ts'
 import { addRecent, readRecent } from './recent.ts'
+import { SETTINGS_PAGES } from './settings-pages.ts'
 
 export type PaletteProps = {
   pages: NavigationItem[]
@@ -42,6 +45,8 @@ type Item = {
   icon: ReactNode
   label: string
   detail?: string | undefined
+  /** Other words that find it. */
+  words?: string
   keys?: string[]
   /** The text direction follows the name. */
   isName?: boolean
@@ -176,7 +181,12 @@ function useGroups(props: PaletteProps, query: string, found: Found[]): Group[] 
   const { t } = useTranslation()
   const { userId, functions } = useSession()
   const describe = useDescription()
-  const matches = ({ label }: Item) => label.toLowerCase().includes(query.trim().toLowerCase())
+  const typed = wordsOf(query)
+  /** Each typed word begins a word of the line or of its other names. */
+  const matches = ({ label, words = '' }: Item) => {
+    const known = wordsOf(`${label} ${words}`)
+    return typed.every((word) => known.some((one) => one.startsWith(word)))
+  }
   const itemOf = (one: Pick<Found, 'kind' | 'id' | 'title'>, detail?: string): Item => {
     const Icon = ICON_OF_KIND[one.kind]
     return {
@@ -221,7 +231,7 @@ function useGroups(props: PaletteProps, query: string, found: Found[]): Group[] 
         .map((one) => itemOf(one, describe(one))),
     })),
     { name: t('palette.recent'), items: query.trim() === '' ? recent : [] },
-    { name: t('palette.pages'), items: pages.filter(matches) },
+    { name: t('palette.pages'), items: [...pages, ...useSettingsPages(query)].filter(matches) },
     {
       name: t('navigation.reports'),
       items: useReports(query).filter(matches).slice(0, MAX_OTHERS),
@@ -231,6 +241,30 @@ function useGroups(props: PaletteProps, query: string, found: Found[]): Group[] 
       items: [...bookingsFor(found[0]), ...useActions(props).filter(matches)],
     },
   ].filter(({ items }) => items.length > 0)
+}
+
+const wordsOf = (text: string) =>
+  text
+    .toLowerCase()
+    .split(/[\s,./–-]+/)
+    .filter((word) => word !== '')
+
+/** The pages of the settings, once something is typed. */
+function useSettingsPages(query: string): Item[] {
+  const { t } = useTranslation()
+  const { functions } = useSession()
+  if (query.trim() === '') return []
+  return SETTINGS_PAGES.filter(
+    ({ name, needs }) =>
+      functions.includes(needs) && !NAVIGATION.some((page) => page.name === name),
+  ).map(({ name, path }) => ({
+    key: `settings ${name}`,
+    icon: <IconSettings {...ICON} />,
+    label: t(`settings.${name}.title`),
+    detail: t('settings.label'),
+    words: t(`palette.words.${name}`),
+    act: (open) => open(path),
+  }))
 }
 
 /** The reports, once something is typed: they would hide the other lines. */
@@ -272,7 +306,7 @@ function useDescription() {
 
 function useActions({ onHelp, onSignOut }: PaletteProps): Item[] {
   const { t } = useTranslation()
-  const { functions } = useSession()
+  const { business, functions } = useSession()
   const { setColorScheme } = useMantineColorScheme()
   const isDark = useComputedColorScheme('light') === 'dark'
   const actions: (Item | false)[] = [
@@ -289,6 +323,14 @@ function useActions({ onHelp, onSignOut }: PaletteProps): Item[] {
       label: t('palette.newAutomation'),
       keys: ['N'],
       act: (open) => open(NEW_AUTOMATION),
+    },
+    functions.includes('EDIT_BUSINESS') && {
+      key: 'pause',
+      icon: <IconPlayerPause {...ICON} />,
+      label: t(business.mailPaused ? 'palette.resumeMail' : 'palette.pauseMail'),
+      detail: t('settings.business.title'),
+      words: t('palette.words.pause'),
+      act: (open) => open('/settings/business'),
     },
     {
       key: 'scheme',

@@ -7,18 +7,28 @@ import {
   IconMoon,
   IconSearch,
   IconSun,
-} from '@tabler/icons-react'
+} from '../components/icons.tsx'
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useNavigate } from '@tanstack/react-router'
-import { lazy, Suspense, useCallback, useMemo, useState, type MouseEvent } from 'react'
-import { useTranslation } from 'react-i18next'
+import {
+  lazy,
+  Suspense,
+  useCallback,
+  useMemo,
+  useState,
+  useSyncExternalStore,
+  type MouseEvent,
+} from 'react'
+import { useTranslation } from '../texts/translate.ts'
 import { useLiveUpdates } from '../api/live.ts'
-import { readinessQuery } from '../api/readiness.ts'
+import { readinessQuery, type Readiness } from '../api/readiness.ts'
 import { signOut, useSession } from '../api/session.ts'
 import { Bell } from '../components/bell.tsx'
 import { chooseTimeZone } from '../components/chosen-time-zone.ts'
-import { HeldActions } from '../components/held-actions.tsx'
+import { HeldActions, runHeldActions } from '../components/held-actions.tsx'
 import { Loading } from '../components/states.tsx'
+import { isEditing, watchEditors } from '../records/editor.ts'
+import { leaveThen } from '../records/leave.ts'
 import { FailureBadge } from './failure-badge.tsx'
 import { useShellKeys, useSingleKeySwitch } from './keys.ts'
 import { NAVIGATION, type NavigationItem } from './navigation.ts'
@@ -38,6 +48,16 @@ const OfflineBar = lazy(async () => {
   return { default: OfflineBar }
 })
 
+const MailBar = lazy(async () => {
+  const { MailBar } = await import('./mail-bar.tsx')
+  return { default: MailBar }
+})
+
+const LeaveWindow = lazy(async () => {
+  const { LeaveWindow } = await import('../records/leave-window.tsx')
+  return { default: LeaveWindow }
+})
+
 /** The navigation of all pages that need a session. */
 export function Shell() {
   const { t } = useTranslation()
@@ -50,6 +70,7 @@ export function Shell() {
   const openHelp = useCallback(() => setHelpOpen(true), [])
   const leave = useSignOut()
   const isPhone = useMediaQuery('(max-width: 768px)', false, { getInitialValueInEffect: false })
+  const isAnyRecordOpen = useSyncExternalStore(watchEditors, isEditing)
   useLiveUpdates(functions.includes('VIEW_SCHEDULE'))
   useSingleKeySwitch()
   useShellKeys({ pages, functions, onHelp: openHelp })
@@ -66,6 +87,9 @@ export function Shell() {
             <OfflineBar />
           </Suspense>
           <SignedOutBar />
+          <Suspense>
+            <MailBar />
+          </Suspense>
           {isPhone && <PhoneBar onFind={openPalette} />}
           <main id="page" className="page">
             <Suspense fallback={<Loading />}>
@@ -77,6 +101,11 @@ export function Shell() {
       </div>
       {palette}
       <HeldActions />
+      {isAnyRecordOpen && (
+        <Suspense>
+          <LeaveWindow />
+        </Suspense>
+      )}
       {isHelpOpen && (
         <Suspense>
           <KeysWindow pages={pages} onClose={() => setHelpOpen(false)} />
@@ -198,7 +227,7 @@ function BottomTabs({ pages }: { pages: NavigationItem[] }) {
 function Health() {
   const { t } = useTranslation()
   const { data } = useQuery(readinessQuery)
-  const state = data ?? 'well'
+  const state: Readiness = data ?? 'well'
   const color = state === 'well' ? 'var(--mark)' : 'var(--clay)'
   return (
     <div
@@ -268,11 +297,15 @@ function SchemeButton() {
 function useSignOut() {
   const { userId } = useSession()
   const navigate = useNavigate()
-  return () => {
-    forgetRecent(userId)
-    chooseTimeZone(undefined)
-    void signOut().then(() => navigate({ to: '/sign-in' }))
-  }
+  return () =>
+    leaveThen(() => {
+      forgetRecent(userId)
+      chooseTimeZone(undefined)
+      // Actions that wait for their undo would be refused without a session.
+      void runHeldActions()
+        .then(signOut)
+        .then(() => navigate({ to: '/sign-in' }))
+    })
 }
 
 function SignOutButton() {

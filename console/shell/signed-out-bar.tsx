@@ -1,25 +1,24 @@
-import { IconLogout } from '@tabler/icons-react'
+import { IconLogout } from '../components/icons.tsx'
 import { useLocation, useRouter } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
-import { useHasSessionEnded } from '../api/session.ts'
-import { SignInAgain } from '../components/sign-in-again.tsx'
+import { useEndOfSession } from '../api/session.ts'
+import { LoadAgain, SignInAgain } from '../components/sign-in-again.tsx'
 
 /** If the session has ended, opens the sign-in; on a page that may have unsaved text, offers it. */
 export function SignedOutBar() {
-  const hasEnded = useHasSessionEnded()
+  const end = useEndOfSession()
   const isUsed = useIsPageUsed()
   const router = useRouter()
   useEffect(() => {
-    if (!hasEnded || isUsed.current) return
+    if (!end || isUsed.current) return
+    if (end === 'replaced') return window.location.reload()
     void router.navigate({ to: '/sign-in', search: { next: router.latestLocation.href } })
-  }, [hasEnded, isUsed, router])
-  if (!hasEnded) return null
+  }, [end, isUsed, router])
+  if (!end) return null
   return (
     <div className="notice">
       <IconLogout size={18} aria-hidden />
-      <span role="status">
-        <SignInAgain />
-      </span>
+      <span role="status">{end === 'replaced' ? <LoadAgain /> : <SignInAgain />}</span>
     </div>
   )
 }

@@ -1,11 +1,11 @@
 import { Link } from '@tanstack/react-router'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
 import { ProblemError } from '../../src/client/client.ts'
 import type { StatusName } from '../api/setup.ts'
 import { statusKind } from '../api/setup-objects.ts'
 import { Filled, part } from '../components/filled.tsx'
 import { useForm } from '../components/form.ts'
-import classes from '../pages/settings.module.css'
+import classes from '../setup/settings.module.css'
 import { FormWindow, SubmitRow } from '../components/windows.tsx'
 import type { StatusUse } from './uses.ts'
 

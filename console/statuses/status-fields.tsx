@@ -1,15 +1,21 @@
 import { Select, Switch } from '@mantine/core'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
 import type { ObjectType } from '../../src/contract/event-type.ts'
 import type { StatusOutcome } from '../../src/contract/status.ts'
 import type { StatusName } from '../api/setup.ts'
 import type { StatusFields } from '../api/setup-objects.ts'
 import { NameField } from '../setup/fields.tsx'
-import type { At, SetupForm } from '../setup/setup-form-state.ts'
+import type { At, Form } from '../records/use-record.ts'
 import { FIRST_STATUS, type StatusUse } from './uses.ts'
 
 export const OBJECT_TYPES = Object.keys(FIRST_STATUS) as ObjectType[]
-export const OUTCOMES: StatusOutcome[] = ['PENDING', 'KEPT', 'MISSED', 'CANCELLED']
+export const OUTCOMES: StatusOutcome[] = [
+  'PENDING',
+  'KEPT',
+  'MISSED',
+  'CANCELLED',
+  'LATE_CANCELLED',
+]
 
 /** No automation sends reminders for forms. */
 export const hasReminders = (objectType: ObjectType) => objectType !== 'DISCLAIMER'
@@ -29,7 +35,7 @@ export const isTaken = ({ objectType, status }: StatusFields, statuses: StatusNa
   statuses.some((one) => one.objectType === objectType && one.status === status.trim())
 
 type Props = {
-  form: SetupForm<StatusFields>
+  form: Form<StatusFields>
   /** Undefined for a new one. */
   item: StatusName | undefined
   uses: StatusUse[]
@@ -39,7 +45,9 @@ type Props = {
 export function StatusFormFields({ form, item, uses, statuses }: Props) {
   const { t } = useTranslation()
   const { draft, at } = form
-  const answer = uses.find(({ kind }) => kind === 'confirm' || kind === 'cancel')?.kind
+  const answer = uses
+    .map(({ kind }) => kind)
+    .find((kind) => kind === 'confirm' || kind === 'cancel')
   const live = at('live')
   const isRefusedForAnswer = live.error !== '' && answer !== undefined
   return (
@@ -109,6 +117,7 @@ const USUAL: Record<StatusOutcome, Pick<StatusFields, 'live' | 'liveAfter'>> = {
   KEPT: { live: false, liveAfter: true },
   MISSED: { live: false, liveAfter: false },
   CANCELLED: { live: false, liveAfter: false },
+  LATE_CANCELLED: { live: false, liveAfter: false },
 }
 
 function OutcomeField({ form: { draft, at }, isNew }: Pick<Props, 'form'> & { isNew: boolean }) {

@@ -1,34 +1,73 @@
-import i18next from 'i18next'
-import { initReactI18next } from 'react-i18next'
-import { en } from './en.ts'
+import { useSyncExternalStore } from 'react'
+import { currentLanguage, LANGUAGES, setTexts, type Language, type TextTree } from './translate.ts'
+
+type Part = () => Promise<TextTree>
 
 /**
- * Every text of the console has a key in `en.ts`, or in `en-pages.ts`, which is loaded with the first
- * page. A language is one more pair of files of the same shape.
+ * Every text of the console has a key in `en.ts`, which is loaded first, or in `en-pages.ts`, which is
+ * loaded with the first page. The other languages have files of the same shape.
  */
+const FILES: Record<Language, { frame: Part; pages: Part }> = {
+  en: {
+    frame: async () => (await import('./en.ts')).en,
+    pages: async () => (await import('./en-pages.ts')).enPages,
+  },
+  de: {
+    frame: async () => (await import('./de.ts')).de,
+    pages: async () => (await import('./de-pages.ts')).dePages,
+  },
+  fr: {
+    frame: async () => (await import('./fr.ts')).fr,
+    pages: async () => (await import('./fr-pages.ts')).frPages,
+  },
+}
+
+const STORED = 'language'
+const listeners = new Set<() => void>()
+let wanted: Language = 'en'
+let trees: { frame?: TextTree; pages?: TextTree } = {}
+
+/** Loads the texts of the frame, in the language of the last user or of the browser. */
 export function startTexts() {
-  void i18next.use(initReactI18next).init({
-    lng: 'en',
-    fallbackLng: 'en',
-    defaultNS: 'console',
-    resources: { en: { console: en } },
-    interpolation: { escapeValue: false }, // React escapes
-    initAsync: false,
-  })
+  wanted = preferredLanguage()
+  return load('frame')
 }
 
-let pageTexts: Promise<void> | undefined
+/** Adds the texts of the pages. */
+export const loadPageTexts = () => load('frame', 'pages')
 
-/** Adds the texts of the pages once. Retries after a failure. */
-export function loadPageTexts() {
-  pageTexts ??= addPageTexts().catch((error: unknown) => {
-    pageTexts = undefined
-    throw error
-  })
-  return pageTexts
+/** Shows the console in another language, and remembers it for the next sign-in with this browser. */
+export function chooseLanguage(language: Language) {
+  localStorage.setItem(STORED, language)
+  wanted = language
+  return load('frame', 'pages')
 }
 
-async function addPageTexts() {
-  const { enPages } = await import('./en-pages.ts')
-  i18next.addResourceBundle('en', 'console', enPages, true)
+async function load(...parts: (keyof typeof trees)[]) {
+  const language = wanted
+  const isKnown = language === currentLanguage() && parts.every((part) => trees[part])
+  if (isKnown) return
+  const loaded = await Promise.all(
+    parts.map(async (part) => [part, await FILES[language][part]()] as const),
+  )
+  // Another language was chosen meanwhile.
+  if (language !== wanted) return
+  const kept = language === currentLanguage() ? trees : {}
+  trees = { ...kept, ...Object.fromEntries(loaded) }
+  setTexts(language, Object.values(trees))
+  document.documentElement.lang = language
+  for (const listener of listeners) listener()
+}
+
+const preferredLanguage = (): Language =>
+  [localStorage.getItem(STORED) ?? '', ...navigator.languages]
+    .map((tag) => LANGUAGES.find((language) => tag.toLowerCase().split('-')[0] === language))
+    .find((language) => language !== undefined) ?? 'en'
+
+/** The language of the texts. A component that uses it is drawn again when another one is chosen. */
+export const useLanguage = () => useSyncExternalStore(subscribe, currentLanguage)
+
+function subscribe(listener: () => void) {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
 }

@@ -1,29 +1,38 @@
 import { Button } from '@mantine/core'
-import { IconBellOff, IconMailOff, IconPlayerPause, IconStack2 } from '@tabler/icons-react'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import {
+  IconBellOff,
+  IconMailOff,
+  IconPlayerPause,
+  IconPlugConnected,
+  IconStack2,
+} from '../components/icons.tsx'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState, type ReactNode } from 'react'
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
 import type { Overview } from '../../src/contract/overview.ts'
-import { waitingApprovalsQuery, type Approval, type Decision } from '../api/approvals.ts'
+import { waitingApprovalsQuery, type Approval } from '../api/approvals.ts'
 import { automationsQuery, type Automation } from '../api/automations.ts'
-import { resumeMail } from '../api/business.ts'
 import { useSession } from '../api/session.ts'
 import { Filled, part } from '../components/filled.tsx'
 import { Mark } from '../components/mark.tsx'
 import { Empty } from '../components/states.tsx'
 import { useTimeFormat, withLocalTimes } from '../components/time.ts'
-import { useAllowedActions, useHeldAction, useHeldDecision } from '../messages/actions.ts'
+import { useAllowedActions, useHeldAction } from '../messages/actions.ts'
 import { CorrectAddress } from '../messages/correct-address.tsx'
 import { meaningOf } from '../messages/meaning.ts'
 import { nameOfUser } from '../components/user-name.ts'
+import { ApprovalWindow } from './approval-window.tsx'
 import { isIntended, setIntended } from './intended.ts'
 import { Panel } from './panel.tsx'
 import classes from './today.module.css'
-import { ErrorMessage } from '../components/error-message.tsx'
+import { PauseButton } from '../mail/pause-button.tsx'
+import { TryMailServerNow } from '../mail/try-now.tsx'
 
 /** The page Activity has the others. */
 const SHOWN_FAILURES = 5
+/** The names of a card with several failures. */
+const SHOWN_NAMES = 3
 
 /** Items that need a decision: a pause, mails to approve, failures, automations that stopped matching. */
 export function NeedsYou({ overview }: { overview: Overview }) {
@@ -31,8 +40,14 @@ export function NeedsYou({ overview }: { overview: Overview }) {
   const { failures, mail } = overview
   const approvals = useApprovals(overview)
   const stopped = useStoppedAutomations()
+  const groups = groupFailures(failures)
+  const feeds = overview.feeds.filter(needsPerson)
   const count =
-    failures.length + approvals.length + stopped.automations.length + (mail.problem ? 1 : 0)
+    groups.length +
+    approvals.length +
+    feeds.length +
+    stopped.automations.length +
+    (mail.problem ? 1 : 0)
   return (
     <Panel
       title={t('today.needsYou')}
@@ -50,8 +65,11 @@ export function NeedsYou({ overview }: { overview: Overview }) {
         {approvals.map((approval) => (
           <ApprovalItem key={approval.approvalId} approval={approval} />
         ))}
-        {failures.slice(0, SHOWN_FAILURES).map((failure) => (
-          <FailureItem key={failure.eventTriggerId} failure={failure} />
+        {feeds.map((feed) => (
+          <FeedItem key={feed.feedId} feed={feed} />
+        ))}
+        {groups.slice(0, SHOWN_FAILURES).map((group) => (
+          <FailureItem key={group[0]?.eventTriggerId} failures={group} />
         ))}
         {stopped.automations.map((automation) => (
           <StoppedItem
@@ -61,7 +79,7 @@ export function NeedsYou({ overview }: { overview: Overview }) {
           />
         ))}
       </ul>
-      {failures.length > SHOWN_FAILURES && (
+      {groups.length > SHOWN_FAILURES && (
         <Link to="/activity" search={{ outcome: 'failed' }} className={`small ${classes.all}`}>
           {t('today.allFailed')}
         </Link>
@@ -120,9 +138,6 @@ function Item({ icon, title, aside, children }: ItemProps) {
 function PausedItem({ waiting }: { waiting: number }) {
   const { t } = useTranslation()
   const { business, functions } = useSession()
-  const { mutate, isPending, error } = useMutation({
-    mutationFn: () => resumeMail(business.businessId),
-  })
   return (
     <Item
       icon={<IconPlayerPause size={17} stroke={1.9} className="amber" aria-hidden />}
@@ -134,14 +149,7 @@ function PausedItem({ waiting }: { waiting: number }) {
       <div className="small soft">{t('today.paused.waiting', { count: waiting })}</div>
       {functions.includes('EDIT_BUSINESS') && (
         <div className={classes.actions}>
-          <Button size="compact-sm" variant="default" loading={isPending} onClick={() => mutate()}>
-            {t('today.paused.resume')}
-          </Button>
-          {error && (
-            <span className="small clay">
-              <ErrorMessage error={error} />
-            </span>
-          )}
+          <PauseButton size="compact-sm" />
         </div>
       )}
     </Item>
@@ -164,6 +172,7 @@ function NoMailItem({ mail, problem }: NoMailProps) {
       </div>
       <div className="small soft">{t('today.noMail.waiting', { count: mail.waiting })}</div>
       {mail.failingSince !== null && <div className="small">{t('today.noMail.operator')}</div>}
+      {mail.failingSince !== null && <TryMailServerNow />}
     </Item>
   )
 }
@@ -172,9 +181,8 @@ function ApprovalItem({ approval }: { approval: Approval }) {
   const { t } = useTranslation()
   const format = useTimeFormat()
   const { functions } = useSession()
-  const hold = useHeldDecision()
+  const [isOpen, setOpen] = useState(false)
   const { source, mails, createdUser, createdDate, byDefinition } = approval
-  const decide = (decision: Decision) => () => hold(decision, approval)
   return (
     <Item
       icon={<IconStack2 size={17} stroke={1.9} className="amber" aria-hidden />}
@@ -186,19 +194,17 @@ function ApprovalItem({ approval }: { approval: Approval }) {
       </div>
       <div className="small soft" dir="auto">
         {byDefinition
-          .map(({ description, eventDefnId, mails: count }) =>
-            t('today.approval.part', { count, name: description ?? `#${eventDefnId}` }),
+          .map(({ description, mails: count }) =>
+            t('today.approval.part', { count, name: description ?? t('editor.unnamed') }),
           )
           .join(', ')}
       </div>
       {functions.includes('MANAGE_BUSINESS') ? (
         <div className={classes.actions}>
-          <Button size="compact-sm" variant="default" onClick={decide('release')}>
-            {t('today.approval.release', { count: mails })}
+          <Button size="compact-sm" variant="default" onClick={() => setOpen(true)}>
+            {t('today.approval.decide')}
           </Button>
-          <Button size="compact-sm" variant="subtle" onClick={decide('cancel')}>
-            {t('today.approval.cancel')}
-          </Button>
+          {isOpen && <ApprovalWindow approval={approval} onClose={() => setOpen(false)} />}
         </div>
       ) : (
         <div className="small soft">{t('today.approval.others')}</div>
@@ -207,26 +213,89 @@ function ApprovalItem({ approval }: { approval: Approval }) {
   )
 }
 
-function FailureItem({ failure }: { failure: Overview['failures'][number] }) {
+type FeedOverview = Overview['feeds'][number]
+
+/** The other faults end by themselves. */
+const needsPerson = ({ health, heldSoon }: FeedOverview) =>
+  health === 'NEEDS_LOGIN' ||
+  health === 'NEEDS_DECISION' ||
+  health === 'KEY_MISSING' ||
+  heldSoon > 0
+
+/** A feed that needs a login or a decision, or holds entries of the next days. */
+function FeedItem({ feed }: { feed: FeedOverview }) {
+  const { t } = useTranslation()
+  const format = useTimeFormat()
+  const { feedId, name, health, since, heldSoon } = feed
+  return (
+    <Item
+      icon={<IconPlugConnected size={17} stroke={1.9} className="amber" aria-hidden />}
+      title={name}
+      {...(health !== 'OK' && { aside: format.moment(since) })}
+    >
+      {health !== 'OK' && (
+        <div className="small soft">
+          {t(`settings.feeds.healths.${health}`)}. {t(`settings.feeds.todo.${health}`)}
+        </div>
+      )}
+      {heldSoon > 0 && (
+        <div className="small soft">{t('today.feedHolds', { count: heldSoon })}</div>
+      )}
+      <div className={classes.actions}>
+        <Link to="/settings/feeds/$feedId" params={{ feedId }} className="button">
+          {t('today.openFeed')}
+        </Link>
+      </div>
+    </Item>
+  )
+}
+
+type Failures = Overview['failures']
+
+/** Failures with the same mail and the same words of the server need the same step: one card. */
+const groupFailures = (failures: Failures): Failures[] => [
+  ...Map.groupBy(failures, ({ templateName, description, statusReason }) =>
+    JSON.stringify([templateName ?? description, statusReason?.replaceAll(/\S+@\S+/g, '')]),
+  ).values(),
+]
+
+function FailureItem({ failures }: { failures: Failures }) {
   const { t } = useTranslation()
   const format = useTimeFormat()
   const allowed = useAllowedActions()
   const hold = useHeldAction()
+  const [failure] = failures
+  if (!failure) return null
   const { emailId, statusReason } = failure
+  const count = failures.length
+  const nameOf = ({ clientName, to }: Failures[number]) => clientName ?? to ?? ''
+  const again = failures.flatMap((one) =>
+    one.emailId === null ? [] : [{ ...one, status: 'FAILED' as const, emailIds: [one.emailId] }],
+  )
   return (
     <Item
       icon={<Mark mark="failed" size={13} />}
       title={
         <Filled
-          text={t('today.gotNo', { who: part('who'), what: part('what') })}
+          text={
+            count === 1
+              ? t('today.gotNo', { who: part('who'), what: part('what') })
+              : t('today.gotNoMany', { count, what: part('what') })
+          }
           parts={{
-            who: failure.clientName ?? failure.to,
+            who: nameOf(failure),
             what: <i>{failure.templateName ?? failure.description}</i>,
           }}
         />
       }
       aside={format.moment(failure.scheduledTime)}
     >
+      {count > 1 && (
+        <div className="small soft" dir="auto">
+          {failures.slice(0, SHOWN_NAMES).map(nameOf).join(', ')}
+          {count > SHOWN_NAMES && ', …'}
+        </div>
+      )}
       <div className={`mono clay ${classes.words}`} dir="auto">
         {statusReason}
       </div>
@@ -236,26 +305,30 @@ function FailureItem({ failure }: { failure: Overview['failures'][number] }) {
         </div>
       )}
       <div className={classes.actions}>
-        <CorrectAddress clientId={failure.clientId} to={failure.to} reply={statusReason} />
-        {emailId !== null && allowed.includes('sendAgain') && (
-          <Button
-            size="compact-sm"
-            variant="default"
-            onClick={() =>
-              hold('sendAgain', [{ ...failure, status: 'FAILED', emailIds: [emailId] }])
-            }
-          >
-            {t('today.sendAgain')}
+        {count === 1 && (
+          <CorrectAddress clientId={failure.clientId} to={failure.to} reply={statusReason} />
+        )}
+        {again.length > 0 && allowed.includes('sendAgain') && (
+          <Button size="compact-sm" variant="default" onClick={() => hold('sendAgain', again)}>
+            {again.length === 1
+              ? t('today.sendAgain')
+              : t('today.sendManyAgain', { count: again.length })}
           </Button>
         )}
-        <Link
-          to="/activity/$eventTriggerId"
-          params={{ eventTriggerId: failure.eventTriggerId }}
-          search={{ outcome: 'failed' }}
-          className="small strong"
-        >
-          {t('today.whatHappened')}
-        </Link>
+        {count === 1 ? (
+          <Link
+            to="/activity/$eventTriggerId"
+            params={{ eventTriggerId: failure.eventTriggerId }}
+            search={{ outcome: 'failed' }}
+            className="small strong"
+          >
+            {t('today.whatHappened')}
+          </Link>
+        ) : (
+          <Link to="/activity" search={{ outcome: 'failed' }} className="small strong">
+            {t('today.allFailed')}
+          </Link>
+        )}
       </div>
     </Item>
   )

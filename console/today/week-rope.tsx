@@ -1,4 +1,4 @@
-import { useTranslation } from 'react-i18next'
+import { useTranslation } from '../texts/translate.ts'
 import type { MarkName } from '../components/mark.tsx'
 import { BAR_FILL, baseOf, byStackOrder, Rope, useRopeSize } from './rope.tsx'
 

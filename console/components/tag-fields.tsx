@@ -1,0 +1,75 @@
+import { ActionIcon, Button, TagsInput, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { useTranslation } from '../texts/translate.ts'
+import { IconPlus, IconX } from './icons.tsx'
+import type { Tags } from './tags.ts'
+
+type Line = { tag: string; values: string[] }
+
+type Props = { value: Tags; onChange: (tags: Tags) => void; hint?: string }
+
+/** Tags with their values; a line without a name or a value is ignored. */
+export function TagFields({ value, onChange, hint }: Props) {
+  const { t } = useTranslation()
+  const [lines, setLines] = useState<Line[]>(() => linesOf(value))
+  const set = (changed: Line[]) => {
+    setLines(changed)
+    onChange(tagsOf(changed))
+  }
+  const setLine = (place: number, line: Partial<Line>) =>
+    set(lines.map((one, i) => (i === place ? { ...one, ...line } : one)))
+  return (
+    <div className="column">
+      {lines.map(({ tag, values }, place) => (
+        <div key={place} className="tag-line">
+          <TextInput
+            aria-label={t('editor.tag')}
+            placeholder={t('editor.tag')}
+            value={tag}
+            onChange={(event) => setLine(place, { tag: event.currentTarget.value })}
+          />
+          <TagsInput
+            aria-label={t('editor.tagValues')}
+            placeholder={values.length === 0 ? (hint ?? t('editor.tagValuesHint')) : ''}
+            // A comma is part of a value.
+            splitChars={[]}
+            acceptValueOnBlur
+            value={values}
+            onChange={(changed) => setLine(place, { values: changed })}
+          />
+          <ActionIcon
+            variant="subtle"
+            aria-label={t('editor.tagRemove', { tag })}
+            onClick={() => set(lines.filter((_, i) => i !== place))}
+          >
+            <IconX size={15} />
+          </ActionIcon>
+        </div>
+      ))}
+      <Button
+        size="compact-sm"
+        variant="subtle"
+        leftSection={<IconPlus size={14} />}
+        style={{ alignSelf: 'flex-start' }}
+        onClick={() => setLines([...lines, { tag: '', values: [] }])}
+      >
+        {t('editor.tagAdd')}
+      </Button>
+    </div>
+  )
+}
+
+function linesOf(tags: Tags): Line[] {
+  const lines = Object.entries(tags).map(([tag, values]) => ({ tag, values }))
+  return lines.length > 0 ? lines : [{ tag: '', values: [] }]
+}
+
+/** Two lines with the same name are one tag. */
+function tagsOf(lines: Line[]): Tags {
+  const tags: Tags = {}
+  for (const { tag, values } of lines) {
+    const name = tag.trim()
+    if (name !== '' && values.length > 0) tags[name] = [...(tags[name] ?? []), ...values]
+  }
+  return tags
+}

@@ -1,0 +1,275 @@
+import { Button, Checkbox, PasswordInput, Select, TextInput } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+import { saveFeed, testFeed, type Feed, type FeedBody, type FeedTest } from '../api/feeds.ts'
+import { ErrorMessage } from '../components/error-message.tsx'
+import { faultAt } from '../components/faults.ts'
+import { useForm } from '../components/form.ts'
+import { SubmitRow } from '../components/windows.tsx'
+import settings from '../setup/settings.module.css'
+import { useTranslation } from '../texts/translate.ts'
+import { DefaultFields, type Defaults } from './default-fields.tsx'
+import classes from './feeds.module.css'
+
+const SOURCES = ['CALDAV', 'ICS', 'INLET'] as const
+type Source = (typeof SOURCES)[number]
+
+/** Connects a source as a draft: its account with a test, its calendars, and the defaults. */
+export function ConnectForm({ onDone }: { onDone: (feed: Feed) => void }) {
+  const { t } = useTranslation()
+  const [source, setSource] = useState<Source>('CALDAV')
+  const [account, setAccount] = useState(NO_ACCOUNT)
+  const [name, setName] = useState('')
+  const [chosen, setChosen] = useState<{ calendars: string[]; hosts: string[] }>()
+  const [defaults, setDefaults] = useState<Defaults>({})
+  const body = bodyOf({ name, source, account, chosen, defaults })
+  const test = useMutation({
+    mutationFn: () => testFeed(body),
+    onSuccess: ({ calendars }) =>
+      setChosen((before) => ({
+        calendars: before?.calendars.length ? before.calendars : calendars.map(({ key }) => key),
+        hosts: before?.hosts ?? [],
+      })),
+  })
+  const form = useForm(async () => onDone(await saveFeed(body)))
+  const forget = () => {
+    test.reset()
+    setChosen(undefined)
+  }
+  const faultOf = (field: string) => form.faultAt(field) ?? faultAt(test.error, field)
+  return (
+    <form onSubmit={form.onSubmit} className={classes.steps}>
+      <section aria-label={t('settings.feeds.steps.source')} className={settings.form}>
+        <h3>1. {t('settings.feeds.steps.source')}</h3>
+        <TextInput
+          label={t('settings.feeds.name')}
+          description={t('settings.feeds.nameHint')}
+          data-autofocus
+          required
+          withAsterisk={false}
+          value={name}
+          error={faultOf('name')}
+          onChange={(event) => setName(event.currentTarget.value)}
+        />
+        <Select
+          label={t('settings.feeds.source')}
+          description={t(`settings.feeds.sourceHints.${source}`)}
+          allowDeselect={false}
+          value={source}
+          data={SOURCES.map((one) => ({ value: one, label: t(`settings.feeds.sources.${one}`) }))}
+          error={faultOf('source')}
+          onChange={(value) => {
+            setSource(value as Source)
+            forget()
+          }}
+        />
+      </section>
+      {source !== 'INLET' && (
+        <section aria-label={t('settings.feeds.steps.account')} className={settings.form}>
+          <h3>2. {t('settings.feeds.steps.account')}</h3>
+          <AccountFields
+            source={source}
+            account={account}
+            faultOf={faultOf}
+            urlFault={pointedAt(form.faultAt, test.error)}
+            onChange={(more) => {
+              setAccount({ ...account, ...more })
+              forget()
+            }}
+          />
+          <Button
+            variant="default"
+            loading={test.isPending}
+            disabled={name.trim() === ''}
+            onClick={() => test.mutate()}
+            style={{ justifySelf: 'start' }}
+          >
+            {t('settings.feeds.test')}
+          </Button>
+          <TestResult error={test.error} result={test.data} />
+        </section>
+      )}
+      {test.data && chosen && source === 'CALDAV' && hasChoice(test.data) && (
+        <CalendarFields test={test.data} chosen={chosen} onChange={setChosen} />
+      )}
+      <section aria-label={t('settings.feeds.steps.defaults')} className={settings.form}>
+        <h3>
+          {source === 'INLET' ? 2 : 3}. {t('settings.feeds.steps.defaults')}
+        </h3>
+        <p className="soft small" style={{ margin: 0 }}>
+          {t('settings.feeds.defaultsHint')}
+        </p>
+        <DefaultFields value={defaults} faultOf={faultOf} onChange={setDefaults} />
+      </section>
+      <SubmitRow
+        label={t('settings.feeds.create')}
+        form={form}
+        disabled={
+          source === 'CALDAV' &&
+          (test.data?.calendars.length ?? 0) > 0 &&
+          chosen?.calendars.length === 0
+        }
+      />
+      <p className="soft small" style={{ margin: 0 }}>
+        {t('settings.feeds.createHint')}
+      </p>
+    </form>
+  )
+}
+
+/** Whether there are calendars or other servers to choose from. */
+const hasChoice = ({ calendars, otherHosts }: FeedTest) =>
+  calendars.length > 0 || otherHosts.length > 0
+
+const NO_ACCOUNT = { url: '', username: '', secret: '' }
+type Account = typeof NO_ACCOUNT
+
+type Draft = {
+  name: string
+  source: Source
+  account: Account
+  chosen: { calendars: string[]; hosts: string[] } | undefined
+  defaults: Defaults
+}
+
+function bodyOf({ name, source, account, chosen, defaults }: Draft): FeedBody {
+  const { url, username, secret } = account
+  const connection = {
+    url: url.trim(),
+    ...(username.trim() && { username: username.trim() }),
+    ...(chosen && chosen.calendars.length > 0 && { calendars: chosen.calendars }),
+    ...(chosen && chosen.hosts.length > 0 && { hosts: chosen.hosts }),
+  }
+  return {
+    name: name.trim(),
+    source,
+    mode: 'DRAFT',
+    defaults,
+    ...(source === 'CALDAV' && { connection }),
+    ...(source !== 'INLET' && secret !== '' && { secret: secret.trim() }),
+  }
+}
+
+/** `/connection/url` has a field of its own, too. */
+const pointedAt = (inForm: (field: string) => string | undefined, tested: unknown) =>
+  inForm('connection/url') ?? faultAt(tested, 'connection')
+
+type AccountProps = {
+  source: Source
+  account: Account
+  faultOf: (field: string) => string | undefined
+  urlFault: string | undefined
+  onChange: (more: Partial<Account>) => void
+}
+
+function AccountFields({ source, account, faultOf, urlFault, onChange }: AccountProps) {
+  const { t } = useTranslation()
+  if (source === 'ICS') {
+    return (
+      <PasswordInput
+        label={t('settings.feeds.address')}
+        description={t('settings.feeds.addressHint')}
+        autoComplete="off"
+        value={account.secret}
+        error={faultOf('secret')}
+        visibilityToggleButtonProps={{ 'aria-label': t('settings.feeds.showSecret') }}
+        onChange={(event) => onChange({ secret: event.currentTarget.value })}
+      />
+    )
+  }
+  return (
+    <>
+      <TextInput
+        label={t('settings.feeds.url')}
+        placeholder="https://"
+        type="url"
+        autoComplete="off"
+        value={account.url}
+        error={urlFault}
+        onChange={(event) => onChange({ url: event.currentTarget.value })}
+      />
+      <TextInput
+        label={t('settings.feeds.username')}
+        autoComplete="off"
+        value={account.username}
+        onChange={(event) => onChange({ username: event.currentTarget.value })}
+      />
+      <PasswordInput
+        label={t('settings.feeds.password')}
+        description={t('settings.feeds.passwordHint')}
+        autoComplete="new-password"
+        value={account.secret}
+        error={faultOf('secret')}
+        visibilityToggleButtonProps={{ 'aria-label': t('settings.feeds.showSecret') }}
+        onChange={(event) => onChange({ secret: event.currentTarget.value })}
+      />
+    </>
+  )
+}
+
+/** Each check with what was found. */
+export function TestResult({ result, error }: { result: FeedTest | undefined; error: unknown }) {
+  const { t } = useTranslation()
+  return (
+    <div role="status" className="small">
+      {error ? (
+        <span className="clay">
+          <ErrorMessage error={error} />
+        </span>
+      ) : (
+        result && (
+          <>
+            <b className={result.ok ? 'strong' : 'strong clay'}>
+              {t(result.ok ? 'settings.feeds.testOk' : 'settings.feeds.testFailed')}
+            </b>
+            <ul className={classes.plain} dir="auto">
+              {result.checks.map(({ check, detail }) => (
+                <li key={check}>{detail}</li>
+              ))}
+            </ul>
+          </>
+        )
+      )}
+    </div>
+  )
+}
+
+type Chosen = { calendars: string[]; hosts: string[] }
+type CalendarProps = { test: FeedTest; chosen: Chosen; onChange: (chosen: Chosen) => void }
+
+function CalendarFields({ test, chosen, onChange }: CalendarProps) {
+  const { t } = useTranslation()
+  return (
+    <section aria-label={t('settings.feeds.calendars')} className={settings.form}>
+      <Checkbox.Group
+        label={t('settings.feeds.calendars')}
+        value={chosen.calendars}
+        onChange={(calendars) => onChange({ ...chosen, calendars })}
+      >
+        <div className={settings.scopes} style={{ marginTop: 6 }}>
+          {test.calendars.map(({ key, name, entries }) => (
+            <Checkbox
+              key={key}
+              value={key}
+              label={<span dir="auto">{entries == null ? name : `${name} (${entries})`}</span>}
+            />
+          ))}
+        </div>
+      </Checkbox.Group>
+      {test.otherHosts.length > 0 && (
+        <Checkbox.Group
+          label={t('settings.feeds.hosts')}
+          description={t('settings.feeds.hostsHint')}
+          value={chosen.hosts}
+          onChange={(hosts) => onChange({ ...chosen, hosts })}
+        >
+          <div className={settings.scopes} style={{ marginTop: 6 }}>
+            {test.otherHosts.map((host) => (
+              <Checkbox key={host} value={host} label={<code>{host}</code>} />
+            ))}
+          </div>
+        </Checkbox.Group>
+      )}
+    </section>
+  )
+}

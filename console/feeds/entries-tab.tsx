@@ -1,0 +1,158 @@
+import { Button, Select, SegmentedControl } from '@mantine/core'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { entriesQuery, type Feed, type FeedEntry } from '../api/feeds.ts'
+import { Failure, Loading } from '../components/states.tsx'
+import { useTimeFormat } from '../components/time.ts'
+import { FormWindow } from '../components/windows.tsx'
+import settings from '../setup/settings.module.css'
+import { useTranslation } from '../texts/translate.ts'
+import { CorrectForm } from './correct-form.tsx'
+import { DecisionList } from './decision-list.tsx'
+import classes from './feeds.module.css'
+import { useReasonWords } from './words.ts'
+
+const STATES = ['HELD', 'MIRRORED', 'SKIPPED', 'GONE'] as const
+
+/** The entries in one state, each with every decision, to correct. */
+export function EntriesTab({ feed }: { feed: Feed }) {
+  const { t } = useTranslation()
+  const { ofCode } = useReasonWords()
+  const { entries: counts } = feed.state
+  const [state, setState] = useState<FeedEntry['state']>(
+    (counts.HELD ?? 0) > 0 ? 'HELD' : 'MIRRORED',
+  )
+  const [reason, setReason] = useState<string>()
+  const [corrected, setCorrected] = useState<FeedEntry>()
+  const list = useInfiniteQuery(entriesQuery(feed.feedId, state, reason))
+  const entries = list.data?.pages.flatMap(({ items }) => items)
+  const codes = new Set(entries?.flatMap(({ reasonCode }) => reasonCode ?? []))
+  if (reason) codes.add(reason)
+  return (
+    <>
+      <div className={classes.actions}>
+        <div className={settings.scroll}>
+          <SegmentedControl
+            size="xs"
+            aria-label={t('settings.feeds.state')}
+            value={state}
+            data={STATES.map((one) => {
+              const label = t(`settings.feeds.states.${one}`)
+              return { value: one, label: `${label} (${counts[one] ?? 0})` }
+            })}
+            onChange={(chosen) => {
+              setState(chosen as FeedEntry['state'])
+              setReason(undefined)
+            }}
+          />
+        </div>
+        {codes.size > 0 && (
+          <Select
+            size="xs"
+            aria-label={t('settings.feeds.reason')}
+            placeholder={t('settings.feeds.anyReason')}
+            clearable
+            clearButtonProps={{ 'aria-label': t('settings.feeds.clear') }}
+            value={reason ?? null}
+            data={[...codes].map((code) => ({ value: code, label: ofCode(code) }))}
+            onChange={(code) => setReason(code ?? undefined)}
+          />
+        )}
+      </div>
+      <p className="soft small">{t(`settings.feeds.stateHints.${state}`)}</p>
+      {list.error && !entries ? (
+        <Failure error={list.error} onRetry={() => void list.refetch()} />
+      ) : !entries ? (
+        <Loading />
+      ) : entries.length === 0 ? (
+        <p className="soft">{t('settings.feeds.noEntry')}</p>
+      ) : (
+        <ul className={classes.list}>
+          {entries.map((entry) => (
+            <Entry key={entry.entryId} entry={entry} onCorrect={() => setCorrected(entry)} />
+          ))}
+        </ul>
+      )}
+      {list.hasNextPage && (
+        <Button
+          variant="default"
+          size="compact-sm"
+          loading={list.isFetchingNextPage}
+          onClick={() => void list.fetchNextPage()}
+        >
+          {t('settings.feeds.more')}
+        </Button>
+      )}
+      <FormWindow
+        isOpen={corrected !== undefined}
+        onClose={() => setCorrected(undefined)}
+        title={t('settings.feeds.correct')}
+      >
+        {corrected && (
+          <CorrectForm feed={feed} entry={corrected} onDone={() => setCorrected(undefined)} />
+        )}
+      </FormWindow>
+    </>
+  )
+}
+
+function Entry({ entry, onCorrect }: { entry: FeedEntry; onCorrect: () => void }) {
+  const { t } = useTranslation()
+  const format = useTimeFormat()
+  const { ofEntry } = useReasonWords()
+  const { key, title, startTime, state, objectType, objectId } = entry
+  const name = title ?? key
+  return (
+    <li className={classes.entry}>
+      <div className={classes.actions}>
+        <div className="grow">
+          <span className="strong" dir="auto">
+            {name}
+          </span>
+          <div className="soft small numbers">
+            {startTime === null ? t('settings.feeds.noTime') : format.moment(startTime)}
+          </div>
+        </div>
+        {state === 'MIRRORED' && objectId !== null && (
+          <ObjectLink type={objectType} id={objectId} />
+        )}
+        {state !== 'GONE' && (
+          <Button
+            size="compact-sm"
+            variant="default"
+            aria-label={t('settings.feeds.correctOf', { name })}
+            onClick={onCorrect}
+          >
+            {t('settings.feeds.correct')}
+          </Button>
+        )}
+      </div>
+      {entry.reasonCode !== null && (
+        <div className="small" dir="auto">
+          {ofEntry(entry)}
+        </div>
+      )}
+      <DecisionList decisions={entry.decisions} />
+    </li>
+  )
+}
+
+type ObjectProps = { type: FeedEntry['objectType']; id: number }
+
+function ObjectLink({ type, id }: ObjectProps) {
+  const { t } = useTranslation()
+  return type === 'CLASS_SCHEDULE' ? (
+    <Link
+      to="/classes/$classScheduleId"
+      params={{ classScheduleId: id }}
+      className={settings.textLink}
+    >
+      {t('settings.feeds.toClass')}
+    </Link>
+  ) : (
+    <Link to="/calendar" search={{ appointment: id }} className={settings.textLink}>
+      {t('settings.feeds.toAppointment')}
+    </Link>
+  )
+}

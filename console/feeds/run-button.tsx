@@ -1,0 +1,47 @@
+import { Button } from '@mantine/core'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useEffect } from 'react'
+import { refreshFeeds, runQuery, startRun, type Feed, type RunAction } from '../api/feeds.ts'
+import { ErrorMessage } from '../components/error-message.tsx'
+import { useTranslation } from '../texts/translate.ts'
+import { RunResult } from './run-result.tsx'
+
+type Props = {
+  feed: Feed
+  action: RunAction
+  /** For a dry run with rules that are not saved. */
+  rules?: Feed['rules']
+}
+
+/** Starts a run, waits for its end, and shows what it found. */
+export function RunButton({ feed, action, rules }: Props) {
+  const { t } = useTranslation()
+  const { feedId } = feed
+  const start = useMutation({ mutationFn: () => startRun(feedId, action, rules) })
+  const { data: run } = useQuery(runQuery(feedId, start.data))
+  const hasEnded = run !== undefined && run.status !== 'RUNNING'
+  useEffect(() => {
+    if (hasEnded) void refreshFeeds()
+  }, [hasEnded])
+  return (
+    <>
+      <Button
+        size="compact-sm"
+        variant="default"
+        loading={start.isPending || (start.data !== undefined && !hasEnded)}
+        onClick={() => start.mutate()}
+      >
+        {t(`settings.feeds.run.${action}`)}
+      </Button>
+      <div role="status" style={{ flexBasis: '100%' }}>
+        {start.error ? (
+          <span className="small clay">
+            <ErrorMessage error={start.error} />
+          </span>
+        ) : (
+          hasEnded && <RunResult run={run} />
+        )}
+      </div>
+    </>
+  )
+}

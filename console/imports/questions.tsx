@@ -1,0 +1,166 @@
+import { Checkbox, Radio, Select } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useTranslation } from '../texts/translate.ts'
+import type { Choices, FileQuestion, FileResult, NamedKind } from '../api/imports.ts'
+import { setupQuery, type Setup } from '../api/setup.ts'
+import classes from './import.module.css'
+
+type Props = {
+  result: FileResult
+  choices: Choices
+  isBusy: boolean
+  onChoose: (change: Partial<Choices>) => void
+}
+
+/** What only a person can decide: dates, equal names, status words, and what is created. */
+export function Questions(props: Props) {
+  const { t } = useTranslation()
+  const { result, choices } = props
+  // A question that was answered stays, so that the answer can be changed.
+  const asksDates = choices.dates !== undefined || result.questions.some(isAboutDates)
+  const others = result.questions.filter((question) => !isAboutDates(question))
+  const known = result.statusWords.filter(({ status }) => status !== null)
+  const kinds = KINDS.filter((kind) => (result.newCounts[kind] ?? 0) > 0)
+  if (!asksDates && others.length + known.length + kinds.length === 0) return null
+  return (
+    <section className="card panel">
+      <header>
+        <h2>{t('import.questions')}</h2>
+      </header>
+      {asksDates && <DatesQuestion {...props} />}
+      {others.map((question) => (
+        <Question
+          key={`${question.about} ${question.kind} ${question.name}`}
+          question={question}
+          {...props}
+        />
+      ))}
+      {known.map(({ word, rows, status }) => (
+        <StatusSelect key={word} word={word} rows={rows} status={status} {...props} />
+      ))}
+      {kinds.map((kind) => (
+        <NewObjects key={kind} kind={kind} {...props} />
+      ))}
+    </section>
+  )
+}
+
+const KINDS: NamedKind[] = ['client', 'professional', 'reason', 'location']
+
+const isAboutDates = ({ about }: FileQuestion) => about === 'dates'
+
+function DatesQuestion({ result, choices, isBusy, onChoose }: Props) {
+  const { t } = useTranslation()
+  const [example = '03/04/2026'] = result.questions.find(isAboutDates)?.examples ?? []
+  return (
+    <Radio.Group
+      className={classes.question}
+      label={t('import.dates', { example })}
+      value={choices.dates ?? ''}
+      onChange={(dates) => onChoose({ dates: dates as 'dmy' | 'mdy' })}
+    >
+      <div className={classes.options}>
+        <Radio size="md" value="dmy" label={t('import.dayFirst')} disabled={isBusy} />
+        <Radio size="md" value="mdy" label={t('import.monthFirst')} disabled={isBusy} />
+      </div>
+    </Radio.Group>
+  )
+}
+
+function Question({ question, ...props }: Props & { question: FileQuestion }) {
+  const { t } = useTranslation()
+  const { data: setup } = useQuery(setupQuery)
+  const { choices, isBusy, onChoose } = props
+  const { about, kind = 'client', name = '', rows = 0, among = [] } = question
+  if (about === 'status') return <StatusSelect word={name} rows={rows} status={null} {...props} />
+  if (about === 'default') {
+    return (
+      <Select
+        className={classes.question}
+        label={t(`import.default.${kind}`, { count: rows })}
+        placeholder={t('import.choosePlease')}
+        data={setup ? namesOf(kind, setup) : []}
+        value={choices.defaults[kind] ?? null}
+        onChange={(value) =>
+          value && onChoose({ defaults: { ...choices.defaults, [kind]: value } })
+        }
+        disabled={isBusy}
+        searchable
+      />
+    )
+  }
+  return (
+    <Select
+      className={classes.question}
+      label={t('import.match', { name, count: rows })}
+      placeholder={t('import.choosePlease')}
+      data={[
+        ...among.map(({ id, name, emailAddress }) => ({
+          value: String(id),
+          label: `${name} ${emailAddress ? `<${emailAddress}>` : t('import.numbered', { id })}`,
+        })),
+        { value: 'new', label: t('import.newOne') },
+      ]}
+      value={choices.matches[`${kind}:${name}`] ?? null}
+      onChange={(value) =>
+        value && onChoose({ matches: { ...choices.matches, [`${kind}:${name}`]: value } })
+      }
+      disabled={isBusy}
+    />
+  )
+}
+
+function namesOf(kind: NamedKind, { professionals, services, locations }: Setup) {
+  const names =
+    kind === 'professional'
+      ? professionals.map(({ firstName, lastName }) => `${firstName} ${lastName}`)
+      : (kind === 'reason' ? services : locations).map(({ name }) => name)
+  return [...new Set(names)]
+}
+
+type StatusProps = Props & { word: string; rows: number; status: string | null }
+
+function StatusSelect({ word, rows, status, choices, isBusy, onChoose }: StatusProps) {
+  const { t } = useTranslation()
+  const { data: setup } = useQuery(setupQuery)
+  const statuses = (setup?.statuses ?? []).filter(({ objectType }) => objectType === 'CALENDAR')
+  return (
+    <Select
+      className={classes.question}
+      label={t('import.status', { word, count: rows })}
+      placeholder={t('import.choosePlease')}
+      data={statuses.map(({ status, label }) => ({ value: status, label }))}
+      value={status}
+      onChange={(value) => value && onChoose({ statuses: { ...choices.statuses, [word]: value } })}
+      disabled={isBusy}
+      allowDeselect={false}
+    />
+  )
+}
+
+const MAX_NAMES = 12
+
+/** One tick creates all objects of a kind that do not exist. */
+function NewObjects({ kind, result, choices, isBusy, onChoose }: Props & { kind: NamedKind }) {
+  const { t } = useTranslation()
+  const count = result.newCounts[kind] ?? 0
+  const names = result.newObjects.filter((one) => one.kind === kind).map(({ name }) => name)
+  const isTicked = choices.create.includes(kind)
+  return (
+    <div style={{ marginBottom: 14 }}>
+      <Checkbox
+        label={t(`import.create.${kind}`, { count })}
+        checked={isTicked}
+        disabled={isBusy}
+        onChange={({ currentTarget: { checked } }) => {
+          const others = choices.create.filter((one) => one !== kind)
+          onChoose({ create: checked ? [...others, kind] : others })
+        }}
+      />
+      <p className={`soft small ${classes.names}`} dir="auto">
+        {names.slice(0, MAX_NAMES).join(', ')}
+        {count > MAX_NAMES && ` ${t('import.moreNames', { count: count - MAX_NAMES })}`}
+      </p>
+    </div>
+  )
+}
