@@ -8,6 +8,7 @@ const root = path.dirname(import.meta.dirname)
 /** Which folder may import which. A new entry is a decision: change ARCHITECTURE.md with it. */
 const MAY_IMPORT: Record<string, string[]> = {
   contract: [],
+  texts: [],
   client: [],
   database: [],
   email: [],
@@ -16,11 +17,16 @@ const MAY_IMPORT: Record<string, string[]> = {
   auth: ['database', 'store'],
   automation: ['database', 'store', 'email'],
   scheduling: ['database', 'store', 'automation', 'email'],
-  demo: ['database', 'store', 'scheduling'],
+  demo: ['database', 'store', 'scheduling', 'email'],
+  matching: ['database', 'store'],
+  'file-import': ['database', 'store', 'scheduling', 'matching'],
+  feeds: ['database', 'store', 'automation', 'scheduling', 'matching'],
   'report-delivery': ['database', 'store', 'email', 'auth', 'automation', 'reports'],
   http: [
     'database',
     'demo',
+    'feeds',
+    'file-import',
     'scheduling',
     'automation',
     'reports',
@@ -30,14 +36,36 @@ const MAY_IMPORT: Record<string, string[]> = {
     'store',
   ],
   'config.ts': ['database'],
-  'log.ts': [],
+  'log.ts': ['database'],
   'clock.ts': [],
   'errors.ts': [],
+  'parser-pool.ts': [],
+  'parser-tasks.ts': [],
+  'batcher.ts': [],
+  'recently-used.ts': [],
+  'repeat.ts': [],
+  'time-slice.ts': [],
+  'version.ts': [],
   'work-queue.ts': [],
+  'xml.ts': [],
 }
 
 /** Every folder may import these; they import no other part of src/. */
-const COMMON = new Set(['contract', 'clock.ts', 'errors.ts', 'work-queue.ts'])
+const COMMON = new Set([
+  'contract',
+  'texts',
+  'clock.ts',
+  'errors.ts',
+  'parser-pool.ts',
+  'parser-tasks.ts',
+  'batcher.ts',
+  'recently-used.ts',
+  'repeat.ts',
+  'time-slice.ts',
+  'version.ts',
+  'work-queue.ts',
+  'xml.ts',
+])
 /** Every folder may import the types of the settings and the log. */
 const TYPES_FOR_ALL = ['config.ts', 'log.ts']
 /** These compose the parts, and may import everything. */
@@ -58,7 +86,7 @@ test('imports point down, never up or across', () => {
 })
 
 test('no file imports itself through others, not even for types', () => {
-  const imports = new Map(sources('src').map((file) => [file, importedFiles(file)]))
+  const imports = new Map(sources('src', 'console').map((file) => [file, importedFiles(file)]))
   const free = new Set<string>()
   // A file is free of cycles once all files that it imports are.
   for (let before = -1; before < free.size;) {
@@ -76,6 +104,18 @@ test('the console imports the client, types of the contract, and nothing else of
     .flatMap(fileImportsOf)
     .filter(({ to }) => to.startsWith('src/') && !to.startsWith('src/client/'))
     .filter(({ typeOnly, to }) => !typeOnly || !to.startsWith('src/contract/'))
+  assert.deepEqual(wrong, [])
+})
+
+test('pages are composed by the router only: nothing below imports a page', () => {
+  const isAbove = (file: string) => /^console\/(pages\/|router\.tsx$)/.test(file)
+  const wrong = sources('console')
+    .filter((file) => !isAbove(file))
+    .flatMap((file) =>
+      importedFiles(file)
+        .filter((to) => to.startsWith('console/pages/'))
+        .map((to) => `${file} imports ${to}`),
+    )
   assert.deepEqual(wrong, [])
 })
 

@@ -116,6 +116,8 @@ test('GET /eventAction/eventDefinition/{id}: an array of its active actions, old
   assert.deepEqual(await list(), [first, second])
   await save('/eventAction', { eventActionId: first.eventActionId, active: false })
   assert.deepEqual(await list(), [second])
+  await save('/eventDefinition', { eventDefnId, active: false })
+  assert.deepEqual(await list(), [second], 'also of an inactive definition')
   assert.equal((await call('GET', '/eventAction/eventDefinition/999999')).status, 404)
   const foreign = await otherBusiness.call('GET', `/eventAction/eventDefinition/${eventDefnId}`)
   assert.equal(foreign.status, 404)
@@ -229,6 +231,29 @@ test('GET /eventTriggers/CALENDAR/{id}: objectId is set, objectUUId is null; the
   await call('DELETE', `/eventDefinition/${definition.eventDefnId}`)
 })
 
+test('GET /eventTriggers/CALENDAR/{id} also lists the firings of its forms', async () => {
+  const { eventDefnId } = await define({
+    objectType: 'DISCLAIMER',
+    eventType: { eventTypeId: 12 },
+    triggerHours: 0,
+  })
+  const { calendarId } = await book(clock.in({ hours: 10 }))
+  const { disclaimerFormId } = await save('/disclaimerForm', { name: 'Consent' })
+  const { clientId } = ids
+  const form = await save('/disclaimer', { disclaimerFormId, clientId, calendarId })
+  await save('/disclaimer', { disclaimerFormId, clientId })
+  const { body } = await call('GET', `/eventTriggers/CALENDAR/${calendarId}`)
+  const ofForms = body.filter((each: { eventDefnId: number }) => each.eventDefnId === eventDefnId)
+  assert.deepEqual(
+    ofForms.map((each: { objectType: string; objectId: number }) => [
+      each.objectType,
+      each.objectId,
+    ]),
+    [['DISCLAIMER', form.disclaimerId]],
+  )
+  await call('DELETE', `/eventDefinition/${eventDefnId}`)
+})
+
 test('GET /eventDefinition/{id}: one object with every field; inactive, missing and foreign are 404', async () => {
   const saved = await define({ description: 'the day before' })
   const { status, body } = await call('GET', `/eventDefinition/${saved.eventDefnId}`)
@@ -262,6 +287,7 @@ test('GET /eventDefinition/{id}: one object with every field; inactive, missing 
     triggerMonths: 0,
     offsetMode: 'ELAPSED',
     latePolicy: 'SKIP',
+    allowPast: false,
     triggerAnchor: 'START',
     changes: [],
     onlyIfStatus: [],
@@ -507,9 +533,28 @@ const WRONG_DEFINITIONS: [string, object, string[]][] = [
   ],
   [
     'before and after at once',
-    { triggerHours: 2, triggerWhen: { value: 'before' } },
+    { triggerHours: -2, triggerWhen: { value: 'after' } },
     ['/triggerHours'],
   ],
+  [
+    'a week and 30 minutes',
+    { triggerHours: 0, triggerWeeks: 1, triggerMinutes: 30, triggerWhen: { value: 'after' } },
+    ['/triggerMinutes'],
+  ],
+  ['units without a direction', { triggerHours: 0, triggerDays: 1 }, ['/triggerDays']],
+  [
+    'an edit inside eventType of what was read',
+    { eventType: { eventTypeId: 3, triggerHours: -48 } },
+    ['/eventType/triggerHours', '/triggerHours'],
+  ],
+  ['an unknown status on any type', { newStatus: 'GONE' }, ['/newStatus']],
+  ['an unknown invitation', { objectUUId: 'nobody' }, ['/objectUUId']],
+  [
+    'no staff, and none listed',
+    { staff: { value: 'none' }, professionalIdList: [] },
+    ['/professionalIdList'],
+  ],
+  ['a second id', { eventDefinitionId: 7 }, ['/eventDefinitionId']],
   ['actions as an object', { eventActions: {} }, ['/eventActions']],
   ['an action that is not an object', { eventActions: [5] }, ['/eventActions/0']],
   ['an unknown mode', { offsetMode: 'LUNAR' }, ['/offsetMode']],
@@ -710,7 +755,9 @@ test('all 13 event types: each event creates triggers of its own type only', asy
   // A save without a change, a new note and a deletion are not events.
   await save('/calendar', { calendarId, status: 'CONFIRMED' })
   await save('/calendar', { calendarId, note: 'rings twice' })
-  assert.deepEqual(await namesOf('CALENDAR', calendarId), changed)
+  // The triggers of its form are listed with the appointment.
+  const all = [...changed, ...signed]
+  assert.deepEqual(await namesOf('CALENDAR', calendarId), all)
   await call('DELETE', `/calendar/${calendarId}`)
-  assert.deepEqual(await namesOf('CALENDAR', calendarId), changed)
+  assert.deepEqual(await namesOf('CALENDAR', calendarId), all)
 })

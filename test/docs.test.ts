@@ -46,6 +46,17 @@ test('docs/database.md lists every table', () => {
   assert.ok(tables.length > 40)
 })
 
+test('docs/operate/privacy.md says of every table whether it holds personal data', () => {
+  const tables = [...read('docs/schema.sql').matchAll(/^create table (\w+)/gm)].map(
+    ([, name]) => name!,
+  )
+  const text = read('docs/operate/privacy.md')
+  assert.deepEqual(
+    tables.filter((name) => !text.includes(`\`${name}\``)),
+    [],
+  )
+})
+
 test('there are at most 30 decisions, each with the same sections and a line in the index', () => {
   assert.ok(decisions.length <= 30, `${decisions.length} decisions`)
   const index = read('docs/decisions/README.md')

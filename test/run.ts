@@ -1,11 +1,22 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { existsSync, globSync, mkdtempSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import {
+  existsSync,
+  globSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
 import path from 'node:path'
+import { pathToFileURL } from 'node:url'
 import pg from 'pg'
+import { buildConsole } from '../src/cli/build-console.ts'
 import { openEmbedded } from '../src/database/embedded.ts'
 import { migrate } from '../src/database/migrate.ts'
+import { openLog } from '../src/log.ts'
 import { findBrowser } from './support/browser.ts'
 import { installForTests } from './support/install.ts'
 import { fillDemo, fillWorld } from './support/templates.ts'
@@ -20,7 +31,25 @@ const given = process.argv.slice(2)
 const files = given.filter((argument) => !argument.startsWith('--')).flatMap(testsIn)
 const flags = given.filter((argument) => argument.startsWith('--'))
 
+/** Folders whose tests start no service of their own and leave their process as it was. */
+const SHARE_PROCESSES = new Set([
+  'auth',
+  'automation',
+  'contract',
+  'email',
+  'http',
+  'report-delivery',
+  'scheduling',
+  'store',
+  'tenants',
+])
+/** Importing the service takes about a second. */
+const FILES_PER_PROCESS = 8
+
 const stops: (() => Promise<unknown> | void)[] = []
+const folder = mkdtempSync(path.join(tmpdir(), 'bellwether-test-'))
+stops.push(() => rmSync(folder, { recursive: true, force: true }))
+const failedList = path.join(folder, 'failed-files')
 let exitCode = 1
 // The tests end first, then the server.
 let tests: ChildProcess | undefined
@@ -33,17 +62,24 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 }
 try {
   const isConsole = wanted().some((file) => file.includes('console'))
-  if (isConsole) getBrowser()
+  if (isConsole) {
+    getBrowser()
+    // Once, not by each of the services that start together.
+    await buildConsole(openLog('warn'))
+  }
   const server = await openServer()
   const template = await makeTemplate(server, 'template0', migrate)
   const world = await makeTemplate(server, template, fillWorld)
   const demo = isConsole ? await makeTemplate(server, template, fillAnalyzedDemo) : undefined
-  exitCode = await runTests({
+  const environment = {
     TEST_SERVER_URL: server,
     TEST_TEMPLATE: template,
     TEST_WORLD_TEMPLATE: world,
     ...(demo ? { TEST_DEMO_TEMPLATE: demo } : {}),
-  })
+  }
+  // More at once than there are cores: tests wait for leases, servers and browsers.
+  exitCode = await runTests(groupTests(), availableParallelism() + 2, environment)
+  if (exitCode !== 0 && process.env.TEST_AGAIN) exitCode = await runFailedAgain(environment)
 } finally {
   for (const stop of stops.toReversed()) await stop()
 }
@@ -57,8 +93,6 @@ async function openServer() {
   const existing = process.env.TEST_DATABASE_URL
   if (existing) return existing
 
-  const folder = mkdtempSync(path.join(tmpdir(), 'bellwether-test-'))
-  stops.push(() => rmSync(folder, { recursive: true, force: true }))
   // Nothing here outlives the run, so nothing need survive a power cut.
   const embedded = await openEmbedded(path.join(folder, 'data'), 'command', {
     fsync: 'off',
@@ -94,7 +128,25 @@ async function onServer(url: string, statement: string) {
 }
 
 function wanted() {
-  return files.length > 0 ? files : globSync('test/**/*.test.ts', { cwd: root })
+  const chosen = files.length > 0 ? files : globSync(path.join(root, 'test/**/*.test.ts'))
+  return chosen.map((file) => path.resolve(file)).toSorted()
+}
+
+/** The files that run in processes of their own, and files that import several of the others. */
+function groupTests() {
+  const { alone = [], shared = [] } = Object.groupBy(wanted(), (file) =>
+    SHARE_PROCESSES.has(path.relative(root, file).split(path.sep)[1]!) ? 'shared' : 'alone',
+  )
+  const groups = Array.from(
+    { length: Math.ceil(shared.length / FILES_PER_PROCESS) },
+    (_, index) => {
+      const group = path.join(folder, `group-${index}.mjs`)
+      const some = shared.slice(index * FILES_PER_PROCESS, (index + 1) * FILES_PER_PROCESS)
+      writeFileSync(group, some.map((file) => `import '${pathToFileURL(file)}'\n`).join(''))
+      return group
+    },
+  )
+  return [...alone, ...groups]
 }
 
 /** The tests of the console run in a real browser. */
@@ -113,14 +165,27 @@ function getBrowser() {
   })
 }
 
-async function runTests(environment: Record<string, string>) {
+async function runTests(
+  chosen: string[],
+  concurrency: number,
+  environment: Record<string, string>,
+) {
   if (stopping.signal.aborted) return 1
-  // One more than a small machine has cores: some tests wait for a lease, a server or a browser.
-  const args = ['--test', '--test-concurrency=3', '--test-timeout=900000', ...flags, ...wanted()]
+  const args = [
+    '--test',
+    `--test-concurrency=${concurrency}`,
+    '--test-timeout=1800000',
+    '--test-reporter=spec',
+    '--test-reporter-destination=stdout',
+    `--test-reporter=${pathToFileURL(path.join(root, 'test/support/failed-files.ts'))}`,
+    `--test-reporter-destination=${failedList}`,
+    ...flags,
+    ...chosen,
+  ]
   const child = (tests = spawn(process.execPath, args, {
-    cwd: files.length > 0 ? process.cwd() : root,
+    cwd: root,
     stdio: 'inherit',
-    // Each file is a process of its own: they read the sources in the form that the first one left.
+    // The processes read the sources in the form that the first one left.
     env: {
       NODE_COMPILE_CACHE: path.join(root, 'node_modules/.cache/bellwether'),
       ...process.env,
@@ -131,4 +196,20 @@ async function runTests(environment: Record<string, string>) {
     child.once('error', reject)
     child.once('exit', (code) => resolve(code ?? 1))
   })
+}
+
+/**
+ * A test that fails because the machine was busy passes when its file runs alone; a defect fails
+ * again. An assertion of a proof counts at once: what it found may not happen a second time.
+ */
+async function runFailedAgain(environment: Record<string, string>) {
+  const failures = readFileSync(failedList, 'utf8').trim().split('\n')
+  const files = new Set(
+    failures.map((line) => line.slice(line.indexOf(' ') + 1)).filter(existsSync),
+  )
+  const isFinal = failures.some((line) => /^assertion .*\/test\/proofs\//.test(line))
+  if (files.size === 0 || isFinal) return 1
+  const names = [...files].map((file) => path.relative(root, file)).join('\n  ')
+  console.log(`\nFailed beside others, now alone:\n  ${names}\n`)
+  return runTests([...files], 1, environment)
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { assertAccessible, skipInShortRun, startConsole } from '../support/console.ts'
+import { until } from '../support/until.ts'
 
 const { service, openAs } = await startConsole([
   { username: 'sofia', role: 'OWNER' },
@@ -45,6 +46,30 @@ test('a recipe creates a mail and an automation, which is switched on by saving 
   assert.deepEqual(complaints, [])
 })
 
+test('a recipe that is discarded leaves no automation and no mail behind', async (t) => {
+  if (skipInShortRun(t)) return
+  const { page, complaints } = await openAs(t, 'sofia', '/automations')
+  const count = async () => {
+    const [automations, templates] = await Promise.all([
+      call(page, 'GET', '/eventDefinition?active=all&limit=500'),
+      call(page, 'GET', '/emailTemplate?limit=500'),
+    ])
+    return [automations.items.length, templates.items.length]
+  }
+  const before = await count()
+  await page.getByRole('button', { name: 'New automation' }).click()
+  await page.getByRole('menuitem', { name: 'Confirm a booking' }).click()
+  await page.getByRole('heading', { name: 'Confirm a booking', level: 1 }).waitFor()
+  await page.getByText('1 unsaved change').waitFor()
+  assert.notDeepEqual(await count(), before)
+  await page.getByRole('link', { name: 'Activity' }).first().click()
+  const dialog = page.getByRole('dialog', { name: 'Leave without saving?' })
+  await dialog.getByRole('button', { name: 'Leave without saving' }).click()
+  await page.getByRole('heading', { name: 'Activity', level: 1 }).waitFor()
+  await until(async () => String(await count()) === String(before))
+  assert.deepEqual(complaints, [])
+})
+
 test('the timing is changed and saved by keyboard alone', async (t) => {
   const { page, complaints } = await openAs(t, 'sofia', REMINDER)
   await word(page, '2 days before').focus()
@@ -70,10 +95,17 @@ test('an automation is switched off and on by keyboard, and the focus stays', as
   const { page, complaints } = await openAs(t, 'sofia', '/automations')
   const onOff = page.getByRole('switch').nth(1)
   await onOff.focus()
-  await page.keyboard.press('Space')
+  const press = async (name: RegExp) => {
+    await page.keyboard.press('Space')
+    const button = page.getByRole('dialog').getByRole('button', { name })
+    await until(() => button.isEnabled())
+    await button.focus()
+    await page.keyboard.press('Enter')
+  }
+  await press(/^Switch off/)
   await page.getByText('switched off').waitFor()
   await page.locator('input:focus').and(onOff).waitFor()
-  await page.keyboard.press('Space')
+  await press(/^Switch on/)
   await page.getByText('switched off').waitFor({ state: 'detached' })
   assert.deepEqual(complaints, [])
 })
@@ -176,7 +208,7 @@ test('deleting an automation first shows how many messages it cancels', async (t
   await menu.click()
   await page.getByRole('menuitem', { name: 'Delete …' }).click()
   const dialog = page.getByRole('dialog', { name: 'Delete this automation?' })
-  await dialog.getByRole('button', { name: /^Delete/ }).click()
+  await dialog.getByRole('button', { name: /^Delete(: cancel \d+)?$/ }).click()
   await dialog.waitFor({ state: 'detached' })
   await menu.waitFor({ state: 'detached' })
   assert.deepEqual(complaints, [])
@@ -205,7 +237,7 @@ test('saving an automation that another user deleted restores it', async (t) => 
   await page.getByRole('textbox', { name: 'Name' }).fill('Still wanted')
   await call(page, 'DELETE', '/eventDefinition/5')
   await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByText('Another user deleted this automation.').waitFor()
+  await page.getByText('Another user deleted this.').waitFor()
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByRole('button', { name: 'Saved' }).waitFor()
   assert.equal((await call(page, 'GET', '/eventDefinition/5')).description, 'Still wanted')

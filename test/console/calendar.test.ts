@@ -52,7 +52,7 @@ let clients = 0
 
 /** A new client with an appointment at 10:00 in Zurich and scheduled messages. */
 async function book(page: Page, day: string) {
-  const lastName = `Tester${'abcdefghij'[(clients += 1)]}`
+  const lastName = `Tester${'abcdefghijklmnopqrstuvwxyz'[(clients += 1)]}`
   const { clientId } = await ask<Ids>(page, '/client', {
     firstName: 'Ágnes',
     lastName,
@@ -236,7 +236,11 @@ test('an appointment is cancelled after the panel showed which messages it cance
   await panel.getByText('sofia').first().waitFor()
   await panel.getByText('Open → Cancelled').waitFor()
   await panel.getByRole('tab', { name: 'Why and why not' }).click()
-  await panel.getByText("the appointment's status is CANCELLED").first().waitFor()
+  await panel
+    .getByText(/^Not sent: its status became “Cancelled” on .*\d\d:\d\d\.$/)
+    .first()
+    .waitFor()
+  assert.equal(await panel.getByText(/definition|CANCELLED/).count(), 0, 'in the owner’s words')
   assert.deepEqual(complaints, [])
 })
 
@@ -287,6 +291,76 @@ test('a time that cannot be saved is refused at its field, and the button is dis
   assert.equal(await panel.getByRole('button', { name: /^Move to/ }).isDisabled(), true)
 })
 
+test('a plan that could not be computed can be requested again', async (t) => {
+  if (skipInShortRun(t)) return
+  const { page } = await openAs(t, 'sofia', `/calendar?day=${workday(22)}`)
+  const { calendarId, name } = await book(page, workday(22))
+  await page.goto(`${service.base}/console/calendar?day=${workday(22)}&appointment=${calendarId}`)
+  const panel = page.getByRole('region', { name })
+  await panel.getByLabel('Start').first().waitFor()
+  const plans = '**/calendar/plan*'
+  await page.route(plans, (route) => route.fulfill({ status: 500, body: '{}' }))
+  await panel.getByLabel('Start').first().fill('11:30')
+  await panel.getByText('What this does to messages could not be computed').waitFor()
+  assert.equal(await panel.getByRole('button', { name: 'Move to 11:30' }).isDisabled(), true)
+  await page.unroute(plans)
+  await panel.getByRole('button', { name: 'Try again' }).click()
+  await panel.locator('[data-plan]').waitFor()
+  assert.equal(await panel.getByRole('button', { name: 'Move to 11:30' }).isEnabled(), true)
+})
+
+test('appointments of staff who were deactivated stay in the day', async (t) => {
+  if (skipInShortRun(t)) return
+  const { page } = await openAs(t, 'sofia')
+  const { professionalId } = await ask<Ids>(page, '/professional', {
+    firstName: 'Former',
+    lastName: 'Colleague',
+    locationIdList: [1],
+  })
+  const { clientId, name, locationId, reasonId, startTime } = await book(page, workday(24))
+  await ask(page, '/calendar', {
+    clientId,
+    reasonId,
+    locationId,
+    professionalId,
+    startTime: startTime + 2 * 3_600_000,
+    endTime: startTime + 3 * 3_600_000,
+  })
+  await ask(page, '/professional', { professionalId, active: false })
+  await page.goto(`${service.base}/console/calendar?day=${workday(24)}`)
+  const visits = page.getByRole('button', { name: new RegExp(name) })
+  await visits.nth(1).waitFor()
+  await page.getByTitle('Former Colleague').waitFor()
+})
+
+test('a client page begins with the next appointment and has all of them', async (t) => {
+  if (skipInShortRun(t)) return
+  const { page } = await openAs(t, 'sofia')
+  const { clientId, startTime, ...first } = await book(page, workday(30))
+  const bodies = Array.from({ length: 600 }, (_, i) => ({
+    clientId,
+    professionalId: first.professionalId,
+    reasonId: first.reasonId,
+    locationId: first.locationId,
+    startTime: startTime - (i + 60) * DAY_MS,
+    endTime: startTime - (i + 60) * DAY_MS + 3_600_000,
+  }))
+  const lines = bodies.map((body) => JSON.stringify({ kind: 'calendar', ...body })).join('\n')
+  const headers = { 'content-type': 'application/x-ndjson' }
+  const data = Buffer.from(lines)
+  const imported = await page.request.post(`${service.base}/import`, { data, headers })
+  assert.deepEqual((await imported.json()).accepted, { calendar: 600 })
+  await page.goto(`${service.base}/console/clients/${clientId}`)
+  await page.getByText('601 appointments').waitFor()
+  const card = page.locator('section', {
+    has: page.getByRole('heading', { name: 'Appointments', exact: true }),
+  })
+  const rows = card.getByRole('link')
+  assert.match((await rows.first().getAttribute('href'))!, new RegExp(workday(30)))
+  await card.getByRole('button', { name: 'Show more' }).click()
+  assert.equal(await rows.count(), 1 + 200)
+})
+
 test('clients are found while typing, regardless of accents; errors are shown at their fields', async (t) => {
   const { page, complaints } = await openAs(t, 'sofia', '/clients')
   const { name, clientId } = await book(page, workday(26))
@@ -313,11 +387,16 @@ test('clients are found while typing, regardless of accents; errors are shown at
   complaints.length = 0
   await page.getByLabel('First name').fill('Ágnes Mária')
   await page.getByLabel('Mail address').fill('agnes@example.org')
-  await page.getByLabel('Tags').fill('level: gold, vip')
+  const tags = page.getByRole('group', { name: 'Tags' })
+  await tags.getByLabel('Tag', { exact: true }).fill('level')
+  for (const value of ['gold', 'vip, since 2019']) {
+    await tags.getByLabel('Values').fill(value)
+    await tags.getByLabel('Values').press('Enter')
+  }
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByRole('heading', { name: /Ágnes Mária/, level: 1 }).waitFor()
   const saved = await ask<{ tags: object }>(page, `/client/${clientId}`)
-  assert.deepEqual(saved.tags, { level: ['gold', 'vip'] })
+  assert.deepEqual(saved.tags, { level: ['gold', 'vip, since 2019'] })
   assert.deepEqual(complaints, [])
 })
 
@@ -383,7 +462,7 @@ test('on a phone the day is a list, and an appointment opens over it', async (t)
   const { calendarId, name } = await book(page, day)
   await page.setViewportSize({ width: 360, height: 740 })
   await openDay(page, `day=${day}`)
-  await page.getByRole('button', { name: new RegExp(name) }).click()
+  await page.getByRole('button', { name: new RegExp(`^\\d+:00–.*${name}`) }).click()
   const panel = page.getByRole('dialog').getByRole('region', { name })
   await panel.getByLabel('Start').fill('12:00')
   await panel.getByRole('button', { name: 'Move to 12:00' }).click()

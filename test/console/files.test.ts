@@ -31,6 +31,21 @@ test('an unknown URL asks to sign in first', async (t) => {
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
 })
 
+test('the console can be installed as an app, with its icons', async () => {
+  const index = await (await fetch(`${service.base}/console/`)).text()
+  const path = /rel="manifest" href="([^"]+)"/.exec(index)?.[1]
+  assert.ok(path)
+  const url = new URL(path, service.base)
+  const answer = await fetch(url)
+  assert.match(answer.headers.get('content-type')!, /^application\/manifest\+json/)
+  const manifest = (await answer.json()) as { start_url: string; icons: Record<string, string>[] }
+  assert.equal(manifest.start_url, '/console/')
+  for (const { src, type } of manifest.icons) {
+    const icon = await fetch(new URL(src!, url))
+    assert.deepEqual([icon.status, icon.headers.get('content-type')?.split(';')[0]], [200, type])
+  }
+})
+
 test('the API description works offline, under the service’s own content security policy', async (t) => {
   if (skipInShortRun(t)) return
   const { page, complaints } = await openPage(t)

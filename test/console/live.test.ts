@@ -29,7 +29,9 @@ async function get(page: Page, path: string) {
 }
 
 test('a change by the API appears on an open page without a reload', async (t) => {
-  const { page } = await openAs(t, 'sofia', '/activity')
+  const { page } = await openAs(t, 'sofia', '/settings/account')
+  await page.clock.install()
+  await page.goto(new URL('/console/activity', page.url()).href)
   await page.getByText('Live', { exact: true }).waitFor()
   const { items } = await get(page, '/eventTriggers?status=SCHEDULED&order=newest&limit=1')
   const [{ eventTriggerId }] = items
@@ -40,10 +42,15 @@ test('a change by the API appears on an open page without a reload', async (t) =
   const tab = page.getByRole('link', { name: `Cancelled ${before}`, exact: true })
   await tab.waitFor()
 
+  // The page's clock passes 10 ms at a time from here on: its poll after a minute never comes.
+  await page.clock.pauseAt(Date.now() + 1_000)
   await post(page, `/eventTriggers/${eventTriggerId}/cancel`, {})
-  // Sooner than the poll after a minute.
   const after = page.getByRole('link', { name: `Cancelled ${before + 1}`, exact: true })
-  await after.waitFor({ timeout: 50_000 })
+  await until(async () => {
+    await page.clock.runFor(10)
+    return after.isVisible()
+  })
+  await page.clock.resume()
   await rows.first().waitFor()
 })
 
@@ -262,6 +269,8 @@ test('a slow answer shows grey bars after 150 ms, and old data stays while new d
   const bars = page.locator('.skeleton')
   await page.clock.runFor(160)
   await bars.first().waitFor()
+  // The bar above the page that says that mail is only captured.
+  await page.locator('[data-mail]').waitFor()
   const topOf = async (locator: Locator) => Math.round((await locator.boundingBox())!.y)
   const top = await topOf(page.locator('[aria-busy]'))
   slow.resolve()
@@ -293,6 +302,7 @@ test('a page whose files cannot be loaded shows an error and a button to load it
   const openAutomations = (page: Page) =>
     page.getByRole('link', { name: 'Automations' }).first().click()
   const { page: other } = await openAs(t, 'sofia', '/settings/account')
+  await heading(other, 'Your account')
   const files = new Set<string>()
   other.on('request', (request) => {
     if (request.url().endsWith('.js')) files.add(request.url())
@@ -301,6 +311,7 @@ test('a page whose files cannot be loaded shows an error and a button to load it
   await heading(other, 'Automations')
 
   const { page } = await openAs(t, 'sofia', '/settings/account')
+  await heading(page, 'Your account')
   const isOfThatPage = (url: URL) => files.has(url.href)
   await page.route(isOfThatPage, (route) => route.abort())
   await openAutomations(page)
@@ -333,4 +344,23 @@ test('a page that is opened without a connection says so inside the console, and
   await page.context().setOffline(false)
   await heading(page, 'Automations')
   assert.equal(await page.evaluate('globalThis.isSameDocument'), true, 'the console was reloaded')
+})
+
+test('the palette finds the pages of the settings and the pause by other words', async (t) => {
+  const { page, complaints } = await openAs(t, 'sofia', '/settings/account')
+  await heading(page, 'Your account')
+  for (const [typed, found] of [
+    ['csv', 'Import'],
+    ['people', 'People and roles'],
+    ['team', 'People and roles'],
+    ['pause', 'Pause all mail'],
+    ['api key', 'API keys'],
+  ] as const) {
+    await page.keyboard.press('Control+k')
+    await page.getByRole('textbox', { name: 'Go to or do …' }).fill(typed)
+    await page.locator('[data-action]', { hasText: found }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('textbox', { name: 'Go to or do …' }).waitFor({ state: 'detached' })
+  }
+  assert.deepEqual(complaints, [])
 })

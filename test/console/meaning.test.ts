@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { previewAddress } from '../../console/api/automation.ts'
 import { toCsv } from '../../console/messages/csv.ts'
 import { meaningOf, resultOf } from '../../console/messages/meaning.ts'
 import { enPages as en } from '../../console/texts/en-pages.ts'
@@ -67,4 +68,15 @@ test('a CSV file quotes special characters, and no cell is a formula', () => {
       '7,"\'=HYPERLINK(""http://evil.example"")"\r\n' +
       ',"\'@SUM(A1)\nnext"\r\n',
   )
+})
+
+test('a preview is the version that the client gets, unless staff or the business get the mail', () => {
+  const versionFor = (recipient?: 'client' | 'staff' | 'business' | 'template' | null) => {
+    const address = previewAddress(3, { objectType: 'CALENDAR', objectId: 7 }, recipient)
+    return new URLSearchParams(address.split('?')[1]).get('version')
+  }
+  for (const recipient of ['client', 'template', null, undefined] as const)
+    assert.equal(versionFor(recipient), 'sent')
+  for (const recipient of ['staff', 'business'] as const)
+    assert.equal(versionFor(recipient), 'this')
 })

@@ -46,11 +46,13 @@ const OTHER_PAGES = [
   '/settings/services',
   '/settings/statuses',
   '/settings/people',
+  '/inbox',
   '/settings/keys',
   '/settings/mail',
   '/settings/suppressions',
   '/settings/audit',
   '/settings/account',
+  '/settings/feeds',
 ]
 
 // The first tests, because the others change what the pages show.
@@ -110,7 +112,12 @@ test('Today shows the day, the next messages and the health of the service', asy
   await page.getByRole('img', { name: 'Messages of the day by hour' }).waitFor()
   await page.getByRole('heading', { name: 'Next' }).waitFor()
   await page.getByText('nothing is overdue').waitFor()
-  await page.getByText('Captured: no mail is sent until a mail server is configured.').waitFor()
+  const bar = page.getByText('No mail leaves: every mail stays here until a mail server is set up.')
+  await bar.waitFor()
+  await page.getByText('engine · database').waitFor()
+  await page.getByRole('link', { name: 'Reports' }).first().click()
+  await heading(page, 'Reports')
+  assert.equal(await bar.count(), 1, 'the bar is on every page')
   assert.deepEqual(complaints, [])
 })
 
@@ -158,12 +165,23 @@ test('Automations are sentences, and can be found and switched off and on', asyn
   await page.getByLabel('Find a sentence').fill('two days')
   await page.getByRole('switch').nth(1).waitFor({ state: 'detached' })
 
+  // One click does nothing yet: the window says how many reminders it would cancel.
   await onOff.click({ force: true })
+  const asking = page.getByRole('dialog', { name: 'Switch this automation off?' })
+  await asking.getByRole('button', { name: /^Switch off: cancel \d+$/ }).waitFor()
+  await asking.getByRole('button', { name: 'Leave it as it is' }).click()
+  assert.equal(await onOff.isChecked(), true)
+  await onOff.click({ force: true })
+  await asking.getByRole('button', { name: /^Switch off: cancel \d+$/ }).click()
   await page.getByText('switched off').waitFor()
   await page.reload()
   await page.getByText('switched off').waitFor()
   assert.equal(await onOff.isChecked(), false)
   await onOff.click({ force: true })
+  await page
+    .getByRole('dialog')
+    .getByRole('button', { name: /^Switch on/ })
+    .click()
   await page.getByText('switched off').waitFor({ state: 'detached' })
   assert.deepEqual(complaints, [])
 })
@@ -324,10 +342,14 @@ test('J and K move in the lists of clients, automations and templates, and Enter
 
   for (const path of ['/automations', '/templates']) {
     await page.goto(`${service.base}/console${path}`)
-    await links.nth(1).waitFor()
+    const second = page
+      .locator('#page .list-row')
+      .filter({ has: page.locator('a') })
+      .nth(1)
+    await second.waitFor()
     await page.keyboard.press('j')
     await page.keyboard.press('j')
-    assert.equal(await focusedLink(page), await links.nth(1).innerText())
+    assert.equal(await focusedLink(page), await second.locator('a').first().innerText())
   }
   assert.deepEqual(complaints, [])
 })
@@ -362,7 +384,13 @@ test('Today shows mails that wait for approval, and an owner sends or cancels th
   await page.getByText('3 mails wait for approval').waitFor()
   await page.getByText('the key test sent them before their time.').waitFor()
   await assertAccessible(page)
-  await page.getByRole('button', { name: 'Send 3 mails' }).click()
+  await page.getByRole('button', { name: 'See the list and decide' }).click()
+  const list = page.getByRole('dialog', { name: 'Mails that wait for a decision' })
+  await list.getByRole('listitem').nth(2).waitFor()
+  assert.equal(await list.getByRole('listitem').count(), 3)
+  await assertAccessible(page)
+  await keepScreenshot(page, 'approval')
+  await list.getByRole('button', { name: 'Send 3 mails' }).click()
   await page.getByText('Sending 3 mails').waitFor()
   assert.equal(await statusOf(first), 'WAITING')
   await page.clock.fastForward(6_500)
@@ -373,7 +401,8 @@ test('Today shows mails that wait for approval, and an owner sends or cancels th
   const second = await fireTooMany(2)
   await page.reload()
   await page.getByText('2 mails wait for approval').waitFor()
-  await page.getByRole('button', { name: 'Cancel them' }).click()
+  await page.getByRole('button', { name: 'See the list and decide' }).click()
+  await list.getByRole('button', { name: 'Cancel them' }).click()
   await page.clock.fastForward(6_500)
   await page.getByText('2 mails wait for approval').waitFor({ state: 'detached' })
   assert.equal(await statusOf(second), 'CANCELLED')
@@ -405,8 +434,11 @@ test('messages sent in bulk above the limit say that they wait for approval', as
 test('mail is paused in the settings, Today shows why, and it is resumed there', async (t) => {
   if (skipInShortRun(t)) return
   const { page, complaints } = await openAs(t, 'sofia', '/settings/business')
-  await page.getByLabel('Why (optional)').fill('wrong prices in the template')
   await page.getByRole('button', { name: 'Pause all mail' }).click()
+  const asking = page.getByRole('dialog', { name: 'Pause all mail?' })
+  await asking.getByText(/of the rest of today|for the rest of today/).waitFor()
+  await asking.getByLabel('Why (optional)').fill('wrong prices in the template')
+  await asking.getByRole('button', { name: 'Pause all mail' }).click()
   await page.getByRole('heading', { name: 'Mail is paused' }).waitFor()
   const { mailPaused, mailPausedReason } = await call('GET', `/business/${businessId}`)
   assert.deepEqual([mailPaused, mailPausedReason], [true, 'wrong prices in the template'])
@@ -418,6 +450,9 @@ test('mail is paused in the settings, Today shows why, and it is resumed there',
   await page.goto(`${service.base}/console/`)
   await page.getByText('wrong prices in the template').first().waitFor()
   await page.getByRole('button', { name: 'Resume mail' }).click()
+  const resuming = page.getByRole('dialog', { name: 'Resume mail?' })
+  await resuming.getByText(/sent now/).waitFor()
+  await resuming.getByRole('button', { name: 'Resume mail' }).click()
   await page.getByText('Mail is paused').waitFor({ state: 'detached' })
   assert.equal((await call('GET', `/business/${businessId}`)).mailPaused, false)
   assert.deepEqual(complaints, [])

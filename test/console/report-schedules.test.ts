@@ -36,7 +36,7 @@ const panelOf = (page: Page) =>
 const save = (page: Page) => dialogOf(page).getByRole('button', { name: 'Save' }).click()
 
 async function addPerson(page: Page, name: string) {
-  await dialogOf(page).getByRole('combobox', { name: 'To' }).fill(name)
+  await dialogOf(page).getByRole('combobox', { name: 'To', exact: true }).fill(name)
   await page.getByRole('option', { name: new RegExp(`^${name}`) }).click()
   await page.keyboard.press('Escape')
 }
@@ -111,20 +111,47 @@ test('an owner has a report mailed every week, with the filters of its page, cha
   assert.deepEqual(complaints, [])
 })
 
+test('a schedule also goes to an address, skips empty reports, and is paused', async (t) => {
+  const { page, complaints } = await openAs(t, 'sofia', '/reports/102')
+  await page.getByRole('button', { name: 'Mail regularly' }).click()
+  const dialog = dialogOf(page)
+  await dialog.getByLabel('Also to addresses without a login').fill('books@accountant.example')
+  await page.keyboard.press('Enter')
+  await dialog.getByLabel('No mail if nothing happened').check()
+  await dialog.getByLabel('Paused').check()
+  await assertAccessible(page)
+  await save(page)
+  await page.getByText(/^“Appointment summary” is mailed every Monday/).waitFor()
+  assert.partialDeepStrictEqual(await listSchedules(), [
+    {
+      addressList: ['books@accountant.example'],
+      skipIfEmpty: true,
+      paused: true,
+      linkUserId: userIdOf('sofia'),
+    },
+  ])
+  await page.getByRole('link', { name: 'Reports' }).first().click()
+  const line = panelOf(page).getByRole('listitem')
+  await line.getByText('to sofia, books@accountant.example').waitFor()
+  await line.getByText('Paused').waitFor()
+  await deleteAll(page)
+  assert.deepEqual(complaints, [])
+})
+
 test('the faults of a schedule are shown at its fields', async (t) => {
   if (skipInShortRun(t)) return
   const { page } = await openAs(t, 'sofia', '/reports/102')
   await page.getByRole('button', { name: 'Mail regularly' }).click()
   const dialog = dialogOf(page)
   // People without an address are not offered.
-  await dialog.getByRole('combobox', { name: 'To' }).fill('rita')
+  await dialog.getByRole('combobox', { name: 'To', exact: true }).fill('rita')
   await page.getByText('No person with an email address has this name.').waitFor()
-  await dialog.getByRole('combobox', { name: 'To' }).fill('')
+  await dialog.getByRole('combobox', { name: 'To', exact: true }).fill('')
   await addPerson(page, 'stella')
   await save(page)
   await dialog.getByText(/stella may not see this report/).waitFor()
-  await dialog.getByRole('combobox', { name: 'To' }).press('Backspace')
-  await dialog.getByRole('combobox', { name: 'To' }).press('Backspace')
+  await dialog.getByRole('combobox', { name: 'To', exact: true }).press('Backspace')
+  await dialog.getByRole('combobox', { name: 'To', exact: true }).press('Backspace')
   await page.keyboard.press('Escape')
   await save(page)
   await dialog.getByText('is required').waitFor()

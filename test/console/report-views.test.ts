@@ -164,3 +164,49 @@ test('views follow WCAG 2.2 AA, have a dark page, and fit a phone', async (t) =>
   await assertAccessible(page)
   assert.deepEqual(complaints, [])
 })
+
+test('a file is shared by a link that needs no sign-in, until sharing it is ended', async (t) => {
+  const { page, complaints } = await openAs(t, 'sofia', '/reports/102?period=thisMonth')
+  await page.getByRole('button', { name: 'Share', exact: true }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('combobox', { name: 'Format' }).click()
+  await page.getByRole('option', { name: 'CSV' }).click()
+  await keepScreenshot(page, 'report-share')
+  await dialog.getByRole('button', { name: 'Create the link' }).click()
+  const url = await dialog.getByTestId('link').innerText()
+  const open = () => fetch(service.base + new URL(url).pathname)
+  const opened = await open()
+  assert.deepEqual(
+    [opened.status, opened.headers.get('content-type')?.split(';')[0]],
+    [200, 'text/csv'],
+  )
+
+  await goTo(page, '/reports')
+  const panel = page.locator('section', {
+    has: page.getByRole('heading', { name: 'Shared files' }),
+  })
+  await panel.getByText('Appointment summary').waitFor()
+  await waitUntilLoaded(page)
+  await assertAccessible(page, ['light'])
+  await panel.getByRole('button', { name: /^End sharing/ }).click()
+  await page.getByRole('button', { name: 'End sharing it' }).click()
+  await panel.getByText('No file is shared.').waitFor()
+  assert.equal((await open()).status, 410)
+  assert.deepEqual(complaints, [])
+
+  const { page: other } = await openAs(t, 'rita', '/reports/102')
+  await other.getByRole('button', { name: 'PDF' }).waitFor()
+  assert.equal(await other.getByRole('button', { name: 'Share', exact: true }).count(), 0)
+})
+
+test('a page that the role may not open says so, also if its address is typed', async (t) => {
+  const { page, complaints } = await openAs(t, 'rita', '/reports')
+  for (const path of ['/settings/people', '/automations/new', '/calendar', '/import']) {
+    await goTo(page, path)
+    await page.getByText('Your role may not open this page').waitFor()
+  }
+  await assertAccessible(page, ['light'])
+  await page.getByRole('link', { name: 'Go to your first page' }).click()
+  await page.getByRole('heading', { name: 'Reports', level: 1 }).waitFor()
+  assert.deepEqual(complaints, [])
+})

@@ -19,7 +19,7 @@ import { isFull, proofSeed, randomFrom, type Random } from './random.ts'
  * Clients answer by the links in their mails while the business moves, cancels or reassigns the
  * appointment. An answer may change it only if time, client and status have not changed since the mail.
  */
-const RACES = isFull ? 10_000 : 200
+const RACES = isFull ? 10_000 : 100
 /** Two transactions each: as many as the database has connections. */
 const AT_ONCE = 5
 const HOUR = 3_600_000
@@ -35,10 +35,10 @@ test('no answer by a link changes an appointment that was moved, cancelled or gi
 })
 
 test('an answer that is checked before the lock changes an appointment that was changed meanwhile', async (t) => {
-  const { stale } = await race(t, 5_000, async (db, question, saving) => {
+  const { stale } = await race(t, 5_000, async (db, question, _, saving) => {
     const page = await readAnswer(db, question, saving.now)
     if (page.state !== 'ASKS') return page
-    const body = { calendarId: question.calendarId, status: STATUS_OF[question.answer] }
+    const body = { calendarId: question.objectId, status: STATUS_OF[question.answer] }
     const author = { ...saving, businessId: question.businessId, user: CLIENT_USER }
     await db.transaction((tx) => saveObject(tx, calendar, body, author))
     return { ...page, state: 'DONE' }
@@ -46,7 +46,8 @@ test('an answer that is checked before the lock changes an appointment that was 
   assert.ok(stale.length > 0)
 })
 
-const STATUS_OF = { confirm: 'CONFIRMED', cancel: 'CANCELLED' }
+const STATUS_OF = { confirm: 'CONFIRMED', cancel: 'CANCELLED', sign: '' }
+const NOTHING_ELSE = { note: null, name: null, isUndo: false }
 
 type Click = typeof saveAnswer
 type World = Awaited<ReturnType<typeof startWorld>>
@@ -91,7 +92,8 @@ async function raceOnce(
     const question: Question = {
       answer: random.pick(['confirm', 'cancel'] as const),
       businessId,
-      calendarId,
+      objectType: 'CALENDAR',
+      objectId: calendarId,
       clientId: ids.clientId,
       toAddress: 'anna@example.org',
       startTime: Temporal.Instant.fromEpochMilliseconds(startTime),
@@ -103,7 +105,7 @@ async function raceOnce(
       { clientId: otherClientId },
     ])
     const answerIt = async () => {
-      const { state } = await click(asClient, question, { settings, now })
+      const { state } = await click(asClient, question, NOTHING_ELSE, { settings, now })
       states.set(calendarId, state)
     }
     const changeIt = () =>

@@ -8,12 +8,12 @@ import { insertDueReminders } from '../support/due-reminders.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 import { rewriting, withoutFairShare } from './without-guards.ts'
-import { isFull } from './random.ts'
+import { EMPTY_QUEUES_MS, isFull } from './random.ts'
 import { assertWithin } from '../support/within.ts'
 import { capturing } from '../support/capturing-engine.ts'
 
 /** All are due within one second. Nine of ten are of one business, and due before the others. */
-const DUE = isFull ? 50_000 : 10_000
+const DUE = isFull ? 50_000 : 4_000
 const BUSINESSES = 50
 const MAX_LATE_MS = 5_000
 /** A share of all triggers: businesses that wait for the burst fire last. */
@@ -69,7 +69,10 @@ async function fireBurst(t: TestContext, rewrite = (statement: Sql) => statement
     },
   })
   const stopped = engine.run(stopping.signal)
-  await until(async () => errors.length > 0 || (await openTriggers(database)) === 0)
+  await until(
+    async () => errors.length > 0 || (await openTriggers(database)) === 0,
+    EMPTY_QUEUES_MS,
+  )
   stopping.abort()
   await stopped
   assert.deepEqual(errors, [])

@@ -8,7 +8,7 @@ import { delayConnections } from '../support/delaying-proxy.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { startService } from '../support/service.ts'
 import { until } from '../support/until.ts'
-import { isFull } from './random.ts'
+import { EMPTY_QUEUES_MS, isFull } from './random.ts'
 
 /**
  * Two real nodes reach the database through a proxy that delays every new connection. A mail server
@@ -67,7 +67,7 @@ async function measure(t: TestContext, mails: number, environment: Record<string
       for (const { bytes, at } of server.taken.splice(0)) arrivedAt.set(messageIdOf(bytes), at)
       return arrivedAt.size >= mails
     },
-    mails * 100 + 120_000,
+    mails * 100 + EMPTY_QUEUES_MS,
   )
   await Promise.all(nodes.map((node) => node.stop()))
   const rows = await database.engine.query<{ messageId: string; dueAt: Temporal.Instant }>(sql`

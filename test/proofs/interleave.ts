@@ -1,14 +1,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Database, Db } from '../../src/database/database.ts'
-import { isDatabaseAway } from '../../src/database/postgres-errors.ts'
+import { ConnectionError, isDatabaseAway } from '../../src/database/postgres-errors.ts'
 import { sql, type Sql } from '../../src/database/sql.ts'
 import type { Random } from './random.ts'
 
 /** A crashed process looks like a lost connection to the code that runs in it. */
-export class Crash extends Error {
+export class Crash extends ConnectionError {
   constructor() {
-    super('Connection terminated: this process is dead')
+    super(new Error('Connection terminated: this process is dead'))
   }
 }
 

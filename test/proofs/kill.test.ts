@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import path from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openEmbedded } from '../../src/database/embedded.ts'
@@ -12,7 +13,8 @@ import { asOwner } from '../support/owner.ts'
 import { startService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 import { account, countOpen } from './account.ts'
-import { isFull, proofSeed, randomFrom } from './random.ts'
+import { openClinic } from './clinic.ts'
+import { EMPTY_QUEUES_MS, isFull, proofSeed, randomFrom } from './random.ts'
 
 /**
  * The service and its database are killed many times while clients book. Every booking that was answered
@@ -30,19 +32,21 @@ test('kill -9 of the service or its database loses nothing and repeats nothing',
     ADMIN_API_KEY,
     LEASE_SECONDS: '1',
     RATE_LIMIT: '100000/s,100000',
-    LOG_LEVEL: 'fatal',
+    LOG_LEVEL: 'warn',
   }
   const random = randomFrom(proofSeed(t))
   let service = await startService(t, settings)
-  const clinic = await openClinic(service.base)
+  const clinic = await openClinic(service.base, ADMIN_API_KEY)
 
   const acknowledged: string[] = []
+  const answers: Record<number, number> = {}
   let inDoubt = 0
   let isOver = false
   const call = async (caller: number) => {
     for (let n = 0; !isOver; n += 1) {
       const externalId = `${caller}-${n}`
       const status = await clinic.book(service.base, externalId).catch(() => 0)
+      answers[status] = (answers[status] ?? 0) + 1
       if (status === 201) acknowledged.push(externalId)
       else {
         inDoubt += 1
@@ -55,7 +59,11 @@ test('kill -9 of the service or its database loses nothing and repeats nothing',
   const kills = { service: 0, database: 0 }
   while (kills.service + kills.database < KILLS || acknowledged.length * 2 < MIN_TRIGGERS) {
     const seen = acknowledged.length
-    await until(() => acknowledged.length > seen + 5)
+    const before = { ...answers }
+    await until(() => acknowledged.length > seen + 5, EMPTY_QUEUES_MS).catch((error) => {
+      t.diagnostic(describe({ kills, before, answers, DATA_DIR, log: service.output() }))
+      throw error
+    })
     await sleep(random.below(400))
     if (random.chance(0.3)) {
       if (killDatabase(DATA_DIR)) kills.database += 1
@@ -71,7 +79,7 @@ test('kill -9 of the service or its database loses nothing and repeats nothing',
 
   const server = await openEmbedded(DATA_DIR, 'command')
   const database = openDatabase({ url: server.url, connections: 2 })
-  await until(async () => (await countOpen(database.engine)) === 0)
+  await until(async () => (await countOpen(database.engine)) === 0, EMPTY_QUEUES_MS)
   const sums = await account(database.engine)
   const kept = await database.engine.query<{ id: string }>(
     sql`select external_id as id from calendar`,
@@ -119,6 +127,15 @@ test('these proofs find a mail that is lost and one that is sent twice', async (
   assert.equal(faults.filter((fault) => fault.startsWith('completed without a mail')).length, 2)
 })
 
+/** What the service and its database say when no booking is accepted any more. */
+function describe(state: { DATA_DIR: string; log: string } & Record<string, unknown>) {
+  const { DATA_DIR, log, ...sums } = state
+  const folder = path.join(DATA_DIR, 'postgres')
+  const text = (file: string) => (existsSync(file) ? readFileSync(file, 'utf8').slice(-3_000) : '')
+  const pid = text(path.join(folder, 'postmaster.pid'))
+  return `${JSON.stringify(sums)}\n${log.slice(-3_000)}\n${text(`${folder}.log`)}\n${pid}`
+}
+
 /** Kills the database; false if it has not started again since the last kill. */
 function killDatabase(dataDir: string) {
   try {
@@ -128,64 +145,4 @@ function killDatabase(dataDir: string) {
     if (/ESRCH|ENOENT/.test((error as NodeJS.ErrnoException).code ?? '')) return false
     throw error
   }
-}
-
-/** A business with a confirmation of every booking and a reminder that is due 1.5 s later. */
-async function openClinic(base: string) {
-  const post = async (key: string, path: string, body: object) => {
-    const answer = await fetch(new URL(path, base), {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    })
-    if (!answer.ok) throw new Error(`POST ${path}: ${answer.status} ${await answer.text()}`)
-    return (await answer.json()) as Record<string, never>
-  }
-  const { businessId } = await post(ADMIN_API_KEY, '/business', {
-    name: 'Praxis',
-    timeZone: 'Europe/Zurich',
-  })
-  const { key } = await post(ADMIN_API_KEY, `/business/${businessId}/apiKey`, { name: 'proof' })
-  const save = (path: string, body: object) => post(key!, path, body)
-  const { locationId } = await save('/location', { name: 'Altstadt' })
-  const { professionalId } = await save('/professional', { firstName: 'Elena', lastName: 'García' })
-  const { reasonId } = await save('/reason', { name: 'Consultation' })
-  const { clientId } = await save('/client', {
-    firstName: 'Anna',
-    lastName: 'Müller',
-    emailAddress: 'anna@example.org',
-  })
-  const { emailTemplateId } = await save('/emailTemplate', {
-    templateName: 'Reminder',
-    subject: 'See you',
-    emailBody: '<p>%APPT_START_TIME%</p>',
-  })
-  const eventActions = [{ actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }]
-  const shared = {
-    active: true,
-    businessId,
-    objectType: 'CALENDAR',
-    triggerMinutes: 0,
-    eventActions,
-  }
-  await save('/eventDefinition', { ...shared, triggerHours: 0, eventType: { eventTypeId: 1 } })
-  await save('/eventDefinition', {
-    ...shared,
-    triggerHours: -24,
-    latePolicy: 'SEND',
-    eventType: { eventTypeId: 3 },
-  })
-  const ids = { locationId, professionalId, reasonId, clientId }
-  const book = async (at: string, externalId: string) => {
-    const startTime = Date.now() + 24 * 3_600_000 + 1_500
-    const answer = await fetch(new URL('/calendar', at), {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ ...ids, externalId, startTime, endTime: startTime + 1_800_000 }),
-      signal: AbortSignal.timeout(15_000),
-    })
-    await answer.arrayBuffer()
-    return answer.status
-  }
-  return { book }
 }

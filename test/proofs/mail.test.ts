@@ -6,7 +6,7 @@ import { startMailServer } from '../support/mail-server.ts'
 import { startOpenSmtpd } from '../support/opensmtpd.ts'
 import { startService } from '../support/service.ts'
 import { until } from '../support/until.ts'
-import { isFull, proofSeed, randomFrom } from './random.ts'
+import { EMPTY_QUEUES_MS, isFull, proofSeed, randomFrom } from './random.ts'
 
 /**
  * Real processes are killed while they send; `npm run proof:mail` kills 50 of them. Every mail of every
@@ -57,7 +57,7 @@ async function killSenders(t: TestContext, kills: number, server: Receiver) {
     const worker = await startService(t, { ...settings, ROLE: 'worker' })
     await business.book(BOOKINGS)
     const wanted = server.accepted() + 1 + random.below(BOOKINGS)
-    await until(() => server.accepted() >= wanted)
+    await until(() => server.accepted() >= wanted, EMPTY_QUEUES_MS)
     // At any point of the SMTP dialogue, also at its end.
     await new Promise((resolve) => setTimeout(resolve, random.below(30)))
     await worker.stop('SIGKILL')
@@ -75,7 +75,7 @@ async function killSenders(t: TestContext, kills: number, server: Receiver) {
     if (!isFull)
       await db.query(sql`update email_queue set next_attempt_time = now() where worker is null`)
     return (await unfinished()) === 0
-  })
+  }, EMPTY_QUEUES_MS)
 
   const rows = await db.query<{ messageId: string; status: string; replies: string[] }>(sql`
     select message_id as "messageId", status,

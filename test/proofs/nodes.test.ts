@@ -16,7 +16,7 @@ import { asOwner } from '../support/owner.ts'
 import { startService } from '../support/service.ts'
 import { assertWithin } from '../support/within.ts'
 import { account, countOpen } from './account.ts'
-import { isFull } from './random.ts'
+import { EMPTY_QUEUES_MS, isFull } from './random.ts'
 
 /** Real processes on one database. Each in turn is frozen until its lease has expired, then resumed. */
 const NODES = 4
@@ -34,12 +34,19 @@ test('four nodes fire every trigger once while one is frozen past its lease and 
   assert.equal(sums.mails, sums.triggers)
 })
 
-test('without the lease check a resumed node fires triggers again that others have fired', async (t) => {
-  const sums = await freezeInTurn(t, {
-    NODE_OPTIONS: `--import ${path.join(import.meta.dirname, 'without-lease-check.ts')}`,
-  })
-  assert.notDeepEqual(sums.faults, [])
-})
+/** On a busy machine the others may be too slow to fire what the frozen node holds. */
+const needsIdleMachine = { skip: !isFull && 'only in the full proof, on an idle machine' }
+
+test(
+  'without the lease check a resumed node fires triggers again that others have fired',
+  needsIdleMachine,
+  async (t) => {
+    const sums = await freezeInTurn(t, {
+      NODE_OPTIONS: `--import ${path.join(import.meta.dirname, 'without-lease-check.ts')}`,
+    })
+    assert.notDeepEqual(sums.faults, [])
+  },
+)
 
 test('another node fires the trigger that a killed node had claimed', async (t) => {
   await killInTurn(t, { kills: TAKEOVERS, planned: 0 })
@@ -77,7 +84,7 @@ async function killInTurn(t: TestContext, { kills, planned }: { kills: number; p
     const before = await leaseUntil()
     await until(async () => (await leaseUntil()) !== before)
     process.kill(-holder.pid, 'SIGKILL')
-    const takenOver = until(async () => !(await isOpen(database, held.calendarId)))
+    const takenOver = until(async () => !(await isOpen(database, held.calendarId)), EMPTY_QUEUES_MS)
     await holder.ended
     await held.release()
     took.push(Math.round(await takenOver))
@@ -175,13 +182,18 @@ async function freezeInTurn(t: TestContext, environment: Record<string, string> 
       ? freezes >= MAX_FREEZES || (await account(database.engine)).faults.length > 0
       : freezes >= FREEZES
   for (; !(await isEnough()); freezes += 1) {
+    // It needs work while a node is frozen, also on a machine that is slow to freeze it.
+    if (isMutant && freezes > 0) await addWork(url, business!)
     const held = await holdOne(url, business!)
     const frozen = await freezeUntilTakenOver(database, nodes, held.calendarId)
     await held.release()
     process.kill(-frozen.pid, 'SIGCONT')
-    await until(async () => (await claimOf(database, held.calendarId)) === undefined)
+    await until(
+      async () => (await claimOf(database, held.calendarId)) === undefined,
+      EMPTY_QUEUES_MS,
+    )
   }
-  await until(async () => (await countOpen(database.engine)) === 0, 600_000)
+  if (!isMutant) await until(async () => (await countOpen(database.engine)) === 0, EMPTY_QUEUES_MS)
   await Promise.all(nodes.map((node) => node.stop()))
   const sums = await account(database.engine)
   t.diagnostic(
@@ -189,6 +201,14 @@ async function freezeInTurn(t: TestContext, environment: Record<string, string> 
       `${sums.faults.length} faults`,
   )
   return { ...sums, freezes }
+}
+
+async function addWork(url: string, business: BusinessWithReminders) {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  const dueFrom = Temporal.Now.instant().add({ seconds: 1 })
+  await insertAppointments(client, business, { count: 2_000, dueFrom, spreadMs: 8_000 })
+  await client.end()
 }
 
 /** Books an appointment and locks it: the worker that claims its reminder stops before its work. */
@@ -222,7 +242,7 @@ async function holdOne(url: string, business: BusinessWithReminders) {
 /** Freezes the nodes in turn until another worker has taken over the trigger; returns the frozen node. */
 async function freezeUntilTakenOver(database: Database, nodes: Node[], calendarId: number) {
   const claim = () => claimOf(database, calendarId)
-  await until(async () => (await claim())?.worker != null, 600_000)
+  await until(async () => (await claim())?.worker != null, EMPTY_QUEUES_MS)
   for (;;) {
     for (const node of nodes) {
       process.kill(-node.pid, 'SIGSTOP')
@@ -231,7 +251,7 @@ async function freezeUntilTakenOver(database: Database, nodes: Node[], calendarI
       await until(async () => {
         after = await claim()
         return after?.worker != null && after.leaseUntil !== before?.leaseUntil
-      }, 600_000)
+      }, EMPTY_QUEUES_MS)
       if (after?.worker !== before?.worker) return node
       process.kill(-node.pid, 'SIGCONT')
     }

@@ -18,7 +18,7 @@ import { stepsOf } from '../support/engine-steps.ts'
  * Reminders fire while their appointments are moved or cancelled and their definition is switched off.
  * A change counts the earlier mails under its lock. There must be no later ones.
  */
-const RACES = isFull ? 10_000 : 300
+const RACES = isFull ? 10_000 : 120
 const AT_ONCE = 25
 /** About as many statements as two nodes send in a round. */
 const MAX_STATEMENTS = 60

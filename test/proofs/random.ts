@@ -22,6 +22,9 @@ export type Random = ReturnType<typeof randomFrom>
 /** `npm run proof:…` runs the whole proof; `npm test` as much of it as its time allows. */
 export const isFull = process.env.PROOF === 'full'
 
+/** How long services may take to empty their queues: a killed node holds its claims for a lease. */
+export const EMPTY_QUEUES_MS = isFull ? 600_000 : 60_000
+
 /** `npm test` must give the same result every time; only a full proof chooses a new seed. */
 const FIXED_SEED = 20_261_116
 

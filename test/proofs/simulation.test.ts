@@ -63,7 +63,7 @@ async function simulate(
 const PRINT_EVERY = 500
 const SUMMED = ['steps', 'crashes', 'frozen', 'triggers', 'mails', 'givenUp'] as const
 
-const RUNS = isFull ? Number(process.env.PROOF_RUNS ?? 100_000) : 60
+const RUNS = isFull ? Number(process.env.PROOF_RUNS ?? 100_000) : 25
 
 test('no simulated run of bookings, edits, crashes and clock jumps breaks a promise', async (t) => {
   const processes = isFull ? availableParallelism() : 1
@@ -104,21 +104,21 @@ type Guard = { name: string; seed: number; without: string[]; mutation: Mutation
 const GUARDS: Guard[] = [
   {
     name: 'the lease is checked before anything is written',
-    seed: 2_123_826_455,
+    seed: 2_123_826_459,
     without: [],
     mutation: { rewrite: rewriting(withoutLeaseCheck), freezing: 0.9, firing: 0.5 },
     failure: /unexpected error|twice|mails instead|not wanted|lost/,
   },
   {
     name: 'finished triggers do not change',
-    seed: 1_908_245_658,
+    seed: 1_908_245_660,
     without: ['drop trigger check_references on email', 'drop index email_once'],
     mutation: { rewrite: rewriting(withoutLeaseCheck), freezing: 0.9, firing: 0.5 },
     failure: /twice|mails instead|not wanted|lost/,
   },
   {
     name: 'a reminder is planned once',
-    seed: 1_447_168_838,
+    seed: 1_447_168_856,
     without: [
       'drop index event_trigger_once_per_anchor',
       'drop index pending_trigger_of_definition',

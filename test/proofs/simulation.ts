@@ -11,7 +11,7 @@ import { CaptureMailer } from '../../src/email/capture.ts'
 import { findDefinition, markPlanned } from '../../src/store/event-definitions.ts'
 import { checkHtmlOf } from '../../src/scheduling/email-templates.ts'
 import { saveObject } from '../../src/scheduling/save.ts'
-import { SharedSaves } from '../../src/scheduling/save-together.ts'
+import { SharedSaves } from '../../src/scheduling/shared-saves.ts'
 import { SettingsCache } from '../../src/store/settings.ts'
 import type { Lifetime } from '../support/clean-up.ts'
 import { cloneDatabase } from '../support/database.ts'
@@ -95,6 +95,7 @@ const SETTINGS = {
   jit: 'off',
   // No timeout may end a statement on a busy machine, or a transaction that the simulation pauses.
   statement_timeout: '1h',
+  lock_timeout: '0',
   idle_in_transaction_session_timeout: '1h',
 }
 
@@ -304,6 +305,7 @@ class SimulatedRun {
       clock,
       random: (size) => Buffer.from(Array.from({ length: size }, () => this.#random.below(256))),
       leaseSeconds: LEASE_SECONDS,
+      maxLockWaitMs: 0,
       mailer: new CaptureMailer(),
       captures: true,
       mailFrom: { name: 'Bellwether', address: 'no-reply@localhost' },
@@ -508,7 +510,7 @@ class SimulatedRun {
       emailTemplateId,
       recipient: { value },
     }))
-    return { ...bodyOf(businessId, { ...form, active: true }), eventActions }
+    return { ...bodyOf(businessId, { ...form, active: true }), allowPast: true, eventActions }
   }
 
   async #saveDefinition(database: Database, body: object) {

@@ -5,7 +5,7 @@ import type { Sql } from '../../src/database/sql.ts'
 /** A worker treats every trigger that it ever claimed as its own, also if another worker finished it. */
 export const withoutLeaseCheck = (text: string) =>
   text.replace(
-    /select w\.event_trigger_id as id(\s+from\s+unnest\([^()]*\)\s+as k \([^()]*\))\s+cross join lateral \([^()]*worker = (\$\d+)[^()]*limit 1 for update\) w/,
+    /select w\.event_trigger_id as id(\s+from\s+unnest\([^()]*\)\s+as k \([^()]*\))\s+cross join lateral \([^()]*worker = (\$\d+)[^()]*limit 1 for update skip locked\) w/,
     'select k.event_trigger_id as id $1 where $2::text is not null',
   )
 
@@ -13,7 +13,8 @@ export const withoutLeaseCheck = (text: string) =>
 export const withoutRetries = (text: string) =>
   text.replaceAll(/failed\.attempts > (\$\d+)/g, '$1::int is not null')
 
-export const withoutLocks = (text: string) => text.replaceAll(/for share( of \w)?/g, '')
+export const withoutLocks = (text: string) =>
+  text.replaceAll(/for share( of \w)?( skip locked)?/g, '')
 
 /** Two workers may plan the same definition, and may plan and fire the same object, at the same time. */
 export const withoutObjectLocks = (text: string) =>

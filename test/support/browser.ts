@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { after } from 'node:test'
 import { chromium, type Browser, type Page } from 'playwright-core'
 import { cleanUpLater, type Lifetime } from './clean-up.ts'
+import { onThisMachine } from './until.ts'
 
 const PATHS = [
   process.env.CHROMIUM_PATH,
@@ -47,11 +48,17 @@ after(async () => (await browser)?.close())
 /** A page with its own cookies and storage, its errors and its requests to other hosts. */
 export async function openPage(t: Lifetime): Promise<{ page: Page; complaints: string[] }> {
   browser ??= openBrowser()
-  const context = await (await browser).newContext({ viewport: { width: 1200, height: 860 } })
+  const context = await (
+    await browser
+  ).newContext({
+    viewport: { width: 1200, height: 860 },
+    // Animations take time and processor.
+    reducedMotion: 'reduce',
+  })
   cleanUpLater(t, () => context.close())
   const page = await context.newPage()
-  // Only ends a test that would hang; a busy machine is slow.
-  page.setDefaultTimeout(180_000)
+  // Only ends a test that would hang.
+  page.setDefaultTimeout(onThisMachine(30_000))
 
   const complaints: string[] = []
   page.on('pageerror', (error) => complaints.push(`error: ${error.message}`))

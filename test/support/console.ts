@@ -140,8 +140,9 @@ async function assertAccessibleIn(page: Page, scheme: Scheme) {
 
 const SCREENSHOTS = path.join(import.meta.dirname, '../output/console')
 
-/** Saves a screenshot of the page for inspection after the run. */
+/** With `CONSOLE_PICTURES=1`, saves a screenshot of the page for inspection after the run. */
 export async function keepScreenshot(page: Page, name: string) {
+  if (!process.env.CONSOLE_PICTURES) return
   await page.screenshot({ path: path.join(SCREENSHOTS, `${name}.png`) })
 }
 

@@ -25,7 +25,7 @@ export function renderDemoMails(changes: Partial<MailContext['business']> = {}) 
           hasLayout: true,
         }),
       )
-      const isCancelled = templateName === 'Cancelled'
+      const isCancelled = /cancelled/i.test(templateName)
       const context = fullContext({
         business: { ...plain.business, ...DEMO_BUSINESS, logo: null, ...changes },
         location: zurich!,
@@ -43,7 +43,8 @@ export function renderDemoMails(changes: Partial<MailContext['business']> = {}) 
           isLive: !isCancelled,
           changeNote: isCancelled ? 'Elena García is ill.' : plain.calendar!.changeNote,
         },
-        classSchedule: templateName.startsWith('Class') ? plain.classSchedule : null,
+        classSchedule: /^(?:Class|Student)/.test(templateName) ? plain.classSchedule : null,
+        movedFrom: templateName === 'Moved' ? plain.movedFrom : null,
         unsubscribeLink: isNews ? plain.unsubscribeLink : null,
       })
       const isAboutVisit = !/Invitation|check-up|sign/.test(templateName)
@@ -52,7 +53,7 @@ export function renderDemoMails(changes: Partial<MailContext['business']> = {}) 
       const isAfter = /missed|How was/.test(templateName)
       const now = plain.calendar!.startTime.add({ hours: isAfter ? 24 : -48 })
       const mail = mergeMail(compiled, context, isForStaff ? 'staff' : 'client', now)
-      return { ...mail, externalId, templateName, language, faults }
+      return { ...mail, externalId, templateName, language, faults, compiled, context }
     },
   )
 }

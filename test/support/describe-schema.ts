@@ -48,6 +48,8 @@ const TABLES = `
     '-- ' || replace(obj_description(c.oid, 'pg_class'), e'\\n', e'\\n-- '),
     format(e'create %stable %I (\\n%s\\n)%s;', case c.relpersistence when 'u' then 'unlogged ' end, c.relname, (${columns}),
       ' with (' || array_to_string(array(select unnest(c.reloptions) order by 1), ', ') || ')'),
+    (select string_agg(format('comment on column %I.%I is %L;', c.relname, a.attname, col_description(c.oid, a.attnum)), e'\\n' order by a.attnum)
+     from pg_attribute a where a.attrelid = c.oid and a.attnum > 0 and col_description(c.oid, a.attnum) is not null),
     (select string_agg(pg_get_indexdef(i.indexrelid, 0, true) || ';', e'\\n' order by x.relname)
      from pg_index i join pg_class x on x.oid = i.indexrelid
      where i.indrelid = c.oid and not exists (select from pg_constraint k where k.conindid = i.indexrelid and k.conrelid = c.oid)),

@@ -23,6 +23,7 @@ export const stepsOf = ({ loops, deliveries }: Engine) => {
     plan: () => loops.plan.runOnce(),
     reconcile: () => loops.reconcile.runOnce(),
     sweep: () => loops.sweep.runOnce(),
+    correctTimes: () => loops.setBack.runOnce(),
     heartbeat: () => loops.heartbeat.runOnce(),
   }
 }

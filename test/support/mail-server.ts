@@ -45,6 +45,8 @@ export type Behaviour = {
   pipelining?: boolean
   /** Milliseconds before each answer. */
   delay?: number
+  /** Never answers the end of a message to these recipients. */
+  hangsWith?: (address: string) => boolean
   /** Milliseconds before it answers the end of a message. */
   pondering?: number
   /** Answers one byte at a time. */
@@ -233,7 +235,8 @@ class Conversation {
     const at = Date.now()
     const mail = { from: this.#from, to: this.#to, bytes, secure: this.#secure, at }
     this.#to = []
-    const act = this.#misbehaves('end')
+    const hangs = this.#behaviour.hangsWith?.(mail.to[0] ?? '')
+    const act: Act | undefined = hangs ? { next: 'hang' } : this.#misbehaves('end')
     if (!act || act.takes) this.#taken.push(mail)
     if (act) return this.#perform(act)
     this.#say('250 2.0.0 taken\r\n', 'go on', this.#behaviour.pondering)

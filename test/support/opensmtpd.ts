@@ -64,10 +64,7 @@ match from any for any action "keep"
     accepted: () => log.match(/ smtp message msgid=/g)?.length ?? 0,
     /** The messages in the folder, without the headers that the server added. */
     arrived: async () => {
-      await until(
-        () => listFiles().length >= (log.match(/ smtp message msgid=/g)?.length ?? 0),
-        60_000,
-      )
+      await until(() => listFiles().length >= (log.match(/ smtp message msgid=/g)?.length ?? 0))
       return listFiles().map((file) => {
         const text = readFileSync(path.join(box, file), 'latin1')
         return text.slice(text.indexOf('\nFrom: ') + 1)

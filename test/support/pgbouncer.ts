@@ -13,7 +13,7 @@ export const pgbouncerProgram = ['/usr/sbin', ...(process.env.PATH ?? '').split(
   .map((folder) => path.join(folder, 'pgbouncer'))
   .find((file) => fs.existsSync(file))
 
-/** A PgBouncer in front of a server that listens on TCP; returns the URL of the database through it. */
+/** A PgBouncer in front of a server that listens on TCP, and the URL of the database through it. */
 export async function startPgBouncer(t: TestContext, url: string, settings: string) {
   const { hostname, port, username } = new URL(url)
   const listenPort = await freePort()
@@ -32,20 +32,30 @@ ${process.getuid?.() === 0 ? 'user = nobody' : ''}
 ${settings}
 `,
   )
-  const child = spawn(pgbouncerProgram!, [file], { stdio: 'ignore' })
-  const ended = once(child, 'exit')
-  cleanUpLater(t, async () => {
-    child.kill('SIGKILL')
-    await ended
-  })
-  await until(() => accepts(listenPort))
+  const run = async () => {
+    const child = spawn(pgbouncerProgram!, [file], { stdio: 'ignore' })
+    const ended = once(child, 'exit')
+    await until(() => accepts(listenPort))
+    return async () => {
+      child.kill('SIGKILL')
+      await ended
+    }
+  }
+  let stop = await run()
+  cleanUpLater(t, () => stop())
   const through = new URL(url)
   through.host = `127.0.0.1:${listenPort}`
   through.search = ''
-  return through.href
+  return {
+    url: through.href,
+    restart: async () => {
+      await stop()
+      stop = await run()
+    },
+  }
 }
 
-async function freePort() {
+export async function freePort() {
   const server = net.createServer()
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as net.AddressInfo

@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
 import { Type } from 'typebox'
+import { ConnectionError } from '../../src/database/postgres-errors.ts'
 import type { Environment } from '../../src/config.ts'
 import type { Services } from '../../src/http/server/services.ts'
 import { noDatabase, startApp } from './app.ts'
@@ -39,7 +41,11 @@ export async function startProbe(
     throw new TypeError('ada@secret.example is not a function')
   })
   app.get('/probe/away', { config }, async () => {
-    throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+    throw new ConnectionError(new Error('connect ECONNREFUSED'))
+  })
+  app.get('/probe/full', { config }, async () => {
+    const text = 'could not extend file "base/5/1259": No space left on device'
+    throw Object.assign(new pg.DatabaseError(text, text.length, 'error'), { code: '53100' })
   })
   app.get(
     '/probe/lie',

@@ -4,6 +4,7 @@ import type { Mailer, Outcome, Outgoing } from '../../src/email/mailer.ts'
 export const mailerParts: Omit<Mailer, 'send'> = {
   server: 'mail.test:25',
   room: () => 10,
+  isFull: () => false,
   check: async () => undefined,
   throttledProviders: () => [],
   close: async () => {},

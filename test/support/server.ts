@@ -2,33 +2,37 @@ import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import net from 'node:net'
 import path from 'node:path'
-import type { TestContext } from 'node:test'
 import pg from 'pg'
 import { startServer } from '../../src/database/embedded-server.ts'
-import { cleanUpLater } from './clean-up.ts'
+import { cleanUpLater, type Lifetime } from './clean-up.ts'
 import { temporaryFolder } from './folder.ts'
 import { until } from './until.ts'
 
 /** A PostgreSQL server of the test, in a folder with its socket. */
 export type Server = { folder: string; url: string }
 
-export async function startPrimary(t: TestContext): Promise<Server> {
+export async function startPrimary(t: Lifetime): Promise<Server> {
   const folder = path.join(temporaryFolder(t), 'postgres')
   return open(t, folder)
 }
 
 /** A server that follows the primary over streaming replication. */
-export async function startStandby(t: TestContext, primary: Server): Promise<Server> {
+export async function startStandby(
+  t: Lifetime,
+  primary: Server,
+  settings: Record<string, string> = {},
+): Promise<Server> {
   const folder = path.join(temporaryFolder(t), 'postgres')
   await endServer(primary, 'SIGINT')
   fs.cpSync(primary.folder, folder, { recursive: true, preserveTimestamps: true })
   copyOwners(primary.folder, folder)
   fs.writeFileSync(path.join(folder, 'standby.signal'), '')
   await startServer(primary.folder, {})
-  return open(t, folder, { primary_conninfo: `host=${primary.folder} user=bellwether` })
+  const follows = { primary_conninfo: `host=${primary.folder} user=bellwether` }
+  return open(t, folder, { ...follows, ...settings })
 }
 
-async function open(t: TestContext, folder: string, settings: Record<string, string> = {}) {
+async function open(t: Lifetime, folder: string, settings: Record<string, string> = {}) {
   await startServer(folder, settings)
   const server = { folder, url: `postgres://bellwether@localhost/postgres?host=${folder}` }
   cleanUpLater(t, () => endServer(server, 'SIGQUIT'))
@@ -58,7 +62,7 @@ export async function runStatement({ url }: Server, statement: string) {
 }
 
 /** A TCP address that can switch from one server to another; open connections stay. */
-export async function openAddress(t: TestContext, server: Server) {
+export async function openAddress(t: Lifetime, server: Server) {
   let target = server
   const sockets = new Set<net.Socket>()
   const listener = net.createServer((near) => {

@@ -8,7 +8,11 @@ import { cleanUpLater } from './clean-up.ts'
 export async function startService(
   t: Pick<TestContext, 'after'>,
   settings: Record<string, string>,
-  { main = path.join(import.meta.dirname, '../../src/main.ts'), cwd = process.cwd() } = {},
+  {
+    main = path.join(import.meta.dirname, '../../src/main.ts'),
+    cwd = process.cwd(),
+    user = {} as { uid?: number; gid?: number },
+  } = {},
 ) {
   const { PATH, HOME, TMPDIR } = process.env
   const startedAt = performance.now()
@@ -18,6 +22,7 @@ export async function startService(
     stdio: ['ignore', 'pipe', 'pipe'],
     // Its own process group, as in a terminal, so that a test can send Ctrl-C.
     detached: true,
+    ...user,
   })
   const ended = once(child, 'close').then(([code]) => code as number | null)
   const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {

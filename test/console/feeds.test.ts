@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { assertAccessible, keepPictures, startConsole } from '../support/console.ts'
+
+const { call, openAs } = await startConsole([{ username: 'sofia', role: 'OWNER' }])
+
+const HOUR_MS = 3_600_000
+const start = Math.ceil(Date.now() / HOUR_MS) * HOUR_MS + 48 * HOUR_MS
+
+const entry = (key: string, more: object) => ({
+  key,
+  version: 1,
+  startTime: start,
+  endTime: start + HOUR_MS / 2,
+  client: { emailAddress: `${key}@example.org`, firstName: 'Ada', lastName: key },
+  ...more,
+})
+
+const send = (feedId: number, entries: { key: string }[], keys = entries.map(({ key }) => key)) =>
+  call('POST', `/feed/${feedId}/entries`, {
+    entries,
+    complete: { from: start - 24 * HOUR_MS, to: start + 240 * HOUR_MS, keys },
+  })
+
+async function choose(page: Page, label: string, place = 0) {
+  await page.getByRole('dialog').getByRole('combobox', { name: label }).click()
+  await page.getByRole('option').nth(place).click()
+}
+
+const chosenTab = (page: Page, name: string) => page.getByRole('tab', { name }).click()
+
+test('a source is connected, checked in shadow mode, corrected, and goes live', async (t) => {
+  const { page, complaints } = await openAs(t, 'sofia', '/settings/feeds')
+  await page.getByText('No feed yet').waitFor()
+  await page.getByRole('button', { name: 'Connect a source' }).click()
+  const window = page.getByRole('dialog', { name: 'Connect a source' })
+  await window.getByRole('textbox', { name: 'Name', exact: true }).fill('Salon')
+  await window.getByText('App password').waitFor()
+  await assertAccessible(page)
+  await keepPictures(page, 'feed-connect')
+  await window.getByRole('combobox', { name: 'Source' }).click()
+  await page.getByRole('option', { name: 'A program that sends' }).click()
+  await choose(page, 'Staff')
+  await choose(page, 'Location')
+  await window.getByRole('button', { name: 'Connect' }).click()
+
+  await page.getByRole('heading', { level: 1, name: 'Salon' }).waitFor()
+  await page.getByText('Nothing is stored yet.').waitFor()
+  await page.getByRole('button', { name: 'Start in shadow mode' }).click()
+  await page.getByRole('heading', { level: 2, name: 'Shadow' }).waitFor()
+  assert.equal(await page.getByRole('button', { name: 'Go live' }).isDisabled(), true)
+  const feedId = Number(page.url().split('/').at(-1))
+  const { name: service } = (await call('GET', '/reason?limit=1')).items[0]
+  await send(feedId, [
+    entry('known', { service: { name: service } }),
+    entry('unknown', { title: 'Something new', service: { name: 'Moon bath' } }),
+  ])
+
+  await page.reload()
+  await page.getByText('Something new').waitFor()
+  await page.getByText('Its service is not known.').first().waitFor()
+  await page.getByRole('button', { name: 'Dry run' }).click()
+  await page.getByText('1 of 1 can get mail.').waitFor()
+  await assertAccessible(page)
+  await keepPictures(page, 'feed')
+  await page.getByRole('button', { name: 'Correct Something new' }).click()
+  await choose(page, 'Service')
+  await assertAccessible(page)
+  await page.getByRole('button', { name: 'Apply' }).click()
+  await page.getByText('No entry.').waitFor()
+  await page.getByText('Here (2)').click()
+  await page.getByText('Something new').waitFor()
+  const decided = page.getByRole('listitem').filter({ hasText: 'Something new' })
+  await decided.getByText(/\d decisions/).click()
+  await decided.getByText('by a correction').waitFor()
+
+  await chosenTab(page, 'Names')
+  await page.getByText('Moon bath').waitFor()
+  await assertAccessible(page)
+  await chosenTab(page, 'Runs')
+  await page.getByText('Dry run ·').waitFor()
+  await chosenTab(page, 'Differences')
+  await page.getByText('It was not compared with its source yet.').waitFor()
+
+  await page.getByRole('button', { name: 'Go live' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Go live' }).click()
+  await page.getByRole('heading', { level: 2, name: 'Live' }).waitFor()
+  assert.equal((await call('GET', `/feed/${feedId}`)).mode, 'LIVE')
+  assert.deepEqual(complaints, [])
+})
+
+test('a person decides about appointments that disappeared, and deletes the feed', async (t) => {
+  const { name: service } = (await call('GET', '/reason?limit=1')).items[0]
+  const { professionalId } = (await call('GET', '/professional?limit=1')).items[0]
+  const { locationId } = (await call('GET', '/location?limit=1')).items[0]
+  const body = { name: 'Studio', source: 'INLET', mode: 'SHADOW', vanishLimit: 1 }
+  const { feedId } = await call('POST', '/feed', {
+    ...body,
+    defaults: { professionalId, locationId },
+  })
+  const keys = ['one', 'two', 'three']
+  const entries = keys.map((key, i) =>
+    entry(key, {
+      service: { name: service },
+      startTime: start + i * HOUR_MS,
+      endTime: start + (i + 1) * HOUR_MS,
+    }),
+  )
+  await send(feedId, entries)
+  await send(feedId, [], ['one'])
+
+  const { page, complaints } = await openAs(t, 'sofia', '/settings/feeds')
+  await page
+    .getByRole('row')
+    .filter({ hasText: 'Studio' })
+    .getByText('Needs your decision')
+    .waitFor()
+  await assertAccessible(page)
+  await keepPictures(page, 'feeds')
+  await page.getByRole('link', { name: 'Studio' }).click()
+  await page.getByText('Many appointments disappeared').waitFor()
+  await assertAccessible(page)
+  await page.getByRole('button', { name: 'Keep them' }).click()
+  await page.getByRole('heading', { level: 2, name: 'Works' }).waitFor()
+
+  await page.getByRole('button', { name: 'Delete', exact: true }).click()
+  await page.getByLabel('Keep them').check()
+  await assertAccessible(page)
+  await page.getByRole('button', { name: 'Delete the feed' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Feeds' }).waitFor()
+  assert.equal((await call('GET', `/feed/${feedId}`)).active, false)
+  assert.deepEqual(complaints, [])
+})
