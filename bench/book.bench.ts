@@ -12,7 +12,7 @@ import { migrate } from '../src/database/migrate.ts'
 import { openDatabase } from '../src/database/postgres.ts'
 import { checkHtmlOf } from '../src/scheduling/email-templates.ts'
 import { saveObject, saveObjects } from '../src/scheduling/save.ts'
-import { SharedSaves } from '../src/scheduling/save-together.ts'
+import { SharedSaves } from '../src/scheduling/shared-saves.ts'
 import { insertBusiness } from '../src/store/businesses.ts'
 import { SettingsCache } from '../src/store/settings.ts'
 

@@ -128,7 +128,7 @@ async function sendPool(port: number, mails: number, dkim: boolean) {
 async function sendOurs(port: number, mails: number, dkim: DkimSigner[]) {
   const mailer = new SmtpMailer(
     { host: '127.0.0.1', port, secure: false, requireTls: false, user: null, password: null },
-    { maxConnections: CONNECTIONS, maxMailsPerConnection: 1000, dkim },
+    { connections: CONNECTIONS, maxMailsPerConnection: 1000, dkim },
   )
   const run = await timed(mails, async (i) => {
     const { subject, text, html } = mergeMail(template, context)
@@ -146,6 +146,7 @@ async function sendOurs(port: number, mails: number, dkim: DkimSigner[]) {
       unsubscribeLink: null,
     })
     const outcome = await mailer.send({
+      businessId: 1,
       from: 'hello@harbour.example',
       to: 'ada@example.org',
       message,

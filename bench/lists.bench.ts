@@ -114,8 +114,8 @@ async function fill(size: number): Promise<number> {
                             when i % 1000 = 12 then 'UNCERTAIN' when i % 500 = 13 then 'QUEUED'
                             else 'SENT' end as status) m`,
     // Workers have claimed the oldest of them.
-    `insert into email_queue (business_id, email_id, status, created_date, next_attempt_time, worker)
-     select business_id, email_id, status, created_date, next_attempt_time, case when taken then 'bench' end
+    `insert into email_queue (business_id, email_id, status, created_date, next_attempt_time, useful_until, worker)
+     select business_id, email_id, status, created_date, next_attempt_time, created_date + interval '72 hours', case when taken then 'bench' end
      from (select *, status = 'QUEUED'
                      and row_number() over (partition by status order by created_date) <= 200 as taken
            from email where business_id = ${id} and next_attempt_time is not null) waiting`,

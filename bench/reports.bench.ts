@@ -23,7 +23,7 @@ import { sampleResult, sampleRow } from '../test/reports/sample-result.ts'
  * The reports compared with other libraries that print the same table, in turn in one run.
  * Each turn is a separate process, so that its start, fonts and child processes count for all.
  * `npm install --prefix bench` installs pdfmake; Chromium must be installed. `paper` and `data` run
- * one half each.
+ * one half each. `years [appointments]` prints the reports that read most, over two years.
  */
 const [, , task = 'all', ...words] = process.argv
 async function all() {
@@ -64,6 +64,28 @@ async function data() {
   }
 }
 
+/** Retention, reminders, clients, staff and empty slots: they look at other appointments of a client or a slot. */
+const LONG_REPORTS = [504, 904, 501, 302, 205]
+
+async function years(appointments = 200_000) {
+  const folder = mkdtempSync(path.join(tmpdir(), 'bench-reports-'))
+  const server = await openEmbedded(folder, 'service')
+  try {
+    await migrate(server.url)
+    const businessId = await fill(server.url, appointments, { from: '2025-01-01', days: 730 })
+    await addReminders(server.url, businessId)
+    for (const id of LONG_REPORTS) {
+      const [json] = await medianOf(3, () => [
+        ['print', server.url, String(businessId), String(id)],
+      ])
+      console.log(`report ${id} over two years of ${appointments} appointments: ${json!.ms} ms`)
+    }
+  } finally {
+    await server.stop()
+    rmSync(folder, { recursive: true })
+  }
+}
+
 type Turn = { ms: number; cpu: number; mb: number; childMb: number; rows: number }
 
 async function turn(words: string[]): Promise<Turn> {
@@ -76,7 +98,8 @@ async function turn(words: string[]): Promise<Turn> {
     },
   )
   const [text] = await Promise.all([buffer(child.stdout), once(child, 'close')])
-  return JSON.parse(String(text))
+  // The test runner, which a fixture imports, prints its own lines afterwards.
+  return JSON.parse(String(text).split('\n')[0]!)
 }
 
 async function medians(tasks: string[], rest: string[]) {
@@ -143,21 +166,18 @@ const toTexts = (row: Cell[]) => row.map((cell) => String(cell ?? ''))
 async function printWithPdfmake(count: number) {
   const peers = createRequire(path.join(import.meta.dirname, 'package.json'))
   const pdfmake = peers('pdfmake')
-  const font = (name: string, file: string, weight = '400Regular') =>
-    path.join(
-      import.meta.dirname,
-      `../node_modules/@expo-google-fonts/${name}/${weight}/${file}_${weight}.ttf`,
-    )
+  const font = (name: string, weight = 'Regular') =>
+    path.join(import.meta.dirname, `../fonts/${name}-${weight}.ttf`)
   pdfmake.setFonts({
     Latin: {
-      normal: font('noto-sans', 'NotoSans'),
-      bold: font('noto-sans', 'NotoSans', '700Bold'),
+      normal: font('NotoSans'),
+      bold: font('NotoSans', 'Bold'),
     },
-    Arabic: { normal: font('noto-sans-arabic', 'NotoSansArabic') },
-    Hebrew: { normal: font('noto-sans-hebrew', 'NotoSansHebrew') },
-    Thai: { normal: font('noto-sans-thai', 'NotoSansThai') },
-    Hangul: { normal: font('nanum-gothic', 'NanumGothic') },
-    Han: { normal: font('noto-sans-sc', 'NotoSansSC') },
+    Arabic: { normal: font('NotoSansArabic') },
+    Hebrew: { normal: font('NotoSansHebrew') },
+    Thai: { normal: font('NotoSansThai') },
+    Hangul: { normal: font('NanumGothic') },
+    Han: { normal: font('NotoSansSC') },
   })
   // pdfmake has no fallback from typeface to typeface: each text names the one that it needs.
   const SCRIPTS = ['Arabic', 'Hebrew', 'Thai', 'Hangul', 'Han']
@@ -214,11 +234,14 @@ async function jobOf(url: string, businessId: number, request: typeof LIST) {
   return { database, db, order: await checkPrintRequest(db, request, reader, now) }
 }
 
-async function printFromDatabase(url: string, businessId: number, what: ReportFormat | 'summary') {
-  const summary = (what as string) === 'summary'
-  const { database, db, order } = await jobOf(url, businessId, summary ? SUMMARY : LIST)
+/** `what`: a format of the list; or the summary or a report over two years, as JSON. */
+async function printFromDatabase(url: string, businessId: number, what: string) {
+  const overYears = { reportId: Number(what), startDate: '2025-01-01', endDate: '2026-12-31' }
+  const isList = what === 'csv' || what === 'xlsx'
+  const request = isList ? LIST : what === 'summary' ? SUMMARY : overYears
+  const { database, db, order } = await jobOf(url, businessId, request)
   const { signal } = new AbortController()
-  const format = summary ? 'json' : (what as ReportFormat)
+  const format: ReportFormat = isList ? what : 'json'
   await db.query({ text: 'select 1', values: [] })
   await measured(async () => {
     let rows = 0
@@ -260,8 +283,12 @@ async function copyOut(url: string, businessId: number) {
   await database.close()
 }
 
-/** Appointments of a year, booked up to sixty days ahead and stored in the order of booking. */
-async function fill(url: string, appointments: number): Promise<number> {
+/** Appointments of a year or more, booked up to sixty days ahead and stored in the order of booking. */
+async function fill(
+  url: string,
+  appointments: number,
+  { from, days } = { from: '2026-01-01', days: 365 },
+): Promise<number> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   const stamps = 'created_date, created_user, modified_date, modified_user'
@@ -277,14 +304,16 @@ async function fill(url: string, appointments: number): Promise<number> {
     insert into professional (business_id, professional_id, first_name, last_name, ${stamps}) select ${id}, i, 'Elena', 'García ' || i, ${stamp} from generate_series(1, 50) i;
     insert into reason (business_id, reason_id, name, price, currency, ${stamps}) select ${id}, i, 'Service ' || i, 20 + i * 7.5, 'EUR', ${stamp} from generate_series(1, 20) i;
     insert into client (business_id, client_id, first_name, last_name, ${stamps}) select ${id}, i, 'Anna', 'Müller ' || i, ${stamp} from generate_series(1, 50000) i;
-    insert into status (business_id, object_type, status, label, live, live_after, ${stamps})
-      select ${id}, 'CALENDAR', s, initcap(s), true, true, ${stamp} from unnest(array['OPEN', 'COMPLETED', 'NO_SHOW', 'CANCELLED']) s;
-    insert into calendar (business_id, client_id, professional_id, reason_id, location_id, start_time, end_time, status, price, currency, ${stamps})
-    select ${id}, 1 + (i * 7919) % 50000, 1 + i % 50, 1 + i % 20, 1 + i % 5, start, start + interval '45 minutes',
+    insert into status (business_id, object_type, status, label, live, live_after, outcome, ${stamps})
+      select ${id}, 'CALENDAR', s, initcap(s), true, true, o, ${stamp}
+      from unnest(array['OPEN', 'COMPLETED', 'NO_SHOW', 'CANCELLED'], array['PENDING', 'KEPT', 'MISSED', 'CANCELLED']) v (s, o);
+    insert into calendar (business_id, client_id, professional_id, reason_id, location_id, start_time, end_time, booked_time, status, price, currency, ${stamps})
+    select ${id}, 1 + (i * 7919) % ${Math.min(50_000, appointments / 10)}, 1 + i % 50, 1 + i % 20, 1 + i % 5, start, start + interval '45 minutes',
+           start - ((i * 2654435761) % 60) * interval '1 day',
            (array['COMPLETED', 'COMPLETED', 'COMPLETED', 'COMPLETED', 'OPEN', 'NO_SHOW', 'CANCELLED', 'COMPLETED'])[1 + i % 8],
            20 + (1 + i % 20) * 7.5, 'EUR', ${stamp}
     from generate_series(1::bigint, ${appointments}) i,
-         lateral (select timestamptz '2026-01-01 07:00Z' + (i * 365.0 / ${appointments})::int * interval '1 day'
+         lateral (select timestamptz '${from} 07:00Z' + (i * ${days}.0 / ${appointments})::int * interval '1 day'
                          - ((i * 2654435761) % 60) * interval '1 day' + (i % 40) * interval '15 minutes' as start) s;
     analyze`)
   await client.query('vacuum calendar')
@@ -292,14 +321,38 @@ async function fill(url: string, appointments: number): Promise<number> {
   return id
 }
 
+/** A reminder a day before each appointment. Four of five are mailed, the others were skipped. */
+async function addReminders(url: string, id: number) {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query('set session_replication_role = replica')
+  await client.query(`
+    insert into event_definition (business_id, event_defn_id, active, event_type_id, object_type, trigger_hours, created_date, created_user, modified_date, modified_user)
+    values (${id}, 1, true, 3, 'CALENDAR', -24, '2025-01-01', 'BENCH', '2025-01-01', 'BENCH');
+    insert into event_trigger (business_id, event_trigger_id, event_defn_id, defn_version, object_type, object_id, anchor_time, scheduled_time, status, completed_time, created_date)
+    select ${id}, calendar_id, 1, 1, 'CALENDAR', calendar_id, start_time, due, case when mailed then 'COMPLETED' else 'SKIPPED' end,
+           case when mailed then due end, booked_time
+    from calendar, lateral (select start_time - interval '1 day' as due, calendar_id % 5 > 0 as mailed) d
+    where business_id = ${id};
+    insert into email (business_id, event_trigger_id, event_action_id, object_type, object_id, client_id, recipient_key, to_address, from_address, subject, message_id, status, sent_time, created_date)
+    select ${id}, t.event_trigger_id, 1, 'CALENDAR', c.calendar_id, c.client_id, 'client ' || c.client_id, 'client@example.com', 'office@example.com', 'Reminder',
+           c.calendar_id::text, 'SENT', t.completed_time, t.completed_time
+    from event_trigger t join calendar c on (c.business_id, c.calendar_id) = (t.business_id, t.object_id)
+    where t.business_id = ${id} and t.status = 'COMPLETED';
+    analyze`)
+  await client.query('vacuum calendar, event_trigger, email')
+  await client.end()
+}
+
 const TASKS: Record<string, () => Promise<void>> = {
   all,
   paper,
   data,
+  years: () => years(Number(words[0] ?? 200_000)),
   'pdf-ours': () => printSample('pdf', Number(words[0])),
   'pdf-pdfmake': () => printWithPdfmake(Number(words[0])),
   'pdf-chromium': () => printWithChromium(Number(words[0])),
-  print: () => printFromDatabase(words[0]!, Number(words[1]), words[2] as ReportFormat),
+  print: () => printFromDatabase(words[0]!, Number(words[1]), words[2]!),
   copy: () => copyOut(words[0]!, Number(words[1])),
 }
 await TASKS[task]!()

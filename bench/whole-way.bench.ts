@@ -255,13 +255,18 @@ async function startSender(url: string, port: number) {
 /** An engine as the service runs it, in its own process. */
 async function runSender(url: string, port: number) {
   const onError = (error: unknown) => console.error(error)
-  const database = openDatabase({ url, onError, heartbeat: true, analyzesGrownTables: true })
+  const database = openDatabase({
+    url,
+    onError,
+    heartbeat: { onUpgrade: () => {} },
+    analyzesGrownTables: true,
+  })
   const clock = new DatabaseClock()
-  await clock.synchronise(() => database.readTime())
+  await clock.read(() => database.readTime())
   const server = { host: '127.0.0.1', port, secure: false, requireTls: false }
   const mailer = new SmtpMailer(
     { ...server, user: null, password: null },
-    { maxConnections: CONNECTIONS, maxMailsPerConnection: 1_000 },
+    { connections: CONNECTIONS, maxMailsPerConnection: 1_000 },
   )
   const engine = createEngine({
     database,
