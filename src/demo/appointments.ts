@@ -118,12 +118,14 @@ function newAppointment(booking: Wanted, random: Random) {
   const service = random.pick(SERVICES_BY_SHARE)
   const startTime = start + (random.chance(0.3) ? 30 * MINUTE : 0)
   const endTime = startTime + serviceMinutes(service) * MINUTE
-  const lead = Math.ceil(-Math.log(1 - random.next()) * 9)
+  const lead = -Math.log(1 - random.next())
   const midnight = noonOf(period.today, TIME_ZONE) - 12 * HOUR
-  const bookedTime = Math.min(
-    startTime - lead * DAY - random.between(0, 9) * HOUR,
-    midnight - HOUR - random.between(0, 100) * MINUTE,
-  )
+  // What is far ahead was booked early, so that the bookings of the last days look like any others.
+  const daysAhead = Math.max(0, startTime - midnight) / DAY
+  const bookedTime =
+    Math.min(startTime, midnight) -
+    Math.ceil(lead * (9 + daysAhead)) * DAY -
+    random.between(0, 600) * MINUTE
   // Clients with a low number come more often.
   const client = Math.floor(random.next() ** 1.7 * countJoined(bookedTime, period, clients))
   const status = chooseStatus({ day, today: period.today, client }, random)
