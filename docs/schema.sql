@@ -272,6 +272,7 @@ create table class_schedule (
   answered_time timestamp with time zone,
   answered_client_id bigint,
   feed_id bigint,
+  answer_note text,
   constraint class_schedule_pkey PRIMARY KEY (business_id, class_schedule_id),
   constraint class_schedule_business_id_answered_client_id_fkey FOREIGN KEY (business_id, answered_client_id) REFERENCES client(business_id, client_id),
   constraint class_schedule_business_id_feed_id_fkey FOREIGN KEY (business_id, feed_id) REFERENCES feed(business_id, feed_id),
@@ -281,6 +282,7 @@ create table class_schedule (
   constraint class_schedule_business_id_reason_id_fkey FOREIGN KEY (business_id, reason_id) REFERENCES reason(business_id, reason_id),
   constraint class_schedule_check CHECK (end_time > start_time)
 ) with ();
+CREATE INDEX class_schedule_answered_by ON class_schedule USING btree (business_id, answered_client_id) WHERE answered_client_id IS NOT NULL;
 CREATE INDEX class_schedule_by_change ON class_schedule USING btree (business_id, changed_in, class_schedule_id);
 CREATE INDEX class_schedule_by_client ON class_schedule USING gin (client_id_list);
 CREATE UNIQUE INDEX class_schedule_by_external_id ON class_schedule USING btree (business_id, external_id) WHERE external_id IS NOT NULL;
@@ -2312,6 +2314,21 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION classes_answered_by(business bigint, client bigint)
+ RETURNS SETOF bigint
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'public'
+ SET enable_seqscan TO 'off'
+AS $function$
+  select class_schedule_id from class_schedule s where s.business_id = business and s.answered_client_id = client
+  union
+  select a.id::bigint from audit a
+  where a.business_id = business and a.object = 'classSchedule'
+    and client::text in (a.before ->> 'answered_client_id', a.after ->> 'answered_client_id')
+$function$;
+-- may be called by its owner only
+
 CREATE OR REPLACE FUNCTION classes_of_client(client bigint)
  RETURNS SETOF bigint
  LANGUAGE sql
@@ -2475,7 +2492,8 @@ begin
   if not found then return null; end if;
   perform from calendar c where c.business_id = business and c.client_id = client
   order by calendar_id for no key update;
-  perform from class_schedule s where s.business_id = business and s.client_id_list @> array[client]
+  perform from class_schedule s where s.business_id = business
+    and (s.client_id_list @> array[client] or s.answered_client_id = client)
   order by class_schedule_id for no key update;
   perform from disclaimer d where d.business_id = business and d.client_id = client
   order by disclaimer_id for no key update;
@@ -2516,6 +2534,12 @@ begin
   get diagnostics overwritten = row_count;
   counts := counts || jsonb_build_object('calendar', overwritten);
 
+  update class_schedule s
+  set answer_note = null, version = version + 1, modified_date = moment, modified_user = username
+  where s.business_id = business and s.answered_client_id = client and s.answer_note is not null;
+  get diagnostics overwritten = row_count;
+  counts := counts || jsonb_build_object('classSchedule', overwritten);
+
   update invitation i
   set tags = '{}', external_id = null, version = version + 1, modified_date = moment, modified_user = username
   where i.business_id = business and i.client_id = client
@@ -2547,6 +2571,9 @@ CREATE OR REPLACE FUNCTION erase_client_audit(business bigint, client bigint, af
  SECURITY DEFINER
  SET search_path TO 'public'
 AS $function$
+declare
+  note constant jsonb := '{"answer_note": null}';
+  notes bigint;
 begin
   select max(audit_id) into last_id
   from (select audit_id from audit
@@ -2560,6 +2587,14 @@ begin
          where (p.business_id, p.object, p.id) = (a.business_id, a.object, a.id)
            and client::text in (p.after ->> 'client_id', p.before ->> 'client_id') limit 1);
   get diagnostics overwritten = row_count;
+  update audit a
+  set before = case when a.before ->> 'answered_client_id' = client::text then a.before || note else a.before end,
+      after = case when a.after ->> 'answered_client_id' = client::text then a.after || note else a.after end
+  where a.business_id = business and a.audit_id > after_id and a.audit_id <= last_id
+    and a.object = 'classSchedule'
+    and client::text in (a.before ->> 'answered_client_id', a.after ->> 'answered_client_id');
+  get diagnostics notes = row_count;
+  overwritten := overwritten + notes;
 end $function$;
 grant execute on function erase_client_audit to bellwether_operator;
 
@@ -2572,6 +2607,7 @@ CREATE OR REPLACE FUNCTION erase_client_mails(business bigint, client bigint, af
 AS $function$
 declare
   former text[];
+  classes bigint[];
   ids bigint[];
   trigger_ids bigint[];
   uncertain bigint[];
@@ -2581,6 +2617,7 @@ begin
         where business_id = business and email_id > after_id order by email_id limit page) read;
   if last_id is null then return; end if;
   select v.addresses into former from former_values_of_client(business, client) v;
+  classes := array(select classes_answered_by(business, client));
   select coalesce(array_agg(e.email_id), '{}'),
          coalesce(array_agg(distinct e.event_trigger_id) filter (where e.event_trigger_id is not null), '{}')
   into ids, trigger_ids
@@ -2588,7 +2625,8 @@ begin
   where e.business_id = business and e.email_id > after_id and e.email_id <= last_id
     and (e.client_id = client or lower(e.to_address) = any (former)
          or (e.object_type, e.object_id) in (select object_type, object_id from objects_of_client(business, client))
-         or (e.object_type, e.object_uuid) in (select object_type, object_uuid from objects_of_client(business, client)))
+         or (e.object_type, e.object_uuid) in (select object_type, object_uuid from objects_of_client(business, client))
+         or e.client_id is null and e.object_type = 'CLASS_SCHEDULE' and e.object_id = any (classes))
     and (e.subject <> 'Erased' or e.html is not null or e.text is not null or e.message is not null
          or e.next_attempt_time is not null);
 

@@ -155,7 +155,7 @@ export const RECIPES: Recipe[] = [
       allowPast: false,
       changes: ['ANSWER'],
     },
-    paragraphs: ['text', 'card'],
+    paragraphs: ['text', 'card', 'reason'],
     recipients: TEAM,
   },
 ]

@@ -11,7 +11,7 @@ import { useTimeFormat } from '../components/time.ts'
 import { effectOf } from '../objects/effect.tsx'
 import { MomentField, SetupField, StatusField } from '../objects/fields.tsx'
 import { ObjectPage } from '../objects/object-page.tsx'
-import { MessagesAndWhy, NewButton, useStatusLabel } from '../objects/object-parts.tsx'
+import { ClientLink, MessagesAndWhy, NewButton, useStatusLabel } from '../objects/object-parts.tsx'
 import { ObjectTable, type Column } from '../objects/object-table.tsx'
 import type { Form } from '../records/use-record.ts'
 import { LineField, NumberField } from '../setup/fields.tsx'
@@ -153,12 +153,21 @@ export function ClassPage() {
       )}
       readOnly={(item) => <StudentList {...item} />}
     >
-      {({ startTime }) => (
-        <MessagesAndWhy
-          kind={classKind}
-          id={classScheduleId}
-          anchor={{ text: t('classes.class'), time: startTime }}
-        />
+      {({ startTime, answeredClientId, answerNote }) => (
+        <>
+          {answeredClientId && answerNote && (
+            <p>
+              <ClientLink clientId={answeredClientId} />
+              {' · '}
+              <span dir="auto">{t('calendar.clientReason', { reason: answerNote })}</span>
+            </p>
+          )}
+          <MessagesAndWhy
+            kind={classKind}
+            id={classScheduleId}
+            anchor={{ text: t('classes.class'), time: startTime }}
+          />
+        </>
       )}
     </ObjectPage>
   )

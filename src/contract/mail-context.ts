@@ -72,6 +72,8 @@ export type MailContext = {
     answeredBy: string | null
     /** What that student answered: RETURNED takes a cancellation back. */
     answer: 'CONFIRMED' | 'CANCELLED' | 'RETURNED' | null
+    /** Why that student cancelled. */
+    answerNote: string | null
     previousStartTime: Temporal.Instant | null
     externalId: string | null
     tags: Tags

@@ -305,6 +305,11 @@ const classSchedule = declare({
       reference('client'),
       'The student who answered last, by the link in an email. Set by the service.',
     ),
+    answerNote: optional(
+      text(1_000),
+      'Why that student cancelled: `%ANSWER_NOTE%` in an email to staff.',
+      'I have a cold.',
+    ),
     tags: optional(tags(), 'For `filterTagMapJson` of definitions.'),
     feedId: optional(mirroringFeed(), MIRRORED_BY, 3),
   },

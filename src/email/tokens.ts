@@ -486,7 +486,7 @@ const TOKENS = {
     'appointment',
     'Why the client cancelled by the link; empty in mails to clients',
     'I have a cold.',
-    (c, { isForStaff }) => (isForStaff ? c.calendar?.answerNote : null),
+    (c, { isForStaff }) => (isForStaff ? (c.calendar ?? c.classSchedule)?.answerNote : null),
   ],
   APPT_MOVED_FROM: [
     'appointment',

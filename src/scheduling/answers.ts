@@ -190,10 +190,8 @@ function answeredBy(
   now: Temporal.Instant,
 ) {
   if (objectType === 'DISCLAIMER') return {}
-  const answeredTime = now.epochMilliseconds
-  return objectType === 'CALENDAR'
-    ? { answeredTime, answerNote: isUndo ? null : note }
-    : { answeredTime, answeredClientId: clientId }
+  const answered = { answeredTime: now.epochMilliseconds, answerNote: isUndo ? null : note }
+  return objectType === 'CALENDAR' ? answered : { ...answered, answeredClientId: clientId }
 }
 
 /** Whether the cancellation was by a link, and the place is still free. */

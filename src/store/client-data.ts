@@ -6,7 +6,13 @@ export type Row = Record<string, unknown>
 type ClientKey = { businessId: number; clientId: number }
 
 /** The columns that say nothing about the client, or something about another one. */
-const LEFT_OUT = ['version', 'changed_in', 'client_id_list', 'attendance']
+const LEFT_OUT = [
+  'version',
+  'changed_in',
+  'client_id_list',
+  'attendance',
+  'confirmed_client_id_list',
+]
 
 async function readRows(db: Db, source: Sql): Promise<Row[]> {
   const rows = await db.query<{ row: Row }>(sql`
@@ -27,16 +33,25 @@ export async function readClientRows(db: Db, { businessId, clientId }: ClientKey
   return {
     client,
     calendar: await ownRows('calendar', 'calendar_id'),
-    classSchedule: await readRows(
-      db,
-      sql`select * from class_schedule
-          where business_id = ${businessId} and client_id_list @> array[${clientId}::bigint]
-          order by class_schedule_id`,
-    ),
+    classSchedule: await readClasses(db, { businessId, clientId }),
     invitation: await ownRows('invitation', 'created_date'),
     recall: await ownRows('recall', 'recall_id'),
     disclaimer: await ownRows('disclaimer', 'disclaimer_id'),
   }
+}
+
+/** The classes of which the client is a student, or which it answered last, without answers of others. */
+async function readClasses(db: Db, { businessId, clientId }: ClientKey): Promise<Row[]> {
+  const rows = await readRows(
+    db,
+    sql`select * from class_schedule
+        where business_id = ${businessId}
+          and (client_id_list @> array[${clientId}::bigint] or answered_client_id = ${clientId})
+        order by class_schedule_id`,
+  )
+  return rows.map(({ answeredClientId, answeredTime, answerNote, ...row }) =>
+    answeredClientId === clientId ? { ...row, answeredTime, answerNote } : row,
+  )
 }
 
 /** What feeds name the client, and the entries of feeds about it. One that names others is shown without texts. */

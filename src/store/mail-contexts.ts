@@ -132,7 +132,7 @@ const COLUMNS: Record<ObjectType, Sql> = {
   CALENDAR: sql`${CLIENT_TAGS}, ${SHADOW_FEED}, t.note, t.change_note as "changeNote", t.answer_note as "answerNote",
     t.previous_start_time as "previousStartTime"`,
   CLASS_SCHEDULE: sql`${SHADOW_FEED}, t.name as "className", t.capacity, c.tags as "studentTags",
-    t.previous_start_time as "previousStartTime",
+    t.answer_note as "answerNote", t.previous_start_time as "previousStartTime",
     (select a.first_name || ' ' || a.last_name from client a
      where a.business_id = t.business_id and a.client_id = t.answered_client_id) as "answeredBy",
     case when t.answered_client_id is null then null
@@ -254,6 +254,7 @@ function objectContextOf(row: Row, visitStatus: VisitStatus) {
           capacity: row.capacity,
           answeredBy: row.answeredBy,
           answer: row.answer,
+          answerNote: row.answerNote,
           previousStartTime: row.previousStartTime,
           externalId: row.ownExternalId,
           tags: row.tags ?? {},

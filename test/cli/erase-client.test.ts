@@ -22,6 +22,7 @@ const CANARIES = {
   tag: 'canary-tag-value',
   externalId: 'canary-external-id',
   answerNote: 'canary answer to a question',
+  classNote: 'canary reason of a student',
   signedName: 'Canarina Signature',
   feedTitle: 'Canary lesson of a feed',
   sampleTitle: 'Canary sample of a dry run',
@@ -35,6 +36,28 @@ const writeOldAudit = (database: Database, calendarId: number) =>
      where (e.business_id, e.audit_id) = (a.business_id, a.audit_id)
        and a.object = 'calendar' and a.id = '${calendarId}'`,
   )
+
+/** A student gives up the place and says why; staff get a mail with the name and the reason. */
+async function answerByStudent(
+  { save, businessId, ids }: Awaited<ReturnType<typeof startWorld>>,
+  { classScheduleId, clientId }: { classScheduleId: number; clientId: number },
+) {
+  const { emailTemplateId } = await save('/emailTemplate', {
+    templateName: 'Student answered',
+    subject: '%ANSWER_CLIENT% %ANSWER%: %ANSWER_NOTE%',
+    emailBody: '<p>%ANSWER_NOTE%</p>',
+  })
+  const action = { actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }
+  await save('/eventDefinition', {
+    ...reminder(businessId, 0, { eventType: { eventTypeId: 5 }, objectType: 'CLASS_SCHEDULE' }),
+    changes: ['STUDENTS'],
+    eventActions: [{ ...action, recipient: { value: 'staff' } }],
+  })
+  const { professionalId } = ids
+  await save('/professional', { professionalId, emailAddress: 'elena@example.org' })
+  const answered = { answeredClientId: clientId, answerNote: CANARIES.classNote }
+  await save('/classSchedule', { classScheduleId, clientIdList: [ids.clientId], ...answered })
+}
 
 /** Searches all columns of all tables; returns each table and canary found in it. */
 async function findCanaries(url: string) {
@@ -126,13 +149,19 @@ test('erase-client overwrites all personal data, and counts stay the same', asyn
     externalId,
   })
   await save('/disclaimer', { disclaimerFormId, clientId, calendarId, tags, externalId })
-  await save('/classSchedule', {
+  const yoga = {
     name: 'Yoga',
     professionalId: ids.professionalId,
     locationId: ids.locationId,
     startTime: clock.in({ hours: 5 }).epochMilliseconds,
     endTime: clock.in({ hours: 6 }).epochMilliseconds,
     clientIdList: [clientId, ids.clientId],
+  }
+  const { classScheduleId } = await save('/classSchedule', yoga)
+  await save('/classSchedule', {
+    ...yoga,
+    answeredClientId: clientId,
+    answerNote: CANARIES.classNote,
   })
   await asOwner(
     database,
@@ -154,6 +183,8 @@ test('erase-client overwrites all personal data, and counts stay the same', asyn
      select business_id, feed_id, 'DRY_RUN', 'DONE',
             '{"counts": {"entries": 1}, "samples": [{"title": "${CANARIES.sampleTitle}"}]}', now(), 'T' from feed`,
   )
+  await answerByStudent(world, { classScheduleId, clientId })
+  await runEngine()
   const { body: data } = await call('GET', `/client/${clientId}/data`)
   assert.equal(data.feedMatch[0].name, firstName)
   assert.equal(data.feedEntry[0].title, CANARIES.feedTitle)
@@ -162,6 +193,16 @@ test('erase-client overwrites all personal data, and counts stay the same', asyn
     data.calendar.find((one: { answerNote: string }) => one.answerNote)?.answerNote,
     CANARIES.answerNote,
   )
+  assert.equal(data.classSchedule[0].answerNote, CANARIES.classNote)
+  // Another student answers: only the audit has the note of the first one.
+  await save('/classSchedule', {
+    classScheduleId,
+    answeredClientId: ids.clientId,
+    answerNote: 'No',
+  })
+  const { body: copy } = await call('GET', `/client/${ids.clientId}/data`)
+  assert.equal(copy.classSchedule[0].answerNote, 'No')
+  await save('/classSchedule', { classScheduleId, clientIdList: [clientId, ids.clientId] })
   await runEngine()
   // A pending reminder whose last attempt failed.
   await save('/eventDefinition', reminder(businessId, -24))

@@ -62,6 +62,12 @@ test('a class is planned, gets students, and records who was present', async (t)
   const [{ clientIdList, attendance, startTime, endTime }] = items
   assert.equal(endTime - startTime, 3_600_000)
   assert.deepEqual(attendance, [{ clientId: clientIdList[1], present: true }])
+  // A student who cancelled by the link may have said why.
+  const [{ classScheduleId }] = items
+  const answered = { answeredClientId: clientIdList[0], answerNote: 'I have a cold.' }
+  await call('POST', '/classSchedule', { classScheduleId, ...answered })
+  await page.reload()
+  await page.getByText('The client’s reason: “I have a cold.”').waitFor()
   await page.getByRole('link', { name: 'Classes' }).first().click()
   await page
     .getByRole('row')

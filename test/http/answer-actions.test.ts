@@ -147,14 +147,33 @@ test('a student confirms, gives up the place, and takes it back while there is o
     ).body
     return [clientIdList, confirmedClientIdList, answeredClientId]
   }
+  const noteOf = async () =>
+    (await call('GET', `/classSchedule/${classScheduleId}`)).body.answerNote
   assert.match((await send(confirm)).body, /your place is confirmed/)
   assert.deepEqual(await lists(), [[ids.clientId], [ids.clientId], ids.clientId])
   await runEngine()
   assert.equal((await mails()).length, 1)
-  assert.match((await send(cancel)).body, /no longer in this class/)
+  const { professionalId } = ids
+  await save('/professional', { professionalId, emailAddress: 'elena@example.org' })
+  const staffTemplate = await save('/emailTemplate', {
+    templateName: 'Student answered',
+    subject: '%ANSWER_CLIENT% %ANSWER%: %ANSWER_NOTE%',
+    emailBody: '<p>%ANSWER_NOTE%</p>',
+  })
+  const toStaff = { recipient: { value: 'staff' }, emailTemplateId: staffTemplate.emailTemplateId }
+  const action = { actionType: 'SEND_EMAIL', active: true, businessId, ...toStaff }
+  await ask(5, { changes: ['ANSWER'], eventActions: [action] })
+  clock.advance({ minutes: 1 })
+  const { body } = await send(cancel, 'reason=I+have+a+cold.')
+  assert.match(body, /no longer in this class/)
   assert.deepEqual(await lists(), [[], [], ids.clientId])
+  assert.equal(await noteOf(), 'I have a cold.')
+  await runEngine()
+  const staffMail = (await mails()).find(({ to }: { to: string }) => to === 'elena@example.org')
+  assert.equal(staffMail.subject, 'Anna Müller cancelled: I have a cold.')
   assert.match((await send(cancel, 'undo=yes')).body, /is kept/)
   assert.deepEqual(await lists(), [[ids.clientId], [], ids.clientId])
+  assert.equal(await noteOf(), null)
 })
 
 test('a client reads a form by the link and signs it with a name; its text is kept as it was read', async (t) => {

@@ -17,7 +17,7 @@ export function sparseContexts(full: MailContext): Partial<MailContext>[] {
     ...(client ? [{ client: { ...client, firstName: '', lastName: '', phone: null } }] : []),
     ...(calendar ? [{ calendar: { ...calendar, ...unsaid } }] : []),
     ...(classSchedule
-      ? [{ classSchedule: { ...classSchedule, answeredBy: null, answer: null } }]
+      ? [{ classSchedule: { ...classSchedule, answeredBy: null, answer: null, answerNote: null } }]
       : []),
     ...(invitation ? [{ invitation: { ...invitation, ...open } }] : []),
     ...(location

@@ -136,11 +136,11 @@ function linksOf({ context }: ContextRow, links: PageLinks, language: string) {
 const formWith = (formToken: string, content: string) =>
   `<form method="post"><input type="hidden" name="formToken" value="${formToken}">${content}</form>`
 
-function formOf(texts: AnswerTexts, { answer, objectType }: Question, formToken: string) {
-  const asksWhy = answer === 'cancel' && objectType === 'CALENDAR'
-  const reason = asksWhy
-    ? `<label>${escapeHtml(texts.reason)}<textarea name="reason" rows="2" maxlength="${MAX_REASON}"></textarea></label>`
-    : ''
+function formOf(texts: AnswerTexts, { answer }: Question, formToken: string) {
+  const reason =
+    answer === 'cancel'
+      ? `<label>${escapeHtml(texts.reason)}<textarea name="reason" rows="2" maxlength="${MAX_REASON}"></textarea></label>`
+      : ''
   const button = `<button class="${answer}">${escapeHtml(texts.button[answer])}</button>`
   return formWith(formToken, `${reason}${button}`)
 }
