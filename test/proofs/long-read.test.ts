@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import pg from 'pg'
 import { createEngine } from '../../src/automation/engine.ts'
-import type { Database, Db } from '../../src/database/database.ts'
-import { toQuery } from '../../src/database/query.ts'
+import type { Database } from '../../src/database/database.ts'
 import { isTransient } from '../../src/database/postgres-errors.ts'
-import { sql, type Sql } from '../../src/database/sql.ts'
+import type { Sql } from '../../src/database/sql.ts'
 import { insertDueReminders } from '../support/due-reminders.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 import { assertWithin } from '../support/within.ts'
+import { countPagesOfClaim, percentilesOf, timeClaims, type TimedClaims } from './claims.ts'
 import { isFull } from './random.ts'
 import { rewriting, withoutClaimStart } from './without-guards.ts'
 import { capturing } from '../support/capturing-engine.ts'
@@ -70,12 +70,12 @@ async function readWhileFiring(t: TestContext, rewrite = (statement: Sql) => sta
     dueFrom: () => start,
     spreadMs: total * 1000,
   })
-  const claims: { at: number; ms: number }[] = []
+  const claims: TimedClaims = []
   const stopping = new AbortController()
   const engine = createEngine({
     database: {
       ...database,
-      engine: timed(database.engine, rewrite, claims),
+      engine: timeClaims(database.engine, claims, rewrite),
     } satisfies Database,
     clock: { now: () => Temporal.Now.instant() },
     ...capturing(),
@@ -86,62 +86,22 @@ async function readWhileFiring(t: TestContext, rewrite = (statement: Sql) => sta
   const stopped = engine.run(stopping.signal)
   await fireFor(seconds.baseline)
   const readFrom = performance.now()
-  const pagesBefore = await pagesOfClaim(url, rewrite)
+  const pagesBefore = await countPagesOfClaim(url, rewrite)
   const reader = new pg.Client({ connectionString: url })
   await reader.connect()
   await reader.query('begin isolation level repeatable read; select count(*) from email')
   await fireFor(seconds.read)
-  const pagesDuring = await pagesOfClaim(url, rewrite)
+  const pagesDuring = await countPagesOfClaim(url, rewrite)
   await reader.end()
   stopping.abort()
   await stopped
   assert.deepEqual(errors, [])
   const result = {
-    before: { ...percentiles(claims.filter(({ at }) => at < readFrom)), pages: pagesBefore },
-    during: { ...percentiles(claims.filter(({ at }) => at >= readFrom)), pages: pagesDuring },
+    before: { ...percentilesOf(claims.filter(({ at }) => at < readFrom)), pages: pagesBefore },
+    during: { ...percentilesOf(claims.filter(({ at }) => at >= readFrom)), pages: pagesDuring },
   }
   t.diagnostic(
     `a read of ${seconds.read} s at ${PER_SECOND} triggers a second: ${JSON.stringify(result)}`,
   )
   return result
-}
-
-const isClaim = ({ text }: Sql) => text.includes('update pending_trigger q set worker')
-
-function timed(db: Db, rewrite: (statement: Sql) => Sql, claims: { at: number; ms: number }[]): Db {
-  return {
-    ...db,
-    query: async (statement) => {
-      const at = performance.now()
-      const rows = await db.query(rewrite(statement))
-      if (isClaim(statement)) claims.push({ at, ms: performance.now() - at })
-      return rows as never
-    },
-  }
-}
-
-/** The number of pages that a claim reads. It begins two seconds back, as claims of the engine do. */
-async function pagesOfClaim(url: string, rewrite: (statement: Sql) => Sql) {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  // Uses the index, as the engine does: for few rows the planner may choose another plan.
-  await client.query('set enable_seqscan = off; set enable_bitmapscan = off')
-  const now = Temporal.Now.instant()
-  const claim = rewrite(sql`
-    explain (analyze, buffers, format json)
-    select event_trigger_id from pending_trigger
-    where worker is null and next_attempt_time <= ${now}
-      and next_attempt_time >= ${now.subtract({ seconds: 2 })}
-    order by next_attempt_time limit 500`)
-  const { rows } = await client.query(toQuery(claim))
-  await client.end()
-  const { Plan: plan } = rows[0]['QUERY PLAN'][0]
-  return Number(plan['Shared Hit Blocks']) + Number(plan['Shared Read Blocks'])
-}
-
-function percentiles(values: { ms: number }[]) {
-  const sorted = values.map(({ ms }) => ms).toSorted((a, b) => a - b)
-  const at = (part: number) =>
-    Math.round(sorted[Math.floor((sorted.length - 1) * part)]! * 100) / 100
-  return { claims: sorted.length, p50: at(0.5), p99: at(0.99) }
 }
