@@ -889,6 +889,7 @@ create table feed_entry (
 ) with ();
 CREATE INDEX feed_entry_by_start ON feed_entry USING btree (business_id, feed_id, start_time, feed_entry_id);
 CREATE INDEX feed_entry_by_uid ON feed_entry USING btree (business_id, uid) WHERE uid IS NOT NULL;
+CREATE INDEX feed_entry_mirrored ON feed_entry USING btree (business_id, feed_id, end_time) WHERE state = 'MIRRORED'::text AND object_id IS NOT NULL;
 CREATE INDEX feed_entry_of_object ON feed_entry USING btree (business_id, object_type, object_id) WHERE object_id IS NOT NULL;
 CREATE INDEX feed_entry_of_resource ON feed_entry USING btree (business_id, feed_id, resource_key);
 create policy bellwether_app on feed_entry to bellwether_app using ((business_id = app_business()));
@@ -988,9 +989,14 @@ create table feed_state (
   health_cause text,
   told_time timestamp with time zone,
   pull_again_time timestamp with time zone,
+  reconcile_time timestamp with time zone,
+  reconcile_error text,
+  late_time timestamp with time zone,
+  logged_health text not null default 'OK'::text,
   constraint feed_state_pkey PRIMARY KEY (business_id, feed_id),
   constraint feed_state_business_id_feed_id_fkey FOREIGN KEY (business_id, feed_id) REFERENCES feed(business_id, feed_id)
 ) with ();
+comment on column feed_state.told_time is 'When people last got a mail about the health.';
 CREATE INDEX feed_state_due ON feed_state USING btree (next_pull_time) WHERE next_pull_time IS NOT NULL;
 create policy bellwether_app on feed_state to bellwether_app using ((business_id = app_business()));
 create policy bellwether_engine on feed_state to bellwether_engine using (true);
@@ -2761,8 +2767,11 @@ AS $function$
 declare
   overwritten bigint;
 begin
-  update feed_run r set result = r.result - 'samples'
-  where r.business_id = business and r.result ? 'samples';
+  update feed_run r
+  set result = (r.result - 'samples') || case when r.result ? 'differences' then jsonb_build_object(
+        'differences', (select coalesce(jsonb_agg(d || '{"title": null, "source": null, "ours": null}'), '[]')
+                        from jsonb_array_elements(r.result->'differences') d)) else '{}' end
+  where r.business_id = business and (r.result ? 'samples' or r.result->'differences' <> '[]');
   get diagnostics overwritten = row_count;
   return overwritten;
 end $function$;

@@ -4,6 +4,7 @@ import type { Config } from '../config.ts'
 import type { Database, Db } from '../database/database.ts'
 import { UNDO_HOURS } from '../file-import/undo.ts'
 import { deleteOldAnswers } from '../http/server/idempotency.ts'
+import { deleteOldRuns } from '../store/feed-runs.ts'
 import { deleteOldFileImports } from '../store/file-imports.ts'
 import { forgetContents } from '../store/files.ts'
 import { deleteUnusedDictionaries } from '../store/message-bodies.ts'
@@ -21,6 +22,7 @@ export async function cleanUp(
 ) {
   await deleteOldAnswers(engine, now)
   await deleteOldSoftBounces(engine, now)
+  while ((await deleteOldRuns(engine, now.subtract({ hours: 24 * RUN_DAYS }), BATCH)) === BATCH);
   const undoableSince = now.subtract({ hours: UNDO_HOURS })
   while ((await deleteOldFileImports(engine, undoableSince, BATCH)) === BATCH);
   const bodiesBefore = now.subtract({ hours: 24 * bodyRetentionDays })
@@ -36,6 +38,8 @@ export async function cleanUp(
 }
 
 const BATCH = 500
+/** Runs of feeds are kept for so long. */
+const RUN_DAYS = 90
 /** Small, because reading contents blocks the event loop. */
 const BODY_BATCH = 50
 

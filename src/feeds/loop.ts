@@ -1,6 +1,6 @@
 import type { FeedHealth } from '../contract/feed.ts'
 import { pause, type Loop } from '../repeat.ts'
-import { endRun, findRequestedRun, insertEndedRun } from '../store/feed-runs.ts'
+import { endRun, findRequestedRun, insertEndedRun, type RunKind } from '../store/feed-runs.ts'
 import {
   abandonPull,
   beginPull,
@@ -11,15 +11,17 @@ import {
 } from '../store/feed-pulls.ts'
 import { findFeed, type FeedKey, type FeedRow } from '../store/feeds.ts'
 import { claimWork, releaseWork } from '../store/work-leases.ts'
-import { pullFeed, PullSuperseded, type ClaimedPull, type PullParts } from './pull.ts'
+import { isBefore } from '../automation/timing.ts'
+import { getBusiness } from '../store/businesses.ts'
+import { pullFeed, PullSuperseded, type ClaimedPull } from './pull.ts'
+import { nextNight, reconcileFeed, type ReconcileParts } from './reconcile.ts'
 import { feedUser } from './receive.ts'
 import { remapFeed } from './remap.ts'
 import { KeyMissing } from './source-access.ts'
 import { SourceError } from './source.ts'
 import type { RunSummary } from './summary.ts'
 
-export type FeedLoopParts = PullParts & {
-  random(size: number): Buffer
+export type FeedLoopParts = ReconcileParts & {
   leaseSeconds: number
   onError(error: unknown): void
 }
@@ -59,6 +61,9 @@ export function createFeedLoops(parts: FeedLoopParts): Loop[] {
 
 type HeldClaim = ClaimedPull & {
   failures: number
+  health: FeedHealth
+  /** The reconciliation of the night is due. */
+  isReconciling: boolean
   stopping: AbortSignal | undefined
   end(): Promise<void>
 }
@@ -95,9 +100,9 @@ export async function claimPull(
   return {
     feed,
     ...begun,
+    ...(await planTimes(parts, feed, begun.reconcileTime)),
     stopping,
     before: () => until,
-    next: now().add({ milliseconds: intervalMs(parts, feed) }),
     signal: AbortSignal.any(stopping ? [...limits, stopping] : limits),
     end: async () => {
       clearInterval(renewing)
@@ -106,61 +111,110 @@ export async function claimPull(
   }
 }
 
+/** A feed is LATE after so many intervals without a success. */
+export const LATE_INTERVALS = 3
+
+async function planTimes(parts: FeedLoopParts, feed: FeedRow, planned: Temporal.Instant | null) {
+  const now = parts.now()
+  const interval = intervalMs(parts, feed)
+  const reconcileTime = planned ?? (await planNight(parts, feed, now))
+  const isReconciling = !isBefore(now, reconcileTime)
+  const usual = now.add({ milliseconds: interval })
+  return {
+    reconcileTime,
+    isReconciling,
+    next: isReconciling || isBefore(usual, reconcileTime) ? usual : reconcileTime,
+    lateTime: now.add({ milliseconds: LATE_INTERVALS * interval }),
+  }
+}
+
+const NIGHT_HOURS = 3
+
+/** The reconciliations of a night are spread over its hours. */
+async function planNight(
+  { database, random }: FeedLoopParts,
+  { businessId }: FeedRow,
+  after: Temporal.Instant,
+) {
+  const { timeZone } = await getBusiness(database.forBusiness(businessId, 'SYSTEM'), businessId)
+  return nextNight(after, timeZone, random(2).readUInt16BE() / 65_536)
+}
+
 /** The interval of a feed, at random 10 % more or less. */
 function intervalMs({ access, random }: FeedLoopParts, { source, pullMinutes }: FeedRow) {
   const minutes = pullMinutes ?? access.sources.find(source)?.minutes?.usual ?? 60
   return Math.round(minutes * 60_000 * (0.9 + (0.2 * random(2).readUInt16BE()) / 65_536))
 }
 
-/** Pulls a claimed feed. A source that fails is recorded, and answered as an error text. */
+type Pulled = { summary: RunSummary; reconciled?: Reconciled } | { error: string }
+type Reconciled = Awaited<ReturnType<typeof reconcileFeed>>
+
+/** Pulls a claimed feed, and reconciles it if that is due. A source that fails is recorded, and answered as a text. */
 export async function runPull(
   parts: FeedLoopParts,
   claim: HeldClaim,
   { isRecorded = true } = {},
-): Promise<{ summary: RunSummary } | { error: string }> {
+): Promise<Pulled> {
   const { database, now } = parts
-  const { feed, failures } = claim
+  const { feed } = claim
   const db = database.forBusiness(feed.businessId, feedUser(feed))
   const startedTime = now()
-  let requested: Awaited<ReturnType<typeof findRequestedRun>> | undefined
-  const record = async (ended: { result: object } | { error: string }) => {
-    if (requested) return endRun(db, requested, ended, now())
+  let requested: Awaited<ReturnType<typeof findRequestedRun>>
+  let kind: RunKind = 'PULL'
+  const record = async (kind: RunKind, ended: { result?: object; error?: string | null }) => {
+    if (requested?.kind === kind) return endRun(db, requested, ended, now())
     if (!isRecorded) return
-    const run = { kind: 'PULL', startedTime, ...ended } as const
+    const run = { kind, startedTime, ...ended }
     await insertEndedRun(db, feed, run, { user: feedUser(feed), now: now() })
   }
   try {
     requested = await findRequestedRun(db, feed)
     // If the service stopped after a change of the mapping.
     await remapFeed(parts, feed)
-    const summary = await pullFeed(parts, claim)
-    if (requested || summary.hasChanges) await record({ result: summary.show() })
-    return { summary }
+    const { summary, cursor } = await pullFeed(parts, claim)
+    if (requested?.kind === 'PULL' || summary.hasChanges) {
+      await record('PULL', { result: summary.show() })
+    }
+    if (!claim.isReconciling && requested?.kind !== 'RECONCILE') return { summary }
+    kind = 'RECONCILE'
+    const nextTime = await planNight(parts, feed, now().add({ hours: NIGHT_HOURS }))
+    const reconciled = await reconcileFeed(parts, claim, { cursor, nextTime })
+    await record('RECONCILE', reconciled)
+    return { summary, reconciled }
   } catch (error) {
-    if (error instanceof PullSuperseded) {
-      const text = 'The feed was paused, or is read elsewhere.'
-      if (requested) await record({ error: text })
-      return { error: text }
+    const { text, isNews } = await storeFailure(parts, claim, error)
+    // Another node carries out what was requested from one that stops.
+    if (isNews || (requested && !claim.stopping?.aborted)) {
+      await record(requested?.kind ?? kind, { error: text })
     }
-    if (claim.stopping?.aborted) {
-      await abandonPull(database.engine, feed, { ...claim, now: now() })
-      return { error: 'The node stopped.' }
-    }
-    const failure = describeFailure(error, claim)
-    if (failure.isBug) parts.onError(error)
-    await storePullFailure(database.engine, feed, {
-      pullNumber: claim.pullNumber,
-      before: claim.before(),
-      next: now().add({ minutes: failure.minutes }),
-      health: failure.health,
-      error: failure.text,
-      now: now(),
-    })
-    if (requested || failures === 0) await record({ error: failure.text })
-    return { error: failure.text }
+    return { error: text }
   } finally {
     await claim.end()
   }
+}
+
+/** Stores why a pull failed. `isNews`: the one before succeeded. */
+async function storeFailure(parts: FeedLoopParts, claim: HeldClaim, error: unknown) {
+  const { database, now } = parts
+  const { feed, failures } = claim
+  if (error instanceof PullSuperseded) {
+    return { text: 'The feed was paused, or is read elsewhere.', isNews: false }
+  }
+  if (claim.stopping?.aborted) {
+    await abandonPull(database.engine, feed, { ...claim, now: now() })
+    return { text: 'The node stopped.', isNews: false }
+  }
+  const failure = describeFailure(error, claim)
+  if (failure.isBug) parts.onError(error)
+  await storePullFailure(database.engine, feed, {
+    pullNumber: claim.pullNumber,
+    before: claim.before(),
+    next: now().add({ minutes: failure.minutes }),
+    health: failure.health,
+    error: failure.text,
+    now: now(),
+  })
+  return { text: failure.text, isNews: failures === 0 }
 }
 
 const MAX_BACKOFF_MINUTES = 60

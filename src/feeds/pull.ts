@@ -38,6 +38,10 @@ export type ClaimedPull = {
   before(): Temporal.Instant
   /** When the feed is pulled again after a success. */
   next: Temporal.Instant
+  /** When it is reconciled next, or was to be. */
+  reconcileTime: Temporal.Instant
+  /** Without a success by then, it is LATE. */
+  lateTime: Temporal.Instant
   signal: AbortSignal
 }
 
@@ -54,29 +58,10 @@ const MAX_ASKED = 500
  * first pull writes while it reads. Later ones read everything first, because a resource that left one
  * place may be in another.
  */
-export async function pullFeed(parts: PullParts, claim: ClaimedPull): Promise<RunSummary> {
-  const { database, now } = parts
-  const { feed } = claim
-  const db = database.forBusiness(feed.businessId, feedUser(feed))
-  const source = parts.access.sources.find(feed.source)!
-  const account = await openAccount(parts, db, feed, claim.signal)
+export async function pullFeed(parts: PullParts, claim: ClaimedPull) {
+  const session = await openSession(parts, claim)
+  const { db, source, account } = session
   const known = await readKnown(db, source, claim, account.now)
-  const bulkCall = newBulkCall(feed)
-  const summary = new RunSummary()
-  /** One transaction, unless the pull was superseded. */
-  const write = (work: (tx: Db, mirroring: Mirroring, state: FeedState) => Promise<unknown>) =>
-    db.transaction(async (tx) => {
-      const state = await lockFeedState(tx, feed)
-      const current = await findFeed(tx, feed)
-      const isPulled = current?.active && (current.mode === 'SHADOW' || current.mode === 'LIVE')
-      if (state?.pullNumber !== claim.pullNumber || !isPulled) throw new PullSuperseded()
-      const receiving = { settings: parts.settings, now: now(), bulkCall }
-      await work(tx, mirroringOf(current, state, receiving), state)
-    })
-  const writeBatch = async (changes: Changes) => {
-    await write(async (tx, mirroring) => summary.add(await storeChanges(tx, changes, mirroring)))
-    await bulkCall.renew(db, now())
-  }
   try {
     const read: PulledPart = { resources: [], deleted: [] }
     const pulling = source.pull!(account, known)
@@ -86,18 +71,77 @@ export async function pullFeed(parts: PullParts, claim: ClaimedPull): Promise<Ru
       read.deleted.push(...step.value.deleted)
       if (!known.isFirst) continue
       for (const resources of takeBatches(read.resources, { all: false })) {
-        await writeBatch({ resources, deleted: [] })
+        await session.writeBatch({ resources, deleted: [] })
       }
     }
     const { cursor, complete } = step.value
+    await session.apply(read, { complete, cursor, known })
+    return { summary: session.summary, cursor }
+  } finally {
+    await session.end()
+  }
+}
+
+/** What was known of the resources before. */
+export type Known = Awaited<ReturnType<typeof readKnown>>
+
+/** How a claimed feed is read and written. */
+export class PullSession {
+  readonly summary = new RunSummary()
+  readonly db: Db
+  readonly source: Source
+  readonly account: SourceAccount
+  readonly #parts: PullParts
+  readonly #claim: ClaimedPull
+  readonly #bulkCall: ReturnType<typeof newBulkCall>
+
+  constructor(parts: PullParts, claim: ClaimedPull, reading: { db: Db; account: SourceAccount }) {
+    this.#parts = parts
+    this.#claim = claim
+    this.#bulkCall = newBulkCall(claim.feed)
+    this.db = reading.db
+    this.account = reading.account
+    this.source = parts.access.sources.find(claim.feed.source)
+  }
+
+  get feed() {
+    return this.#claim.feed
+  }
+
+  /** One transaction, unless the pull was superseded. */
+  write(work: (tx: Db, mirroring: Mirroring, state: FeedState) => Promise<unknown>) {
+    const { settings, now } = this.#parts
+    return this.db.transaction(async (tx) => {
+      const state = await lockFeedState(tx, this.feed)
+      const current = await findFeed(tx, this.feed)
+      const isPulled = current?.active && (current.mode === 'SHADOW' || current.mode === 'LIVE')
+      if (state?.pullNumber !== this.#claim.pullNumber || !isPulled) throw new PullSuperseded()
+      const receiving = { settings, now: now(), bulkCall: this.#bulkCall }
+      await work(tx, mirroringOf(current, state, receiving), state)
+    })
+  }
+
+  async writeBatch(changes: Changes) {
+    await this.write(async (tx, mirroring) =>
+      this.summary.add(await storeChanges(tx, changes, mirroring)),
+    )
+    await this.#bulkCall.renew(this.db, this.#parts.now())
+  }
+
+  /** Writes what was read, and then what a full listing lacks, with the cursor. */
+  async apply(
+    read: PulledPart,
+    { complete, cursor, known }: { complete: Listing | null; cursor: unknown; known: Known },
+  ) {
+    const { db, source, account, feed, summary } = this
     const listing = complete && (await askForAbsent(db, { source, account, feed }, complete, read))
     const moved = known.isFirst
       ? new Map<string, number>()
       : await findMoved({ db, feed, now: account.now }, read, listing)
     for (const resources of takeBatches(read.resources, { all: true })) {
-      await writeBatch({ resources, deleted: [], moved })
+      await this.writeBatch({ resources, deleted: [], moved })
     }
-    await write(async (tx, mirroring, state) => {
+    await this.write(async (tx, mirroring, state) => {
       const { deleted } = read
       if (deleted.length > 0) {
         summary.add(await storeChanges(tx, { resources: [], deleted, moved }, mirroring))
@@ -113,13 +157,26 @@ export async function pullFeed(parts: PullParts, claim: ClaimedPull): Promise<Ru
         const before = account.now.subtract({ seconds: REPLICA_SECONDS })
         await endReadingAgain(tx, feed, [...known.again], before)
       }
-      const planned = { before: claim.before(), next: claim.next }
-      await storePullEnd(tx, feed, { cursor, now: now(), ...planned })
+      await storePullEnd(tx, feed, { cursor, now: mirroring.saving.now, ...plannedBy(this.#claim) })
     })
-  } finally {
-    await bulkCall.end(db, now())
   }
-  return summary
+
+  end() {
+    return this.#bulkCall.end(this.db, this.#parts.now())
+  }
+}
+
+const plannedBy = ({ before, next, reconcileTime, lateTime }: ClaimedPull) => ({
+  before: before(),
+  next,
+  reconcileTime,
+  lateTime,
+})
+
+export async function openSession(parts: PullParts, claim: ClaimedPull) {
+  const { feed, signal } = claim
+  const db = parts.database.forBusiness(feed.businessId, feedUser(feed))
+  return new PullSession(parts, claim, { db, account: await openAccount(parts, db, feed, signal) })
 }
 
 /** The account of a feed with its secret, as this node reads it. */
@@ -134,10 +191,10 @@ export async function openAccount(
 }
 
 /** What was read before. */
-async function readKnown(
+export async function readKnown(
   db: Db,
   source: Source,
-  { feed, cursor }: ClaimedPull,
+  { feed, cursor }: Pick<ClaimedPull, 'feed' | 'cursor'>,
   now: Temporal.Instant,
 ) {
   const resources = await listResourceVersions(db, feed)

@@ -41,7 +41,7 @@ export async function recordRun(
 }
 
 /** Stores a run that the next claim of the feed carries out, and lets it be pulled now. */
-export const requestPullRun = (db: Db, key: FeedKey, by: By) =>
+export const requestRun = (db: Db, key: FeedKey, kind: 'PULL' | 'RECONCILE', by: By) =>
   db.transaction(async (tx) => {
     await lockFeedState(tx, key)
     const feed = (await findFeed(tx, key))!
@@ -53,7 +53,7 @@ export const requestPullRun = (db: Db, key: FeedKey, by: By) =>
       const todo = feed.mode === 'DRAFT' ? 'SHADOW' : 'LIVE'
       throw conflict(`The feed is not read in mode ${feed.mode}. Set its mode to ${todo} first.`)
     }
-    const feedRunId = await startRun(tx, key, 'PULL', by)
+    const feedRunId = await startRun(tx, key, kind, by)
     await requestPull(tx, key, { at: by.now })
     return feedRunId
   })

@@ -112,6 +112,13 @@ export type Listing = {
   window: { from: Temporal.Instant; to: Temporal.Instant } | null
 }
 
+/** All resources with their versions. */
+export type FullListing = Pick<Listing, 'window'> & {
+  versions: Map<string, string>
+  /** Their content, if the listing has it; null: `read` brings it. */
+  resources: Resource[] | null
+}
+
 /** What a source needs to read one account. */
 export type SourceAccount = {
   businessId: number
@@ -172,8 +179,8 @@ export type Source = {
   test(account: SourceAccount): Promise<SourceTest>
   /** Yields parts and returns the end. Throws a `SourceError` if the answer is not whole. */
   pull?(account: SourceAccount, pull: Pull): AsyncGenerator<PulledPart, PullEnd>
-  /** All resources with their versions, by another request than `pull` uses: for the reconciliation. */
-  list?(account: SourceAccount): Promise<Map<string, string>>
+  /** Everything, by another request than `pull` uses: for the reconciliation. */
+  list?(account: SourceAccount): Promise<FullListing>
   /** Asks for single resources by key. 'GONE': the source states that it is deleted. Absent: it cannot say. */
   read?(account: SourceAccount, keys: string[]): Promise<Map<string, Resource | 'GONE'>>
 }

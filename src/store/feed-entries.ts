@@ -59,6 +59,10 @@ export type ListedEntry = Pick<
   | 'entryKey'
   | 'state'
   | 'startTime'
+  | 'objectType'
+  | 'objectId'
+  | 'title'
+  | 'changedTime'
   | 'absentTime'
   | 'isKept'
   | 'isErased'
@@ -68,9 +72,34 @@ export type ListedEntry = Pick<
 export const listLiveEntries = (db: Db, feed: FeedKey) =>
   db.query<ListedEntry>(sql`
     select feed_entry_id as "feedEntryId", resource_key as "resourceKey", entry_key as "entryKey", state,
-           start_time as "startTime", absent_time as "absentTime", is_kept as "isKept",
+           start_time as "startTime", object_type as "objectType", object_id as "objectId", title,
+           changed_time as "changedTime", absent_time as "absentTime", is_kept as "isKept",
            is_erased as "isErased"
     from feed_entry where ${ofFeed(feed)} and state <> 'GONE' order by feed_entry_id`)
+
+/** Upcoming mirrored objects whose status here is not the one that was applied. */
+export const listChangedHere = (db: Db, feed: FeedKey, now: Temporal.Instant) =>
+  db.query<
+    Pick<EntryRow, 'title' | 'objectType' | 'objectId'> & {
+      entryId: number
+      key: string
+      status: string
+      applied: string
+      since: Temporal.Instant
+    }
+  >(sql`
+    select e.feed_entry_id as "entryId", e.entry_key as key, e.title, e.object_type as "objectType",
+           e.object_id as "objectId", o.status, e.applied->>'status' as applied, o.modified_date as since
+    from feed_entry e
+    join (select 'CALENDAR' as type, business_id, calendar_id as id, status, modified_date, start_time
+          from calendar where ${ofFeed(feed)} and active and start_time > ${now}
+          union all
+          select 'CLASS_SCHEDULE', business_id, class_schedule_id, status, modified_date, start_time
+          from class_schedule where ${ofFeed(feed)} and active and start_time > ${now}) o
+      on o.type = e.object_type and o.id = e.object_id
+    where e.business_id = ${feed.businessId} and e.feed_id = ${feed.feedId} and e.state = 'MIRRORED'
+      and o.status <> e.applied->>'status'
+    order by o.start_time`)
 
 type Listing = {
   state?: EntryState | undefined

@@ -1,7 +1,7 @@
 import type { FeedHealth } from '../contract/feed.ts'
 import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
-import type { FeedKey } from './feeds.ts'
+import type { FeedKey, FeedState } from './feeds.ts'
 
 const ofFeed = ({ businessId, feedId }: FeedKey) =>
   sql`business_id = ${businessId} and feed_id = ${feedId}`
@@ -36,13 +36,14 @@ export async function beginPull(
   feed: FeedKey,
   { now, until, isForced }: { now: Temporal.Instant; until: Temporal.Instant; isForced: boolean },
 ) {
-  const [row] = await engine.query<{ pullNumber: number; cursor: unknown; failures: number }>(sql`
+  type Begun = Pick<FeedState, 'pullNumber' | 'cursor' | 'failures' | 'health' | 'reconcileTime'>
+  const [row] = await engine.query<Begun>(sql`
     update feed_state
     set pull_number = pull_number + 1,
         next_pull_time = case when next_pull_time is not null then ${until}::timestamptz end,
         pull_again_time = case when pull_again_time > ${now} then pull_again_time end
     where ${ofFeed(feed)} and (${isForced} or next_pull_time is not null)
-    returning pull_number as "pullNumber", cursor, failures`)
+    returning pull_number as "pullNumber", cursor, failures, health, reconcile_time as "reconcileTime"`)
   return row
 }
 
@@ -76,12 +77,25 @@ const nextTime = ({ before, next }: Planned) => sql`
 export const storePullEnd = (
   tx: Db,
   feed: FeedKey,
-  { cursor, now, ...planned }: Planned & { cursor: unknown; now: Temporal.Instant },
+  {
+    cursor,
+    now,
+    reconcileTime,
+    lateTime,
+    ...planned
+  }: Planned & {
+    cursor: unknown
+    now: Temporal.Instant
+    reconcileTime: Temporal.Instant
+    /** A feed without a success by then is LATE. */
+    lateTime: Temporal.Instant
+  },
 ) =>
   tx.query(sql`
     update feed_state
     set cursor = ${JSON.stringify(cursor ?? null)}::jsonb, success_time = ${now}, complete_time = ${now},
-        failures = 0, last_error = null,
+        failures = 0, last_error = null, reconcile_time = coalesce(reconcile_time, ${reconcileTime}),
+        late_time = case when next_pull_time is not null then ${lateTime}::timestamptz end,
         next_pull_time = case when next_pull_time is not null then least(${nextTime(planned)}, pull_again_time) end
     where ${ofFeed(feed)}`)
 
@@ -101,7 +115,6 @@ export async function storePullFailure(
     update feed_state
     set failures = failures + 1, last_error = ${error}, next_pull_time = ${nextTime(failure)},
         health_since = case when health in (${health}, 'NEEDS_DECISION') then health_since else ${now} end,
-        told_time = case when health in (${health}, 'NEEDS_DECISION') then told_time end,
         health_cause = case when health = 'NEEDS_DECISION' then health_cause else ${error} end,
         health = case when health = 'NEEDS_DECISION' then health else ${health} end
     where ${ofFeed(feed)} and pull_number = ${pullNumber}`)
@@ -116,3 +129,17 @@ export const abandonPull = (
   engine.query(sql`
     update feed_state set next_pull_time = least(next_pull_time, ${now}::timestamptz)
     where ${ofFeed(feed)} and pull_number = ${pullNumber} and next_pull_time is not null`)
+
+/** Stores how a reconciliation ended. An error stays until one succeeds. */
+export async function storeReconciliation(
+  tx: Db,
+  feed: FeedKey,
+  { error, next }: { error: string | null; next: Temporal.Instant },
+) {
+  await tx.query(sql`
+    update feed_state
+    set reconcile_error = ${error}, reconcile_time = ${next},
+        next_pull_time = case when next_pull_time is not null
+                              then least(next_pull_time, ${next}::timestamptz) end
+    where ${ofFeed(feed)}`)
+}

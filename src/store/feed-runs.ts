@@ -43,40 +43,45 @@ export async function insertRun(
   return row!.feedRunId
 }
 
-type Ended = { result: object } | { error: string }
+/** A reconciliation that does not add up has both. */
+type Ended = { result?: object | undefined; error?: string | null | undefined }
 
 /** A run that nobody waits for is stored when it has ended. */
 export const insertEndedRun = (
   db: Db,
   { businessId, feedId }: FeedKey,
-  { kind, startedTime, ...ended }: { kind: RunKind; startedTime: Temporal.Instant } & Ended,
+  {
+    kind,
+    startedTime,
+    result,
+    error = null,
+  }: { kind: RunKind; startedTime: Temporal.Instant } & Ended,
   { user, now }: By,
 ) =>
   db.query(sql`
     insert into feed_run (business_id, feed_id, kind, status, result, error, started_time, started_user,
       ended_time)
-    values (${businessId}, ${feedId}, ${kind}, ${'error' in ended ? 'FAILED' : 'DONE'},
-      ${'result' in ended ? JSON.stringify(ended.result) : null}::jsonb,
-      ${'error' in ended ? ended.error : null}, ${startedTime}, ${user}, ${now})`)
+    values (${businessId}, ${feedId}, ${kind}, ${error === null ? 'DONE' : 'FAILED'},
+      ${result ? JSON.stringify(result) : null}::jsonb, ${error}, ${startedTime}, ${user}, ${now})`)
 
 export const endRun = (
   db: Db,
   { businessId, feedRunId }: { businessId: number; feedRunId: number },
-  ended: Ended,
+  { result, error = null }: Ended,
   now: Temporal.Instant,
 ) =>
   db.query(sql`
     update feed_run
-    set status = ${'error' in ended ? 'FAILED' : 'DONE'}, ended_time = ${now},
-        result = ${'result' in ended ? JSON.stringify(ended.result) : null}::jsonb,
-        error = ${'error' in ended ? ended.error : null}
+    set status = ${error === null ? 'DONE' : 'FAILED'}, ended_time = ${now},
+        result = ${result ? JSON.stringify(result) : null}::jsonb, error = ${error}
     where business_id = ${businessId} and feed_run_id = ${feedRunId} and status = 'RUNNING'`)
 
-/** A pull that was asked for. */
+/** A pull or reconciliation that was asked for. */
 export async function findRequestedRun(db: Db, { businessId, feedId }: FeedKey) {
   const [run] = await db.query<RunRow>(sql`
     select ${columns} from feed_run
-    where business_id = ${businessId} and feed_id = ${feedId} and status = 'RUNNING' and kind = 'PULL'`)
+    where business_id = ${businessId} and feed_id = ${feedId} and status = 'RUNNING'
+      and kind <> 'DRY_RUN'`)
   return run
 }
 
@@ -87,13 +92,36 @@ export async function findRun(db: Db, { businessId, feedId }: FeedKey, feedRunId
   return run
 }
 
-/** The last reconciliation that succeeded. */
+/** The last reconciliation that compared everything. */
 export async function findLastReconciliationOf(db: Db, { businessId, feedId }: FeedKey) {
   const [run] = await db.query<RunRow>(sql`
     select ${columns} from feed_run
-    where business_id = ${businessId} and feed_id = ${feedId} and kind = 'RECONCILE' and status = 'DONE'
+    where business_id = ${businessId} and feed_id = ${feedId} and kind = 'RECONCILE' and result is not null
     order by feed_run_id desc limit 1`)
   return run
+}
+
+/** The first stored pull that succeeded after a time. */
+export async function findPullSince(
+  db: Db,
+  { businessId, feedId }: FeedKey,
+  since: Temporal.Instant | null,
+) {
+  const [run] = await db.query<{ feedRunId: number }>(sql`
+    select feed_run_id as "feedRunId" from feed_run
+    where business_id = ${businessId} and feed_id = ${feedId} and kind = 'PULL' and status = 'DONE'
+      and started_time >= ${since} order by feed_run_id limit 1`)
+  return run?.feedRunId ?? null
+}
+
+/** Deletes at most `limit` runs that ended before this time. Returns how many. */
+export async function deleteOldRuns(engine: Db, before: Temporal.Instant, limit: number) {
+  const rows = await engine.query(sql`
+    delete from feed_run r
+    using (select business_id, feed_run_id from feed_run where started_time < ${before} limit ${limit}) old
+    where r.business_id = old.business_id and r.feed_run_id = old.feed_run_id
+    returning r.feed_run_id`)
+  return rows.length
 }
 
 /** The latest first. */

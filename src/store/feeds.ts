@@ -29,6 +29,8 @@ export type FeedState = {
   health: FeedHealth
   healthSince: Temporal.Instant
   healthCause: string | null
+  /** The next reconciliation; null: it is not planned yet. */
+  reconcileTime: Temporal.Instant | null
   /** Entries after this id have to be mapped again; null: none. */
   remapAfter: number | null
 }
@@ -46,7 +48,7 @@ const stateColumns = sql`
   s.last_error as "lastError", s.has_secret as "hasSecret", s.mapping_changed_time as "mappingChangedTime",
   s.complete_time as "completeTime", s.success_time as "successTime", s.health,
   s.health_since as "healthSince", s.health_cause as "healthCause",
-  s.remap_after as "remapAfter"`
+  s.reconcile_time as "reconcileTime", s.remap_after as "remapAfter"`
 
 export async function findFeed(db: Db, { businessId, feedId }: FeedKey) {
   const [feed] = await db.query<FeedRow>(sql`
@@ -238,7 +240,7 @@ export const requestPull = (
     set next_pull_time = least(next_pull_time, ${at}::timestamptz), pull_again_time = coalesce(${again}, pull_again_time)
     where business_id = ${businessId} and feed_id = ${feedId} and next_pull_time is not null`)
 
-/** `since` changes only if the health does. */
+/** `since` changes only if the health does. A reconciliation that did not add up counts until one does. */
 export const setHealth = (
   tx: Db,
   { businessId, feedId }: FeedKey,
@@ -246,12 +248,15 @@ export const setHealth = (
   now: Temporal.Instant,
 ) =>
   tx.query(sql`
-    update feed_state
-    set health_since = case when health = ${health} then health_since else ${now} end,
-        told_time = case when health = ${health} then told_time end,
-        health = ${health}, health_cause = ${cause}
-    where business_id = ${businessId} and feed_id = ${feedId}
-      and (health, health_cause) is distinct from (${health}, ${cause})`)
+    update feed_state s
+    set health_since = case when s.health = n.health then s.health_since else ${now} end,
+        health = n.health, health_cause = n.cause
+    from (select business_id, feed_id,
+                 case when ${health} = 'OK' and reconcile_error is not null then 'FAILING' else ${health} end as health,
+                 case when ${health} = 'OK' then reconcile_error else ${cause} end as cause
+          from feed_state where business_id = ${businessId} and feed_id = ${feedId}) n
+    where s.business_id = n.business_id and s.feed_id = n.feed_id
+      and (s.health, s.health_cause) is distinct from (n.health, n.cause)`)
 
 /** The names of feeds, for messages. */
 export async function listFeedNames(db: Db, businessId: number, feedIds: number[]) {

@@ -21,6 +21,9 @@ export type Shelf = {
   error: Error | null
   /** Keys that the listing leaves out, though a question by key finds them. */
   hidden: Set<string>
+  /** Resources that the listing of a pull still has, though they are gone. */
+  pretended: Map<string, Resource>
+  beforeList?: (() => Promise<void>) | undefined
   /** False: as a published file, which cannot be asked by key. */
   canRead: boolean
   pulls: number
@@ -37,7 +40,8 @@ function fakeSource(shelf: Shelf): Source {
     async *pull(_account, { versionOf, again }) {
       shelf.pulls += 1
       if (shelf.error) throw shelf.error
-      const listed = [...shelf.resources.values()].filter(({ key }) => !shelf.hidden.has(key))
+      const all = [...shelf.resources.values(), ...shelf.pretended.values()]
+      const listed = all.filter(({ key }) => !shelf.hidden.has(key))
       const resources = listed.filter(
         ({ key, version }) => versionOf(key) !== version || again.has(key),
       )
@@ -46,8 +50,13 @@ function fakeSource(shelf: Shelf): Source {
       const keys = new Set(listed.map(({ key }) => key))
       return { cursor: shelf.pulls, complete: { keys, window: null }, requests: 1 }
     },
-    list: async () =>
-      new Map([...shelf.resources.values()].map(({ key, version }) => [key, version])),
+    list: async () => {
+      if (shelf.error) throw shelf.error
+      await shelf.beforeList?.()
+      const resources = [...shelf.resources.values()]
+      const versions = new Map(resources.map(({ key, version }) => [key, version]))
+      return { versions, window: null, resources: shelf.canRead ? null : resources }
+    },
     ...(shelf.canRead && {
       read: async (_account: unknown, keys: string[]) =>
         new Map(keys.map((key) => [key, shelf.resources.get(key) ?? ('GONE' as const)])),
@@ -77,6 +86,7 @@ export async function openPulled(world: World, { canRead = true, mode = 'SHADOW'
     resources: new Map(),
     error: null,
     hidden: new Set(),
+    pretended: new Map(),
     canRead,
     pulls: 0,
   }

@@ -90,7 +90,7 @@ test('a file that is missing, cut or something else changes nothing, and its add
   }
   Object.assign(published, { status: 200, body })
   assert.equal((await ics.test(accountOf({}, url))).ok, true)
-  assert.deepEqual([...(await ics.list!(accountOf({}, url))).keys()], ['a'])
+  assert.deepEqual([...(await ics.list!(accountOf({}, url))).versions.keys()], ['a'])
 })
 
 test('CONFIRMED of a calendar says nothing about the client, CANCELLED does', async (t) => {

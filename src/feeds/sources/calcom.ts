@@ -9,7 +9,7 @@ import {
   type SourceAccount,
   type SourcePerson,
 } from '../source.ts'
-import { entryWithout } from './entries.ts'
+import { entryWithout, listingOf } from './entries.ts'
 import {
   addressOf,
   isObject,
@@ -54,7 +54,7 @@ export const makeCalcom = (privateHosts: readonly string[]): Source => ({
   list: (account) =>
     withSession(account, privateHosts, async (session) => {
       const resources = await session.listWindow({ sortStart: 'asc' })
-      return new Map(resources.map(({ key, version }) => [key, version]))
+      return { ...listingOf(resources), window: account.window }
     }),
   read: (account, keys) => withSession(account, privateHosts, (session) => session.readKeys(keys)),
 })

@@ -382,7 +382,7 @@ async function listVersions(session: Session) {
     const { etags } = await listCalendar(session, calendar)
     for (const [key, { etag }] of etags) versions.set(key, etag)
   }
-  return versions
+  return { versions, window: null, resources: null }
 }
 
 /** The resources of a calendar by name; `missing` are those that it says to be absent. */

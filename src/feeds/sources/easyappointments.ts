@@ -8,7 +8,7 @@ import {
   type Source,
   type SourceAccount,
 } from '../source.ts'
-import { entryWithout } from './entries.ts'
+import { entryWithout, listingOf } from './entries.ts'
 import {
   addressOf,
   isObject,
@@ -49,7 +49,7 @@ export const makeEasyAppointments = (privateHosts: readonly string[]): Source =>
     const api = openApi(account, privateHosts, 60)
     try {
       const { resources } = await listAppointments(api, account, '-id')
-      return new Map(resources.map(({ key, version }) => [key, version]))
+      return { ...listingOf(resources), window: account.window }
     } finally {
       api.close()
     }

@@ -65,6 +65,12 @@ function entryOf(event: CalendarEvent, { calendarName }: Place): Entry {
   }
 }
 
+/** A listing that has the content of all resources. */
+export const listingOf = (resources: Resource[]) => ({
+  versions: new Map(resources.map(({ key, version }) => [key, version])),
+  resources,
+})
+
 /** An entry of which the source states no more than this. */
 export const entryWithout = (known: Pick<Entry, 'key'> & Partial<Entry>): Entry => ({
   uid: null,

@@ -7,7 +7,8 @@ import {
   type Source,
   type SourceAccount,
 } from '../source.ts'
-import { readSeries, resourceOf } from './entries.ts'
+import type { CalendarSeries } from '../calendar/read.ts'
+import { listingOf, readSeries, resourceOf } from './entries.ts'
 
 /** A calendar that is published as one file. Its address is the secret: who has it, reads the calendar. */
 export const makeIcs = (privateHosts: readonly string[]): Source => ({
@@ -35,7 +36,7 @@ export const makeIcs = (privateHosts: readonly string[]): Source => ({
   pull: (account, pull) => pullFile(account, privateHosts, pull),
   async list(account) {
     const { series } = await readFile(account, privateHosts, {})
-    return new Map(series.map(({ uid, digest }) => [uid, digest]))
+    return { ...listingOf(resourcesOf(series, account)), window: null }
   },
 })
 
@@ -58,17 +59,17 @@ async function* pullFile(
   const { series, next, isUnchanged } = await readFile(account, privateHosts, conditions)
   if (isUnchanged) return { cursor, complete: null, requests: 1 }
   const changed = series.filter(({ uid, digest }) => versionOf(uid) !== digest || again.has(uid))
-  const resources = changed.map((one) =>
-    resourceOf(
-      { key: one.uid, calendar: null, calendarName: null, version: one.digest },
-      [one],
-      account,
-    ),
-  )
+  const resources = resourcesOf(changed, account)
   if (resources.length > 0) yield { resources, deleted: [] }
   const keys = new Set(series.map(({ uid }) => uid))
   return { cursor: next, complete: { keys, window: null }, requests: 1 }
 }
+
+const resourcesOf = (series: CalendarSeries[], account: SourceAccount) =>
+  series.map((one) => {
+    const place = { key: one.uid, calendar: null, calendarName: null, version: one.digest }
+    return resourceOf(place, [one], account)
+  })
 
 async function readFile(account: SourceAccount, privateHosts: readonly string[], known: Cursor) {
   const url = addressOf(account)

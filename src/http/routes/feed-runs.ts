@@ -4,7 +4,7 @@ import { PageOf, PageQuery } from '../../contract/page.ts'
 import { about, Moment, Named, OrNull } from '../../contract/schema.ts'
 import { conflict, invalid, notFound } from '../../errors.ts'
 import { dryRun, dryRunOfSource } from '../../feeds/dry-run.ts'
-import { recordRun, requestPullRun } from '../../feeds/runs.ts'
+import { recordRun, requestRun } from '../../feeds/runs.ts'
 import { requireFeed, requireUsableRules } from '../../feeds/save-feed.ts'
 import { findLastReconciliationOf, findRun, listRuns, type RunRow } from '../../store/feed-runs.ts'
 import { pageOf, readPage } from '../server/cursor.ts'
@@ -93,13 +93,14 @@ const postPull: Routes = async (app, { clock }) => {
     },
     async ({ caller: { db, businessId, user }, params: { feedId } }, reply) => {
       const feed = await requireFeed(db, businessId, feedId)
-      const feedRunId = await requestPullRun(db, feed, { user, now: clock.now() })
+      const feedRunId = await requestRun(db, feed, 'PULL', { user, now: clock.now() })
       return reply.code(202).send({ feedRunId })
     },
   )
 }
 
-const postReconcile: Routes = async (app) => {
+/** The next pull of the feed, by any node, carries the run out. */
+const postReconcile: Routes = async (app, { clock }) => {
   app.post(
     '/feed/:feedId/reconcile',
     {
@@ -108,18 +109,16 @@ const postReconcile: Routes = async (app) => {
         operationId: 'reconcileFeed',
         tags,
         summary: 'Compare everything with the source now',
-        description: 'No source can be reconciled so far: 409. An INLET sends `complete` instead.',
+        description:
+          'Reads all resources by another request than a pull uses, and applies what no pull saw. Each feed is reconciled every night. The run begins within seconds; 409 as for a pull.',
         params: FeedParams,
         response: { 202: Started },
       },
     },
-    async ({ caller: { db, businessId }, params: { feedId } }) => {
-      const { source } = await requireFeed(db, businessId, feedId)
-      throw conflict(
-        source === 'INLET'
-          ? 'The source INLET sends its entries. Let it send them again, with complete.'
-          : `The source ${source} cannot be reconciled yet. Pull the feed instead.`,
-      )
+    async ({ caller: { db, businessId, user }, params: { feedId } }, reply) => {
+      const feed = await requireFeed(db, businessId, feedId)
+      const feedRunId = await requestRun(db, feed, 'RECONCILE', { user, now: clock.now() })
+      return reply.code(202).send({ feedRunId })
     },
   )
 }
