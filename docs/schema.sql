@@ -151,6 +151,7 @@ create table business (
   changed_in xid8 not null default pg_current_xact_id(),
   postal_address text,
   lapsed_after_days integer,
+  postal_address_required boolean not null default false,
   constraint business_pkey PRIMARY KEY (business_id),
   constraint business_external_id_key UNIQUE (external_id),
   constraint business_logo FOREIGN KEY (business_id, logo) REFERENCES file_library(business_id, file_uuid),
@@ -161,6 +162,7 @@ create table business (
   constraint business_mail_paused CHECK (mail_paused OR mail_paused_reason IS NULL)
 ) with ();
 comment on column business.postal_address is 'In the footer of mails about no location with an address. Many countries require one in mails that are not transactional.';
+comment on column business.postal_address_required is 'Mails that are not transactional are not sent without a postal address of the location or the business.';
 create policy bellwether_app on business to bellwether_app using ((business_id = app_business()));
 create policy bellwether_engine on business to bellwether_engine using (true);
 create policy bellwether_operator on business to bellwether_operator using (true);

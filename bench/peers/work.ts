@@ -83,6 +83,7 @@ function contextOf(row: any): Parameters<typeof mergeMail>[1] {
       emailAddress: null,
       phone: null,
       postalAddress: null,
+      postalAddressRequired: false,
       timeZone: row.business_zone,
       language: null,
     },

@@ -11,6 +11,7 @@ export type BusinessFields = Pick<
   | 'emailAddress'
   | 'phone'
   | 'postalAddress'
+  | 'postalAddressRequired'
   | 'language'
   | 'website'
   | 'replyTo'
@@ -34,6 +35,7 @@ export const businessKind: RecordKind<Business, BusinessFields> = {
     emailAddress: null,
     phone: null,
     postalAddress: null,
+    postalAddressRequired: false,
     language: null,
     website: null,
     replyTo: null,

@@ -1,4 +1,4 @@
-import { Button, ColorInput, Select, TextInput } from '@mantine/core'
+import { Button, ColorInput, Select, Switch, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from '../texts/translate.ts'
 import type { QuietHours } from '../../src/contract/business.ts'
@@ -46,6 +46,7 @@ const LABELS = {
   emailAddress: 'form.emailAddress',
   phone: 'settings.business.phone',
   postalAddress: 'settings.business.postalAddress',
+  postalAddressRequired: 'settings.business.postalAddressRequired',
   language: 'settings.business.language',
   website: 'settings.business.website',
   replyTo: 'settings.business.replyTo',
@@ -139,6 +140,13 @@ function ContactFields({ form: { at }, readOnly }: FieldsProps) {
         label={t(LABELS.postalAddress)}
         description={t('settings.business.postalAddressHint')}
         readOnly={readOnly}
+      />
+      <Switch
+        checked={at('postalAddressRequired').value}
+        onChange={(event) => at('postalAddressRequired').onChange(event.currentTarget.checked)}
+        label={t(LABELS.postalAddressRequired)}
+        description={t('settings.business.postalAddressRequiredHint')}
+        disabled={readOnly}
       />
       <LineField {...at('website')} type="url" label={t(LABELS.website)} readOnly={readOnly} />
       <LanguageSelect

@@ -721,6 +721,8 @@ export const dePages: Translated<typeof enPages> = {
         'die E-Mail ist ausgeschaltet; schalten Sie sie ein oder wählen Sie eine andere',
       noClient: 'es gibt keinen Kunden, dem geschrieben werden kann',
       noAddress: 'der Kunde hat keine E-Mail-Adresse; tragen Sie eine ein',
+      noPostalAddress:
+        'diese Mail kann abbestellt werden und braucht eine Postadresse; tragen Sie Ihre unter Einstellungen, Betrieb ein',
       invalidAddress: 'die E-Mail-Adresse des Kunden ist ungültig; berichtigen Sie sie',
     },
   },
@@ -1440,6 +1442,9 @@ export const dePages: Translated<typeof enPages> = {
         'In ihr werden Tage und Zeiten gezeigt. Eine Änderung plant die Erinnerungen neu.',
       emailHint: 'Wo Kunden Sie erreichen: Antworten auf E-Mails gehen dorthin.',
       phone: 'Telefon',
+      postalAddressRequired: 'Neuigkeiten und Angebote nur mit Postadresse senden',
+      postalAddressRequiredHint:
+        'Ohne sie werden Mails, die abbestellt werden können, nicht gesendet.',
       postalAddress: 'Postadresse',
       postalAddressHint:
         'Am Ende der E-Mails. Viele Länder verlangen sie in Neuigkeiten und Angeboten.',

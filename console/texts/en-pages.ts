@@ -695,6 +695,8 @@ export const enPages = {
       templateInactive: 'its mail is switched off; switch it on or choose another one',
       noClient: 'there is no client to write to',
       noAddress: 'the client has no mail address; add one',
+      noPostalAddress:
+        'this mail can be unsubscribed from and needs a postal address; enter yours under Settings, Business',
       invalidAddress: 'the mail address of the client is not valid; correct it',
     },
   },
@@ -1377,6 +1379,8 @@ export const enPages = {
       timeZoneHint: 'Days and times are shown in it. Changing it plans reminders again.',
       emailHint: 'Where clients reach you: replies to mails go there.',
       phone: 'Phone',
+      postalAddressRequired: 'Send news and offers only with a postal address',
+      postalAddressRequiredHint: 'Without one, mails that can be unsubscribed from are skipped.',
       postalAddress: 'Postal address',
       postalAddressHint: 'At the end of mails. Many countries require it in news and offers.',
       language: 'Language',

@@ -718,6 +718,8 @@ export const frPages: Translated<typeof enPages> = {
       templateInactive: 'son e-mail est désactivé ; activez-le ou choisissez-en un autre',
       noClient: 'il n’y a pas de client à qui écrire',
       noAddress: 'le client n’a pas d’adresse e-mail ; ajoutez-en une',
+      noPostalAddress:
+        'cet e-mail permet de se désinscrire et exige une adresse postale ; indiquez la vôtre sous Réglages, Entreprise',
       invalidAddress: 'l’adresse e-mail du client n’est pas valide ; corrigez-la',
     },
   },
@@ -1418,6 +1420,9 @@ export const frPages: Translated<typeof enPages> = {
       timeZoneHint: 'Les jours et les heures s’y rapportent. Le changer replanifie les rappels.',
       emailHint: 'Où les clients vous joignent : les réponses aux e-mails y arrivent.',
       phone: 'Téléphone',
+      postalAddressRequired: 'N’envoyer nouvelles et offres qu’avec une adresse postale',
+      postalAddressRequiredHint:
+        'Sans elle, les e-mails dont on peut se désinscrire ne sont pas envoyés.',
       postalAddress: 'Adresse postale',
       postalAddressHint:
         'À la fin des e-mails. Beaucoup de pays l’exigent dans les nouvelles et les offres.',

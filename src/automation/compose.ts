@@ -1,7 +1,7 @@
 import { calendarFile, calendarUid, type CalendarFile } from '../email/calendar-file.ts'
 import { domainOf, isSameAddress, type Mailbox } from '../contract/addresses.ts'
 import { unusableTemplate } from '../email/html-pool.ts'
-import { placeOf } from '../email/layout-tokens.ts'
+import { placeOf, postalAddressOf } from '../email/layout-tokens.ts'
 import {
   compileTemplate,
   holdsClientToken,
@@ -73,6 +73,10 @@ export function compose(
     const template = templates.length === 1 ? named : variantFor(row, action.recipient, templates)
     const key = isSingleMail ? '' : `client ${row.clientId}`
     const canUnsubscribe = !(action.transactional ?? template.transactional)
+    if (canUnsubscribe && lacksPostalAddress(row)) {
+      composition.skipped.push(REASONS.noPostalAddress)
+      continue
+    }
     const addresses = mergeAddresses(compiled(template), row.context, action.recipient)
     const { to } = addresses
     if (!to) {
@@ -122,6 +126,9 @@ export function compose(
 const union = (...parts: Pick<MergedMail, 'emptyTokens'>[]) => [
   ...new Set(parts.flatMap(({ emptyTokens }) => emptyTokens)),
 ]
+
+const lacksPostalAddress = ({ context }: ContextRow) =>
+  context.business.postalAddressRequired && !postalAddressOf(context)
 
 const isVisit = ({ calendar, classSchedule }: ContextRow['context']) =>
   calendar !== null || classSchedule !== null

@@ -30,9 +30,12 @@ function warnOfRemoved(removed: string[]) {
 
 /** Laws such as CAN-SPAM require a postal address in mails that readers can unsubscribe from. */
 async function warnOfMissingAddress(db: Db, { businessId, transactional }: RenderedTemplate) {
-  if (transactional || (await getBusiness(db, businessId)).postalAddress) return []
-  const detail =
-    'The business has no postalAddress, which many countries require in mails that are not transactional.'
+  if (transactional) return []
+  const { postalAddress, postalAddressRequired } = await getBusiness(db, businessId)
+  if (postalAddress) return []
+  const detail = postalAddressRequired
+    ? 'The business has no postalAddress and requires one in mails that are not transactional: it sends none that are about no location with an address.'
+    : 'The business has no postalAddress, which many countries require in mails that are not transactional.'
   return [{ property: 'emailCategory', detail }]
 }
 

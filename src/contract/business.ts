@@ -38,6 +38,9 @@ const ABOUT = {
   postalAddress:
     'The postal address in the footer of emails that are about no location with an address. ' +
     'Many countries require one in mails that readers can unsubscribe from.',
+  postalAddressRequired:
+    'Emails that readers can unsubscribe from are sent only if the location or the business has a ' +
+    'postal address. Without one they are SKIPPED.',
   website: 'The website, which every email links to.',
   replyTo: 'Where replies to emails go. Null: to `emailAddress`.',
   logo: 'The `fileUUId` of a PNG or JPEG of the file library, up to 200 KB.',
@@ -82,6 +85,7 @@ export const businessExample = {
   emailAddress: 'hello@praxis.example',
   phone: '+41 44 000 00 00',
   postalAddress: 'Seestrasse 12\n8002 Zürich',
+  postalAddressRequired: true,
   language: 'de-CH',
   logo: '7d1f0c9a1be2d34c5f8a6b7c8d9e0f1a',
   confirmStatus: 'CONFIRMED',
@@ -115,6 +119,7 @@ export const Business = Type.Object(
     emailAddress: OrNull('The email address for clients.'),
     phone: OrNull('The phone number for clients.'),
     postalAddress: OrNull(ABOUT.postalAddress),
+    postalAddressRequired: Type.Boolean({ description: ABOUT.postalAddressRequired }),
     language: OrNull('A language tag, such as de-CH.'),
     logo: OrNull(ABOUT.logo),
     confirmStatus: OrNull(ABOUT.confirmStatus),
@@ -170,6 +175,7 @@ export const BUSINESS_FIELDS = {
   emailAddress: optional(address(), 'The email address for clients.'),
   phone: optional(line(60), 'The phone number for clients.'),
   postalAddress: optional(text(1_000), ABOUT.postalAddress, 'Seestrasse 12\n8002 Zürich'),
+  postalAddressRequired: optional(boolean(false), ABOUT.postalAddressRequired),
   language: optional(language(), 'A language tag, such as de-CH.'),
   logo: optional(fileUUId(), ABOUT.logo, '7d1f0c9a1be2d34c5f8a6b7c8d9e0f1a'),
   confirmStatus: optional(name(60), ABOUT.confirmStatus, 'CONFIRMED'),

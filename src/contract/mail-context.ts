@@ -8,6 +8,8 @@ export type MailContext = {
     emailAddress: string | null
     phone: string | null
     postalAddress: string | null
+    /** Mails that are not transactional are not sent without a postal address. */
+    postalAddressRequired: boolean
     timeZone: string
     language: string | null
     /** The domains from which it may send, as the operator allowed them. */

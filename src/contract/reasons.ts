@@ -27,6 +27,9 @@ export const REASONS = {
   templateInactive: 'the template is not active; activate it or choose another one',
   noClient: 'there is no client to write to',
   noAddress: 'the recipient has no email address; add one',
+  noPostalAddress:
+    'the mail is not transactional, and neither its location nor the business has a postal address; ' +
+    'add postalAddress to the business',
   invalidAddress: 'the recipient does not have a valid email address; correct it',
 
   // Mails

@@ -14,6 +14,10 @@ const timesOf = (context: MailContext, readers: Readers) => {
   return visit && visitTimes(visit, readers)
 }
 
+/** The postal address in the footer of a mail. */
+export const postalAddressOf = ({ location, business }: MailContext) =>
+  location?.address || business.postalAddress
+
 const oneLine = (text: string | null | undefined) => text?.replace(/\s*[\r\n]+\s*/g, ', ')
 
 /** The name and the address of a location, in one line. */
@@ -46,7 +50,7 @@ const VALUES = {
   MAIL_HOME: (c) => c.business.website,
   MAIL_SITE: (c) => c.business.website?.replace(/^https?:\/\/|\/$/g, ''),
   MAIL_PHONE: (c) => c.location?.phone ?? c.business.phone,
-  MAIL_ADDRESS: (c) => oneLine(c.location?.address ?? c.business.postalAddress),
+  MAIL_ADDRESS: (c) => oneLine(postalAddressOf(c)),
 
   MAIL_HAS_VISIT: (c) => (visitOf(c) ? 'yes' : null),
   MAIL_HAS_CARD: (c, { hasStarted }) => (visitOf(c) && !hasStarted ? 'yes' : null),

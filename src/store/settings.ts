@@ -116,7 +116,8 @@ async function loadBusinesses(db: Db, versions: SettingsVersion[]): Promise<Map<
   const [businesses, statuses] = await Promise.all([
     db.query<Settings['business'] & { businessId: number }>(sql`
       select business_id as "businessId", active, name, email_address as "emailAddress", phone,
-             postal_address as "postalAddress", time_zone as "timeZone", language, sender_domains as "senderDomains",
+             postal_address as "postalAddress",
+             postal_address_required as "postalAddressRequired", time_zone as "timeZone", language, sender_domains as "senderDomains",
              booking_url as "bookingUrl", quiet_hours as "quietHours", accent_color as "accentColor", website,
              reply_to as "replyTo",
              (select jsonb_build_object('fileUUId', f.file_uuid, 'name', f.name, 'type', f.type)

@@ -122,6 +122,7 @@ test('an export that is imported into another business exports the same lines, e
     emailAddress: null,
     phone: '+41 1',
     postalAddress: null,
+    postalAddressRequired: false,
     language: null,
     logo: null,
     confirmStatus: null,

@@ -8,6 +8,7 @@ export const fullContext = (changes: Partial<MailContext> = {}): MailContext => 
     emailAddress: 'hello@harbour.example',
     phone: '+44 20 7946 0000',
     postalAddress: '1 Harbour Road\nBristol',
+    postalAddressRequired: false,
     timeZone: 'Europe/London',
     language: 'en',
     senderDomains: [],
