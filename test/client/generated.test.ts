@@ -1,14 +1,18 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { temporaryFolder } from '../support/folder.ts'
+import { installForTests } from '../support/install.ts'
 import { startWorld } from '../support/world.ts'
 
 const run = promisify(execFile)
 const modules = path.join(import.meta.dirname, '../../node_modules')
+/** A package of its own: every other use of the project does without its 70 packages. */
+const generator = path.join(import.meta.dirname, 'generator')
+const orval = path.join(generator, 'node_modules/orval/dist/bin/orval.mjs')
 
 /** Uses the generated client like a developer who knows only the API description. */
 const CALLS = `
@@ -115,6 +119,7 @@ console.log(
 `
 
 test('the client that orval generates from the description compiles and calls the service', async (t) => {
+  installGenerator()
   const { app, key, businessId, clock } = await startWorld(t)
   const address = await app.listen({ host: '127.0.0.1', port: 0 })
   const folder = temporaryFolder(t)
@@ -140,7 +145,7 @@ test('the client that orval generates from the description compiles and calls th
         START_TIME: String(clock.now().add({ hours: 72 }).epochMilliseconds),
       },
     })
-  await node(path.join(modules, 'orval/dist/bin/orval.mjs'), '--config', 'orval.config.mjs')
+  await node(orval, '--config', 'orval.config.mjs')
   await node(path.join(modules, 'typescript/bin/tsc'), '-p', '.').catch((error) =>
     assert.fail(String(error.stdout)),
   )
@@ -161,6 +166,16 @@ test('the client that orval generates from the description compiles and calls th
     .filter((name) => !/Response\d|^HTTPStatus/.test(name))
   assert.deepEqual(unnamed, [], 'schemas without a name of their own')
 })
+
+function installGenerator() {
+  if (existsSync(orval)) return
+  const isInstalled = installForTests({
+    missing: 'orval, which generates a client from the API description',
+    command: `npm ci --prefix "${generator}" --ignore-scripts --no-audit --no-fund`,
+    instead: 'Without it this test fails.',
+  })
+  assert.ok(isInstalled, 'orval is not installed')
+}
 
 const STRICT = {
   compilerOptions: {
