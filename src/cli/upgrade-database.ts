@@ -1,5 +1,4 @@
-import { createWriteStream } from 'node:fs'
-import { existsSync, renameSync, rmSync } from 'node:fs'
+import { createWriteStream, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { Command } from 'commander'
 import { releaseHold } from '../automation/restored.ts'
@@ -25,9 +24,13 @@ export const command = new Command()
     upgradeDatabase(readConfig(process.env), path.resolve(programs)),
   )
 
-/** Moves the embedded database to the major version of this program. A failure leaves the old one as it was. */
+/**
+ * Moves the embedded database to the major version of this program. The new one is made in a folder of its
+ * own, and replaces the old one when it is complete: a failure or a kill leaves the old one as it was.
+ */
 export async function upgradeDatabase(config: Config, programs: string) {
   const folder = folderOf(path.resolve(config.dataDir))
+  const fresh = `${folder}.upgrade`
   const version = readMajorVersion(folder)
   if (config.databaseUrl || version === undefined) {
     throw new StartError(
@@ -42,17 +45,18 @@ export async function upgradeDatabase(config: Config, programs: string) {
   if (existsSync(kept)) {
     throw new StartError(`${kept} exists, from an earlier upgrade: delete it or move it away.`)
   }
-  const backup = `${folder}-${version}.backup`
-  const wasHeld = await saveFormer(folder, programs, backup)
-  renameSync(folder, kept)
+  const remove = () => rmSync(fresh, { recursive: true, force: true, maxRetries: 5 })
+  // Of an upgrade that was killed.
+  remove()
+  mkdirSync(fresh, { mode: 0o711 })
   try {
-    await fillNew(config, backup, wasHeld)
-  } catch (error) {
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
-    renameSync(kept, folder)
-    throw error
+    const backup = path.join(fresh, 'backup')
+    const wasHeld = await saveFormer(folder, programs, backup)
+    await fillNew({ ...config, dataDir: fresh }, backup, wasHeld)
+    renameSync(folder, kept)
+    renameSync(folderOf(fresh), folder)
   } finally {
-    rmSync(backup, { force: true })
+    remove()
   }
   console.log(
     `The database is of PostgreSQL ${majorVersion} now. The old one is in ${kept}: delete it when the service runs well.`,
@@ -71,9 +75,6 @@ async function saveFormer(folder: string, programs: string, file: string) {
     } finally {
       await database.close()
     }
-  } catch (error) {
-    rmSync(file, { force: true })
-    throw error
   } finally {
     await server.stop()
   }

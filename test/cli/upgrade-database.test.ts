@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import fs from 'node:fs'
 import path from 'node:path'
 import { test, type TestContext } from 'node:test'
 import pg from 'pg'
 import { startFormerServer } from '../../src/database/former-server.ts'
 import { migrate } from '../../src/database/migrate.ts'
+import { readPostmaster } from '../../src/database/postmaster-pid.ts'
 import { runCommand } from '../support/command.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { debianPrograms } from '../support/installed-server.ts'
 import { skipLoudly } from '../support/programs.ts'
+import { until } from '../support/until.ts'
 
 const NOBODY = 65534
 
@@ -41,7 +44,24 @@ async function makeFormer(t: TestContext, bin: string) {
   return { dataDir, folder }
 }
 
-test('upgrade-database moves an embedded database of an older PostgreSQL, and a failure leaves it', async (t) => {
+/** Kills the command and its new server when that holds the schema. */
+async function killWhileWriting(settings: { DATA_DIR: string }, bin: string) {
+  const fresh = path.join(settings.DATA_DIR, 'postgres.upgrade/postgres')
+  const main = path.join(import.meta.dirname, '../../src/main.ts')
+  const child = spawn(process.execPath, [main, 'upgrade-database', '--programs', bin], {
+    env: { PATH: process.env.PATH, ...settings },
+    stdio: 'ignore',
+  })
+  const ended = once(child, 'exit')
+  await until(() => readPostmaster(fresh)?.isReady ?? child.exitCode !== null, 60_000)
+  child.kill('SIGKILL')
+  await ended
+  const server = readPostmaster(fresh)!.pid
+  process.kill(server, 'SIGINT')
+  await until(() => readPostmaster(fresh) === undefined)
+}
+
+test('upgrade-database moves an embedded database of an older PostgreSQL, and a failure or a kill leaves it', async (t) => {
   const bin = debianPrograms()
   if (!bin) return skipLoudly(t, 'PostgreSQL of Debian is missing; "apt-get install postgresql"')
   const { dataDir, folder } = await makeFormer(t, bin)
@@ -54,6 +74,13 @@ test('upgrade-database moves an embedded database of an older PostgreSQL, and a 
   assert.equal(failed.code, 2, failed.stderr)
   const before = fs.readFileSync(path.join(folder, 'PG_VERSION'), 'utf8')
 
+  await killWhileWriting(settings, bin)
+  assert.equal(
+    fs.readFileSync(path.join(folder, 'PG_VERSION'), 'utf8'),
+    before,
+    'still the old one',
+  )
+
   const { code, stdout, stderr } = await runCommand(
     ['upgrade-database', '--programs', bin],
     settings,
@@ -65,10 +92,7 @@ test('upgrade-database moves an embedded database of an older PostgreSQL, and a 
     fs.readFileSync(path.join(`${folder}-${before.trim()}`, 'PG_VERSION'), 'utf8'),
     before,
   )
-  assert.deepEqual(
-    fs.readdirSync(dataDir).filter((name) => name.endsWith('.backup')),
-    [],
-  )
+  assert.equal(fs.existsSync(`${folder}.upgrade`), false)
   const released = await runCommand(['release'], settings)
   assert.match(released.stdout, /not held/)
   const key = await runCommand(['create-key', 'proof', '--business', 'Harbour Clinic'], settings)
