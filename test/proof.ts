@@ -23,7 +23,7 @@ const ELSEWHERE: Record<string, string[]> = {
 
 /**
  * Runs one proof to its full extent:
- * node test/proof.ts simulation|early|kill|nodes|races|answers|outage|burst|locks|long-read|mail|neighbours|prints|feeds|file-import|console|plans|tenants|durations|failover|scale
+ * node test/proof.ts simulation|early|kill|nodes|races|answers|outage|burst|locks|long-read|mail|neighbours|prints|feeds|file-import|console|plans|tenants|durations|failover|lists|scale
  */
 const [name = ''] = process.argv.slice(2)
 const files = ELSEWHERE[name] ?? [`proofs/${name}.test.ts`]
