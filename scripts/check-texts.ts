@@ -7,10 +7,17 @@ import { en } from '../console/texts/en.ts'
 import { frPages } from '../console/texts/fr-pages.ts'
 import { fr } from '../console/texts/fr.ts'
 import type { TextTree } from '../console/texts/translate.ts'
+import { CHECK_CODES } from '../src/contract/check.ts'
+import { CHANGES } from '../src/contract/event-type.ts'
+import { HISTORY_CODES } from '../src/contract/event-trigger.ts'
+import { REASON_CODES, valuesOfReason } from '../src/contract/reasons.ts'
+import { DIMENSIONS } from '../src/contract/report.ts'
+import { REASON_TEXTS } from '../src/texts/texts.ts'
 
 /*
  * What the types of console/texts/keys.ts cannot find: texts that no source uses, and translations with
- * other values or tags than the English text.
+ * other values or tags than the English text. Also texts whose key is composed of a word of the service:
+ * each section has a text for each word, and no other.
  */
 
 const CONSOLE = join(import.meta.dirname, '../console')
@@ -87,8 +94,51 @@ function unusedTexts(): string[] {
     .map((key) => `${key}: no source uses it`)
 }
 
+/** The sections whose keys end with a word of the service, and the words. */
+const COMPOSED: Record<string, readonly string[]> = {
+  'why.codes': CHECK_CODES,
+  'why.changes': CHANGES,
+  'sentence.changes': CHANGES,
+  'reports.groups': DIMENSIONS,
+  'message.history': [...HISTORY_CODES, 'none'],
+}
+
+const differences = (place: string, found: string[], expected: readonly string[]) => [
+  ...expected.filter((one) => !found.includes(one)).map((one) => `${place}.${one}: is missing`),
+  ...found.filter((one) => !expected.includes(one)).map((one) => `${place}.${one}: no such word`),
+]
+
+const wrongSections = () =>
+  Object.entries(COMPOSED).flatMap(([section, words]) => {
+    const found = [...english.keys()].filter((key) => key.startsWith(`${section}.`))
+    const names = found.map((key) => key.slice(section.length + 1))
+    return differences(section, names, words)
+  })
+
+/** A reason is said with the values that its code has; a language may leave out what it can do without. */
+const wrongReasons = () =>
+  Object.entries(REASON_TEXTS).flatMap(([language, texts]) => [
+    ...differences(`reasons/${language}`, Object.keys(texts), REASON_CODES),
+    ...REASON_CODES.flatMap((code) =>
+      [...(texts[code] ?? '').matchAll(/\{(\w+)\}/g)]
+        .filter(([, name]) => !valuesOfReason(code).includes(name!))
+        .map(([, name]) => `reasons/${language}.${code}: has no value ${name}`),
+    ),
+    ...REASON_CODES.filter(
+      (code) => valuesIn(texts[code] ?? '') !== valuesIn(REASON_TEXTS.en![code]),
+    ).map((code) => `reasons/${language}.${code}: has other values than the English text`),
+  ])
+
+const valuesIn = (text: string) =>
+  [...text.matchAll(/\{(\w+)\}/g)]
+    .map(([, name]) => name)
+    .toSorted()
+    .join(' ')
+
 const problems = [
   ...unusedTexts(),
+  ...wrongSections(),
+  ...wrongReasons(),
   ...Object.entries({ German: textsOf(de, dePages), French: textsOf(fr, frPages) }).flatMap(
     ([language, texts]) => [...wrongParts(texts, language), ...missingCounts(texts, language)],
   ),

@@ -107,6 +107,17 @@ test('the console imports the client, types of the contract, and nothing else of
   assert.deepEqual(wrong, [])
 })
 
+test('the console loads the words of reasons, and nothing else of the service', () => {
+  const loaded = sources('console').flatMap((file) =>
+    importStatements(file).flatMap(({ dynamic, to }) => (dynamic ? [to] : [])),
+  )
+  const ofService = loaded.filter((to) => to.startsWith('src/'))
+  assert.deepEqual(
+    ofService.toSorted(),
+    ['de', 'en', 'fr'].map((language) => `src/texts/reasons/${language}.json`),
+  )
+})
+
 test('pages are composed by the router only: nothing below imports a page', () => {
   const isAbove = (file: string) => /^console\/(pages\/|router\.tsx$)/.test(file)
   const wrong = sources('console')

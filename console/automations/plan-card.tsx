@@ -7,6 +7,7 @@ import { ProblemError } from '../../src/client/client.ts'
 import { planSamplesQuery, type AutomationBody } from '../api/automation.ts'
 import { Mark, type MarkName } from '../components/mark.tsx'
 import { Failure, Loading } from '../components/states.tsx'
+import { useReasonWords } from '../components/reason-words.ts'
 import { useTimeFormat } from '../components/time.ts'
 import classes from './editor.module.css'
 
@@ -186,8 +187,9 @@ function pickSamples(samples: Sample[]): Sample[] {
 
 function SampleLine({ sample }: { sample: Sample }) {
   const { t } = useTranslation()
+  const say = useReasonWords()
   const format = useTimeFormat()
-  const { change, clientName, objectName, objectTime, objectType, from, to, reason } = sample
+  const { change, clientName, objectName, objectTime, objectType, from, to, reasons } = sample
   const isVisit = objectType === 'CALENDAR' || objectType === 'CLASS_SCHEDULE'
   return (
     <li className={classes.sample}>
@@ -209,7 +211,7 @@ function SampleLine({ sample }: { sample: Sample }) {
         {from !== null && to !== null && <IconArrowRight size={13} aria-label="→" />}
         {to !== null &&
           (change === 'expired' ? <s>{format.moment(to)}</s> : <b>{format.moment(to)}</b>)}
-        {reason && <span> · {reason}</span>}
+        {reasons.length > 0 && <span dir="auto"> · {say(reasons)}</span>}
       </div>
     </li>
   )

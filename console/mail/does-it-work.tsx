@@ -4,7 +4,8 @@ import type { Overview } from '../../src/contract/overview.ts'
 import type { SenderDomain } from '../api/mail.ts'
 import { mailStateOf } from '../api/overview.ts'
 import { useSession } from '../api/session.ts'
-import { useTimeFormat, withLocalTimes } from '../components/time.ts'
+import { asSentence, useReasonWords } from '../components/reason-words.ts'
+import { useTimeFormat } from '../components/time.ts'
 import { Panel } from '../today/panel.tsx'
 import { DomainChecks } from './domain-checks.tsx'
 import classes from './mail.module.css'
@@ -57,6 +58,7 @@ function ServerLine({ mail }: Pick<Props, 'mail'>) {
   const { t } = useTranslation()
   const format = useTimeFormat()
   const state = mailStateOf(mail)
+  const say = useReasonWords()
   const name = t('settings.mail.works.server')
   if (state === 'captured') {
     return (
@@ -70,7 +72,7 @@ function ServerLine({ mail }: Pick<Props, 'mail'>) {
   if (state !== 'works' && !mail.paused) {
     return (
       <StateLine tone="bad" name={name}>
-        <span dir="auto">{withLocalTimes(mail.problem ?? '', format)}</span>
+        <span dir="auto">{asSentence(say(mail.problems), mail.problems)}</span>
         {state === 'outage' && <div className="soft">{t('today.noMail.operator')}</div>}
         {state === 'outage' && <TryMailServerNow />}
       </StateLine>

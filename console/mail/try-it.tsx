@@ -10,7 +10,8 @@ import { sendTest } from '../api/templates.ts'
 import { useForm } from '../components/form.ts'
 import { MailStatus } from '../components/mark.tsx'
 import { Failure, Loading } from '../components/states.tsx'
-import { useTimeFormat, withLocalTimes } from '../components/time.ts'
+import { asSentence, useReasonWords } from '../components/reason-words.ts'
+import { useTimeFormat } from '../components/time.ts'
 import { ServerWords } from '../messages/server-words.tsx'
 import settings from '../setup/settings.module.css'
 import { SubmitRow } from '../components/windows.tsx'
@@ -102,6 +103,7 @@ function TemplateSelect({ testMail: { templates = [], choose }, template }: Sele
 function TestResult({ emailId }: { emailId: number }) {
   const { t } = useTranslation()
   const format = useTimeFormat()
+  const say = useReasonWords()
   const { data: email, error, refetch } = useQuery(followedEmailQuery(emailId))
   const queries = useQueryClient()
   const hasOutcome = email !== undefined && !isOpen(email)
@@ -131,7 +133,7 @@ function TestResult({ emailId }: { emailId: number }) {
           ) : (
             <div className="soft small" dir="auto">
               {email.statusReason
-                ? withLocalTimes(email.statusReason, format)
+                ? asSentence(say(email.statusReasons), email.statusReasons)
                 : t('settings.mail.test.noAnswer')}
             </div>
           )}

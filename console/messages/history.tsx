@@ -10,6 +10,7 @@ import { CheckList } from './check-list.tsx'
 import classes from './message.module.css'
 import { splitChecks } from './why.ts'
 import { ServerWords } from './server-words.tsx'
+import { useHistoryWords } from './history-words.ts'
 import { nameOfUser } from '../components/user-name.ts'
 
 type HistoryProps = { message: TriggerDetails; isNarrow?: boolean }
@@ -18,8 +19,9 @@ type HistoryProps = { message: TriggerDetails; isNarrow?: boolean }
 export function History({ message, isNarrow }: HistoryProps) {
   const { t } = useTranslation()
   const format = useTimeFormat()
+  const wordsOf = useHistoryWords()
   const items = [
-    ...historyItems(message, t, format),
+    ...historyItems(message, t, format, wordsOf),
     ...attemptItems(message.emails ?? [], 'attempt.number', t, format),
     ...attemptItems(message.sentAgain ?? [], 'attempt.again', t, format),
     ...queuedAgainItems(message.sentAgain ?? [], t, format),
@@ -47,7 +49,12 @@ const MARK_OF_CHANGE: Partial<Record<HistoryEntry['change'], MarkName>> = {
   FAILED: 'failed',
 }
 
-function historyItems(message: TriggerDetails, t: Translate, format: TimeFormat): Placed[] {
+function historyItems(
+  message: TriggerDetails,
+  t: Translate,
+  format: TimeFormat,
+  wordsOf: ReturnType<typeof useHistoryWords>,
+): Placed[] {
   let scheduledBefore: number | null = null
   return message.history.map((entry, i) => {
     const before = scheduledBefore
@@ -63,7 +70,7 @@ function historyItems(message: TriggerDetails, t: Translate, format: TimeFormat)
         <>
           {!isSaidByTitle(entry) && (
             <div className={`soft small ${classes.detail}`} dir="auto">
-              {entry.detail}
+              {wordsOf(entry)}
             </div>
           )}
           {isOfObject(entry) && (
@@ -85,8 +92,8 @@ function titleOf({ change, user, objectTime }: HistoryEntry, t: Translate, forma
 }
 
 /** A detail with several parts says more than the title. */
-const isSaidByTitle = ({ change, detail }: HistoryEntry) =>
-  change === 'FIRED' || change === 'FIRED_BY_HAND' || (change === 'MOVED' && !detail.includes(';'))
+const isSaidByTitle = ({ change, details }: HistoryEntry) =>
+  change === 'FIRED' || change === 'FIRED_BY_HAND' || (change === 'MOVED' && details.length === 1)
 
 /** Changes of the object or the automation can move the message; the other entries end it. */
 const isOfObject = ({ change }: HistoryEntry) =>

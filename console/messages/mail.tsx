@@ -8,7 +8,7 @@ import { useSession } from '../api/session.ts'
 import { MailFrame } from '../components/mail-frame.tsx'
 import { MailStatus } from '../components/mark.tsx'
 import { Failure, Loading } from '../components/states.tsx'
-import { useTimeFormat, withLocalTimes } from '../components/time.ts'
+import { asSentence, useReasonWords } from '../components/reason-words.ts'
 import { hasEnded } from './actions.ts'
 import classes from './message.module.css'
 
@@ -17,7 +17,7 @@ export type MailProps = { message: TriggerDetails; email: Email | undefined }
 /** The mail as it was sent, or will be. */
 export function Mail({ message, email }: MailProps) {
   const { t } = useTranslation()
-  const format = useTimeFormat()
+  const say = useReasonWords()
   const { functions } = useSession()
   const more = (message.emails?.length ?? 0) - 1
   const preview = functions.includes('VIEW_EMAILS') ? previewOf(message) : undefined
@@ -36,7 +36,7 @@ export function Mail({ message, email }: MailProps) {
                 </div>
                 <MailStatus
                   status={email.status}
-                  reason={email.statusReason && withLocalTimes(email.statusReason, format)}
+                  reason={asSentence(say(email.statusReasons), email.statusReasons) || null}
                 />
               </div>
               <div className="soft small" dir="auto">

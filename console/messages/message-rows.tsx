@@ -15,6 +15,12 @@ import {
 import { useTranslation, type Translate } from '../texts/translate.ts'
 import type { Message } from '../api/messages.ts'
 import { markOf, StatusOfRow } from '../components/mark.tsx'
+import {
+  asSentence,
+  isQuoted,
+  useReasonWords,
+  type SayReasons,
+} from '../components/reason-words.ts'
 import { useTimeFormat, type TimeFormat } from '../components/time.ts'
 import classes from './activity.module.css'
 import type { ActivitySearch } from './search.ts'
@@ -46,6 +52,7 @@ export function MessageRows(props: MessageRowsProps) {
   const { messages, lines, lineOf } = list
   const { t } = useTranslation()
   const format = useTimeFormat()
+  const say = useReasonWords()
   const link = useMessageLink(props.search)
   const isPhone = useMediaQuery('(max-width: 768px)', false, { getInitialValueInEffect: false })
   const group = useRef<HTMLDivElement>(null)
@@ -140,6 +147,7 @@ export function MessageRows(props: MessageRowsProps) {
               onCurrent={props.onCurrent}
               t={t}
               format={format}
+              say={say}
               link={link}
             />
           )
@@ -219,8 +227,19 @@ type MessageRowProps = {
   onCurrent: (place: number) => void
   t: Translate
   format: TimeFormat
+  say: SayReasons
   link: MessageLink
 }
+
+/** Replies of mail servers are quoted. */
+const toneOf = ({ statusReasons }: Message, mark: string) =>
+  statusReasons.length === 0
+    ? ''
+    : mark !== 'failed'
+      ? 'soft'
+      : isQuoted(statusReasons)
+        ? 'clay mono'
+        : 'clay'
 
 /** Uses plain elements, because many rows are drawn in each frame while the list scrolls. */
 const MessageRow = memo(function MessageRow(props: MessageRowProps) {
@@ -275,12 +294,9 @@ const MessageRow = memo(function MessageRow(props: MessageRowProps) {
           {name}
         </a>
       </span>
-      <span
-        role="cell"
-        className={`ellipsis ${message.statusReason ? (mark === 'failed' ? 'clay mono' : 'soft') : ''}`}
-        dir="auto"
-      >
-        {message.statusReason ?? message.email?.subject ?? contentOf(message, t, format)}
+      <span role="cell" className={`ellipsis ${toneOf(message, mark)}`} dir="auto">
+        {asSentence(props.say(message.statusReasons), message.statusReasons) ||
+          (message.email?.subject ?? contentOf(message, t, format))}
       </span>
       <span role="cell" className="ellipsis soft" dir="auto">
         {message.description}

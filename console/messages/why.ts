@@ -3,7 +3,10 @@ import { fillText, findText, textOr, useTranslation } from '../texts/translate.t
 import type { Check } from '../../src/contract/check.ts'
 import type { Explanation } from '../../src/contract/explanation.ts'
 import { setupQuery } from '../api/setup.ts'
+import { labelOfStatus, reasonWords } from '../components/reason-words.ts'
 import { useTimeFormat } from '../components/time.ts'
+
+type Said = Pick<Check, 'code' | 'params' | 'reasons'>
 
 /** Writes what a check found in the words of people who run a business. */
 export function useCheckWords() {
@@ -11,16 +14,14 @@ export function useCheckWords() {
   const format = useTimeFormat()
   const { data: setup } = useQuery(setupQuery)
 
-  const labelOf = (status: unknown, objectType: unknown) =>
-    setup?.statuses.find((one) => one.status === status && one.objectType === objectType)?.label ??
-    String(status ?? '')
+  const labelOf = (status: unknown, objectType: unknown) => labelOfStatus(setup, objectType, status)
   const listOf = (value: unknown, word: (one: string) => string) =>
     (Array.isArray(value) ? value : value === null || value === undefined ? [] : [value])
       .map((one) => word(String(one)))
       .join(', ')
 
-  const wordsOf = ({ code, params }: Pick<Check, 'code' | 'params'>): string => {
-    const { objectType, status, wanted, changes, time, since, reason, reasonCode, now } = params
+  const wordsOf = ({ code, params, reasons }: Said): string => {
+    const { objectType, status, wanted, changes, time, since, now } = params
     const changeWords = (one: string) => textOr(`why.changes.${one}`, one)
     const values = {
       name: String(params.name ?? ''),
@@ -33,10 +34,7 @@ export function useCheckWords() {
       values: listOf(params.values, String),
       time: typeof time === 'number' ? format.moment(time) : '',
       since: typeof since === 'number' ? format.moment(since) : '',
-      reason:
-        typeof reasonCode === 'string'
-          ? textOr(`why.reasons.${reasonCode}`, String(reason))
-          : String(reason ?? ''),
+      reason: reasonWords(reasons ?? [], setup, format),
       now:
         typeof now === 'string'
           ? wordsOf({ code: now as Check['code'], params: { ...params, now: null } })

@@ -26,6 +26,7 @@ import { LiveDot } from '../components/live-dot.tsx'
 import { Mark, MARK_OF_STATUS, markOf, type MarkName } from '../components/mark.tsx'
 import { LoadingRows } from '../components/skeletons.tsx'
 import { Empty, Failure } from '../components/states.tsx'
+import { asSentence, useReasonWords } from '../components/reason-words.ts'
 import { useTimeFormat } from '../components/time.ts'
 import {
   actionableBy,
@@ -269,13 +270,14 @@ function ExportButton({ filters }: { filters: MessageFilters }) {
 function useExport() {
   const { t } = useTranslation()
   const format = useTimeFormat()
+  const say = useReasonWords()
   return (messages: Message[]) => {
     const head = ['time', 'outcome', 'client', 'message', 'automation', 'location'] as const
     const rows = messages.map((message) => [
       `${format.isoDay(message.scheduledTime)} ${format.time(message.scheduledTime)}`,
       t(`status.${markOf(message)}`),
       message.clientName ?? message.objectName,
-      message.statusReason ?? message.email?.subject,
+      asSentence(say(message.statusReasons), message.statusReasons) || message.email?.subject,
       message.description,
       message.locationName,
     ])

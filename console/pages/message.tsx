@@ -24,7 +24,8 @@ import { useSession } from '../api/session.ts'
 import { Mark, markOf, Status, type MarkName } from '../components/mark.tsx'
 import { LoadingColumns } from '../components/skeletons.tsx'
 import { Failure, Loading } from '../components/states.tsx'
-import { useTimeFormat, withLocalTimes } from '../components/time.ts'
+import { asSentence, useReasonWords, type SayReasons } from '../components/reason-words.ts'
+import { useTimeFormat } from '../components/time.ts'
 import {
   actionableBy,
   hasEnded,
@@ -231,31 +232,37 @@ function Lede({ message }: { message: TriggerDetails }) {
     ? t(`message.objects.${objectType}`, { time: format.moment(objectTime) })
     : t(`message.objectsWithoutTime.${objectType}`)
   const time = format.moment(message.scheduledTime)
-  const outcome = withLocalTimes(outcomeOf(message, t), format)
+  const outcome = outcomeOf(message, t, useReasonWords())
   return `${t('message.lede', { time, object })}. ${outcome}`
 }
 
-function outcomeOf({ status, statusReason, emails }: TriggerDetails, t: Translate) {
+function outcomeOf(
+  { status, statusReasons, emails }: TriggerDetails,
+  t: Translate,
+  say: SayReasons,
+) {
   if (status === 'COMPLETED') {
     const [email] = emails ?? []
     if (email?.status === 'CAPTURED') return t('message.captured')
     if (email?.status === 'SENT') return t('message.acceptedAt', { count: email.attempts.length })
   }
   const queued = emails?.find((email) => !hasEnded(email))
-  if (status === 'RUNNING' && queued) return reasonInQueue(queued, t)
+  if (status === 'RUNNING' && queued) return reasonInQueue(queued, t, say)
   // The reply of the server is shown below, with its meaning.
-  return status === 'FAILED' ? '' : (statusReason ?? '')
+  if (status === 'FAILED' || statusReasons.length === 0) return ''
+  return `${asSentence(say(statusReasons), statusReasons)}.`
 }
 
 /** Why a mail is still in the queue. */
-const reasonInQueue = ({ status, statusReason }: Email, t: Translate) =>
-  status === 'QUEUED' && statusReason
-    ? t('message.inQueueBecause', { reason: statusReason })
+const reasonInQueue = ({ status, statusReasons }: Email, t: Translate, say: SayReasons) =>
+  status === 'QUEUED' && statusReasons.length > 0
+    ? t('message.inQueueBecause', { reason: say(statusReasons) })
     : t(`message.inQueue.${status as QueueStatus}`)
 
 /** The final reply of the server and its meaning. */
 function WhatFailed({ message }: { message: TriggerDetails }) {
   const { t } = useTranslation()
+  const say = useReasonWords()
   const failed = message.emails?.find(({ status }) => status === 'FAILED')
   const last = failed?.attempts.at(-1)
   return (
@@ -263,9 +270,15 @@ function WhatFailed({ message }: { message: TriggerDetails }) {
       <div className="strong">
         {last ? t(`attempt.meanings.${meaningOf(last)}`) : t('message.changes.FAILED')}
       </div>
-      <div className="mono clay" dir="auto">
-        {last?.reply ?? message.statusReason}
-      </div>
+      {last ? (
+        <div className="mono clay" dir="auto">
+          {last.reply}
+        </div>
+      ) : (
+        <div className="clay" dir="auto">
+          {asSentence(say(message.statusReasons), message.statusReasons)}
+        </div>
+      )}
       <CorrectAddress
         clientId={message.clientId}
         to={failed?.to}

@@ -6,7 +6,7 @@ import type { Overview } from '../../src/contract/overview.ts'
 import { checkMail, senderDomainsQuery, type SenderDomain } from '../api/mail.ts'
 import { mailStateOf, overviewQuery } from '../api/overview.ts'
 import { Failure, Loading } from '../components/states.tsx'
-import { useTimeFormat, withLocalTimes, type TimeFormat } from '../components/time.ts'
+import { useReasonWords, type SayReasons } from '../components/reason-words.ts'
 import { DoesItWork } from '../mail/does-it-work.tsx'
 import { HowItIsSet } from '../mail/how-it-is-set.tsx'
 import classes from '../mail/mail.module.css'
@@ -18,7 +18,7 @@ import { SettingsColumns } from '../setup/settings-frame.tsx'
 
 export function SettingsMailPage() {
   const { t } = useTranslation()
-  const format = useTimeFormat()
+  const say = useReasonWords()
   const overview = useQuery(overviewQuery())
   const domains = useQuery(senderDomainsQuery)
   const mail = overview.data?.mail
@@ -28,7 +28,7 @@ export function SettingsMailPage() {
     <>
       <PageHead
         title={t('settings.mail.title')}
-        lede={mail && domains.data && ledeOf(mail, domains.data, t, format)}
+        lede={mail && domains.data && ledeOf(mail, domains.data, t, say)}
       >
         {mail && domains.data && (
           <Button
@@ -76,18 +76,18 @@ function Cards({ mail, domains }: { mail: Overview['mail']; domains: SenderDomai
 }
 
 /** Whether mails are sent, and how many checks of the sender domains fail. */
-function ledeOf(mail: Overview['mail'], domains: SenderDomain[], t: Translate, format: TimeFormat) {
+function ledeOf(mail: Overview['mail'], domains: SenderDomain[], t: Translate, say: SayReasons) {
   const checks = domains.flatMap((domain) => domain.checks)
   const failed = checks.filter(({ result }) => result === 'FAIL').length
   return [
-    stateSentence(mail, t, format),
+    stateSentence(mail, t, say),
     failed > 0 && t('settings.mail.failedChecks', { count: failed }),
   ]
     .filter(Boolean)
     .join(' ')
 }
 
-function stateSentence(mail: Overview['mail'], t: Translate, format: TimeFormat) {
+function stateSentence(mail: Overview['mail'], t: Translate, say: SayReasons) {
   if (mail.paused) return t('settings.mail.paused')
   switch (mailStateOf(mail)) {
     case 'captured':
@@ -96,6 +96,6 @@ function stateSentence(mail: Overview['mail'], t: Translate, format: TimeFormat)
       return t('settings.mail.sends', { count: mail.sentLastDay })
     case 'outage':
     case 'stopped':
-      return t('today.mailStopped', { problem: withLocalTimes(mail.problem ?? '', format) })
+      return t('today.mailStopped', { problem: say(mail.problems) })
   }
 }

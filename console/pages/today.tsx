@@ -14,7 +14,8 @@ import { addDays, mondayOf } from '../components/days.ts'
 import { Mark, MARK_OF_STATUS, type MarkName } from '../components/mark.tsx'
 import { LoadingColumns } from '../components/skeletons.tsx'
 import { Empty, Failure, Loading } from '../components/states.tsx'
-import { useBusinessTimeFormat, useTimeFormat, withLocalTimes } from '../components/time.ts'
+import { asSentence, useReasonWords } from '../components/reason-words.ts'
+import { useBusinessTimeFormat, useTimeFormat } from '../components/time.ts'
 import { PageHead, useNow } from '../shell/page-head.tsx'
 import { NEW_APPOINTMENT } from '../shell/places.ts'
 import { DayRope } from '../today/day-rope.tsx'
@@ -392,6 +393,7 @@ function DayBars({ rows, label }: { rows: DayBar[]; label: string }) {
 function Health({ overview }: { overview: Overview }) {
   const { t } = useTranslation()
   const format = useTimeFormat()
+  const say = useReasonWords()
   const { engine, mail, database, reconciliation } = overview
   const isWell = engine.ok && mail.ok && database.ok && (reconciliation?.ok ?? true)
   return (
@@ -401,7 +403,7 @@ function Health({ overview }: { overview: Overview }) {
       </HealthLine>
       <HealthLine ok={mail.ok} part={t('today.mail')}>
         {mail.problem !== null
-          ? withLocalTimes(mail.problem, format)
+          ? asSentence(say(mail.problems), mail.problems)
           : mail.captured
             ? t('today.mailCaptured')
             : t('today.mailAccepted', { count: mail.sentLastDay })}

@@ -4,7 +4,8 @@ import { useTranslation } from '../texts/translate.ts'
 import { mailStateOf, overviewQuery } from '../api/overview.ts'
 import { useSession } from '../api/session.ts'
 import { IconMailOff } from '../components/icons.tsx'
-import { useBusinessTimeFormat, withLocalTimes } from '../components/time.ts'
+import { asSentence, reasonWords } from '../components/reason-words.ts'
+import { useBusinessTimeFormat } from '../components/time.ts'
 import { RestoredBar, useIsHeld } from './restored-bar.tsx'
 
 /** Says on every page why no mail leaves. */
@@ -21,13 +22,17 @@ function MailStateBar() {
   const state = business.mailPaused ? 'paused' : data ? mailStateOf(data.mail) : 'works'
   if (state === 'works') return null
   const why =
-    state === 'paused' ? business.mailPausedReason : state === 'stopped' && data?.mail.problem
+    state === 'paused'
+      ? business.mailPausedReason
+      : state === 'stopped' &&
+        data &&
+        asSentence(reasonWords(data.mail.problems, undefined, format), data.mail.problems)
   const { path, text, needed } = LINK_OF[state]
   return (
     <div className="notice" data-mail={state}>
       <IconMailOff size={18} aria-hidden />
       <span role="status" className="grow" dir="auto">
-        <b>{t(`mailBar.${state}`)}</b> {why && withLocalTimes(why, format)}
+        <b>{t(`mailBar.${state}`)}</b> {why}
       </span>
       {functions.includes(needed) && (
         <Link to={path} className="strong numbers">

@@ -2,30 +2,35 @@ import { useSyncExternalStore } from 'react'
 import { currentLanguage, LANGUAGES, setTexts, type Language, type TextTree } from './translate.ts'
 
 type Part = () => Promise<TextTree>
+type PartName = 'frame' | 'pages' | 'reasons'
 
 /**
  * Every text of the console has a key in `en.ts`, which is loaded first, or in `en-pages.ts`, which is
- * loaded with the first page. The other languages have files of the same shape.
+ * loaded with the first page. The other languages have files of the same shape. The words of reasons are
+ * those of reports.
  */
-const FILES: Record<Language, { frame: Part; pages: Part }> = {
+const FILES: Record<Language, Record<PartName, Part>> = {
   en: {
     frame: async () => (await import('./en.ts')).en,
     pages: async () => (await import('./en-pages.ts')).enPages,
+    reasons: async () => (await import('../../src/texts/reasons/en.json')).default,
   },
   de: {
     frame: async () => (await import('./de.ts')).de,
     pages: async () => (await import('./de-pages.ts')).dePages,
+    reasons: async () => (await import('../../src/texts/reasons/de.json')).default,
   },
   fr: {
     frame: async () => (await import('./fr.ts')).fr,
     pages: async () => (await import('./fr-pages.ts')).frPages,
+    reasons: async () => (await import('../../src/texts/reasons/fr.json')).default,
   },
 }
 
 const STORED = 'language'
 const listeners = new Set<() => void>()
 let wanted: Language = 'en'
-let trees: { frame?: TextTree; pages?: TextTree } = {}
+let trees: Partial<Record<PartName, TextTree>> = {}
 
 /** Loads the texts of the frame, in the language of the last user or of the browser. */
 export function startTexts() {
@@ -34,16 +39,16 @@ export function startTexts() {
 }
 
 /** Adds the texts of the pages. */
-export const loadPageTexts = () => load('frame', 'pages')
+export const loadPageTexts = () => load('frame', 'pages', 'reasons')
 
 /** Shows the console in another language, and remembers it for the next sign-in with this browser. */
 export function chooseLanguage(language: Language) {
   localStorage.setItem(STORED, language)
   wanted = language
-  return load('frame', 'pages')
+  return load('frame', 'pages', 'reasons')
 }
 
-async function load(...parts: (keyof typeof trees)[]) {
+async function load(...parts: PartName[]) {
   const language = wanted
   const isKnown = language === currentLanguage() && parts.every((part) => trees[part])
   if (isKnown) return
@@ -54,7 +59,8 @@ async function load(...parts: (keyof typeof trees)[]) {
   if (language !== wanted) return
   const kept = language === currentLanguage() ? trees : {}
   trees = { ...kept, ...Object.fromEntries(loaded) }
-  setTexts(language, Object.values(trees))
+  const { frame = {}, pages = {}, reasons = {} } = trees
+  setTexts(language, [frame, pages, { reasons }])
   document.documentElement.lang = language
   for (const listener of listeners) listener()
 }

@@ -1,4 +1,5 @@
 import type { Session } from '../../src/client/client.ts'
+import type { ReasonCode } from '../../src/contract/reasons.ts'
 import type { TextKey, ValueArguments } from './keys.ts'
 
 export const LANGUAGES = ['en', 'de', 'fr'] as const satisfies Session['language'][]
@@ -61,6 +62,12 @@ export const fillText = (text: string, values: Values = {}) =>
     if (value === undefined) return whole
     return asNumber && typeof value === 'number' ? formatNumber(value) : String(value)
   })
+
+/** The words of a reason; `src/texts/reasons/` writes its values as `{name}`. */
+export const sayReasonCode = (code: ReasonCode, values: Values) =>
+  findText(`reasons.${code}`).replace(/\{(\w+)\}/g, (whole, name: string) =>
+    typeof values[name] === 'number' ? formatNumber(values[name]) : (values[name] ?? whole),
+  )
 
 export const formatNumber = (value: number) => numbers.format(value)
 

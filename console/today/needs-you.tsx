@@ -17,7 +17,8 @@ import { useSession } from '../api/session.ts'
 import { Filled, part } from '../components/filled.tsx'
 import { Mark } from '../components/mark.tsx'
 import { Empty } from '../components/states.tsx'
-import { useTimeFormat, withLocalTimes } from '../components/time.ts'
+import { asSentence, isQuoted, useReasonWords } from '../components/reason-words.ts'
+import { useTimeFormat } from '../components/time.ts'
 import { useAllowedActions, useHeldAction } from '../messages/actions.ts'
 import { CorrectAddress } from '../messages/correct-address.tsx'
 import { meaningOf } from '../messages/meaning.ts'
@@ -60,7 +61,7 @@ export function NeedsYou({ overview }: { overview: Overview }) {
         {mail.paused ? (
           <PausedItem waiting={mail.waiting} />
         ) : (
-          mail.problem && <NoMailItem mail={mail} problem={mail.problem} />
+          mail.problem && <NoMailItem mail={mail} />
         )}
         {approvals.map((approval) => (
           <ApprovalItem key={approval.approvalId} approval={approval} />
@@ -156,19 +157,19 @@ function PausedItem({ waiting }: { waiting: number }) {
   )
 }
 
-type NoMailProps = { mail: Overview['mail']; problem: string }
+type NoMailProps = { mail: Overview['mail'] }
 
 /** The mail server takes no mail, or the daily limit is reached. */
-function NoMailItem({ mail, problem }: NoMailProps) {
+function NoMailItem({ mail }: NoMailProps) {
   const { t } = useTranslation()
-  const format = useTimeFormat()
+  const say = useReasonWords()
   return (
     <Item
       icon={<IconMailOff size={17} stroke={1.9} className="clay" aria-hidden />}
       title={t('today.noMail.title')}
     >
       <div className="small soft" dir="auto">
-        {withLocalTimes(problem, format)}
+        {asSentence(say(mail.problems), mail.problems)}
       </div>
       <div className="small soft">{t('today.noMail.waiting', { count: mail.waiting })}</div>
       {mail.failingSince !== null && <div className="small">{t('today.noMail.operator')}</div>}
@@ -264,9 +265,10 @@ function FailureItem({ failures }: { failures: Failures }) {
   const format = useTimeFormat()
   const allowed = useAllowedActions()
   const hold = useHeldAction()
+  const say = useReasonWords()
   const [failure] = failures
   if (!failure) return null
-  const { emailId, statusReason } = failure
+  const { emailId, statusReason, statusReasons } = failure
   const count = failures.length
   const nameOf = ({ clientName, to }: Failures[number]) => clientName ?? to ?? ''
   const again = failures.flatMap((one) =>
@@ -296,8 +298,11 @@ function FailureItem({ failures }: { failures: Failures }) {
           {count > SHOWN_NAMES && ', …'}
         </div>
       )}
-      <div className={`mono clay ${classes.words}`} dir="auto">
-        {statusReason}
+      <div
+        className={`clay ${isQuoted(statusReasons) ? 'mono' : 'small'} ${classes.words}`}
+        dir="auto"
+      >
+        {asSentence(say(statusReasons), statusReasons)}
       </div>
       {statusReason && emailId !== null && (
         <div className="small soft">

@@ -1,7 +1,6 @@
-import { REASONS } from '../contract/reasons.ts'
+import { REASONS, reasonText } from '../contract/reasons.ts'
 import type { StoredDefinition } from '../store/event-definitions.ts'
 import type { ClaimedTrigger, Ending } from '../store/trigger-queue.ts'
-import { CAME_LATE } from '../store/queue-health.ts'
 import { refusalsAtFiring } from './match.ts'
 import { planEvent } from './plan.ts'
 import type { Subject } from '../store/subject.ts'
@@ -100,11 +99,13 @@ function uselessReason(
   if (releasedTime && !isOfUse(definition, anchorTime, scheduledTime, releasedTime)) {
     return REASONS.uselessWhileHeld
   }
-  return `${CAME_LATE}${lateness(trigger, now)} late; the mail was no longer useful`
+  return latenessReason(trigger, now)
 }
 
-function lateness({ scheduledTime, releasedTime }: ClaimedTrigger, now: Temporal.Instant) {
+function latenessReason({ scheduledTime, releasedTime }: ClaimedTrigger, now: Temporal.Instant) {
   const dueTime = releasedTime ?? scheduledTime
   const minutes = Math.round((now.epochMilliseconds - dueTime.epochMilliseconds) / 60_000)
-  return minutes < 120 ? `${minutes} minutes` : `${Math.round(minutes / 60)} hours`
+  return minutes < 120
+    ? reasonText('lateMinutes', { count: minutes })
+    : reasonText('lateHours', { count: Math.round(minutes / 60) })
 }

@@ -1,6 +1,7 @@
 import { setImmediate as nextIteration, setTimeout as sleep } from 'node:timers/promises'
 import { monotonicMs } from '../clock.ts'
 import type { Mailbox } from '../contract/addresses.ts'
+import { reasonText } from '../contract/reasons.ts'
 import type { Db } from '../database/database.ts'
 import { isTransient } from '../database/postgres-errors.ts'
 import {
@@ -432,7 +433,7 @@ export class Deliveries {
   async #noteUnsigned(mail: ClaimedEmail, { reply }: Postponed) {
     const { businessId, senderDomain: domain } = mail
     if (domain) this.#senderKeys.forget({ businessId, domain })
-    const detail = `mails from ${domain ?? 'DKIM_DOMAIN'} wait: ${reply}`
+    const detail = `${reasonText('unsigned', { name: domain ?? 'DKIM_DOMAIN' })}: ${reply}`
     const concerned = domain ? businessId : null
     await this.#parts.problems?.note({ problem: signingOf(mail), businessId: concerned, detail })
   }
@@ -630,12 +631,12 @@ const NONE_FOUND = { unwanted: new Map<number, Unwanted>(), postponed: [] }
 const FILE_DELETED: Outcome = {
   kind: 'failed',
   phase: 'connect',
-  reply: 'the content of an attached file was deleted',
+  reply: reasonText('fileDeleted'),
 }
 const FILES_BUSY: Outcome = {
   kind: 'postponed',
   phase: 'connect',
-  reply: 'other mails with large files are being sent',
+  reply: reasonText('filesBusy'),
   waitMs: 1_000,
 }
 

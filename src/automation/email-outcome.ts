@@ -1,4 +1,4 @@
-import { REASONS } from '../contract/reasons.ts'
+import { REASONS, reasonText } from '../contract/reasons.ts'
 import { isNoSuchMailbox, isSoft, statusOfReply } from '../email/bounce.ts'
 import { waitAfter, type Outcome, type Postponed, type Unavailable } from '../email/mailer.ts'
 import type { ClaimedEmail, EmailEnding } from '../store/email-queue.ts'
@@ -58,7 +58,7 @@ export function decideEmailEnding(
 export const MAX_REPEATS = 10
 
 export const gaveUp = (attempts: number, answer: string) =>
-  `gave up after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}: ${answer}`
+  `${attempts === 1 ? reasonText('gaveUpOnce') : reasonText('gaveUp', { count: attempts })}: ${answer}`
 
 /** Suppresses the address only if its mailbox does not exist; see `isNoSuchMailbox`. */
 export function findBounce({ mail, outcome }: Attempted) {

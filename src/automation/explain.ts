@@ -6,7 +6,7 @@ import {
 } from '../contract/event-type.ts'
 import { kindOfObjectType } from '../contract/objects.ts'
 import type { Check, CheckCode } from '../contract/check.ts'
-import { REASONS } from '../contract/reasons.ts'
+import { readReasons, REASONS } from '../contract/reasons.ts'
 import type { Db } from '../database/database.ts'
 import { listStatusMoves } from '../store/audit.ts'
 import { countMailsOfTriggers, type MailCounts } from '../store/emails.ts'
@@ -241,7 +241,8 @@ function explainReminder(facts: Facts): Check[] {
   }
   const cancelled = rows.find(({ status }) => status === 'CANCELLED')
   const reason = cancelled?.statusReason ?? `it would be due on ${moment}`
-  return [...rules, no('time', reason, 'cancelled', { ...due, ...reasonOf(cancelled) })]
+  const found = no('time', reason, 'cancelled', { ...due, ...reasonOf(cancelled) })
+  return [...rules, { ...found, reasons: readReasons(cancelled?.statusReason) }]
 }
 
 /** Only invitations can lack the time that a reminder counts from. */
@@ -353,8 +354,13 @@ function checkChanged(facts: Facts, { time }: PastChange): Check {
 const isOlder = (time: Temporal.Instant, { modifiedDate }: StoredDefinition) =>
   Temporal.Instant.compare(time, modifiedDate) < 0
 
+const describeTrigger = (trigger: TriggerState, subject: Subject, mails?: MailCounts): Check => ({
+  ...describeState(trigger, subject, mails),
+  reasons: readReasons(trigger.statusReason),
+})
+
 /** The state of a trigger, in words. */
-function describeTrigger(trigger: TriggerState, subject: Subject, mails?: MailCounts): Check {
+function describeState(trigger: TriggerState, subject: Subject, mails?: MailCounts): Check {
   const { status, statusReason, scheduledTime, isPending } = trigger
   const moment = momentInWords(scheduledTime, subject)
   const ended = (what: string) =>

@@ -1,6 +1,6 @@
 import type { Db } from '../database/database.ts'
 import { isDatabaseAway, isTransient } from '../database/postgres-errors.ts'
-import { REASONS } from '../contract/reasons.ts'
+import { REASONS, reasonText } from '../contract/reasons.ts'
 import { ThreadFailed } from '../parser-pool.ts'
 import { listMailPauses, lockFreeBusinesses, type MailPause } from '../store/businesses.ts'
 import { hintChangedTriggers } from '../store/changes.ts'
@@ -105,7 +105,7 @@ async function fireInOneTransaction(context: FireContext, claimed: ClaimedTrigge
       if (isInTime) await context.problems?.solve(RENDERING)
     } catch (error) {
       if (!(error instanceof ThreadFailed)) throw error
-      const detail = `templates cannot be rendered, and their mails wait: ${textOf(error)}`
+      const detail = `${reasonText('notRendered')}: ${textOf(error)}`
       await context.problems?.note({ problem: RENDERING, businessId: null, detail })
       return (await retryLater(context, remaining, error)) || isHeld
     }

@@ -1,4 +1,4 @@
-import { REASONS } from '../contract/reasons.ts'
+import { readReasons, REASONS, type Reason } from '../contract/reasons.ts'
 import type { Db } from '../database/database.ts'
 import type { StoredDefinition } from '../store/event-definitions.ts'
 import { countOtherKinds, listReminders, type Plan } from '../store/planned-triggers.ts'
@@ -31,7 +31,7 @@ type ForecastChange = {
   from: Temporal.Instant | null
   to: Temporal.Instant | null
 }
-type Sample = ForecastChange & DescribedObject & { reason: string | null }
+type Sample = ForecastChange & DescribedObject & { reason: string | null; reasons: Reason[] }
 
 /**
  * Computes how saving a definition would change its triggers. It follows the same rules as planning,
@@ -109,7 +109,8 @@ async function describeSamples(
   ])
   return samples.shown.map(({ change, from, to, reason = null, checked }, i) => {
     const failed = checked && checks(definition, checked, namedBy(names)).find(({ ok }) => !ok)
-    return { ...objects[i]!, change, from, to, reason: failed?.reason ?? reason }
+    const text = failed?.reason ?? reason
+    return { ...objects[i]!, change, from, to, reason: text, reasons: readReasons(text) }
   })
 }
 

@@ -1,4 +1,4 @@
-import { REASONS, shadowReason, SUPPRESSED_REASONS } from '../contract/reasons.ts'
+import { REASONS, reasonText, shadowReason, SUPPRESSED_REASONS } from '../contract/reasons.ts'
 import type { Mailbox } from '../contract/addresses.ts'
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
@@ -172,7 +172,7 @@ function composeAll(
     } catch (error) {
       const isTemplate = error instanceof RequestError
       if (!isTemplate) onError(error)
-      broken = `the mail of action ${action.eventActionId} could not be created`
+      broken = reasonText('mailNotMade', { name: action.eventActionId })
       if (isTemplate) broken += `: ${error.message}`
     }
   }

@@ -1,7 +1,7 @@
 import type { Check, CheckCode } from '../contract/check.ts'
 import { parseFilterTags, type Definition } from '../contract/event-definition.ts'
 import { eventTypeById, type Change } from '../contract/event-type.ts'
-import { OBJECT_NAMES, REASONS } from '../contract/reasons.ts'
+import { REASONS, reasonText } from '../contract/reasons.ts'
 import type { SchedulingEvent } from './occurrence.ts'
 import type { Subject, Tags } from '../store/subject.ts'
 import { firesBefore, isReminder } from './timing.ts'
@@ -70,7 +70,10 @@ export function checkStatusAtFiring({ onlyIfStatus }: Definition, subject: Subje
     : {
         check,
         ok: false,
-        reason: `${reason}, not ${onlyIfStatus.join(' or ')}`,
+        reason: reasonText('otherStatus', {
+          ...statusOf(subject),
+          wanted: onlyIfStatus.join(' or '),
+        }),
         code: 'other-status-at-firing',
         params,
       }
@@ -151,7 +154,7 @@ const RULES: Rule[] = [
     applies: always,
     holds: (definition, { subject }) => definition.businessId === subject.businessId,
     yes: () => 'it belongs to the same business',
-    no: () => 'it belongs to another business',
+    no: () => reasonText('otherBusiness'),
   },
   {
     check: 'event type',
@@ -163,7 +166,10 @@ const RULES: Rule[] = [
     },
     yes: ({ eventTypeId }) => `the definition is for ${eventTypeById(eventTypeId)?.eventType}`,
     no: ({ eventTypeId }, { subject, event }) =>
-      `the definition is for ${eventTypeById(eventTypeId)?.eventType}, this is ${event?.eventType ?? subject.objectType}`,
+      reasonText('otherEvent', {
+        wanted: eventTypeById(eventTypeId)?.eventType,
+        status: event?.eventType ?? subject.objectType,
+      }),
   },
   {
     check: 'object',
@@ -176,10 +182,11 @@ const RULES: Rule[] = [
         ? 'any object'
         : `the definition is for ${objectId ?? objectUUId}`,
     no: (definition, { subject }) => {
-      if (isNamed(definition, subject)) return `the definition is only for ${definition.objectUUId}`
-      if (subject.objectType !== 'INVITATION')
-        return `the definition is only for ${definition.objectId}`
-      return `the definition is only for campaign ${definition.objectId}, this invitation is of campaign ${subject.invitationCampaignId}`
+      const { objectId, objectUUId } = definition
+      if (isNamed(definition, subject)) return reasonText('otherObject', { wanted: objectUUId })
+      return subject.objectType === 'INVITATION'
+        ? reasonText('otherCampaign', { wanted: objectId, name: subject.invitationCampaignId })
+        : reasonText('otherObject', { wanted: objectId })
     },
   },
   selection('location', 'locationIdList', 'locationId'),
@@ -200,7 +207,8 @@ const RULES: Rule[] = [
     no: (definition, { subject }) => {
       const [name, values] = missingTag(definition, subject) ?? ['', new Set()]
       const shown = values.values().take(MAX_TAGS_SHOWN).toArray().join(', ')
-      return `it has no tag ${name} with one of these values: ${shown}${values.size > MAX_TAGS_SHOWN ? ', …' : ''}`
+      const more = values.size > MAX_TAGS_SHOWN ? ', …' : ''
+      return reasonText('missingTag', { tag: name, values: shown + more })
     },
   },
   {
@@ -270,7 +278,7 @@ const RULES: Rule[] = [
     applies: ofSubjects,
     holds: (_, { subject }) => subject.active,
     yes: () => 'it is not deleted',
-    no: () => 'it was deleted',
+    no: () => reasonText('deleted'),
   },
   {
     check: 'still live',
@@ -287,7 +295,7 @@ const RULES: Rule[] = [
 const statusOf = ({ objectType, status }: Subject) => ({ objectType, status })
 
 const statusInWords = ({ objectType, status }: Subject) =>
-  `the ${OBJECT_NAMES[objectType]}'s status is ${status}`
+  reasonText('status', { objectType, status })
 
 /** Without `changes` any change counts, except an answer that changes nothing else. */
 const isAskedFor = ({ changes }: Definition, { event }: Happening) =>
@@ -332,8 +340,7 @@ function selection(what: Selected, list: ListName, id: Selectable): Rule {
     codes: SELECTED_CODES[what],
     params: (_, { subject, nameOf }) => {
       const own = subject[id]
-      const name = own == null ? undefined : nameOf?.(what, own)
-      return { name: name?.slice(what.length + 1) ?? null }
+      return { name: own == null || !nameOf?.(what, own) ? null : nameOrId(what, own, nameOf) }
     },
     applies: always,
     holds: (definition, { subject }) => {
@@ -345,19 +352,26 @@ function selection(what: Selected, list: ListName, id: Selectable): Rule {
       if (own === undefined) return `this kind of object has no ${what}`
       return isOpen(definition, subject)
         ? `any ${what}`
-        : `the definition selects ${called(what, own!, nameOf)}`
+        : `the definition selects ${what} ${nameOrId(what, own!, nameOf)}`
     },
     no: (_, { subject, nameOf }) => {
       const own = subject[id]
       return own == null
-        ? `it has no ${what}, and the definition selects by ${what}`
-        : `the definition does not select ${called(what, own, nameOf)}`
+        ? reasonText(REFUSED[what].none)
+        : reasonText(REFUSED[what].other, { name: nameOrId(what, own, nameOf) })
     },
   }
 }
 
-const called = (what: Selected, id: number, nameOf: NameOf | undefined) =>
-  nameOf?.(what, id) ?? `${what} ${id}`
+const REFUSED = {
+  location: { none: 'noLocation', other: 'otherLocation' },
+  staff: { none: 'noStaff', other: 'otherStaff' },
+  service: { none: 'noService', other: 'otherService' },
+  'disclaimer form': { none: 'noForm', other: 'otherForm' },
+} as const
+
+const nameOrId = (what: Selected, id: number, nameOf: NameOf | undefined) =>
+  nameOf?.(what, id)?.slice(what.length + 1) ?? String(id)
 
 /** The first required tag that neither the object nor its client has. */
 const missingTag = (definition: Definition, { tags, clientTags }: Subject) =>

@@ -1,4 +1,10 @@
-import { isFinal, type HistoryChange } from '../contract/event-trigger.ts'
+import {
+  isFinal,
+  type HistoryChange,
+  type HistoryCode,
+  type HistoryDetail,
+} from '../contract/event-trigger.ts'
+import { readReasons, type Reason } from '../contract/reasons.ts'
 import type { Db } from '../database/database.ts'
 import type { Recorded } from '../store/audit.ts'
 import type { StoredEmail } from '../store/emails.ts'
@@ -18,6 +24,8 @@ export type HistoryEntry = {
   user: string | null
   change: HistoryChange
   detail: string
+  details: HistoryDetail[]
+  reasons: Reason[]
   scheduledTime: Temporal.Instant | null
   objectTime: Temporal.Instant | null
 }
@@ -80,7 +88,7 @@ type States = {
   names: Map<string, string>
 }
 
-type RecordedChange = Pick<HistoryEntry, 'change' | 'detail'>
+type RecordedChange = Pick<HistoryEntry, 'change' | 'detail' | 'details'>
 type Step = Omit<Recorded, 'change'> &
   RecordedChange & { subject?: Subject; definition?: StoredDefinition }
 
@@ -112,8 +120,9 @@ function listChanges(
       isPending && subject && definition
         ? scheduledAfter(definition, subject, plan, step.time)
         : null
-    const { time, user, change, detail } = step
-    return { time, user, change, detail, scheduledTime, objectTime: timeOf(subject) }
+    const { time, user, change, detail, details } = step
+    const objectTime = timeOf(subject)
+    return { time, user, change, detail, details, reasons: [], scheduledTime, objectTime }
   })
   return entries.slice(Math.max(first, 0))
 }
@@ -151,15 +160,33 @@ function ownEntries(
     change: HistoryChange,
     detail: string,
     user: string | null = 'SYSTEM',
-  ): HistoryEntry => ({ time, user, change, detail, scheduledTime: null, objectTime: null })
+    code?: HistoryCode,
+  ): HistoryEntry => ({
+    time,
+    user,
+    change,
+    detail,
+    details: code ? [{ code, params: {} }] : [],
+    reasons: code ? [] : readReasons(detail),
+    scheduledTime: null,
+    objectTime: null,
+  })
 
   const entries: HistoryEntry[] = []
   if (plan.fireNow) {
-    const byHand = entry(scheduledTime, 'FIRED_BY_HAND', 'a user fired it now', plan.firedBy)
+    const byHand = entry(
+      scheduledTime,
+      'FIRED_BY_HAND',
+      'a user fired it now',
+      plan.firedBy,
+      'firedByHand',
+    )
     entries.push({ ...byHand, scheduledTime })
   }
-  if (firedTime) entries.push(entry(firedTime, 'FIRED', 'it was due and every check passed'))
-  else if (isFinal(status)) {
+  if (firedTime) {
+    const detail = 'it was due and every check passed'
+    entries.push(entry(firedTime, 'FIRED', detail, 'SYSTEM', 'fired'))
+  } else if (isFinal(status)) {
     const change = status as 'CANCELLED' | 'SKIPPED' | 'EXPIRED' | 'FAILED'
     const time = trigger.modifiedDate ?? trigger.createdDate
     entries.push(entry(time, change, statusReason ?? '', modifiedUser ?? 'SYSTEM'))
@@ -210,44 +237,90 @@ const stateAt = <State extends Recorded>(states: State[], time: Temporal.Instant
 const timeOf = (subject: Subject | undefined) =>
   subject?.startTime ?? subject?.dueTime ?? subject?.expiresTime ?? null
 
-/** The change in words; undefined if no definition depends on what changed. */
+/** A part of a change, as text and as code. */
+type Said = HistoryDetail & { text: string }
+
+const changeOf = (change: HistoryChange, said: Said[]): RecordedChange => ({
+  change,
+  detail: said.map(({ text }) => text).join('; '),
+  details: said.map(({ code, params }) => ({ code, params })),
+})
+
+/** What changed; undefined if no definition depends on it. */
 function changeOfSubject(
   before: Subject | undefined,
   after: Subject & Recorded,
   names: Map<string, string>,
 ): RecordedChange | undefined {
-  const time = timeOf(after)
-  const at = (moment: Temporal.Instant | null) =>
-    moment ? momentInWords(moment, after) : 'no time'
-  if (!before) {
-    const known = REFERENCES.flatMap(([what, key]) => names.get(`${what} ${after[key]}`) ?? [])
-    const forWhen = time ? ` for ${at(time)}` : ''
-    const withWhat = known.length > 0 ? `: ${known.join(', ')}` : ''
-    // If there are more than MAX_STATES changes, the first one read is not the creation.
-    const made = after.change === 'CREATED' ? 'created' : 'earlier state'
-    return { change: 'CREATED', detail: `${made}${forWhen}${withWhat}` }
+  if (!before) return changeOf('CREATED', [sayCreated(after, names)])
+  if (before.active && !after.active) {
+    return changeOf('DELETED', [{ code: 'deleted', params: {}, text: 'deleted' }])
   }
-  if (before.active && !after.active) return { change: 'DELETED', detail: 'deleted' }
+  const isMoved = !isSameMoment(timeOf(before), timeOf(after))
+  const isOtherStatus = before.status !== after.status
+  const said = [
+    ...(isMoved ? [sayMoved(before, after)] : []),
+    ...(isOtherStatus ? [sayStatus(before, after)] : []),
+    ...REFERENCES.flatMap((reference) => sayReference(reference, before, after, names)),
+  ]
+  if (!isSameMoment(before.endTime, after.endTime) && !isMoved) {
+    const params = { to: after.endTime?.epochMilliseconds ?? null }
+    said.push({ code: 'ends', params, text: `ends ${at(after.endTime ?? null, after)}` })
+  }
+  if (JSON.stringify(before.tags) !== JSON.stringify(after.tags)) {
+    said.push({ code: 'tags', params: {}, text: 'tags changed' })
+  }
+  if (!before.active && after.active) {
+    said.push({ code: 'restored', params: {}, text: 'restored after it was deleted' })
+  }
+  if (said.length === 0) return undefined
+  return changeOf(isMoved ? 'MOVED' : isOtherStatus ? 'STATUS' : 'CHANGED', said)
+}
 
-  const words: string[] = []
-  const isMoved = !isSameMoment(timeOf(before), time)
-  if (isMoved) words.push(`moved from ${at(timeOf(before))} to ${at(time)}`)
-  if (before.status !== after.status) {
-    words.push(`status changed from ${before.status} to ${after.status}`)
+const at = (moment: Temporal.Instant | null, subject: Subject) =>
+  moment ? momentInWords(moment, subject) : 'no time'
+
+function sayCreated(after: Subject & Recorded, names: Map<string, string>): Said {
+  const time = timeOf(after)
+  const known = REFERENCES.flatMap(([what, key]) => names.get(`${what} ${after[key]}`) ?? [])
+  const forWhen = time ? ` for ${at(time, after)}` : ''
+  const withWhat = known.length > 0 ? `: ${known.join(', ')}` : ''
+  // If there are more than MAX_STATES changes, the first one read is not the creation.
+  const isCreated = after.change === 'CREATED'
+  return {
+    code: isCreated ? 'created' : 'earlierState',
+    params: { to: time?.epochMilliseconds ?? null, names: known },
+    text: `${isCreated ? 'created' : 'earlier state'}${forWhen}${withWhat}`,
   }
-  for (const [what, key] of REFERENCES) {
-    if (before[key] === after[key]) continue
-    const named = (id: number | null | undefined) =>
-      id == null ? 'none' : (names.get(`${what} ${id}`) ?? String(id))
-    words.push(`${what} changed from ${named(before[key])} to ${named(after[key])}`)
+}
+
+function sayMoved(before: Subject, after: Subject): Said {
+  const [from, to] = [timeOf(before), timeOf(after)]
+  return {
+    code: 'moved',
+    params: { from: from?.epochMilliseconds ?? null, to: to?.epochMilliseconds ?? null },
+    text: `moved from ${at(from, after)} to ${at(to, after)}`,
   }
-  if (!isSameMoment(before.endTime, after.endTime) && !isMoved)
-    words.push(`ends ${at(after.endTime)}`)
-  if (JSON.stringify(before.tags) !== JSON.stringify(after.tags)) words.push('tags changed')
-  if (!before.active && after.active) words.push('restored after it was deleted')
-  if (words.length === 0) return undefined
-  const change = isMoved ? 'MOVED' : before.status === after.status ? 'CHANGED' : 'STATUS'
-  return { change, detail: words.join('; ') }
+}
+
+const sayStatus = (before: Subject, { objectType, status }: Subject): Said => ({
+  code: 'status',
+  params: { objectType, from: before.status, to: status },
+  text: `status changed from ${before.status} to ${status}`,
+})
+
+function sayReference(
+  [what, key]: (typeof REFERENCES)[number],
+  before: Subject,
+  after: Subject,
+  names: Map<string, string>,
+): Said[] {
+  if (before[key] === after[key]) return []
+  const nameOf = (id: number | null | undefined) =>
+    id == null ? null : (names.get(`${what} ${id}`) ?? String(id))
+  const [from, to] = [nameOf(before[key]), nameOf(after[key])]
+  const text = `${what} changed from ${from ?? 'none'} to ${to ?? 'none'}`
+  return [{ code: what, params: { from, to }, text }]
 }
 
 const REFERENCES = [
@@ -257,24 +330,36 @@ const REFERENCES = [
   ['client', 'clientId'],
 ] as const
 
-/** The change in words; undefined if timing and selection stayed the same. */
+/** What changed; undefined if timing and selection stayed the same. */
 function changeOfDefinition(
   before: StoredDefinition | undefined,
   after: StoredDefinition & Recorded,
 ): RecordedChange | undefined {
-  const change = 'DEFINITION'
-  if (!before) return { change, detail: 'the definition was created' }
-  if (before.deletedDate === null && after.deletedDate !== null) {
-    return { change, detail: 'the definition was deleted' }
+  const changed = before ? changedProperties(before, after) : []
+  const said: [HistoryCode, string][] = !before
+    ? [['definitionCreated', 'was created']]
+    : before.deletedDate === null && after.deletedDate !== null
+      ? [['definitionDeleted', 'was deleted']]
+      : []
+  if (before && said.length === 0) {
+    if (before.active !== after.active) {
+      said.push(
+        after.active ? ['switchedOn', 'was switched on'] : ['switchedOff', 'was switched off'],
+      )
+    }
+    if (TIMING.some((key) => changed.includes(key))) {
+      said.push(['otherTime', 'now fires at another time'])
+    }
+    if (SELECTION.some((key) => changed.includes(key))) {
+      said.push(['otherSelection', 'now selects other objects'])
+    }
   }
-  const words: string[] = []
-  if (before.active !== after.active) {
-    words.push(after.active ? 'was switched on' : 'was switched off')
+  if (said.length === 0) return undefined
+  return {
+    change: 'DEFINITION',
+    detail: `the definition ${said.map(([, text]) => text).join(' and ')}`,
+    details: said.map(([code]) => ({ code, params: {} })),
   }
-  const changed = changedProperties(before, after)
-  if (TIMING.some((key) => changed.includes(key))) words.push('now fires at another time')
-  if (SELECTION.some((key) => changed.includes(key))) words.push('now selects other objects')
-  return words.length > 0 ? { change, detail: `the definition ${words.join(' and ')}` } : undefined
 }
 
 const TIMING = [

@@ -1,4 +1,4 @@
-import { OBJECT_NAMES, REASONS, SUPPRESSED_REASONS } from '../contract/reasons.ts'
+import { REASONS, reasonText, SUPPRESSED_REASONS } from '../contract/reasons.ts'
 import type { Db } from '../database/database.ts'
 import type { ClaimedEmail } from '../store/email-queue.ts'
 import type { MailOutage } from '../store/mail-servers.ts'
@@ -49,7 +49,7 @@ function whyUnwanted(
   if (staleReason) return { status: 'CANCELLED', statusReason: staleReason }
   if (suppressed) return { status: 'SUPPRESSED', statusReason: SUPPRESSED_REASONS[suppressed] }
   if (workerDeaths <= MAX_REPEATS) return undefined
-  const statusReason = gaveUp(attempts, 'the worker stopped before it recorded the answer')
+  const statusReason = gaveUp(attempts, reasonText('workerStopped'))
   return { status: 'FAILED', statusReason }
 }
 
@@ -110,11 +110,7 @@ async function findStale(tx: Db, claimed: ClaimedEmail[], { settings, now }: Che
       const isMoved =
         isReminder(definition) &&
         !firingTime(definition, subject)?.anchorTime.equals(mail.anchorTime)
-      if (isMoved)
-        stale.set(
-          mail.emailId,
-          `the ${OBJECT_NAMES[mail.objectType]} moved before the mail was sent`,
-        )
+      if (isMoved) stale.set(mail.emailId, reasonText('moved', { objectType: mail.objectType }))
       else if (!isOfUse(definition, mail.anchorTime, mail.scheduledTime, now)) {
         stale.set(mail.emailId, REASONS.uselessNow)
       }

@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox'
+import { Reasons } from './reasons.ts'
 import { about } from './schema.ts'
 
 /**
@@ -87,6 +88,9 @@ export const Check = Type.Object(
         description: 'The values that belong to `code`: names, statuses, and times in ms.',
         examples: [{ status: 'CANCELLED', objectType: 'CALENDAR' }],
       },
+    ),
+    reasons: Type.Optional(
+      about(Reasons, 'Why the trigger that the check is about ended or waits.'),
     ),
   },
   { title: 'Check' },

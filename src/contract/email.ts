@@ -3,6 +3,7 @@ import { OBJECT_TYPES } from './event-type.ts'
 import { address, schemaOf, text } from './fields.ts'
 import { Attachment } from './file-library.ts'
 import { ObjectNames } from './object-names.ts'
+import { Reasons } from './reasons.ts'
 import { about, Maybe, Moment, Named, OrNull } from './schema.ts'
 
 export const EMAIL_STATUSES = [
@@ -43,6 +44,7 @@ export const Email = Type.Object(
         description: 'Why it has this status; the reply of the mail server if there is one.',
       }),
     ),
+    statusReasons: Reasons,
     test: Type.Boolean(),
     messageId: Type.String(),
     createdDate: Moment,

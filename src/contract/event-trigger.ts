@@ -4,7 +4,8 @@ import { RECIPIENTS } from './event-action.ts'
 import { OBJECT_TYPES } from './event-type.ts'
 import { Email, EMAIL_STATUSES } from './email.ts'
 import { ObjectNames } from './object-names.ts'
-import { about, Moment, OrNull } from './schema.ts'
+import { Reasons } from './reasons.ts'
+import { about, Moment, Named, OrNull } from './schema.ts'
 
 export const TRIGGER_STATUSES = [
   'SCHEDULED',
@@ -37,6 +38,7 @@ export const EventTrigger = Type.Object(
     scheduledTime: Moment,
     status: Type.Enum([...TRIGGER_STATUSES], { title: 'TriggerStatus' }),
     statusReason: OrNull(Type.String({ description: 'Why it has this status, as text.' })),
+    statusReasons: Reasons,
     approvalId: OrNull(
       Type.Integer({ description: 'The approval that it waits for: see `GET /approval`.' }),
     ),
@@ -105,6 +107,49 @@ const HISTORY_CHANGES = [
 ] as const
 export type HistoryChange = (typeof HISTORY_CHANGES)[number]
 
+/** What a change of an object or a definition did, with its values. */
+export const HISTORY_CODES = [
+  'created',
+  'earlierState',
+  'deleted',
+  'restored',
+  'moved',
+  'ends',
+  'status',
+  'service',
+  'staff',
+  'location',
+  'client',
+  'tags',
+  'definitionCreated',
+  'definitionDeleted',
+  'switchedOn',
+  'switchedOff',
+  'otherTime',
+  'otherSelection',
+  'firedByHand',
+  'fired',
+] as const
+export type HistoryCode = (typeof HISTORY_CODES)[number]
+
+const HistoryDetail = Named('HistoryDetail', {
+  code: Type.Enum([...HISTORY_CODES], {
+    title: 'HistoryCode',
+    description: 'What the change did.',
+  }),
+  params: Type.Record(
+    Type.String(),
+    Type.Union([Type.String(), Type.Number(), Type.Array(Type.String()), Type.Null()]),
+    {
+      title: 'HistoryParameters',
+      description:
+        '`from` and `to`: statuses, names, or times in ms; `names`: those that are known.',
+      examples: [{ objectType: 'CALENDAR', from: 'OPEN', to: 'CONFIRMED' }],
+    },
+  ),
+})
+export type HistoryDetail = Static<typeof HistoryDetail>
+
 const HistoryEntry = Type.Object(
   {
     time: Moment,
@@ -118,6 +163,10 @@ const HistoryEntry = Type.Object(
         'The others: of the trigger.',
     }),
     detail: about(Type.String(), 'The change as text.', 'status changed from OPEN to CONFIRMED'),
+    details: Type.Array(HistoryDetail, {
+      description: 'The same as codes with values; empty if the trigger ended.',
+    }),
+    reasons: about(Reasons, 'Why the trigger ended.'),
     scheduledTime: OrNull({
       ...Moment,
       description: 'When the trigger was due after this change, in ms; null if it was not pending.',

@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { OBJECT_TYPES } from './event-type.ts'
 import { ObjectNames } from './object-names.ts'
+import { Reasons } from './reasons.ts'
 import { about, Moment, Named, OrNull } from './schema.ts'
 
 const Concerned = {
@@ -80,6 +81,7 @@ export const Forecast = Type.Object(
             examples: ['the definition does not select location London'],
           }),
         ),
+        reasons: Reasons,
         ...ObjectNames,
       }),
     ),

@@ -1,6 +1,7 @@
 import { Type, type Static, type TSchema } from 'typebox'
 import { TRIGGER_STATUSES } from './event-trigger.ts'
 import { FeedOverview } from './feed.ts'
+import { Reasons } from './reasons.ts'
 import { about, Moment, Named, OrNull } from './schema.ts'
 
 const Counts = Type.Record(Type.String(), Type.Integer(), {
@@ -72,6 +73,7 @@ export const Overview = Type.Object(
         ),
         scheduledTime: Moment,
         statusReason: OrNull(Type.String()),
+        statusReasons: Reasons,
         clientId: OrNull(Type.Integer()),
         clientName: OrNull(Type.String()),
         emailId: OrNull(Type.Integer({ description: 'The email that failed.' })),
@@ -102,6 +104,7 @@ export const Overview = Type.Object(
               'Why no mail is sent: a pause, a mail server that takes none, or the daily limit.',
           }),
         ),
+        problems: about(Reasons, 'The same as codes with values.'),
         failingSince: about(
           OrNull(Moment),
           'Since when no mail could be sent, in ms; null if it can.',

@@ -1,4 +1,11 @@
+import { Type, type Static } from 'typebox'
 import type { ObjectType } from './event-type.ts'
+import { about } from './schema.ts'
+
+/*
+ * A reason is stored and answered as English text (`statusReason`). The same templates write that text and
+ * read it back as codes with parameters (`statusReasons`), which src/texts/reasons/ says in each language.
+ */
 
 /**
  * The reasons that users read next to the status of a trigger or a mail. Each one is a clause that
@@ -39,8 +46,6 @@ export const REASONS = {
   maybeSent: 'it may have been delivered, and was not sent again',
   uselessNow: 'it could not be sent while it was still useful',
   serverTookNone: 'the mail server took no mail while this one was still useful',
-  noMailSince: 'the mail server has taken no mail since',
-  aboveDailyLimit: 'the business has reached its daily limit',
   quietHours: 'the business has quiet hours',
   domainPaused: 'the mail server of the recipient asked for a pause',
   uselessWhilePaused: 'all mail of the business was paused until it was no longer useful',
@@ -64,10 +69,174 @@ export const OBJECT_NAMES: Record<ObjectType, string> = {
   DISCLAIMER: 'disclaimer',
 }
 
+/** Reasons with values: `{name}` stands for one. */
+const WITH_VALUES = {
+  // What a definition does not match.
+  status: "the {objectType}'s status is {status}",
+  otherStatus: "the {objectType}'s status is {status}, not {wanted}",
+  deleted: 'it was deleted',
+  otherBusiness: 'it belongs to another business',
+  otherEvent: 'the definition is for {wanted}, this is {status}',
+  otherObject: 'the definition is only for {wanted}',
+  otherCampaign:
+    'the definition is only for campaign {wanted}, this invitation is of campaign {name}',
+  otherLocation: 'the definition does not select location {name}',
+  otherStaff: 'the definition does not select staff {name}',
+  otherService: 'the definition does not select service {name}',
+  otherForm: 'the definition does not select disclaimer form {name}',
+  noLocation: 'it has no location, and the definition selects by location',
+  noStaff: 'it has no staff, and the definition selects by staff',
+  noService: 'it has no service, and the definition selects by service',
+  noForm: 'it has no disclaimer form, and the definition selects by disclaimer form',
+  missingTag: 'it has no tag {tag} with one of these values: {values}',
+
+  // How a trigger ended.
+  lateMinutes: 'the service was {count} minutes late; the mail was no longer useful',
+  lateHours: 'the service was {count} hours late; the mail was no longer useful',
+  cancelledBy: 'cancelled by {user}',
+  mailNotMade: 'the mail of action {name} could not be created',
+  gaveUpFiring: 'gave up after {count} failed attempts',
+  /** Also in migrations. */
+  erased: 'erased',
+
+  // How a mail ended, or why it waits.
+  gaveUpOnce: 'gave up after 1 attempt',
+  gaveUp: 'gave up after {count} attempts',
+  moved: 'the {objectType} moved before the mail was sent',
+  workerStopped: 'the worker stopped before it recorded the answer',
+  workerDied: 'the worker died or lost its lease',
+  workerDiedBeforeAnswer: 'the worker died before the answer came',
+  workerDiedBeforeEnd: 'the worker died before the message ended',
+  fileDeleted: 'the content of an attached file was deleted',
+  filesBusy: 'other mails with large files are being sent',
+  notOneAddress: 'not one plain address',
+  tooLarge: 'the message is larger than the {count} bytes that the server takes',
+  noSignIn: 'the server offers no way to sign in',
+  cannotSign: 'the DKIM key cannot sign',
+  noServer: 'captured: no mail server is set',
+  noMailSince: 'the mail server has taken no mail since {time}',
+  sentAt: 'it is sent at {time}',
+  limitReached:
+    'the business has reached its daily limit of {count} mails; mails are sent again from {time} on',
+  notRendered: 'templates cannot be rendered, and their mails wait',
+  unsigned: 'mails from {name} wait',
+  shadow: 'feed "{name}" is in shadow mode',
+} as const
+
+const TEXTS = {
+  ...REASONS,
+  bounced: SUPPRESSED_REASONS.BOUNCED,
+  complained: SUPPRESSED_REASONS.COMPLAINED,
+  unsubscribed: SUPPRESSED_REASONS.UNSUBSCRIBED,
+  ...WITH_VALUES,
+  /** What others say: a mail server, the database, or a person who paused the mail. */
+  words: '{words}',
+} as const
+
+export type ReasonCode = keyof typeof TEXTS
+export const REASON_CODES = Object.keys(TEXTS) as ReasonCode[]
+
+type ValueName<Text extends string> = Text extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | ValueName<Rest>
+  : never
+
+type Values<Code extends ReasonCode> = {
+  [Name in ValueName<(typeof TEXTS)[Code]>]: Name extends 'objectType' ? ObjectType : unknown
+}
+
+/** The text of a reason with its values. */
+export const reasonText = <Code extends keyof typeof WITH_VALUES>(
+  code: Code,
+  ...[values]: [ValueName<(typeof TEXTS)[Code]>] extends [never] ? [] : [Values<Code>]
+) =>
+  TEXTS[code].replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value: unknown = (values as Record<string, unknown>)[name]
+    return name === 'objectType' ? OBJECT_NAMES[value as ObjectType] : String(value)
+  })
+
+/** The names of the values of a reason. */
+export const valuesOfReason = (code: ReasonCode) =>
+  [...TEXTS[code].matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
+
+export const Reason = Type.Object(
+  {
+    code: Type.Enum(REASON_CODES, {
+      title: 'ReasonCode',
+      description: 'What is the reason; `words`: what others said, such as a mail server.',
+    }),
+    params: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]), {
+      title: 'ReasonParameters',
+      description: 'The values that belong to `code`; times in ms.',
+      examples: [{ objectType: 'CALENDAR', status: 'CANCELLED' }],
+    }),
+  },
+  { title: 'Reason' },
+)
+export type Reason = Static<typeof Reason>
+
+/** The clauses of a reason. Codes and parameters never change their meaning, so programs can translate them. */
+export const Reasons = about(
+  Type.Array(Reason),
+  'The same as codes with values, to be said in any language; several clauses belong together.',
+)
+
+/** Reads the text of a reason. What no template explains are the words of others. */
+export function readReasons(text: string | null | undefined): Reason[] {
+  const reasons: Reason[] = []
+  let rest = text ?? ''
+  while (rest !== '') {
+    const found = readClause(rest)
+    reasons.push(found.reason)
+    rest = rest.slice(found.length).replace(/^[;:] /, '')
+  }
+  return reasons
+}
+
+function readClause(text: string): { reason: Reason; length: number } {
+  for (const { code, pattern } of PATTERNS) {
+    const match = pattern.exec(text)
+    if (!match) continue
+    const params = Object.entries(match.groups ?? {}).map(([name, value]) => [
+      name,
+      readValue(name, value),
+    ])
+    return { reason: { code, params: Object.fromEntries(params) }, length: match[0].length }
+  }
+  return { reason: { code: 'words', params: { words: text } }, length: text.length }
+}
+
+function readValue(name: string, value: string) {
+  if (name === 'count') return Number(value)
+  if (name === 'time') return Temporal.Instant.from(value).epochMilliseconds
+  if (name === 'objectType') return OBJECT_TYPES_BY_NAME[value]!
+  return value
+}
+
+const VALUE_PATTERNS: Record<string, string> = {
+  count: '\\d+',
+  time: '\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d[\\d:.]*Z',
+  status: '\\w+',
+  objectType: Object.values(OBJECT_NAMES).join('|'),
+}
+
+const OBJECT_TYPES_BY_NAME: Record<string, string> = Object.fromEntries(
+  Object.entries(OBJECT_NAMES).map(([objectType, name]) => [name, objectType]),
+)
+
+/** The longest first: some reasons begin like others. */
+const PATTERNS = REASON_CODES.filter((code) => code !== 'words')
+  .toSorted((a, b) => TEXTS[b].length - TEXTS[a].length)
+  .map((code) => {
+    const source = RegExp.escape(TEXTS[code]).replaceAll(
+      /\\\{((?:\w|\\x\w\w)+?)\\\}/g,
+      (_, name: string) => `(?<${name}>${VALUE_PATTERNS[name] ?? '.+?'})`,
+    )
+    return { code, pattern: new RegExp(`^${source}(?=$|[;:] )`) }
+  })
+
 /** Why a mail about a mirrored object was captured. */
-export const shadowReason = (feed: string) => `feed "${feed}" ${IN_SHADOW}`
+export const shadowReason = (feed: string) => reasonText('shadow', { name: feed })
 
 /** Such a mail is never sent later. */
-export const isShadowReason = (reason: string | null) => reason?.endsWith(IN_SHADOW) ?? false
-
-const IN_SHADOW = 'is in shadow mode'
+export const isShadowReason = (reason: string | null) =>
+  readReasons(reason).some(({ code }) => code === 'shadow')

@@ -1,4 +1,5 @@
 import { parseAddress } from '../contract/addresses.ts'
+import { reasonText } from '../contract/reasons.ts'
 import type { Mailer, Outcome, Outgoing } from './mailer.ts'
 
 /** Used without a mail server: runs all steps up to the end of the message, and sends nothing. */
@@ -7,10 +8,10 @@ export class CaptureMailer implements Mailer {
 
   async send({ to, beforeMessageEnd }: Outgoing): Promise<Outcome> {
     if (parseAddress(to) === undefined) {
-      return { kind: 'failed', phase: 'rcpt', reply: 'not one plain address' }
+      return { kind: 'failed', phase: 'rcpt', reply: reasonText('notOneAddress') }
     }
     await beforeMessageEnd()
-    return { kind: 'captured', phase: 'end', reply: 'captured: no mail server is set' }
+    return { kind: 'captured', phase: 'end', reply: reasonText('noServer') }
   }
 
   room() {

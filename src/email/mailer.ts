@@ -1,3 +1,4 @@
+import { reasonText } from '../contract/reasons.ts'
 import type { DkimSigner } from './dkim.ts'
 import type { Message } from './message.ts'
 
@@ -67,7 +68,7 @@ export type Postponed = {
 export const unsigned = (error: unknown): Postponed => ({
   kind: 'postponed',
   phase: 'connect',
-  reply: `the DKIM key cannot sign: ${error instanceof Error ? error.message : String(error)}`,
+  reply: `${reasonText('cannotSign')}: ${error instanceof Error ? error.message : String(error)}`,
   waitMs: 60_000,
   isUnsigned: true,
 })

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { reasonText } from '../contract/reasons.ts'
 import type { Outcome, Phase } from './mailer.ts'
 
 /** Timeouts in milliseconds, by phase. */
@@ -364,7 +365,7 @@ export const lost = (error: Error, phase: Phase): Trouble => ({
 const tooLarge = (maxMessageBytes: number): Trouble => ({
   kind: 'failed',
   phase: 'mail',
-  reply: `the message is larger than the ${maxMessageBytes} bytes that the server takes`,
+  reply: reasonText('tooLarge', { count: maxMessageBytes }),
 })
 
 const inUtf8 = (latin1: string) =>

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
 import SMTPConnection from 'nodemailer/lib/smtp-connection'
 import { monotonicMs } from '../clock.ts'
+import { reasonText } from '../contract/reasons.ts'
 import type { Outcome, Phase } from './mailer.ts'
 import {
   SmtpDialogue,
@@ -129,7 +130,7 @@ export class SmtpSession {
     const { user, password } = this.#options
     if (user === null) return undefined
     if (!this.#connection.allowsAuth) {
-      return { kind: 'retry', phase: 'auth', reply: 'the server offers no way to sign in' }
+      return { kind: 'retry', phase: 'auth', reply: reasonText('noSignIn') }
     }
     const credentials = { user, pass: password ?? '' }
     return this.#exchange((done) => this.#connection.login({ credentials }, done))

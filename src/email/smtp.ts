@@ -1,7 +1,7 @@
 import type { ConnectionOptions } from 'node:tls'
 import { monotonicMs } from '../clock.ts'
 import { domainOf, parseAddress } from '../contract/addresses.ts'
-import { REASONS } from '../contract/reasons.ts'
+import { REASONS, reasonText } from '../contract/reasons.ts'
 import { signMessage, type DkimSigner } from './dkim.ts'
 import {
   unsigned,
@@ -101,7 +101,7 @@ export class SmtpMailer implements Mailer {
     const to = parseAddress(mail.to)
     const from = parseAddress(mail.from)
     if (to === undefined || from === undefined) {
-      return { kind: 'failed', phase: to ? 'mail' : 'rcpt', reply: 'not one plain address' }
+      return { kind: 'failed', phase: to ? 'mail' : 'rcpt', reply: reasonText('notOneAddress') }
     }
     const signers = [...(mail.signers ?? []), ...this.#options.dkim]
     const signed = await signMessage(mail.message, signers).catch(unsigned)

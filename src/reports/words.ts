@@ -1,19 +1,10 @@
-import { fillText, REPORT_TEXTS } from '../texts/texts.ts'
+import { fillText, REPORT_TEXTS, sayReason } from '../texts/texts.ts'
 import { dateWriter, type WriteDate } from './write-date.ts'
 
-type Replacement = [pattern: RegExp, by: string]
-
-/** Replaces a reason that begins the text or follows another one; `{status}` is copied. */
-const replaceReason = (english: string, other: string): Replacement => [
-  new RegExp(`(?<=^|[;:] )${english.replace(/\{(\w+)\}/, '(?<$1>\\w+)')}`, 'g'),
-  other.replace(/\{(\w+)\}/, '$<$1>'),
-]
-
 /** The fixed words of one language. A missing translation falls back to English. */
-const dictionaryOf = ({ labels, definitions, sentences, states, reasons }: Translations) => ({
+const dictionaryOf = ({ labels, definitions, sentences, states }: Translations) => ({
   words: new Map(Object.entries({ ...labels, ...definitions, ...sentences })),
   states: new Map(Object.entries(states)),
-  reasons: Object.entries(reasons).map(([english, other]) => replaceReason(english, other)),
 })
 
 type Translations = (typeof REPORT_TEXTS)[string]
@@ -54,8 +45,7 @@ export function wordsOf(locale: string): Words {
     say: (english, values = {}) => fillText(say(english), values),
     sayStatus: (label) => dictionary?.states.get(label) ?? label,
     sayState: (english) => dictionary?.states.get(english) ?? say(english),
-    sayReason: (english) =>
-      (dictionary?.reasons ?? []).reduce((text, [from, to]) => text.replace(from, to), english),
+    sayReason: (english) => (dictionary ? sayReason(language, english) : english),
     writeDate: dateWriter(locale, dictionary ? language : 'en'),
   }
   known.set(locale, words)

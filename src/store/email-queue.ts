@@ -1,6 +1,7 @@
 import type { QuietHours } from '../contract/business.ts'
 import type { EmailStatus } from '../contract/email.ts'
 import type { ObjectType } from '../contract/event-type.ts'
+import { reasonText } from '../contract/reasons.ts'
 import type { Suppression } from './suppressions.ts'
 import type { Db } from '../database/database.ts'
 import { empty, sql, type Sql } from '../database/sql.ts'
@@ -352,8 +353,8 @@ export async function takeOverEmails(tx: Db, expired: ExpiredLease[], now: Tempo
     )
     update email e
     set status = freed.status,
-        status_reason = case when ended then 'the worker died before the answer came'
-                             else 'the worker died before the message ended' end,
+        status_reason = case when ended then ${reasonText('workerDiedBeforeAnswer')}::text
+                             else ${reasonText('workerDiedBeforeEnd')}::text end,
         next_attempt_time = ${now},
         attempts = attempts || case when ended then ${died('end')}::jsonb
                                     else ${died('before the end')}::jsonb end

@@ -4,6 +4,7 @@ import {
   type EventTrigger,
   type TriggerStatus,
 } from '../contract/event-trigger.ts'
+import { reasonText } from '../contract/reasons.ts'
 import type { Db } from '../database/database.ts'
 import { empty, join, raw, sql, type Sql } from '../database/sql.ts'
 import { OBJECT_TABLES } from './object-tables.ts'
@@ -372,7 +373,7 @@ export async function cancelTriggers(tx: Db, businessId: number, ids: number[], 
     w.business_id = ${businessId} and w.event_trigger_id = any (${ids}::bigint[])
     and w.worker is null`
   return tx.query<StoredTrigger>(
-    sql`${cancelling(condition, `cancelled by ${who.user}`, who)} returning ${finishedColumns}`,
+    sql`${cancelling(condition, reasonText('cancelledBy', { user: who.user }), who)} returning ${finishedColumns}`,
   )
 }
 

@@ -95,5 +95,5 @@ export async function readQueueHealth(
   return health!
 }
 
-/** The status reason of a trigger that expired because of an outage begins with this. */
-export const CAME_LATE = 'the service was '
+/** The reasons `lateMinutes` and `lateHours` begin with this. */
+const CAME_LATE = 'the service was '

@@ -1,4 +1,4 @@
-import { REASONS } from '../contract/reasons.ts'
+import { REASONS, reasonText } from '../contract/reasons.ts'
 import type { TriggerStatus } from '../contract/event-trigger.ts'
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
@@ -214,9 +214,9 @@ export const asPlanned = sql`
 export const keepTransactionAlive = (tx: Db) => tx.query(sql`select`)
 
 /** The status reason of a trigger that was given up begins with this. */
-export const GAVE_UP = `gave up after ${MAX_ATTEMPTS_ALONE} failed attempts: `
+export const GAVE_UP = `${reasonText('gaveUpFiring', { count: MAX_ATTEMPTS_ALONE })}: `
 
-const WORKER_DIED = 'the worker died or lost its lease'
+const WORKER_DIED = reasonText('workerDied')
 
 /** An attempt that must be repeated. `isFault`: it counts as a failed attempt of each trigger. */
 export type FailedAttempt = {

@@ -1,6 +1,10 @@
+import { readReasons, type ReasonCode } from '../contract/reasons.ts'
 import de from './de.json' with { type: 'json' }
 import en from './en.json' with { type: 'json' }
 import fr from './fr.json' with { type: 'json' }
+import deReasons from './reasons/de.json' with { type: 'json' }
+import enReasons from './reasons/en.json' with { type: 'json' }
+import frReasons from './reasons/fr.json' with { type: 'json' }
 
 /**
  * The fixed texts of mails, of the pages behind their links and of reports: one file for each language,
@@ -18,6 +22,13 @@ export const REPORT_TEXTS: Record<
   string,
   Record<keyof typeof de.reports, Record<string, string>>
 > = { de: de.reports, fr: fr.reports }
+
+/** The words of reasons, which reports and the console say. */
+export const REASON_TEXTS: Record<string, Record<ReasonCode, string>> = {
+  en: enReasons,
+  de: deReasons,
+  fr: frReasons,
+}
 
 /** The language of `textsFor`: that of a language tag such as `de-CH`; English if we do not support it. */
 export const supportedLanguage = (tag: string | null | undefined) => {
@@ -39,3 +50,12 @@ export const fillCount = (
   count: number,
   values: Record<string, string | number> = {},
 ) => fillText(count === 1 ? one : many, { ...values, count })
+
+/** The text of a stored reason in a language. The replies of mail servers stay as they are. */
+export const sayReason = (language: string, text: string) =>
+  readReasons(text)
+    .map(({ code, params }, i) => {
+      const before = i === 0 ? '' : code === 'words' ? ': ' : '; '
+      return before + fillText(REASON_TEXTS[language]![code], params)
+    })
+    .join('')

@@ -71,6 +71,7 @@ test('every active definition for the object’s type is explained, with reasons
         reason: 'due on Wednesday, 4 March 2026 at 10:00 (Europe/Zurich)',
         code: 'due',
         params: { time: waiting.scheduledTime, reason: null, reasonCode: null },
+        reasons: [],
       },
     ],
   )

@@ -54,6 +54,7 @@ test('the overview shows the quarter hours of a day, 30 days, failures and what 
     sentLastDay: 0,
     paused: false,
     problem: null,
+    problems: [],
     failingSince: null,
   })
 

@@ -106,7 +106,7 @@ test('the reasons of triggers are in German and French, and replies of mail serv
   }
   assert.equal(
     sayReason('de-CH', "the appointment's status is NO_SHOW; it was deleted"),
-    'der Status des Termins ist NO_SHOW; wurde gelöscht',
+    'der Status ist „NO_SHOW“; der Eintrag wurde gelöscht',
   )
   assert.equal(
     sayReason('fr', 'gave up after 3 attempts: 421 try later'),
@@ -114,12 +114,12 @@ test('the reasons of triggers are in German and French, and replies of mail serv
   )
   assert.equal(
     sayReason('de', `${GAVE_UP}the worker died or lost its lease`),
-    'nach 3 erfolglosen Versuchen aufgegeben: der Dienst wurde beendet oder war zu lange still',
+    'nach 3 erfolglosen Versuchen aufgegeben; der Dienst wurde beendet oder war zu lange still',
   )
   assert.equal(sayReason('fr', 'cancelled by sofia'), 'annulé par sofia')
   assert.equal(
     sayReason('de', 'the definition does not select location 3'),
-    'die Automation gilt nicht dem Standort 3',
+    'die Automation gilt nicht für den Standort 3',
   )
   assert.equal(
     sayReason('de', '550 5.1.1 mailbox unknown, it was deleted'),

@@ -15,6 +15,7 @@ import {
 } from '../../store/overview.ts'
 import type { Findings } from '../../automation/reconcile.ts'
 import { findLastReconciliation, type LastReconciliation } from '../../store/reconciliation.ts'
+import { readReasons } from '../../contract/reasons.ts'
 import { readMailProblem } from './waiting-emails.ts'
 import { toWire } from '../server/serialize.ts'
 import type { Routes, Services } from '../server/services.ts'
@@ -92,6 +93,7 @@ async function gatherOverview(
       captured: config.smtpUrl === undefined,
       ...mail,
       ...stop,
+      problems: readReasons(stop.problem),
     },
     database: { ok: true, milliseconds },
     reconciliation: describeReconciliation(round),

@@ -1,5 +1,5 @@
 import type { Caller } from '../../auth/caller.ts'
-import { REASONS } from '../../contract/reasons.ts'
+import { REASONS, reasonText } from '../../contract/reasons.ts'
 import { serverOfUrl } from '../../email/smtp.ts'
 import { getBusiness } from '../../store/businesses.ts'
 import { findAboveLimit, listPostponedEmails } from '../../store/email-queue.ts'
@@ -58,7 +58,9 @@ async function readPauseOrOutage(services: WaitingServices, { db, businessId }: 
   ])
   const { mailPaused, mailPausedReason, dailyMailLimit } = business
   const outage = server?.outage
-  const failure = outage ? `${REASONS.noMailSince} ${outage.since}: ${outage.reply}` : null
+  const failure = outage
+    ? `${reasonText('noMailSince', { time: outage.since })}: ${outage.reply}`
+    : null
   const pause = mailPausedReason ? `${REASONS.mailPaused}: ${mailPausedReason}` : REASONS.mailPaused
   return {
     paused: mailPaused,
@@ -79,13 +81,15 @@ async function readPostponed(
   return new Map(
     rows.flatMap(({ emailId, until, isAboveLimit, reason }): [number, string][] => {
       if (isAboveLimit) return [[emailId, limitReached(dailyMailLimit, until)]]
-      return reason === null ? [] : [[emailId, `${reason}; it is sent at ${until}`]]
+      return reason === null
+        ? []
+        : [[emailId, `${reason}; ${reasonText('sentAt', { time: until })}`]]
     }),
   )
 }
 
 const limitReached = (limit: number | null, until: Temporal.Instant) =>
-  `${REASONS.aboveDailyLimit} of ${limit} mails; mails are sent again from ${until} on`
+  reasonText('limitReached', { count: limit, time: until })
 
 /** The state of the mail server of SMTP_URL; undefined if mails are captured, or none was sent yet. */
 export async function readMailServer({ config, database }: Pick<Services, 'config' | 'database'>) {

@@ -1,14 +1,17 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
 import { schemaFaults } from '../../contract/find-faults.ts'
+import { readReasons, type Reason } from '../../contract/reasons.ts'
 
-/** A value in JSON: each `Temporal.Instant` is a number of milliseconds. */
+/** A value in JSON: a `Temporal.Instant` is a number of milliseconds; `statusReason` is also there as codes. */
 type OnWire<T> = T extends Temporal.Instant
   ? number
   : T extends readonly (infer Item)[]
     ? OnWire<Item>[]
     : T extends object
-      ? { [Name in keyof T]: OnWire<T[Name]> }
+      ? { [Name in keyof T]: OnWire<T[Name]> } & ('statusReason' extends keyof T
+          ? { statusReasons: Reason[] }
+          : unknown)
       : T
 
 /** Sends every answer as JSON in which each moment is a number of milliseconds. */
@@ -26,7 +29,10 @@ export const toJson = (value: unknown) => JSON.stringify(toWire(value)) ?? 'null
 export const toInstant = (ms: number | undefined) =>
   ms === undefined ? undefined : Temporal.Instant.fromEpochMilliseconds(ms)
 
-/** The one conversion between our rows and the answers that the API describes. Copies, as rows may be shared. */
+/**
+ * The one conversion between our rows and the answers that the API describes. Copies, as rows may be shared.
+ * Adds `statusReasons`, so that no answer has a reason that cannot be said in another language.
+ */
 export function toWire<T>(value: T): OnWire<T>
 export function toWire(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
@@ -35,6 +41,9 @@ export function toWire(value: unknown): unknown {
   if (hasOwnJson(value)) return value
   const copy: Record<string, unknown> = {}
   for (const key in value) copy[key] = toWire((value as Record<string, unknown>)[key])
+  if (typeof copy.statusReason === 'string' || copy.statusReason === null) {
+    copy.statusReasons = readReasons(copy.statusReason)
+  }
   return copy
 }
 
