@@ -268,7 +268,7 @@ async function* events(
       const isSent =
         refused.length === 0 &&
         checkStatusAtFiring(definition, subject).ok &&
-        !isOnlyRecorded(definition, subject, time)
+        !isOnlyRecorded(definition, event)
       return isSent && firing ? [{ subject, time: firing.scheduledTime }] : []
     })
     after = page.at(-1)!.auditId

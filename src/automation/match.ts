@@ -81,15 +81,14 @@ export function checkStatusAtFiring({ onlyIfStatus }: Definition, subject: Subje
 
 /**
  * Whether an event is not told because its appointment or class was over by then: it was only recorded or
- * corrected. A mail about a status, such as a no-show, is about the past.
+ * corrected. A change of the status, such as a no-show, is a fact about the past and is told.
  */
 export const isOnlyRecorded = (
   definition: Definition,
-  { endTime }: Subject,
-  happenedAt: Temporal.Instant,
+  { subject: { status, endTime }, oldStatus, happenedAt }: SchedulingEvent,
 ) =>
   !definition.allowPast &&
-  !asksForMove(definition) &&
+  !(asksAboutStatus(definition) && oldStatus !== null && oldStatus !== status) &&
   endTime != null &&
   Temporal.Instant.compare(endTime, happenedAt) <= 0
 
@@ -408,6 +407,12 @@ const parsedTags = new WeakMap<Definition, WantedTag[]>()
 /** Any status that is set, even `*`, requires that the status changed. */
 const asksForMove = ({ oldStatus, newStatus }: Definition) =>
   oldStatus !== null || newStatus !== null
+
+/** Without `changes`, a definition waits for any change, which may be that of the status. */
+const asksAboutStatus = (definition: Definition) =>
+  asksForMove(definition) ||
+  definition.changes.length === 0 ||
+  definition.changes.includes('STATUS')
 
 /** No status and `*` both mean any status. */
 const isAny = (wanted: string | null) => wanted === null || wanted === '*'

@@ -280,7 +280,8 @@ export function planEvent(
   subject: Subject,
   now: Temporal.Instant,
 ): Plan['update'] {
-  const [refusal] = refusals(definition, reportedEvent(row, subject))
+  const event = reportedEvent(row, subject)
+  const [refusal] = refusals(definition, event)
   const firing = refusal ? undefined : firingTime(definition, subject, row.anchorTime)
   const base = {
     eventTriggerId: row.eventTriggerId,
@@ -290,7 +291,7 @@ export function planEvent(
   }
   if (!firing)
     return [{ ...base, status: 'CANCELLED', statusReason: refusal ?? REASONS.notAskedFor }]
-  if (isOnlyRecorded(definition, subject, row.anchorTime)) {
+  if (isOnlyRecorded(definition, event)) {
     return [{ ...base, status: 'EXPIRED', statusReason: REASONS.isPast }]
   }
   const isMoved = !firing.scheduledTime.equals(row.scheduledTime)

@@ -129,7 +129,7 @@ function eventTriggers(
             oldStatus: event.oldStatus,
             newStatus: subject.status,
             ...firing,
-            ...(isOnlyRecorded(definition, subject, now)
+            ...(isOnlyRecorded(definition, event)
               ? { status: 'EXPIRED', statusReason: REASONS.isPast }
               : { status: 'SCHEDULED', statusReason: null }),
           },

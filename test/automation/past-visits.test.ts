@@ -98,6 +98,31 @@ test('the mail about a no-show is sent, without a calendar file', async (t) => {
   }
 })
 
+test('a change of the status of a visit that is over is told by a definition of any change', async (t) => {
+  const world = await startTelling(t, { eventType: { eventTypeId: 2 } })
+  const { book, change, clock, mailed, save, call, triggersOf } = world
+  const { calendarId } = await book(clock.in({ hours: -2 }))
+  const plan = await call('POST', '/calendar/plan', { calendarId, status: 'COMPLETED' })
+  assert.deepEqual([plan.body.atOnce, plan.body.expired], [1, 0])
+  await save('/calendar', { calendarId, status: 'COMPLETED' })
+  assert.deepEqual(await mailed(), [false])
+
+  const [{ eventDefnId }] = await triggersOf(calendarId)
+  await save('/eventDefinition', { eventDefnId, changes: ['TIME', 'STATUS'] })
+  await save('/calendar', { calendarId, status: 'NO_SHOW' })
+  assert.deepEqual(await mailed(), [false])
+  await save('/calendar', { calendarId, startTime: clock.in({ hours: -3 }).epochMilliseconds })
+  assert.deepEqual(await mailed(), [])
+
+  await save('/eventDefinition', { eventDefnId, changes: ['TIME'] })
+  const startTime = clock.in({ hours: -4 }).epochMilliseconds
+  await save('/calendar', { calendarId, startTime, status: 'CONFIRMED' })
+  assert.deepEqual(await mailed(), [])
+  await change(true)
+  await save('/calendar', { calendarId, startTime: startTime - 60_000 })
+  assert.deepEqual(await mailed(), [true])
+})
+
 test('without allowPast in its body, a definition sends nothing about the past; the backtest counts nothing', async (t) => {
   const { book, businessId, call, clock, mailed } = await startTelling(t, {
     eventType: { eventTypeId: 1 },
