@@ -9,13 +9,16 @@ export type XmlEvents = {
 const MAX_TOKEN = 1_048_576
 
 /**
- * Reads XML of other programs piece by piece: workbooks, and answers of calendar servers. It knows the predefined entities and characters by number
- * only, and refuses document types, so no entity can expand. See docs/decisions/0025.
+ * Reads XML of other programs piece by piece: workbooks, and answers of calendar servers. It knows the
+ * predefined entities and characters by number only, and refuses document types, so no entity can expand.
+ * See docs/decisions/0025.
  */
 export class XmlReader {
   readonly #events: XmlEvents
   readonly #damaged: () => Error
   #rest = ''
+  /** A token that is incomplete is scanned again when it is twice as long: in linear time altogether. */
+  #scanFrom = 0
 
   /** `damaged` makes the error for a document that cannot be read. */
   constructor(events: XmlEvents, damaged: () => Error) {
@@ -24,7 +27,17 @@ export class XmlReader {
   }
 
   write(piece: string) {
-    const text = this.#rest + piece
+    this.#rest += piece
+    if (this.#rest.length >= this.#scanFrom) this.#scan()
+  }
+
+  end() {
+    this.#scan()
+    if (this.#rest.trim() !== '') throw this.#damaged()
+  }
+
+  #scan() {
+    const text = this.#rest
     let at = 0
     for (;;) {
       const start = text.indexOf('<', at)
@@ -40,10 +53,7 @@ export class XmlReader {
     }
     this.#rest = text.slice(at)
     if (this.#rest.length > MAX_TOKEN) throw this.#damaged()
-  }
-
-  end() {
-    if (this.#rest.trim() !== '') throw this.#damaged()
+    this.#scanFrom = 2 * this.#rest.length
   }
 
   #readMarkup(markup: string) {

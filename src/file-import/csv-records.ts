@@ -6,9 +6,9 @@ export type FileRow = { number: number; cells: string[] } | { number: number; fa
 /** A cell may contain line breaks, but a quote that stays open this long is a mistake. */
 const MAX_LINES = 100
 /** The length of a row with all its lines. */
-const MAX_LENGTH = 1_048_576
+export const MAX_LENGTH = 1_048_576
 
-const TOO_LONG = 'is longer than 1 MiB'
+export const TOO_LONG = 'is longer than 1 MiB'
 const NOT_DECODED = 'has characters that cannot be read: save the file as "CSV UTF-8"'
 const NOT_CLOSED = 'a quote is opened and not closed'
 

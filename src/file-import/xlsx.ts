@@ -2,8 +2,8 @@ import type { FileHandle } from 'node:fs/promises'
 import { RequestError } from '../errors.ts'
 import { isSliceOver, nextSlice } from '../time-slice.ts'
 import { XmlReader, type XmlEvents } from '../xml.ts'
-import type { FileRow } from './csv-records.ts'
-import { damaged, ZipFile } from './unzip.ts'
+import { MAX_LENGTH, TOO_LONG, type FileRow } from './csv-records.ts'
+import { damaged, tooLarge, ZipFile } from './unzip.ts'
 
 const MIB = 1_048_576
 /** A million rows of a dozen columns unpack to about 500 MiB. */
@@ -11,7 +11,15 @@ const MAX_SHEET = 512 * MIB
 const MAX_PART = 8 * MIB
 /** Texts are kept in memory while the sheet is read. */
 const MAX_TEXTS = 96 * MIB
+const MAX_TEXT_COUNT = 2_000_000
+/** A cell of Excel has 32,767 characters, one of Google Sheets 50,000. */
+const MAX_CELL = 65_536
 const MAX_COLUMNS = 1_000
+/** A cell of a few bytes can repeat a long text, or stand behind many empty ones. */
+const MAX_GROWTH = 4
+const MAX_SLACK = 4 * MIB
+/** Excel refuses longer ones. */
+const MAX_FORMAT_CODE = 255
 
 /** The rows of the first visible sheet of a workbook. Dates and times are written as in ISO 8601. */
 export async function* readXlsx(file: FileHandle): AsyncIterable<FileRow[]> {
@@ -26,6 +34,8 @@ export async function* readXlsx(file: FileHandle): AsyncIterable<FileRow[]> {
     if (rows.records.length > 0) yield rows.takeRecords()
     if (isSliceOver()) await nextSlice()
   }
+  rows.end()
+  if (rows.records.length > 0) yield rows.takeRecords()
 }
 
 const notAWorkbook = () =>
@@ -87,12 +97,13 @@ async function readTexts(zip: ZipFile) {
         if (name === 't') isText = hints === 0
       },
       onText: (piece) => {
-        if (isText && text !== undefined) text += piece
+        if (isText && text !== undefined) text = append(text, piece)
       },
       onClose: (name) => {
         if (name === 't') isText = false
         if (name === 'rPh') hints -= 1
-        if (name === 'si' && text !== undefined) texts.push(text)
+        if (name !== 'si' || text === undefined) return
+        if (texts.push(text) > MAX_TEXT_COUNT) throw tooLarge()
       },
     },
     MAX_TEXTS,
@@ -100,20 +111,26 @@ async function readTexts(zip: ZipFile) {
   return texts
 }
 
+function append(text: string, piece: string) {
+  if (text.length + piece.length > MAX_CELL) throw tooLarge()
+  return text + piece
+}
+
 /** Which cell styles show a number as a date or a time. */
 async function readDateStyles(zip: ZipFile): Promise<boolean[]> {
   const isDate: boolean[] = []
   if (!zip.has('xl/styles.xml')) return isDate
-  const codes = new Map<number, string>()
+  const ownFormats = new Map<number, boolean>()
   let isWithin = false
   await readPart(zip, 'xl/styles.xml', {
     onOpen: (name, attribute) => {
-      if (name === 'numFmt') codes.set(Number(attribute('numFmtId')), attribute('formatCode') ?? '')
+      if (name === 'numFmt') {
+        ownFormats.set(Number(attribute('numFmtId')), isDateFormat(attribute('formatCode') ?? ''))
+      }
       if (name === 'cellXfs') isWithin = true
       if (name === 'xf' && isWithin) {
         const id = Number(attribute('numFmtId') ?? 0)
-        const code = codes.get(id)
-        isDate.push(code === undefined ? isBuiltInDate(id) : isDateFormat(code))
+        isDate.push(ownFormats.get(id) ?? isBuiltInDate(id))
       }
     },
     onClose: (name) => {
@@ -131,6 +148,7 @@ const isBuiltInDate = (id: number) =>
 
 /** Texts in quotes, and colours and conditions in brackets, are not part of the date; `[h]` is. */
 const isDateFormat = (code: string) =>
+  code.length <= MAX_FORMAT_CODE &&
   /[ymdhs]/i.test(code.replace(/"[^"]*"|\\.|\[(?!h+\]|m+\]|s+\])[^\]]*\]|general/gi, ''))
 
 type Workbook = { texts: string[]; isDate: boolean[]; is1904: boolean }
@@ -147,13 +165,16 @@ class SheetRows {
   #style = 0
   #value: string | undefined
   #isValue = false
+  /** The characters of the sheet so far, and of its rows as CSV. */
+  #readLength = 0
+  #length = 0
 
   constructor(workbook: Workbook) {
     this.#workbook = workbook
     const events: XmlEvents = {
       onOpen: (name, attribute) => this.#open(name, attribute),
       onText: (text) => {
-        if (this.#isValue) this.#value = (this.#value ?? '') + text
+        if (this.#isValue) this.#value = append(this.#value ?? '', text)
       },
       onClose: (name) => this.#close(name),
     }
@@ -161,7 +182,12 @@ class SheetRows {
   }
 
   write(piece: string) {
+    this.#readLength += piece.length
     this.#reader.write(piece)
+  }
+
+  end() {
+    this.#reader.end()
   }
 
   takeRecords() {
@@ -172,7 +198,8 @@ class SheetRows {
 
   #open(name: string, attribute: (name: string) => string | undefined) {
     if (name === 'row') {
-      this.#number = Number(attribute('r') ?? this.#number + 1)
+      const stated = Number(attribute('r'))
+      this.#number = Number.isSafeInteger(stated) ? stated : this.#number + 1
       this.#cells = []
       this.#column = -1
     } else if (name === 'c') {
@@ -187,17 +214,22 @@ class SheetRows {
   #close(name: string) {
     if (name === 'v' || name === 't') this.#isValue = false
     else if (name === 'c') this.#addCell()
-    else if (name === 'row' && this.#cells.some((cell) => cell.trim() !== '')) {
-      this.records.push({
-        number: this.#number,
-        cells: Array.from(this.#cells, (cell) => cell ?? ''),
-      })
-    }
+    else if (name === 'row') this.#addRow()
+  }
+
+  #addRow() {
+    const number = this.#number
+    const cells = Array.from(this.#cells, (cell) => cell ?? '')
+    this.#cells = []
+    const length = cells.reduce((sum, cell) => sum + cell.length + 1, 0)
+    this.#length += length
+    if (this.#length > MAX_SLACK + MAX_GROWTH * this.#readLength) throw tooLarge()
+    if (length > MAX_LENGTH) this.records.push({ number, fault: TOO_LONG })
+    else if (cells.some((cell) => cell.trim() !== '')) this.records.push({ number, cells })
   }
 
   #addCell() {
     if (this.#value === undefined || this.#column < 0 || this.#column >= MAX_COLUMNS) return
-    while (this.#cells.length < this.#column) this.#cells.push('')
     this.#cells[this.#column] = this.#read(this.#value)
   }
 
@@ -212,10 +244,12 @@ class SheetRows {
   }
 }
 
-/** `B7` is column 1. */
+/** `B7` is column 1; -1 for what is no place. */
 function columnOf(place: string) {
   let column = 0
-  for (const letter of place.replace(/\d+$/, '')) column = column * 26 + letter.charCodeAt(0) - 64
+  for (const letter of /^[A-Z]{1,3}(?=\d)/.exec(place)?.[0] ?? '') {
+    column = column * 26 + letter.charCodeAt(0) - 64
+  }
   return column - 1
 }
 
