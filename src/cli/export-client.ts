@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { StartError } from '../errors.ts'
+import { toWire } from '../http/server/serialize.ts'
 import { readClientData } from '../scheduling/client-data.ts'
 import { chooseBusiness, wholeNumber } from './named-business.ts'
 import { withDatabase } from './with-database.ts'
@@ -22,7 +23,7 @@ export const command = new Command()
       const db = database.forBusiness(businessId, 'SYSTEM')
       const data = await readClientData(db, { businessId, clientId })
       if (!data) throw new StartError(`There is no client ${clientId}.`)
-      const text = `${JSON.stringify(data, null, 2)}\n`
+      const text = `${JSON.stringify(toWire(data), null, 2)}\n`
       if (options.out === undefined) process.stdout.write(text)
       else write(options.out, text)
     }),

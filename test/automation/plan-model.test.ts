@@ -161,13 +161,14 @@ class Model {
       const isMove = before.status !== after.status
       if (newStatus !== null && !(isMove && ['*', after.status].includes(newStatus))) return
     }
+    const moved: Row['moved'] = [before?.status ?? null, after.status]
     this.rows.push({
       definition: definition.id,
       object: after.id,
       anchor: this.now,
       scheduled: this.now + Math.max(0, definition.hours) * HOUR,
-      status: isOnlyRecorded(definition, after, this.now) ? 'EXPIRED' : 'SCHEDULED',
-      moved: [before?.status ?? null, after.status],
+      status: isOnlyRecorded(after, this.now, moved) ? 'EXPIRED' : 'SCHEDULED',
+      moved,
     })
   }
 
@@ -186,16 +187,19 @@ class Model {
       const scheduled = row.anchor + Math.max(0, definition.hours) * HOUR
       const isPast = scheduled !== row.scheduled && scheduled < this.now
       if (!isMatching) row.status = 'CANCELLED'
-      else if (isOnlyRecorded(definition, appointment, row.anchor)) row.status = 'EXPIRED'
+      else if (isOnlyRecorded(appointment, row.anchor, row.moved!)) row.status = 'EXPIRED'
       else if (isPast) row.status = 'CANCELLED'
       else row.scheduled = scheduled
     }
   }
 }
 
-/** The visit was over when it was saved, and the definition asks for no status. */
-const isOnlyRecorded = ({ newStatus }: Definition, { start }: Appointment, savedAt: number) =>
-  newStatus === null && start + VISIT <= savedAt
+/** The visit was over when it was saved, and its status did not change. */
+const isOnlyRecorded = (
+  { start }: Appointment,
+  savedAt: number,
+  [from, to]: NonNullable<Row['moved']>,
+) => start + VISIT <= savedAt && (from === null || from === to)
 
 const which = fc.nat(20)
 const startIn = fc.integer({ min: -30, max: 60 })

@@ -194,7 +194,7 @@ test('a response conforms to its schema, for each recipient', () => {
   }
 })
 
-test('a trigger has the fields of the interface in its order, then its reason and approval', () => {
+test('a trigger has the fields of the interface in its order, then its reason, codes and approval', () => {
   assert.deepEqual(Object.keys(EventTrigger.properties), [
     'businessId',
     'completedTime',
@@ -210,6 +210,7 @@ test('a trigger has the fields of the interface in its order, then its reason an
     'scheduledTime',
     'status',
     'statusReason',
+    'statusReasons',
     'approvalId',
   ])
   assert.deepEqual(
