@@ -200,6 +200,7 @@ test('GET /eventTriggers/invitation/{uuid}: fired and scheduled triggers, by tim
       scheduledTime: clock.now().epochMilliseconds,
       status: 'SCHEDULED',
       statusReason: null,
+      statusReasons: [],
     },
   )
   assert.equal((await call('GET', `/eventTriggers/invitation/${'0'.repeat(32)}`)).status, 404)

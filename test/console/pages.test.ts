@@ -444,7 +444,7 @@ test('mail is paused in the settings, Today shows why, and it is resumed there',
   assert.deepEqual([mailPaused, mailPausedReason], [true, 'wrong prices in the template'])
 
   const { page: stellas } = await openAs(t, 'stella')
-  await stellas.getByText('Mail is paused').waitFor()
+  await stellas.getByText('Mail is paused', { exact: true }).waitFor()
   assert.equal(await stellas.getByRole('button', { name: 'Resume mail' }).count(), 0)
 
   await page.goto(`${service.base}/console/`)
@@ -453,7 +453,8 @@ test('mail is paused in the settings, Today shows why, and it is resumed there',
   const resuming = page.getByRole('dialog', { name: 'Resume mail?' })
   await resuming.getByText(/sent now/).waitFor()
   await resuming.getByRole('button', { name: 'Resume mail' }).click()
-  await page.getByText('Mail is paused').waitFor({ state: 'detached' })
+  await page.getByText('Mail is paused', { exact: true }).waitFor({ state: 'detached' })
+  await page.getByText(/^All mail is paused/).waitFor({ state: 'detached' })
   assert.equal((await call('GET', `/business/${businessId}`)).mailPaused, false)
   assert.deepEqual(complaints, [])
 })
