@@ -50,7 +50,7 @@ test('a mail that is still in the queue cannot be sent again', async (t) => {
 })
 
 /** In words and local time, without the raw instant of the service. */
-const SINCE = /the mail server has taken no mail since today \d\d:\d\d: /
+const SINCE = /the mail server has taken no mail since today \d\d:\d\d: /i
 
 test('during an outage Today says that no mail is sent, since when, and how many mails wait', async (t) => {
   if (skipInShortRun(t)) return

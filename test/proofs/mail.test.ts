@@ -73,7 +73,10 @@ async function killSenders(t: TestContext, kills: number, server: Receiver) {
   await until(async () => {
     // The full proof waits for the minute until the next attempt.
     if (!isFull)
-      await db.query(sql`update email_queue set next_attempt_time = now() where worker is null`)
+      await db.query(sql`
+        update email_queue set next_attempt_time = now()
+        where (business_id, email_id) in (
+          select business_id, email_id from email_queue where worker is null for update skip locked)`)
     return (await unfinished()) === 0
   }, EMPTY_QUEUES_MS)
 
