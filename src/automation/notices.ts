@@ -21,6 +21,7 @@ import {
 } from '../store/failure-notices.ts'
 import type { Mailer } from '../email/mailer.ts'
 import { getBusiness } from '../store/businesses.ts'
+import { listBusinessesToTell, takeFeedsToTell, type UnwellFeed } from '../store/feed-health.ts'
 import { findHold } from '../store/installation.ts'
 import { findMailServer } from '../store/mail-servers.ts'
 import { listFailureAddresses } from '../store/users.ts'
@@ -32,7 +33,7 @@ import { isBefore } from './timing.ts'
 
 /*
  * Mails to users of a business about failures: once a day about failed mails, at once if nothing could
- * be sent for an hour, and at once about bulk calls that wait for approval. Notices have no trigger,
+ * be sent for an hour, at once about bulk calls that wait for approval, and about feeds that do not work. Notices have no trigger,
  * and only mails of triggers count, so a notice is never about a notice.
  */
 
@@ -52,7 +53,7 @@ export const createNoticeLoop = (parts: NoticeParts): Loop => ({
   name: 'notices',
   runOnce: async () => {
     if (await findHold(parts.database.engine)) return 0
-    for (const notify of [notifyOfApprovals, notifyOfOutages, notifyOfFailures]) {
+    for (const notify of [notifyOfApprovals, notifyOfOutages, notifyOfFailures, notifyOfFeeds]) {
       await notify(parts).catch(parts.onError)
     }
     return 0
@@ -82,12 +83,13 @@ async function mailPeople(
   parts: NoticeParts,
   businessId: number,
   write: (words: NoticeTexts, timeZone: string) => Notice,
+  page = 'activity',
 ) {
   const { now, mailFrom, host, publicUrl = `https://${parts.host}` } = parts
   const { language, timeZone } = await getBusiness(tx, businessId)
   const words = textsFor(language).notices
   const notice = write(words, timeZone)
-  const link = `${publicUrl}/console/activity`
+  const link = `${publicUrl}/console/${page}`
   for (const to of await listFailureAddresses(tx, businessId)) {
     const after = [...notice.after, words.why]
     const mail = {
@@ -274,6 +276,28 @@ function noticeOfFailures(
   return {
     subject: fillCount(subject, count),
     before: [intro, ...lines, ...(hasOthers ? [others] : []), see],
+    after: [after],
+  }
+}
+
+async function notifyOfFeeds(parts: NoticeParts) {
+  const unreported = await listBusinessesToTell(parts.database.engine, parts.now())
+  await forEachBusiness(parts, unreported, async (tx, { businessId }) => {
+    const feeds = await takeFeedsToTell(tx, businessId, parts.now())
+    if (feeds.length === 0) return
+    const write = (words: NoticeTexts) => noticeOfFeeds(words, feeds)
+    await mailPeople(tx, parts, businessId, write, 'settings/feeds')
+  })
+}
+
+function noticeOfFeeds(words: NoticeTexts, feeds: Pick<UnwellFeed, 'name' | 'health'>[]): Notice {
+  const { subject, intro, problems, see, after } = words.feeds
+  const lines = feeds
+    .slice(0, MAX_LINES)
+    .flatMap(({ name, health }) => (health === 'OK' ? [] : fillText(problems[health], { name })))
+  return {
+    subject: fillCount(subject, feeds.length),
+    before: [intro, ...lines, see],
     after: [after],
   }
 }

@@ -10,6 +10,7 @@ import { hasDatabase } from '../database/embedded-server.ts'
 import { inspectDatabase, type Inspection } from '../database/inspect.ts'
 import { openDatabase } from '../database/postgres.ts'
 import { StartError } from '../errors.ts'
+import { listFeedHealth } from '../store/feed-health.ts'
 import { findHold, type RestoreHold } from '../store/installation.ts'
 import { requestMailRetry } from '../store/mail-servers.ts'
 import { findDictionaryFaults, type DictionaryFault } from '../store/message-bodies.ts'
@@ -65,6 +66,7 @@ type ExaminedEngine = DeliveryState & {
   hold: RestoreHold | undefined
   problems: Awaited<ReturnType<typeof listOperatorProblems>>
   dictionaries: DictionaryFault[]
+  feeds: Awaited<ReturnType<typeof listFeedHealth>>
   findings: Findings
   isWhole: boolean
   senders: Finding[]
@@ -93,6 +95,7 @@ const CHECKS: ((facts: Facts) => Finding | undefined)[] = [
   checkSending,
   ({ engine, clock }) => engine && checkEmailQueue(engine, clock.now()),
   checkPauses,
+  checkFeeds,
   checkOperatorProblems,
   checkDictionaries,
 ]
@@ -162,9 +165,10 @@ async function examineEngine(
     const senders = await checkSenders(config, database.operator)
     const problems = await listOperatorProblems(database.engine)
     const dictionaries = await findDictionaryFaults(database.engine)
+    const feeds = await listFeedHealth(database.engine)
     const hold = await findHold(database.engine)
     const { findings } = reconciliation
-    return { ...delivery, replica, hold, problems, dictionaries, findings, isWhole, senders }
+    return { ...delivery, replica, hold, problems, dictionaries, feeds, findings, isWhole, senders }
   } finally {
     await database.close()
   }
@@ -416,6 +420,27 @@ function checkPauses({ engine }: Facts): Finding | undefined {
   const says = `all mail of ${engine.health.pausedBusinesses} businesses is paused`
   const todo = 'GET /business shows mailPausedReason; POST /business with mailPaused: false resumes'
   return { state: 'note', about: 'Pauses', says, todo }
+}
+
+/** Their owners fix most of them; a lost SECRET_KEY, and pulls that no node makes, are the operator's. */
+const OF_OPERATOR = new Set<string>(['KEY_MISSING', 'LATE'])
+
+function checkFeeds({ engine, clock }: Facts): Finding | undefined {
+  if (!engine || engine.feeds.length === 0) return undefined
+  const about = 'Feeds'
+  const unwell = engine.feeds.filter(({ health, mode }) => health !== 'OK' && mode !== 'PAUSED')
+  if (unwell.length === 0) {
+    return { state: 'ok', about, says: `${engine.feeds.length} feeds, all of them work` }
+  }
+  const isBad = unwell.some(({ health }) => OF_OPERATOR.has(health))
+  const lines = unwell.slice(0, 5).map(({ businessId, feedId, health, since }) => {
+    const duration = formatDuration(secondsSince(since, clock.now()))
+    return `feed ${feedId} of business ${businessId} is ${health} for ${duration}`
+  })
+  const more = unwell.length > lines.length ? '; and others' : ''
+  const says = `${unwell.length} of ${engine.feeds.length} need attention: ${lines.join('; ')}${more}`
+  const todo = 'bellwether feeds shows the causes and what to do'
+  return { state: isBad ? 'bad' : 'note', about, says, todo }
 }
 
 function checkOperatorProblems({ engine, clock }: Facts): Finding | undefined {

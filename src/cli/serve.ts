@@ -28,6 +28,7 @@ import {
   measureEmailsEnded,
   measureEndings,
 } from '../http/routes/engine-metrics.ts'
+import { measurePull } from '../http/routes/feed-metrics.ts'
 import { openLog, type Log } from '../log.ts'
 import { createTargetLoop } from '../report-delivery/check-targets.ts'
 import { createReportScheduleLoops } from '../report-delivery/schedule-loops.ts'
@@ -40,6 +41,7 @@ import { stayCheckedIn } from './check-in.ts'
 import { checkConnections } from './check-connections.ts'
 import type { Finding } from './check-mail.ts'
 import { cleanUp } from './clean-up.ts'
+import { logFeedHealth } from './log-feed-health.ts'
 import { logMailServer } from './log-mail-server.ts'
 import { makeMailer } from './make-mailer.ts'
 import { bounceAddressesOf, receiveBounces } from './receive-bounces.ts'
@@ -187,6 +189,8 @@ function makeEngine({ config, database, clock, log, linkSeal, settings }: Parts,
     access: openSourceAccess(config),
     now: () => clock.now(),
     onError: (err) => log.error({ err }, 'pulling a feed failed'),
+    onHealth: (change) => logFeedHealth(log, change),
+    onPulled: measurePull,
   })
   return createEngine({
     ...config,

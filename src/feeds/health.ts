@@ -1,5 +1,7 @@
 import type { FeedHealth } from '../contract/feed.ts'
-import type { Db } from '../database/database.ts'
+import type { Database, Db } from '../database/database.ts'
+import { pause, type Loop } from '../repeat.ts'
+import { markLateFeeds, takeHealthChanges, type HealthChange } from '../store/feed-health.ts'
 import { listFeedSummaries } from '../store/feeds.ts'
 
 const WHAT_TO_DO: Record<FeedHealth, string | null> = {
@@ -11,6 +13,29 @@ const WHAT_TO_DO: Record<FeedHealth, string | null> = {
     'Look into the source. Then cancel the appointments (POST /feed/{feedId}/vanished/cancel) or keep them (…/keep).',
   KEY_MISSING: 'Set SECRET_KEY as it was, or enter the credential again.',
 }
+
+/** A feed is LATE after so many intervals without a success. */
+export const LATE_INTERVALS = 3
+
+const CHECKED_EVERY_MS = 15_000
+
+export type HealthParts = {
+  database: Database
+  now(): Temporal.Instant
+  /** For the log. */
+  onHealth?: ((change: HealthChange) => void) | undefined
+}
+
+/** Finds feeds that are late, and reports each change of health once. The notices are those of the engine. */
+export const createHealthLoop = ({ database: { engine }, now, onHealth }: HealthParts): Loop => ({
+  name: 'feed health',
+  runOnce: async () => {
+    await markLateFeeds(engine, now())
+    for (const change of await takeHealthChanges(engine)) onHealth?.(change)
+    return 0
+  },
+  rest: (stopping) => pause(CHECKED_EVERY_MS, stopping),
+})
 
 /** What to do about a feed that is not well. */
 export const todoOf = (health: FeedHealth) => WHAT_TO_DO[health]

@@ -1,4 +1,5 @@
-import type { FeedHealth } from '../contract/feed.ts'
+import { monotonicMs } from '../clock.ts'
+import type { FeedHealth, FeedSource } from '../contract/feed.ts'
 import { pause, type Loop } from '../repeat.ts'
 import { endRun, findRequestedRun, insertEndedRun, type RunKind } from '../store/feed-runs.ts'
 import {
@@ -13,6 +14,7 @@ import { findFeed, type FeedKey, type FeedRow } from '../store/feeds.ts'
 import { claimWork, releaseWork } from '../store/work-leases.ts'
 import { isBefore } from '../automation/timing.ts'
 import { getBusiness } from '../store/businesses.ts'
+import { createHealthLoop, LATE_INTERVALS, type HealthParts } from './health.ts'
 import { pullFeed, PullSuperseded, type ClaimedPull } from './pull.ts'
 import { nextNight, reconcileFeed, type ReconcileParts } from './reconcile.ts'
 import { feedUser } from './receive.ts'
@@ -24,6 +26,9 @@ import type { RunSummary } from './summary.ts'
 export type FeedLoopParts = ReconcileParts & {
   leaseSeconds: number
   onError(error: unknown): void
+  onHealth?: HealthParts['onHealth']
+  /** For metrics. A pull that another one replaced, or that a stopping node left, is not reported. */
+  onPulled?(pulled: { source: FeedSource; isOk: boolean; seconds: number }): void
 }
 
 const PULLS_PER_NODE = 4
@@ -31,7 +36,10 @@ const PULLS_PER_BUSINESS = 2
 const REST_MS = 1_000
 const MAX_PULL_MINUTES = 30
 
-/** Pulls the feeds that are due: each loop one at a time, so that a slow source does not stop the others. */
+/**
+ * Pulls the feeds that are due: each loop one at a time, so that a slow source does not stop the others.
+ * The last loop finds those that are late.
+ */
 export function createFeedLoops(parts: FeedLoopParts): Loop[] {
   const running = new Map<number, number>()
   const runOnce = async (stopping?: AbortSignal) => {
@@ -52,11 +60,12 @@ export function createFeedLoops(parts: FeedLoopParts): Loop[] {
     return 0
   }
   const rest = (stopping: AbortSignal) => pause(REST_MS, stopping)
-  return Array.from({ length: PULLS_PER_NODE }, (_, i) => ({
+  const pulls = Array.from({ length: PULLS_PER_NODE }, (_, i) => ({
     name: `feeds ${i + 1}`,
     runOnce,
     rest,
   }))
+  return [...pulls, createHealthLoop(parts)]
 }
 
 type HeldClaim = ClaimedPull & {
@@ -111,9 +120,6 @@ export async function claimPull(
   }
 }
 
-/** A feed is LATE after so many intervals without a success. */
-export const LATE_INTERVALS = 3
-
 async function planTimes(parts: FeedLoopParts, feed: FeedRow, planned: Temporal.Instant | null) {
   const now = parts.now()
   const interval = intervalMs(parts, feed)
@@ -159,6 +165,9 @@ export async function runPull(
   const { feed } = claim
   const db = database.forBusiness(feed.businessId, feedUser(feed))
   const startedTime = now()
+  const startedMs = monotonicMs()
+  const report = (isOk: boolean) =>
+    parts.onPulled?.({ source: feed.source, isOk, seconds: (monotonicMs() - startedMs) / 1000 })
   let requested: Awaited<ReturnType<typeof findRequestedRun>>
   let kind: RunKind = 'PULL'
   const record = async (kind: RunKind, ended: { result?: object; error?: string | null }) => {
@@ -172,6 +181,7 @@ export async function runPull(
     // If the service stopped after a change of the mapping.
     await remapFeed(parts, feed)
     const { summary, cursor } = await pullFeed(parts, claim)
+    report(true)
     if (requested?.kind === 'PULL' || summary.hasChanges) {
       await record('PULL', { result: summary.show() })
     }
@@ -182,7 +192,8 @@ export async function runPull(
     await record('RECONCILE', reconciled)
     return { summary, reconciled }
   } catch (error) {
-    const { text, isNews } = await storeFailure(parts, claim, error)
+    const { text, isNews, isCounted } = await storeFailure(parts, claim, error)
+    if (isCounted && kind === 'PULL') report(false)
     // Another node carries out what was requested from one that stops.
     if (isNews || (requested && !claim.stopping?.aborted)) {
       await record(requested?.kind ?? kind, { error: text })
@@ -198,11 +209,11 @@ async function storeFailure(parts: FeedLoopParts, claim: HeldClaim, error: unkno
   const { database, now } = parts
   const { feed, failures } = claim
   if (error instanceof PullSuperseded) {
-    return { text: 'The feed was paused, or is read elsewhere.', isNews: false }
+    return { text: 'The feed was paused, or is read elsewhere.', isNews: false, isCounted: false }
   }
   if (claim.stopping?.aborted) {
     await abandonPull(database.engine, feed, { ...claim, now: now() })
-    return { text: 'The node stopped.', isNews: false }
+    return { text: 'The node stopped.', isNews: false, isCounted: false }
   }
   const failure = describeFailure(error, claim)
   if (failure.isBug) parts.onError(error)
@@ -214,7 +225,7 @@ async function storeFailure(parts: FeedLoopParts, claim: HeldClaim, error: unkno
     error: failure.text,
     now: now(),
   })
-  return { text: failure.text, isNews: failures === 0 }
+  return { text: failure.text, isNews: failures === 0, isCounted: true }
 }
 
 const MAX_BACKOFF_MINUTES = 60

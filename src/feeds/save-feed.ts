@@ -22,6 +22,7 @@ import { listNamedObjects } from '../store/named-objects.ts'
 import { listStatusesOf } from '../store/statuses.ts'
 import type { By } from '../store/businesses.ts'
 import { faultOfUrl } from './fetch.ts'
+import { LATE_INTERVALS } from './health.ts'
 import { namesParts } from './patterns.ts'
 import { secretPlace, type SourceAccess } from './source-access.ts'
 import { httpsOf } from './sources/ics.ts'
@@ -101,9 +102,11 @@ async function storeReading(
     const sealed = secret === null ? null : secrets.encrypt(secretPlace(feed), secret)
     await storeFeedSecret(tx, feed, sealed)
   }
-  const isRead = sources.find(feed.source).minutes !== null
-  const isPulled = isRead && (feed.mode === 'SHADOW' || feed.mode === 'LIVE')
-  await planPulls(tx, feed, { from: isPulled ? now : null, isFresh })
+  const { minutes } = sources.find(feed.source)
+  const isPulled = minutes !== null && (feed.mode === 'SHADOW' || feed.mode === 'LIVE')
+  const interval = feed.pullMinutes ?? minutes?.usual ?? 0
+  const lateTime = now.add({ minutes: LATE_INTERVALS * interval })
+  await planPulls(tx, feed, { from: isPulled ? now : null, lateTime, isFresh })
 }
 
 /** Which modes can follow, and what they need. */

@@ -2,6 +2,7 @@ import type { FeedHealth } from '../contract/feed.ts'
 import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
 import type { FeedKey, FeedState } from './feeds.ts'
+import { NOT_HELD } from './installation.ts'
 
 const ofFeed = ({ businessId, feedId }: FeedKey) =>
   sql`business_id = ${businessId} and feed_id = ${feedId}`
@@ -20,7 +21,7 @@ export const listDueFeeds = (
       select distinct on (s.business_id) s.business_id as "businessId", s.feed_id as "feedId",
              s.next_pull_time
       from feed_state s join business b on b.business_id = s.business_id and b.active
-      where s.next_pull_time <= ${now} and s.business_id <> all (${without}::bigint[])
+      where s.next_pull_time <= ${now} and ${NOT_HELD} and s.business_id <> all (${without}::bigint[])
         and not exists (select from work_lease w
                         where w.name = 'feed ' || s.feed_id || ' of business ' || s.business_id
                           and w.lease_until >= ${now})

@@ -215,15 +215,23 @@ export async function findFeedSecret(engine: Db, { businessId, feedId }: FeedKey
   return row?.secret ?? null
 }
 
-/** Plans the pulls of a feed that was saved; null: it is not pulled. `isFresh`: everything is read again, at once. */
+/**
+ * Plans the pulls of a feed that was saved; null: it is not pulled. `isFresh`: everything is read again, at once.
+ * Without a success until `lateTime`, a feed that begins to be pulled is LATE.
+ */
 export const planPulls = (
   tx: Db,
   { businessId, feedId }: FeedKey,
-  { from, isFresh }: { from: Temporal.Instant | null; isFresh: boolean },
+  {
+    from,
+    lateTime,
+    isFresh,
+  }: { from: Temporal.Instant | null; lateTime: Temporal.Instant; isFresh: boolean },
 ) =>
   tx.query(sql`
     update feed_state
-    set next_pull_time = ${isFresh ? sql`${from}::timestamptz` : sql`case when ${from}::timestamptz is not null then coalesce(next_pull_time, ${from}) end`},
+    set late_time = ${isFresh ? sql`${lateTime}::timestamptz` : sql`case when next_pull_time is null then ${lateTime} else late_time end`},
+        next_pull_time = ${isFresh ? sql`${from}::timestamptz` : sql`case when ${from}::timestamptz is not null then coalesce(next_pull_time, ${from}) end`},
         -- What a running pull still writes belongs to the former connection.
         pull_number = pull_number + ${isFresh ? 1 : 0},
         cursor = ${isFresh ? sql`null` : sql`cursor`}

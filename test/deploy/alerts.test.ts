@@ -24,6 +24,9 @@ type Case = {
 const ended = (status: string) => `bellwether_emails_ended_total{status="${status}"}`
 const attempts = (outcome: string) =>
   `bellwether_smtp_attempts_total{outcome="${outcome}",phase="rcpt"}`
+const feeds = (mode: string, health: string) =>
+  `bellwether_feeds{mode="${mode}",health="${health}"}`
+const pulls = (result: string) => `bellwether_feed_pulls_total{source="CALDAV",result="${result}"}`
 const node = { job: 'bellwether', instance: 'one' }
 
 /** A gauge that stays at the first value for all minutes, and one that stays at the second. */
@@ -108,6 +111,34 @@ const CASES: Record<string, Case> = {
       bellwether_doubled_triggers: '0+0x20',
     },
     at: '15m',
+  },
+  BellwetherFeedsLate: {
+    fires: { [feeds('LIVE', 'LATE')]: '1+0x30' },
+    silent: { [feeds('LIVE', 'LATE')]: '1+0x10', [feeds('PAUSED', 'LATE')]: '1+0x30' },
+    at: '20m',
+  },
+  BellwetherFeedKeyMissing: {
+    fires: { [feeds('SHADOW', 'KEY_MISSING')]: '1+0x20' },
+    silent: { [feeds('PAUSED', 'KEY_MISSING')]: '1+0x20', [feeds('LIVE', 'OK')]: '3+0x20' },
+    at: '10m',
+  },
+  BellwetherFeedNeedsAttention: {
+    fires: { [feeds('LIVE', 'NEEDS_LOGIN')]: '2+0x200', [feeds('LIVE', 'OK')]: '3+0x200' },
+    silent: { [feeds('LIVE', 'NEEDS_LOGIN')]: '2+0x170 0+0x30' },
+    at: '185m',
+    labels: { health: 'NEEDS_LOGIN' },
+  },
+  BellwetherFeedPullsFail: {
+    fires: { [pulls('failed')]: '0+1x70', [pulls('ok')]: '5+0x70' },
+    silent: { [pulls('failed')]: '0+1x70', [pulls('ok')]: '5+0x50 6+0x20' },
+    at: '65m',
+  },
+  BellwetherFeedSilent: gauge('bellwether_feed_last_success_age_seconds', 259_201, 259_200, '15m'),
+  BellwetherFeedDifferences: {
+    fires: { bellwether_feed_differences: '101+0x30' },
+    silent: { bellwether_feed_differences: '100+0x30' },
+    at: '26h',
+    interval: '1h',
   },
 }
 

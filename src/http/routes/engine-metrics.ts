@@ -241,13 +241,13 @@ const since = (moment: Temporal.Instant | null, now: Temporal.Instant) =>
 const CACHED_MS = 5_000
 
 /** All gauges of a scrape share one read of the database. */
-function cacheBriefly<T>(read: () => Promise<T>) {
+export function cacheBriefly<T>(read: () => Promise<T>, ms = CACHED_MS) {
   let reading: Promise<T> | undefined
   return () => {
     if (!reading) {
       reading = read()
       const forget = () => (reading = undefined)
-      reading.then(() => setTimeout(forget, CACHED_MS).unref(), forget)
+      reading.then(() => setTimeout(forget, ms).unref(), forget)
     }
     return reading
   }

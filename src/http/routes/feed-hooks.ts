@@ -12,6 +12,7 @@ import { webhookKey } from '../server/idempotency.ts'
 import { refuseTooMany } from '../server/rate-limit.ts'
 import type { Routes } from '../server/services.ts'
 import { answerReceived, MAX_INLET_KEYS } from './feed-entries.ts'
+import { measureHook } from './feed-metrics.ts'
 import { feedTags as tags } from './feeds.ts'
 
 const MAX_HINT_BYTES = 262_144
@@ -68,8 +69,10 @@ export const feedHooks: Routes = async (app, services) => {
         throw new RequestError(413, 'The body is larger than 256 KiB.')
       }
       if (!hook?.isSigned(headers, body, secrets, now)) {
+        measureHook(feed.source, 'refused')
         throw unauthorized('wrong-signature', 'The body is not signed with the secret of the feed.')
       }
+      measureHook(feed.source, 'accepted')
       const db = database.forBusiness(key.businessId, feedUser(feed))
       const sent = parseJson(body, MAX_INLET_KEYS)
       if (!isInlet) {

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { collectDefaultMetrics, Histogram, register, Registry } from 'prom-client'
 import { Type } from 'typebox'
 import { engineMetrics } from './engine-metrics.ts'
+import { feedMetrics } from './feed-metrics.ts'
 import { nodeMetrics } from './node-metrics.ts'
 import { routeOf } from '../server/problems.ts'
 import type { Routes } from '../server/services.ts'
@@ -26,7 +27,12 @@ let collecting = false
 export const metrics: Routes = async (app, services) => {
   if (!collecting) collectDefaultMetrics()
   collecting = true
-  const all = Registry.merge([register, nodeMetrics(services), engineMetrics(services)])
+  const all = Registry.merge([
+    register,
+    nodeMetrics(services),
+    engineMetrics(services),
+    feedMetrics(services),
+  ])
 
   app.get(
     '/metrics',
