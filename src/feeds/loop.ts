@@ -18,7 +18,7 @@ import { createHealthLoop, LATE_INTERVALS, type HealthParts } from './health.ts'
 import { pullFeed, PullSuperseded, type ClaimedPull } from './pull.ts'
 import { nextNight, reconcileFeed, type ReconcileParts } from './reconcile.ts'
 import { feedUser } from './receive.ts'
-import { remapFeed } from './remap.ts'
+import { createTimeLoop, remapFeed } from './remap.ts'
 import { KeyMissing } from './source-access.ts'
 import { SourceError } from './source.ts'
 import type { RunSummary } from './summary.ts'
@@ -38,7 +38,7 @@ const MAX_PULL_MINUTES = 30
 
 /**
  * Pulls the feeds that are due: each loop one at a time, so that a slow source does not stop the others.
- * The last loop finds those that are late.
+ * The last loops find feeds that are late, and entries that time alone changes.
  */
 export function createFeedLoops(parts: FeedLoopParts): Loop[] {
   const running = new Map<number, number>()
@@ -46,7 +46,7 @@ export function createFeedLoops(parts: FeedLoopParts): Loop[] {
     const full = [...running].flatMap(([id, count]) => (count < PULLS_PER_BUSINESS ? [] : id))
     const due = { now: parts.now(), limit: PULLS_PER_NODE, without: full }
     for (const key of await listDueFeeds(parts.database.engine, due)) {
-      const claimed = await claimPull(parts, key, { isForced: false, stopping })
+      const claimed = await claimPull(parts, key, stopping)
       if (!claimed) continue
       const { businessId } = key
       running.set(businessId, (running.get(businessId) ?? 0) + 1)
@@ -65,7 +65,7 @@ export function createFeedLoops(parts: FeedLoopParts): Loop[] {
     runOnce,
     rest,
   }))
-  return [...pulls, createHealthLoop(parts)]
+  return [...pulls, createHealthLoop(parts), createTimeLoop(parts)]
 }
 
 type HeldClaim = ClaimedPull & {
@@ -81,7 +81,7 @@ type HeldClaim = ClaimedPull & {
 export async function claimPull(
   parts: FeedLoopParts,
   key: FeedKey,
-  { isForced, stopping }: { isForced: boolean; stopping?: AbortSignal | undefined },
+  stopping?: AbortSignal,
 ): Promise<HeldClaim | undefined> {
   const { database, now, leaseSeconds } = parts
   const { engine } = database
@@ -89,9 +89,7 @@ export async function claimPull(
   let until = now().add({ seconds: leaseSeconds })
   if (!(await claimWork(engine, work, { now: now(), leaseUntil: until }))) return undefined
   const feed = await findFeed(database.forBusiness(key.businessId, 'SYSTEM'), key)
-  const begun = feed?.active
-    ? await beginPull(engine, key, { now: now(), until, isForced })
-    : undefined
+  const begun = feed?.active ? await beginPull(engine, key, { now: now(), until }) : undefined
   if (!feed || !begun) {
     await releaseWork(engine, work)
     return undefined
@@ -152,15 +150,11 @@ function intervalMs({ access, random }: FeedLoopParts, { source, pullMinutes }: 
   return Math.round(minutes * 60_000 * (0.9 + (0.2 * random(2).readUInt16BE()) / 65_536))
 }
 
-type Pulled = { summary: RunSummary; reconciled?: Reconciled } | { error: string }
+export type Pulled = { summary: RunSummary; reconciled?: Reconciled } | { error: string }
 type Reconciled = Awaited<ReturnType<typeof reconcileFeed>>
 
 /** Pulls a claimed feed, and reconciles it if that is due. A source that fails is recorded, and answered as a text. */
-export async function runPull(
-  parts: FeedLoopParts,
-  claim: HeldClaim,
-  { isRecorded = true } = {},
-): Promise<Pulled> {
+export async function runPull(parts: FeedLoopParts, claim: HeldClaim): Promise<Pulled> {
   const { database, now } = parts
   const { feed } = claim
   const db = database.forBusiness(feed.businessId, feedUser(feed))
@@ -172,7 +166,6 @@ export async function runPull(
   let kind: RunKind = 'PULL'
   const record = async (kind: RunKind, ended: { result?: object; error?: string | null }) => {
     if (requested?.kind === kind) return endRun(db, requested, ended, now())
-    if (!isRecorded) return
     const run = { kind, startedTime, ...ended }
     await insertEndedRun(db, feed, run, { user: feedUser(feed), now: now() })
   }

@@ -36,6 +36,8 @@ export type Mapped = {
   values: MirroredValues
   decisions: FeedDecision[]
   clients: NamedClient[]
+  /** Its status is COMPLETED because it ended a while ago. */
+  isClosed: boolean
   /** Clients that do not exist yet. */
   missing: NamedClient[]
   /** What the entry names, with the object of ours that is meant. */
@@ -58,6 +60,8 @@ export type Mapping = {
   statusesOf(objectType: ObjectType): KnownStatus[]
   isMirroredElsewhere(uid: string): boolean
   window: { from: Temporal.Instant; to: Temporal.Instant }
+  /** What ended by then, and is neither cancelled nor missed, took place; null: people close it. */
+  closedUntil: Temporal.Instant | null
 }
 
 const MAX_HOURS = 24
@@ -146,6 +150,7 @@ class Draft {
   readonly #missing: NamedClient[] = []
   #clients: NamedClient[] = []
   #problem: EntryProblem | null = null
+  #isClosed = false
 
   constructor(entry: Entry, correction: Correction, mapping: Mapping) {
     this.#entry = entry
@@ -384,8 +389,18 @@ class Draft {
       )
       return
     }
-    this.#values.status = status
-    this.#decide('status', status, ruled ? 'RULE' : 'SOURCE', ruled?.detail ?? word)
+    const closed = this.#closedStatus(status, statuses)
+    this.#isClosed = closed !== undefined
+    this.#values.status = closed ?? status
+    if (closed) this.#decide('status', closed, 'DEFAULT', `${feed.closeAfterHours} h after its end`)
+    else this.#decide('status', status, ruled ? 'RULE' : 'SOURCE', ruled?.detail ?? word)
+  }
+
+  #closedStatus(status: string, statuses: KnownStatus[]) {
+    const { closedUntil, feed } = this.#mapping
+    const { endTime } = this.#values
+    const isOver = closedUntil && endTime && endTime <= closedUntil.epochMilliseconds
+    return isOver && isLive(status, statuses) ? closingStatus(feed, statuses) : undefined
   }
 
   /** Whether the only client accepted or declined the invitation. */
@@ -406,6 +421,7 @@ class Draft {
       values: this.#values,
       decisions: this.#decisions,
       clients: this.#clients,
+      isClosed: this.#isClosed,
       missing: excluded || this.#problem ? [] : this.#missing,
       named: this.#named,
     }
@@ -417,6 +433,15 @@ export function statusOfWord(word: string, { statusMap }: FeedRow, statuses: Kno
   const plain = plainText(word)
   const mapped = Object.entries(statusMap).find(([known]) => plainText(known) === plain)?.[1]
   return findStatusOf(mapped ?? word, statuses)
+}
+
+const isLive = (name: string, statuses: KnownStatus[]) =>
+  statuses.some(({ status, outcome }) => status === name && outcome === 'PENDING')
+
+/** The status of a visit that took place; undefined if the business has none. */
+export function closingStatus(feed: FeedRow, statuses: KnownStatus[]) {
+  const status = statusOfWord('completed', feed, statuses)
+  return status !== undefined && isLive(status, statuses) ? undefined : status
 }
 
 /** What the rule finds in the title, if all its conditions hold. */

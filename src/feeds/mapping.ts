@@ -60,6 +60,7 @@ export async function readMapping(
     statusesOf: (objectType) => statuses.filter((status) => status.objectType === objectType),
     isMirroredElsewhere: (uid) => elsewhere.has(uid),
     window: windowOf(feed, now),
+    closedUntil: closedUntil(feed, now),
   }
 }
 
@@ -69,6 +70,10 @@ const titleNamesOf = ({ rules }: FeedRow, { title }: Entry) =>
     : rules.flatMap(({ when }) =>
         when.title ? (matchPattern(when.title, title)?.client ?? []) : [],
       )
+
+/** Entries that ended by then are closed; null: none is. */
+export const closedUntil = ({ closeAfterHours }: FeedRow, now: Temporal.Instant) =>
+  closeAfterHours === null ? null : now.subtract({ hours: closeAfterHours })
 
 export const windowOf = ({ historyDays, horizonDays }: FeedRow, now: Temporal.Instant) => ({
   from: now.subtract({ hours: 24 * historyDays }),

@@ -16,10 +16,18 @@ type Merge = {
   /** The object, under its lock. */
   current: StoredObject
   statuses: KnownStatus[]
+  /** The status says only that the end is long ago. */
+  isClosed: boolean
 }
 
 /** The properties to write; empty if nothing changes. */
-export function mergeValues({ values, applied, current, statuses }: Merge): MirroredValues {
+export function mergeValues({
+  values,
+  applied,
+  current,
+  statuses,
+  isClosed,
+}: Merge): MirroredValues {
   // A deleted object returns as the source has it.
   if (!current.active) return values
   const changed = Object.entries(values).filter(
@@ -33,6 +41,7 @@ export function mergeValues({ values, applied, current, statuses }: Merge): Mirr
       current.clientIdList as number[],
     )
   }
+  if (isClosed && current.status !== applied.status) delete merged.status
   if (merged.status !== undefined && isCancelledHere(applied, current, statuses)) {
     if (!isCancelled(merged.status, statuses)) delete merged.status
   }

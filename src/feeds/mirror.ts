@@ -200,7 +200,8 @@ async function mapItems(
     if (!item.entry) return
     item.mapped = mapEntry(item.entry, item.correction, item.objectId !== null, mapping)
     item.problem = item.mapped.problem
-    item.isHistory = isHistory || isOld(item.entry, item.row === undefined, saving.now)
+    item.isHistory =
+      isHistory || item.mapped.isClosed || isOld(item.entry, item.row === undefined, saving.now)
   }
   for (const item of items) map(item)
   const mapped = () => items.flatMap((item) => item.mapped ?? [])
@@ -323,7 +324,8 @@ function planItem(
   if (current && item.objectType === objectType) {
     const statuses = mapping.statusesOf(objectType)
     const applied = row?.objectId ? item.applied : adoptedValues(values, current, statuses)
-    const merged = mergeValues({ values, applied, current, statuses })
+    const { isClosed } = mapped!
+    const merged = mergeValues({ values, applied, current, statuses, isClosed })
     item.toApply = { ...item.applied, ...values }
     return [plan(objectType, { ...merged, active: true })]
   }

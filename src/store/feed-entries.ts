@@ -123,6 +123,39 @@ export const listEntries = (
       ${from ? sql`and start_time >= ${from}` : empty} ${to ? sql`and start_time < ${to}` : empty}
     order by feed_entry_id limit ${limit}`)
 
+/**
+ * Entries that are to be mapped again because of the time: mirrored ones that ended by `closedUntil` with
+ * a live status (`live`: types and statuses), and those between `from` and `to` that were too far ahead.
+ */
+export const listEntriesOfTime = (
+  db: Db,
+  feed: FeedKey,
+  {
+    live,
+    closedUntil,
+    from,
+    to,
+    limit,
+  }: {
+    live: string[]
+    closedUntil: Temporal.Instant | null
+    from: Temporal.Instant
+    to: Temporal.Instant
+    limit: number
+  },
+) =>
+  db.query<EntryRow>(sql`
+    (select ${columns} from feed_entry
+     where ${ofFeed(feed)} and state = 'MIRRORED' and object_id is not null and end_time <= ${closedUntil}
+       and object_type || ' ' || (applied->>'status') = any (${live}::text[])
+     order by end_time limit ${limit})
+    union all
+    (select ${columns} from feed_entry
+     where ${ofFeed(feed)} and state = 'SKIPPED' and reason_code = 'outside-window'
+       and start_time >= ${from} and start_time < ${to}
+     order by start_time limit ${limit})
+    limit ${limit}`)
+
 export async function findEntry(db: Db, feed: FeedKey, feedEntryId: number) {
   const [entry] = await db.query<EntryRow>(sql`
     select ${columns} from feed_entry where ${ofFeed(feed)} and feed_entry_id = ${feedEntryId}`)

@@ -35,15 +35,15 @@ export const listDueFeeds = (
 export async function beginPull(
   engine: Db,
   feed: FeedKey,
-  { now, until, isForced }: { now: Temporal.Instant; until: Temporal.Instant; isForced: boolean },
+  { now, until }: { now: Temporal.Instant; until: Temporal.Instant },
 ) {
   type Begun = Pick<FeedState, 'pullNumber' | 'cursor' | 'failures' | 'health' | 'reconcileTime'>
   const [row] = await engine.query<Begun>(sql`
     update feed_state
     set pull_number = pull_number + 1,
-        next_pull_time = case when next_pull_time is not null then ${until}::timestamptz end,
+        next_pull_time = ${until},
         pull_again_time = case when pull_again_time > ${now} then pull_again_time end
-    where ${ofFeed(feed)} and (${isForced} or next_pull_time is not null)
+    where ${ofFeed(feed)} and next_pull_time is not null
     returning pull_number as "pullNumber", cursor, failures, health, reconcile_time as "reconcileTime"`)
   return row
 }

@@ -3,6 +3,7 @@ import { toColumn, type ObjectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import { raw, sql } from '../database/sql.ts'
 import type { By } from './businesses.ts'
+import { NOT_HELD } from './installation.ts'
 
 export type FeedKey = { businessId: number; feedId: number }
 
@@ -283,6 +284,24 @@ export const setRemapAfter = (tx: Db, { businessId, feedId }: FeedKey, after: nu
   tx.query(sql`
     update feed_state set remap_after = ${after}
     where business_id = ${businessId} and feed_id = ${feedId}`)
+
+/** A feed whose entries were not compared with the time since `before`. Another call does not get it again. */
+export async function takeFeedOfTime(
+  engine: Db,
+  { now, before }: { now: Temporal.Instant; before: Temporal.Instant },
+) {
+  const [key] = await engine.query<FeedKey>(sql`
+    update feed_state set tidied_time = ${now}
+    where ${NOT_HELD} and (business_id, feed_id) in (
+      select s.business_id, s.feed_id
+      from feed_state s
+      join feed f on f.business_id = s.business_id and f.feed_id = s.feed_id and f.active and f.mode <> 'DRAFT'
+      join business b on b.business_id = s.business_id and b.active
+      where coalesce(s.tidied_time, '-infinity') <= ${before}
+      order by s.tidied_time nulls first limit 1 for update of s skip locked)
+    returning business_id as "businessId", feed_id as "feedId"`)
+  return key
+}
 
 /** Ends a feed and deletes its secrets. */
 export async function deactivateFeed(tx: Db, { businessId, feedId }: FeedKey, { user, now }: By) {

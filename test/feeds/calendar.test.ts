@@ -324,6 +324,11 @@ test('events outside of the window are left out, and the next one is named', () 
   assert.equal(timeOf(series!.nextMs), '2027-03-01T23:00')
   const [later] = read(eventOf('UID:a', 'DTSTART:20290101T230000Z'))
   assert.deepEqual([later!.events, timeOf(later!.nextMs)], [[], '2029-01-01T23:00'])
+  assert.deepEqual(
+    later!.later.map(({ key, startMs }) => [key, timeOf(startMs)]),
+    [['a', '2029-01-01T23:00']],
+    'one that is mirrored may have moved there',
+  )
   const [ended] = read(eventOf('UID:a', 'DTSTART:20260601T100000Z', 'RRULE:FREQ=DAILY;COUNT=2'))
   assert.equal(ended!.nextMs, null)
 })

@@ -65,6 +65,8 @@ export type CalendarSeries = {
   /** Equal for equal content; times of export and of change do not count. */
   digest: string
   events: CalendarEvent[]
+  /** Single events after the window: what is mirrored and moves there is not gone. */
+  later: CalendarEvent[]
   /** The first start after the window. */
   nextMs: number | null
 }
@@ -95,7 +97,8 @@ function readSeries(uid: string, parts: Component[], surroundings: Surroundings)
   const { window } = surroundings
   const found = expandParts(uid, parts, surroundings)
   const isNear = (event: CalendarEvent) => event.startMs === null || touches(event, window)
-  const laterMs = found.events
+  const later = found.events.filter(({ startMs }) => startMs !== null && startMs >= window.toMs)
+  const laterMs = later
     .map(({ startMs }) => startMs)
     .concat(found.nextMs)
     .filter((ms) => ms !== null && ms >= window.toMs) as number[]
@@ -103,10 +106,10 @@ function readSeries(uid: string, parts: Component[], surroundings: Surroundings)
   if (events.length > MAX_OCCURRENCES) {
     const reason = `It repeats more than ${MAX_OCCURRENCES} times.`
     const held = hold(uid, parts[0]!, new HeldEvent('unsupported-rule', reason))
-    return { uid, digest: digestOf(parts), events: [held], nextMs: null }
+    return { uid, digest: digestOf(parts), events: [held], later: [], nextMs: null }
   }
   const nextMs = laterMs.length > 0 ? Math.min(...laterMs) : null
-  return { uid, digest: digestOf(parts), events, nextMs }
+  return { uid, digest: digestOf(parts), events, later, nextMs }
 }
 
 const touches = ({ startMs, endMs }: CalendarEvent, { fromMs, toMs }: Window) =>

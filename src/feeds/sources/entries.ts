@@ -26,7 +26,9 @@ export function resourceOf(
 ): Resource {
   const { key, calendar, version } = place
   const nextMs = series.map((one) => one.nextMs).filter((ms) => ms !== null)
-  const entries = series.flatMap(({ events }) => events.map((event) => entryOf(event, place)))
+  const entries = series.flatMap(({ events, later }) =>
+    [...events, ...later].map((event) => entryOf(event, place)),
+  )
   const readAgainAt = nextMs.length === 0 ? null : readAgain(Math.min(...nextMs), account)
   return { key, calendar, version, entries, readAgainAt }
 }

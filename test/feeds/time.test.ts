@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createTimeLoop } from '../../src/feeds/remap.ts'
+import { reminder, shareWorld } from '../support/world.ts'
+import { openPulled, PULLING } from './fake-source.ts'
+
+const enterWorld = shareWorld(PULLING)
+type World = Awaited<ReturnType<typeof enterWorld>>
+
+async function openTimed(world: World, options?: Parameters<typeof openPulled>[1]) {
+  const feed = await openPulled(world, options)
+  const loop = createTimeLoop(feed.parts)
+  /** Time passes without a pull, and the loop looks at all feeds. */
+  const wait = async (by: Temporal.DurationLike) => {
+    world.clock.advance(by)
+    while ((await loop.runOnce()) > 0);
+  }
+  const only = async () => (await feed.appointments())[0]!
+  const setStatus = async (status: string) =>
+    world.save('/calendar', { calendarId: (await only()).calendarId, status })
+  return { ...feed, wait, only, setStatus }
+}
+
+test('an appointment is COMPLETED a day after its end, without events, and only if its status is still live', async (t) => {
+  const world = await enterWorld(t)
+  const { put, pull, entryOf, wait, appointments, find, call, save } = {
+    ...world,
+    ...(await openTimed(world)),
+  }
+  const onChange = { eventType: { eventTypeId: 2 } }
+  await save('/eventDefinition', reminder(world.businessId, 0, onChange))
+  put('kept', entryOf('kept', 2))
+  put('missed', entryOf('missed', 3))
+  put('gone', entryOf('gone', 4, { status: 'cancelled' }))
+  await pull(0)
+  const missed = (await find('missed')).objectId
+  await wait({ hours: 4 })
+  await save('/calendar', { calendarId: missed, status: 'NO_SHOW' })
+  await wait({ hours: 22 })
+  const statuses = async () =>
+    (await appointments()).toSorted((a, b) => a.startTime - b.startTime).map((one) => one.status)
+  assert.deepEqual(await statuses(), ['OPEN', 'NO_SHOW', 'CANCELLED'])
+  await wait({ minutes: 45 })
+  assert.deepEqual(await statuses(), ['COMPLETED', 'NO_SHOW', 'CANCELLED'])
+  await wait({ hours: 30 })
+  assert.deepEqual(await statuses(), ['COMPLETED', 'NO_SHOW', 'CANCELLED'])
+  const { decisions, objectId } = await find('kept')
+  assert.deepEqual(
+    decisions.find(({ field }: { field: string }) => field === 'status'),
+    { field: 'status', value: 'COMPLETED', by: 'DEFAULT', detail: '24 h after its end' },
+  )
+  assert.deepEqual((await call('GET', `/eventTriggers/CALENDAR/${objectId}`)).body, [])
+})
+
+test('the first pull closes what ended long ago, and a closed appointment that is moved ahead is open again', async (t) => {
+  const { put, pull, entryOf, wait, only } = await openTimed(await enterWorld(t))
+  put('a', entryOf('a', -48))
+  await pull(0)
+  assert.equal((await only()).status, 'COMPLETED')
+  put('a', entryOf('a', -47, { title: 'Shoulder' }))
+  await pull()
+  assert.equal((await only()).status, 'COMPLETED')
+  put('a', entryOf('a', 48))
+  await pull()
+  await wait({ seconds: 1 })
+  assert.equal((await only()).status, 'OPEN')
+})
+
+test('closeAfterHours null leaves closing to people', async (t) => {
+  const world = await enterWorld(t)
+  const { put, pull, entryOf, wait, only, feedId } = await openTimed(world)
+  await world.save('/feed', { feedId, closeAfterHours: null })
+  put('a', entryOf('a', 1))
+  await pull(0)
+  await wait({ hours: 100 })
+  assert.equal((await only()).status, 'OPEN')
+})
+
+test('an entry too far ahead is mirrored when the horizon reaches it, without being read again', async (t) => {
+  const { put, entryOf, pull, wait, appointments, find, shelf } = await openTimed(
+    await enterWorld(t),
+  )
+  put('a', entryOf('a', 24 * 401))
+  await pull(0)
+  assert.equal((await find('a')).reasonCode, 'outside-window')
+  await wait({ hours: 20 })
+  assert.equal((await appointments()).length, 0)
+  await wait({ hours: 5 })
+  assert.equal((await appointments()).length, 1)
+  assert.equal(shelf.pulls, 1)
+})
+
+test('an appointment that is moved beyond the horizon moves, and is not cancelled', async (t) => {
+  const { put, entryOf, pull, only, inHours } = await openTimed(await enterWorld(t))
+  put('a', entryOf('a', 48))
+  await pull(0)
+  put('a', entryOf('a', 24 * 500))
+  await pull()
+  const { status, startTime } = await only()
+  assert.equal(status, 'OPEN')
+  assert.ok(startTime > inHours(24 * 499).epochMilliseconds)
+})
