@@ -44,16 +44,19 @@ export async function recordRun(
 export const requestRun = (db: Db, key: FeedKey, kind: 'PULL' | 'RECONCILE', by: By) =>
   db.transaction(async (tx) => {
     await lockFeedState(tx, key)
-    const feed = (await findFeed(tx, key))!
-    if (!feed.active) throw conflict('The feed is deleted.')
-    if (feed.source === 'INLET') {
-      throw conflict('The source INLET sends its entries. Let it send them again, with complete.')
-    }
-    if (feed.mode !== 'SHADOW' && feed.mode !== 'LIVE') {
-      const todo = feed.mode === 'DRAFT' ? 'SHADOW' : 'LIVE'
-      throw conflict(`The feed is not read in mode ${feed.mode}. Set its mode to ${todo} first.`)
-    }
+    requirePulled((await findFeed(tx, key))!)
     const feedRunId = await startRun(tx, key, kind, by)
     await requestPull(tx, key, { at: by.now })
     return feedRunId
   })
+
+/** Refuses feeds that are not read from their source now. */
+export function requirePulled({ active, source, mode }: FeedRow) {
+  if (!active) throw conflict('The feed is deleted.')
+  if (source === 'INLET') {
+    throw conflict('The source INLET sends its entries. Let it send them again, with complete.')
+  }
+  if (mode === 'SHADOW' || mode === 'LIVE') return
+  const todo = mode === 'DRAFT' ? 'SHADOW' : 'LIVE'
+  throw conflict(`The feed is not read in mode ${mode}. Set its mode to ${todo} first.`)
+}

@@ -64,6 +64,14 @@ export async function lockFeed(tx: Db, { businessId, feedId }: FeedKey) {
   return feed
 }
 
+/** The active feed with this id, of any business. */
+export async function findFeedById(engine: Db, feedId: number) {
+  const [feed] = await engine.query<FeedRow>(sql`
+    select ${columns} from feed f join business b on b.business_id = f.business_id and b.active
+    where f.feed_id = ${feedId} and f.active`)
+  return feed
+}
+
 /** Active feeds, oldest first. */
 export const listFeeds = (
   db: Db,
