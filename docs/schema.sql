@@ -883,6 +883,7 @@ create table feed_entry (
   is_erased boolean not null default false,
   absent_time timestamp with time zone,
   changed_time timestamp with time zone not null,
+  told_time timestamp with time zone,
   constraint feed_entry_pkey PRIMARY KEY (business_id, feed_entry_id),
   constraint feed_entry_business_id_feed_id_entry_key_key UNIQUE (business_id, feed_id, entry_key),
   constraint feed_entry_business_id_feed_id_fkey FOREIGN KEY (business_id, feed_id) REFERENCES feed(business_id, feed_id),

@@ -21,9 +21,11 @@ import {
 } from '../store/failure-notices.ts'
 import type { Mailer } from '../email/mailer.ts'
 import { getBusiness } from '../store/businesses.ts'
+import { takeCancelledHere, type CancelledHere } from '../store/feed-entries.ts'
 import { listBusinessesToTell, takeFeedsToTell, type UnwellFeed } from '../store/feed-health.ts'
 import { findHold } from '../store/installation.ts'
 import { findMailServer } from '../store/mail-servers.ts'
+import { listStatusesOf } from '../store/statuses.ts'
 import { listFailureAddresses } from '../store/users.ts'
 import { sendAccountMail } from './account-mails.ts'
 import { adviceFor, type Advice } from './failure-advice.ts'
@@ -37,13 +39,17 @@ import { isBefore } from './timing.ts'
  * and only mails of triggers count, so a notice is never about a notice.
  */
 
-type NoticeParts = {
-  database: Database
+/** How the mails are made. */
+export type NoticeMails = {
   now(): Temporal.Instant
-  mailer: Pick<Mailer, 'server'>
   mailFrom: Mailbox
   host: string
   publicUrl?: string
+}
+
+type NoticeParts = NoticeMails & {
+  database: Database
+  mailer: Pick<Mailer, 'server'>
   onError(error: unknown): void
 }
 
@@ -75,23 +81,30 @@ async function forEachBusiness<Key extends { businessId: number }>(
   }
 }
 
+type Write = (words: NoticeTexts, timeZone: string) => Notice
+/** Somebody who gets a notice, and why. */
+type Reader = { to: string; write: Write; why?: string }
+
 type Notice = { subject: string; before: string[]; after: string[] }
 
 /** Writes a notice in the language of the business, and mails it to the users who want it. */
 async function mailPeople(
   tx: Db,
-  parts: NoticeParts,
+  parts: NoticeMails,
   businessId: number,
-  write: (words: NoticeTexts, timeZone: string) => Notice,
-  page = 'activity',
+  write: Write,
+  { page = 'activity', others = [] }: { page?: string; others?: Reader[] } = {},
 ) {
   const { now, mailFrom, host, publicUrl = `https://${parts.host}` } = parts
   const { language, timeZone } = await getBusiness(tx, businessId)
   const words = textsFor(language).notices
-  const notice = write(words, timeZone)
   const link = `${publicUrl}/console/${page}`
-  for (const to of await listFailureAddresses(tx, businessId)) {
-    const after = [...notice.after, words.why]
+  const people = await listFailureAddresses(tx, businessId)
+  const readers: Reader[] = people.map((to) => ({ to, write, why: words.why }))
+  const isOther = ({ to }: Reader) => !people.some((one) => one.toLowerCase() === to.toLowerCase())
+  for (const { to, write: writeFor, why } of [...readers, ...others.filter(isOther)]) {
+    const notice = writeFor(words, timeZone)
+    const after = [...notice.after, why ?? words.whyStaff]
     const mail = {
       ...notice,
       businessId,
@@ -286,7 +299,7 @@ async function notifyOfFeeds(parts: NoticeParts) {
     const feeds = await takeFeedsToTell(tx, businessId, parts.now())
     if (feeds.length === 0) return
     const write = (words: NoticeTexts) => noticeOfFeeds(words, feeds)
-    await mailPeople(tx, parts, businessId, write, 'settings/feeds')
+    await mailPeople(tx, parts, businessId, write, { page: 'settings/feeds' })
   })
 }
 
@@ -300,4 +313,53 @@ function noticeOfFeeds(words: NoticeTexts, feeds: Pick<UnwellFeed, 'name' | 'hea
     before: [intro, ...lines, see],
     after: [after],
   }
+}
+
+/** The source may be changed right after the appointment here. */
+const CANCEL_MINUTES = 30
+
+/**
+ * Tells people about appointments that were cancelled here and are still in the source of the feed: those
+ * who get notices about all of them, and members of staff about their own.
+ */
+export async function notifyOfCancelledHere(
+  tx: Db,
+  parts: NoticeMails,
+  { businessId, feedId, name }: { businessId: number; feedId: number; name: string },
+) {
+  const now = parts.now()
+  const statuses = await listStatusesOf(tx, businessId, 'CALENDAR')
+  const isCancelled = ({ outcome }: (typeof statuses)[number]) =>
+    outcome === 'CANCELLED' || outcome === 'LATE_CANCELLED'
+  const cancelled = statuses.filter(isCancelled).map(({ status }) => status)
+  const until = now.subtract({ minutes: CANCEL_MINUTES })
+  const found = await takeCancelledHere(tx, { businessId, feedId }, { cancelled, now, until })
+  if (found.length === 0) return
+  const writeOf = (some: CancelledHere[]) => (words: NoticeTexts, timeZone: string) =>
+    noticeOfCancelledHere(words, { name, timeZone, appointments: some })
+  const byStaff = Map.groupBy(found, ({ staffAddress }) => staffAddress)
+  const others = [...byStaff].flatMap(([to, own]) => (to ? { to, write: writeOf(own) } : []))
+  await mailPeople(tx, parts, businessId, writeOf(found), { page: 'calendar', others })
+}
+
+type OfFeed = { name: string; timeZone: string; appointments: CancelledHere[] }
+
+function noticeOfCancelledHere(
+  words: NoticeTexts,
+  { name, timeZone, appointments }: OfFeed,
+): Notice {
+  const { subject, intro, see, after } = words.cancelledHere
+  const times = appointments
+    .map(({ startTime }) => startTime)
+    .toSorted((a, b) => Temporal.Instant.compare(a, b))
+    .slice(0, MAX_LINES)
+    .map((time) =>
+      time
+        .toZonedDateTimeISO(timeZone)
+        .toLocaleString(words.locale, { dateStyle: 'full', timeStyle: 'short' }),
+    )
+  const count = appointments.length
+  const others = count > times.length ? [words.failures.others] : []
+  const before = [fillCount(intro, count, { name }), ...times, ...others, see]
+  return { subject: fillCount(subject, count, { name }), before, after: [after] }
 }

@@ -12,6 +12,7 @@ import {
 } from '../store/feed-pulls.ts'
 import { findFeed, type FeedKey, type FeedRow } from '../store/feeds.ts'
 import { claimWork, releaseWork } from '../store/work-leases.ts'
+import type { NoticeMails } from '../automation/notices.ts'
 import { isBefore } from '../automation/timing.ts'
 import { getBusiness } from '../store/businesses.ts'
 import { createHealthLoop, LATE_INTERVALS, type HealthParts } from './health.ts'
@@ -40,7 +41,7 @@ const MAX_PULL_MINUTES = 30
  * Pulls the feeds that are due: each loop one at a time, so that a slow source does not stop the others.
  * The last loops find feeds that are late, and entries that time alone changes.
  */
-export function createFeedLoops(parts: FeedLoopParts): Loop[] {
+export function createFeedLoops(parts: FeedLoopParts & NoticeMails): Loop[] {
   const running = new Map<number, number>()
   const runOnce = async (stopping?: AbortSignal) => {
     const full = [...running].flatMap(([id, count]) => (count < PULLS_PER_BUSINESS ? [] : id))

@@ -1,3 +1,4 @@
+import { notifyOfCancelledHere, type NoticeMails } from '../automation/notices.ts'
 import type { Database, Db } from '../database/database.ts'
 import { pause, type Loop } from '../repeat.ts'
 import { listEntries, listEntriesOfTime } from '../store/feed-entries.ts'
@@ -49,8 +50,11 @@ async function remapPage(
 const EVERY_MINUTES = 15
 const REST_MS = 15_000
 
-/** Maps entries again that time alone changes: they ended a while ago, or the horizon has reached them. */
-export const createTimeLoop = (parts: RemapParts): Loop => ({
+/**
+ * Maps entries again that time alone changes: they ended a while ago, or the horizon has reached them.
+ * Tells people about those that were cancelled here and not in the source.
+ */
+export const createTimeLoop = (parts: RemapParts & NoticeMails): Loop => ({
   name: 'feed time',
   runOnce: async () => {
     const now = parts.now()
@@ -61,6 +65,13 @@ export const createTimeLoop = (parts: RemapParts): Loop => ({
     if (!feed) return 1
     const db = parts.database.forBusiness(key.businessId, feedUser(feed))
     while (await db.transaction((tx) => remapOfTime(tx, key, { ...parts, now })));
+    // Mails about the appointments of other modes are not sent.
+    if (feed.mode === 'LIVE') {
+      await db.transaction(async (tx) => {
+        await lockFeedState(tx, feed)
+        await notifyOfCancelledHere(tx, parts, feed)
+      })
+    }
     return 1
   },
   rest: (stopping) => pause(REST_MS, stopping),

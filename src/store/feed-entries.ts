@@ -101,6 +101,32 @@ export const listChangedHere = (db: Db, feed: FeedKey, now: Temporal.Instant) =>
       and o.status <> e.applied->>'status'
     order by o.start_time`)
 
+export type CancelledHere = { startTime: Temporal.Instant; staffAddress: string | null }
+
+/**
+ * Upcoming appointments that were cancelled here before `until` and are still in the source, with the
+ * address of their member of staff. Another call does not get them again.
+ */
+export const takeCancelledHere = (
+  tx: Db,
+  feed: FeedKey,
+  {
+    cancelled,
+    now,
+    until,
+  }: { cancelled: string[]; now: Temporal.Instant; until: Temporal.Instant },
+) =>
+  tx.query<CancelledHere>(sql`
+    update feed_entry e set told_time = ${now}
+    from calendar c
+    left join professional p on p.business_id = c.business_id and p.professional_id = c.professional_id and p.active
+    where e.business_id = ${feed.businessId} and e.feed_id = ${feed.feedId} and e.state = 'MIRRORED'
+      and e.object_type = 'CALENDAR' and e.absent_time is null and not e.is_kept and e.told_time is null
+      and c.business_id = e.business_id and c.calendar_id = e.object_id and c.feed_id = e.feed_id
+      and c.active and c.start_time > ${now} and c.modified_date <= ${until}
+      and c.status = any (${cancelled}::text[]) and not e.applied->>'status' = any (${cancelled}::text[])
+    returning c.start_time as "startTime", p.email_address as "staffAddress"`)
+
 type Listing = {
   state?: EntryState | undefined
   reason?: string | undefined

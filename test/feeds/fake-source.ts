@@ -99,6 +99,8 @@ export async function openPulled(world: World, { canRead = true, mode = 'SHADOW'
     now: () => clock.now(),
     random: (size: number) => randomBytes(size),
     leaseSeconds: 30,
+    mailFrom: { name: 'Bellwether', address: 'bw@bw.example' },
+    host: 'bw.example',
     onError: (error: unknown) => {
       throw error
     },

@@ -171,6 +171,8 @@ test('a webhook of Cal.com lets the feed be pulled after 2 seconds and after 30'
     now: () => clock.now(),
     random: randomBytes,
     leaseSeconds: 30,
+    mailFrom: { name: 'Bellwether', address: 'bw@bw.example' },
+    host: 'bw.example',
     onError: (error) => {
       throw error
     },

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql } from '../../src/database/sql.ts'
 import { createTimeLoop } from '../../src/feeds/remap.ts'
 import { reminder, shareWorld } from '../support/world.ts'
 import { openPulled, PULLING } from './fake-source.ts'
@@ -99,4 +100,46 @@ test('an appointment that is moved beyond the horizon moves, and is not cancelle
   const { status, startTime } = await only()
   assert.equal(status, 'OPEN')
   assert.ok(startTime > inHours(24 * 499).epochMilliseconds)
+})
+
+test('people are told once that an appointment is cancelled here and still in the source, but not in SHADOW', async (t) => {
+  const world = await enterWorld(t)
+  const { call, db, ids, save, businessId } = world
+  await save('/user', {
+    username: 'olga',
+    password: 'long enough',
+    role: 'OWNER',
+    emailAddress: 'olga@praxis.example',
+  })
+  const { professionalId } = ids
+  await save('/professional', { professionalId, emailAddress: 'elena@praxis.example' })
+  const { put, pull, entryOf, wait, find, feedId } = await openTimed(world)
+  for (const key of ['a', 'b', 'c']) put(key, entryOf(key, 48 + key.charCodeAt(0)))
+  await pull(0)
+  const cancel = async (key: string) =>
+    save('/calendar', { calendarId: (await find(key)).objectId, status: 'CANCELLED' })
+  const mails = async () =>
+    (
+      await db.query<{ line: string }>(sql`
+        select to_address || ': ' || subject as line from email
+        where business_id = ${businessId} and event_trigger_id is null order by line`)
+    ).map(({ line }) => line)
+  await cancel('a')
+  await wait({ hours: 1 })
+  assert.deepEqual(await mails(), [])
+  await pull(0)
+  assert.equal((await call('POST', '/feed', { feedId, mode: 'LIVE' })).status, 200)
+  await cancel('b')
+  put('c', entryOf('c', 150, { status: 'cancelled' }))
+  await pull()
+  await wait({ minutes: 16 })
+  const told = [
+    'elena@praxis.example: Cancel an appointment in “Salon” too',
+    'olga@praxis.example: Cancel an appointment in “Salon” too',
+  ]
+  assert.deepEqual(await mails(), told, 'the one in SHADOW is told about when the feed is LIVE')
+  await wait({ minutes: 16 })
+  assert.equal((await mails()).length, 4)
+  await wait({ hours: 3 })
+  assert.equal((await mails()).length, 4)
 })
