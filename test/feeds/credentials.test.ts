@@ -1,13 +1,21 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
+import pg from 'pg'
 import { sql } from '../../src/database/sql.ts'
+import { createFeedLoops } from '../../src/feeds/loop.ts'
+import { openSourceAccess } from '../../src/feeds/source-access.ts'
+import { readConfig } from '../../src/config.ts'
+import { urlOf } from '../support/owner.ts'
 import { shareWorld } from '../support/world.ts'
 import { openInlet } from './support.ts'
 
 const SECRET_KEY = Buffer.alloc(32, 7).toString('base64')
-const enterWorld = shareWorld({ SECRET_KEY, FEED_PRIVATE_HOSTS: '127.0.0.1' })
+const METRICS_TOKEN = 'a-long-token-for-prometheus-0123456789'
+const SETTINGS = { SECRET_KEY, FEED_PRIVATE_HOSTS: '127.0.0.1', METRICS_TOKEN }
+const enterWorld = shareWorld(SETTINGS)
 
 const PASSWORD = 'k7Qx2mPz9RtLw4VbNc8HsJd5FgYa3EuTi6Xo1AqZ'
 
@@ -109,4 +117,112 @@ test('rules that are not saved yet show what they would change', async (t) => {
   assert.equal((await entries('?state=MIRRORED')).length, 2)
   const wrong = [{ when: { title: 'x' }, then: { reasonId: 999_999 } }]
   assert.equal((await world.call('POST', `${path}/dryRun`, { rules: wrong })).status, 422)
+})
+
+/** All rows of all tables, as a plain dump has them. */
+async function dump(url: string) {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    const tables = await client.query(
+      "select oid::regclass::text as name from pg_class where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace",
+    )
+    let text = ''
+    for (const { name } of tables.rows) {
+      const { rows } = await client.query(`select t::text as row from ${name} t`)
+      text += rows.map(({ row }) => row).join('\n')
+    }
+    return text
+  } finally {
+    await client.end()
+  }
+}
+
+test('a password is in no answer, audit, log, metric, export or dump, whatever the source does with it', async (t) => {
+  const world = await enterWorld(t)
+  const { app, call, clock, database, ids, key, logged, settings } = world
+  // A server that sends back what it got, in every place.
+  const server = http.createServer((request, response) => {
+    const given = request.headers.authorization ?? ''
+    const basic = /^Basic (.*)/.exec(given)?.[1]
+    const plain = basic ? Buffer.from(basic, 'base64').toString() : given
+    response.writeHead(request.method === 'GET' ? 200 : 500, { 'x-echo': plain })
+    response.end(`${plain} ${given} ${request.url}`)
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  t.after(() => server.close())
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  const { clientId: _clientId, ...defaults } = ids
+  const answers: unknown[] = []
+  const secrets = [PASSWORD, Buffer.from(`salon:${PASSWORD}`).toString('base64')]
+  for (const [source, more] of [
+    ['CALDAV', { connection: { url, username: 'salon' }, secret: PASSWORD }],
+    ['CALCOM', { connection: { url }, secret: PASSWORD }],
+    ['EASYAPPOINTMENTS', { connection: { url }, secret: PASSWORD }],
+    ['ICS', { secret: `${url}${PASSWORD}.ics` }],
+  ] as const) {
+    const body = { name: source, source, mode: 'SHADOW', defaults, ...more }
+    const headers = { 'idempotency-key': `make-${source}` }
+    const made = await call('POST', '/feed', body, headers)
+    assert.equal(made.status, 201, JSON.stringify(made.body))
+    const { feedId } = made.body
+    const path = `/feed/${feedId}`
+    answers.push(made, await call('POST', '/feed', body, headers))
+    answers.push(
+      await call('POST', '/feed/test', { feedId }),
+      await call('POST', '/feed/test', body),
+    )
+    answers.push(await call('POST', '/feed', { ...body, feedId, secret: `${PASSWORD} ` }))
+    const { body: run } = await call('POST', `${path}/dryRun`)
+    answers.push(await call('GET', `${path}/run/${run.feedRunId}`))
+    if (source === 'CALCOM') {
+      const { body: hook } = await call('POST', `${path}/hook`)
+      secrets.push(hook.secret, hook.url.split('/').at(-1))
+    }
+    await call('POST', `${path}/pull`)
+  }
+  const loops = createFeedLoops({
+    database,
+    settings,
+    access: openSourceAccess(readConfig(SETTINGS)),
+    now: () => clock.now(),
+    random: randomBytes,
+    leaseSeconds: 30,
+    mailFrom: { name: 'Bellwether', address: 'bw@bw.example' },
+    host: 'bw.example',
+    onError: (error) => logged.push(String(error)),
+  })
+  for (const loop of loops) for (let i = 0; i < 10 && (await loop.runOnce()) > 0; i += 1);
+  for (const { feedId, state } of (await call('GET', '/feed')).body.items) {
+    assert.equal(state.health, 'FAILING')
+    for (const part of ['', '/entry', '/match', '/run', '/difference']) {
+      answers.push(await call('GET', `/feed/${feedId}${part}`))
+    }
+  }
+  for (const address of ['/feed', '/overview', '/audit?limit=500', '/openapi.json']) {
+    answers.push(await call('GET', address))
+  }
+  const authorization = `Bearer ${METRICS_TOKEN}`
+  const metrics = await app.inject({ url: '/metrics', headers: { authorization } })
+  const exported = await app.inject({ url: '/export', headers: { authorization: `Bearer ${key}` } })
+  assert.deepEqual([metrics.statusCode, exported.statusCode], [200, 200])
+  const places = {
+    answers: JSON.stringify(answers),
+    log: logged.join(''),
+    metrics: metrics.body,
+    export: exported.body,
+    dump: await dump(await urlOf(database)),
+  }
+  assert.match(places.dump, /EASYAPPOINTMENTS/)
+  for (const [place, text] of Object.entries(places)) {
+    for (const secret of secrets) {
+      for (const form of [
+        secret,
+        Buffer.from(secret).toString('hex'),
+        encodeURIComponent(secret),
+      ]) {
+        assert.equal(text.includes(form), false, `${form} is in ${place}`)
+      }
+    }
+  }
 })
