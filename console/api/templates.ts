@@ -24,7 +24,14 @@ export const categoriesQuery = queryOptions({
   queryFn: ({ signal }) => all(client.listEmailCategories({ limit: MAX_PAGE }, { signal })),
 })
 
-/** The fields of a template that its page edits, in its order. */
+/** The files that templates can attach. */
+export const filesQuery = queryOptions({
+  queryKey: ['templates', 'files'],
+  staleTime: 60_000,
+  queryFn: ({ signal }) => all(client.listFiles({ limit: MAX_PAGE }, { signal })),
+})
+
+/** The fields of a template that its page edits or restores, in its order. */
 const FIELDS = {
   templateName: '',
   language: null,
@@ -41,14 +48,18 @@ const FIELDS = {
   emailBodyText: null,
   emailBecause: null,
   noHeader: false,
+  attachFileLibraryUUids: [],
 }
 
 export type TemplateFields = Pick<Template, keyof typeof FIELDS>
 
+/** The fields of a template, also as the audit has them. */
+export const templateFields = pickFields<TemplateFields>(FIELDS)
+
 export const templateKind: RecordKind<Template, TemplateFields> = {
   queryKey: ['template'],
   idOf: ({ emailTemplateId }) => emailTemplateId,
-  draftOf: pickFields<TemplateFields>(FIELDS),
+  draftOf: templateFields,
   read: (id, signal) =>
     storedOf(client.getEmailTemplate({ emailTemplateId: Number(id) }, { signal })),
   save: async ({ id, base, changes, options }) => {

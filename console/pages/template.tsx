@@ -12,7 +12,6 @@ import { automationsQuery, type Automation } from '../api/automations.ts'
 import { useSession } from '../api/session.ts'
 import type { Template } from '../api/setup.ts'
 import {
-  categoriesQuery,
   examplesQuery,
   templateKind,
   templatesQuery,
@@ -34,12 +33,14 @@ import { AddressFields } from '../templates/address-fields.tsx'
 import { BodySection, MODES, type Insert, type Mode } from '../templates/body-section.tsx'
 import { CheckLine } from '../templates/check-line.tsx'
 import { Details } from '../templates/details.tsx'
-import { automationsOf, objectTypeOf, wordsOf, type Draft } from '../templates/draft.ts'
+import { automationsOf, objectTypeOf, type Draft } from '../templates/draft.ts'
+import { LastChange } from '../templates/history-window.tsx'
 import { isKeptByEditor } from '../templates/keep.ts'
 import { LanguageBar, LanguageHint } from '../templates/language-bar.tsx'
 import { PreviewPanel } from '../templates/preview-panel.tsx'
 import classes from '../templates/template.module.css'
 import { TemplateMenu } from '../templates/template-menu.tsx'
+import { useTemplateWords } from '../templates/template-words.ts'
 import { TestSend } from '../templates/test-send.tsx'
 import { TokenList } from '../templates/token-list.tsx'
 import { TokenMenu } from '../templates/token-menu.tsx'
@@ -306,6 +307,7 @@ function Head({ record, template, automations, objectType, canEdit }: HeadProps)
       </h1>
       <span className="chip">{t(`template.about.${objectType}`)}</span>
       <UsedBy automations={automations} />
+      <LastChange record={record} template={template} canEdit={canEdit} />
       {count > 0 && (
         <span className={`chip ${classes.unsaved}`}>{t('editor.unsaved', { count })}</span>
       )}
@@ -411,13 +413,13 @@ function UsedBy({ automations }: { automations: Automation[] }) {
 }
 
 function TemplateConflict({ record }: { record: TemplateRecord }) {
-  const { data: categories } = useQuery(categoriesQuery)
+  const words = useTemplateWords()
   return (
     <div className={classes.note}>
       <RecordConflict
         record={record}
         modifiedOf={(template) => template}
-        differences={(from, to) => differencesOf(from, to, wordsOf(categories ?? []))}
+        differences={(from, to) => differencesOf(from, to, words)}
       />
     </div>
   )

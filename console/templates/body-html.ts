@@ -73,17 +73,27 @@ function normalizeElement(element: Element) {
   element.replaceWith(renamed)
 }
 
-/** The text of a template's HTML, to begin a text part by hand. */
+const BLOCKS = 'p, h1, h2, h3, h4, h5, h6, ul, ol, li, table, tr, td, th, div, blockquote, hr'
+
+/** The words of a template's HTML with the addresses of its links, one paragraph for each block. */
 export function textOfHtml(html: string): string {
   const { body } = parse(html)
+  for (const hidden of body.querySelectorAll('style, script')) hidden.remove()
+  for (const text of textsIn(body)) text.data = text.data.replace(/[ \t\n\r\f]+/g, ' ')
   for (const br of body.querySelectorAll('br')) br.replaceWith('\n')
   for (const link of body.querySelectorAll('a[href]')) {
     const address = link.getAttribute('href')!
     if (!/^(?:tel|mailto):/.test(address)) link.append(` (${address})`)
   }
-  const blocks = [...body.querySelectorAll('p, h1, h2, h3, h4, h5, h6, li, td')]
-  const texts = blocks.length > 0 ? blocks.map((block) => block.textContent) : [body.textContent]
-  return texts.map((text) => text.trim()).join('\n\n')
+  for (const block of body.querySelectorAll(BLOCKS)) {
+    block.before('\n\n')
+    block.after('\n\n')
+  }
+  const paragraphs = body.textContent.split(/\s*\n\s*\n\s*/).map((text) => text.trim())
+  return paragraphs
+    .filter((text) => text !== '')
+    .join('\n\n')
+    .replace(/ *\n */g, '\n')
 }
 
 function textsIn(root: Node): Text[] {

@@ -1,33 +1,20 @@
-import { t } from '../texts/translate.ts'
 import type { ObjectType } from '../../src/contract/event-type.ts'
 import type { Automation } from '../api/automations.ts'
 import type { TemplateFields as Draft } from '../api/templates.ts'
-import type { Words } from '../records/changes.ts'
-import { languageName } from './languages.ts'
 
 export type { Draft }
 
 /** The fields that are one line of text with tokens. */
 export type LineName = Exclude<
   keyof Draft,
-  'templateName' | 'language' | 'emailCategoryId' | 'emailBody' | 'emailBodyText' | 'noHeader'
+  | 'templateName'
+  | 'language'
+  | 'emailCategoryId'
+  | 'emailBody'
+  | 'emailBodyText'
+  | 'noHeader'
+  | 'attachFileLibraryUUids'
 >
-
-/** How the page names the fields and writes their values. */
-export const wordsOf = (categories: { emailCategoryId: number; name: string }[]): Words<Draft> => ({
-  label: (field) => t(`template.fields.${field}`),
-  value: (field, draft) => {
-    if (field === 'language') {
-      return draft.language ? languageName(draft.language) : t('template.everyLanguage')
-    }
-    if (field === 'emailCategoryId') {
-      const id = draft.emailCategoryId
-      return categories.find((category) => category.emailCategoryId === id)?.name ?? ''
-    }
-    if (field === 'noHeader') return t(draft.noHeader ? 'template.yes' : 'template.no')
-    return draft[field] ?? ''
-  },
-})
 
 /** The automations that send a template, or one of the same name, of which it is a variant. */
 export const automationsOf = (ids: ReadonlySet<number>, automations: Automation[]) =>

@@ -5,7 +5,7 @@ export type KnownNames = ReadonlySet<string>
  * `%TOKEN%`, `%TOKEN|fallback%`, `%IF:TOKEN%` and `%END:IF%`; the group is the text between the
  * percent signs, which the editor shows as one chip.
  */
-const PIECE = /%(IF:[A-Z][A-Z0-9_]{2,}|END:IF|[A-Z][A-Z0-9_]{2,}(?:\|[^%<>\r\n]{0,200})?)%/g
+export const PIECE = /%(IF:[A-Z][A-Z0-9_]{2,}|END:IF|[A-Z][A-Z0-9_]{2,}(?:\|[^%<>\r\n]{0,200})?)%/g
 
 /** The same at the end of a text. */
 const LAST_PIECE = new RegExp(`${PIECE.source}$`)

@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core'
 import { watchDialogs } from '../support/browser.ts'
 import {
   assertAccessible,
+  keepPictures,
   skipInShortRun,
   startConsole,
   waitUntilLoaded,
@@ -270,6 +271,51 @@ test('a template is created, tested, translated, copied and deactivated', async 
   await rows.first().waitFor()
   await page.getByRole('link', { name: 'German', exact: true }).waitFor()
   assert.equal(await rows.count(), 1, 'one row for the mail, with its languages')
+  assert.deepEqual(complaints, [])
+})
+
+test('the history shows the changed words of a mail, and restores an earlier state of it', async (t) => {
+  const first = {
+    templateName: 'Directions',
+    subject: 'Where we are',
+    emailBody:
+      '<p>Good morning</p>\n<p>dear %CLIENT_FIRSTNAME%,</p>\n<p>see <b>you</b> soon.</p>\n<p>Bye</p>',
+    fromName: 'Praxis',
+  }
+  const { emailTemplateId } = await call('POST', '/emailTemplate', first)
+  await call('POST', '/emailTemplate', { emailTemplateId, templateName: 'The way', fromName: null })
+  const emailBody = first.emailBody.replace('soon', 'on %APPT_DATE%')
+  await call('POST', '/emailTemplate', { emailTemplateId, emailBody, noHeader: true })
+  const { page, complaints } = await openAs(t, 'sofia', `/templates/${emailTemplateId}`)
+  await subjectOf(page).fill('Not saved')
+  await page.getByRole('button', { name: /^changed by the key test, / }).focus()
+  await page.keyboard.press('Enter')
+  const history = page.getByRole('dialog', { name: 'History of the mail' })
+  const latest = history.getByRole('listitem').first()
+  await latest.getByRole('button', { name: 'Text of the mail, Without the layout' }).waitFor()
+  assert.deepEqual(await latest.locator('del').allInnerTexts(), ['soon', 'no'])
+  assert.deepEqual(await latest.locator('ins').allInnerTexts(), ['on %APPT_DATE%', 'yes'])
+  assert.doesNotMatch(await latest.innerText(), /<|Good|Restore/)
+
+  await history.getByRole('button', { name: /Created$/ }).focus()
+  await page.keyboard.press('Enter')
+  await history.getByRole('button', { name: 'Restore this state …' }).focus()
+  await page.keyboard.press('Enter')
+  await history.getByText('Your unsaved change is discarded.').waitFor()
+  await assertAccessible(page)
+  await keepPictures(page, 'template-history')
+  const saving = page.waitForRequest((request) => request.method() === 'POST')
+  await history.getByRole('button', { name: 'Restore and save' }).click()
+  assert.notEqual((await saving).headers()['if-match'], undefined)
+  await page.getByRole('button', { name: 'Saved' }).waitFor()
+  const restored = await readTemplate(emailTemplateId)
+  const { subject, fromName, noHeader, templateName } = restored
+  assert.deepEqual(
+    { subject, fromName, noHeader, templateName, emailBody: restored.emailBody },
+    { ...first, noHeader: false, templateName: 'The way' },
+    'all but the name is as it was created',
+  )
+  await page.getByRole('button', { name: /^changed by sofia, / }).waitFor()
   assert.deepEqual(complaints, [])
 })
 
