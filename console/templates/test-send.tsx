@@ -1,7 +1,7 @@
 import { Button, TagsInput } from '@mantine/core'
 import { IconSend } from '../components/icons.tsx'
 import { useMutation } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useState, type ClipboardEvent } from 'react'
 import { useTranslation } from '../texts/translate.ts'
 import { readMailState } from '../api/overview.ts'
 import { sendTest, type Example, type TemplateBody } from '../api/templates.ts'
@@ -12,6 +12,8 @@ import classes from './template.module.css'
 const MAX_ADDRESSES = 5
 /** What is typed so far; the service checks it completely. */
 const ADDRESS = /^\s*[^\s@]+@[^\s@]+\s*$/
+/** In a pasted text: "Anna Müller <anna@example.org>; ben@example.org", lines or cells of a table. */
+const PASTED_ADDRESSES = /[^\s@<>()[\]",;:]+@[^\s@<>()[\]",;:]+/g
 
 type Props = { emailTemplateId: number; changes: TemplateBody; example: Example | undefined }
 
@@ -20,6 +22,7 @@ export function TestSend({ emailTemplateId, changes, example }: Props) {
   const { t } = useTranslation()
   const [added, setAdded] = useState<string[]>([])
   const [typed, setTyped] = useState('')
+  const [leftOut, setLeftOut] = useState(0)
   const to = [...new Set([...added, ...(ADDRESS.test(typed) ? [typed.trim()] : [])])]
   const send = useMutation({
     mutationFn: async ({ objectType, objectId }: Example) => {
@@ -29,6 +32,19 @@ export function TestSend({ emailTemplateId, changes, example }: Props) {
     },
   })
   const fault = faultAt(send.error, 'to')
+  const change = (addresses: string[]) => {
+    setAdded(addresses.slice(0, MAX_ADDRESSES))
+    setLeftOut(Math.max(0, addresses.length - MAX_ADDRESSES))
+    send.reset()
+  }
+  /** The field itself would split names of people too. */
+  const paste = (event: ClipboardEvent) => {
+    const pasted = event.clipboardData.getData('text/plain').match(PASTED_ADDRESSES)
+    if (!pasted) return
+    event.preventDefault()
+    event.stopPropagation()
+    change([...new Set([...added, ...pasted])])
+  }
   return (
     <div className={classes.test}>
       <div className="row" style={{ alignItems: 'flex-start' }}>
@@ -44,10 +60,8 @@ export function TestSend({ emailTemplateId, changes, example }: Props) {
           searchValue={typed}
           error={fault}
           onSearchChange={setTyped}
-          onChange={(addresses) => {
-            setAdded(addresses)
-            send.reset()
-          }}
+          onPasteCapture={paste}
+          onChange={change}
         />
         <Button
           variant="default"
@@ -63,6 +77,9 @@ export function TestSend({ emailTemplateId, changes, example }: Props) {
         {send.data
           ? t(`template.test.done.${send.data.mailState}`, { count: send.data.count })
           : t('template.test.hint')}
+        {leftOut > 0 && (
+          <span className="amber"> {t('template.test.leftOut', { count: leftOut })}</span>
+        )}
       </div>
       {send.error && !fault && (
         <div role="alert" className="clay tiny">

@@ -2532,6 +2532,8 @@ export const dePages: Translated<typeof enPages> = {
       placeholder: 'sie@example.org',
       button: 'Test senden',
       hint: 'Bis zu fünf Adressen. Als Test gekennzeichnet, zählt nirgends.',
+      leftOut_one: '{{count}} Adresse wurde weggelassen.',
+      leftOut_other: '{{count}} Adressen wurden weggelassen.',
       done: {
         works_one: 'An {{count}} Adresse gesendet, mit den ungespeicherten Änderungen.',
         works_other: 'An {{count}} Adressen gesendet, mit den ungespeicherten Änderungen.',

@@ -2439,6 +2439,8 @@ export const enPages = {
       placeholder: 'you@example.org',
       button: 'Send test',
       hint: 'Up to five addresses. Marked as a test, counted nowhere.',
+      leftOut_one: '{{count}} address was left out.',
+      leftOut_other: '{{count}} addresses were left out.',
       done: {
         works_one: 'Sent to {{count}} address, with the changes that are not saved.',
         works_other: 'Sent to {{count}} addresses, with the changes that are not saved.',

@@ -2511,6 +2511,8 @@ export const frPages: Translated<typeof enPages> = {
       placeholder: 'vous@example.org',
       button: 'Envoyer le test',
       hint: 'Jusqu’à cinq adresses. Marqué comme test, ne compte nulle part.',
+      leftOut_one: '{{count}} adresse a été laissée de côté.',
+      leftOut_other: '{{count}} adresses ont été laissées de côté.',
       done: {
         works_one: 'Envoyé à {{count}} adresse, avec les modifications non enregistrées.',
         works_other: 'Envoyé à {{count}} adresses, avec les modifications non enregistrées.',

@@ -274,6 +274,32 @@ test('a template is created, tested, translated, copied and deactivated', async 
   assert.deepEqual(complaints, [])
 })
 
+test('several addresses are pasted into the field of the test mail at once, with names or as lines', async (t) => {
+  if (skipInShortRun(t)) return
+  const { page } = await openAs(t, 'sofia', '/templates/1')
+  const address = page.getByRole('combobox', { name: 'Send a test to' })
+  const paste = async (text: string) => {
+    await address.focus()
+    await page.evaluate(`{
+      const clipboardData = new DataTransfer()
+      clipboardData.setData('text/plain', ${JSON.stringify(text)})
+      const paste = { clipboardData, bubbles: true, cancelable: true }
+      document.activeElement.dispatchEvent(new ClipboardEvent('paste', paste))
+    }`)
+  }
+  await paste('Anna Müller <anna@example.org>; "Ben, B." <ben@example.org>')
+  await paste('mailto:cleo@example.org\nanna@example.org')
+  await paste('dan@example.org\teve@example.org\r\nfred@example.org')
+  await page.getByText('1 address was left out.').waitFor()
+  await page.getByRole('button', { name: 'Send test' }).click()
+  await page.getByText('Captured: no mail server is set, so no mail was sent.').waitFor()
+  const { items } = await call('GET', '/emails?emailTemplateId=1&limit=5')
+  assert.deepEqual(
+    items.map(({ to }: { to: string }) => to).toSorted(),
+    ['anna', 'ben', 'cleo', 'dan', 'eve'].map((name) => `${name}@example.org`),
+  )
+})
+
 test('the history shows the changed words of a mail, and restores an earlier state of it', async (t) => {
   const first = {
     templateName: 'Directions',
