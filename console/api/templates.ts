@@ -35,6 +35,9 @@ export const filesQuery = queryOptions({
 const FIELDS = {
   templateName: '',
   language: null,
+  reasonIdList: [],
+  level: null,
+  location: null,
   emailCategoryId: null,
   fromName: null,
   fromAddress: null,
@@ -60,6 +63,7 @@ export const templateKind: RecordKind<Template, TemplateFields> = {
   queryKey: ['template'],
   idOf: ({ emailTemplateId }) => emailTemplateId,
   draftOf: templateFields,
+  settings: [['level', 'location']],
   read: (id, signal) =>
     storedOf(client.getEmailTemplate({ emailTemplateId: Number(id) }, { signal })),
   save: async ({ id, base, changes, options }) => {

@@ -40,7 +40,7 @@ import { LanguageBar, LanguageHint } from '../templates/language-bar.tsx'
 import { PreviewPanel } from '../templates/preview-panel.tsx'
 import classes from '../templates/template.module.css'
 import { TemplateMenu } from '../templates/template-menu.tsx'
-import { useTemplateWords } from '../templates/template-words.ts'
+import { isForSome, useReach, useTemplateWords } from '../templates/template-words.ts'
 import { TestSend } from '../templates/test-send.tsx'
 import { TokenList } from '../templates/token-list.tsx'
 import { TokenMenu } from '../templates/token-menu.tsx'
@@ -252,6 +252,7 @@ function Text({ record, template, variants, tokens, canEdit, ...targets }: TextP
   const { t } = useTranslation()
   const { draft, error, change, revision, replace } = record
   const { onEditor, onInsertTarget } = targets
+  const reach = useReach()
   const [mode, setMode] = useState<Mode>(() =>
     isKeptByEditor(draft.emailBody, tokens) ? 'write' : 'html',
   )
@@ -268,6 +269,11 @@ function Text({ record, template, variants, tokens, canEdit, ...targets }: TextP
           data={MODES.map((value) => ({ value, label: t(`template.modes.${value}`) }))}
         />
       </div>
+      {isForSome(draft) && (
+        <p className={`soft small ${classes.reach}`}>
+          {reach.sentence(draft)} {t('template.reachHint')}
+        </p>
+      )}
       <AddressFields key={`fields ${revision}`} {...shared} onFocus={onEditor} />
       <BodySection
         key={`body ${revision}`}

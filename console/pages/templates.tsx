@@ -17,7 +17,7 @@ import { Empty, Failure } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
 import { PageHead } from '../shell/page-head.tsx'
 import { automationsOf } from '../templates/draft.ts'
-import { languageName } from '../templates/languages.ts'
+import { isForSome, useReach } from '../templates/template-words.ts'
 import { TemplateMenu, useOpenTemplate } from '../templates/template-menu.tsx'
 import classes from './templates.module.css'
 
@@ -147,7 +147,7 @@ function List({ templates, automations, text, canEdit, onCreate, onClear }: List
     <div className="card" style={{ overflow: 'hidden' }}>
       <div className={`list-row list-head ${classes.row} ${classes.head}`} aria-hidden>
         <span>{t('templates.name')}</span>
-        <span>{t('templates.language')}</span>
+        <span>{t('templates.versions')}</span>
         <span>{t('templates.usedBy')}</span>
         <span>{t('templates.changed')}</span>
         <span />
@@ -165,7 +165,7 @@ function List({ templates, automations, text, canEdit, onCreate, onClear }: List
 }
 
 /**
- * The templates of the same name: versions of one mail, the one for every language first. A mail of
+ * The templates of the same name: versions of one mail, the one for everybody first. A mail of
  * which every version was switched off is not listed.
  */
 const mailsOf = (templates: Template[]) =>
@@ -175,6 +175,7 @@ const mailsOf = (templates: Template[]) =>
       versions.toSorted(
         (a, b) =>
           Number(b.active) - Number(a.active) ||
+          Number(isForSome(a)) - Number(isForSome(b)) ||
           Number(a.language !== null) - Number(b.language !== null) ||
           a.emailTemplateId - b.emailTemplateId,
       ),
@@ -186,6 +187,7 @@ type RowProps = { versions: Template[]; automations: Automation[]; canEdit: bool
 function Row({ versions, automations, canEdit }: RowProps) {
   const { t } = useTranslation()
   const format = useTimeFormat()
+  const reach = useReach()
   const template = versions[0]!
   const { emailTemplateId, templateName, subject } = template
   const { modifiedDate, modifiedUser } = versions.toSorted(
@@ -210,7 +212,7 @@ function Row({ versions, automations, canEdit }: RowProps) {
             to="/templates/$emailTemplateId"
             params={{ emailTemplateId: String(version.emailTemplateId) }}
           >
-            {version.language ? languageName(version.language) : t('template.everyLanguage')}
+            {reach.label(version)}
             {!version.active && ` (${t('template.draft')})`}
           </Link>
         ))}

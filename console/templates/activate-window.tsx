@@ -5,6 +5,7 @@ import type { Template } from '../api/setup.ts'
 import { clientLanguagesQuery, saveTemplate } from '../api/templates.ts'
 import { ErrorMessage } from '../components/error-message.tsx'
 import { languageName, primaryLanguage } from './languages.ts'
+import { isForSome, useReach } from './template-words.ts'
 
 type Props = {
   template: Template
@@ -17,6 +18,7 @@ type Props = {
 /** Says who gets the template before it is switched on. */
 export function ActivateWindow({ template, automations, onClose, onDone }: Props) {
   const { t } = useTranslation()
+  const reach = useReach()
   const { data: clients } = useQuery(clientLanguagesQuery)
   const activate = useMutation({
     mutationFn: () => saveTemplate({ emailTemplateId: template.emailTemplateId, active: true }),
@@ -32,11 +34,12 @@ export function ActivateWindow({ template, automations, onClose, onDone }: Props
     <Modal opened onClose={onClose} title={t('templateMenu.activateTitle')} centered>
       <p className="serif" style={{ marginTop: 0, fontSize: 16 }} dir="auto">
         {template.templateName}
-        {template.language && ` · ${languageName(template.language)}`}
+        {` · ${reach.label(template)}`}
       </p>
       <p className="soft">
-        {t('templateMenu.activateText', { count: automations })}{' '}
+        {t('templateMenu.activateText', { count: automations })} {reach.sentence(template)}
         {template.language &&
+          !isForSome(template) &&
           clients &&
           t('templateMenu.activateReaders', {
             count: readers,

@@ -5,11 +5,19 @@ import { useTranslation } from '../texts/translate.ts'
 import { categoriesQuery } from '../api/templates.ts'
 import { faultAt } from '../components/faults.ts'
 import type { Draft } from './draft.ts'
+import { ReachFields } from './reach-fields.tsx'
 import { COMMON_LANGUAGES, languageName } from './languages.ts'
 
 type Props = { draft: Draft; error: unknown; onChange: (change: Partial<Draft>) => void }
 
-const FIELDS = ['templateName', 'language', 'emailCategoryId', 'emailBecause']
+const FIELDS = [
+  'templateName',
+  'language',
+  'reasonIdList',
+  'location',
+  'emailCategoryId',
+  'emailBecause',
+]
 
 /** Name, language and category: what readers do not see. */
 export function Details({ draft, error, onChange }: Props) {
@@ -52,6 +60,12 @@ export function Details({ draft, error, onChange }: Props) {
             allowDeselect={false}
             error={faultAt(error, 'language')}
             onChange={(value) => onChange({ language: value || null })}
+          />
+          <ReachFields
+            value={draft}
+            faultOf={(field) => faultAt(error, field)}
+            comboboxProps={{ withinPortal: false }}
+            onChange={onChange}
           />
           <Select
             label={t('template.fields.emailCategoryId')}

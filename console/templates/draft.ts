@@ -9,6 +9,9 @@ export type LineName = Exclude<
   keyof Draft,
   | 'templateName'
   | 'language'
+  | 'reasonIdList'
+  | 'level'
+  | 'location'
   | 'emailCategoryId'
   | 'emailBody'
   | 'emailBodyText'

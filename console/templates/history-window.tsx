@@ -16,7 +16,7 @@ import type { EditedRecord } from '../records/use-record.ts'
 import type { Draft } from './draft.ts'
 import classes from './history.module.css'
 import { useTemplateWords } from './template-words.ts'
-import { Differences } from './text-difference.tsx'
+import { changedFields, Differences } from './text-difference.tsx'
 
 type Props = {
   record: EditedRecord<Template, Draft>
@@ -112,7 +112,7 @@ function Change({ entry, isOpen, onToggle, ...props }: ChangeProps) {
   const details = useId()
   const before = templateFields(entry.before ?? undefined)
   const after = templateFields(entry.after)
-  const fields = Object.keys(changesOf(before, after)) as (keyof Draft)[]
+  const fields = changedFields(before, after)
   const verb = verbOf(entry)
   const labelOf = (field: keyof Draft) =>
     field === 'emailBody' ? t('template.body') : words.label(field)

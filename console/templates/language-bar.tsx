@@ -1,5 +1,6 @@
-import { Button, Menu } from '@mantine/core'
+import { Button, Menu, Modal } from '@mantine/core'
 import { IconLanguage, IconPlus } from '../components/icons.tsx'
+import { useState } from 'react'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useTranslation } from '../texts/translate.ts'
@@ -7,7 +8,11 @@ import { useSession } from '../api/session.ts'
 import type { Template } from '../api/setup.ts'
 import { clientLanguagesQuery, saveTemplate, templateKind } from '../api/templates.ts'
 import { COMMON_LANGUAGES, languageName, primaryLanguage } from './languages.ts'
+import type { Draft } from './draft.ts'
+import { ReachFields, type VersionReach } from './reach-fields.tsx'
 import classes from './template.module.css'
+import { isForSome, useReach } from './template-words.ts'
+import { faultAt } from '../components/faults.ts'
 import { ErrorMessage } from '../components/error-message.tsx'
 
 /** Used if neither the template nor the business has a language. */
@@ -15,12 +20,12 @@ const DEFAULT_LANGUAGE = 'en'
 
 type Props = { template: Template; variants: Template[]; canEdit: boolean }
 
-/** Creates a copy in another language and opens it. It is inactive, so that no client gets it yet. */
+/** Creates a copy for other readers and opens it. It is inactive, so that no client gets it yet. */
 function useNewVariant(template: Template) {
   const navigate = useNavigate()
   return useMutation({
-    mutationFn: (language: string) =>
-      saveTemplate({ ...templateKind.draftOf(template), language, active: false }),
+    mutationFn: (reach: Partial<Draft>) =>
+      saveTemplate({ ...templateKind.draftOf(template), ...reach, active: false }),
     onSuccess: ({ emailTemplateId }) =>
       navigate({
         to: '/templates/$emailTemplateId',
@@ -34,7 +39,8 @@ function useLanguages({ template, variants }: Omit<Props, 'canEdit'>) {
   const { business } = useSession()
   const { data: clients } = useQuery(clientLanguagesQuery)
   const own = primaryLanguage(business.language ?? DEFAULT_LANGUAGE)
-  const all = [template, ...variants]
+  // A version for some services or a location does not reach all readers of its language.
+  const all = [template, ...variants].filter((version) => !isForSome(version))
   const written = new Set(all.map(({ language }) => (language ? primaryLanguage(language) : own)))
   return { own, written, clients }
 }
@@ -44,8 +50,8 @@ export function LanguageBar({ template, variants, canEdit }: Props) {
   const { t } = useTranslation()
   const { written, clients } = useLanguages({ template, variants })
   const create = useNewVariant(template)
-  const labelOf = ({ language }: Template) =>
-    language ? languageName(language) : t('template.everyLanguage')
+  const reach = useReach()
+  const [isAdding, setAdding] = useState(false)
   const spoken = (clients ?? []).flatMap(({ language }) => language ?? [])
   const offered = [...new Set([...spoken, ...COMMON_LANGUAGES])].filter(
     (language) => !written.has(language),
@@ -63,7 +69,7 @@ export function LanguageBar({ template, variants, canEdit }: Props) {
             data-on={variant === template || undefined}
             aria-current={variant === template ? 'page' : undefined}
           >
-            {labelOf(variant)}
+            {reach.label(variant)}
             {!variant.active && <span className="faint">{t('template.draft')}</span>}
           </Link>
         ))}
@@ -77,10 +83,12 @@ export function LanguageBar({ template, variants, canEdit }: Props) {
           </Menu.Target>
           <Menu.Dropdown>
             {offered.slice(0, 10).map((language) => (
-              <Menu.Item key={language} onClick={() => create.mutate(language)}>
+              <Menu.Item key={language} onClick={() => create.mutate({ language })}>
                 {languageName(language)}
               </Menu.Item>
             ))}
+            <Menu.Divider />
+            <Menu.Item onClick={() => setAdding(true)}>{t('template.variantForSome')}</Menu.Item>
           </Menu.Dropdown>
         </Menu>
       )}
@@ -89,7 +97,59 @@ export function LanguageBar({ template, variants, canEdit }: Props) {
           <ErrorMessage error={create.error} />
         </span>
       )}
+      {isAdding && (
+        <NewVariant template={template} create={create} onClose={() => setAdding(false)} />
+      )}
     </div>
+  )
+}
+
+type NewProps = {
+  template: Template
+  create: ReturnType<typeof useNewVariant>
+  onClose: () => void
+}
+
+/** Asks for which services and which location the new version is. */
+function NewVariant({ template, create, onClose }: NewProps) {
+  const { t } = useTranslation()
+  const { language } = template
+  const [reach, setReach] = useState<VersionReach>({
+    reasonIdList: [],
+    level: null,
+    location: null,
+  })
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={t('template.newVariant')}
+      closeButtonProps={{ 'aria-label': t('form.close') }}
+    >
+      <form
+        className="column"
+        style={{ gap: 14 }}
+        onSubmit={(event) => {
+          event.preventDefault()
+          create.mutate(reach, { onSettled: onClose })
+        }}
+      >
+        <ReachFields
+          value={reach}
+          faultOf={(field) => faultAt(create.error, field)}
+          onChange={(change) => setReach({ ...reach, ...change })}
+        />
+        <div className="row" style={{ justifyContent: 'flex-end' }}>
+          <Button
+            type="submit"
+            loading={create.isPending}
+            disabled={!isForSome({ ...reach, language })}
+          >
+            {t('template.addVariant')}
+          </Button>
+        </div>
+      </form>
+    </Modal>
   )
 }
 
@@ -118,7 +178,7 @@ export function LanguageHint({ template, variants, canEdit }: Props) {
           size="xs"
           variant="default"
           loading={create.isPending}
-          onClick={() => create.mutate(missing.language!)}
+          onClick={() => create.mutate({ language: missing.language })}
         >
           {t('template.addLanguage', { language })}
         </Button>

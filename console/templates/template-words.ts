@@ -1,13 +1,59 @@
 import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from '../texts/translate.ts'
+import { setupQuery } from '../api/setup.ts'
 import { categoriesQuery, filesQuery } from '../api/templates.ts'
 import type { Words } from '../records/changes.ts'
 import type { Draft } from './draft.ts'
 import { languageName } from './languages.ts'
 
+/** What decides who gets a version of a mail. */
+type Reach = Pick<Draft, 'language' | 'reasonIdList' | 'level' | 'location'>
+
+/** Whether a version is only for some services, or for one location. */
+export const isForSome = (version: Reach) =>
+  version.reasonIdList.length > 0 || locationOf(version) !== null
+
+/** The location that a version is for; null: all of them. */
+export const locationOf = ({ level, location }: Pick<Draft, 'level' | 'location'>) =>
+  level === 'LOCATION' ? location : null
+
+/** Who gets a version of a mail, in words. Services and locations that are not active have numbers. */
+export function useReach() {
+  const { t } = useTranslation()
+  const { data: setup } = useQuery(setupQuery)
+  const services = ({ reasonIdList }: Pick<Draft, 'reasonIdList'>) =>
+    reasonIdList
+      .map((id) => setup?.services.find(({ reasonId }) => reasonId === id)?.name ?? `#${id}`)
+      .join(', ')
+  const location = (version: Pick<Draft, 'level' | 'location'>) => {
+    const id = locationOf(version)
+    if (id === null) return ''
+    return setup?.locations.find(({ locationId }) => String(locationId) === id)?.name ?? `#${id}`
+  }
+  return {
+    services,
+    location,
+    /** "German · Massage · Altstadt" */
+    label: (version: Reach) =>
+      [version.language && languageName(version.language), services(version), location(version)]
+        .filter(Boolean)
+        .join(' · ') || t('template.everyLanguage'),
+    /** "Only for Massage. Only at Altstadt." */
+    sentence: (version: Reach) =>
+      [
+        version.reasonIdList.length > 0 &&
+          t('template.onlyServices', { services: services(version) }),
+        locationOf(version) !== null && t('template.onlyLocation', { location: location(version) }),
+      ]
+        .filter(Boolean)
+        .join(' '),
+  }
+}
+
 /** How the page names the fields of a template and writes their values. */
 export function useTemplateWords(): Words<Draft> {
   const { t } = useTranslation()
+  const reach = useReach()
   const { data: categories = [] } = useQuery(categoriesQuery)
   const { data: files = [] } = useQuery(filesQuery)
   return {
@@ -16,6 +62,12 @@ export function useTemplateWords(): Words<Draft> {
       switch (field) {
         case 'language':
           return draft.language ? languageName(draft.language) : t('template.everyLanguage')
+        case 'reasonIdList':
+          return reach.services(draft) || t('template.everyService')
+        case 'level':
+          return t(draft.level === 'LOCATION' ? 'template.oneLocation' : 'template.everyLocation')
+        case 'location':
+          return reach.location(draft) || t('template.everyLocation')
         case 'emailCategoryId': {
           const id = draft.emailCategoryId
           return categories.find((category) => category.emailCategoryId === id)?.name ?? ''

@@ -7,13 +7,17 @@ import classes from './history.module.css'
 import { useTemplateWords } from './template-words.ts'
 import { diffWords, type DiffPart } from './word-diff.ts'
 
+/** `level` only says whether `location` counts. */
+export const changedFields = (from: Draft, to: Draft) =>
+  (Object.keys(changesOf(from, to)) as (keyof Draft)[]).filter((field) => field !== 'level')
+
 type Props = { from: Draft; to: Draft }
 
 /** What differs between two states of a mail, in the words that its readers see. */
 export function Differences({ from, to }: Props) {
   const { t } = useTranslation()
   const words = useTemplateWords()
-  const fields = Object.keys(changesOf(from, to)) as (keyof Draft)[]
+  const fields = changedFields(from, to)
   return (
     <dl className={classes.fields}>
       {fields.map((field) => {

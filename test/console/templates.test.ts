@@ -345,6 +345,64 @@ test('the history shows the changed words of a mail, and restores an earlier sta
   assert.deepEqual(complaints, [])
 })
 
+test('a version is for some services and one location, and the list says so', async (t) => {
+  if (skipInShortRun(t)) return
+  const { items } = await call('GET', '/calendar?limit=1&expand=names')
+  const { calendarId, reasonId, reasonName, locationId, locationName } = items[0]
+  const body = { templateName: 'What to bring', subject: 'S', emailBody: '<p>A towel</p>' }
+  const { emailTemplateId } = await call('POST', '/emailTemplate', body)
+  const { page, complaints } = await openAs(t, 'sofia', `/templates/${emailTemplateId}`)
+  await page.getByRole('button', { name: 'Variant' }).click()
+  await page.getByRole('menuitem', { name: 'For a service or location …' }).click()
+  const window = page.getByRole('dialog', { name: 'New version of this mail' })
+  const add = window.getByRole('button', { name: 'Add the version' })
+  assert.equal(await add.isDisabled(), true)
+  const choose = async (label: string, name: string) => {
+    const field = page.getByRole('combobox', { name: label })
+    await field.fill(name)
+    await page.getByRole('option', { name, exact: true }).waitFor()
+    await field.press('ArrowDown')
+    await field.press('Enter')
+  }
+  await choose('Services', reasonName)
+  await choose('Location', locationName)
+  await assertAccessible(page)
+  await keepPictures(page, 'template-version')
+  await add.click()
+  const label = `${reasonName} · ${locationName}`
+  await page
+    .getByRole('link', { name: `${label} draft` })
+    .and(page.locator('[aria-current=page]'))
+    .waitFor()
+  await page.getByText(`Only for ${reasonName}. Only at ${locationName}.`).waitFor()
+  const versionId = Number(page.url().split('/').at(-1))
+  const version = await readTemplate(versionId)
+  assert.deepEqual(
+    [version.reasonIdList, version.level, version.location, version.active],
+    [[reasonId], 'LOCATION', String(locationId), false],
+  )
+  await call('POST', '/emailTemplate', { emailTemplateId: versionId, active: true })
+  const sent = await call('POST', `/emailTemplate/${emailTemplateId}/preview`, {
+    objectType: 'CALENDAR',
+    objectId: calendarId,
+    version: 'sent',
+  })
+  assert.equal(sent.emailTemplateId, versionId)
+
+  await page.getByRole('button', { name: 'Details' }).click()
+  await page.getByRole('button', { name: 'Every location' }).click()
+  await page.keyboard.press('Escape')
+  await page.getByText('1 unsaved change').waitFor()
+  await saveAll(page)
+  const { level, location } = await readTemplate(versionId)
+  assert.deepEqual([level, location], [null, null])
+  await page.getByRole('link', { name: 'Templates' }).last().click()
+  await page.getByLabel('Find a template').fill('what to bring')
+  await page.getByRole('link', { name: 'Every language' }).waitFor()
+  await page.getByRole('link', { name: reasonName, exact: true }).waitFor()
+  assert.deepEqual(complaints, [])
+})
+
 test('users who may only read see the template and its mail', async (t) => {
   if (skipInShortRun(t)) return
   const { page } = await openAs(t, 'lea', '/templates/4')
