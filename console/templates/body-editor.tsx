@@ -7,6 +7,7 @@ import { useTranslation } from '../texts/translate.ts'
 import '@mantine/tiptap/styles.css'
 import { bodyExtensions } from './body-extensions.ts'
 import { fromEditorHtml, toEditorHtml } from './body-html.ts'
+import { ConditionControl } from './condition-control.tsx'
 import classes from './template.module.css'
 import { focusNow, type TokenOptions } from './token-node.ts'
 
@@ -68,6 +69,7 @@ export function BodyEditor({ html, tokens, onChange, onFocus, onReady }: Props) 
             >
               <IconPercentage size={16} stroke={1.7} aria-hidden />
             </RichTextEditor.Control>
+            <ConditionControl editor={editor} tokens={tokens} />
           </RichTextEditor.ControlsGroup>
         </RichTextEditor.Toolbar>
       )}

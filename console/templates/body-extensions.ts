@@ -2,6 +2,7 @@ import { Extension, Mark } from '@tiptap/core'
 import Image from '@tiptap/extension-image'
 import Link from '@tiptap/extension-link'
 import StarterKit from '@tiptap/starter-kit'
+import { Conditions } from './conditions.ts'
 import { TokenNode, type TokenOptions } from './token-node.ts'
 
 /** Attributes that the editor keeps as they are, because mails use them for their look. */
@@ -81,4 +82,5 @@ export const bodyExtensions = (tokens: TokenOptions) => [
   Span,
   KeptAttributes,
   TokenNode.configure(tokens),
+  Conditions,
 ]

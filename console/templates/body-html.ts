@@ -50,6 +50,9 @@ export const isSameHtml = (a: string, b: string) => comparable(a) === comparable
 const SAME_ELEMENT: Record<string, string> = { B: 'strong', I: 'em', STRIKE: 's', DEL: 's' }
 const AROUND_BLOCKS = /\s*(<\/?(?:p|h[1-6]|ul|ol|li|hr|br|blockquote)(?:\s[^>]*)?>)\s*/g
 
+/** The service removes a paragraph around a mark of a condition. */
+const LONE_CONDITION = /\s*<p>(%(?:IF:[A-Z0-9_]+|END:IF)%)<\/p>\s*/g
+
 function comparable(html: string) {
   const { body } = parse(html)
   const comments = document.createTreeWalker(body, NodeFilter.SHOW_COMMENT)
@@ -57,7 +60,10 @@ function comparable(html: string) {
   while (comments.nextNode()) found.push(comments.currentNode)
   for (const comment of found) comment.parentNode?.removeChild(comment)
   for (const element of body.querySelectorAll('*')) normalizeElement(element)
-  return body.innerHTML.replace(/[ \t\n\r\f]+/g, ' ').replace(AROUND_BLOCKS, '$1')
+  return body.innerHTML
+    .replace(/[ \t\n\r\f]+/g, ' ')
+    .replace(LONE_CONDITION, '$1')
+    .replace(AROUND_BLOCKS, '$1')
 }
 
 function normalizeElement(element: Element) {

@@ -2,6 +2,7 @@ import { Node } from '@tiptap/core'
 import { EditorContent, useEditor, type Editor } from '@tiptap/react'
 import StarterKit from '@tiptap/starter-kit'
 import { useId, useMemo } from 'react'
+import { Conditions } from './conditions.ts'
 import { splitPieces } from './pieces.ts'
 import classes from './template.module.css'
 import { TokenNode, type TokenOptions } from './token-node.ts'
@@ -53,7 +54,10 @@ export function LineField({
   onFocus,
 }: Props) {
   const faultId = useId()
-  const extensions = useMemo(() => [OneLine, PLAIN, TokenNode.configure(tokens)], [tokens])
+  const extensions = useMemo(
+    () => [OneLine, PLAIN, TokenNode.configure(tokens), Conditions],
+    [tokens],
+  )
   const editor = useEditor({
     extensions,
     content: lineContent(value ?? '', tokens),

@@ -1,6 +1,7 @@
 import { InputRule, Node, PasteRule, type Editor } from '@tiptap/core'
 import { PluginKey } from '@tiptap/pm/state'
 import Suggestion from '@tiptap/suggestion'
+import { t } from '../texts/translate.ts'
 import { lastPiece, piecesIn, type KnownNames } from './pieces.ts'
 import { closeMenu, moveInMenu, openMenu, type MenuToken } from './token-menu-state.ts'
 
@@ -38,8 +39,15 @@ export const TokenNode = Node.create<TokenOptions>({
     () =>
     ({ node }) => {
       const dom = document.createElement('span')
+      const piece = String(node.attrs.piece)
+      const condition = /^IF:(.*)/.exec(piece)
       dom.className = 'token'
-      dom.textContent = node.attrs.piece
+      dom.textContent = condition ? t('template.condition.if', { token: condition[1]! }) : piece
+      if (condition) dom.dataset.condition = 'if'
+      if (piece === 'END:IF') {
+        dom.dataset.condition = 'end'
+        dom.textContent = t('template.condition.end')
+      }
       return { dom }
     },
 

@@ -2514,6 +2514,14 @@ export const dePages: Translated<typeof enPages> = {
       linkSameTab: 'Öffnet im selben Tab',
       apply: 'Anwenden',
     },
+    condition: {
+      title: 'Bedingung',
+      token: 'Text nur zeigen, wenn dies einen Wert hat',
+      hint: 'Sie gilt für den gewählten Text, oder für den, den Sie als Nächstes tippen.',
+      remove: 'Bedingung entfernen',
+      if: 'nur bei {{token}}',
+      end: 'bis hier',
+    },
     notKept: {
       title: 'Bearbeiten Sie diese Vorlage als HTML.',
       hint: 'Sie hat Teile, die „Schreiben“ nicht behalten kann, etwa Tabellen. Sie würden entfernt.',

@@ -2422,6 +2422,14 @@ export const enPages = {
       linkSameTab: 'Opens in the same tab',
       apply: 'Apply',
     },
+    condition: {
+      title: 'Condition',
+      token: 'Show the text only if this has a value',
+      hint: 'It is for the selected text, or for what you type next.',
+      remove: 'Remove the condition',
+      if: 'only if {{token}}',
+      end: 'until here',
+    },
     notKept: {
       title: 'Edit this template as HTML.',
       hint: 'It has parts that Write cannot keep, such as tables. They would be removed.',

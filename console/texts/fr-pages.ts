@@ -2492,6 +2492,14 @@ export const frPages: Translated<typeof enPages> = {
       linkSameTab: 'S’ouvre dans le même onglet',
       apply: 'Appliquer',
     },
+    condition: {
+      title: 'Condition',
+      token: 'Afficher le texte seulement si ce champ a une valeur',
+      hint: 'Elle vaut pour le texte choisi, ou pour celui que vous tapez ensuite.',
+      remove: 'Retirer la condition',
+      if: 'seulement si {{token}}',
+      end: 'jusqu’ici',
+    },
     notKept: {
       title: 'Modifiez ce modèle en HTML.',
       hint: 'Il a des parties que « Écrire » ne peut pas garder, comme des tableaux. Elles seraient retirées.',

@@ -403,6 +403,74 @@ test('a version is for some services and one location, and the list says so', as
   assert.deepEqual(complaints, [])
 })
 
+const CONDITIONS = `<p>Hello%IF:CLIENT_FIRSTNAME% %CLIENT_FIRSTNAME%%END:IF%,</p>
+<p>%IF:LOCATION_PHONE%</p>
+<p>Call us:</p>
+<p>%LOCATION_PHONE%</p>
+<p>%END:IF%</p>
+<p>Goodbye</p>`
+
+test('a condition is a block in the text that is added, kept and removed with both of its marks', async (t) => {
+  const body = { templateName: 'Conditions', subject: 'S', emailBody: CONDITIONS }
+  const { emailTemplateId } = await call('POST', '/emailTemplate', body)
+  const storedBody = async () => (await readTemplate(emailTemplateId)).emailBody
+  const { page, complaints } = await openAs(t, 'sofia', `/templates/${emailTemplateId}`)
+  await textOf(page).getByText('only if LOCATION_PHONE').waitFor()
+  assert.doesNotMatch(await textOf(page).innerText(), /IF/)
+  assert.equal(await textOf(page).locator('.condition-block').count(), 4)
+  await textOf(page).locator('p .condition').first().waitFor()
+  await subjectOf(page).fill('Changed')
+  await saveAll(page)
+  assert.equal(await storedBody(), CONDITIONS, 'an untouched text is unchanged')
+
+  const toolbar = page.getByRole('button', { name: 'Condition', exact: true })
+  await goToEnd(page)
+  await page.keyboard.press('Shift+Home')
+  await toolbar.focus()
+  await page.keyboard.press('Enter')
+  const token = page.getByRole('combobox', { name: 'Show the text only if' })
+  await token.fill('BUSINESS_PHONE')
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await assertAccessible(page)
+  await keepPictures(page, 'template-condition')
+  await page.getByRole('button', { name: 'Apply' }).click()
+  await textOf(page).getByText('only if BUSINESS_PHONE').waitFor()
+  await saveAll(page)
+  const added = CONDITIONS.replace('Goodbye', '%IF:BUSINESS_PHONE%Goodbye%END:IF%')
+  assert.equal(await storedBody(), added)
+
+  // A new line splits it, because a condition ends in the element in which it begins.
+  await textOf(page).getByText('Goodbye').click()
+  await page.keyboard.press('Home')
+  for (let i = 0; i < 5; i += 1) await page.keyboard.press('ArrowRight')
+  await page.keyboard.press('Enter')
+  await saveAll(page)
+  const mark = '%IF:BUSINESS_PHONE%'
+  const lines = (await storedBody()).split('\n').slice(-2)
+  for (const line of lines) assert.match(line, /^<p>%IF:BUSINESS_PHONE%\w+%END:IF%<\/p>$/)
+  assert.equal(
+    lines
+      .join('')
+      .replaceAll(/<\/?p>|%END:IF%/g, '')
+      .replaceAll(mark, ''),
+    'Goodbye',
+  )
+
+  await textOf(page).getByText('Call us:').click()
+  await toolbar.click()
+  await page.getByRole('button', { name: 'Remove the condition' }).click()
+  await goToEnd(page)
+  // The end mark, and with it the start.
+  await page.keyboard.press('Backspace')
+  await saveAll(page)
+  const rest = await storedBody()
+  assert.doesNotMatch(rest, /LOCATION_PHONE%<\/p>\n<p>Call|%IF:LOCATION/)
+  assert.equal(rest.match(/%IF:/g).length, 2)
+  assert.equal(rest.match(/%END:IF%/g).length, 2)
+  assert.deepEqual(complaints, [])
+})
+
 test('users who may only read see the template and its mail', async (t) => {
   if (skipInShortRun(t)) return
   const { page } = await openAs(t, 'lea', '/templates/4')

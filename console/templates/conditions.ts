@@ -1,0 +1,153 @@
+import { Extension, type Editor } from '@tiptap/core'
+import type { Node as Document } from '@tiptap/pm/model'
+import { Plugin, PluginKey, type EditorState, type Transaction } from '@tiptap/pm/state'
+import { Decoration, DecorationSet } from '@tiptap/pm/view'
+import { focusNow } from './token-node.ts'
+
+/**
+ * Conditions in an editor. Their two marks stay tokens of the text, so that it is stored unchanged; what is
+ * between them is drawn as a block, and neither mark stays without the other.
+ */
+
+/** The token that must have a value, and the places of the two marks. */
+export type Condition = { token: string; start: number; end: number }
+
+const IF = /^IF:/
+const END = 'END:IF'
+
+function marksIn(doc: Document) {
+  const conditions: Condition[] = []
+  const orphans: number[] = []
+  let open: Condition | undefined
+  doc.descendants((node, place) => {
+    if (node.type.name !== 'token') return
+    const piece = String(node.attrs.piece)
+    if (IF.test(piece)) {
+      if (open) orphans.push(open.start)
+      open = { token: piece.replace(IF, ''), start: place, end: place }
+    } else if (piece === END && open) {
+      conditions.push({ ...open, end: place })
+      open = undefined
+    } else if (piece === END) orphans.push(place)
+  })
+  if (open) orphans.push(open.start)
+  return { conditions, orphans }
+}
+
+/** The condition that the selection touches. */
+export function chosenCondition({ doc, selection }: EditorState): Condition | undefined {
+  const { from, to } = selection
+  return marksIn(doc).conditions.find(({ start, end }) =>
+    from === to ? start < from && from <= end : start < to && from <= end,
+  )
+}
+
+/** Shows the selection only if the token has a value; without a selection, what is typed next. */
+export function addCondition(editor: Editor, token: string) {
+  const { state } = editor
+  const { from, to, $from, $to } = state.selection
+  const { paragraph } = state.schema.nodes
+  const mark = (piece: string) => state.schema.nodes.token!.create({ piece })
+  const { tr } = state
+  const blocks = $from.sameParent($to)
+    ? null
+    : $from.blockRange($to, (node) => node.type.contentMatch.matchType(paragraph!) !== null)
+  if (blocks) {
+    tr.insert(blocks.end, paragraph!.create(null, mark(END)))
+    tr.insert(blocks.start, paragraph!.create(null, mark(`IF:${token}`)))
+  } else {
+    tr.insert(to, mark(END)).insert(from, mark(`IF:${token}`))
+  }
+  editor.view.dispatch(tr)
+  const next = focusNow(editor)
+  if (from === to) next.setTextSelection(from + 1)
+  next.run()
+}
+
+export function changeCondition(editor: Editor, { start }: Condition, token: string) {
+  editor.view.dispatch(editor.state.tr.setNodeAttribute(start, 'piece', `IF:${token}`))
+  focusNow(editor).run()
+}
+
+/** Its content stays and is always shown. */
+export function removeCondition(editor: Editor, { start, end }: Condition) {
+  const { tr } = editor.state
+  removeMarks(tr, [start, end])
+  editor.view.dispatch(tr)
+  focusNow(editor).run()
+}
+
+/** Removes marks, and paragraphs that hold nothing else. */
+function removeMarks(tr: Transaction, places: number[]) {
+  for (const place of places.toSorted((a, b) => b - a)) {
+    const around = tr.doc.resolve(place)
+    const isAlone = around.parent.childCount === 1 && around.node(-1).childCount > 1
+    if (isAlone) tr.delete(around.before(), around.after())
+    else tr.delete(place, place + 1)
+  }
+}
+
+export const Conditions = Extension.create({
+  name: 'conditions',
+  addProseMirrorPlugins: () => [
+    new Plugin({
+      key: new PluginKey('conditions'),
+      props: { decorations: ({ doc }) => DecorationSet.create(doc, decorationsOf(doc)) },
+      appendTransaction: (transactions, before, after) =>
+        transactions.some(({ docChanged }) => docChanged) ? completed(before, after) : null,
+    }),
+  ],
+})
+
+function decorationsOf(doc: Document) {
+  return marksIn(doc).conditions.flatMap(({ start, end }) => {
+    const from = doc.resolve(start)
+    const to = doc.resolve(end)
+    if (from.sameParent(to)) return Decoration.inline(start, end + 1, { class: 'condition' })
+    const range = from.blockRange(to)
+    if (!range) return []
+    const blocks: Decoration[] = []
+    let place = range.start
+    for (let i = range.startIndex; i < range.endIndex; i += 1) {
+      const { nodeSize } = range.parent.child(i)
+      blocks.push(Decoration.node(place, place + nodeSize, { class: 'condition-block' }))
+      place += nodeSize
+    }
+    return blocks
+  })
+}
+
+/** After an edit: a mark whose other one was deleted goes too, and a condition that was split becomes several. */
+function completed({ doc: before }: EditorState, { doc, tr, schema }: EditorState) {
+  const { conditions, orphans } = marksIn(doc)
+  const mark = (piece: string) => schema.nodes.token!.create({ piece })
+  // A text that was stored with faults is left to its author.
+  if (orphans.length > 0 && marksIn(before).orphans.length === 0) {
+    const [place] = orphans
+    const piece = String(doc.nodeAt(place!)?.attrs.piece)
+    const isTyped = marksIn(before).conditions.length === conditions.length && IF.test(piece)
+    if (orphans.length === 1 && isTyped) return tr.insert(place! + 1, mark(END))
+    removeMarks(tr, orphans)
+    return tr
+  }
+  const split = conditions.filter(({ start, end }) => isSplit(doc, start, end))
+  for (const { token, start, end } of split.toReversed()) {
+    const inner: { from: number; to: number }[] = []
+    doc.nodesBetween(start, end, (node, place) => {
+      if (node.isTextblock) inner.push({ from: place + 1, to: place + node.nodeSize - 1 })
+    })
+    for (const [i, { from, to }] of [...inner.entries()].toReversed()) {
+      if (i < inner.length - 1) tr.insert(to, mark(END))
+      if (i > 0) tr.insert(from, mark(`IF:${token}`))
+    }
+  }
+  return split.length > 0 ? tr : null
+}
+
+/** Whether the marks are in two blocks with other text: the service takes only those that are alone. */
+function isSplit(doc: Document, start: number, end: number) {
+  const from = doc.resolve(start)
+  const to = doc.resolve(end)
+  const areAlone = from.parent.childCount === 1 && to.parent.childCount === 1
+  return !from.sameParent(to) && !areAlone
+}
