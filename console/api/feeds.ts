@@ -88,6 +88,9 @@ const deleteNow = async (feedId: number, appointments: 'keep' | 'remove') => {
   await client.deleteFeed({ feedId, appointments })
 }
 
+/** The address and the secret for the webhooks of a source, shown once. */
+export const createHook = (feedId: number) => client.createFeedHook({ feedId })
+
 export type RunAction = 'dryRun' | 'pull' | 'reconcile'
 
 export async function startRun(feedId: number, action: RunAction, rules?: Feed['rules']) {

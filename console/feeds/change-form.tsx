@@ -6,7 +6,7 @@ import { SubmitRow } from '../components/windows.tsx'
 import settings from '../setup/settings.module.css'
 import { useTranslation } from '../texts/translate.ts'
 import { DefaultFields, type Defaults } from './default-fields.tsx'
-import { isRead } from './words.ts'
+import { isRead, secretLabel } from './words.ts'
 
 /** Changes the name, the credential and the defaults. */
 export function ChangeForm({ feed, onDone }: { feed: Feed; onDone: () => void }) {
@@ -31,7 +31,7 @@ export function ChangeForm({ feed, onDone }: { feed: Feed; onDone: () => void })
       />
       {isRead(feed) && (
         <PasswordInput
-          label={t(source === 'ICS' ? 'settings.feeds.address' : 'settings.feeds.password')}
+          label={t(secretLabel(source))}
           description={t('settings.feeds.secretStays')}
           autoComplete="new-password"
           value={secret}

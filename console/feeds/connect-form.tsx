@@ -10,8 +10,9 @@ import settings from '../setup/settings.module.css'
 import { useTranslation } from '../texts/translate.ts'
 import { DefaultFields, type Defaults } from './default-fields.tsx'
 import classes from './feeds.module.css'
+import { secretLabel } from './words.ts'
 
-const SOURCES = ['CALDAV', 'ICS', 'INLET'] as const
+const SOURCES = ['CALDAV', 'ICS', 'CALCOM', 'EASYAPPOINTMENTS', 'INLET'] as const
 type Source = (typeof SOURCES)[number]
 
 /** Connects a source as a draft: its account with a test, its calendars, and the defaults. */
@@ -60,6 +61,8 @@ export function ConnectForm({ onDone }: { onDone: (feed: Feed) => void }) {
           error={faultOf('source')}
           onChange={(value) => {
             setSource(value as Source)
+            // Most accounts of Cal.com are there.
+            setAccount({ ...NO_ACCOUNT, url: value === 'CALCOM' ? CALCOM_API : '' })
             forget()
           }}
         />
@@ -121,6 +124,7 @@ export function ConnectForm({ onDone }: { onDone: (feed: Feed) => void }) {
 const hasChoice = ({ calendars, otherHosts }: FeedTest) =>
   calendars.length > 0 || otherHosts.length > 0
 
+const CALCOM_API = 'https://api.cal.com'
 const NO_ACCOUNT = { url: '', username: '', secret: '' }
 type Account = typeof NO_ACCOUNT
 
@@ -136,7 +140,7 @@ function bodyOf({ name, source, account, chosen, defaults }: Draft): FeedBody {
   const { url, username, secret } = account
   const connection = {
     url: url.trim(),
-    ...(username.trim() && { username: username.trim() }),
+    ...(source === 'CALDAV' && username.trim() && { username: username.trim() }),
     ...(chosen && chosen.calendars.length > 0 && { calendars: chosen.calendars }),
     ...(chosen && chosen.hosts.length > 0 && { hosts: chosen.hosts }),
   }
@@ -145,7 +149,7 @@ function bodyOf({ name, source, account, chosen, defaults }: Draft): FeedBody {
     source,
     mode: 'DRAFT',
     defaults,
-    ...(source === 'CALDAV' && { connection }),
+    ...(source !== 'ICS' && source !== 'INLET' && { connection }),
     ...(source !== 'INLET' && secret !== '' && { secret: secret.trim() }),
   }
 }
@@ -177,10 +181,12 @@ function AccountFields({ source, account, faultOf, urlFault, onChange }: Account
       />
     )
   }
+  const isBooking = source === 'CALCOM' || source === 'EASYAPPOINTMENTS'
   return (
     <>
       <TextInput
         label={t('settings.feeds.url')}
+        description={isBooking && t(`settings.feeds.urlHints.${source}`)}
         placeholder="https://"
         type="url"
         autoComplete="off"
@@ -188,15 +194,19 @@ function AccountFields({ source, account, faultOf, urlFault, onChange }: Account
         error={urlFault}
         onChange={(event) => onChange({ url: event.currentTarget.value })}
       />
-      <TextInput
-        label={t('settings.feeds.username')}
-        autoComplete="off"
-        value={account.username}
-        onChange={(event) => onChange({ username: event.currentTarget.value })}
-      />
+      {!isBooking && (
+        <TextInput
+          label={t('settings.feeds.username')}
+          autoComplete="off"
+          value={account.username}
+          onChange={(event) => onChange({ username: event.currentTarget.value })}
+        />
+      )}
       <PasswordInput
-        label={t('settings.feeds.password')}
-        description={t('settings.feeds.passwordHint')}
+        label={t(secretLabel(source))}
+        description={t(
+          isBooking ? `settings.feeds.secretHints.${source}` : 'settings.feeds.passwordHint',
+        )}
         autoComplete="new-password"
         value={account.secret}
         error={faultOf('secret')}

@@ -1,7 +1,14 @@
 import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { refreshFeeds, runQuery, startRun, type Feed, type RunAction } from '../api/feeds.ts'
+import {
+  refreshFeeds,
+  runQuery,
+  startRun,
+  type Feed,
+  type FeedRun,
+  type RunAction,
+} from '../api/feeds.ts'
 import { ErrorMessage } from '../components/error-message.tsx'
 import { useTranslation } from '../texts/translate.ts'
 import { RunResult } from './run-result.tsx'
@@ -11,17 +18,20 @@ type Props = {
   action: RunAction
   /** For a dry run with rules that are not saved. */
   rules?: Feed['rules']
+  onEnded?: (run: FeedRun) => void
 }
 
 /** Starts a run, waits for its end, and shows what it found. */
-export function RunButton({ feed, action, rules }: Props) {
+export function RunButton({ feed, action, rules, onEnded }: Props) {
   const { t } = useTranslation()
   const { feedId } = feed
   const start = useMutation({ mutationFn: () => startRun(feedId, action, rules) })
   const { data: run } = useQuery(runQuery(feedId, start.data))
   const hasEnded = run !== undefined && run.status !== 'RUNNING'
   useEffect(() => {
-    if (hasEnded) void refreshFeeds()
+    if (!hasEnded) return
+    onEnded?.(run)
+    void refreshFeeds()
   }, [hasEnded])
   return (
     <>

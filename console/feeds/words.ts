@@ -18,5 +18,15 @@ export function useReasonWords() {
   }
 }
 
+/** How a source calls what a feed signs in with. */
+export const secretLabel = (source: Feed['source']) =>
+  source === 'ICS'
+    ? 'settings.feeds.address'
+    : source === 'CALCOM'
+      ? 'settings.feeds.apiKey'
+      : source === 'EASYAPPOINTMENTS'
+        ? 'settings.feeds.apiToken'
+        : 'settings.feeds.password'
+
 /** Sources that Bellwether reads; the others send. */
 export const isRead = ({ source }: Pick<Feed, 'source'>) => source !== 'INLET'

@@ -11,7 +11,9 @@ import { DifferencesTab } from '../feeds/differences-tab.tsx'
 import { EntriesTab } from '../feeds/entries-tab.tsx'
 import { HealthPanel } from '../feeds/health-panel.tsx'
 import { MatchesTab } from '../feeds/matches-tab.tsx'
+import { HookPanel } from '../feeds/hook-panel.tsx'
 import { ModePanel } from '../feeds/mode-panel.tsx'
+import { RulesTab } from '../feeds/rules-tab.tsx'
 import { RunsTab } from '../feeds/runs-tab.tsx'
 import { SettingsColumns } from '../setup/settings-frame.tsx'
 import settings from '../setup/settings.module.css'
@@ -81,14 +83,17 @@ export function SettingsFeedPage() {
   )
 }
 
-const TABS = ['entries', 'matches', 'differences', 'runs'] as const
+const TABS = ['entries', 'rules', 'matches', 'differences', 'runs'] as const
 
 function Panels({ feed }: { feed: Feed }) {
   const { t } = useTranslation()
+  // Another tab must not lose them.
+  const [rules, setRules] = useState<Feed['rules']>()
   return (
     <>
       <HealthPanel feed={feed} />
       <ModePanel feed={feed} />
+      <HookPanel feed={feed} />
       <section className="card panel">
         <Tabs defaultValue="entries" keepMounted={false}>
           <Tabs.List>
@@ -100,6 +105,9 @@ function Panels({ feed }: { feed: Feed }) {
           </Tabs.List>
           <Tabs.Panel value="entries" pt="md">
             <EntriesTab feed={feed} />
+          </Tabs.Panel>
+          <Tabs.Panel value="rules" pt="md">
+            <RulesTab feed={feed} edited={rules} onChange={setRules} />
           </Tabs.Panel>
           <Tabs.Panel value="matches" pt="md">
             <MatchesTab feed={feed} />

@@ -2125,6 +2125,9 @@ export const dePages: Translated<typeof enPages> = {
       sourceHints: {
         CALDAV: 'Nextcloud, iCloud, Fastmail und andere: wird alle 5 Minuten gelesen.',
         ICS: 'Eine geheime Adresse, die auf .ics endet: wird alle 15 Minuten gelesen.',
+        CALCOM:
+          'Die Buchungen einer Person bei Cal.com oder auf Ihrem Server: alle 5 Minuten gelesen.',
+        EASYAPPOINTMENTS: 'Die Termine Ihres Easy!Appointments: alle 5 Minuten gelesen.',
         INLET: 'n8n, Zapier, Make oder Ihr eigenes Programm sendet seine Termine.',
       },
       modes: { DRAFT: 'Entwurf', SHADOW: 'Probe', LIVE: 'Aktiv', PAUSED: 'Angehalten' },
@@ -2189,6 +2192,74 @@ export const dePages: Translated<typeof enPages> = {
       passwordHint: 'Wird verschlüsselt gespeichert und nie wieder angezeigt.',
       address: 'Geheime Adresse des Kalenders',
       addressHint: 'Wer sie kennt, kann den Kalender lesen: Sie wird verschlüsselt gespeichert.',
+      apiKey: 'API-Schlüssel',
+      apiToken: 'API-Token',
+      urlHints: {
+        CALCOM: 'Eine andere nur, wenn Sie Cal.com selbst betreiben.',
+        EASYAPPOINTMENTS: 'Die Adresse der Installation, etwa https://book.example.',
+      },
+      secretHints: {
+        CALCOM:
+          'Aus „Settings“, „Developer“, „API keys“ in Cal.com. Wird verschlüsselt gespeichert und nie mehr gezeigt.',
+        EASYAPPOINTMENTS:
+          'Aus „Settings“, „Integrations“, „API“. Wird verschlüsselt gespeichert und nie mehr gezeigt.',
+      },
+      hook: {
+        title: 'Sofort benachrichtigt',
+        hints: {
+          CALCOM:
+            'Cal.com kann Bellwether aufrufen, wenn sich eine Buchung ändert. Erzeugen Sie eine Adresse und tragen Sie sie mit ihrem Geheimnis in Cal.com ein: „Settings“, „Developer“, „Webhooks“, mit den Auslösern für angelegte, verschobene, abgesagte und abgelehnte Buchungen und für Nichterscheinen.',
+          EASYAPPOINTMENTS:
+            'Easy!Appointments kann Bellwether aufrufen, wenn sich ein Termin ändert. Erzeugen Sie eine Adresse und tragen Sie sie mit ihrem geheimen Token in Easy!Appointments ein: „Settings“, „Integrations“, „Webhooks“, mit den Aktionen der Termine.',
+        },
+        make: 'Adresse erzeugen',
+        again: 'Eine andere erzeugen',
+        once: 'Beides wird nur jetzt gezeigt. Kopieren Sie es, bevor Sie die Seite verlassen.',
+        copySecret: 'Geheimnis kopieren',
+        former: 'Die frühere Adresse und ihr Geheimnis gelten bis {{time}}.',
+      },
+      rules: {
+        one: 'Regel',
+        hint: 'Für jeden Wert entscheidet die erste Regel, die zutrifft und ihn nennt: nach Berichtigungen, vor gleichen Namen und den Vorgaben.',
+        none: 'Noch keine Regel.',
+        add: 'Regel hinzufügen',
+        use: 'Diese Regel verwenden',
+        unsaved: 'Diese Regeln sind nicht gespeichert. Ein Probelauf zeigt, was sie ändern.',
+        save_zero: 'Speichern: kein Eintrag ändert sich',
+        save_one: 'Speichern: {{count}} Eintrag ändert sich',
+        save_other: 'Speichern: {{count, number}} Einträge ändern sich',
+        discard: 'Änderungen verwerfen',
+        up: 'Früher: {{name}}',
+        down: 'Später: {{name}}',
+        editOf: 'Regel ändern: {{name}}',
+        removeOf: 'Regel entfernen: {{name}}',
+        whenHint:
+          'Groß- und Kleinschreibung sind gleich, und * ist beliebiger Text. Alles, was Sie ausfüllen, muss zutreffen.',
+        titleHint: 'Teile können benannt werden: „{client} – {service}“.',
+        when: {
+          title: 'Titel',
+          calendar: 'Kalender',
+          attendee: 'Adresse oder Name eines Teilnehmers',
+          organizer: 'Adresse oder Name des Organisators',
+          location: 'Ort in der Quelle',
+          category: 'Kategorie',
+          busy: 'Gezeigt als',
+        },
+        is: {
+          title: 'Titel „{{text}}“',
+          calendar: 'Kalender „{{text}}“',
+          attendee: 'Teilnehmer „{{text}}“',
+          organizer: 'Organisator „{{text}}“',
+          location: 'Ort „{{text}}“',
+          category: 'Kategorie „{{text}}“',
+        },
+        busy: 'belegt',
+        free: 'frei',
+        always: 'immer',
+        then: 'Was sie entscheidet',
+        skips: 'kein Termin',
+        kinds: { APPOINTMENT: 'Termin', CLASS: 'Kurs' },
+      },
       secretStays: 'Leer lassen, um den gespeicherten Wert zu behalten.',
       showSecret: 'Eingabe anzeigen',
       test: 'Verbindung prüfen',
@@ -2231,6 +2302,7 @@ export const dePages: Translated<typeof enPages> = {
         '{{triggers, number}} Nachrichten würden geplant, {{mails, number}} Mails sofort gesendet.',
       tabs: {
         entries: 'Einträge',
+        rules: 'Regeln',
         matches: 'Namen',
         differences: 'Unterschiede',
         runs: 'Läufe',

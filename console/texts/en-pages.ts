@@ -2044,6 +2044,9 @@ export const enPages = {
       sourceHints: {
         CALDAV: 'Nextcloud, iCloud, Fastmail and others: read every 5 minutes.',
         ICS: 'A secret address that ends in .ics: read every 15 minutes.',
+        CALCOM:
+          'The bookings of one person at Cal.com or at your own server: read every 5 minutes.',
+        EASYAPPOINTMENTS: 'The appointments of your Easy!Appointments: read every 5 minutes.',
         INLET: 'n8n, Zapier, Make or your own program sends its appointments.',
       },
       modes: { DRAFT: 'Draft', SHADOW: 'Shadow', LIVE: 'Live', PAUSED: 'Paused' },
@@ -2106,6 +2109,74 @@ export const enPages = {
       passwordHint: 'Stored encrypted, and never shown again.',
       address: 'Secret address of the calendar',
       addressHint: 'Anyone with this address can read the calendar. It is stored encrypted.',
+      apiKey: 'API key',
+      apiToken: 'API token',
+      urlHints: {
+        CALCOM: 'Another one only if you run Cal.com yourself.',
+        EASYAPPOINTMENTS: 'The address of the installation, such as https://book.example.',
+      },
+      secretHints: {
+        CALCOM:
+          'From Settings, Developer, API keys in Cal.com. Stored encrypted, and never shown again.',
+        EASYAPPOINTMENTS:
+          'From Settings, Integrations, API. Stored encrypted, and never shown again.',
+      },
+      hook: {
+        title: 'Told at once',
+        hints: {
+          CALCOM:
+            'Cal.com can call Bellwether when a booking changes. Make an address, and enter it with its secret in Cal.com: Settings, Developer, Webhooks, with the triggers for bookings that are created, rescheduled, cancelled, rejected, and for no-shows.',
+          EASYAPPOINTMENTS:
+            'Easy!Appointments can call Bellwether when an appointment changes. Make an address, and enter it with its secret token in Easy!Appointments: Settings, Integrations, Webhooks, with the actions of appointments.',
+        },
+        make: 'Make the address',
+        again: 'Make another one',
+        once: 'Both are shown only now. Copy them before you leave this page.',
+        copySecret: 'Copy the secret',
+        former: 'The former address and secret count until {{time}}.',
+      },
+      rules: {
+        one: 'Rule',
+        hint: 'For each value, the first rule that holds and names it decides, after corrections and before equal names and the defaults.',
+        none: 'No rule yet.',
+        add: 'Add a rule',
+        use: 'Use this rule',
+        unsaved: 'These rules are not saved. A dry run shows what they change.',
+        save_zero: 'Save: no entry changes',
+        save_one: 'Save: {{count}} entry changes',
+        save_other: 'Save: {{count, number}} entries change',
+        discard: 'Discard the changes',
+        up: 'Earlier: {{name}}',
+        down: 'Later: {{name}}',
+        editOf: 'Change the rule: {{name}}',
+        removeOf: 'Remove the rule: {{name}}',
+        whenHint:
+          'Upper and lower case are the same, and * is any text. All that you fill in must hold.',
+        titleHint: 'Parts can be named: “{client} – {service}”.',
+        when: {
+          title: 'Title',
+          calendar: 'Calendar',
+          attendee: 'Address or name of an attendee',
+          organizer: 'Address or name of the organizer',
+          location: 'Location in the source',
+          category: 'Category',
+          busy: 'Shown as',
+        },
+        is: {
+          title: 'title “{{text}}”',
+          calendar: 'calendar “{{text}}”',
+          attendee: 'attendee “{{text}}”',
+          organizer: 'organizer “{{text}}”',
+          location: 'location “{{text}}”',
+          category: 'category “{{text}}”',
+        },
+        busy: 'busy',
+        free: 'free',
+        always: 'always',
+        then: 'What it decides',
+        skips: 'not an appointment',
+        kinds: { APPOINTMENT: 'appointment', CLASS: 'class' },
+      },
       secretStays: 'Leave it empty to keep the stored one.',
       showSecret: 'Show what is typed',
       test: 'Test the connection',
@@ -2147,6 +2218,7 @@ export const enPages = {
         '{{triggers, number}} messages would be scheduled, {{mails, number}} mails sent at once.',
       tabs: {
         entries: 'Entries',
+        rules: 'Rules',
         matches: 'Names',
         differences: 'Differences',
         runs: 'Runs',

@@ -2109,6 +2109,9 @@ export const frPages: Translated<typeof enPages> = {
       sourceHints: {
         CALDAV: 'Nextcloud, iCloud, Fastmail et d’autres : lu toutes les 5 minutes.',
         ICS: 'Une adresse secrète qui finit par .ics : lue toutes les 15 minutes.',
+        CALCOM:
+          'Les réservations d’une personne chez Cal.com ou sur votre serveur : lues toutes les 5 minutes.',
+        EASYAPPOINTMENTS: 'Les rendez-vous de votre Easy!Appointments : lus toutes les 5 minutes.',
         INLET: 'n8n, Zapier, Make ou votre propre programme envoie ses rendez-vous.',
       },
       modes: { DRAFT: 'Brouillon', SHADOW: 'Essai', LIVE: 'Actif', PAUSED: 'En pause' },
@@ -2172,6 +2175,74 @@ export const frPages: Translated<typeof enPages> = {
       passwordHint: 'Enregistré chiffré, et plus jamais affiché.',
       address: 'Adresse secrète de l’agenda',
       addressHint: 'Qui la connaît peut lire l’agenda : elle est enregistrée chiffrée.',
+      apiKey: 'Clé d’API',
+      apiToken: 'Jeton d’API',
+      urlHints: {
+        CALCOM: 'Une autre seulement si vous exploitez Cal.com vous-même.',
+        EASYAPPOINTMENTS: 'L’adresse de l’installation, comme https://book.example.',
+      },
+      secretHints: {
+        CALCOM:
+          'De « Settings », « Developer », « API keys » dans Cal.com. Enregistrée chiffrée, et plus jamais affichée.',
+        EASYAPPOINTMENTS:
+          'De « Settings », « Integrations », « API ». Enregistré chiffré, et plus jamais affiché.',
+      },
+      hook: {
+        title: 'Averti aussitôt',
+        hints: {
+          CALCOM:
+            'Cal.com peut appeler Bellwether quand une réservation change. Créez une adresse et saisissez-la avec son secret dans Cal.com : « Settings », « Developer », « Webhooks », avec les déclencheurs des réservations créées, déplacées, annulées, refusées, et des absences.',
+          EASYAPPOINTMENTS:
+            'Easy!Appointments peut appeler Bellwether quand un rendez-vous change. Créez une adresse et saisissez-la avec son jeton secret dans Easy!Appointments : « Settings », « Integrations », « Webhooks », avec les actions des rendez-vous.',
+        },
+        make: 'Créer l’adresse',
+        again: 'En créer une autre',
+        once: 'Les deux ne sont affichés que maintenant. Copiez-les avant de quitter la page.',
+        copySecret: 'Copier le secret',
+        former: 'L’adresse et le secret précédents valent jusqu’à {{time}}.',
+      },
+      rules: {
+        one: 'Règle',
+        hint: 'Pour chaque valeur, la première règle qui convient et la nomme décide : après les corrections, avant les noms égaux et les valeurs par défaut.',
+        none: 'Pas encore de règle.',
+        add: 'Ajouter une règle',
+        use: 'Utiliser cette règle',
+        unsaved: 'Ces règles ne sont pas enregistrées. Un essai montre ce qu’elles changent.',
+        save_zero: 'Enregistrer : aucune entrée ne change',
+        save_one: 'Enregistrer : {{count}} entrée change',
+        save_other: 'Enregistrer : {{count, number}} entrées changent',
+        discard: 'Abandonner les modifications',
+        up: 'Plus tôt : {{name}}',
+        down: 'Plus tard : {{name}}',
+        editOf: 'Modifier la règle : {{name}}',
+        removeOf: 'Retirer la règle : {{name}}',
+        whenHint:
+          'Majuscules et minuscules sont égales, et * est un texte quelconque. Tout ce que vous remplissez doit convenir.',
+        titleHint: 'Des parties peuvent être nommées : « {client} – {service} ».',
+        when: {
+          title: 'Titre',
+          calendar: 'Calendrier',
+          attendee: 'Adresse ou nom d’un participant',
+          organizer: 'Adresse ou nom de l’organisateur',
+          location: 'Lieu dans la source',
+          category: 'Catégorie',
+          busy: 'Affiché comme',
+        },
+        is: {
+          title: 'titre « {{text}} »',
+          calendar: 'calendrier « {{text}} »',
+          attendee: 'participant « {{text}} »',
+          organizer: 'organisateur « {{text}} »',
+          location: 'lieu « {{text}} »',
+          category: 'catégorie « {{text}} »',
+        },
+        busy: 'occupé',
+        free: 'libre',
+        always: 'toujours',
+        then: 'Ce qu’elle décide',
+        skips: 'pas un rendez-vous',
+        kinds: { APPOINTMENT: 'rendez-vous', CLASS: 'cours' },
+      },
       secretStays: 'Laissez vide pour garder celui qui est enregistré.',
       showSecret: 'Afficher la saisie',
       test: 'Tester la connexion',
@@ -2214,6 +2285,7 @@ export const frPages: Translated<typeof enPages> = {
         '{{triggers, number}} messages seraient prévus, {{mails, number}} mails envoyés aussitôt.',
       tabs: {
         entries: 'Entrées',
+        rules: 'Règles',
         matches: 'Noms',
         differences: 'Différences',
         runs: 'Lectures',

@@ -1,9 +1,18 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
-import { assertAccessible, keepPictures, startConsole } from '../support/console.ts'
+import { assertAccessible, keepPictures, skipInShortRun, startConsole } from '../support/console.ts'
+import {
+  appointmentOf,
+  bookingOf,
+  startCalcom,
+  startEasyAppointments,
+} from '../support/feed-sources.ts'
 
-const { call, openAs } = await startConsole([{ username: 'sofia', role: 'OWNER' }])
+const { call, openAs } = await startConsole([{ username: 'sofia', role: 'OWNER' }], {
+  FEED_PRIVATE_HOSTS: '127.0.0.1',
+  SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
+})
 
 const HOUR_MS = 3_600_000
 const start = Math.ceil(Date.now() / HOUR_MS) * HOUR_MS + 48 * HOUR_MS
@@ -87,6 +96,126 @@ test('a source is connected, checked in shadow mode, corrected, and goes live', 
   await page.getByRole('dialog').getByRole('button', { name: 'Go live' }).click()
   await page.getByRole('heading', { level: 2, name: 'Live' }).waitFor()
   assert.equal((await call('GET', `/feed/${feedId}`)).mode, 'LIVE')
+  assert.deepEqual(complaints, [])
+})
+
+const bookingTools = [
+  {
+    source: 'Cal.com',
+    field: 'API key',
+    secret: 'cal_key',
+    found: 'bea@salon.test',
+    start: (t: TestContext) => startCalcom(t, [bookingOf('b1')]),
+  },
+  {
+    source: 'Easy!Appointments',
+    field: 'API token',
+    secret: 'token',
+    found: '127.0.0.1',
+    start: (t: TestContext) => startEasyAppointments(t, [appointmentOf(1)]),
+  },
+]
+
+for (const { source, field, secret, found, start } of bookingTools) {
+  test(`${source} is connected with its key, and told where to send changes`, async (t) => {
+    if (skipInShortRun(t)) return
+    const { url } = await start(t)
+    const { page, complaints } = await openAs(t, 'sofia', '/settings/feeds')
+    await page.getByRole('button', { name: 'Connect a source' }).click()
+    const window = page.getByRole('dialog', { name: 'Connect a source' })
+    await window.getByRole('textbox', { name: 'Name', exact: true }).fill(`Bea at ${source}`)
+    await window.getByRole('combobox', { name: 'Source' }).click()
+    await page.getByRole('option', { name: source, exact: true }).click()
+    const address = window.getByLabel('Address of the server')
+    assert.equal(
+      await address.inputValue(),
+      source === 'Cal.com' ? 'https://api.cal.com' : '',
+      'the usual address is filled in',
+    )
+    assert.equal(await window.getByLabel('Username').count(), 0)
+    await address.fill(url)
+    await window.getByLabel(field).fill('wrong')
+    const tryIt = window.getByRole('button', { name: 'Test the connection' })
+    await tryIt.click()
+    await window.getByText('It does not work yet.').waitFor()
+    await window.getByLabel(field).fill(secret)
+    await tryIt.click()
+    await window.getByText('It works.').waitFor()
+    await window.getByText(found).first().waitFor()
+    await assertAccessible(page)
+    await keepPictures(page, `feed-connect-${field.replace(' ', '-')}`)
+    await window.getByRole('button', { name: 'Connect', exact: true }).click()
+
+    await page.getByRole('heading', { level: 1, name: `Bea at ${source}` }).waitFor()
+    const feedId = Number(page.url().split('/').at(-1))
+    const stored = await call('GET', `/feed/${feedId}`)
+    assert.deepEqual([stored.connection, stored.hasSecret], [{ url }, true])
+    await page.getByRole('button', { name: 'Make the address' }).click()
+    await page.getByText('Both are shown only now.').waitFor()
+    const shown = async (name: string) => page.getByTestId(name).innerText()
+    const hook = new URL(await shown('hook-address'))
+    assert.match(hook.pathname, /^\/feed\/hook\/.{20}/)
+    assert.ok((await shown('hook-secret')).length >= 20)
+    await assertAccessible(page)
+    assert.deepEqual(complaints, [])
+  })
+}
+
+test('rules are saved after a dry run has shown how many entries they change', async (t) => {
+  const { name: service } = (await call('GET', '/reason?limit=1')).items[0]
+  const { professionalId } = (await call('GET', '/professional?limit=1')).items[0]
+  const { locationId } = (await call('GET', '/location?limit=1')).items[0]
+  const { feedId } = await call('POST', '/feed', {
+    name: 'Ruled',
+    source: 'INLET',
+    mode: 'SHADOW',
+    defaults: { professionalId, locationId },
+  })
+  const titled = (key: string, title: string, hours: number) =>
+    entry(key, {
+      title,
+      service: { name: service },
+      startTime: start + hours * HOUR_MS,
+      endTime: start + (hours + 1) * HOUR_MS,
+    })
+  await send(feedId, [titled('r1', 'Lunch with Ada', 20), titled('r2', 'Knee', 22)])
+  const { page, complaints } = await openAs(t, 'sofia', `/settings/feeds/${feedId}`)
+  await chosenTab(page, 'Rules')
+  await page.getByText('No rule yet.').waitFor()
+  await page.getByRole('button', { name: 'Add a rule' }).focus()
+  await page.keyboard.press('Enter')
+  const window = page.getByRole('dialog', { name: 'Rule' })
+  const use = window.getByRole('button', { name: 'Use this rule' })
+  await window.getByLabel('Title').fill('lunch*')
+  assert.equal(await use.isDisabled(), true, 'a rule without an effect is none')
+  await window.getByLabel('It is not an appointment').check()
+  await assertAccessible(page)
+  await keepPictures(page, 'feed-rule')
+  await use.click()
+  await page.getByText('title “lunch*”').waitFor()
+
+  const unsaved = page.getByRole('region', { name: 'These rules are not saved.' })
+  assert.equal(await unsaved.getByRole('button', { name: /^Save/ }).count(), 0)
+  await unsaved.getByRole('button', { name: 'Dry run' }).click()
+  await unsaved.getByRole('button', { name: 'Save: 1 entry changes' }).waitFor()
+  assert.deepEqual((await call('GET', `/feed/${feedId}`)).rules, [], 'a dry run saves nothing')
+  await assertAccessible(page)
+  await keepPictures(page, 'feed-rules')
+  // Another tab does not lose them, and other rules need another dry run.
+  await chosenTab(page, 'Runs')
+  await chosenTab(page, 'Rules')
+  await unsaved.getByRole('button', { name: 'Dry run' }).waitFor()
+  assert.equal(await unsaved.getByRole('button', { name: /^Save/ }).count(), 0)
+  await unsaved.getByRole('button', { name: 'Dry run' }).click()
+  await unsaved.getByRole('button', { name: 'Save: 1 entry changes' }).click()
+  await unsaved.waitFor({ state: 'detached' })
+  const { rules } = await call('GET', `/feed/${feedId}`)
+  assert.deepEqual(rules, [{ when: { title: 'lunch*' }, then: { skip: true } }])
+  const { items } = await call('GET', `/feed/${feedId}/entry?state=SKIPPED`)
+  assert.deepEqual(
+    items.map(({ key }: { key: string }) => key),
+    ['r1'],
+  )
   assert.deepEqual(complaints, [])
 })
 

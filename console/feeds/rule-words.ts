@@ -1,0 +1,52 @@
+import { useQuery } from '@tanstack/react-query'
+import { setupQuery } from '../api/setup.ts'
+import type { Feed } from '../api/feeds.ts'
+import { useTranslation } from '../texts/translate.ts'
+import { optionsOf } from './default-fields.tsx'
+
+export type Rule = Feed['rules'][number]
+
+export const TEXT_CONDITIONS = [
+  'title',
+  'calendar',
+  'attendee',
+  'organizer',
+  'location',
+  'category',
+] as const
+
+/** A rule in words: its conditions, and what it decides. */
+export function useRuleWords() {
+  const { t } = useTranslation()
+  const { data: setup } = useQuery(setupQuery)
+  const options = optionsOf(setup)
+  return {
+    conditions: ({ when }: Rule) =>
+      [
+        ...TEXT_CONDITIONS.flatMap((field) => {
+          const text = when[field]
+          return text ? t(`settings.feeds.rules.is.${field}`, { text }) : []
+        }),
+        when.busy == null ? [] : t(`settings.feeds.rules.${when.busy ? 'busy' : 'free'}`),
+      ]
+        .flat()
+        .join(', ') || t('settings.feeds.rules.always'),
+    effects: ({ then }: Rule) => {
+      if (then.skip) return t('settings.feeds.rules.skips')
+      const chosen = (['professionalId', 'reasonId', 'locationId'] as const).flatMap((field) => {
+        const id = then[field]
+        if (id == null) return []
+        const name = options[field].find(({ value }) => value === String(id))?.label ?? `#${id}`
+        return `${t(`settings.feeds.fields.${field}`)}: ${name}`
+      })
+      const status = setup?.statuses.find((one) => one.status === then.status)?.label
+      return [
+        then.kind ? t(`settings.feeds.rules.kinds.${then.kind}`) : [],
+        chosen,
+        then.status ? `${t('settings.feeds.fields.status')}: ${status ?? then.status}` : [],
+      ]
+        .flat()
+        .join(', ')
+    },
+  }
+}
