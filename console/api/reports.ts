@@ -3,6 +3,7 @@ import type { AnswerOf } from '../../src/client/client.ts'
 import type { Static } from 'typebox'
 import type { ReportRowsQuery as RowsQuery } from '../../src/contract/report-rows.ts'
 import type {
+  ComparedPeriod,
   DimensionName,
   ReportFilters as FiltersSchema,
   ReportFormat,
@@ -34,7 +35,12 @@ export const reportOptionsQuery = (reportId: number) =>
 /** A report with its period, filters and grouping. */
 export type PrintRequest = {
   reportId: number
-  days: { startDate: string; endDate: string; locationId: number | undefined }
+  days: {
+    startDate: string
+    endDate: string
+    locationId: number | undefined
+    compareWith: ComparedPeriod | undefined
+  }
   filters: ReportFilters
   groupBy: DimensionName[]
 }

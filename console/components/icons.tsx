@@ -233,6 +233,11 @@ export const IconRefresh = outline(
   'M20 11a8.1 8.1 0 0 0 -15.5 -2m-.5 -4v4h4',
   'M4 13a8.1 8.1 0 0 0 15.5 2m.5 4v-4h-4',
 )
+export const IconPrinter = outline(
+  'M17 17h2a2 2 0 0 0 2 -2v-4a2 2 0 0 0 -2 -2h-14a2 2 0 0 0 -2 2v4a2 2 0 0 0 2 2h2',
+  'M17 9v-4a2 2 0 0 0 -2 -2h-6a2 2 0 0 0 -2 2v4',
+  'M7 13m0 2a2 2 0 0 1 2 -2h6a2 2 0 0 1 2 2v4a2 2 0 0 1 -2 2h-6a2 2 0 0 1 -2 -2z',
+)
 export const IconRepeat = outline(
   'M4 12v-3a3 3 0 0 1 3 -3h13m-3 -3l3 3l-3 3',
   'M20 12v3a3 3 0 0 1 -3 3h-13m3 3l-3 -3l3 -3',

@@ -1,7 +1,7 @@
 import { IconChevronLeft } from '../components/icons.tsx'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { useState, type ReactNode } from 'react'
+import { useRef, useState, type ReactNode, type RefObject } from 'react'
 import { useTranslation } from '../texts/translate.ts'
 import { ProblemError } from '../../src/client/client.ts'
 import {
@@ -20,6 +20,7 @@ import { CountedDrawer, type ChosenFigure } from '../reports/counted-drawer.tsx'
 import { FavouriteStar } from '../reports/favourites.tsx'
 import { PeriodFields, ReportFilters, type Change } from '../reports/filters.tsx'
 import { MailButton } from '../reports/mail-button.tsx'
+import { PaperButton } from '../reports/paper-button.tsx'
 import { PrintButtons } from '../reports/print-buttons.tsx'
 import { ReportViews } from '../reports/report-views.tsx'
 import { ReportFrame } from '../reports/report-frame.tsx'
@@ -35,6 +36,7 @@ export function ReportPage() {
   const format = useBusinessTimeFormat()
   const request = requestOf(reportId, search, format.isoDay(Date.now()))
   const options = useQuery(reportOptionsQuery(reportId))
+  const frame = useRef<HTMLIFrameElement>(null)
   const page = useQuery({
     ...reportPageQuery(request),
     // Another report has other figures.
@@ -54,19 +56,20 @@ export function ReportPage() {
         request={request}
         search={search}
         canPrint={!isFaultOfDays(page.error)}
+        frame={page.data === undefined ? undefined : frame}
         onOpen={(view) => change({ ...NO_FILTERS, ...NO_GROUPS, ...searchOf(view) })}
       />
       {options.error ? (
         <Failure error={options.error} onRetry={() => void options.refetch()} />
       ) : (
         <>
-          <div className={classes.filters}>
+          <div className={`${classes.filters} ${classes.screenOnly}`}>
             <PeriodFields search={search} error={page.error} onChange={change} />
             {options.data && (
               <ReportFilters search={search} options={options.data} onChange={change} />
             )}
           </div>
-          <Content page={page} request={request} onChange={change} />
+          <Content page={page} request={request} frame={frame} onChange={change} />
         </>
       )}
     </>
@@ -87,16 +90,18 @@ type HeadProps = {
   request: PrintRequest
   search: ReportSearch
   canPrint: boolean
+  /** The frame with the page; undefined while there is none. */
+  frame: RefObject<HTMLIFrameElement | null> | undefined
   onOpen: (view: ReportView) => void
 }
 
-function Head({ request, search, canPrint, onOpen }: HeadProps) {
+function Head({ request, search, canPrint, frame, onOpen }: HeadProps) {
   const { t } = useTranslation()
   const [note, setNote] = useState<ReactNode>()
   const { report, topic } = useReport(request.reportId)
   return (
     <>
-      <div className={classes.top}>
+      <div className={`${classes.top} ${classes.screenOnly}`}>
         <nav className="row small" aria-label={t('reports.title')}>
           <Link to="/reports" className="row soft" style={{ gap: 4 }}>
             <IconChevronLeft size={15} aria-hidden />
@@ -110,11 +115,12 @@ function Head({ request, search, canPrint, onOpen }: HeadProps) {
             <ReportViews request={request} onOpen={onOpen} onNote={setNote} />
             <MailButton request={request} search={search} onSaved={setNote} />
             <ShareButton request={request} name={report.reportName} canPrint={canPrint} />
+            <PaperButton frame={frame} />
             <PrintButtons request={request} name={report.reportName} canPrint={canPrint} />
           </>
         )}
       </div>
-      <header className="page-head">
+      <header className={`page-head ${classes.screenOnly}`}>
         <div className="grow">
           <div className="row">
             <h1>{report?.reportName ?? t('reports.one')}</h1>
@@ -137,9 +143,14 @@ type Page = {
   refetch: () => unknown
 }
 
-type ContentProps = { page: Page; request: PrintRequest; onChange: Change }
+type ContentProps = {
+  page: Page
+  request: PrintRequest
+  frame: RefObject<HTMLIFrameElement | null>
+  onChange: Change
+}
 
-function Content({ page, request, onChange }: ContentProps) {
+function Content({ page, request, frame, onChange }: ContentProps) {
   const { t } = useTranslation()
   const { report } = useReport(request.reportId)
   const [chosen, setChosen] = useState<ChosenFigure>()
@@ -158,7 +169,7 @@ function Content({ page, request, onChange }: ContentProps) {
   return (
     <>
       {!isEmpty && (
-        <p className="soft small">
+        <p className={`soft small ${classes.screenOnly}`}>
           {t('reports.counted.hint')}{' '}
           <button
             type="button"
@@ -171,6 +182,7 @@ function Content({ page, request, onChange }: ContentProps) {
         </p>
       )}
       <ReportFrame
+        frame={frame}
         html={html}
         title={report?.reportName ?? t('reports.one')}
         isOld={page.isPlaceholderData}

@@ -8,7 +8,14 @@ import { faultAt } from '../components/faults.ts'
 import { useBusinessTimeFormat } from '../components/time.ts'
 import { useFilterWords } from './filter-words.ts'
 import classes from './reports.module.css'
-import { daysOf, DEFAULT_PERIOD, PERIODS, type Period, type ReportSearch } from './search.ts'
+import {
+  COMPARED,
+  daysOf,
+  DEFAULT_PERIOD,
+  PERIODS,
+  type Period,
+  type ReportSearch,
+} from './search.ts'
 
 export type Change = (more: {
   [Name in keyof ReportSearch]?: ReportSearch[Name] | undefined
@@ -50,6 +57,14 @@ export function PeriodFields({ search, error, onChange }: PeriodProps) {
         day={days.to}
         fault={endFault && isReversed ? t('reports.endBeforeStart') : endFault}
         onChange={(to) => onChange({ ...days, to, period: undefined })}
+      />
+      <Select
+        aria-label={t('reports.comparedWith')}
+        w={230}
+        allowDeselect={false}
+        value={search.compare ?? COMPARED[0]!}
+        onChange={(value) => onChange({ compare: COMPARED.slice(1).find((one) => one === value) })}
+        data={COMPARED.map((value) => ({ value, label: t(`reports.compared.${value}`) }))}
       />
     </>
   )

@@ -1,4 +1,7 @@
-/** How the console shows a page that the service printed: without its head, as cards, light or dark. */
+/**
+ * How the console shows a page that the service printed: without its head, as cards, light or dark. On paper
+ * it stays as it was printed, with all rows.
+ */
 
 /** More rows are laid out only on demand: a browser needs seconds for tens of thousands. */
 export const MAX_ROWS = 500
@@ -6,13 +9,16 @@ export const MAX_ROWS = 500
 type Look = { isDark: boolean; hasAllRows: boolean }
 
 export function styledPage(html: string, { isDark, hasAllRows }: Look) {
-  const page = isDark ? html.replace(/<style>[^]*?<\/style>/, darkStyle) : html
-  const style = [fontFaces(), LAYOUT, isDark ? DARK : LIGHT, hasAllRows ? '' : FIRST_ROWS].join(
-    '\n',
-  )
-  return page
+  const own = /<style>([^]*?)<\/style>/.exec(html)?.[1] ?? ''
+  const onScreen = [
+    ...(isDark ? [darkStyle(own), DARK] : [LIGHT]),
+    LAYOUT,
+    ...(hasAllRows ? [] : [FIRST_ROWS]),
+  ]
+  const styles = [fontFaces(), FONTS, `@media screen {\n${onScreen.join('\n')}\n}`]
+  return html
     .replace('<head>', () => `<head>${POLICY}`)
-    .replace('</head>', () => `<style>${style}</style></head>`)
+    .replace('</head>', () => `<style>${styles.join('\n')}</style></head>`)
 }
 
 const POLICY = `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; font-src 'self' data:; img-src data:">`
@@ -50,12 +56,15 @@ const DARK = `:root { --card: #1a2421; --line: #2b3833; }
 /* Not quite inverted, so that white becomes the colour of a card. */
 figure svg { filter: invert(0.9) hue-rotate(180deg); }`
 
+const FONTS = `
+body, figure svg { font-family: 'Inter Variable', system-ui, sans-serif; }
+h1, .sentence { font-family: 'Source Serif 4 Variable', Georgia, serif; }`
+
 const LAYOUT = `
-body { background: none; font-family: 'Inter Variable', system-ui, sans-serif; overflow: hidden; }
+body { background: none; overflow: hidden; }
 main { max-width: none; min-height: 0; padding: 0 0 1px; background: none; }
 header { padding: 0; border: 0; }
 h1, .business, .logo { display: none; }
-.sentence { font-family: 'Source Serif 4 Variable', Georgia, serif; }
 .kpis { gap: 14px; margin: 0 0 14px; }
 .kpis:empty, .charts:empty { display: none; }
 .kpi, figure, .rows { background: var(--card); border: 1px solid var(--line); border-radius: 12px; }
@@ -63,7 +72,6 @@ h1, .business, .logo { display: none; }
 .kpi strong { font-size: clamp(15px, 13cqi, 24px); font-weight: 600; }
 .charts { gap: 14px; margin-bottom: 14px; }
 figure { padding: 14px 16px 10px; }
-figure svg { font-family: 'Inter Variable', system-ui, sans-serif; }
 th { background: none; font-weight: 550; font-size: 12px; border-bottom: 1px solid var(--line); }
 th, td { padding: 9px 12px; }
 .many th, .many td { padding: 8px 6px; }
@@ -71,7 +79,7 @@ tfoot td { font-weight: 600; border-top: 1px solid var(--line); }
 .rows:has(.none) { display: none; }
 .kpi, tbody td:not(.none), tfoot td.n { cursor: pointer; }
 .kpi:hover, tbody td:not(.none):hover, tfoot td.n:hover { text-decoration: underline; }
-@media screen and (max-width: 640px) {
+@media (max-width: 640px) {
   .rows { background: none; border: 0; }
   .kpis { gap: 10px; }
 }`

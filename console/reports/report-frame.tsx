@@ -1,5 +1,5 @@
 import { useComputedColorScheme } from '@mantine/core'
-import { useEffect, useMemo, useRef, useState } from 'react'
+import { useEffect, useMemo, useRef, useState, type RefObject } from 'react'
 import { useTranslation } from '../texts/translate.ts'
 import { MAX_ROWS, styledPage } from './page-style.ts'
 import classes from './reports.module.css'
@@ -8,6 +8,7 @@ import classes from './reports.module.css'
 export type Figure = { kpi: number } | { column: number; row?: number }
 
 type Props = {
+  frame: RefObject<HTMLIFrameElement | null>
   html: string
   title: string
   isOld: boolean
@@ -16,12 +17,11 @@ type Props = {
 }
 
 /** A printed page inside of ours, as high as its content. The frame runs no scripts. */
-export function ReportFrame({ html, title, isOld, onFigure }: Props) {
+export function ReportFrame({ frame, html, title, isOld, onFigure }: Props) {
   const { t } = useTranslation()
   const isDark = useComputedColorScheme('light') === 'dark'
   const [hasAllRows, setAllRows] = useState(false)
   const [rowCount, setRowCount] = useState(0)
-  const frame = useRef<HTMLIFrameElement>(null)
   const latest = useRef(onFigure)
   useEffect(() => {
     latest.current = onFigure
@@ -48,8 +48,8 @@ export function ReportFrame({ html, title, isOld, onFigure }: Props) {
         className={classes.frame}
         aria-busy={isOld || undefined}
         title={title}
-        // Without scripts, the same origin only lets us read the height.
-        sandbox="allow-same-origin"
+        // Without scripts, the same origin only lets us read the height, and modals only let us print.
+        sandbox="allow-same-origin allow-modals"
         srcDoc={page}
         onLoad={onLoad}
       />
@@ -68,10 +68,11 @@ export function ReportFrame({ html, title, isOld, onFigure }: Props) {
 /** Keeps the height of the frame, and passes on its keys, so that our shortcuts work after a click in it. */
 function followContent(frame: HTMLIFrameElement, content: Document) {
   const fit = () => (frame.style.height = `${content.body.scrollHeight}px`)
-  const passOn = ({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyboardEvent) =>
-    frame.dispatchEvent(
-      new KeyboardEvent('keydown', { key, ctrlKey, metaKey, altKey, shiftKey, bubbles: true }),
-    )
+  const passOn = (event: KeyboardEvent) => {
+    const { key, ctrlKey, metaKey, altKey, shiftKey } = event
+    const keys = { key, ctrlKey, metaKey, altKey, shiftKey, bubbles: true, cancelable: true }
+    if (!frame.dispatchEvent(new KeyboardEvent('keydown', keys))) event.preventDefault()
+  }
   const observer = new ResizeObserver(fit)
   observer.observe(content.body)
   content.addEventListener('keydown', passOn)

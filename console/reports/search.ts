@@ -1,4 +1,4 @@
-import type { DimensionName } from '../../src/contract/report.ts'
+import type { ComparedPeriod, DimensionName } from '../../src/contract/report.ts'
 import type { PrintRequest, ReportFilters } from '../api/reports.ts'
 import { addDays } from '../components/days.ts'
 import { day, id, oneOf, readSearch, text } from '../components/search.ts'
@@ -13,6 +13,8 @@ export type ReportSearch = {
   /** The first and the last day of a free range: "2026-11-17". They replace the period. */
   from?: string
   to?: string
+  /** What the figures are compared with, if it is not the period before. */
+  compare?: ComparedPeriod
   location?: number
   staff?: number
   service?: number
@@ -22,6 +24,9 @@ export type ReportSearch = {
   /** Filters that have no field on the page: several staff, clients, tags. */
   more?: ReportFilters
 }
+
+/** What the figures can be compared with; the first one is the default. */
+export const COMPARED: ComparedPeriod[] = ['PREVIOUS_PERIOD', 'LAST_YEAR', 'NONE']
 
 /** An object, so that the compiler names a dimension that is missing here. */
 const DIMENSIONS: Record<DimensionName, true> = {
@@ -48,6 +53,7 @@ export const readReportSearch: (given: Record<string, unknown>) => ReportSearch 
   period: oneOf(PERIODS),
   from: dayOrEmpty,
   to: dayOrEmpty,
+  compare: oneOf(COMPARED.slice(1)),
   location: id,
   staff: id,
   service: id,
@@ -83,10 +89,10 @@ const firstOfMonth = (day: string, months: number) =>
 /** The search as the service expects it. */
 export function requestOf(reportId: number, search: ReportSearch, today: string): PrintRequest {
   const { from, to } = daysOf(search, today)
-  const { location, staff, service, status, groupBy, thenBy, more } = search
+  const { compare, location, staff, service, status, groupBy, thenBy, more } = search
   return {
     reportId,
-    days: { startDate: from, endDate: to, locationId: location },
+    days: { startDate: from, endDate: to, locationId: location, compareWith: compare },
     filters: {
       ...more,
       ...(staff && { professionalIdList: [staff] }),

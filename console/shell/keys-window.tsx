@@ -21,6 +21,7 @@ export function KeysWindow({ pages, onClose }: Props) {
         { keys: ['?'], does: t('keys.help') },
         { keys: ['Esc'], does: t('keys.close') },
         { keys: [commandKey(), 'S'], does: t('keys.save') },
+        { keys: [commandKey(), 'P'], does: t('keys.print') },
         { keys: ['B'], does: t('keys.book') },
         { keys: ['N'], does: t('keys.new') },
       ],

@@ -5,7 +5,12 @@ import { pipeline } from 'node:stream/promises'
 import { Command, Option } from 'commander'
 import { SECURITY_FUNCTIONS } from '../auth/permissions.ts'
 import { readConfig } from '../config.ts'
-import { DIMENSIONS, REPORT_FORMATS, type ReportFormat } from '../contract/report.ts'
+import {
+  COMPARED_PERIODS,
+  DIMENSIONS,
+  REPORT_FORMATS,
+  type ReportFormat,
+} from '../contract/report.ts'
 import { RequestError, StartError } from '../errors.ts'
 import { REPORTS } from '../reports/catalog/catalog.ts'
 import { printToFile, type PrintedFile } from '../reports/print-to-file.ts'
@@ -27,6 +32,7 @@ type Options = {
   status?: string[]
   tag?: string[]
   groupBy?: string[]
+  compareWith?: string
 }
 
 export const command = new Command()
@@ -55,6 +61,11 @@ export const command = new Command()
   .option('--status <status...>', 'only these statuses')
   .option('--tag <name=value...>', 'only with one of the values of each tag')
   .option('--group-by <dimension...>', `one or two of ${DIMENSIONS.join(', ')}`)
+  .addOption(
+    new Option('--compare-with <period>', 'what the figures are compared with').choices(
+      COMPARED_PERIODS,
+    ),
+  )
   .addHelpText('after', `\nReports:\n${REPORTS.map(lineOf).join('\n')}`)
   .action((report: string, options: Options) =>
     withDatabase(async ({ database, now }) => {
@@ -67,6 +78,7 @@ export const command = new Command()
         locationId: options.location,
         filters: filtersOf(options),
         groupBy: options.groupBy,
+        compareWith: options.compareWith,
       }
       const functions = new Set<string>(SECURITY_FUNCTIONS)
       const reader = { businessId, functions, locationIds: null, professionalIds: null }

@@ -17,6 +17,10 @@ export const DIMENSIONS = [
 ] as const
 export type DimensionName = (typeof DIMENSIONS)[number]
 
+/** What the figures of a report are compared with. */
+export const COMPARED_PERIODS = ['PREVIOUS_PERIOD', 'LAST_YEAR', 'NONE'] as const
+export type ComparedPeriod = (typeof COMPARED_PERIODS)[number]
+
 export const FILTER_NAMES = [
   'locationIdList',
   'professionalIdList',
@@ -152,6 +156,14 @@ export const PrintQuery = Type.Object({
     }),
   ),
   locationId: Type.Optional(Type.Integer({ minimum: 1 })),
+  compareWith: Type.Optional(
+    Type.Enum([...COMPARED_PERIODS], {
+      title: 'ComparedPeriod',
+      default: 'PREVIOUS_PERIOD',
+      description:
+        'What the figures are compared with: the period before, the same period last year, or nothing. Last year is 52 weeks before if the range is not made of months, so that weekdays match.',
+    }),
+  ),
   attach: Type.Optional(
     Type.Boolean({
       default: true,
@@ -251,7 +263,7 @@ export const PrintedReport = Type.Object(
           ),
         }),
       ),
-      'The range that the figures are compared with; null for a future range.',
+      'The range that the figures are compared with; null for a future range, or if `compareWith` is NONE.',
     ),
     notes: Type.Array(Type.String(), {
       description: 'What was left out, and why.',

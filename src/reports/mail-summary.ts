@@ -21,15 +21,15 @@ export type MailSummary = {
 
 type Summarized = Pick<
   ReportResult,
-  'kpis' | 'comparison' | 'charts' | 'sentences' | 'notes' | 'locale'
+  'kpis' | 'compareWith' | 'comparison' | 'charts' | 'sentences' | 'notes' | 'locale'
 >
 
 export function writeMailSummary(result: Summarized): Omit<MailSummary, 'isEmpty'> {
-  const { kpis, comparison, charts, locale } = result
+  const { kpis, charts, locale } = result
   const words = wordsOf(locale)
   return {
     figures: kpis.map((kpi) => {
-      const { text, trend } = writeChange(kpi, comparison, words)
+      const { text, trend } = writeChange(kpi, result, words)
       return {
         label: removeBidiControls(kpi.label),
         value: removeBidiControls(writeFigure(kpi, words)),

@@ -1,7 +1,12 @@
 import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
 import { forbidden, invalid, type Fault } from '../errors.ts'
-import { DIMENSIONS, type DimensionName } from '../contract/report.ts'
+import {
+  COMPARED_PERIODS,
+  DIMENSIONS,
+  type ComparedPeriod,
+  type DimensionName,
+} from '../contract/report.ts'
 import { NOT_A_DAY, readDay } from '../contract/schema.ts'
 import { mayPrint, REPORTS, showsMoney, visibleTo } from './catalog/catalog.ts'
 import { comparedRange } from './comparison.ts'
@@ -34,6 +39,7 @@ export type PrintRequest = {
   locationId?: unknown
   filters?: unknown
   groupBy?: unknown
+  compareWith?: unknown
 }
 
 /** The person or key that prints: its functions, and the part of the business that it may see. */
@@ -58,6 +64,7 @@ export type PrintJob = {
   locationName: string | null
   filters: AppliedFilters
   groupBy: DimensionName[]
+  compareWith: ComparedPeriod
   appliedFilters: [label: string, value: string][]
   notes: string[]
 }
@@ -76,6 +83,7 @@ export async function checkPrintRequest(
   const report = findReport(request, addFault)
   const days = readRange(request, addFault)
   const groupBy = readGroupBy(request.groupBy, report, addFault)
+  const compareWith = readCompareWith(request.compareWith, addFault)
   const filters = readFilters(request.filters, addFault)
   const { locations, outcomes, ...business } = await findBusiness(db, businessId)
   const locale = chooseLocale([...(reader.locales ?? []), business.language])
@@ -113,6 +121,7 @@ export async function checkPrintRequest(
     report,
     scope,
     groupBy,
+    compareWith,
     reader,
     businessName: business.name,
     locale,
@@ -140,7 +149,7 @@ async function makeJob(db: Db, checked: Checked): Promise<PrintJob> {
   const currencies = showsMoney(meaningful)
     ? await findCurrencies(db, report, [
         scope,
-        ...rangesOf(report, scope).map((range) => withRange(scope, range)),
+        ...rangesOf(report, scope, rest.compareWith).map((range) => withRange(scope, range)),
       ])
     : []
   const grouping: [string, string][] = wanted
@@ -157,8 +166,12 @@ async function makeJob(db: Db, checked: Checked): Promise<PrintJob> {
 }
 
 /** All ranges that a report reads in addition to its own. */
-const rangesOf = ({ otherRanges }: Report, scope: Scope): DateRange[] => [
-  comparedRange(scope),
+const rangesOf = (
+  { otherRanges }: Report,
+  scope: Scope,
+  compareWith: ComparedPeriod,
+): DateRange[] => [
+  ...(compareWith === 'NONE' ? [] : [comparedRange(scope, compareWith)]),
   ...(otherRanges?.(scope) ?? []),
 ]
 
@@ -198,6 +211,12 @@ function readGroupBy(value: unknown, report: Report | undefined, addFault: AddFa
     }
   })
   return value.length > 0 ? value.filter(isKnown) : null
+}
+
+function readCompareWith(value: unknown, addFault: AddFault): ComparedPeriod {
+  const known = COMPARED_PERIODS.find((one) => one === (value ?? 'PREVIOUS_PERIOD'))
+  if (!known) addFault('?compareWith', `must be one of ${COMPARED_PERIODS.join(', ')}`)
+  return known ?? 'PREVIOUS_PERIOD'
 }
 
 function findReport({ reportId, reportFileName }: PrintRequest, addFault: AddFault) {

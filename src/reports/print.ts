@@ -38,7 +38,7 @@ export function printReport<T>(
     const isShort = !rowsOnly && report.charts.some(({ rows }) => !rows)
     const allRows = isShort ? await tx.query<Row>(report.rows(scope)) : undefined
     const began = rowsOnly ? null : await findBeginning(tx, report, scope)
-    const compared = compareScope(scope, began, wordsOf(job.locale))
+    const compared = compareScope(scope, began, job.compareWith, wordsOf(job.locale))
     const figures = rowsOnly ? undefined : await readFigures(tx, job, compared)
     const kpis = figures ? kpisOf(job, figures, compared) : []
     const charts = rowsOnly ? [] : await readCharts(tx, job, allRows)
@@ -72,6 +72,7 @@ export function printReport<T>(
         ...noteLag(job, snapshot.lagSeconds),
       ],
       definitions: definitionsOf(job),
+      compareWith: job.compareWith,
       comparison: compared.comparison,
       kpis,
       charts,

@@ -1,5 +1,10 @@
 import type { ObjectType } from '../contract/event-type.ts'
-import { DIMENSIONS, type DimensionName, type FilterName } from '../contract/report.ts'
+import {
+  DIMENSIONS,
+  type ComparedPeriod,
+  type DimensionName,
+  type FilterName,
+} from '../contract/report.ts'
 import type { StatusOutcome } from '../contract/status.ts'
 import type { Sql } from '../database/sql.ts'
 import type { Chart, Unit } from './chart.ts'
@@ -293,7 +298,8 @@ export type ReportResult = {
   notes: string[]
   /** The definition of each figure and measure of the report. */
   definitions: [label: string, definition: string][]
-  /** `null`: the range is in the future, so that there is nothing to compare it with. */
+  compareWith: ComparedPeriod
+  /** `null`: the range is in the future, or no comparison is wanted. */
   comparison: Comparison | null
   kpis: KpiResult[]
   charts: Chart[]

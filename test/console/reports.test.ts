@@ -115,6 +115,72 @@ test('a report is narrowed and grouped by what it offers', async (t) => {
   assert.deepEqual(complaints, [])
 })
 
+test('the figures are compared with another period, or with none', async (t) => {
+  const { page, complaints } = await openAs(t, 'sofia', `${SUMMARY}?period=lastMonth`)
+  const change = appointmentsIn(page).locator('small')
+  await change.waitFor()
+  const before = await change.innerText()
+  const choose = async (name: string) => {
+    await page.getByRole('combobox', { name: 'Compared with' }).click()
+    await page.getByRole('option', { name }).click()
+  }
+  await choose('vs. the same period last year')
+  await page.waitForURL(/compare=LAST_YEAR/)
+  const [from] = await daysOn(page)
+  const year = String(Number(from.slice(0, 4)) - 1)
+  // The demo has no appointments of last year, so that no change is shown.
+  await until(async () => (await change.innerText()) !== before)
+  const facts = frameOf(page, 'Appointment summary').locator('dd')
+  await facts
+    .filter({ hasText: /no change is shown|\b20\d\d\b/ })
+    .first()
+    .waitFor()
+  const path = `/report/print/file?startDate=${from}&endDate=${(await daysOn(page))[1]}&format=json`
+  const printed = await call('POST', `${path}&compareWith=LAST_YEAR`, { reportId: 102 })
+  assert.ok(printed.comparison.startDate.startsWith(year))
+
+  await choose('No comparison')
+  await until(async () => (await change.innerText()) === '')
+  await page.reload()
+  await appointmentsIn(page).waitFor()
+  assert.equal(await change.innerText(), '')
+  assert.deepEqual(complaints, [])
+})
+
+type Frame = { contentWindow: { print: () => void; document: { title: string } } }
+type Styled = { computedStyleMap(): { get(name: string): unknown } }
+
+test('a report is printed on paper with its head and all rows, by button and by Ctrl P', async (t) => {
+  const { page, complaints } = await openAs(t, 'sofia', '/reports/101?period=thisYear')
+  const frame = frameOf(page, 'Appointment list')
+  await frame.locator('tbody tr').nth(600).waitFor({ state: 'attached' })
+  const printed = await page.locator('iframe').evaluateHandle(({ contentWindow }: Frame) => {
+    const calls: string[] = []
+    contentWindow.print = () => void calls.push(contentWindow.document.title)
+    return calls
+  })
+  await page.getByRole('button', { name: 'Print', exact: true }).click()
+  await page.keyboard.press('Control+p')
+  await frame.locator('thead').click()
+  await page.keyboard.press('Control+p')
+  const titles = await printed.jsonValue()
+  assert.equal(titles.length, 3)
+  assert.match(titles[0]!, /^Appointment list/)
+
+  const title = frame.getByRole('heading', { level: 1 })
+  const late = frame.locator('tbody tr').nth(600)
+  assert.equal(await title.isVisible(), false)
+  assert.equal(await late.isVisible(), false)
+  await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
+  await title.waitFor()
+  assert.equal(await late.isVisible(), true)
+  const color = await title.evaluate((it: Styled) => String(it.computedStyleMap().get('color')))
+  assert.equal(color, 'rgb(27, 40, 36)')
+  assert.equal(await page.getByRole('navigation', { name: 'Main' }).count(), 0)
+  assert.equal(await page.getByRole('button', { name: 'Print', exact: true }).count(), 0)
+  assert.deepEqual(complaints, [])
+})
+
 test('a last day before the first is a fault of its field', async (t) => {
   if (skipInShortRun(t)) return
   const { page } = await openAs(t, 'sofia', `${SUMMARY}?from=2026-03-10&to=2026-03-01`)

@@ -27,6 +27,28 @@ test('the categories hold the reports with the fields of the interface', async (
   assert.equal(body[2].reports[0].securityFunctions, 'PRINT_REPORTS,VIEW_STAFF_REPORTS')
 })
 
+test('the query says what the figures are compared with', async (t) => {
+  const { print } = await open(t)
+  const compared = async (query: string) => {
+    const { statusCode, rawPayload } = await print(`${OCTOBER}&format=json${query}`, {
+      reportId: 102,
+    })
+    assert.equal(statusCode, 200)
+    const { comparison } = JSON.parse(String(rawPayload))
+    return comparison?.startDate ?? null
+  }
+  assert.equal(await compared(''), '2026-09-01')
+  assert.equal(await compared('&compareWith=PREVIOUS_PERIOD'), '2026-09-01')
+  assert.equal(await compared('&compareWith=LAST_YEAR'), '2025-10-01')
+  assert.equal(await compared('&compareWith=NONE'), null)
+  const refused = await print(`${OCTOBER}&compareWith=YESTERDAY`, { reportId: 102 })
+  assert.equal(refused.statusCode, 422)
+  assert.deepEqual(
+    refused.json().errors.map(({ pointer }: { pointer: string }) => pointer),
+    ['?compareWith'],
+  )
+})
+
 test('the same rows come back from all five formats, each under its own type and name', async (t) => {
   const { book, print } = await open(t)
   await book({ at: '2026-10-05T09:00+02:00' })

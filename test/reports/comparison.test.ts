@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { comparedRange } from '../../src/reports/comparison.ts'
+import { describeScope, writeChange } from '../../src/reports/formats/format-values.ts'
+import { wordsOf } from '../../src/reports/words.ts'
 import { NOW, openBusiness } from './business.ts'
 import { print } from './measured-business.ts'
 
@@ -62,10 +64,72 @@ const ranges: { what: string; range: [string, string]; before: [string, string] 
 for (const { what, range, before } of ranges) {
   test(`${what} is compared with a similar period: ${range.join(' – ')}`, () => {
     const [startDate, endDate] = range.map((day) => Temporal.PlainDate.from(day))
-    const compared = comparedRange({ startDate: startDate!, endDate: endDate! })
+    const compared = comparedRange({ startDate: startDate!, endDate: endDate! }, 'PREVIOUS_PERIOD')
     assert.deepEqual([compared.startDate.toString(), compared.endDate.toString()], before)
   })
 }
+
+const yearsBefore: typeof ranges = [
+  { what: 'a month', range: ['2026-03-01', '2026-03-31'], before: ['2025-03-01', '2025-03-31'] },
+  { what: 'a February', range: ['2025-02-01', '2025-02-28'], before: ['2024-02-01', '2024-02-29'] },
+  { what: 'a quarter', range: ['2026-04-01', '2026-06-30'], before: ['2025-04-01', '2025-06-30'] },
+  { what: 'two years', range: ['2024-01-01', '2025-12-31'], before: ['2022-01-01', '2023-12-31'] },
+  {
+    what: 'fourteen months',
+    range: ['2025-02-01', '2026-03-31'],
+    before: ['2023-02-01', '2024-03-31'],
+  },
+  { what: 'a week', range: ['2026-10-19', '2026-10-25'], before: ['2025-10-20', '2025-10-26'] },
+  { what: '30 days', range: ['2026-10-20', '2026-11-18'], before: ['2025-10-21', '2025-11-19'] },
+]
+
+for (const { what, range, before } of yearsBefore) {
+  test(`${what} is compared with the same period last year: ${range.join(' – ')}`, () => {
+    const [startDate, endDate] = range.map((day) => Temporal.PlainDate.from(day))
+    const compared = comparedRange({ startDate: startDate!, endDate: endDate! }, 'LAST_YEAR')
+    assert.deepEqual([compared.startDate.toString(), compared.endDate.toString()], before)
+  })
+}
+
+test('the reader chooses what the figures are compared with, or nothing', async (t) => {
+  const business = await openBusiness(t)
+  await business.book({ at: '2025-10-05T09:00+02:00' })
+  await business.book({ at: '2025-10-06T09:00+02:00' })
+  await business.book({ at: '2026-09-10T09:00+02:00' })
+  const october = { reportId: 102, startDate: '2026-10-01', endDate: '2026-10-31' }
+  const previousOf = async (compareWith?: string) => {
+    const { kpis, comparison } = await print(business, { ...october, compareWith })
+    return [kpis.find(({ name }) => name === 'appointments')!.previous, comparison?.startDate]
+  }
+  assert.deepEqual(await previousOf(), [1, '2026-09-01'])
+  assert.deepEqual(await previousOf('PREVIOUS_PERIOD'), [1, '2026-09-01'])
+  assert.deepEqual(await previousOf('LAST_YEAR'), [2, '2025-10-01'])
+  assert.deepEqual(await previousOf('NONE'), [null, undefined])
+  await assert.rejects(previousOf('YESTERDAY'), /compareWith|is invalid|wrong/i)
+})
+
+test('without a comparison no format shows a change', async (t) => {
+  const business = await openBusiness(t)
+  await business.book({ at: '2026-09-10T09:00+02:00' })
+  await business.book({ at: '2026-10-05T09:00+02:00' })
+  const october = { reportId: 102, startDate: '2026-10-01', endDate: '2026-10-31' }
+  for (const [compareWith, isShown] of [
+    ['PREVIOUS_PERIOD', true],
+    ['NONE', false],
+  ] as const) {
+    const printed = await print(business, { ...october, compareWith })
+    const words = wordsOf('en')
+    const changes = printed.kpis.map((kpi) => writeChange(kpi, printed, words).text)
+    assert.equal(
+      changes.some((text) => text !== ''),
+      isShown,
+    )
+    assert.equal(
+      describeScope(printed).some(([label]) => label === 'Compared with'),
+      isShown,
+    )
+  }
+})
 
 test('a period that has not ended is compared up to the same point', async (t) => {
   const business = await openBusiness(t)

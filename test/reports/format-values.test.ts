@@ -7,7 +7,7 @@ import {
   writeFigure,
 } from '../../src/reports/formats/format-values.ts'
 import { wordsOf } from '../../src/reports/words.ts'
-import type { KpiResult } from '../../src/reports/report.ts'
+import type { Comparison, KpiResult } from '../../src/reports/report.ts'
 
 const printed: { zone: string; at: string; shown: string }[] = [
   { zone: 'Europe/Zurich', at: '2026-10-01T06:00:00Z', shown: '2026-10-01 08:00 CEST' },
@@ -41,6 +41,11 @@ for (const { zone, at, shown } of printed) {
     assert.equal(facts.get('Printed'), shown)
   })
 }
+
+const compare = (comparison: Comparison) => ({
+  comparison,
+  compareWith: 'PREVIOUS_PERIOD' as const,
+})
 
 const durations: [minutes: number, shown: string][] = [
   [0, '0 min'],
@@ -91,8 +96,8 @@ for (const { value, previous, shown } of changes) {
       isLikeForLike: true,
       note: null,
     }
-    assert.equal(writeChange(kpi, comparison, wordsOf('en')).text, shown)
-    const unlike = writeChange(kpi, { ...comparison, isLikeForLike: false }, wordsOf('en'))
+    assert.equal(writeChange(kpi, compare(comparison), wordsOf('en')).text, shown)
+    const unlike = writeChange(kpi, compare({ ...comparison, isLikeForLike: false }), wordsOf('en'))
     assert.deepEqual(unlike, { text: 'no earlier figure', trend: 'even' })
   })
 }
@@ -117,13 +122,14 @@ test('a period that has not ended shows the figure so far, which is compared', (
     isLikeForLike: true,
     note: null,
   }
-  assert.deepEqual(writeChange(kpi, comparison, wordsOf('en')), {
+  const compared = compare(comparison)
+  assert.deepEqual(writeChange(kpi, compared, wordsOf('en')), {
     text: '358 so far, −4.8 % vs. October 2026 to the same point',
     trend: 'bad',
   })
-  const french = writeChange(kpi, comparison, wordsOf('fr'))
+  const french = writeChange(kpi, compared, wordsOf('fr'))
   assert.equal(french.text, '358 jusqu’ici, −4,8 % par rapport à octobre 2026 au même point')
-  const fromNothing = writeChange({ ...kpi, previous: 0 }, comparison, wordsOf('en'))
+  const fromNothing = writeChange({ ...kpi, previous: 0 }, compared, wordsOf('en'))
   assert.equal(fromNothing.text, '358 so far, from 0 in October 2026 to the same point')
 })
 

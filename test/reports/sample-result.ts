@@ -105,6 +105,7 @@ export function sampleResult(rowCount: number): ReportResult {
       label,
       `What ${label} counts.`,
     ]),
+    compareWith: 'PREVIOUS_PERIOD',
     comparison: {
       startDate: '2026-08-01',
       endDate: '2026-08-31',

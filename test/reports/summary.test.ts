@@ -38,6 +38,7 @@ test('the sentences say what changed, what improved and declined, and where most
       kpi({ label: 'Clients', value: 40, previous: 50, trend: 'worse' }),
       kpi({ label: 'Kept', value: 101, previous: 100 }),
     ],
+    compareWith: 'PREVIOUS_PERIOD' as const,
     comparison: COMPARISON,
     locale: 'en',
     charts: [

@@ -224,10 +224,11 @@ async function readRequest(
   if (businessId != null && businessId !== request.caller.businessId) {
     faults.push({ pointer: '/businessId', detail: 'must be your own business' })
   }
-  const { startDate, endDate, locationId } = query
+  const { startDate, endDate, locationId, compareWith } = query
   const view = await findViewOf(request.caller, body, faults)
   const named = { ...view, ...withoutNulls({ ...body, locationId }) }
-  const wanted = { ...readReportOfQuery(query, named, faults), ...named, startDate, endDate }
+  const days = { startDate, endDate, compareWith }
+  const wanted = { ...readReportOfQuery(query, named, faults), ...named, ...days }
   const db = untilAborted(database.reportsOf(request.caller.businessId), signal)
   const locales = readLocales(request.headers['accept-language'])
   const reader = { ...readerOf(request.caller), locales }

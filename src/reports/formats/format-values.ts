@@ -143,9 +143,14 @@ function writeDuration(exactMinutes: number, locale: string) {
 export type Change = { text: string; trend: 'good' | 'bad' | 'even' }
 
 /** How a figure changed since the range that it is compared with. */
-export function writeChange(kpi: KpiResult, comparison: Comparison | null, words: Words): Change {
+export function writeChange(
+  kpi: KpiResult,
+  { comparison, compareWith }: Pick<ReportResult, 'comparison' | 'compareWith'>,
+  words: Words,
+): Change {
   const { valueToDate: value, previous, unit } = kpi
   const { say } = words
+  if (compareWith === 'NONE') return { text: '', trend: 'even' }
   if (!comparison) return { text: say('in the future'), trend: 'even' }
   const isSame = value === kpi.value || kpi.words !== undefined
   const soFar = isSame

@@ -82,7 +82,7 @@ ${logoOf(result)}<h1>${escape(report.reportName)}</h1>
 <dl>${describeScope(result).map(fact).join('')}</dl>
 </header>
 ${sentences.map((sentence) => `<p class="sentence">${escape(sentence)}</p>`).join('\n')}
-<section class="kpis">${kpis.map((kpi) => tile(kpi, result.comparison, words)).join('')}</section>
+<section class="kpis">${kpis.map((kpi) => tile(kpi, result, words)).join('')}</section>
 <section class="charts">${charts
     .map(({ title }, i) => figure(title, { wide: wide[i]!, narrow: narrow[i]! }))
     .join('')}</section>
@@ -126,8 +126,8 @@ const footOf = (
 const fact = ([label, value]: [string, string]) =>
   `<div><dt>${escape(label)}</dt><dd><bdi>${escape(value)}</bdi></dd></div>`
 
-function tile(kpi: KpiResult, comparison: ReportResult['comparison'], words: Words) {
-  const change = writeChange(kpi, comparison, words)
+function tile(kpi: KpiResult, result: ReportResult, words: Words) {
+  const change = writeChange(kpi, result, words)
   return `<div class="kpi" title="${escape(kpi.definition)}"><span>${escape(kpi.label)}</span><strong>${escape(writeFigure(kpi, words).replaceAll('\u00a0', ' '))}</strong><small class="${change.trend}">${escape(change.text)}</small></div>`
 }
 

@@ -191,7 +191,7 @@ async function feed(input: NodeJS.WritableStream, given: ReportResult, pageSize:
 
 /** `sample`: the first rows, which decide the widths of the columns. */
 function makeOpening(result: ReportResult, pageSize: PageSize, sample: string[][]): Opening {
-  const { report, parameters, comparison } = result
+  const { report, parameters } = result
   const paper = pageSize === 'Letter' ? 'us-letter' : 'a4'
   const flipped = isLandscape(result.columns, sample)
   const words = wordsOf(result.locale)
@@ -222,7 +222,7 @@ function makeOpening(result: ReportResult, pageSize: PageSize, sample: string[][
     perRow,
     kpis: result.kpis.map((kpi) => {
       const value = writeFigure(kpi, words)
-      const { text, trend } = writeChange(kpi, comparison, words)
+      const { text, trend } = writeChange(kpi, result, words)
       return {
         label: kpi.label,
         value,

@@ -246,7 +246,7 @@ const linesHeight = (text: string, letters: number) =>
   15 * Math.max(1, Math.ceil(text.length / letters))
 
 function summarySheet(result: ReportResult) {
-  const { report, comparison, sentences, locale } = result
+  const { report, comparison, compareWith, sentences, locale } = result
   const { say } = wordsOf(locale)
   const rows = [
     `<row r="1" ht="28" customHeight="1">${textCell('A1', report.reportName, STYLE.title)}</row>`,
@@ -270,9 +270,8 @@ function summarySheet(result: ReportResult) {
   }
   add(() => '')
   const isRunning = (comparison?.until ?? null) !== null
-  const figureHeads = isRunning
-    ? [say('This period'), say('So far'), say('Same point before')]
-    : [say('This period'), say('Period before')]
+  const beforeHeads = isRunning ? [say('So far'), say('Same point before')] : [say('Period before')]
+  const figureHeads = [say('This period'), ...(compareWith === 'NONE' ? [] : beforeHeads)]
   const heads = [say('Figure'), ...figureHeads, say('Unit'), say('What it counts')]
   add((n) =>
     heads
@@ -287,7 +286,7 @@ function summarySheet(result: ReportResult) {
   for (const kpi of result.kpis) {
     const n = rows.length + 1
     const height = linesHeight(kpi.definition, DEFINITION_LETTERS)
-    const cells = figureRow(kpi, n, isRunning, say)
+    const cells = figureRow(kpi, n, figureHeads.length, say)
     rows.push(`<row r="${n}" ht="${height}" customHeight="1">${cells}</row>`)
   }
   return xml`<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">
@@ -302,11 +301,12 @@ function summarySheet(result: ReportResult) {
 type Say = Words['say']
 
 /** A figure, its previous value, its unit and its definition. */
-function figureRow(kpi: KpiResult, n: number, isRunning: boolean, say: Say) {
+function figureRow(kpi: KpiResult, n: number, columns: number, say: Say) {
   const { label, value, valueToDate, previous, unit, definition } = kpi
   const style =
     unit === 'percent' ? STYLE.percent : unit === 'money' ? moneyStyle(kpi.currency) : STYLE.integer
-  const figures = [value, ...(isRunning ? [valueToDate] : []), previous].map((figure, i) => {
+  const before = [...(columns === 3 ? [valueToDate] : []), ...(columns === 1 ? [] : [previous])]
+  const figures = [value, ...before].map((figure, i) => {
     const place = `${columnLetters(i + 1)}${n}`
     if (i === 0 && kpi.words) return textCell(place, kpi.words, STYLE.text)
     return figure === null ? '' : `<c r="${place}" s="${style}"><v>${figure}</v></c>`
