@@ -55,6 +55,12 @@ const start = createRoute({
   component: lazyPage(() => import('./pages/start.tsx'), 'StartPage'),
 })
 
+const operator = createRoute({
+  getParentRoute: () => root,
+  path: '/operator',
+  component: lazyPage(() => import('./pages/operator.tsx'), 'OperatorPage'),
+})
+
 const passwordForgotten = createRoute({
   getParentRoute: () => root,
   path: '/password-forgotten',
@@ -411,6 +417,7 @@ export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
     start,
+    operator,
     passwordForgotten,
     setPassword,
     shell.addChildren([

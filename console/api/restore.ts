@@ -7,7 +7,7 @@ import { asOperator } from './start.ts'
 /** Whether the database was restored, and what a release would send: of one business, or of all. */
 export const restoreQuery = (by: 'business' | 'operator') =>
   queryOptions({
-    queryKey: ['restore', by],
+    queryKey: [by === 'operator' ? 'operator' : 'restore', 'restore'],
     queryFn: () => client.getRestoreState({}, by === 'operator' ? asOperator() : {}),
   })
 

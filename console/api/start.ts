@@ -3,12 +3,17 @@ import { queryClient } from './query-client.ts'
 import { signIn } from './session.ts'
 
 /**
- * The operator's key while the page is open; it is never stored. The first run uses it to create a
- * business, and the page of a restored database to release it.
+ * The operator's key while the page is open; it is never stored. The first run, the operator's page and
+ * the page of a restored database use it.
  */
 let operatorKey: string | undefined
 
 export const asOperator = () => ({ headers: { authorization: `Bearer ${operatorKey}` } })
+
+export function forgetOperatorKey() {
+  operatorKey = undefined
+  queryClient.removeQueries({ queryKey: ['operator'] })
+}
 
 export const hasOperatorKey = () => operatorKey !== undefined
 

@@ -91,6 +91,8 @@ function SignInForm() {
           <Link to="/start" className="strong">
             {t('signIn.makeBusiness')}
           </Link>
+          <br />
+          <Link to="/operator">{t('signIn.operator')}</Link>
         </div>
       </div>
     </form>

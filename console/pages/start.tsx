@@ -2,10 +2,9 @@ import { Button, PasswordInput, TextInput } from '@mantine/core'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from '../texts/translate.ts'
-import { ProblemError } from '../../src/client/client.ts'
 import {
-  acceptOperatorKey,
   findUnfinished,
+  hasOperatorKey,
   makeBusiness,
   makeOwner,
   type NewBusiness,
@@ -13,13 +12,14 @@ import {
 import { Bell } from '../components/bell.tsx'
 import { useForm } from '../components/form.ts'
 import { guessTimeZone, TimeZoneSelect } from '../components/time-zone-select.tsx'
+import { OperatorKeyForm } from '../operator/key-form.tsx'
 import classes from './sign-in.module.css'
 import { SignInFrame } from './sign-in-frame.tsx'
 
 /** The first run: the operator's key, a business, its owner. */
 export function StartPage() {
   const { t } = useTranslation()
-  const [hasKey, setHasKey] = useState(false)
+  const [hasKey, setHasKey] = useState(hasOperatorKey)
   const [business, setBusiness] = useState(findUnfinished)
   const step = !hasKey ? 1 : business ? 3 : 2
   return (
@@ -33,7 +33,7 @@ export function StartPage() {
         <p className="soft" style={{ margin: '0 0 24px' }} dir="auto">
           {t(`start.lede${step}`, { business: business?.name ?? '' })}
         </p>
-        {step === 1 && <KeyForm onDone={() => setHasKey(true)} />}
+        {step === 1 && <OperatorKeyForm hint={t('start.keyHint')} onDone={() => setHasKey(true)} />}
         {step === 2 && <BusinessForm onDone={setBusiness} />}
         {step === 3 && business && <OwnerForm business={business} />}
         <hr className={classes.line} />
@@ -42,39 +42,6 @@ export function StartPage() {
         </Link>
       </div>
     </SignInFrame>
-  )
-}
-
-function KeyForm({ onDone }: { onDone: () => void }) {
-  const { t } = useTranslation()
-  const [isRefused, setRefused] = useState(false)
-  const form = useForm(async (value) => {
-    setRefused(false)
-    try {
-      await acceptOperatorKey(value('key').trim())
-    } catch (error) {
-      if (!(error instanceof ProblemError && [401, 403].includes(error.status))) throw error
-      return setRefused(true)
-    }
-    onDone()
-  })
-  return (
-    <form onSubmit={form.onSubmit}>
-      <PasswordInput
-        name="key"
-        label={t('start.key')}
-        description={t('start.keyHint')}
-        size="md"
-        autoComplete="off"
-        autoFocus
-        required
-        withAsterisk={false}
-        error={isRefused ? t('start.keyRefused') : form.message}
-      />
-      <Button type="submit" fullWidth size="md" mt="lg" loading={form.isBusy}>
-        {t('start.continue')}
-      </Button>
-    </form>
   )
 }
 

@@ -60,6 +60,7 @@ export const de: Translated<typeof en> = {
     firstStart: 'Erster Start?',
     firstStartHint: 'Das Terminal hat den Schlüssel des Betreibers einmal ausgegeben.',
     makeBusiness: 'Legen Sie damit Ihr Unternehmen an',
+    operator: 'Für Betreiber des Dienstes',
     refused: 'Benutzername oder Passwort ist falsch.',
     tooMany: 'Zu viele Versuche. Versuchen Sie es in {{count}} s wieder.',
     sentence: '<u>Einen Tag vor</u> einem Termin eine E-Mail an <u>den Kunden</u> senden.',

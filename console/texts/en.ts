@@ -56,6 +56,7 @@ export const en = {
     firstStart: 'First start?',
     firstStartHint: 'The terminal printed the operator’s key once.',
     makeBusiness: 'Create your business with it',
+    operator: 'For the operator of the service',
     refused: 'Username or password is wrong.',
     tooMany: 'Too many attempts. Try again in {{count}} s.',
     sentence: '<u>A day before</u> an appointment, mail <u>the client</u>.',

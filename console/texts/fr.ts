@@ -60,6 +60,7 @@ export const fr: Translated<typeof en> = {
     firstStart: 'Premier démarrage ?',
     firstStartHint: 'Le terminal a affiché une fois la clé de l’opérateur.',
     makeBusiness: 'Créez votre entreprise avec cette clé',
+    operator: 'Pour l’exploitant du service',
     refused: 'Le nom d’utilisateur ou le mot de passe est incorrect.',
     tooMany: 'Trop d’essais. Réessayez dans {{count}} s.',
     sentence: '<u>Un jour avant</u> un rendez-vous, envoyer un e-mail <u>au client</u>.',

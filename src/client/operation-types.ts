@@ -114,6 +114,7 @@ import type {
 } from '../contract/report-delivery.ts'
 import type { ReportTarget, ReportTargetWrite } from '../contract/report-target.ts'
 import type { ReleaseWrite, RestoreState } from '../contract/restore.ts'
+import type { ServiceHealth } from '../contract/service-health.ts'
 import type { SavePlan } from '../contract/save-plan.ts'
 import type { BulkIds, BulkResult as BulkResultSchema } from '../contract/schema.ts'
 import type { Found } from '../contract/search.ts'
@@ -295,6 +296,7 @@ type OtherOperations = {
   getSenderDomain: { path: { domain: string }; answer: SenderDomain }
   checkSenderDomain: { path: { domain: string }; body: {}; answer: SenderDomain }
   retryMail: { body: {}; answer: MailServer }
+  getServiceHealth: { answer: ServiceHealth }
   getRestoreState: { answer: RestoreState }
   releaseRestore: { body: Static<typeof ReleaseWrite>; answer: RestoreState }
   listApprovals: { query: PageParameters & { status?: ApprovalStatus }; answer: Page<Approval> }

@@ -78,6 +78,7 @@ const OTHERS = {
   getSenderDomain: 'GET /senderDomain/:domain',
   checkSenderDomain: 'POST /senderDomain/:domain/check',
   retryMail: 'POST /mail/retry',
+  getServiceHealth: 'GET /business/health',
   getRestoreState: 'GET /restore',
   releaseRestore: 'POST /restore/release',
   listApprovals: 'GET /approval',

@@ -6,3 +6,11 @@ export async function readDatabaseTime(tx: Db) {
   const [row] = await tx.query<{ now: Temporal.Instant }>(sql`select clock_timestamp() as now`)
   return row!.now
 }
+
+/** The version of PostgreSQL: "18.1". */
+export async function readServerVersion(db: Db) {
+  const [row] = await db.query<{ version: string }>(
+    sql`select split_part(current_setting('server_version'), ' ', 1) as version`,
+  )
+  return row!.version
+}

@@ -97,3 +97,18 @@ export async function readQueueHealth(
 
 /** The reasons `lateMinutes` and `lateHours` begin with this. */
 const CAME_LATE = 'the service was '
+
+/** Of all businesses, at most MAX_COUNTED. */
+export async function countPendingTriggers(db: Db) {
+  const [counted] = await db.query<{ triggers: number }>(sql`
+    select count(*) as triggers from (select from pending_trigger limit ${MAX_COUNTED}) pending`)
+  return counted!.triggers
+}
+
+/** The workers of all nodes that hold claimed work. */
+export async function countActiveWorkers(db: Db, now: Temporal.Instant) {
+  const [counted] = await db.query<{ workers: number }>(
+    sql`select count(*) as workers from worker_lease where lease_until > ${now}`,
+  )
+  return counted!.workers
+}

@@ -59,6 +59,7 @@ import { reportTargets } from '../routes/report-targets.ts'
 import { reportViews } from '../routes/report-views.ts'
 import { reports } from '../routes/reports.ts'
 import { restore } from '../routes/restore.ts'
+import { serviceHealth } from '../routes/service-health.ts'
 import { search } from '../routes/search.ts'
 import { sessions } from '../routes/sessions.ts'
 import { statuses } from '../routes/statuses.ts'
@@ -125,6 +126,7 @@ const ROUTES: Routes[] = [
   audit,
 
   restore,
+  serviceHealth,
   health,
   metrics,
   openapi,

@@ -1,0 +1,169 @@
+import { Button } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { useTranslation } from '../texts/translate.ts'
+import { retryMailAsOperator, type ServiceHealth } from '../api/operator.ts'
+import { ErrorMessage } from '../components/error-message.tsx'
+import type { TimeFormat } from '../components/time.ts'
+import { Panel } from '../today/panel.tsx'
+import classes from './operator.module.css'
+
+type Props = { health: ServiceHealth; format: TimeFormat }
+
+/** What only the operator can fix. */
+export function ProblemsPanel({ health: { problems, warnings }, format }: Props) {
+  const { t } = useTranslation()
+  if (problems.length + warnings.length === 0) return null
+  return (
+    <Panel title={t('operator.problems')}>
+      <ul className={classes.list}>
+        {problems.map(({ detail, since }) => (
+          <li key={detail}>
+            {detail}{' '}
+            <span className="soft">{t('operator.since', { time: format.moment(since) })}</span>
+          </li>
+        ))}
+        {warnings.map((warning) => (
+          <li key={warning}>{warning}</li>
+        ))}
+      </ul>
+    </Panel>
+  )
+}
+
+export function MailPanel({ health: { mail, queue }, format }: Props) {
+  const { t } = useTranslation()
+  const retry = useMutation({ mutationFn: retryMailAsOperator })
+  const { captured, failingSince, phase, reply, lastAcceptedTime, retryRequestedTime } = mail
+  return (
+    <Panel title={t('operator.mail.title')}>
+      {captured ? (
+        <p>{t('operator.mail.captured')}</p>
+      ) : failingSince === null ? (
+        <p>{t('operator.mail.works')}</p>
+      ) : (
+        <>
+          <p className="clay">
+            {t('operator.mail.fails', { time: format.moment(failingSince), phase: phase ?? '' })}
+          </p>
+          <blockquote className="server-words">{reply}</blockquote>
+          <p>
+            <Button variant="default" loading={retry.isPending} onClick={() => retry.mutate()}>
+              {t('today.noMail.tryNow')}
+            </Button>{' '}
+            <span role="status" className="small soft">
+              {retry.isSuccess && t('today.noMail.isTried')}
+            </span>
+            {retry.error && (
+              <span className="small clay">
+                <ErrorMessage error={retry.error} />
+              </span>
+            )}
+          </p>
+        </>
+      )}
+      <Facts
+        facts={[
+          [t('operator.mail.waiting'), queue.waitingEmails],
+          [t('operator.mail.oldest'), momentOf(queue.oldestWaitingEmailTime, format)],
+          [t('operator.mail.aboveLimit'), queue.emailsAboveLimit],
+          [t('operator.mail.lastAccepted'), momentOf(lastAcceptedTime, format)],
+          ...(retryRequestedTime === null
+            ? []
+            : [[t('operator.mail.retried'), format.moment(retryRequestedTime)] as Fact]),
+        ]}
+      />
+    </Panel>
+  )
+}
+
+export function QueuePanel({ health: { queue, reconciliation, activeWorkers }, format }: Props) {
+  const { t } = useTranslation()
+  return (
+    <Panel title={t('operator.queue.title')}>
+      <Facts
+        facts={[
+          [t('operator.queue.pending'), queue.pendingTriggers],
+          [t('operator.queue.overdue'), bad(queue.overdueTriggers)],
+          [t('operator.queue.oldest'), momentOf(queue.oldestOverdueTime, format)],
+          [t('operator.queue.stuck'), bad(queue.stuckLeases)],
+          [t('operator.queue.unplanned'), queue.unplannedDefinitions],
+          [t('operator.queue.late'), queue.lateTriggers],
+          [t('operator.queue.expired'), bad(queue.expiredTriggers)],
+          [t('operator.queue.gaveUp'), bad(queue.gaveUpTriggers)],
+          [t('operator.queue.workers'), activeWorkers],
+          ...(reconciliation
+            ? [
+                [
+                  t('operator.queue.faults', { time: format.moment(reconciliation.endedTime) }),
+                  bad(reconciliation.missing + reconciliation.unfounded + reconciliation.doubled),
+                ] as Fact,
+              ]
+            : []),
+        ]}
+      />
+    </Panel>
+  )
+}
+
+export function NodePanel({ health: { node, database }, format }: Props) {
+  const { t } = useTranslation()
+  const { freeBytes, totalBytes, replicaLagSeconds } = database
+  const gigabytes = (bytes: number) => Math.round(bytes / 1e8) / 10
+  return (
+    <Panel title={t('operator.node.title')}>
+      <Facts
+        facts={[
+          ['Bellwether', node.version],
+          ['Node.js', node.nodeVersion],
+          ['PostgreSQL', database.version],
+          [t('operator.node.schema'), String(database.schemaVersion)],
+          [t('operator.node.role'), node.role],
+          [t('operator.node.iteration'), momentOf(node.lastIterationTime, format)],
+          [
+            t('operator.node.connections'),
+            t('operator.node.connectionsOf', {
+              busy: node.busyConnections,
+              max: node.maxConnections,
+              waiting: node.waitingForConnection,
+            }),
+          ],
+          ...(freeBytes === null || totalBytes === null
+            ? []
+            : [
+                [
+                  t('operator.node.disk'),
+                  t('operator.node.free', {
+                    free: gigabytes(freeBytes),
+                    total: gigabytes(totalBytes),
+                  }),
+                ] as Fact,
+              ]),
+          ...(replicaLagSeconds === null
+            ? []
+            : [[t('operator.node.replica'), `${replicaLagSeconds} s`] as Fact]),
+        ]}
+      />
+    </Panel>
+  )
+}
+
+type Fact = [label: string, value: ReactNode]
+
+function Facts({ facts }: { facts: Fact[] }) {
+  return (
+    <dl className={classes.facts}>
+      {facts.map(([label, value]) => [
+        <dt key={`${label} name`}>{label}</dt>,
+        <dd key={label}>{typeof value === 'number' ? value.toLocaleString() : value}</dd>,
+      ])}
+    </dl>
+  )
+}
+
+const momentOf = (time: number | null, format: TimeFormat) =>
+  time === null ? '–' : format.moment(time)
+
+/** A count that should be 0. */
+const bad = (count: number) =>
+  count === 0 ? 0 : <span className={classes.bad}>{count.toLocaleString()}</span>

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { holdByHand } from '../../src/automation/restored.ts'
+import { serverOfUrl } from '../../src/email/smtp.ts'
+import { findMailServer, saveMailOutage } from '../../src/store/mail-servers.ts'
+import { saveOperatorProblem } from '../../src/store/operator-problems.ts'
+import { VERSION } from '../../src/version.ts'
+import { openPage } from '../support/browser.ts'
+import {
+  assertAccessible,
+  keepPictures,
+  skipInShortRun,
+  startConsole,
+  waitUntilLoaded,
+} from '../support/console.ts'
+import { until } from '../support/until.ts'
+
+// Nothing listens there: the mail server is out of order for as long as the service runs.
+const SMTP_URL = 'smtp://127.0.0.1:9'
+const { service, asOperator, openAs, database, businessId } = await startConsole(
+  [{ username: 'sofia', role: 'OWNER' }],
+  { SMTP_URL },
+)
+const server = serverOfUrl(SMTP_URL)!
+const now = async () =>
+  Temporal.Instant.fromEpochMilliseconds(Math.floor(await database.readTime()))
+
+async function openAsOperator(t: TestContext, width = 1280) {
+  const opened = await openPage(t)
+  const { page } = opened
+  await page.setViewportSize({ width, height: 900 })
+  await page.goto(`${service.base}/console/sign-in`)
+  await page.getByRole('link', { name: 'For the operator of the service' }).click()
+  await page.locator('input[name=key]').fill('operator-key-of-this-test')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Businesses' }).waitFor()
+  await waitUntilLoaded(page)
+  return opened
+}
+
+test('the operator sees versions, queue and mail, and has the mail server tried again', async (t) => {
+  const since = (await now()).subtract({ minutes: 30 })
+  const outage = { since, phase: 'connect', reply: 'ECONNREFUSED' }
+  await saveMailOutage(database.engine, server, outage, since)
+  const { page, complaints } = await openAsOperator(t)
+  await page.getByText(VERSION, { exact: true }).waitFor()
+  await page.getByText('Pending triggers', { exact: true }).waitFor()
+  await page.getByText(/^It has taken no mail since .*: it fails at .*\.$/).waitFor()
+  await page.getByRole('button', { name: 'Try now' }).click()
+  await until(
+    async () => (await findMailServer(database.engine, server))?.retryRequestedTime != null,
+  )
+  await assertAccessible(page)
+  await keepPictures(page, 'operator')
+  assert.deepEqual(complaints, [])
+})
+
+test('a failure that only the operator can fix is told with its business', async (t) => {
+  if (skipInShortRun(t)) return
+  const detail = 'The DKIM key of example.org cannot sign.'
+  await saveOperatorProblem(database.engine, { problem: 'dkim', businessId, detail }, await now())
+  const { page } = await openAsOperator(t)
+  await page.getByText(detail).waitFor()
+  await page.getByText(/things? needs? you\.$/).waitFor()
+})
+
+test('the operator creates a business with its owner, finds it, and sees paused mail', async (t) => {
+  const { page, complaints } = await openAsOperator(t)
+  await page.getByRole('button', { name: 'Create a business' }).click()
+  const form = page.getByRole('dialog')
+  await form.getByLabel('Name of the business').fill('Praxis am See')
+  await form.getByLabel('Username of the owner').fill('sofia')
+  await form.getByLabel('Password', { exact: true }).fill('a-good-long-password')
+  await form.getByRole('button', { name: 'Create a business' }).click()
+  // The name is taken: the second try must not create the business again.
+  await form.locator('[aria-invalid=true]').waitFor()
+  await assertAccessible(page)
+  await form.getByLabel('Username of the owner').fill('nora')
+  await form.getByRole('button', { name: 'Create a business' }).click()
+  await form.waitFor({ state: 'detached' })
+  const { items } = await asOperator('GET', '/business?limit=500')
+  const made = items.filter(({ name }: { name: string }) => name === 'Praxis am See')
+  assert.equal(made.length, 1)
+
+  const rows = page.getByRole('table').last().locator('tbody tr')
+  await page.getByRole('searchbox').fill('am see')
+  await until(async () => (await rows.count()) === 1)
+  await page.getByRole('searchbox').fill('')
+  await asOperator('POST', '/business', {
+    businessId: made[0].businessId,
+    mailPaused: true,
+    mailPausedReason: 'moving house',
+  })
+  await page.reload()
+  assert.equal(await page.getByRole('table').count(), 0, 'the key is not kept')
+  await page.locator('input[name=key]').fill('operator-key-of-this-test')
+  await page.keyboard.press('Enter')
+  await page.getByLabel('Only with paused mail').check()
+  await until(async () => (await rows.count()) === 1)
+  await rows.getByText('paused: moving house').waitFor()
+  assert.deepEqual(
+    complaints.filter((line) => !/422|409/.test(line)),
+    [],
+  )
+})
+
+test('the operator releases a restored database on the page', async (t) => {
+  if (skipInShortRun(t)) return
+  await holdByHand(database.operator, await now())
+  const { page } = await openAsOperator(t)
+  await page.getByRole('heading', { name: 'Restored database' }).waitFor()
+  await assertAccessible(page)
+  await page.getByRole('button', { name: 'Release, do not send what was due before' }).click()
+  await page.getByRole('heading', { name: 'Restored database' }).waitFor({ state: 'detached' })
+  assert.equal((await asOperator('GET', '/restore')).held, false)
+})
+
+test('a page of the operator fits a phone, and asks anybody else for the key', async (t) => {
+  if (skipInShortRun(t)) return
+  const { page } = await openAsOperator(t, 390)
+  const width = await page.evaluate<number>('document.documentElement.scrollWidth')
+  assert.ok(width <= 390, `${width}`)
+  await assertAccessible(page)
+  await page.getByRole('button', { name: 'Forget the key' }).click()
+  await page.locator('input[name=key]').waitFor()
+
+  const owner = await openAs(t, 'sofia')
+  await owner.page.goto(`${service.base}/console/operator`)
+  await owner.page.locator('input[name=key]').fill('not-the-key')
+  await owner.page.keyboard.press('Enter')
+  await owner.page.getByText('This is not the operator’s key').waitFor()
+  const answer = await owner.page.request.get(`${service.base}/business/health`)
+  assert.equal(answer.status(), 403)
+})
