@@ -4,6 +4,10 @@ export const isPlainObject = (value: unknown): value is Record<string, unknown> 
 export const isId = (value: unknown): value is number =>
   Number.isSafeInteger(value) && Number(value) > 0
 
+/** A name in a body as text. An object is no name, and may have a `toString` that is no function. */
+export const nameOf = (value: unknown) =>
+  typeof value === 'object' ? JSON.stringify(value) : String(value)
+
 /** Escapes a property name for a JSON pointer (RFC 6901). */
 export const escapePointer = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1')
 

@@ -1,7 +1,7 @@
 import { changedProperties, readAgainst, saveDefinition } from '../automation/define.ts'
 import type { ActionInput } from '../contract/event-action.ts'
 import { isDefinitionObjectType, kindNamed } from '../contract/event-definition.ts'
-import { isPlainObject } from '../contract/json.ts'
+import { isId, isPlainObject, nameOf } from '../contract/json.ts'
 import { externalName, refName } from '../contract/object-body.ts'
 import { objectKind, type ObjectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
@@ -96,8 +96,8 @@ const ACTION_TARGETS: Record<string, string> = {
 
 function targetOfObject({ objectType, eventType }: Record<string, unknown>) {
   if (!isDefinitionObjectType(objectType)) return {}
-  const eventTypeId = isPlainObject(eventType) ? Number(eventType.eventTypeId) : 0
-  return { objectId: kindNamed({ objectType, eventTypeId }) }
+  const eventTypeId = isPlainObject(eventType) ? eventType.eventTypeId : 0
+  return { objectId: kindNamed({ objectType, eventTypeId: isId(eventTypeId) ? eventTypeId : 0 }) }
 }
 
 /** Returns the body with names replaced by ids. */
@@ -124,7 +124,7 @@ export const nameResolver =
   }
 
 async function readIds(tx: Db, businessId: number, kind: ObjectKind, named: unknown) {
-  const externalIds = new Set([named].flat().map(String))
+  const externalIds = new Set([named].flat().map(nameOf))
   const wanted = new Map([[kind, { ids: new Set<number>(), externalIds }]])
   const found = await listReferredObjects(tx, businessId, wanted)
   return new Map<string | null, number | string>(

@@ -1,7 +1,7 @@
 import type { ObjectInput } from '../contract/object-body.ts'
 import { refName } from '../contract/object-body.ts'
 import type { ObjectKind } from '../contract/objects.ts'
-import { isPlainObject } from '../contract/json.ts'
+import { isPlainObject, nameOf } from '../contract/json.ts'
 import type { Fault } from '../errors.ts'
 import type { ClassSchedule, Professional } from '../store/objects.ts'
 
@@ -34,7 +34,7 @@ export function fillItemRefs(
     for (const [i, item] of items.entries()) {
       if (!isPlainObject(item) || !Object.hasOwn(item, name)) continue
       const { [name]: ref, ...others } = item
-      const id = idOf(itemsReferTo.refersTo, String(ref))
+      const id = idOf(itemsReferTo.refersTo, nameOf(ref))
       if (id === undefined) return `/${property}/${i}/${name}: no line before this one has it`
       items[i] = { [itemsReferTo.property]: id, ...others }
     }

@@ -1,3 +1,4 @@
+import { nameOf } from '../contract/json.ts'
 import { refName } from '../contract/object-body.ts'
 import { objectKind, type ObjectKind } from '../contract/objects.ts'
 import { fillItemRefs } from './inner-references.ts'
@@ -44,7 +45,7 @@ export class LineRefs {
 
 /** The ids of a name or a list of names, and the names without an id. */
 export function resolveNames<Id>(named: unknown, idOf: (name: string) => Id | undefined) {
-  const names = [named].flat().map(String)
+  const names = [named].flat().map(nameOf)
   const ids = names.map(idOf)
   return {
     ids: Array.isArray(named) ? ids : ids[0],

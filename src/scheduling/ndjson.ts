@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { MAX_FILE_BYTES } from '../contract/file-library.ts'
+import { findExcess } from '../contract/json-excess.ts'
 import { WINDOW, type Line } from './import.ts'
 
 /** The limit of a request body. */
@@ -71,8 +72,13 @@ const BOM = Buffer.from([0xef, 0xbb, 0xbf])
 function readLine(number: number, given: Buffer): Line | undefined {
   const bytes = number === 1 && given.subarray(0, 3).equals(BOM) ? given.subarray(3) : given
   if (!isUtf8(bytes)) return { number, fault: 'is not UTF-8' }
-  const text = bytes.toString('utf8')
-  if (text.trim() === '') return undefined
+  const text = bytes.toString('utf8').trim()
+  if (text === '') return undefined
+  // A failed parse costs as much as a good line of 10 KB.
+  if (!text.startsWith('{')) return { number, fault: 'must be a JSON object' }
+  if (!text.endsWith('}')) return { number, fault: 'is not JSON' }
+  const excess = findExcess(bytes)
+  if (excess) return { number, fault: `has ${excess}` }
   try {
     return { number, body: JSON.parse(text), bytes: bytes.length }
   } catch {

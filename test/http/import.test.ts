@@ -126,6 +126,29 @@ test('bad lines are refused with number and reason, and the good ones are kept',
   assert.equal((await world.call('GET', '/client')).body.items.length, 3)
 })
 
+test('a line whose names are objects, or that is nested too deeply, is refused alone', async (t) => {
+  const world = await enterWorld(t)
+  const client = { kind: 'client', firstName: 'A', lastName: 'B' }
+  const hostile = { toString: 1, valueOf: 1 }
+  const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`
+  const { status, body } = await importing(world, [
+    client,
+    { kind: 'recall', clientRef: hostile, dueTime: 1_800_000_000_000 },
+    { kind: 'classSchedule', attendance: [{ clientRef: hostile }] },
+    { kind: 'eventDefinition', objectType: 'RECALL', eventType: { eventTypeId: hostile } },
+    { kind: 'eventDefinition', objectType: 'RECALL', locationRefList: [hostile] },
+    { kind: 'eventDefinition', objectType: 'RECALL', reasonExternalIdList: hostile },
+    `{"kind":"client","firstName":"C","tags":${deep}}`,
+    `{"kind":"eventDefinition","description":${deep},"eventType":{"description":${deep}}}`,
+    client,
+  ])
+  assert.equal(status, 200, JSON.stringify(body))
+  assert.deepEqual(body.accepted, { client: 2 })
+  const lines = body.refused.map(({ line }: { line: number }) => line)
+  assert.deepEqual(lines, [2, 3, 4, 5, 6, 7, 8])
+  assert.equal(body.refused[5].reason, 'has more than 64 levels')
+})
+
 test('lines about the same object are applied in order, whatever id they use', async (t) => {
   const world = await enterWorld(t)
   const { clientId } = world.ids
@@ -429,16 +452,22 @@ test('long lines are saved in smaller windows, so that none blocks the service f
 
 test('blank lines and lines that are refused let other requests run', async (t) => {
   const world = await enterWorld(t)
+  // Each name is compared with those that it could stand for.
+  const misspelt = Object.fromEntries([
+    ['kind', 'classSchedule'],
+    ...Array.from({ length: 100 }, (_, i) => [`${i}ientIdListOrNames`.slice(0, 16), i]),
+  ])
   const lines = [
     '\n'.repeat(400_000),
     '\r\n'.repeat(50_000),
     'x\n'.repeat(50_000),
     '{}\n'.repeat(50_000),
+    `${JSON.stringify(misspelt)}\n`.repeat(400),
   ]
   const { body } = await assertNeverBlocks(t, 'an import of empty lines', () =>
     world.call('POST', '/import', lines.join(''), NDJSON),
   )
-  assert.deepEqual([body.accepted, body.refusedCount], [{}, 100_000])
+  assert.deepEqual([body.accepted, body.refusedCount], [{}, 100_400])
   assert.equal(body.refused[0].line, 450_001)
 })
 

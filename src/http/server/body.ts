@@ -2,12 +2,12 @@ import { isUtf8 } from 'node:buffer'
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { escapePointer } from '../../contract/json.ts'
+import { findExcess } from '../../contract/json-excess.ts'
 import { invalid, MAX_FAULTS, RequestError, type Fault } from '../../errors.ts'
 import { findJsonFault } from './json-fault.ts'
 
 export const MAX_BODY_BYTES = 1_048_576
 const BODY_SECONDS = 20
-const MAX_DEPTH = 64
 const MAX_KEYS = 10_000
 const MAX_VALUES = 50_000
 
@@ -87,7 +87,8 @@ export async function* readChunks(payload: Readable, idleSeconds = BODY_SECONDS)
 export function parseJson(body: Buffer, maxKeys = MAX_KEYS): unknown {
   if (body.length === 0) return undefined
   if (!isUtf8(body)) throw notUtf8()
-  refuseOversizedJson(body, maxKeys)
+  const excess = findExcess(body, { maxKeys, maxValues: MAX_VALUES })
+  if (excess) throw tooMuch(excess)
   let value: unknown
   try {
     value = JSON.parse(body.toString('utf8'))
@@ -102,53 +103,8 @@ export function parseJson(body: Buffer, maxKeys = MAX_KEYS): unknown {
 
 const notUtf8 = () => new RequestError(400, 'The body is not UTF-8.', undefined, {}, 'invalid-json')
 
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
-
-/**
- * Checks depth and counts in one pass over the bytes, before parsing allocates anything. It stops at the
- * first limit, so the worst body costs about a millisecond.
- */
-function refuseOversizedJson(body: Buffer, maxKeys: number) {
-  let depth = 0
-  let keys = 0
-  let values = 0
-  for (let i = 0; i < body.length; i += 1) {
-    switch (body[i]) {
-      case QUOTE:
-        i = endOfString(body, i)
-        break
-      case 0x5b: // [
-      case 0x7b: // {
-        depth += 1
-        values += 1
-        if (depth > MAX_DEPTH) throw tooMuch(`more than ${MAX_DEPTH} levels`)
-        break
-      case 0x5d: // ]
-      case 0x7d: // }
-        depth -= 1
-        break
-      case 0x3a: // :
-        keys += 1
-        if (keys > maxKeys) throw tooMuch(`more than ${maxKeys} properties`)
-        break
-      case 0x2c: // ,
-        values += 1
-        break
-    }
-    if (values > MAX_VALUES) throw tooMuch(`more than ${MAX_VALUES} values`)
-  }
-}
-
 const tooMuch = (what: string) =>
   new RequestError(422, `The body has ${what}.`, [{ pointer: '', detail: `has ${what}` }])
-
-/** The index of the closing quote. */
-function endOfString(body: Buffer, start: number) {
-  let end = start + 1
-  while (end < body.length && body[end] !== QUOTE) end += body[end] === BACKSLASH ? 2 : 1
-  return end
-}
 
 /** A fast check. Escapes can hide NUL characters and lone surrogates, which PostgreSQL refuses. */
 const mayHoldUnsafeText = (body: Buffer) =>
