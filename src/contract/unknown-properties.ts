@@ -118,25 +118,37 @@ function distanceTo(given: string, name: string) {
   const max = maxDistance(given)
   // Most names differ too much in length: comparing their letters would take most of the time.
   if (Math.abs(given.length - name.length) > max) return undefined
-  const distance = editDistance(given, name)
-  return distance <= max ? distance : undefined
+  return editDistance(given, name, max)
 }
 
-/** Levenshtein distance, with a swap of two neighbours as one edit. */
-function editDistance(a: string, b: string) {
-  let beforeLast: number[] = []
-  let last = Array.from({ length: b.length + 1 }, (_, i) => i)
+/** The rows of the table of distances: the one before the last, the last one, and the next one. */
+const rows = Array.from({ length: 3 }, () => new Uint8Array(2 * MAX_NAME))
+
+/** Levenshtein distance, with a swap of two neighbours as one edit; undefined if it is above `max`. */
+function editDistance(a: string, b: string, max: number) {
+  let [beforeLast, last, row] = rows as [Uint8Array, Uint8Array, Uint8Array]
+  for (let j = 0; j <= b.length; j += 1) last[j] = j
+  let leastBefore = 0
   for (let i = 1; i <= a.length; i += 1) {
-    const row = [i]
+    row[0] = i
+    let leastOfRow = i
     for (let j = 1; j <= b.length; j += 1) {
-      const cost = a[i - 1] === b[j - 1] ? 0 : 1
-      let least = Math.min(row[j - 1]! + 1, last[j]! + 1, last[j - 1]! + cost)
-      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      const isEqual = a.charCodeAt(i - 1) === b.charCodeAt(j - 1)
+      let least = Math.min(row[j - 1]! + 1, last[j]! + 1, last[j - 1]! + (isEqual ? 0 : 1))
+      const isSwap =
+        i > 1 &&
+        j > 1 &&
+        a.charCodeAt(i - 1) === b.charCodeAt(j - 2) &&
+        a.charCodeAt(i - 2) === b.charCodeAt(j - 1)
       if (isSwap) least = Math.min(least, beforeLast[j - 2]! + 1)
-      row.push(least)
+      row[j] = least
+      leastOfRow = Math.min(leastOfRow, least)
     }
-    beforeLast = last
-    last = row
+    // No later row is nearer than both of these.
+    if (leastOfRow > max && leastBefore > max) return undefined
+    leastBefore = leastOfRow
+    ;[beforeLast, last, row] = [last, row, beforeLast]
   }
-  return last[b.length]!
+  const distance = last[b.length]!
+  return distance <= max ? distance : undefined
 }

@@ -35,6 +35,7 @@ import {
 import { countDecimals } from '../contract/currency-digits.ts'
 import { hasAtMostDecimals } from '../contract/fields.ts'
 import { isSame } from '../contract/json.ts'
+import { isSliceOver, nextSlice } from '../time-slice.ts'
 import { eventsOf } from './events.ts'
 import { attachmentFaults } from './files.ts'
 import { followChanges } from './follow.ts'
@@ -65,7 +66,7 @@ export async function saveObjects(
   saving: Saving,
   allows: (Allow | undefined)[] = [],
 ): Promise<SaveOutcome[]> {
-  const requests = readBodies(kind, bodies, saving, allows)
+  const requests = await readBodies(kind, bodies, saving, allows)
   const outcomes: SaveOutcome[] = []
   const conflicted = new Set<number>()
   for (let open = [...requests.keys()]; open.length > 0;) {
@@ -131,17 +132,21 @@ async function writeFirsts(
   )
 }
 
-function readBodies(
+async function readBodies(
   kind: ObjectKind,
   bodies: unknown[],
   { areLines, businessId }: Saving,
   allows: (Allow | undefined)[] = [],
-): SaveRequest[] {
+): Promise<SaveRequest[]> {
   const schema = areLines ? lineOf(kind) : bodyOf(kind)
-  return bodies.map((body, i) => {
+  const requests: SaveRequest[] = []
+  for (const [i, body] of bodies.entries()) {
+    if (isSliceOver()) await nextSlice()
     const given = kind.kind === 'emailTemplate' ? readTemplateBody(body) : body
-    return { body, input: readObject(kind, given, businessId, schema), allow: allows[i] }
-  })
+    const input = readObject(kind, given, businessId, schema)
+    requests.push({ body, input, allow: allows[i] })
+  }
+  return requests
 }
 
 /** Takes these locks before any row; see docs/engine.md, lock order. */
