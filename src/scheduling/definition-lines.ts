@@ -7,7 +7,7 @@ import { objectKind, type ObjectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import { invalid, type Fault } from '../errors.ts'
 import { listAllActions, type StoredAction } from '../store/event-actions.ts'
-import { listAllDefinitions, lockSettings } from '../store/event-definitions.ts'
+import { listNamesakes, lockSettings } from '../store/event-definitions.ts'
 import { listReferredObjects } from '../store/objects.ts'
 import { resolveNames, type LineRefs } from './line-refs.ts'
 import type { Author } from './saving.ts'
@@ -47,23 +47,15 @@ export async function saveDefinitionLine(
 async function withKnownIds(tx: Db, line: Record<string, unknown>, saving: Author, refs: LineRefs) {
   if (line.eventDefnId) return line
   const { wanted, actions } = await readAgainst(tx, line, saving)
-  const all = await listAllDefinitions(tx, saving.businessId)
+  const all = await listNamesakes(tx, saving.businessId, wanted)
   const others = all.filter(({ eventDefnId }) => !refs.definitions.has(eventDefnId))
-  const [namesake, ...more] = others.filter(
-    ({ description, eventTypeId }) =>
-      description && description === wanted.description && eventTypeId === wanted.eventTypeId,
-  )
-  const known =
-    others.find((one) => changedProperties(one, wanted).length === 0) ??
-    (more.length === 0 ? namesake : undefined)
+  const namesake = wanted.description && others.length === 1 ? others[0] : undefined
+  const known = others.find((one) => changedProperties(one, wanted).length === 0) ?? namesake
   if (!known) return line
   const { eventDefnId } = known
   if (!Array.isArray(line.eventActions)) return { ...line, eventDefnId }
-  const stored = await listAllActions(tx, saving.businessId)
-  const ids = knownActions(
-    stored.filter((action) => action.eventDefnId === eventDefnId),
-    actions,
-  )
+  const stored = await listAllActions(tx, saving.businessId, eventDefnId)
+  const ids = knownActions(stored, actions)
   const eventActions = line.eventActions.map((action, i) => ({ eventActionId: ids[i], ...action }))
   return { ...line, eventDefnId, eventActions }
 }

@@ -160,8 +160,10 @@ const actionsOf = (keys: DefinitionKey[], { columns, lock }: { columns: Sql; loc
     where o.active and o.business_id = k.business_id and o.event_defn_id = k.event_defn_id
     order by event_action_id ${lock}) a`
 
-/** Includes inactive actions, and those of inactive definitions. */
-export function listAllActions(db: Db, businessId: number) {
+/** Includes inactive actions, and those of inactive definitions; or all of one definition. */
+export function listAllActions(db: Db, businessId: number, eventDefnId?: number) {
+  const ofOne = eventDefnId === undefined ? empty : sql`and event_defn_id = ${eventDefnId}`
   return db.query<StoredAction>(sql`
-    select ${columns} from event_action where business_id = ${businessId} order by event_action_id`)
+    select ${columns} from event_action
+    where business_id = ${businessId} ${ofOne} order by event_action_id`)
 }

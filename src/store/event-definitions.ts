@@ -284,3 +284,16 @@ export function listAllDefinitions(db: Db, businessId: number) {
     select ${columns} from event_definition
     where business_id = ${businessId} and deleted_date is null order by event_defn_id`)
 }
+
+/** The definitions with this event type and description that were not deleted, also inactive ones. */
+export function listNamesakes(
+  db: Db,
+  businessId: number,
+  { eventTypeId, description }: Pick<StoredDefinition, 'eventTypeId' | 'description'>,
+) {
+  return db.query<StoredDefinition>(sql`
+    select ${columns} from event_definition
+    where business_id = ${businessId} and deleted_date is null and event_type_id = ${eventTypeId}
+      and description is not distinct from ${description}::text
+    order by event_defn_id`)
+}

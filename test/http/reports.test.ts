@@ -185,6 +185,11 @@ const refused: { name: string; query: string; body?: unknown; at: string[] }[] =
     at: ['?attach'],
   },
   {
+    name: 'attach with the name of a method',
+    query: `${OCTOBER}&attach=constructor`,
+    at: ['?attach'],
+  },
+  {
     name: 'another business',
     query: OCTOBER,
     body: { reportId: 101, businessId: 999 },

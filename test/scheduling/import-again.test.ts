@@ -99,3 +99,32 @@ test('definitions of one name, equal ones, and inactive actions are recognised, 
   const { event_definition: definitions, event_action: actions } = await countRows(other.db)
   assert.deepEqual([definitions, actions], [4, 5])
 })
+
+/** Adds up how many rows the statements of transactions return. */
+function countingRows(db: Db, count: (rows: number) => void): Db {
+  const query: Db['query'] = async (statement) => {
+    const rows = await db.query(statement)
+    count(rows.length)
+    return rows as never
+  }
+  const transaction: Db['transaction'] = (work) =>
+    db.transaction((tx) => work(countingRows(tx, count)))
+  return { ...db, query, transaction }
+}
+
+test('a line about a definition reads none of the definitions with other names', async () => {
+  const { businessId, db } = await createBusiness()
+  const lines = Array.from({ length: 60 }, (_, i) => ({
+    kind: 'eventDefinition',
+    ...reminder(businessId, -24, { description: `Reminder ${i}` }),
+  }))
+  await importAll(db, businessId, lines)
+  let rows = 0
+  await importAll(
+    countingRows(db, (count) => (rows += count)),
+    businessId,
+    lines,
+  )
+  assert.equal((await countRows(db)).event_definition, 60)
+  assert.ok(rows < 20 * lines.length, `${rows} rows for ${lines.length} lines`)
+})

@@ -212,7 +212,7 @@ async function readRequest(
     ...unknownProperties(PrintBody, body),
   ]
   const format = String(query.format || 'pdf').toLowerCase() as ReportFormat
-  const attach = ATTACH[String(query.attach ?? '').toLowerCase()]
+  const attach = ATTACH.get(String(query.attach ?? '').toLowerCase())
   if (!REPORT_FORMATS.includes(format)) {
     faults.push({ pointer: '?format', detail: `must be one of ${REPORT_FORMATS.join(', ')}` })
   }
@@ -243,13 +243,13 @@ async function readRequest(
   return { job, format, attach: attach === true }
 }
 
-const ATTACH: Partial<Record<string, boolean>> = {
-  '': true,
-  true: true,
-  '1': true,
-  false: false,
-  '0': false,
-}
+const ATTACH = new Map([
+  ['', true],
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+])
 
 const DEFAULT_REPORT_ID = 101
 
