@@ -41,8 +41,12 @@ export async function stayCheckedIn(database: Database, place: Place, log: Log) 
   report()
   const repeated = repeatEvery(CHECK_IN_EVERY_MS, async () => {
     const wasHeld = current.hold !== null
-    current = await checkInNode(database, place, current)
-    if (!wasHeld) report()
+    try {
+      current = await checkInNode(database, place, current)
+      if (!wasHeld) report()
+    } catch (err) {
+      log.warn({ err }, 'checking whether the database was restored failed')
+    }
   })
   return { hold: current.hold, stop: repeated.stop }
 }

@@ -76,8 +76,13 @@ export async function findHold(db: Db) {
   return (await findInstallation(db))?.hold ?? undefined
 }
 
-/** Whether the database is not held, as a condition of the statements that claim work. */
-export const NOT_HELD = sql`not exists (select from installation where held_since is not null)`
+/**
+ * Whether the database is not held, as a condition of the statements that claim work. If no node has
+ * checked in for a minute, it may have been restored under them: the next one that does may hold it.
+ */
+export const NOT_HELD = sql`
+  not exists (select from installation
+              where held_since is not null or seen_time < clock_timestamp() - interval '1 minute')`
 
 /** Whether a trigger or a mail of this time ends without being sent, by the choice at the release. */
 export const expiresAtRelease = (time: Sql) =>

@@ -2,6 +2,7 @@ import type { ReportTarget } from '../contract/report-target.ts'
 import type { Db } from '../database/database.ts'
 import { empty, sql, type Sql } from '../database/sql.ts'
 import type { By } from './businesses.ts'
+import { NOT_HELD } from './installation.ts'
 
 /** The fields that a caller may write. */
 export type TargetFields = Pick<
@@ -136,7 +137,7 @@ export async function findBusinessWithDueTarget(engine: Db, now: Temporal.Instan
   const [found] = await engine.query<{ businessId: number }>(sql`
     select t.business_id as "businessId"
     from report_target t join business b using (business_id)
-    where t.active and not t.paused and b.active and t.next_check_time <= ${now}
+    where t.active and not t.paused and b.active and t.next_check_time <= ${now} and ${NOT_HELD}
     order by t.next_check_time, t.business_id limit 1`)
   return found?.businessId
 }

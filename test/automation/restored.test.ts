@@ -11,7 +11,7 @@ import {
 } from '../../src/automation/restored.ts'
 import { REASONS } from '../../src/contract/reasons.ts'
 import type { PastChoice } from '../../src/contract/restore.ts'
-import { urlOf } from '../support/owner.ts'
+import { asOwner, urlOf } from '../support/owner.ts'
 import { scripted } from '../support/scripted-mailer.ts'
 import { reminder, startEngine, startWorld } from '../support/world.ts'
 
@@ -104,6 +104,25 @@ test('a database that is restored under a running node is held, and a later note
   await holdByHand(database.operator, before.seenTime)
   const known = await checkIn(database.operator, { ...node, lastSeen: other })
   assert.equal(String(known.hold!.lostUntil), String(other!.seenTime))
+})
+
+test('a database that is restored under a running node fires and sends nothing before the node checks in', async (t) => {
+  const world = await startWorld(t)
+  const { book, clock, database } = world
+  await define(world)
+  const { mailer, taken } = scripted()
+  const { fire, runEngine } = startEngine(world, { mailer, captures: false })
+  const noted = await checkIn(database.operator, node)
+  await book(clock.in({ hours: 24 }))
+  await asOwner(database, `update installation set seen_time = seen_time - interval '1 hour'`)
+  assert.equal(await fire(), 0)
+  const { hold } = await checkIn(database.operator, { ...node, lastSeen: noted })
+  assert.notEqual(hold, null)
+  await runEngine()
+  assert.equal(taken.length, 0)
+  await releaseBy(database, clock.now())
+  await runEngine()
+  assert.equal(taken.length, 1)
 })
 
 const statusOf = async ({ call }: World, { calendarId }: { calendarId: number }) => {
