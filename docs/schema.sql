@@ -1666,6 +1666,8 @@ create policy bellwether_engine on report_schedule to bellwether_engine using (t
 create policy owner on report_schedule to current_user using (true);
 grant insert, select, update on report_schedule to bellwether_app;
 grant select on report_schedule to bellwether_engine;
+grant update on report_schedule (done_until) to bellwether_engine;
+grant update on report_schedule (next_run_time) to bellwether_engine;
 grant usage on sequence report_schedule_report_schedule_id_seq to bellwether_app;
 CREATE TRIGGER audit_insert AFTER INSERT ON report_schedule REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_insert('reportSchedule', 'report_schedule_id', 'next_run_time', 'done_until', 'attempts', 'last_error');
 CREATE TRIGGER audit_update AFTER UPDATE ON report_schedule REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_update('reportSchedule', 'report_schedule_id', 'next_run_time', 'done_until', 'attempts', 'last_error');
@@ -1730,6 +1732,7 @@ create policy bellwether_engine on report_target to bellwether_engine using (tru
 create policy owner on report_target to current_user using (true);
 grant insert, select, update on report_target to bellwether_app;
 grant select on report_target to bellwether_engine;
+grant update on report_target (next_check_time) to bellwether_engine;
 grant usage on sequence report_target_report_target_id_seq to bellwether_app;
 CREATE TRIGGER audit_insert AFTER INSERT ON report_target REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_insert('reportTarget', 'report_target_id', 'next_check_time', 'checked_time', 'last_value', 'crossed_time', 'last_error');
 CREATE TRIGGER audit_update AFTER UPDATE ON report_target REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION audit_update('reportTarget', 'report_target_id', 'next_check_time', 'checked_time', 'last_value', 'crossed_time', 'last_error');

@@ -15,6 +15,8 @@ export async function correctStoredTimes(db: Db, setBack: SetBack) {
   await retryTriggersNow(db, setBack)
   await retryEmailsNow(db, setBack)
   await shortenLeases(db, setBack)
+  await repeatRegularWork(db, setBack)
+  await forgetFuture(db, setBack)
 }
 
 /** By key and not by ctid: a row that was updated after the statement began has another one. */
@@ -78,4 +80,61 @@ async function shortenLeases(db: Db, { now, leaseSeconds }: SetBack) {
     update worker_lease set lease_until = ${leaseUntil} where lease_until > ${leaseUntil}`)
   await db.query(sql`
     update work_lease set lease_until = ${leaseUntil} where lease_until > ${leaseUntil}`)
+}
+
+/**
+ * Feeds, figures with targets, reports and domains of senders: what was done while the clock was ahead is
+ * done again, and what was planned then waits no longer than usual.
+ */
+async function repeatRegularWork(db: Db, { now }: SetBack) {
+  const isFuture = (time: Sql, usual = '0') =>
+    sql`${time} > ${now.add({ seconds: 1 })}::timestamptz + ${usual}::interval`
+  await correct(db, sql`feed_state`, {
+    key: sql`business_id, feed_id`,
+    set: sql`next_pull_time = ${now}, reconcile_time = null,
+             success_time = ${notAfter(now, sql`success_time`)},
+             complete_time = ${notAfter(now, sql`complete_time`)}`,
+    when: sql`next_pull_time is not null
+              and (${isFuture(sql`success_time`)} or ${isFuture(sql`next_pull_time`, LONGEST_PULL_WAIT)})`,
+  })
+  await correct(db, sql`report_target`, {
+    key: sql`business_id, report_target_id`,
+    set: sql`next_check_time = ${now}`,
+    when: isFuture(sql`next_check_time`, '1 hour'),
+  })
+  await correct(db, sql`report_schedule`, {
+    key: sql`business_id, report_schedule_id`,
+    set: sql`next_run_time = ${now}, done_until = least(done_until, ${now})`,
+    when: sql`${isFuture(sql`done_until`)} or
+              (attempts > 0 and ${isFuture(sql`next_run_time - make_interval(mins => attempts * attempts)`)})`,
+  })
+  await correct(db, sql`sender_domain`, {
+    key: sql`business_id, domain`,
+    set: sql`next_check_time = ${now}, checked_time = ${now}`,
+    when: isFuture(sql`checked_time`),
+  })
+}
+
+/** A day, and a tenth more at random. */
+const LONGEST_PULL_WAIT = '27 hours'
+
+/** Null stays null; with least() it would not. */
+const notAfter = (now: Temporal.Instant, time: Sql) =>
+  sql`case when ${time} > ${now} then ${now}::timestamptz else ${time} end`
+
+/** By key, and without rows that another transaction has locked: a later call corrects them. */
+const correct = (db: Db, table: Sql, { key, set, when }: { key: Sql; set: Sql; when: Sql }) =>
+  db.query(sql`
+    update ${table} set ${set}
+    where (${key}) in (select ${key} from ${table} where ${when} for update skip locked)`)
+
+/** Nothing has happened in the future. */
+async function forgetFuture(db: Db, { now }: SetBack) {
+  await db.query(sql`
+    update mail_server
+    set last_accepted_time = ${notAfter(now, sql`last_accepted_time`)},
+        failing_since = ${notAfter(now, sql`failing_since`)},
+        retry_requested_time = ${notAfter(now, sql`retry_requested_time`)}
+    where greatest(last_accepted_time, failing_since, retry_requested_time) > ${now}`)
+  await db.query(sql`update reconciliation set ended_at = ${now} where ended_at > ${now}`)
 }

@@ -4,6 +4,7 @@ import { sql } from '../../src/database/sql.ts'
 import { dryRunOfSource } from '../../src/feeds/dry-run.ts'
 import { SourceError } from '../../src/feeds/source.ts'
 import { findFeed } from '../../src/store/feeds.ts'
+import { correctStoredTimes } from '../../src/store/set-back.ts'
 import { shareWorld } from '../support/world.ts'
 import { openPulled, PULLING } from './fake-source.ts'
 
@@ -296,3 +297,23 @@ test('the next occurrence of a series is a booking of its own, not an old one th
     before,
   )
 })
+
+for (const [what, error] of [
+  ['was pulled', null],
+  ['failed', new SourceError('LOGIN', 'refused')],
+] as const) {
+  test(`a feed that ${what} while the clock was two days ahead is pulled as soon as it is set back`, async (t) => {
+    const world = await enterWorld(t)
+    const { pull, shelf } = await openPulled(world)
+    shelf.error = error
+    const minutes = 2 * 24 * 60
+    assert.equal(await pull(minutes), 1)
+    world.clock.advance({ minutes: -minutes })
+    assert.equal(await pull(1), 0)
+    const setBack = { stepMs: minutes * 60_000, now: world.clock.now(), leaseSeconds: 15 }
+    await correctStoredTimes(world.database.engine, setBack)
+    assert.equal(await pull(0), 1)
+    await correctStoredTimes(world.database.engine, setBack)
+    assert.equal(await pull(0), 0, 'once')
+  })
+}

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { sql } from '../../src/database/sql.ts'
 import { readCsv } from '../reports/read-back.ts'
 import { eraseClient } from '../../src/scheduling/erase-client.ts'
+import { correctStoredTimes } from '../../src/store/set-back.ts'
 import { createKey, signInAs } from '../support/callers.ts'
 import { MONDAYS, openDelivery } from './open.ts'
 
@@ -466,3 +467,23 @@ function countOpenFiles() {
   })
   return targets.filter((target) => target.includes('bellwether-report-')).length
 }
+
+test('a report that was sent while the clock was a year ahead is sent again at its next time', async (t) => {
+  const { addPerson, call, clock, database, listMails, runDue } = await openDelivery(t)
+  const anna = await addPerson('anna', 'OWNER')
+  await call('POST', '/reportSchedule', { ...MONDAYS, userIdList: [anna.userId] })
+  const ahead = { hours: 365 * 24 }
+  clock.advance(ahead)
+  await runDue()
+  assert.equal((await listMails()).length, 1)
+  clock.advance({ hours: -ahead.hours })
+  const setBack = { stepMs: ahead.hours * 3_600_000, now: clock.now(), leaseSeconds: 15 }
+  for (let i = 0; i < 2; i += 1) {
+    await correctStoredTimes(database.engine, setBack)
+    await runDue()
+  }
+  assert.equal((await listMails()).length, 1, 'not before its time')
+  clock.advance({ hours: 7 * 24 })
+  await runDue()
+  assert.equal((await listMails()).length, 2)
+})

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test, type TestContext } from 'node:test'
+import { checkIn, holdByHand, releaseHold } from '../../src/automation/restored.ts'
 import { createTargetLoop } from '../../src/report-delivery/check-targets.ts'
 import { sql } from '../../src/database/sql.ts'
+import { correctStoredTimes } from '../../src/store/set-back.ts'
 import { openDelivery } from './open.ts'
 
 const MAILED = { name: 'Bellwether', address: 'no-reply@localhost' }
@@ -130,4 +132,36 @@ test('a target on an amount names its currency, below as well, and a deleted one
   const deleted = await call('DELETE', `/reportTarget/${body.reportTargetId}`)
   assert.deepEqual([deleted.status, deleted.body.active], [200, false])
   assert.deepEqual((await call('GET', '/reportTarget')).body.items, [])
+})
+
+test('a held database checks no target, and a release lets it', async (t) => {
+  const { book, call, check, clock, database, listMails, noShows, setStatus } = await open(t)
+  const missed = await book({ at: clock.now().subtract({ hours: 72 }).toString() })
+  await call('POST', '/reportTarget', noShows)
+  await check()
+  await setStatus(missed, 'NO_SHOW')
+  await checkIn(database.operator, { lastSeen: undefined, folder: undefined })
+  await holdByHand(database.operator, clock.now())
+  clock.advance({ hours: 1 })
+  await check()
+  assert.deepEqual(await listMails(), [])
+  const by = { user: 'OPERATOR', now: clock.now() }
+  await database.operator.transaction((tx) => releaseHold(tx, 'SEND', by))
+  await check()
+  assert.equal((await listMails()).length, 1)
+})
+
+test('a target that was checked while the clock was ahead is checked again within an hour', async (t) => {
+  const { book, call, check, clock, database, listMails, noShows, setStatus } = await open(t)
+  const missed = await book({ at: clock.now().subtract({ hours: 72 }).toString() })
+  await call('POST', '/reportTarget', noShows)
+  clock.advance({ hours: 12 })
+  await check()
+  clock.advance({ hours: -12 })
+  const setBack = { stepMs: 12 * 3_600_000, now: clock.now(), leaseSeconds: 15 }
+  await correctStoredTimes(database.engine, setBack)
+  await setStatus(missed, 'NO_SHOW')
+  clock.advance({ hours: 1 })
+  await check()
+  assert.equal((await listMails()).length, 1)
 })
