@@ -413,7 +413,10 @@ const isTimeout = (outcome: Outcome) => outcome.reply.startsWith('no answer with
 function classifyOutcome(outcome: Outcome | 'connection refused' | undefined): SendResult {
   if (typeof outcome !== 'object') return 'other'
   if (outcome.kind === 'sent') return 'accepted'
-  if (outcome.kind !== 'retry' || !/^4\d\d/.test(outcome.reply)) return 'other'
+  // In its answer to MAIL the server speaks for itself: it does not know the recipient yet.
+  if (outcome.kind !== 'retry' || outcome.phase === 'mail' || !/^4\d\d/.test(outcome.reply)) {
+    return 'other'
+  }
   return asksForPause(outcome.reply) ? 'paused' : 'deferred'
 }
 

@@ -693,6 +693,17 @@ test('fewer mails are sent while the server throttles, and more afterwards', asy
   assert.ok(sent >= 40, String(sent))
 })
 
+test('a server that defers mails before it knows their recipients pauses no domain', async (t) => {
+  const server = await startMailServer(t, {
+    at: 'mail',
+    act: { reply: '421 4.3.2 out of service\r\n', next: 'close' },
+    times: 6,
+  })
+  const mailer = openMailer(t, server)
+  for (let i = 0; i < 6; i += 1) assert.equal((await send(mailer)).kind, 'retry')
+  assert.equal((await send(mailer)).kind, 'sent')
+})
+
 test('a mail waits for another connection if the server refuses a further one', async (t) => {
   const server = await startMailServer(t, { maxConnections: 1 })
   const mailer = openMailer(t, server, { connections: 3 })
