@@ -286,26 +286,16 @@ export class Deliveries {
    */
   async #claim(tx: Db, claim: Claim): Promise<ClaimedEmail[]> {
     const full = this.#fullBusinesses()
-    const shares =
-      full.size > 0
-        ? await this.#sharesOfOthers(tx, claim, full)
-        : this.#isCrowded && !this.#server.isOnTrial
-          ? await this.#shares.next(tx, claim)
-          : undefined
+    const isShared = full.size > 0 || (this.#isCrowded && !this.#server.isOnTrial)
+    const shares = isShared
+      ? await this.#shares.nextDue(tx, claim, (businessId) => full.has(businessId))
+      : undefined
     const shared = shares ? await claimEmailShares(tx, claim, shares) : []
     const rest = claim.limit - shared.length
     if (rest <= 0 || full.size > 0) return shared
     const claimed = await claimDueEmails(tx, { ...claim, limit: rest })
     this.#isCrowded = claimed.length === rest
     return [...shared, ...claimed]
-  }
-
-  /** Also reads further pages of businesses: a claim of nothing would end with a rest. */
-  async #sharesOfOthers(tx: Db, claim: Claim, full: Set<number>) {
-    const next = () => this.#shares.next(tx, claim, (businessId) => full.has(businessId))
-    let shares = await next()
-    while (!shares && !this.#shares.isAtStart) shares = await next()
-    return shares
   }
 
   #fullBusinesses() {

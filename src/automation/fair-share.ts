@@ -4,6 +4,8 @@ import { listBusinessesInQueue, type Queue, type Shares } from '../store/queue.t
 /** How many businesses are read at a time, with and without due rows. */
 const PAGE = 200
 
+type Request = { now: Temporal.Instant; limit: number }
+
 /**
  * Iterates over the businesses, so that each with due rows gets its share of a claim: a burst of one
  * business does not delay the others.
@@ -25,7 +27,7 @@ export class FairShare {
   /** The next businesses with due rows and the share of each; undefined if their page has none. */
   async next(
     db: Db,
-    { now, limit }: { now: Temporal.Instant; limit: number },
+    { now, limit }: Request,
     isExcluded: (businessId: number) => boolean = () => false,
   ): Promise<(Shares & { isOnlyBusiness: boolean }) | undefined> {
     const wasAtStart = this.isAtStart
@@ -45,5 +47,16 @@ export class FairShare {
     const share = Math.max(1, Math.floor(limit / businessIds.length))
     const isOnlyBusiness = businessIds.length === 1 && wasAtStart && isLastPage
     return { businessIds, share, isOnlyBusiness }
+  }
+
+  /** The same, of the next page that has some; undefined if none has. */
+  async nextDue(db: Db, request: Request, isExcluded?: (businessId: number) => boolean) {
+    // One pass from the last business that got its share to the last one, then one over all of them.
+    for (let passesLeft = this.isAtStart ? 1 : 2; passesLeft > 0;) {
+      const shares = await this.next(db, request, isExcluded)
+      if (shares) return shares
+      if (this.isAtStart) passesLeft -= 1
+    }
+    return undefined
   }
 }

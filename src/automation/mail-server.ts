@@ -7,7 +7,7 @@ import {
   saveMailServerWorks,
   type MailOutage,
 } from '../store/mail-servers.ts'
-import { EMAIL_QUEUE, hasWaitingEmails } from '../store/email-queue.ts'
+import { EMAIL_QUEUE, hasWaitingEmails, retryDeferredEmails } from '../store/email-queue.ts'
 import { findNextDueTime } from '../store/queue.ts'
 import { isBefore } from './timing.ts'
 
@@ -43,6 +43,8 @@ type MailServerParts = {
 export class MailServer {
   readonly #parts: MailServerParts
   #outage: MailOutage | undefined
+  /** The start of an outage that has ended, until the mails that it deferred are tried again. */
+  #endedSince: Temporal.Instant | undefined
   /** Failures since the server last answered to a mail. */
   #failures = 0
   #probeAt: Temporal.Instant | undefined
@@ -92,6 +94,8 @@ export class MailServer {
   async probe(now: () => Temporal.Instant): Promise<Unavailable | undefined> {
     const begunAt = now()
     const trouble = await this.#parts.mailer.check()
+    // A mail that was begun before the pause was accepted meanwhile, and says more than the probe.
+    if (!this.#outage) return trouble
     if (trouble) this.#fail(trouble, now(), { begunAt })
     else this.#isOnTrial = true
     return trouble
@@ -145,7 +149,10 @@ export class MailServer {
   /** No mail is due that could be tried: the probe alone decides, unless others hang or were deferred. */
   async noteNothingDue(now: Temporal.Instant) {
     if (!this.#isOnTrial || this.#unanswered > 0) return
-    if (this.#deferred.areMany && (await hasWaitingEmails(this.#parts.db))) return
+    if (this.#deferred.areMany && (await hasWaitingEmails(this.#parts.db))) {
+      const { since } = this.#outage!
+      return void (await retryDeferredEmails(this.#parts.db, { since, now, limit: 1 }))
+    }
     this.#recover(now)
   }
 
@@ -167,6 +174,7 @@ export class MailServer {
       else {
         this.#acceptedSavedAt = now
         await saveMailServerWorks(db, mailer.server, this.#acceptedAt)
+        await this.#retryDeferred(now)
       }
     } catch (error) {
       this.#changes = 'state'
@@ -177,10 +185,19 @@ export class MailServer {
   /** For a clock that was set back: a paused server is probed at once. */
   forgetTimes(now: Temporal.Instant) {
     if (this.#outage) this.#probeAt = now
+    this.#silentSince = now
     this.#deferred = new Deferrals()
     this.#acceptedAt = undefined
     this.#acceptedSavedAt = undefined
     this.#reportedAt = undefined
+  }
+
+  /** The outage was why these mails were deferred. */
+  async #retryDeferred(now: Temporal.Instant) {
+    const since = this.#endedSince
+    if (!since) return
+    await retryDeferredEmails(this.#parts.db, { since, now, limit: MAX_RETRIED })
+    this.#endedSince = undefined
   }
 
   /** A restart does not end an outage: the first step is a probe. */
@@ -250,6 +267,7 @@ export class MailServer {
     if (!this.#outage) return
     const outage = this.#outage
     this.#outage = undefined
+    this.#endedSince = outage.since
     this.#isOnTrial = false
     this.#changes = 'state'
     if (this.#isReported) this.#notify(outage, true, now)
@@ -321,6 +339,7 @@ const MIN_PROBE_REST = { seconds: 1 }
 
 const MAX_UNACCEPTED = { minutes: 1 }
 const MIN_DEFERRED = 2
+const MAX_RETRIED = 5_000
 
 const SENDER_ACCEPTED_FOR = { minutes: 5 }
 const ACCEPTED_SAVED_EVERY = { seconds: 5 }

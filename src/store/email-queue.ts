@@ -161,6 +161,23 @@ export async function hasWaitingEmails(db: Db) {
 }
 
 /**
+ * Makes mails due that were deferred since then, although their next attempt is later: first those that
+ * lose their use first.
+ */
+export const retryDeferredEmails = (
+  db: Db,
+  { since, now, limit }: { since: Temporal.Instant; now: Temporal.Instant; limit: number },
+) =>
+  db.query(sql`
+    update email_queue set next_attempt_time = ${now}
+    where (business_id, email_id) in (
+      select q.business_id, q.email_id from email_queue q join email e using (business_id, email_id)
+      where q.worker is null and q.status = 'RETRYING' and q.postponed_reason is null
+        and q.next_attempt_time > ${now}
+        and (e.attempts -> -1 ->> 'time')::bigint >= ${since.epochMilliseconds}
+      order by q.useful_until limit ${limit} for update of q skip locked)`)
+
+/**
  * Records that the end of these messages may be sent now. Returns false for a mail that its worker no
  * longer holds. The commit does not wait for the disk, because a connection to the mail server would
  * wait too; see `takeOverEmails`.

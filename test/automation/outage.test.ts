@@ -9,8 +9,10 @@ import type { Mailer, Outcome, Unavailable } from '../../src/email/mailer.ts'
 import { measureAttempt, measureEmailsEnded } from '../../src/http/routes/engine-metrics.ts'
 import { openLog } from '../../src/log.ts'
 import { findMailServer, saveMailServerWorks } from '../../src/store/mail-servers.ts'
+import { correctStoredTimes } from '../../src/store/set-back.ts'
 import { readQueueHealth } from '../../src/store/queue-health.ts'
 import { mailerParts } from '../support/scripted-mailer.ts'
+import { until } from '../support/until.ts'
 import { watchMail } from '../support/watch-mail.ts'
 import { reminder, startEngine, startWorld } from '../support/world.ts'
 import { readStored } from '../support/stored-mails.ts'
@@ -587,8 +589,26 @@ test('a server that defers every mail for a minute has failed, until it accepts 
   await step({ seconds: 30 })
   const { log, overview } = await observe()
   assert.deepEqual(log, [working(full, 95)])
-  assert.equal(overview, 'ok, 4 waiting: null', 'these wait for their next attempt')
-  assert.equal(server.taken.length, 4)
+  assert.equal(overview, 'ok, 0 waiting: null', 'also those whose next attempt was minutes later')
+  assert.equal(server.taken.length, 8)
+})
+
+test('a server that deferred the only mails for ten minutes gets them within 30 s', async (t) => {
+  const world = await startMailing(t)
+  const { book, clock, server } = world
+  for (let i = 0; i < 2; i += 1) await book(clock.in({ hours: 25 }))
+  server.answer = { kind: 'retry', phase: 'data', reply: '451 4.3.0 the filter does not answer' }
+  clock.advance({ hours: 1 })
+  const wait = async (seconds: number) => {
+    for (let waited = 0; waited < seconds; waited += 5) {
+      await world.runEngine()
+      clock.advance({ seconds: 5 })
+    }
+  }
+  await wait(600)
+  server.answer = undefined
+  await wait(35)
+  assert.equal(server.taken.length, 2)
 })
 
 test('a deferred mail is no outage, whatever happens to others', async (t) => {
@@ -682,6 +702,84 @@ test('a server that answers no mail for a minute has failed, and is tried with o
   assert.equal(overview, 'ok, 5 waiting: null')
 })
 
+/** Three mails that get no answer, in an outage that began with them. */
+async function startSilent(t: Parameters<typeof startWorld>[0]) {
+  const world = await startMailing(t)
+  const { book, clock, server } = world
+  for (let i = 0; i < 3; i += 1) await book(clock.in({ hours: 25 }))
+  const held = Promise.withResolvers<Outcome>()
+  server.held = held.promise
+  clock.advance({ hours: 1 })
+  await world.fire()
+  assert.equal(await world.deliver(), 3)
+  return { ...world, held }
+}
+
+test('mails that are accepted while the server is probed end the outage, and the next ones are sent together', async (t) => {
+  const world = await startSilent(t)
+  const { book, clock, held, server } = world
+  clock.advance({ minutes: 1 })
+  await world.deliver()
+  const probe = Promise.withResolvers<void>()
+  server.heldProbe = probe.promise
+  clock.advance({ seconds: 5 })
+  await world.deliver()
+  assert.equal(server.probes, 1)
+  held.resolve({ kind: 'sent', phase: 'end', reply: '250 taken' })
+  await until(async () => (await mailsOf(world)).every(({ status }) => status === 'SENT'))
+  probe.resolve()
+  await world.settle()
+
+  for (let i = 0; i < 3; i += 1) await book(clock.in({ hours: 24, minutes: 1 }))
+  const next = Promise.withResolvers<Outcome>()
+  server.held = next.promise
+  clock.advance({ minutes: 1 })
+  await world.fire()
+  assert.equal(await world.deliver(), 3)
+  next.resolve({ kind: 'sent', phase: 'end', reply: '250 taken' })
+  await world.settle()
+  assert.deepEqual(
+    world.changes.map(({ isWorking }) => isWorking),
+    [false, true],
+  )
+})
+
+test('a server that was silent before the clock was set back has failed after a minute', async (t) => {
+  const world = await startSilent(t)
+  world.clock.advance({ minutes: -30 })
+  world.deliveries.forgetTimes()
+  world.clock.advance({ minutes: 1 })
+  await world.deliver()
+  assert.equal(world.changes.length, 1)
+  world.held.resolve({ kind: 'sent', phase: 'end', reply: '250 taken' })
+  await world.settle()
+})
+
+test('a mail that was accepted while the clock was ahead hides no outage', async (t) => {
+  const world = await startMailing(t)
+  const { book, clock, database, server } = world
+  await book(clock.in({ hours: 25 }))
+  clock.advance({ hours: 1 })
+  await world.runEngine()
+  assert.equal(server.taken.length, 1)
+  clock.advance({ hours: -1 })
+  const setBack = { stepMs: 3_600_000, now: clock.now(), leaseSeconds: 10 }
+  await correctStoredTimes(database.engine, setBack)
+  world.deliveries.forgetTimes()
+
+  for (let i = 0; i < 2; i += 1) await book(clock.in({ hours: 24, minutes: 1 }))
+  const held = Promise.withResolvers<Outcome>()
+  server.held = held.promise
+  clock.advance({ minutes: 1 })
+  await world.fire()
+  assert.equal(await world.deliver(), 2)
+  clock.advance({ minutes: 1 })
+  await world.deliver()
+  assert.equal(world.changes.length, 1)
+  held.resolve({ kind: 'sent', phase: 'end', reply: '250 taken' })
+  await world.settle()
+})
+
 test('one mail that hangs is no outage, unless another one waits for its place', async (t) => {
   const world = await startMailing(t)
   const { book, clock, server, changes } = world
@@ -741,6 +839,28 @@ test('after an outage the mails that lose their use first are sent first', async
   assert.equal(server.taken.length, 23)
   const urgent = server.taken.slice(0, 11).filter((to) => to === 'soon@example.org')
   assert.equal(urgent.length, 3, 'in the first claim after the mail that is tried')
+})
+
+test('in a long queue the urgent is sent first, however many businesses have no mail', async (t) => {
+  const { book, bookSoon, clock, database, server, ...world } = await startUrgent(t)
+  // Several pages of them; a claim reads one page at a time.
+  await database.operator.query(sql`
+    insert into business (name, time_zone, created_date, created_user, modified_date, modified_user)
+    select 'Idle', 'UTC', ${clock.now()}::timestamptz, 'TEST', ${clock.now()}::timestamptz, 'TEST'
+    from generate_series(1, 450)`)
+  for (let i = 0; i < 40; i += 1) await book(clock.in({ hours: 25 }))
+  for (let i = 0; i < 3; i += 1) await bookSoon(clock.in({ hours: 2, minutes: 1 }))
+  const deliver = async () => {
+    await world.fire()
+    await world.deliver()
+    await world.settle()
+  }
+  clock.advance({ hours: 1 })
+  for (let claims = 0; claims < 2; claims += 1) await deliver()
+  clock.advance({ minutes: 1 })
+  await deliver()
+  const urgent = server.taken.slice(20, 30).filter((to) => to === 'soon@example.org')
+  assert.equal(urgent.length, 3, 'in the next claim')
 })
 
 test('a mail that loses its use while no other mail can be sent ends at once, with the reason', async (t) => {
