@@ -4,7 +4,7 @@ import { address, schemaOf, text } from './fields.ts'
 import { Attachment } from './file-library.ts'
 import { ObjectNames } from './object-names.ts'
 import { Reasons } from './reasons.ts'
-import { about, Maybe, Moment, Named, OrNull } from './schema.ts'
+import { about, Id, IdWith, Maybe, Moment, Named, OrNull, ServerOwned } from './schema.ts'
 
 export const EMAIL_STATUSES = [
   'QUEUED',
@@ -125,6 +125,12 @@ export const SuppressionBody = Type.Object(
       }),
     ),
     detail: Maybe(schemaOf(text(2_000), 'Details, for people.', 'asked by phone')),
+    emailCategoryId: Maybe(
+      IdWith({ description: 'Only mails of this category. Only with the reason UNSUBSCRIBED.' }),
+    ),
+    businessId: Maybe(Id),
+    createdDate: ServerOwned,
+    createdUser: ServerOwned,
   },
   {
     title: 'SuppressionBody',

@@ -154,6 +154,42 @@ test('every answer can be POSTed back without changing anything', async (t) => {
   assert.equal((await call('POST', `/report/print/file?${range}`, report)).status, 200)
 })
 
+test('a suppressed address can be POSTed back without changing anything', async (t) => {
+  const { call, clock, saved } = await startFilledWorld(t)
+  const { emailCategoryId } = saved['/emailCategory']!
+  const emailAddress = 'bo@example.org'
+  const all = (await call('POST', '/suppression', { emailAddress, detail: 'by phone' })).body
+  const news = (await call('POST', '/suppression', { emailAddress, emailCategoryId })).body
+  const bounced = (await call('POST', '/suppression', { emailAddress, reason: 'BOUNCED' })).body
+  assert.deepEqual([all.emailCategoryId, news.emailCategoryId], [null, emailCategoryId])
+  clock.advance({ seconds: 1 })
+  for (const entry of [all, news, bounced]) {
+    const { status, body } = await call('POST', '/suppression', entry)
+    assert.deepEqual([status, body], [200, entry])
+  }
+  assert.equal((await call('GET', '/suppression')).body.items.length, 3)
+})
+
+test('a suppression of a category names one of the business, and the reason UNSUBSCRIBED', async (t) => {
+  const world = await startFilledWorld(t)
+  const other = await addBusiness(world)
+  const { emailCategoryId: theirs } = await other.save('/emailCategory', { name: 'Theirs' })
+  const { emailCategoryId } = world.saved['/emailCategory']!
+  const wrong = [
+    { emailCategoryId: theirs },
+    { emailCategoryId: 999_999 },
+    { emailCategoryId, reason: 'BOUNCED' },
+    { businessId: other.businessId },
+  ]
+  for (const more of wrong) {
+    const entry = { emailAddress: 'bo@example.org', ...more }
+    const { status, body } = await world.call('POST', '/suppression', entry)
+    const [property] = Object.keys(more)
+    assert.deepEqual([status, body.errors?.[0].pointer], [422, `/${property}`])
+  }
+  assert.deepEqual((await world.call('GET', '/suppression')).body.items, [])
+})
+
 test('an action without a recipient has none after its answer was POSTed back', async (t) => {
   const { call, saved } = await startFilledWorld(t)
   const { eventDefnId } = saved['/eventDefinition']!

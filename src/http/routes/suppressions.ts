@@ -1,8 +1,12 @@
 import { Type } from 'typebox'
-import { Suppression, SuppressionBody } from '../../contract/email.ts'
+import { Suppression, SuppressionBody, type SuppressionReason } from '../../contract/email.ts'
+import { objectKind } from '../../contract/objects.ts'
 import { PageOf } from '../../contract/page.ts'
 import { SuppressionsQuery } from '../../contract/queries.ts'
-import { notFound } from '../../errors.ts'
+import { foreignBusiness } from '../../contract/read-fields.ts'
+import type { Db } from '../../database/database.ts'
+import { invalid, notFound, type Fault } from '../../errors.ts'
+import { findObject } from '../../store/objects.ts'
 import {
   deleteSuppressions,
   listSuppressed,
@@ -67,13 +71,21 @@ export const suppressions: Routes = async (app, { clock }) => {
     async (request, reply) => {
       const { caller, body } = request
       const { businessId, user } = caller
-      const { emailAddress, detail = null } = body
+      const { emailAddress, detail = null, emailCategoryId = null } = body
       const reason = body.reason ?? 'UNSUBSCRIBED'
       const now = clock.now()
       return answerOnce(caller.db, request, reply, now, async (tx) => {
-        await suppress(tx, [{ businessId, emailAddress, reason, detail }], { user, now })
-        const entries = await listSuppressed(tx, [{ businessId, emailAddress }])
-        return ok(entries.find((one) => one.reason === reason && one.emailCategoryId === null)!)
+        const faults = [
+          ...foreignBusiness(body, businessId),
+          ...(await categoryFaults(tx, businessId, { emailCategoryId, reason })),
+        ]
+        if (faults.length > 0) throw invalid(faults)
+        const entry = { businessId, emailAddress, reason, detail, emailCategoryId }
+        await suppress(tx, [entry], { user, now })
+        const entries = await listSuppressed(tx, [entry])
+        return ok(
+          entries.find((one) => one.reason === reason && one.emailCategoryId === emailCategoryId)!,
+        )
       })
     },
   )
@@ -98,4 +110,17 @@ export const suppressions: Routes = async (app, { clock }) => {
       return toWire(cleared)
     },
   )
+}
+
+async function categoryFaults(
+  tx: Db,
+  businessId: number,
+  { emailCategoryId, reason }: { emailCategoryId: number | null; reason: SuppressionReason },
+): Promise<Fault[]> {
+  if (emailCategoryId === null) return []
+  const pointer = '/emailCategoryId'
+  if (reason !== 'UNSUBSCRIBED') return [{ pointer, detail: 'needs the reason UNSUBSCRIBED' }]
+  const kind = objectKind('emailCategory')!
+  const category = await findObject(tx, businessId, kind, emailCategoryId)
+  return category ? [] : [{ pointer, detail: `there is no ${kind.title} ${emailCategoryId}` }]
 }
