@@ -55,6 +55,18 @@ test('a route without a body schema accepts an empty body', async () => {
   }
 })
 
+test('the content type of an empty body does not matter', async () => {
+  for (const type of ['application/x-www-form-urlencoded', 'text/plain;charset=UTF-8']) {
+    for (const length of [{}, { 'content-length': '0' }]) {
+      const headers = { 'content-type': type, ...length }
+      const post = (url: string) => app.inject({ method: 'POST', url, headers, body: '' })
+      assert.deepEqual((await post('/probe/anything')).json(), { body: null })
+      const missing = await post('/probe')
+      assert.deepEqual([missing.statusCode, missing.json().code], [400, 'bad-request'])
+    }
+  }
+})
+
 test('keys that would change the prototype are 422', async () => {
   const body = `{ "a": { "__proto__": { "polluted": 1 }, "constructor": { "prototype": { "polluted": 1 } } },
     "\\u005f_proto__": { "polluted": 1 }, "tags": { "constructor": ["kept"] } }`

@@ -32,6 +32,12 @@ export function readJsonBodies(
     app.server.emit('request', request, response)
   })
 
+  // Clients name a type even for an empty body: that of `curl -d ''` is a form.
+  app.addHook('onRequest', async ({ headers }) => {
+    const isEmpty = (headers['content-length'] ?? '0') === '0' && !headers['transfer-encoding']
+    if (isEmpty) delete headers['content-type']
+  })
+
   app.addHook('preParsing', async (request, reply, payload) => {
     const { headers, routeOptions } = request
     if (headers.expect && !/^100-continue$/i.test(headers.expect)) {
