@@ -226,7 +226,10 @@ async function readRequest(
   }
   const { startDate, endDate, locationId, compareWith } = query
   const view = await findViewOf(request.caller, body, faults)
-  const named = { ...view, ...withoutNulls({ ...body, locationId }) }
+  const named = {
+    ...view,
+    ...withoutNulls({ ...body, locationId: locationId === '' ? null : locationId }),
+  }
   const days = { startDate, endDate, compareWith }
   const wanted = { ...readReportOfQuery(query, named, faults), ...named, ...days }
   const db = untilAborted(database.reportsOf(request.caller.businessId), signal)
