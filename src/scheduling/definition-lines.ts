@@ -8,6 +8,7 @@ import type { Db } from '../database/database.ts'
 import { invalid, type Fault } from '../errors.ts'
 import { listAllActions, type StoredAction } from '../store/event-actions.ts'
 import { listNamesakes, lockSettings } from '../store/event-definitions.ts'
+import { listTemplateNames } from '../store/email-templates.ts'
 import { listReferredObjects } from '../store/objects.ts'
 import { resolveNames, type LineRefs } from './line-refs.ts'
 import type { Author } from './saving.ts'
@@ -55,19 +56,33 @@ async function withKnownIds(tx: Db, line: Record<string, unknown>, saving: Autho
   const { eventDefnId } = known
   if (!Array.isArray(line.eventActions)) return { ...line, eventDefnId }
   const stored = await listAllActions(tx, saving.businessId, eventDefnId)
-  const ids = knownActions(stored, actions)
+  const templateIds = [...stored, ...actions].flatMap((one) => one.emailTemplateId ?? [])
+  const names = await listTemplateNames(tx, saving.businessId, templateIds)
+  const ids = knownActions(stored, actions, names)
   const eventActions = line.eventActions.map((action, i) => ({ eventActionId: ids[i], ...action }))
   return { ...line, eventDefnId, eventActions }
 }
 
-/** The id of the stored action that each one equals, if any; rather one that is as active. */
-function knownActions(stored: StoredAction[], actions: ActionInput[]) {
+/**
+ * The id of the stored action that each one equals, if any; rather one that is as active. Templates of
+ * one name are versions of one mail: a template without an `externalId` was just created again.
+ */
+function knownActions(
+  stored: StoredAction[],
+  actions: ActionInput[],
+  templateNames: Map<number | undefined, string>,
+) {
   const left = new Set(stored)
   return actions.map(({ active, emailTemplateId, recipient = null }) => {
-    const equal = [...left].filter(
-      (one) => one.emailTemplateId === emailTemplateId && one.recipient === recipient,
+    const name = templateNames.get(emailTemplateId)
+    const named = [...left].filter(
+      (one) => one.recipient === recipient && templateNames.get(one.emailTemplateId) === name,
     )
-    const known = equal.find((one) => one.active === active) ?? equal[0]
+    const equal = named.filter((one) => one.emailTemplateId === emailTemplateId)
+    const [known] = [equal, named].flatMap((some) => [
+      ...some.filter((one) => one.active === active),
+      ...some,
+    ])
     if (known) left.delete(known)
     return known?.eventActionId
   })

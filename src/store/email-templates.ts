@@ -72,6 +72,14 @@ export async function lockFreeTemplates(tx: Db, keys: DefinitionKey[]) {
   return { templates, lockedIds: new Set(locked.map(({ namedId }) => namedId)) }
 }
 
+/** The names of these templates, by id. */
+export async function listTemplateNames(db: Db, businessId: number, ids: number[]) {
+  const rows = await db.query<{ id: number; name: string }>(sql`
+    select email_template_id as id, template_name as name from email_template
+    where business_id = ${businessId} and email_template_id = any (${ids}::bigint[])`)
+  return new Map(rows.map(({ id, name }) => [id, name]))
+}
+
 /** `namedId`: the template that an action names: this one, or the one that this is a variant of. */
 export type NamedTemplate = StoredTemplate & { namedId: number }
 

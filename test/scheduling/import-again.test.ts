@@ -100,6 +100,26 @@ test('definitions of one name, equal ones, and inactive actions are recognised, 
   assert.deepEqual([definitions, actions], [4, 5])
 })
 
+test('an automation whose template has no externalId keeps its one action', async () => {
+  const started = await world
+  const { businessId, call, db, save } = await addBusiness(started)
+  const template = { templateName: 'Hello', subject: 'Hi', emailBody: '<p>Hi</p>' }
+  const { emailTemplateId } = await save('/emailTemplate', template)
+  const action = { actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }
+  const { eventDefnId } = await save(
+    '/eventDefinition',
+    reminder(businessId, -24, { description: 'Reminder', eventActions: [action] }),
+  )
+  const lines = (await exportLines(db, businessId)).filter(({ kind }) =>
+    ['emailTemplate', 'eventDefinition'].includes(kind),
+  )
+  await importAll(db, businessId, lines)
+  const { body: templates } = await call('GET', '/emailTemplate')
+  assert.equal(templates.items.length, 2, 'it was created again')
+  const { body: actions } = await call('GET', `/eventAction/eventDefinition/${eventDefnId}`)
+  assert.equal(actions.length, 1)
+})
+
 /** Adds up how many rows the statements of transactions return. */
 function countingRows(db: Db, count: (rows: number) => void): Db {
   const query: Db['query'] = async (statement) => {
