@@ -844,7 +844,7 @@ test('after an outage the mails that lose their use first are sent first', async
 test('in a long queue the urgent is sent first, however many businesses have no mail', async (t) => {
   const { book, bookSoon, clock, database, server, ...world } = await startUrgent(t)
   // Several pages of them; a claim reads one page at a time.
-  await database.operator.query(sql`
+  await database.maintenance.query(sql`
     insert into business (name, time_zone, created_date, created_user, modified_date, modified_user)
     select 'Idle', 'UTC', ${clock.now()}::timestamptz, 'TEST', ${clock.now()}::timestamptz, 'TEST'
     from generate_series(1, 450)`)
