@@ -338,6 +338,13 @@ const settingsStatuses = createRoute({
   component: lazyPage(() => import('./pages/settings-statuses.tsx'), 'SettingsStatusesPage'),
 })
 
+const settingsTags = createRoute({
+  getParentRoute: () => settings,
+  path: '/tags',
+  beforeLoad: needs('EDIT_SETUP'),
+  component: lazyPage(() => import('./pages/settings-tags.tsx'), 'SettingsTagsPage'),
+})
+
 const settingsPeople = createRoute({
   getParentRoute: () => settings,
   path: '/people',
@@ -454,6 +461,7 @@ export const router = createRouter({
         settingsStaff,
         settingsServices,
         settingsStatuses,
+        settingsTags,
         settingsPeople,
         settingsKeys,
         settingsMail,

@@ -11,9 +11,9 @@ import classes from './operator.module.css'
 type Props = { health: ServiceHealth; format: TimeFormat }
 
 /** What only the operator can fix. */
-export function ProblemsPanel({ health: { problems, warnings }, format }: Props) {
+export function ProblemsPanel({ health: { problems }, format }: Props) {
   const { t } = useTranslation()
-  if (problems.length + warnings.length === 0) return null
+  if (problems.length === 0) return null
   return (
     <Panel title={t('operator.problems')}>
       <ul className={classes.list}>
@@ -22,9 +22,6 @@ export function ProblemsPanel({ health: { problems, warnings }, format }: Props)
             {detail}{' '}
             <span className="soft">{t('operator.since', { time: format.moment(since) })}</span>
           </li>
-        ))}
-        {warnings.map((warning) => (
-          <li key={warning}>{warning}</li>
         ))}
       </ul>
     </Panel>

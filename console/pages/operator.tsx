@@ -94,9 +94,8 @@ function Overview({ onLeave }: { onLeave: () => void }) {
   )
 }
 
-const countFaults = ({ mail, problems, warnings, queue }: ServiceHealth) =>
+const countFaults = ({ mail, problems, queue }: ServiceHealth) =>
   problems.length +
-  warnings.length +
   [mail.failingSince, queue.overdueTriggers, queue.stuckLeases, queue.gaveUpTriggers].filter(
     (fault) => fault !== null && fault > 0,
   ).length

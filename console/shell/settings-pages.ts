@@ -5,6 +5,7 @@ export const SETTINGS_PAGES = [
   { name: 'staff', path: '/settings/staff', needs: 'EDIT_SETUP' },
   { name: 'services', path: '/settings/services', needs: 'EDIT_SETUP' },
   { name: 'statuses', path: '/settings/statuses', needs: 'EDIT_SETUP' },
+  { name: 'tags', path: '/settings/tags', needs: 'EDIT_SETUP' },
   { name: 'campaigns', path: '/campaigns', needs: 'EDIT_SETUP' },
   { name: 'forms', path: '/forms', needs: 'EDIT_SETUP' },
   { name: 'people', path: '/settings/people', needs: 'MANAGE_USERS', startsGroup: true },

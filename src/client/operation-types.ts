@@ -114,6 +114,7 @@ import type {
 } from '../contract/report-delivery.ts'
 import type { ReportTarget, ReportTargetWrite } from '../contract/report-target.ts'
 import type { ReleaseWrite, RestoreState } from '../contract/restore.ts'
+import type { TagChangeResult, TagChangeWrite, TagValue } from '../contract/tag.ts'
 import type { ServiceHealth } from '../contract/service-health.ts'
 import type { SavePlan } from '../contract/save-plan.ts'
 import type { BulkIds, BulkResult as BulkResultSchema } from '../contract/schema.ts'
@@ -303,6 +304,9 @@ type OtherOperations = {
   getApproval: { path: { approvalId: number }; answer: Approval }
   releaseApproval: { path: { approvalId: number }; body: {}; answer: Approval }
   cancelApproval: { path: { approvalId: number }; body: {}; answer: Approval }
+  listTagValues: { answer: TagValue[] }
+  planTagChange: { body: TagChangeWrite; answer: TagChangeResult }
+  changeTag: { body: TagChangeWrite; answer: TagChangeResult }
   listStatuses: { answer: Status[] }
   getStatus: { path: { objectType: ObjectType; status: string }; answer: Status }
   createStatus: { body: Writable<Static<typeof StatusWrite>>; answer: Status }

@@ -93,9 +93,6 @@ export const ServiceHealth = Type.Object(
       ),
       'Failures that only the operator can fix. Mails wait for them.',
     ),
-    warnings: about(Type.Array(Type.String()), 'Settings that make mails fail or links useless.', [
-      'PUBLIC_URL is http://localhost:8080: readers of a mail cannot open its links',
-    ]),
   },
   { title: 'ServiceHealth' },
 )

@@ -68,7 +68,7 @@ const NOT_IN_CLIENT = [
 
 /** They write nothing, or are idempotent. */
 const READ_ONLY =
-  /^(plan|backtest|preview|dryRunFeed|testFeed|checkEmailTemplate|readPasswordLink|requestPasswordLink|printReport|retryMail)/
+  /^(plan|backtest|preview|dryRunFeed|testFeed|checkEmailTemplate|readPasswordLink|requestPasswordLink|printReport|retryMail|changeTag)/
 
 test('objects are saved, read, listed and deleted', async (t) => {
   const { app, key, ids } = await startWorld(t)

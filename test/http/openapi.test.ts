@@ -168,6 +168,8 @@ const NOT_REPEATED = new Set([
   'POST /feed/hook/{token}',
   'POST /report/stop/{token}',
   'POST /mail/retry',
+  'POST /tag',
+  'POST /tag/plan',
   'POST /client/{clientId}/erase',
   'POST /business/{businessId}/erase',
   'POST /answer/{token}',

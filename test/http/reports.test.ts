@@ -9,6 +9,8 @@ import { fillBusiness } from '../reports/business.ts'
 import { readCsv, readHtml, readJson, readPages, readXlsx } from '../reports/read-back.ts'
 
 const OCTOBER = 'startDate=2026-10-01&endDate=2026-10-31'
+/** It has ended: a range in the future is compared with nothing. */
+const JANUARY = 'startDate=2026-01-01&endDate=2026-01-31'
 const PRINT = '/report/print/file'
 
 test('the categories hold the reports with the fields of the interface', async (t) => {
@@ -30,18 +32,18 @@ test('the categories hold the reports with the fields of the interface', async (
 test('the query says what the figures are compared with', async (t) => {
   const { print } = await open(t)
   const compared = async (query: string) => {
-    const { statusCode, rawPayload } = await print(`${OCTOBER}&format=json${query}`, {
+    const { statusCode, rawPayload } = await print(`${JANUARY}&format=json${query}`, {
       reportId: 102,
     })
     assert.equal(statusCode, 200)
     const { comparison } = JSON.parse(String(rawPayload))
     return comparison?.startDate ?? null
   }
-  assert.equal(await compared(''), '2026-09-01')
-  assert.equal(await compared('&compareWith=PREVIOUS_PERIOD'), '2026-09-01')
-  assert.equal(await compared('&compareWith=LAST_YEAR'), '2025-10-01')
+  assert.equal(await compared(''), '2025-12-01')
+  assert.equal(await compared('&compareWith=PREVIOUS_PERIOD'), '2025-12-01')
+  assert.equal(await compared('&compareWith=LAST_YEAR'), '2025-01-01')
   assert.equal(await compared('&compareWith=NONE'), null)
-  const refused = await print(`${OCTOBER}&compareWith=YESTERDAY`, { reportId: 102 })
+  const refused = await print(`${JANUARY}&compareWith=YESTERDAY`, { reportId: 102 })
   assert.equal(refused.statusCode, 422)
   assert.deepEqual(
     refused.json().errors.map(({ pointer }: { pointer: string }) => pointer),

@@ -1,5 +1,4 @@
 import type { Findings } from '../../automation/reconcile.ts'
-import { configWarnings } from '../../config.ts'
 import { ServiceHealth } from '../../contract/service-health.ts'
 import { readMigrations } from '../../database/migrate.ts'
 import { listOperatorProblems } from '../../store/operator-problems.ts'
@@ -76,7 +75,6 @@ async function readServiceHealth(services: Services) {
     },
     reconciliation: last ? describeReconciliation(last.endedAt, last.findings) : null,
     problems: problems.map(({ businessId, detail, since }) => ({ businessId, detail, since })),
-    warnings: configWarnings(config),
   }
 }
 

@@ -63,6 +63,7 @@ import { serviceHealth } from '../routes/service-health.ts'
 import { search } from '../routes/search.ts'
 import { sessions } from '../routes/sessions.ts'
 import { statuses } from '../routes/statuses.ts'
+import { tagValues } from '../routes/tags.ts'
 import { approvals } from '../routes/approvals.ts'
 import { suppressions } from '../routes/suppressions.ts'
 import { reportStops } from '../routes/report-stops.ts'
@@ -110,6 +111,7 @@ const ROUTES: Routes[] = [
   objects, // the scheduling objects
   privacy,
   statuses,
+  tagValues,
   imports,
   dataExport,
   feeds,

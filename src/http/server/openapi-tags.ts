@@ -28,6 +28,7 @@ const TAGS = {
   Disclaimer: 'Forms that one client must sign, or has signed.',
   'Email category': 'Groups of templates that clients can unsubscribe from.',
   Status: 'The statuses that objects of a business can have.',
+  Tag: 'The tags of clients and appointments, by which automations and reports filter.',
   Import: 'Many objects in one request.',
   Feed: 'Connections to other schedulers, whose appointments are mirrored.',
   Business: 'The businesses of the installation and their settings.',

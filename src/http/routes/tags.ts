@@ -1,0 +1,63 @@
+import { Type } from 'typebox'
+import { TagChangeResult, TagChangeWrite, TagValue } from '../../contract/tag.ts'
+import { replaceTag } from '../../scheduling/replace-tag.ts'
+import { listTagValues } from '../../store/tags.ts'
+import { abortOnDisconnect } from '../server/connections.ts'
+import type { Routes } from '../server/services.ts'
+
+const MAX_LISTED = 1_000
+
+/** The tags of clients, appointments and other objects, seen from the whole business. */
+export const tagValues: Routes = async (app, services) => {
+  for (const route of [getTags, postChange(true), postChange(false)]) await route(app, services)
+}
+
+const getTags: Routes = async (app, { queues }) => {
+  app.get(
+    '/tag',
+    {
+      config: { scope: 'scheduling:read', function: 'EDIT_SETUP' },
+      schema: {
+        operationId: 'listTagValues',
+        tags: ['Tag'],
+        summary: 'List the tags of the business with their values',
+        description: 'By name and value, at most 1,000.',
+        response: { 200: Type.Array(TagValue) },
+      },
+    },
+    ({ caller: { db, businessId } }, reply) =>
+      queues.interactive.run({ businessId, signal: abortOnDisconnect(reply) }, () =>
+        listTagValues(db, businessId, MAX_LISTED),
+      ),
+  )
+}
+
+const postChange =
+  (isPlan: boolean): Routes =>
+  async (app, { clock, queues, settings }) => {
+    app.post(
+      isPlan ? '/tag/plan' : '/tag',
+      {
+        config: { scope: 'scheduling:write', function: 'EDIT_SETUP' },
+        schema: {
+          operationId: isPlan ? 'planTagChange' : 'changeTag',
+          tags: ['Tag'],
+          summary: isPlan
+            ? 'Show what renaming or deleting a value of a tag would do'
+            : 'Rename or delete a value of a tag in all objects',
+          description: isPlan
+            ? 'Writes nothing.'
+            : 'Saves up to 1,000 objects as if each were saved by itself; definitions stay as they are. A repeated request continues.',
+          body: TagChangeWrite,
+          response: { 200: TagChangeResult },
+        },
+      },
+      ({ caller, body }, reply) => {
+        const { db, businessId, user, visibility } = caller
+        const saving = { businessId, user, now: clock.now(), settings, visibility }
+        return queues.interactive.run({ businessId, signal: abortOnDisconnect(reply) }, () =>
+          replaceTag(db, { change: body, saving, isPlan }),
+        )
+      },
+    )
+  }

@@ -1,0 +1,104 @@
+import type { ObjectKind } from '../contract/objects.ts'
+import type { Db } from '../database/database.ts'
+import { runAndRollBack } from '../database/roll-back.ts'
+import { lockPlans } from '../store/event-definitions.ts'
+import { idIn, lockObjectsForUpdate, type StoredObject } from '../store/objects.ts'
+import { listPendingOfTag, listTaggedIds, TAGGED_KINDS } from '../store/tags.ts'
+import { saveObjects } from './save.ts'
+import type { Saving } from './saving.ts'
+
+/** A value of a tag, and what replaces it; null: nothing. */
+export type TagChange = { name: string; value: string; newValue: string | null }
+
+export type TagChangeResult = {
+  changed: number
+  /** Objects that could not be saved, such as those of a feed. */
+  refused: number
+  /** The triggers that the change adds and cancels. */
+  create: number
+  cancel: number
+  /** False if more objects have the value than one request changes. */
+  isComplete: boolean
+}
+
+/** One transaction changes so many objects, so that bookings do not wait for long. */
+const PAGE = 100
+const MAX_OBJECTS = 1_000
+
+type Replacing = { change: TagChange; saving: Saving; isPlan: boolean }
+
+/**
+ * Replaces a value of a tag in the objects that have it, by ordinary saves of a page of one kind each: a
+ * repeated request continues. A plan rolls each page back and counts what changed.
+ */
+export async function replaceTag(
+  db: Db,
+  { change, saving, isPlan }: Replacing,
+): Promise<TagChangeResult> {
+  const total = { changed: 0, refused: 0, create: 0, cancel: 0, isComplete: true }
+  for (const kind of TAGGED_KINDS) {
+    let after: number | string | null = null
+    for (;;) {
+      const limit = Math.min(PAGE, MAX_OBJECTS - total.changed - total.refused)
+      const ids = await listTaggedIds(db, saving.businessId, kind, {
+        ...change,
+        after,
+        limit: Math.max(1, limit),
+      })
+      const last = ids.at(-1)
+      if (last === undefined) break
+      if (limit === 0) return { ...total, isComplete: false }
+      const work = (tx: Db) => replacePage(tx, kind, ids, { change, saving, isPlan })
+      const page = await (isPlan ? runAndRollBack(db, work) : db.transaction(work))
+      total.changed += page.changed
+      total.refused += page.refused
+      total.create += page.create
+      total.cancel += page.cancel
+      after = last
+    }
+  }
+  return total
+}
+
+async function replacePage(
+  tx: Db,
+  kind: ObjectKind,
+  ids: (number | string)[],
+  { change, saving, isPlan }: Replacing,
+) {
+  const { businessId } = saving
+  // The locks of a save, in its order.
+  if (kind.objectType) lockPlans(tx, businessId)
+  const objects = await lockObjectsForUpdate(tx, businessId, kind, {
+    ids,
+    externalIds: [],
+    visibility: saving.visibility ?? null,
+  })
+  const before = isPlan ? await listPendingOfTag(tx, businessId, change.name) : new Set<number>()
+  const bodies = objects
+    .filter((object) => tagsIn(object)[change.name]?.includes(change.value))
+    .map((object) => ({
+      [kind.id]: idIn(kind, object),
+      tags: withReplacedValue(tagsIn(object), change),
+    }))
+  const outcomes = await saveObjects(tx, kind, bodies, saving)
+  const after = isPlan ? await listPendingOfTag(tx, businessId, change.name) : before
+  const refused = outcomes.filter((outcome) => outcome.refused).length
+  return {
+    changed: outcomes.length - refused,
+    refused,
+    create: after.difference(before).size,
+    cancel: before.difference(after).size,
+  }
+}
+
+type Tags = Record<string, string[]>
+
+const tagsIn = (object: StoredObject) => object.tags as Tags
+
+/** A tag without values is removed, and a value is not repeated. */
+function withReplacedValue(tags: Tags, { name, value, newValue }: TagChange): Tags {
+  const values = tags[name]!.flatMap((one) => (one === value ? (newValue ?? []) : one))
+  const { [name]: _, ...others } = tags
+  return values.length === 0 ? others : { ...others, [name]: [...new Set(values)] }
+}

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { sql } from '../../src/database/sql.ts'
+import { reminder, shareWorld } from '../support/world.ts'
+
+const enterWorld = shareWorld()
+
+const GOLD = { level: ['gold'] }
+
+/** Three clients, two of them gold, and a reminder for gold clients of two appointments. */
+async function openTagged(t: TestContext) {
+  const world = await enterWorld(t)
+  const { call, save, book, ids, clock, businessId } = world
+  await save('/client', { clientId: ids.clientId, tags: { level: ['gold', 'vip'] } })
+  const second = await save('/client', { firstName: 'Béla', lastName: 'Kiss', tags: GOLD })
+  await save('/client', { firstName: 'Ida', lastName: 'Berg', tags: { level: ['silver'] } })
+  const definition = { ...reminder(businessId, -24), filterTagMapJson: JSON.stringify(GOLD) }
+  await save('/eventDefinition', definition)
+  const first = await book(clock.in({ hours: 72 }))
+  await book(clock.in({ hours: 96 }), { clientId: second.clientId, tags: { room: ['gold'] } })
+  const change = async (path: '/tag' | '/tag/plan', newValue: string | null) => {
+    const { status, body } = await call('POST', path, { name: 'level', value: 'gold', newValue })
+    assert.equal(status, 200)
+    return body
+  }
+  const tagsOf = async (clientId: number) => (await call('GET', `/client/${clientId}`)).body.tags
+  const statusesOf = async (calendarId: number) => {
+    const { body } = await call('GET', `/eventTriggers/CALENDAR/${calendarId}`)
+    return body.map(({ status }: { status: string }) => status)
+  }
+  return { ...world, second, first, change, tagsOf, statusesOf }
+}
+
+test('the values of all tags are listed with how many objects and automations use them', async (t) => {
+  const { call } = await openTagged(t)
+  const { status, body } = await call('GET', '/tag')
+  assert.equal(status, 200)
+  const none = { clients: 0, appointments: 0, others: 0, eventDefinitions: 0 }
+  assert.deepEqual(body, [
+    { name: 'level', value: 'gold', ...none, clients: 2, eventDefinitions: 1 },
+    { name: 'level', value: 'silver', ...none, clients: 1 },
+    { name: 'level', value: 'vip', ...none, clients: 1 },
+    { name: 'room', value: 'gold', ...none, appointments: 1 },
+  ])
+})
+
+test('the plan of a new value says which reminders end, and writes nothing', async (t) => {
+  const { change, tagsOf, ids, first, statusesOf } = await openTagged(t)
+  const planned = await change('/tag/plan', 'premium')
+  assert.deepEqual(planned, { changed: 2, refused: 0, create: 0, cancel: 2, isComplete: true })
+  assert.deepEqual(await tagsOf(ids.clientId), { level: ['gold', 'vip'] })
+  assert.deepEqual(await statusesOf(first.calendarId), ['SCHEDULED'])
+})
+
+test('a value is renamed in all objects, and reminders follow as after any save', async (t) => {
+  const { change, tagsOf, ids, second, first, statusesOf, call } = await openTagged(t)
+  assert.equal((await change('/tag', 'premium')).changed, 2)
+  assert.deepEqual(await tagsOf(ids.clientId), { level: ['premium', 'vip'] })
+  assert.deepEqual(await tagsOf(second.clientId), { level: ['premium'] })
+  assert.deepEqual(await statusesOf(first.calendarId), ['CANCELLED'])
+  assert.equal((await change('/tag', 'premium')).changed, 0, 'a repeated request finds nothing')
+  const { body } = await call('GET', '/audit?object=client&limit=1')
+  assert.equal(body.items[0].change, 'CHANGED')
+
+  // Back again: the reminders are planned anew.
+  const back = { name: 'level', value: 'premium', newValue: 'gold' }
+  const { body: plan } = await call('POST', '/tag/plan', back)
+  assert.deepEqual([plan.changed, plan.create, plan.cancel], [2, 2, 0])
+  await call('POST', '/tag', back)
+  assert.deepEqual(await statusesOf(first.calendarId), ['CANCELLED', 'SCHEDULED'])
+})
+
+test('a deleted value takes its tag along if it was the only one, and merges into a known one', async (t) => {
+  const { change, tagsOf, ids, second } = await openTagged(t)
+  await change('/tag', 'vip')
+  assert.deepEqual(await tagsOf(ids.clientId), { level: ['vip'] })
+  assert.deepEqual(await tagsOf(second.clientId), { level: ['vip'] })
+  const other = await openTagged(t)
+  await other.change('/tag', null)
+  assert.deepEqual(await other.tagsOf(other.ids.clientId), { level: ['vip'] })
+  assert.deepEqual(await other.tagsOf(other.second.clientId), {})
+})
+
+test('a request changes at most 1,000 objects, and a repeated one continues', async (t) => {
+  const { call, businessId, db, clock } = await openTagged(t)
+  await db.query(sql`
+    insert into client (business_id, first_name, last_name, tags,
+                        created_date, created_user, modified_date, modified_user)
+    select ${businessId}, 'Client', n::text, '{"group": ["a"]}', ${clock.now()}, 'test', ${clock.now()}, 'test'
+    from generate_series(1, 1050) n`)
+  const bulk = { name: 'group', value: 'a', newValue: 'b' }
+  const first = await call('POST', '/tag', bulk)
+  assert.deepEqual([first.body.changed, first.body.isComplete], [1_000, false])
+  const second = await call('POST', '/tag', bulk)
+  assert.deepEqual([second.body.changed, second.body.isComplete], [50, true])
+})
+
+test('a new value must be a text on one line, and other businesses keep their tags', async (t) => {
+  const one = await openTagged(t)
+  const two = await openTagged(t)
+  const body = { name: 'level', value: 'gold', newValue: '' }
+  assert.equal((await one.call('POST', '/tag', body)).status, 422)
+  await one.change('/tag', 'premium')
+  assert.deepEqual(await two.tagsOf(two.second.clientId), GOLD)
+})
