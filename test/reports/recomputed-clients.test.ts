@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { raw, sql } from '../../src/database/sql.ts'
 import { NOW, openBusiness } from './business.ts'
-import { figuresOf, linesOf, print } from './measured-business.ts'
+import { figuresOf, linesOf, print, shareOf } from './measured-business.ts'
 
 /**
- * Repeat no-shows and slots that stayed empty, recomputed with SQL that was written from docs/reports.md
+ * Repeat no-shows, empty slots, lapsed clients and retention, recomputed with SQL that was written from docs/reports.md
  * and the printed definitions alone, without reading the SQL of the reports.
  */
 
@@ -147,4 +147,101 @@ test('cancelled slots that stayed empty agree with SQL written from their defini
   const filled = Number(sums!.cancelled) - Number(sums!.stayedEmpty)
   assert.ok(filled >= 5)
   assert.equal(figures.refilled, Math.round((1000 * filled) / Number(sums!.cancelled)) / 10)
+})
+
+/** `k`: the kept visits, numbered by client. `today` is the same day on all clocks of the test. */
+const KEPT = `, k as (
+  select f.*, p.first_name || ' ' || p.last_name as staff, wall::date as day,
+         row_number() over (partition by client_id order by start_time desc, id desc) as back,
+         count(*) over (partition by client_id) as visits
+  from f join professional p using (professional_id) where fate = 'came'
+)`
+const TODAY = `date '2026-11-10'`
+
+/**
+ * `pace`: for each service the interval at which half of its clients come, if ten or more came again
+ * within the two years before the end of the period.
+ */
+const paceUntil = ({ endDate }: Days) => `, gap as (
+  select reason_id, client_id, start_time - lag(start_time) over (partition by reason_id, client_id order by start_time) as gap
+  from k where wall < date '${endDate}' + 1 and wall >= date '${endDate}' + 1 - interval '2 years'
+), usual as (
+  select reason_id, client_id, avg(gap) as gap from gap where gap is not null group by 1, 2
+), pace as (
+  select reason_id, extract(epoch from percentile_cont(0.5) within group (order by gap)) / 86400 as days
+  from usual group by 1 having count(*) >= 10
+)`
+
+test('lapsed clients agree with SQL written from their definition', async (t) => {
+  const business = await openHistory(t)
+  const { db, businessId } = business
+  // Every fourth client stopped coming in one of several months.
+  await db.query(sql`
+    update calendar set active = false
+    where business_id = ${businessId} and client_id % 4 = 1
+      and start_time > timestamptz '2026-01-15' + client_id % 9 * interval '1 month'`)
+  for (const [lapsedAfterDays, days] of [
+    [null, { startDate: '2026-03-01', endDate: '2026-10-31' }],
+    [25, { startDate: '2026-04-01', endDate: '2026-10-20' }],
+    [150, { startDate: '2025-08-01', endDate: '2026-08-31' }],
+  ] as const) {
+    await db.query(sql`
+      update business set lapsed_after_days = ${lapsedAfterDays} where business_id = ${businessId}`)
+    const lapsed = `select guest as client, to_char(day, 'YYYY-MM-DD') as "lastVisit", ${TODAY} - day as days,
+        service, staff, visits::int as visits
+      from k left join pace using (reason_id)
+      where back = 1 and ${inRange('wall', days)}
+        and ${TODAY} - day >= greatest(${lapsedAfterDays ?? 60}, round(2 * coalesce(pace.days, 0)))
+        and not exists (select from f where f.client_id = k.client_id and f.fate = 'soon')`
+    const figures = await agree(business, 503, days, `${KEPT} ${paceUntil(days)} ${lapsed}`)
+    const [sums] = await read(
+      business,
+      `${KEPT} ${paceUntil(days)}, l as (${lapsed}) select count(*)::int as lapsed,
+         (select count(distinct client_id)::int from k where ${inRange('wall', days)}) as seen,
+         count(*) filter (where days >= 90)::int as long from l`,
+    )
+    assert.deepEqual(
+      [figures.lapsedClients, figures.seenClients, figures.longLapsed, figures.lapsedShare],
+      [sums!.lapsed, sums!.seen, sums!.long, shareOf(Number(sums!.lapsed), Number(sums!.seen))],
+    )
+  }
+})
+
+test('retention agrees with SQL written from its definition', async (t) => {
+  const business = await openHistory(t)
+  const days = { startDate: '2025-03-01', endDate: '2026-10-31' }
+  // The next visit of each client on a later day, and what is booked.
+  const cohorts = `${KEPT}, c as (
+      select client_id, min(day) as first from k group by 1 having ${inRange('min(day)', days)}
+    ), r as (
+      select c.*, (select min(day) from k where k.client_id = c.client_id and k.day > c.first) as again,
+             exists (select from f where f.client_id = c.client_id and f.fate = 'soon') as "isBooked"
+      from c
+    )`
+  const share = (months: number) =>
+    `round(100.0 * count(*) filter (where again <= first + interval '${months} months') / nullif(count(*), 0), 1)::float8`
+  const MONTHS = [1, 2, 3, 6, 12]
+  const figures = await agree(
+    business,
+    504,
+    days,
+    `${cohorts} select to_char(m, 'YYYY-MM') as month, count(first)::int as clients,
+       count(again)::int as "cameBack", count(first) filter (where again is null and "isBooked")::int as booked,
+       count(first) filter (where again is null and not "isBooked")::int as gone,
+       round(100.0 * count(again) / nullif(count(first), 0), 1)::float8 as "cameBackShare",
+       ${MONTHS.map((n) => `case when max(first) + interval '${n} months' <= ${TODAY} then ${share(n)} end as within${n}`).join(', ')}
+     from generate_series(date '${days.startDate}', date '${days.endDate}', interval '1 month') m
+     left join r on to_char(first, 'YYYY-MM') = to_char(m, 'YYYY-MM') group by 1`,
+  )
+  const [sums] = await read(
+    business,
+    `${cohorts} select count(*)::int as clients, count(*) filter (where again is null and not "isBooked")::int as gone,
+       ${[1, 3, 12].map((n) => `(select ${share(n)} from r where first + interval '${n} months' <= ${TODAY}) as within${n}`).join(', ')}
+     from r`,
+  )
+  assert.deepEqual(
+    [figures.firstVisits, figures.gone, figures.within1, figures.within3, figures.within12],
+    [sums!.clients, sums!.gone, sums!.within1, sums!.within3, sums!.within12],
+  )
+  assert.ok(Number(sums!.gone) > 1)
 })
