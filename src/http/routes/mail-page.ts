@@ -102,7 +102,7 @@ const styleOf = ({
   link,
   linkOnDark,
 }: MailColors) => `:root{color-scheme:light dark}
-body{margin:0;padding:32px 16px;background:#f3f2ec;color:#1b2824;font:16px/25px Helvetica,Arial,sans-serif}
+body{margin:0;padding:32px 16px;background:#f3f2ec;color:#1b2824;font:16px/25px Helvetica,Arial,sans-serif;overflow-wrap:anywhere}
 main{box-sizing:border-box;max-width:600px;margin:0 auto;padding:28px 40px 32px;background:#fff;border-top:4px solid ${accent};border-radius:8px}
 .logo{margin:0 0 24px}
 .logo img{height:48px;max-width:100%;object-fit:contain}
@@ -122,11 +122,11 @@ label{display:block;margin:0 0 16px;font-size:15px;line-height:23px}
 label.topic{margin:0 0 4px;padding:10px 0}
 label.topic+button{margin-top:16px}
 input[type=checkbox]{width:20px;height:20px;margin:0 10px 0 0;vertical-align:-4px;accent-color:${accent}}
-form .quiet{margin-top:20px}
+form .quiet{margin-top:12px}
 input[type=text],textarea{box-sizing:border-box;display:block;width:100%;margin:6px 0 0;padding:10px 12px;border:1px solid #8a958f;border-radius:6px;background:#fff;color:inherit;font:inherit}
 button,.button{display:block;box-sizing:border-box;width:100%;padding:13px 18px;border:0;border-radius:6px;background:${accent};color:${onAccent};font:bold 16px/20px Helvetica,Arial,sans-serif;text-align:center;text-decoration:none;cursor:pointer}
 button.cancel{background:#a83a2a;color:#fff}
-button.quiet{width:auto;padding:0;background:none;color:${link};font-weight:normal;text-decoration:underline}
+button.quiet{width:auto;padding:8px 0;background:none;color:${link};font-weight:normal;text-decoration:underline}
 a{color:${link}}
 a.button{color:${onAccent}}
 button:focus-visible,a:focus-visible,input:focus-visible,textarea:focus-visible{outline:3px solid ${link};outline-offset:2px}
