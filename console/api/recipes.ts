@@ -1,3 +1,4 @@
+import type { Business } from '../../src/contract/business.ts'
 import { mailOf, type Recipe } from '../automations/recipes.ts'
 import { currentLanguage, t } from '../texts/translate.ts'
 import type { StoredAutomation } from './automation.ts'
@@ -11,9 +12,9 @@ import { freeName } from './templates.ts'
 export async function createByRecipe(
   recipe: Recipe,
   description: string,
-  businessId: number,
+  { businessId, accentColor }: Pick<Business, 'businessId' | 'accentColor'>,
 ): Promise<number> {
-  const { emailTemplateId } = await createTemplate(recipe)
+  const { emailTemplateId } = await createTemplate(recipe, accentColor)
   const eventActions = (recipe.recipients ?? ['client']).map((value) => ({
     actionType: 'SEND_EMAIL' as const,
     active: true,
@@ -56,11 +57,10 @@ export async function discardRecipe({ definition, actions }: StoredAutomation) {
   )
 }
 
-async function createTemplate(recipe: Recipe) {
-  const { templateName, subject, paragraphs } = mailOf(recipe)
+async function createTemplate(recipe: Recipe, accentColor: string | null) {
+  const { templateName, subject, emailBody } = mailOf(recipe, accentColor)
   const { templates } = await queryClient.fetchQuery(setupQuery)
   const taken = new Set(templates.map((template) => template.templateName))
-  const emailBody = [...paragraphs, '%BUSINESS_NAME%'].map((text) => `<p>${text}</p>`).join('\n')
   return client.createEmailTemplate({
     templateName: freeName(templateName, taken),
     // The dates in the mail must be in the language of its text.

@@ -15,8 +15,7 @@ export function NewAutomation() {
   const navigate = useNavigate()
   const { business } = useSession()
   const create = useMutation({
-    mutationFn: (recipe: Recipe) =>
-      createByRecipe(recipe, t(`recipes.${recipe.name}`), business.businessId),
+    mutationFn: (recipe: Recipe) => createByRecipe(recipe, t(`recipes.${recipe.name}`), business),
     onSuccess: (eventDefnId) =>
       // It is created paused: the editor shows the effect of switching it on before saving.
       navigate({

@@ -1,5 +1,6 @@
 import type { DefinitionObjectType } from '../../src/contract/event-definition.ts'
 import type { enPages } from '../texts/en-pages.ts'
+import { buttonHtml, buttonOf } from '../templates/button-html.ts'
 import { t } from '../texts/translate.ts'
 
 /** A common automation with its mail. */
@@ -42,17 +43,33 @@ const TOKENS = {
   formBody: '%DISCLAIMER_BODY%',
 } as const
 
+/** The main action of a mail, and where it leads. */
+const BUTTONS = {
+  confirmIt: '%CONFIRM_URL%',
+  bookOnline: '%RESCHEDULE_URL%',
+  sign: '%SIGN_URL%',
+} as const
+
 /** The mail of a recipe in the language of the user, as HTML with tokens. */
-export const mailOf = ({ name, paragraphs }: Recipe) => ({
+export const mailOf = ({ name, paragraphs }: Recipe, accentColor: string | null) => ({
   templateName: t(`recipeMails.${name}.name`),
   subject: t(`recipeMails.${name}.subject`),
-  paragraphs: paragraphs.map((one) => {
-    if (one === 'text') return t(`recipeMails.${name}.text`)
-    return isToken(one) ? TOKENS[one] : t(`recipeMails.parts.${one}`)
-  }),
+  emailBody: [
+    ...paragraphs.map((one) => {
+      if (one === 'text') return paragraph(t(`recipeMails.${name}.text`))
+      if (isIn(TOKENS, one)) return paragraph(TOKENS[one])
+      const text = t(`recipeMails.parts.${one}`)
+      return isIn(BUTTONS, one)
+        ? buttonHtml(buttonOf(BUTTONS[one], accentColor), text)
+        : paragraph(text)
+    }),
+    paragraph('%BUSINESS_NAME%'),
+  ].join('\n'),
 })
 
-const isToken = (one: Paragraph): one is keyof typeof TOKENS => one in TOKENS
+const paragraph = (text: string) => `<p>${text}</p>`
+
+const isIn = <T extends object>(all: T, name: PropertyKey): name is keyof T => name in all
 
 const ofAppointment = (eventTypeId: number, triggerHours: number, more: object = {}) => ({
   eventType: { eventTypeId },
@@ -62,7 +79,7 @@ const ofAppointment = (eventTypeId: number, triggerHours: number, more: object =
   ...more,
 })
 
-/** How a client answers. Each link is a paragraph, and is left out if it has no address. */
+/** How a client answers. Each link or button is left out if it has no address. */
 const ANSWERS: Paragraph[] = ['confirmIt', 'cancelIt', 'otherTime']
 
 const TEAM: Recipe['recipients'] = ['staff', 'business']

@@ -209,6 +209,10 @@ export const IconPercentage = outline(
   'M6 7a1 1 0 1 0 2 0a1 1 0 1 0 -2 0',
   'M6 18l12 -12',
 )
+export const IconRectangle = outline(
+  'M4 9a2 2 0 0 1 2 -2h12a2 2 0 0 1 2 2v6a2 2 0 0 1 -2 2h-12a2 2 0 0 1 -2 -2z',
+  'M8 12h8',
+)
 export const IconPhoto = outline(
   'M15 8h.01',
   'M3 6a3 3 0 0 1 3 -3h12a3 3 0 0 1 3 3v12a3 3 0 0 1 -3 3h-12a3 3 0 0 1 -3 -3v-12',

@@ -1,13 +1,17 @@
 import { Button, Popover, TextInput } from '@mantine/core'
 import { RichTextEditor } from '@mantine/tiptap'
-import { IconPercentage, IconPhoto, IconSeparator } from '../components/icons.tsx'
+import { IconRectangle, IconPercentage, IconPhoto, IconSeparator } from '../components/icons.tsx'
 import { useEditor, type Editor } from '@tiptap/react'
-import { useEffect, useMemo, useState } from 'react'
+import { useEffect, useMemo, useState, type ReactNode } from 'react'
+import { useSession } from '../api/session.ts'
 import { useTranslation } from '../texts/translate.ts'
 import '@mantine/tiptap/styles.css'
 import { bodyExtensions } from './body-extensions.ts'
 import { fromEditorHtml, toEditorHtml } from './body-html.ts'
+import { buttonOf } from './button-html.ts'
+import { addressOfButton, setButton } from './button-node.ts'
 import { ConditionControl } from './condition-control.tsx'
+import type { KnownNames } from './pieces.ts'
 import classes from './template.module.css'
 import { focusNow, type TokenOptions } from './token-node.ts'
 
@@ -60,6 +64,7 @@ export function BodyEditor({ html, tokens, onChange, onFocus, onReady }: Props) 
             <RichTextEditor.OrderedList />
           </RichTextEditor.ControlsGroup>
           <RichTextEditor.ControlsGroup>
+            <ButtonControl editor={editor} names={tokens.names} />
             <ImageControl editor={editor} />
             <RichTextEditor.Hr icon={LineIcon} />
             <RichTextEditor.Control
@@ -106,22 +111,75 @@ function useLabels() {
 /** Inserts an image by its address: many mail programs do not show embedded ones. */
 function ImageControl({ editor }: { editor: Editor }) {
   const { t } = useTranslation()
-  const [isOpen, setOpen] = useState(false)
   const insert = (form: FormData) => {
-    const src = String(form.get('src')).trim()
-    const alt = String(form.get('alt')).trim()
-    setOpen(false)
+    const [src, alt] = [textIn(form, 'src'), textIn(form, 'alt')]
     if (src) focusNow(editor).setImage({ src, alt }).run()
   }
   return (
+    <FormControl label={t('template.toolbar.image')} icon={IconPhoto} onApply={insert}>
+      <TextInput
+        name="src"
+        type="url"
+        required
+        label={t('template.toolbar.imageAddress')}
+        placeholder="https://"
+      />
+      <TextInput name="alt" label={t('template.toolbar.imageText')} />
+    </FormControl>
+  )
+}
+
+/** Inserts a button, or changes where the one that has the cursor leads. */
+function ButtonControl({ editor, names }: { editor: Editor; names: KnownNames }) {
+  const { t } = useTranslation()
+  const { accentColor } = useSession().business
+  const address = addressOfButton(editor)
+  const apply = (form: FormData) =>
+    setButton(editor, buttonOf(textIn(form, 'address'), accentColor), textIn(form, 'text'))
+  return (
+    <FormControl label={t('template.toolbar.button')} icon={IconRectangle} onApply={apply}>
+      {address === undefined && (
+        <TextInput name="text" required label={t('template.toolbar.buttonText')} />
+      )}
+      <TextInput
+        name="address"
+        required
+        defaultValue={address}
+        label={t('template.toolbar.buttonAddress')}
+        placeholder="https://"
+        pattern="(https?://|mailto:|tel:|%[A-Z]).+"
+        list={LINK_TOKENS}
+      />
+      <datalist id={LINK_TOKENS}>
+        {[...names]
+          .filter((name) => /_(?:URL|LINK)$/.test(name))
+          .map((name) => (
+            <option key={name} value={`%${name}%`} />
+          ))}
+      </datalist>
+    </FormControl>
+  )
+}
+
+const LINK_TOKENS = 'link-tokens'
+const textIn = (form: FormData, name: string) => String(form.get(name) ?? '').trim()
+
+type FormControlProps = {
+  label: string
+  icon: typeof IconPhoto
+  onApply: (form: FormData) => void
+  children: ReactNode
+}
+
+/** A control of the toolbar that opens a small form. */
+function FormControl({ label, icon: Icon, onApply, children }: FormControlProps) {
+  const { t } = useTranslation()
+  const [isOpen, setOpen] = useState(false)
+  return (
     <Popover opened={isOpen} onChange={setOpen} trapFocus withinPortal>
       <Popover.Target>
-        <RichTextEditor.Control
-          aria-label={t('template.toolbar.image')}
-          title={t('template.toolbar.image')}
-          onClick={() => setOpen(!isOpen)}
-        >
-          <IconPhoto size={16} stroke={1.7} aria-hidden />
+        <RichTextEditor.Control aria-label={label} title={label} onClick={() => setOpen(!isOpen)}>
+          <Icon size={16} stroke={1.7} aria-hidden />
         </RichTextEditor.Control>
       </Popover.Target>
       <Popover.Dropdown>
@@ -129,17 +187,11 @@ function ImageControl({ editor }: { editor: Editor }) {
           className="column"
           onSubmit={(event) => {
             event.preventDefault()
-            insert(new FormData(event.currentTarget))
+            setOpen(false)
+            onApply(new FormData(event.currentTarget))
           }}
         >
-          <TextInput
-            name="src"
-            type="url"
-            required
-            label={t('template.toolbar.imageAddress')}
-            placeholder="https://"
-          />
-          <TextInput name="alt" label={t('template.toolbar.imageText')} />
+          {children}
           <Button type="submit" size="xs">
             {t('template.toolbar.apply')}
           </Button>

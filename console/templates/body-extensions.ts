@@ -2,6 +2,7 @@ import { Extension, Mark } from '@tiptap/core'
 import Image from '@tiptap/extension-image'
 import Link from '@tiptap/extension-link'
 import StarterKit from '@tiptap/starter-kit'
+import { ButtonNode } from './button-node.ts'
 import { Conditions } from './conditions.ts'
 import { TokenNode, type TokenOptions } from './token-node.ts'
 
@@ -81,6 +82,7 @@ export const bodyExtensions = (tokens: TokenOptions) => [
   Image.configure({ inline: true, allowBase64: true }),
   Span,
   KeptAttributes,
+  ButtonNode,
   TokenNode.configure(tokens),
   Conditions,
 ]

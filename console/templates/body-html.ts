@@ -1,3 +1,4 @@
+import { buttonHtml, type MailButton } from './button-html.ts'
 import { splitPieces, type KnownNames } from './pieces.ts'
 
 /**
@@ -7,9 +8,10 @@ import { splitPieces, type KnownNames } from './pieces.ts'
 
 const parse = (html: string) => new DOMParser().parseFromString(html, 'text/html')
 
-/** The HTML of a template with an element for each token in its text. */
+/** The HTML of a template with an element for each button, and for each token in its text. */
 export function toEditorHtml(html: string, names: KnownNames): string {
   const { body } = parse(html)
+  for (const table of body.querySelectorAll('div > table')) showButton(table.parentElement!)
   for (const text of textsIn(body)) {
     const parts = splitPieces(text.data, names)
     if (parts.every((part) => typeof part === 'string')) continue
@@ -41,7 +43,35 @@ export function fromEditorHtml(html: string): string {
     const isAlone = paragraph.parentElement!.querySelectorAll(':scope > p').length === 1
     if (isAlone && paragraph.attributes.length === 0) paragraph.replaceWith(...paragraph.childNodes)
   }
-  return [...body.children].map((block) => block.outerHTML).join('\n')
+  const buttons = [...body.querySelectorAll<HTMLElement>('div[data-address]')].map((element) => {
+    const { address, color, textColor } = element.dataset as MailButton
+    const text = element.innerHTML
+    element.replaceWith(body.ownerDocument.createElement(BUTTON))
+    return buttonHtml({ address, color, textColor }, text)
+  })
+  // As text, because the browser would add elements to the table.
+  return [...body.children]
+    .map((block) => block.outerHTML)
+    .join('\n')
+    .replaceAll(`<${BUTTON}></${BUTTON}>`, () => buttons.shift()!)
+}
+
+const BUTTON = 'mail-button'
+
+/** Replaces a button by the element of the editor, if the editor would write the same button. */
+function showButton(element: HTMLElement) {
+  const link = element.querySelector<HTMLElement>('td > a[href]')
+  const style = link?.getAttribute('style') ?? ''
+  const [color, textColor] = [/background-color:(#[\da-f]{6})/, /;color:(#[\da-f]{6})/].map(
+    (part) => part.exec(style)?.[1],
+  )
+  if (!link || !color || !textColor) return
+  const button = { address: link.getAttribute('href')!, color, textColor }
+  if (!isSameHtml(buttonHtml(button, link.innerHTML), element.outerHTML)) return
+  const shown = element.ownerDocument.createElement('div')
+  Object.assign(shown.dataset, button)
+  shown.append(...link.childNodes)
+  element.replaceWith(shown)
 }
 
 /** Whether a reader sees the same in both, so that the editor keeps a template. */

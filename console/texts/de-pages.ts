@@ -498,17 +498,17 @@ export const dePages: Translated<typeof enPages> = {
     news: 'Neuigkeiten und Angebote',
     parts: {
       greeting: 'Guten Tag%IF:CLIENT_FIRSTNAME% %CLIENT_FIRSTNAME%%END:IF%',
-      confirmIt: '%IF:CONFIRM_URL%<a href="%CONFIRM_URL%">Ich komme</a>%END:IF%',
+      confirmIt: 'Ich komme',
       cancelIt: '%IF:CANCEL_URL%<a href="%CANCEL_URL%">Ich kann nicht kommen</a>%END:IF%',
       otherTime: '%IF:RESCHEDULE_URL%<a href="%RESCHEDULE_URL%">Anderen Termin finden</a>%END:IF%',
       cannotCome:
         '%IF:LOCATION_PHONE%Sie können uns auch anrufen: <a href="tel:%LOCATION_PHONE%">%LOCATION_PHONE%</a>.%END:IF%',
-      bookOnline: '%IF:RESCHEDULE_URL%<a href="%RESCHEDULE_URL%">Neuen Termin buchen</a>%END:IF%',
+      bookOnline: 'Neuen Termin buchen',
       bookAgain:
         '%IF:LOCATION_PHONE%Für einen anderen Termin rufen Sie uns an: <a href="tel:%LOCATION_PHONE%">%LOCATION_PHONE%</a>.%END:IF%',
       bookIt:
         '%IF:BUSINESS_PHONE%Um ihn zu buchen, rufen Sie uns an: <a href="tel:%BUSINESS_PHONE%">%BUSINESS_PHONE%</a>.%END:IF%',
-      sign: '%IF:SIGN_URL%<a href="%SIGN_URL%">Lesen und unterschreiben</a>%END:IF%',
+      sign: 'Lesen und unterschreiben',
       reason: '%IF:ANSWER_NOTE%Grund: %ANSWER_NOTE%%END:IF%',
       unsubscribe: '<a href="%UNSUBSCRIBE_LINK%">Keine solchen E-Mails mehr senden</a>',
     },
@@ -2621,6 +2621,9 @@ export const dePages: Translated<typeof enPages> = {
       image: 'Bild',
       imageAddress: 'Adresse des Bildes',
       imageText: 'Text, wenn es nicht gezeigt wird',
+      button: 'Schaltfläche',
+      buttonText: 'Text der Schaltfläche',
+      buttonAddress: 'Adresse, oder ein Platzhalter',
       token: 'Platzhalter einfügen',
       linkAddress: 'Adresse des Links, oder ein Platzhalter',
       linkNewTab: 'Öffnet in einem neuen Tab',

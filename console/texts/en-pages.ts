@@ -477,17 +477,17 @@ export const enPages = {
     news: 'News and offers',
     parts: {
       greeting: 'Hello %CLIENT_FIRSTNAME|there%,',
-      confirmIt: '%IF:CONFIRM_URL%<a href="%CONFIRM_URL%">I will be there</a>%END:IF%',
+      confirmIt: 'I will be there',
       cancelIt: '%IF:CANCEL_URL%<a href="%CANCEL_URL%">I cannot come</a>%END:IF%',
       otherTime: '%IF:RESCHEDULE_URL%<a href="%RESCHEDULE_URL%">Find another time</a>%END:IF%',
       cannotCome:
         '%IF:LOCATION_PHONE%You can also call us: <a href="tel:%LOCATION_PHONE%">%LOCATION_PHONE%</a>.%END:IF%',
-      bookOnline: '%IF:RESCHEDULE_URL%<a href="%RESCHEDULE_URL%">Book a new time</a>%END:IF%',
+      bookOnline: 'Book a new time',
       bookAgain:
         '%IF:LOCATION_PHONE%To book another time, call us: <a href="tel:%LOCATION_PHONE%">%LOCATION_PHONE%</a>.%END:IF%',
       bookIt:
         '%IF:BUSINESS_PHONE%To book it, call us: <a href="tel:%BUSINESS_PHONE%">%BUSINESS_PHONE%</a>.%END:IF%',
-      sign: '%IF:SIGN_URL%<a href="%SIGN_URL%">Read and sign</a>%END:IF%',
+      sign: 'Read and sign',
       reason: '%IF:ANSWER_NOTE%Reason: %ANSWER_NOTE%%END:IF%',
       unsubscribe: '<a href="%UNSUBSCRIBE_LINK%">Send me no more of these</a>',
     },
@@ -2528,6 +2528,9 @@ export const enPages = {
       image: 'Image',
       imageAddress: 'Address of the image',
       imageText: 'Text if it is not shown',
+      button: 'Button',
+      buttonText: 'Text of the button',
+      buttonAddress: 'Address, or a token',
       token: 'Insert a token',
       linkAddress: 'Address of the link, or a token',
       linkNewTab: 'Opens in a new tab',

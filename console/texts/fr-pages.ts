@@ -492,19 +492,18 @@ export const frPages: Translated<typeof enPages> = {
     news: 'Nouvelles et offres',
     parts: {
       greeting: 'Bonjour%IF:CLIENT_FIRSTNAME% %CLIENT_FIRSTNAME%%END:IF%,',
-      confirmIt: '%IF:CONFIRM_URL%<a href="%CONFIRM_URL%">Je serai là</a>%END:IF%',
+      confirmIt: 'Je serai là',
       cancelIt: '%IF:CANCEL_URL%<a href="%CANCEL_URL%">Je ne peux pas venir</a>%END:IF%',
       otherTime:
         '%IF:RESCHEDULE_URL%<a href="%RESCHEDULE_URL%">Trouver un autre moment</a>%END:IF%',
       cannotCome:
         '%IF:LOCATION_PHONE%Vous pouvez aussi nous appeler : <a href="tel:%LOCATION_PHONE%">%LOCATION_PHONE%</a>.%END:IF%',
-      bookOnline:
-        '%IF:RESCHEDULE_URL%<a href="%RESCHEDULE_URL%">Prendre un nouveau rendez-vous</a>%END:IF%',
+      bookOnline: 'Prendre un nouveau rendez-vous',
       bookAgain:
         '%IF:LOCATION_PHONE%Pour un autre rendez-vous, appelez-nous : <a href="tel:%LOCATION_PHONE%">%LOCATION_PHONE%</a>.%END:IF%',
       bookIt:
         '%IF:BUSINESS_PHONE%Pour le réserver, appelez-nous : <a href="tel:%BUSINESS_PHONE%">%BUSINESS_PHONE%</a>.%END:IF%',
-      sign: '%IF:SIGN_URL%<a href="%SIGN_URL%">Lire et signer</a>%END:IF%',
+      sign: 'Lire et signer',
       reason: '%IF:ANSWER_NOTE%Motif : %ANSWER_NOTE%%END:IF%',
       unsubscribe: '<a href="%UNSUBSCRIBE_LINK%">Ne plus m’envoyer ces e-mails</a>',
     },
@@ -2599,6 +2598,9 @@ export const frPages: Translated<typeof enPages> = {
       image: 'Image',
       imageAddress: 'Adresse de l’image',
       imageText: 'Texte si elle n’est pas affichée',
+      button: 'Bouton',
+      buttonText: 'Texte du bouton',
+      buttonAddress: 'Adresse, ou un champ',
       token: 'Insérer un champ',
       linkAddress: 'Adresse du lien, ou un champ',
       linkNewTab: 'S’ouvre dans un nouvel onglet',

@@ -4,7 +4,11 @@ import { mailOf, RECIPES } from '../../console/automations/recipes.ts'
 import { dePages } from '../../console/texts/de-pages.ts'
 import { enPages } from '../../console/texts/en-pages.ts'
 import { frPages } from '../../console/texts/fr-pages.ts'
+import { buttonHtml, buttonOf } from '../../console/templates/button-html.ts'
 import { setTexts } from '../../console/texts/translate.ts'
+import { DEMO_BUSINESS } from '../../src/demo/demo.ts'
+import { templateLines } from '../../src/demo/messages.ts'
+import { colorsFor } from '../../src/email/colors.ts'
 import { compileTemplate, mergeMail } from '../../src/email/merge.ts'
 import { HTML_TASKS } from '../../src/email/read-html.ts'
 import { fullContext, plainTemplate } from '../support/mail-context.ts'
@@ -32,9 +36,8 @@ for (const [language, pages] of Object.entries(PAGES)) {
   test(`the mail of each recipe is complete in ${language}, also without optional values`, () => {
     setTexts(language as keyof typeof PAGES, [pages])
     for (const recipe of RECIPES) {
-      const { subject, paragraphs } = mailOf(recipe)
-      const html = paragraphs.map((text) => `<p>${text}</p>`).join('\n')
-      const { rendered, faults } = HTML_TASKS.check(html)
+      const { subject, emailBody } = mailOf(recipe, '#2f5d50')
+      const { rendered, faults } = HTML_TASKS.check(emailBody)
       const name = `${recipe.name} ${language}`
       assert.deepEqual(faults, [], name)
       const template = compileTemplate(
@@ -47,7 +50,13 @@ for (const [language, pages] of Object.entries(PAGES)) {
       const reader = recipe.recipients ? 'staff' : 'client'
       const mail = mergeMail(template, context, reader, now)
       assert.deepEqual(mail.emptyTokens, [], name)
-      if (/confirmIt/.test(String(recipe.paragraphs))) assert.match(mail.html, /answer\/confirm/)
+      const action = /confirmIt|bookOnline|sign/.test(String(recipe.paragraphs))
+      const cell = '<td style="background-color:#2f5d50;color:#ffffff;[^"]*">'
+      assert.equal(
+        mail.html.match(new RegExp(`${cell}<a href="https?:`, 'g'))?.length,
+        action ? 1 : undefined,
+        name,
+      )
       for (const less of [{}, ...sparseContexts(context)]) {
         const sparse = mergeMail(template, { ...context, ...less }, reader, now)
         assertNoDebris(sparse, `${name} without ${Object.keys(less)}`)
@@ -55,3 +64,24 @@ for (const [language, pages] of Object.entries(PAGES)) {
     }
   })
 }
+
+test('the editor writes the buttons of the demo, with a legible text on every colour', () => {
+  const { accentColor } = DEMO_BUSINESS
+  const bodies = templateLines.map(({ emailBody }) => emailBody)
+  const buttons = bodies.flatMap((body) =>
+    [...body.matchAll(/<div>.*<\/div>/g)].map(([html]) => html),
+  )
+  assert.ok(buttons.length > 20)
+  for (const html of buttons) {
+    const [, address, text] = /href="([^"]*)"[^>]*>(.*)<\/a>/.exec(html)!
+    assert.equal(buttonHtml(buttonOf(address!, accentColor), text!), html)
+  }
+  for (const color of ['#000000', '#2f5d50', '#ff0000', '#ffd400', '#7a7a7a', '#ffffff']) {
+    assert.equal(buttonOf('%SIGN_URL%', color).textColor, colorsFor(color).onAccent, color)
+  }
+  const other = buttonHtml(buttonOf('https://a.example/?b="1"&c', null), 'Book')
+  assert.match(
+    other,
+    /^<div><table .*href="https:\/\/a\.example\/\?b=&quot;1&quot;&amp;c".*<\/table><\/div>$/,
+  )
+})

@@ -19,6 +19,8 @@ const { service, openAs, call } = await startConsole([
 
 /** "Reminder two days before" of the demo, in English. */
 const REMINDER = 7
+/** "Moved" of the demo, in English: it has a button to confirm. */
+const MOVED = 37
 
 const textOf = (page: Page) => page.getByRole('textbox', { name: 'Text of the mail' })
 const subjectOf = (page: Page) => page.getByRole('textbox', { name: 'Subject' })
@@ -57,7 +59,6 @@ async function goToEnd(page: Page) {
 
 test('a token is inserted by the menu after % and from the list, and the preview follows', async (t) => {
   const { page, complaints } = await openAs(t, 'sofia', '/templates')
-  // The button of the demo is a table, which is edited as HTML.
   const emailBody =
     '<p>We look forward to seeing you in two days.</p>\n<p>You can also call us.</p>'
   await call('POST', '/emailTemplate', { emailTemplateId: REMINDER, emailBody })
@@ -107,6 +108,50 @@ test('a token is inserted by the menu after % and from the list, and the preview
   assert.equal(after.subject, `${before.subject}%REASON_NAME%`)
   const end = ', %LOCATION_TIMEZONE% 50% %APPT_ID%%LOCATION_PHONE%</p>'
   assert.equal(after.emailBody, emailBody.replace(/<\/p>$/, end))
+  assert.deepEqual(complaints, [])
+})
+
+test('a template with a button is written as text, and the toolbar inserts and changes buttons', async (t) => {
+  const { page, complaints } = await openAs(t, 'sofia', '/templates')
+  const before = (await readTemplate(MOVED)).emailBody as string
+  await page.goto(`${page.url()}/${MOVED}`)
+  await goToEnd(page)
+  await page.keyboard.type('!')
+  await saveAll(page)
+  const written = before.replace(/<\/p>$/, '!</p>')
+  assert.equal((await readTemplate(MOVED)).emailBody, written)
+  assert.match(written, /<td style="background-color:#[^>]*><a href="%CONFIRM_URL%"/)
+
+  await goToEnd(page)
+  const control = page.getByRole('button', { name: 'Button', exact: true })
+  await control.click()
+  await page.getByLabel('Text of the button').fill('Find us')
+  const address = page.getByLabel('Address, or a token')
+  await address.fill('https://praxis.example/?a=1&b=2')
+  await page.getByRole('button', { name: 'Apply' }).click()
+  await page.keyboard.type(' here')
+  await saveAll(page)
+  const inserted = (await readTemplate(MOVED)).emailBody as string
+  assert.ok(inserted.startsWith(written))
+  assert.match(
+    inserted.slice(written.length),
+    /^\n<div><table .*<a href="https:\/\/praxis\.example\/\?a=1&amp;b=2"[^>]*>Find us here<\/a>.*<\/div>$/,
+  )
+
+  await control.click()
+  assert.equal(await address.inputValue(), 'https://praxis.example/?a=1&b=2')
+  assert.equal(await page.getByLabel('Text of the button').count(), 0)
+  await address.fill('%RESCHEDULE_URL%')
+  await page.getByRole('button', { name: 'Apply' }).click()
+  await saveAll(page)
+  const changed = (await readTemplate(MOVED)).emailBody as string
+  assert.match(
+    changed,
+    /%IF:RESCHEDULE_URL%<table .*"%RESCHEDULE_URL%"[^>]*>Find us here<\/a>.*%END:IF%<\/div>$/,
+  )
+  await page.reload()
+  await textOf(page).getByText('Find us here').waitFor()
+  await assertAccessible(page)
   assert.deepEqual(complaints, [])
 })
 
