@@ -57,6 +57,39 @@ test('docs/operate/privacy.md says of every table whether it holds personal data
   )
 })
 
+/** What has the id 1 after docs/first-mail.md. */
+const FIRST =
+  /^(?:business|client|professional|reason|location|calendar|emailTemplate|eventDefn|eventTriggers|object)Id/
+/** Ids that are the same everywhere. */
+const FIXED = /^(?:eventType|report)Id/
+
+test('commands to copy name ids that a business has after its first mail, or ask for the reader’s', () => {
+  const commands = pages.flatMap((page) =>
+    [...read(page).matchAll(/^```sh\n([^]*?)^```/gm)].map(([, text]) => [page, text!] as const),
+  )
+  const named = commands.flatMap(([page, text]) => [
+    ...[...text.matchAll(/\$URL\/(\w+)\/(?:\w+\/)?(\d+)/g)].map(([, kind, id]) => [
+      page,
+      `${kind}Id`,
+      id!,
+    ]),
+    ...[...text.matchAll(/\b(\w+Id(?:List)?)\b"?[:=] ?\[?(\d+)/g)].map(([, name, id]) => [
+      page,
+      name!,
+      id!,
+    ]),
+    ...[...text.matchAll(/(?:--(business)|erase-(client|business)|export-(client)) (\d+)/g)].map(
+      ([, ...parts]) => [page, `${parts.slice(0, 3).join('')}Id`, parts[3]!],
+    ),
+  ])
+  const ours = named.filter(([, name]) => !FIXED.test(name!))
+  assert.ok(ours.length > 10)
+  assert.deepEqual(
+    ours.filter(([, name, id]) => id !== '1' || !FIRST.test(name!)),
+    [],
+  )
+})
+
 test('there are at most 30 decisions, each with the same sections and a line in the index', () => {
   assert.ok(decisions.length <= 30, `${decisions.length} decisions`)
   const index = read('docs/decisions/README.md')
