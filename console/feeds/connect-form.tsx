@@ -141,7 +141,7 @@ function bodyOf({ name, source, account, chosen, defaults }: Draft): FeedBody {
   const connection = {
     url: url.trim(),
     ...(source === 'CALDAV' && username.trim() && { username: username.trim() }),
-    ...(chosen && chosen.calendars.length > 0 && { calendars: chosen.calendars }),
+    ...(source === 'CALDAV' && chosen?.calendars.length && { calendars: chosen.calendars }),
     ...(chosen && chosen.hosts.length > 0 && { hosts: chosen.hosts }),
   }
   return {

@@ -66,6 +66,7 @@ function ConditionForm({ editor, tokens, condition, onDone }: FormProps) {
         label={t('template.condition.token')}
         description={t('template.condition.hint')}
         searchable
+        openOnFocus={false}
         limit={60}
         comboboxProps={{ withinPortal: false }}
         data={[...new Set([...(condition ? [condition.token] : []), ...tokens.names])]}

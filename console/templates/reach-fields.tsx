@@ -34,7 +34,7 @@ export function ReachFields({ value, faultOf, comboboxProps = {}, onChange }: Pr
   const options = (names: Map<string, string>) =>
     [...names].map(([id, label]) => ({ value: id, label }))
   const choose = (id: string | null) =>
-    id !== null
+    id
       ? onChange({ level: 'LOCATION', location: id })
       : onChange({ location: null, ...(value.level === 'LOCATION' && { level: null }) })
   return (
@@ -52,13 +52,11 @@ export function ReachFields({ value, faultOf, comboboxProps = {}, onChange }: Pr
       <Select
         label={t('template.fields.location')}
         description={t('template.reachHint')}
-        placeholder={t('template.everyLocation')}
         searchable
-        clearable
-        clearButtonProps={{ 'aria-label': t('template.everyLocation') }}
+        allowDeselect={false}
         comboboxProps={comboboxProps}
-        data={options(locations)}
-        value={location}
+        data={[{ value: '', label: t('template.everyLocation') }, ...options(locations)]}
+        value={location ?? ''}
         error={faultOf('location')}
         onChange={choose}
       />

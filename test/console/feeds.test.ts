@@ -104,19 +104,17 @@ const bookingTools = [
     source: 'Cal.com',
     field: 'API key',
     secret: 'cal_key',
-    found: 'bea@salon.test',
     start: (t: TestContext) => startCalcom(t, [bookingOf('b1')]),
   },
   {
     source: 'Easy!Appointments',
     field: 'API token',
     secret: 'token',
-    found: '127.0.0.1',
     start: (t: TestContext) => startEasyAppointments(t, [appointmentOf(1)]),
   },
 ]
 
-for (const { source, field, secret, found, start } of bookingTools) {
+for (const { source, field, secret, start } of bookingTools) {
   test(`${source} is connected with its key, and told where to send changes`, async (t) => {
     if (skipInShortRun(t)) return
     const { url } = await start(t)
@@ -141,7 +139,6 @@ for (const { source, field, secret, found, start } of bookingTools) {
     await window.getByLabel(field).fill(secret)
     await tryIt.click()
     await window.getByText('It works.').waitFor()
-    await window.getByText(found).first().waitFor()
     await assertAccessible(page)
     await keepPictures(page, `feed-connect-${field.replace(' ', '-')}`)
     await window.getByRole('button', { name: 'Connect', exact: true }).click()

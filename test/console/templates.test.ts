@@ -434,8 +434,9 @@ test('a version is for some services and one location, and the list says so', as
   })
   assert.equal(sent.emailTemplateId, versionId)
 
+  await page.reload()
   await page.getByRole('button', { name: 'Details' }).click()
-  await page.getByRole('button', { name: 'Every location' }).click()
+  await choose('Location', 'Every location')
   await page.keyboard.press('Escape')
   await page.getByText('1 unsaved change').waitFor()
   await saveAll(page)
@@ -475,6 +476,7 @@ test('a condition is a block in the text that is added, kept and removed with bo
   await page.keyboard.press('Enter')
   const token = page.getByRole('combobox', { name: 'Show the text only if' })
   await token.fill('BUSINESS_PHONE')
+  await page.getByRole('option', { name: 'BUSINESS_PHONE' }).waitFor()
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('Enter')
   await assertAccessible(page)
