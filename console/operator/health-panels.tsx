@@ -43,7 +43,9 @@ export function MailPanel({ health: { mail, queue }, format }: Props) {
           <p className="clay">
             {t('operator.mail.fails', { time: format.moment(failingSince), phase: phase ?? '' })}
           </p>
-          <blockquote className="server-words">{reply}</blockquote>
+          <blockquote className="server-words" style={{ margin: 0 }}>
+            {reply}
+          </blockquote>
           <p>
             <Button variant="default" loading={retry.isPending} onClick={() => retry.mutate()}>
               {t('today.noMail.tryNow')}

@@ -26,7 +26,7 @@ export function SettingsTagsPage() {
         lede={tags && t('settings.tags.lede', { count: tags.length })}
       />
       <SettingsColumns>
-        <p role="status" className="small soft" style={{ margin: 0 }}>
+        <p role="status" className="small soft" style={{ margin: note ? 0 : '0 0 -20px' }}>
           {note}
         </p>
         {error && !tags ? (
@@ -57,10 +57,10 @@ function TagTable({ tags, onEdit }: TableProps) {
   const { t } = useTranslation()
   const columns = ['name', 'value', 'clients', 'appointments', 'others', 'automations'] as const
   return (
-    // Scrolls by keyboard, too.
+    // Scrolls by keyboard, too. Relative, because the hidden heading of the actions is absolute.
     <div
       className="card"
-      style={{ overflowX: 'auto' }}
+      style={{ position: 'relative', overflowX: 'auto' }}
       tabIndex={0}
       role="region"
       aria-label={t('settings.tags.title')}
@@ -69,7 +69,7 @@ function TagTable({ tags, onEdit }: TableProps) {
         {tags.map((tag) => (
           <tr key={`${tag.name} ${tag.value}`}>
             <td dir="auto">{tag.name}</td>
-            <td dir="auto">
+            <td dir="auto" style={{ minWidth: 110 }}>
               <b className="strong">{tag.value}</b>
             </td>
             <td>{tag.clients}</td>
