@@ -127,7 +127,8 @@ function newAppointment(booking: Wanted, random: Random) {
     Math.ceil(lead * (9 + daysAhead)) * DAY -
     random.between(0, 600) * MINUTE
   // Clients with a low number come more often.
-  const client = Math.floor(random.next() ** 1.7 * countJoined(bookedTime, period, clients))
+  const chosen = Math.floor(random.next() ** 1.7 * countJoined(bookedTime, period, clients))
+  const client = hasLeft(chosen, day, period.today) ? chosen - 1 : chosen
   const status = chooseStatus({ day, today: period.today, client }, random)
   const note = random.chance(0.12) ? random.pick(practice.notes) : undefined
   const { location } = staffMember(member)
@@ -154,6 +155,10 @@ function newAppointment(booking: Wanted, random: Random) {
     changedTime: changeOf(visit, random),
   }
 }
+
+/** One client in thirteen stopped coming in the last year, so that there are lapsed clients to call. */
+const hasLeft = (client: number, day: Temporal.PlainDate, today: Temporal.PlainDate) =>
+  client % 13 === 5 && day.until(today, { largestUnit: 'days' }).days < 80 + ((client * 37) % 250)
 
 type Day = Pick<Wanted, 'day'> & { today: Temporal.PlainDate; client: number }
 
