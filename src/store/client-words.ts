@@ -7,15 +7,29 @@ export function clientsNamed(businessId: number, text: string): Sql {
   const words = searchWordsOf(text)
   if (words.length === 0) return sql`select null::bigint where false`
   return join(
-    words.map((word) => clientsWithWord(sql`${businessId}`, word)),
+    words.map((word) => clientsWithWords(sql`${businessId}`, [word])),
     ' intersect ',
   )
 }
 
-/** The ids of the clients whose name or address has a word that begins with this one. */
-export const clientsWithWord = (businessId: Sql, word: string) => sql`
-  select client_id from client_word
-  where business_id = ${businessId} and word >= ${word} and word < ${`${word}\u{10ffff}`}`
+/**
+ * The ids of the clients whose name or address has words that begin with these; at least one. The longest
+ * one is looked up in the index of words. The others are compared as texts, so that PostgreSQL looks them
+ * up by client: without statistics it would read all clients with one word for each client with another.
+ */
+export function clientsWithWords(businessId: Sql, words: string[]): Sql {
+  const [longest, ...others] = words.toSorted((a, b) => b.length - a.length)
+  const hasOthers = others.map(
+    (word) => sql`and exists (
+      select from client_word o
+      where o.business_id = ${businessId} and o.client_id = w.client_id
+        and left(o.word, ${[...word].length}::int) = ${word})`,
+  )
+  return sql`
+    select w.client_id from client_word w
+    where w.business_id = ${businessId} and w.word >= ${longest} and w.word < ${`${longest}\u{10ffff}`}
+      ${join(hasOthers, ' ')}`
+}
 
 /**
  * The words of a search: lower case, without accents and apostrophes. `O'Brien` is `obrien`, `Żółć`

@@ -11,7 +11,7 @@ import {
 import type { Db } from '../database/database.ts'
 import { empty, join, raw, sql, type Sql } from '../database/sql.ts'
 import { isChanged, type Changes } from './change-positions.ts'
-import { clientsWithWord, searchWordsOf } from './client-words.ts'
+import { clientsWithWords, searchWordsOf } from './client-words.ts'
 import { insertRows, updateRows, type Column } from './rows.ts'
 import type { Tags } from './subject.ts'
 import {
@@ -419,12 +419,10 @@ function condition(kind: ObjectKind, { field, match }: Filter, value: unknown): 
       // Without parameters: the indexes hold active objects only, or deleted ones only.
       if (value === 'all') return empty
       return value === 'true' ? sql`and ${column}` : sql`and not ${column}`
-    case 'words':
-      return join(
-        searchWordsOf(String(value)).map(
-          (word) => sql`and t.client_id in (${clientsWithWord(sql`app_business()`, word)})`,
-        ),
-        ' ',
-      )
+    case 'words': {
+      const words = searchWordsOf(String(value))
+      if (words.length === 0) return empty
+      return sql`and t.client_id in (${clientsWithWords(sql`app_business()`, words)})`
+    }
   }
 }

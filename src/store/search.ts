@@ -1,7 +1,7 @@
 import type { FOUND_KINDS } from '../contract/search.ts'
 import type { Db } from '../database/database.ts'
-import { join, sql, type Sql } from '../database/sql.ts'
-import { searchableWordsOf } from './client-words.ts'
+import { sql, type Sql } from '../database/sql.ts'
+import { clientsWithWords, searchableWordsOf } from './client-words.ts'
 import { aboutVisibleObject, atVisiblePlace, type Visibility } from './visibility.ts'
 
 /** A search result. */
@@ -88,20 +88,8 @@ export function findMessages(db: Db, businessId: number, search: Search) {
     order by m.created_date desc, m.event_trigger_id desc limit ${limit}`)
 }
 
-/** The longest word is looked up in the index; the others are checked for each client found. */
-function candidates(businessId: number, { words }: Search): Sql {
-  const [longest, ...others] = words.toSorted((a, b) => b.length - a.length)
-  const startsWith = (word: string) => sql`word >= ${word} and word < ${`${word}\u{10ffff}`}`
-  const hasOthers = others.map(
-    (word) => sql`and exists (
-      select from client_word o
-      where o.business_id = ${businessId} and o.client_id = w.client_id and ${startsWith(word)})`,
-  )
-  return sql`
-    select w.client_id from client_word w
-    where w.business_id = ${businessId} and ${startsWith(longest!)} ${join(hasOthers, ' ')}
-    limit ${MAX_CANDIDATES}`
-}
+const candidates = (businessId: number, { words }: Search): Sql =>
+  sql`${clientsWithWords(sql`${businessId}`, words)} limit ${MAX_CANDIDATES}`
 
 /** A business has few definitions and templates, so the names of all are read. */
 const MAX_NAMED = 5_000
