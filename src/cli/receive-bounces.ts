@@ -21,6 +21,12 @@ export function bounceAddressesOf(config: Config, secret: string) {
 
 /** Messages of one peer, or for the mails of one business. */
 const RATE_LIMIT = { perSecond: 20, burst: 500 }
+/**
+ * A command takes 10 to 30 µs of the thread that answers requests. These limits allow 250 messages a
+ * second from one mail server, also if it passes on forged ones.
+ */
+const COMMANDS_OF_PEER = { perSecond: 1_000, burst: 2_000 }
+const COMMANDS_OF_ALL = { perSecond: 2_000, burst: 4_000 }
 
 type Receiving = { config: Config; database: Database; clock: Clock; log: Log; linkSeal: string }
 
@@ -31,6 +37,8 @@ export async function receiveBounces({ config, database, clock, log, linkSeal }:
   const domain = envelopeDomainOf(config)
   const seal = { domain, secret: linkSeal }
   const limiter = new Limiter(RATE_LIMIT, clock)
+  const commandsOfPeer = new Limiter(COMMANDS_OF_PEER, clock)
+  const commandsOfAll = new Limiter(COMMANDS_OF_ALL, clock)
   // Forged addresses must be looked up too; they share the database connections with the requests.
   const lookups = new WorkQueue({ total: 2, perBusiness: 1 })
   const dbOf = (businessId: number) => database.forBusiness(businessId, 'SYSTEM')
@@ -44,6 +52,8 @@ export async function receiveBounces({ config, database, clock, log, linkSeal }:
         ),
       peerOf: (ip) => addressOf({ ip }),
       isAllowed: (name) => limiter.take(name).allowed,
+      isCommandAllowed: (peer) =>
+        commandsOfPeer.take(peer).allowed && commandsOfAll.take('all').allowed,
       receive: async (raw, mail) => {
         const result = await receiveReport({ database, seal, now: () => clock.now() }, raw, mail)
         countBounceMessage(result)

@@ -21,6 +21,8 @@ export type BounceListening<Mail extends { businessId: number }> = {
   peerOf(ip: string): string
   /** Takes a message of a peer or of a business from its rate limit. False: it must try again later. */
   isAllowed(name: string): boolean
+  /** Takes a command of a peer from its rate limit. False: its connection is closed. */
+  isCommandAllowed(peer: string): boolean
   onError(error: unknown): void
   limits?: Partial<typeof LIMITS>
 }
@@ -65,6 +67,7 @@ export async function startBounceListener<Mail extends { businessId: number }>(
     if (server.server.listening) listening.onError(error)
   })
   limitSockets(server.server, listening.peerOf, limits)
+  limitCommands(server, listening)
   const started = once(server.server, 'listening')
   server.listen(listening.port, listening.host)
   await started
@@ -97,6 +100,34 @@ function limitSockets(
     oldest!.destroy()
   })
 }
+
+/** smtp-server limits commands only before a sign-in, which this server does not offer. */
+function limitCommands(
+  server: SMTPServer,
+  { peerOf, isCommandAllowed }: Pick<BounceListening<never>, 'peerOf' | 'isCommandAllowed'>,
+) {
+  const connect = server.connect.bind(server)
+  server.connect = (socket) => {
+    connect(socket)
+    const connection = [...server.connections].at(-1)!
+    const peer = peerOf(connection.remoteAddress)
+    const { _onCommand: run, close } = connection
+    const limited: Pick<SMTPConnection, '_onCommand' | 'close'> = {
+      _onCommand(...command) {
+        if (isCommandAllowed(peer)) run.apply(connection, command)
+        else connection.send(421, 'Too many commands')
+      },
+      // Otherwise it reads for 5 s more what a client sends that does not listen.
+      close() {
+        close.call(connection)
+        socket.destroySoon()
+      },
+    }
+    Object.assign(connection, limited)
+  }
+}
+
+type SMTPConnection = SMTPServer['connections'] extends Set<infer Connection> ? Connection : never
 
 type Refusal = Error & { responseCode: number }
 

@@ -29,6 +29,7 @@ async function startListener(t: TestContext, given: Given = {}) {
     findMail: async (address) => MAILS.get(address),
     peerOf: (ip) => ip,
     isAllowed: () => true,
+    isCommandAllowed: () => true,
     receive: async (raw, mail) => {
       received.push([raw, mail])
       return true
@@ -42,7 +43,7 @@ async function startListener(t: TestContext, given: Given = {}) {
 
 /** Sends each line after the reply to the previous one; returns the reply codes. */
 async function talk(port: number, lines: string[], localAddress = '127.0.0.1') {
-  const socket = connect({ port, host: '127.0.0.1', localAddress })
+  const socket = connect({ port, host: '127.0.0.1', localAddress }).setMaxListeners(0)
   socket.setEncoding('utf8')
   const codes: string[] = []
   let buffered = ''
@@ -176,6 +177,23 @@ test('if all connections are taken, the peer with the most loses its oldest', as
   await closed
   assert.deepEqual([second!.closed, other.closed], [false, false])
   for (const socket of [second!, other]) socket.destroy()
+})
+
+test('each command counts, and one too many closes the connection', async (t) => {
+  let left = 0
+  const { port, received } = await startListener(t, { isCommandAllowed: () => left-- > 0 })
+  const message = mailTo('feedback@b.example').slice(1)
+  const allowed = async (commands: number, lines: string[]) => {
+    left = commands
+    return await talk(port, lines)
+  }
+  const conversation = ['EHLO x', ...message, ...message, 'RSET', 'NOOP', 'FOO', 'HELP']
+  const codes = '220 250 250 250 354 250 250 250 354 250 250 250 500'
+  assert.equal(await allowed(11, conversation), `${codes} 214`)
+  assert.equal(await allowed(10, [...conversation, 'NOOP']), `${codes} 421 closed`)
+  assert.equal(received.length, 4)
+  for (const line of ['RSET', 'NOOP', 'EHLO x', 'HELP', 'MAIL', 'RCPT', 'VRFY x', ''])
+    assert.match(await allowed(2, [line, line, line, 'NOOP']), /421 closed$/, line)
 })
 
 const RUNS_OF_EACH = isFull ? HOSTILE_UNITS.length : 30

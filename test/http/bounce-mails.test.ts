@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { createTransport } from 'nodemailer'
 import { bounceAddressesOf, receiveBounces } from '../../src/cli/receive-bounces.ts'
@@ -62,14 +64,11 @@ async function startWithBounces(t: TestContext, refuses: Record<string, string> 
     await runEngine()
     return { emailId: body.emailId as number, envelope: server.taken.at(-1)!.from }
   }
-  const lmtp = createTransport({
-    host: '127.0.0.1',
-    port: listener.port,
-    lmtp: true,
-    ignoreTLS: true,
-  })
   /** Delivers a message to the listener over LMTP; returns the reply code. */
-  const deliverBounce = async (to: string, raw: string): Promise<number> => {
+  const deliverBounce = async (to: string, raw: string, localAddress = '127.0.0.1') => {
+    const { port } = listener
+    const route = { host: '127.0.0.1', port, localAddress, lmtp: true, ignoreTLS: true }
+    const lmtp = createTransport(route)
     try {
       const { rejectedErrors } = await lmtp.sendMail({ envelope: { from: '', to }, raw })
       return rejectedErrors?.[0]?.responseCode ?? 250
@@ -87,6 +86,7 @@ async function startWithBounces(t: TestContext, refuses: Record<string, string> 
   return {
     ...world,
     server,
+    port: listener.port,
     first,
     envelope,
     sendAgain,
@@ -96,6 +96,30 @@ async function startWithBounces(t: TestContext, refuses: Record<string, string> 
     runEngine,
   }
 }
+
+/** Sends lines without waiting for replies; returns how many of them were answered. */
+async function flood(port: number, line: string) {
+  const socket = connect(port, '127.0.0.1').on('error', () => {})
+  await once(socket, 'data')
+  let replies = 0
+  socket.on('data', (text) => (replies += text.toString().match(/^[23]\d\d /gm)?.length ?? 0))
+  socket.write(`LHLO me.example\r\n${`${line}\r\n`.repeat(3_000)}QUIT\r\n`)
+  await once(socket, 'close')
+  return replies
+}
+
+test('a flood of commands ends after 2,000 of them, and other mail servers deliver meanwhile', async (t) => {
+  const { clock, port, envelope, deliverBounce } = await startWithBounces(t)
+  for (const line of ['NOOP', 'RSET', 'LHLO x', 'MAIL FROM:<>\r\nRSET']) {
+    clock.advance({ seconds: 2 })
+    const replies = await Promise.all([1, 2, 3, 4].map(() => flood(port, line)))
+    const answered = replies.reduce((sum, one) => sum + one)
+    assert.ok(answered > 0 && answered <= 2_000, `${line}: ${answered} replies`)
+    const bounce = notification('4.2.2', 'mailbox full')
+    assert.equal(await deliverBounce(envelope, bounce), 421)
+    assert.equal(await deliverBounce(envelope, bounce, '127.0.0.2'), 250)
+  }
+})
 
 const notification = (status: string, words: string, recipient = 'anna@example.org') =>
   [
