@@ -6,6 +6,8 @@ type AccountMailLimit = {
   hours: number
   /** Mails that one request caused count once, and do not refuse each other. */
   perRequest?: boolean
+  /** The limit holds only if the business has sent this many mails in `COUNTED_HOURS`. */
+  ifBusinessSent?: number
 }
 
 /** Mails are counted for this long. */
@@ -29,6 +31,14 @@ const LIMITS: Record<AccountMailPurpose, AccountMailLimit[]> = {
   FORGOTTEN: [
     { of: 'business', max: MAX_LINKS_PER_BUSINESS, hours: 24 },
     { of: 'recipient', max: 10, hours: 1, perRequest: true },
+    // Anybody can request links: a stranger who knows some addresses must leave links for the others.
+    {
+      of: 'recipient',
+      max: 5,
+      hours: 24,
+      perRequest: true,
+      ifBusinessSent: MAX_LINKS_PER_BUSINESS / 2,
+    },
   ],
   NOTICE: [
     { of: 'business', max: 50, hours: 24 },
@@ -54,7 +64,8 @@ export function findExceededLimit(
     sender: (mail: RecentAccountMail) => mail.sender === sender,
     recipient: (mail: RecentAccountMail) => mail.recipient === to.toLowerCase(),
   }
-  const exceeded = LIMITS[purpose].flatMap((limit) => {
+  const limits = LIMITS[purpose].filter(({ ifBusinessSent = 0 }) => recent.length >= ifBusinessSent)
+  const exceeded = limits.flatMap((limit) => {
     const mails = recent.filter(counts[limit.of])
     const counted = limit.perRequest ? firstOfEarlierRequests(mails, now) : mails
     const oldest = counted[limit.max - 1]
