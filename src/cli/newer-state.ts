@@ -177,8 +177,8 @@ type Line = { kind: string; name?: string } & Partial<ExportedState & ExportedSu
 const BATCH = 1_000
 
 /**
- * An export has no ids: its objects are found by their externalId, and it does not tell who was erased. If
- * an object has no externalId, it is not known whether it was cancelled.
+ * The objects of an export are found by their externalId, and it does not tell who was erased. If an object
+ * has no externalId, it is not known whether it was cancelled.
  */
 async function readExport(run: Run, file: string): Promise<NewerState['known']> {
   await createNewerTables(run)

@@ -59,7 +59,7 @@ export function bodyOf(kind: ObjectKind): TSchema {
 }
 const bodies = new Map<ObjectKind, TSchema>()
 
-/** A line of an import: a body with its kind, a `ref` of its own and refs to other lines. */
+/** A line of an import: a body with its kind, a `ref` of its own, refs to other lines and an `origin`. */
 export function lineOf(kind: ObjectKind): TSchema {
   let schema = lines.get(kind)
   if (!schema) {
@@ -68,6 +68,7 @@ export function lineOf(kind: ObjectKind): TSchema {
       ...bodyProperties(kind),
       kind: Ignored,
       ref: Ignored,
+      origin: Ignored,
       ...Object.fromEntries(refs),
     })
     lines.set(kind, schema)

@@ -65,7 +65,7 @@ async function withKnownIds(tx: Db, line: Record<string, unknown>, saving: Autho
 
 /**
  * The id of the stored action that each one equals, if any; rather one that is as active. Templates of
- * one name are versions of one mail: a template without an `externalId` was just created again.
+ * one name are versions of one mail: a template that is not recognised was just created again.
  */
 function knownActions(
   stored: StoredAction[],

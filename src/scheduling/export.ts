@@ -14,6 +14,7 @@ import {
 import { listAllFiles, readContent, type StoredFile } from '../store/files.ts'
 import { OWN_FIELDS } from './business.ts'
 import { withItemRefs } from './inner-references.ts'
+import { originOf } from './origins.ts'
 import { listAllStatuses } from '../store/statuses.ts'
 import { listSuppressions, positionOf } from '../store/suppressions.ts'
 
@@ -21,7 +22,7 @@ export type ExportLine = { kind: string } & Record<string, unknown>
 
 /**
  * Writes one snapshot of a business as lines that can be imported. Lines refer to each other by their
- * position and not by id, so that exporting an import gives the same lines. `begin` may be called again: a
+ * position and not by id, so that exporting an import gives the same lines, except for their `origin`. `begin` may be called again: a
  * replica can cancel a snapshot.
  */
 export async function exportBusiness(
@@ -31,7 +32,8 @@ export async function exportBusiness(
 ) {
   await db.snapshot(async (tx) => {
     const write = await begin()
-    await write([businessLine(await getBusiness(tx, businessId))])
+    const business = await getBusiness(tx, businessId)
+    await write([businessLine(business)])
     await write((await listAllStatuses(tx, [businessId])).map(statusLine))
     const files = await listAllFiles(tx, businessId)
     for (const file of files) await write([await fileLine(tx, file)])
@@ -39,7 +41,7 @@ export async function exportBusiness(
     const refs = new Refs(await listReferredIds(tx, businessId), files)
     for (const kind of OBJECT_KINDS) {
       for await (const page of streamObjects(tx, businessId, kind)) {
-        await write(page.map((object) => objectLine(kind, object, refs)))
+        await write(page.map((object) => objectLine(kind, object, refs, business)))
       }
     }
     await write(await definitionLines(tx, businessId, refs))
@@ -130,11 +132,17 @@ const NAMED = new Set([
   'emailTemplate',
 ])
 
-function objectLine(kind: ObjectKind, object: ExportedObject, refs: Refs): ExportLine {
+function objectLine(
+  kind: ObjectKind,
+  object: ExportedObject,
+  refs: Refs,
+  business: BusinessRow,
+): ExportLine {
   const line: ExportLine = { kind: kind.kind }
   const ref = refs.assign(kind, object[kind.id])
   if (ref) line.ref = ref
-  line.externalId = object.externalId
+  if (object.externalId === null) line.origin = originOf(business, object[kind.id])
+  else line.externalId = object.externalId
   for (const [property, { refersTo, itemsReferTo, isServerOwned }] of Object.entries(kind.fields)) {
     if (isServerOwned) continue
     const value = object[property]

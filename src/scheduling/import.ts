@@ -6,6 +6,7 @@ import type { Db } from '../database/database.ts'
 import { runAndRollBack } from '../database/roll-back.ts'
 import { RequestError } from '../errors.ts'
 import { brokenConstraint, isRefusedValue, isTooSlow } from '../database/postgres-errors.ts'
+import { getBusiness, type BusinessRow } from '../store/businesses.ts'
 import { idIn } from '../store/objects.ts'
 import { SettingsCache } from '../store/settings.ts'
 import { WorkQueue } from '../work-queue.ts'
@@ -15,6 +16,7 @@ import { saveDefinitionLine } from './definition-lines.ts'
 import { EarlierLines } from './earlier-lines.ts'
 import { saveFileLine } from './files.ts'
 import { LineRefs } from './line-refs.ts'
+import { withKnownObjects } from './origins.ts'
 import { saveObjects } from './save.ts'
 import type { SaveOutcome, Saving } from './saving.ts'
 import { saveStatusOf } from './statuses.ts'
@@ -152,6 +154,7 @@ class Run {
   readonly #earlier: EarlierLines | undefined
   readonly #refs = new LineRefs()
   readonly #settings = new SettingsCache()
+  #business: BusinessRow | undefined
   #lines = 0
 
   /** With `earlier` it is a dry run. */
@@ -209,7 +212,21 @@ class Run {
       if ('fault' in filled) this.#refuse(line.number, filled.fault)
       return 'body' in filled
     })
-    if (ready.length > 0) await this.#saveBatch(declared, ready)
+    const known = await this.#withKnownObjects(declared, ready)
+    if (known.length > 0) await this.#saveBatch(declared, known)
+  }
+
+  async #withKnownObjects(kind: ObjectKind, lines: Read[]) {
+    if (lines.every(({ body }) => body.origin === undefined)) return lines
+    this.#business ??= await getBusiness(this.#db, this.#importing.businessId)
+    const bodies = lines.map(({ body }) => body)
+    const found = await withKnownObjects(this.#db, kind, bodies, this.#business)
+    return lines.flatMap(({ number }, i) => {
+      const one = found[i]!
+      if ('body' in one) return { number, body: one.body }
+      this.#refuse(number, one.fault)
+      return []
+    })
   }
 
   /** A batch that the database refuses, or that takes too long, is saved in halves. */

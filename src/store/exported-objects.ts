@@ -1,6 +1,7 @@
 import { toColumn, type ObjectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import { raw, sql } from '../database/sql.ts'
+import { idColumn, idType } from './objects.ts'
 
 const BATCH = 500
 
@@ -41,6 +42,27 @@ function wireColumns(kind: ObjectKind) {
 }
 
 const milliseconds = (column: string) => `round(extract(epoch from t.${column}) * 1000)::bigint`
+
+/** When an object was created, and whether it is a client who was erased. */
+type Creation = { id: number | string; createdDate: number; isErased: boolean }
+
+export async function listCreations(
+  db: Db,
+  businessId: number,
+  kind: ObjectKind,
+  ids: (number | string)[],
+): Promise<Creation[]> {
+  if (ids.length === 0) return []
+  const isErased = kind.kind === 'client' ? IS_ERASED : 'false'
+  return db.query<Creation>(sql`
+    select t.${idColumn(kind)} as id, ${raw(milliseconds('created_date'))} as "createdDate",
+           ${raw(isErased)} as "isErased"
+    from ${raw(kind.table)} t
+    where t.business_id = ${businessId} and t.${idColumn(kind)} = any (${ids}::${raw(idType(kind))}[])`)
+}
+
+/** See erase_client() in the migrations. */
+const IS_ERASED = `(first_name, last_name, email_address) is not distinct from ('Erased', 'client', null)`
 
 export async function countObjects(db: Db, businessId: number, kinds: readonly ObjectKind[]) {
   let total = 0

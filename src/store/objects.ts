@@ -330,7 +330,7 @@ export function listObjectsOfClients(
     order by ${idColumn(kind)}`)
 }
 
-const idType = (kind: ObjectKind) => (kind.id === 'invitationUUID' ? 'text' : 'bigint')
+export const idType = (kind: ObjectKind) => (kind.id === 'invitationUUID' ? 'text' : 'bigint')
 
 /** The columns that all kinds of objects have. */
 const ENVELOPE: Written[] = [
@@ -363,7 +363,7 @@ function writtenFields(kind: ObjectKind): Written[] {
   return fields
 }
 
-const idColumn = (kind: ObjectKind) => {
+export const idColumn = (kind: ObjectKind) => {
   let column = idColumns.get(kind)
   if (!column) idColumns.set(kind, (column = raw(toColumn(kind.id))))
   return column

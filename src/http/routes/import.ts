@@ -59,8 +59,8 @@ const MAX_FILE_BYTES = 1_024 * MIB
 
 const DESCRIPTION = `NDJSON of any length: each line is the body of a POST plus its \`kind\`. Valid lines
 are saved even if others are refused. Importing the same file again changes nothing if its lines have an
-\`externalId\`. An object must come before the lines that refer to it; a line can refer to it by its
-\`externalId\`: \`clientExternalId\` instead of \`clientId\`.`
+\`externalId\`, or if it is an export of the same business. An object must come before the lines that refer
+to it; a line can refer to it by its \`externalId\`: \`clientExternalId\` instead of \`clientId\`.`
 
 const CSV_DESCRIPTION = `A CSV or XLSX file as another program exported it. The columns are recognised by
 their headings and values; the answer says how, and corrections are parameters. Valid rows are saved even if
