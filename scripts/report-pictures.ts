@@ -49,6 +49,8 @@ try {
 
   for (const { reportId } of REPORTS) {
     if (wanted.length > 0 && !wanted.includes(reportId)) continue
+    // The demo has no feeds: this picture shows the business of test/reports/feeds.test.ts.
+    if (reportId === 905) continue
     const [startDate, endDate] = rangeOf(reportId)
     const url = `/report/print/file?startDate=${startDate}&endDate=${endDate}&format=pdf`
     const file = path.join(work, `${reportId}.pdf`)

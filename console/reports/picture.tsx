@@ -47,6 +47,7 @@ const PLANS: Record<number, Plan> = {
   902: DAYS,
   903: { drawing: 'names' },
   904: DAYS,
+  905: DAYS,
   951: { drawing: 'names' },
 }
 

@@ -50,4 +50,7 @@ const BEGINNINGS: Record<ReportSubject, (scope: Scope) => Sql> = {
     from unnest('{SENT,CAPTURED,FAILED,SUPPRESSED,CANCELLED}'::text[]) s (outcome), lateral (
       select min(t.created_date) as first from email t
       where t.business_id = ${businessId} and t.outcome = s.outcome) f`,
+  feeds: ({ businessId }) => sql`
+    select min(t.started_time) as began from feed_run t
+    where t.business_id = ${businessId} and t.kind = 'RECONCILE'`,
 }

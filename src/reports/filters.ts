@@ -112,6 +112,7 @@ const FILTERS_OF: Record<ReportSubject, readonly FilterName[]> = {
   triggers: ['locationIdList', 'professionalIdList', 'reasonIdList', 'clientIdList', 'statusList'],
   emails: ['locationIdList', 'professionalIdList', 'reasonIdList', 'clientIdList', 'statusList'],
   clients: ['clientIdList', 'tags'],
+  feeds: [],
 }
 
 export const canFilterBy = ({ about }: Report, name: FilterName) => FILTERS_OF[about].includes(name)

@@ -113,6 +113,7 @@ export type ReportSubject =
   | 'triggers'
   | 'emails'
   | 'clients'
+  | 'feeds'
 
 /** Each is defined once, in measures.ts. */
 export const MEASURE_NAMES = [

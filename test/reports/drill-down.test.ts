@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
+import { DIFFERENCE_KINDS } from '../../src/contract/feed.ts'
 import { sql } from '../../src/database/sql.ts'
 import { REPORTS } from '../../src/reports/catalog/catalog.ts'
 import { readObjects, type ObjectsRequest } from '../../src/reports/drill-down.ts'
@@ -8,6 +9,7 @@ import { printReport } from '../../src/reports/print.ts'
 import type { Cell, Column, ReportResult, Totals } from '../../src/reports/report.ts'
 import { RequestError } from '../../src/errors.ts'
 import { everything, NOW } from './business.ts'
+import { addFeed, addReconciliation } from './feed-runs.ts'
 import { openMeasuredBusiness } from './measured-business.ts'
 import type { Lifetime } from '../support/clean-up.ts'
 
@@ -233,6 +235,7 @@ async function addHistory({ db, businessId }: typeof business) {
     update client set email_address = 'a' || client_id || '@example.org'
     where business_id = ${businessId} and client_id % 2 = 0`)
   await addStatusChangesAndInvitations(business)
+  await addFeedDifferences(business)
   const [definition] = await db.query<{ id: number }>(sql`
     insert into event_definition (business_id, active, description, event_type_id, object_type, trigger_hours,
                                   created_date, created_user, modified_date, modified_user)
@@ -283,4 +286,28 @@ async function addStatusChangesAndInvitations({ db, businessId }: typeof busines
     select ${businessId}, ${form!.id}, client_id, calendar_id,
            (array['PENDING', 'SIGNED', 'WAIVED'])[1 + calendar_id % 3], booked_time, 'TEST', booked_time, 'TEST'
     from calendar where business_id = ${businessId} and calendar_id % 5 < 3`)
+}
+
+/** Adds a feed whose reconciliations found every kind of difference, about appointments and entries. */
+async function addFeedDifferences(stored: typeof business) {
+  const [first] = await stored.db.query<{ id: number }>(sql`
+    select min(calendar_id) as id from calendar where business_id = ${stored.businessId}`)
+  const feedId = await addFeed(stored, 'Salon')
+  const differences = DIFFERENCE_KINDS.map((kind) => ({
+    kind,
+    key: kind,
+    objectType: kind === 'MISSED_CREATE' ? null : 'CALENDAR',
+    objectId: kind === 'MISSED_CREATE' ? null : first!.id,
+  }))
+  for (const [day, found] of [differences, differences.slice(1), []].entries()) {
+    const sums = { source: 3, mirrored: 2, held: 1, skipped: 0 }
+    await addReconciliation(stored, feedId, `2026-11-0${day + 1}T02:00Z`, {
+      sums,
+      differences: found,
+    })
+  }
+  await addReconciliation(stored, await addFeed(stored, 'Studio'), '2026-11-02T02:00Z', {
+    sums: { source: 1, mirrored: 1, held: 0, skipped: 0 },
+    differences,
+  })
 }

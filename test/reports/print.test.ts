@@ -296,6 +296,7 @@ test('every report of the catalogue can be printed, with rows and without', asyn
     902: 1,
     903: 1,
     904: 4,
+    905: 0,
     951: 1,
   })
 

@@ -28,6 +28,7 @@ import { futureBookings } from './future-bookings.ts'
 import { repeatNoShows } from './repeat-no-shows.ts'
 import { unclosedAppointments } from './unclosed-appointments.ts'
 import { unreachableClients } from './unreachable-clients.ts'
+import { feeds } from './feeds.ts'
 import { emptySlots } from './empty-slots.ts'
 import { servicesByLocation } from './services-by-location.ts'
 import { classRoster } from './class-roster.ts'
@@ -70,6 +71,7 @@ export const REPORTS: Report[] = [
   mailDelivery,
   automations,
   remindersAndNoShows,
+  feeds,
   bookedValue,
 ]
 

@@ -44,8 +44,8 @@ export const appointmentAndClassObjects = (scope: Scope) => sql`
   select ${SHARED}, null, null, 'class ' || row_key, enrolled, capacity
   from (${classObjects(classRows(scope))}) k`
 
-/** `t`: joins the client, staff, service and location of the object of a trigger or an email as `p`. */
-const PARTS_OF_OBJECT = raw(`
+/** `t`: joins the client, staff, service and location of the object of a trigger, an email or a difference as `p`. */
+export const PARTS_OF_OBJECT = raw(`
   left join lateral (
     select x.client_id, x.professional_id, x.reason_id, x.location_id from calendar x
     where t.object_type = 'CALENDAR' and (x.business_id, x.calendar_id) = (t.business_id, t.object_id)
