@@ -35,6 +35,8 @@ export type Field = {
   refersTo?: string
   /** The property of each item that holds the id of another object. */
   itemsReferTo?: { property: string; refersTo: string }
+  /** The kind of object whose id this text can be. */
+  textRefersTo?: string
   /** The rule of the schema. */
   faults: Rule
   /** A time: milliseconds in JSON, a Temporal.Instant in our code. */

@@ -63,13 +63,18 @@ const bodies = new Map<ObjectKind, TSchema>()
 export function lineOf(kind: ObjectKind): TSchema {
   let schema = lines.get(kind)
   if (!schema) {
-    const refs = kind.references.map(({ property }) => [refName(property), Ignored])
+    const refs = [
+      ...kind.references.map(({ property }) => refName(property)),
+      ...Object.keys(kind.fields)
+        .filter((name) => kind.fields[name]!.textRefersTo)
+        .map(textRefName),
+    ]
     schema = Type.Object({
       ...bodyProperties(kind),
       kind: Ignored,
       ref: Ignored,
       origin: Ignored,
-      ...Object.fromEntries(refs),
+      ...Object.fromEntries(refs.map((name) => [name, Ignored])),
     })
     lines.set(kind, schema)
   }
@@ -79,6 +84,9 @@ const lines = new Map<ObjectKind, TSchema>()
 
 /** `clientId` → `clientRef`, `clientIdList` → `clientRefList`. */
 export const refName = (property: string) => property.replace(/Id(List)?$/, 'Ref$1')
+
+/** `location` → `locationRef`, for a text that is an id. */
+export const textRefName = (property: string) => `${property}Ref`
 
 function bodyProperties(kind: ObjectKind): Record<string, TSchema> {
   const external = kind.references.map(({ property }) => [

@@ -491,7 +491,7 @@ const emailTemplate = declare({
       'LOCATION',
     ),
     location: optional(
-      line(),
+      { ...line(), textRefersTo: 'location' },
       'The id of the location that this variant is for, if `level` is `LOCATION`.',
       '1',
     ),

@@ -1,5 +1,5 @@
 import { kindNamed } from '../contract/event-definition.ts'
-import { refName } from '../contract/object-body.ts'
+import { refName, textRefName } from '../contract/object-body.ts'
 import { OBJECT_KINDS, type ObjectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import { getBusiness, type BusinessRow } from '../store/businesses.ts'
@@ -116,6 +116,11 @@ class Refs {
     return this.#places.get(kind)?.has(id) ?? false
   }
 
+  /** Whether the text is the id of an object that was written. */
+  hasText(kind: string, text: unknown) {
+    return String(Number(text)) === text && this.has(kind, Number(text))
+  }
+
   refFor(kind: string, id: unknown) {
     const place = this.#places.get(kind)?.get(id)
     if (place === undefined) throw new Error(`no line was written for ${kind} ${String(id)}`)
@@ -143,7 +148,8 @@ function objectLine(
   if (ref) line.ref = ref
   if (object.externalId === null) line.origin = originOf(business, object[kind.id])
   else line.externalId = object.externalId
-  for (const [property, { refersTo, itemsReferTo, isServerOwned }] of Object.entries(kind.fields)) {
+  for (const [property, field] of Object.entries(kind.fields)) {
+    const { refersTo, textRefersTo, itemsReferTo, isServerOwned } = field
     if (isServerOwned) continue
     const value = object[property]
     if (itemsReferTo) {
@@ -156,6 +162,8 @@ function objectLine(
       line[refName(property)] = Array.isArray(value)
         ? value.map((id) => refs.refFor(refersTo, id))
         : refs.refFor(refersTo, value)
+    } else if (textRefersTo && refs.hasText(textRefersTo, value)) {
+      line[textRefName(property)] = refs.refFor(textRefersTo, Number(value))
     } else if (property === 'attachFileLibraryUUids') {
       line[property] = refs.withLines(value as unknown[])
     } else line[property] = value

@@ -1,5 +1,5 @@
 import { nameOf } from '../contract/json.ts'
-import { refName } from '../contract/object-body.ts'
+import { refName, textRefName } from '../contract/object-body.ts'
 import { objectKind, type ObjectKind } from '../contract/objects.ts'
 import { fillItemRefs } from './inner-references.ts'
 
@@ -26,7 +26,7 @@ export class LineRefs {
     given: Record<string, unknown>,
   ): { body: typeof given } | { fault: string } {
     const body = { ...given }
-    for (const { property, name, target } of namesOf(kind)) {
+    for (const { property, name, target, isText } of namesOf(kind)) {
       const named = body[name]
       if (named === undefined || named === null) continue
       const { ids, missing } = resolveNames(named, (ref) => this.idOf(target, ref))
@@ -36,7 +36,7 @@ export class LineRefs {
           fault: `/${name}: no line before this one is a ${title} with the ref ${missing[0]}`,
         }
       }
-      body[property] = ids
+      body[property] = isText ? String(ids) : ids
     }
     const fault = fillItemRefs(kind, body, (target, ref) => this.idOf(target, ref))
     return fault === undefined ? { body } : { fault }
@@ -53,16 +53,19 @@ export function resolveNames<Id>(named: unknown, idOf: (name: string) => Id | un
   }
 }
 
-type Name = { property: string; name: string; target: string }
+type Name = { property: string; name: string; target: string; isText: boolean }
 
 const known = new Map<ObjectKind, Name[]>()
 
 function namesOf(kind: ObjectKind): Name[] {
   let names = known.get(kind)
   if (!names) {
-    names = Object.entries(kind.fields).flatMap(([property, { refersTo }]) =>
-      refersTo ? [{ property, name: refName(property), target: refersTo }] : [],
-    )
+    names = Object.entries(kind.fields).flatMap(([property, { refersTo, textRefersTo }]) => [
+      ...(refersTo ? [{ property, name: refName(property), target: refersTo, isText: false }] : []),
+      ...(textRefersTo
+        ? [{ property, name: textRefName(property), target: textRefersTo, isText: true }]
+        : []),
+    ])
     known.set(kind, names)
   }
   return names

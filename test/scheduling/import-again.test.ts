@@ -177,10 +177,11 @@ async function readNames(db: Db) {
       join reason r using (reason_id) join client k using (client_id)
       join invitation i using (invitation_uuid) join invitation_campaign a using (invitation_campaign_id)
     union all
-    select concat_ws(', ', d.description, l.name, p.last_name, r.name, f.name, c.note, i.name, t.subject, g.name)
+    select concat_ws(', ', d.description, l.name, p.last_name, r.name, f.name, c.note, i.name, t.subject, g.name, v.name)
     from event_definition d join event_action using (event_defn_id)
       join email_template t using (email_template_id)
       join email_category g on g.email_category_id = t.email_category_id
+      left join location v on v.location_id = t.location::bigint
       left join location l on l.location_id = any (d.location_id_list)
       left join professional p on p.professional_id = any (d.professional_id_list)
       left join reason r on r.reason_id = any (d.reason_id_list)
