@@ -32,6 +32,9 @@ import {
 export const FEED_SOURCES = ['CALDAV', 'ICS', 'CALCOM', 'EASYAPPOINTMENTS', 'INLET'] as const
 export type FeedSource = (typeof FEED_SOURCES)[number]
 
+/** They cannot say that a client did not come, so reports leave their appointments out of no-show rates. */
+export const SOURCES_WITHOUT_NO_SHOWS: FeedSource[] = ['CALDAV', 'ICS', 'EASYAPPOINTMENTS']
+
 export const FEED_MODES = ['DRAFT', 'SHADOW', 'LIVE', 'PAUSED'] as const
 export type FeedMode = (typeof FEED_MODES)[number]
 

@@ -172,8 +172,6 @@ export type Source = {
   minutes: { usual: number; least: number } | null
   /** Versions are ordered (a number or a time), so an older one is ignored. False: the last one read counts. */
   hasOrderedVersions: boolean
-  /** Whether the source can say that a client did not come. */
-  knowsNoShows: boolean
   hook?: SourceHook
   /** Never throws for a source that fails: `ok` is false, and a check says what to do. */
   test(account: SourceAccount): Promise<SourceTest>

@@ -83,6 +83,16 @@ export const MEASURES: Record<MeasureName, Measure> = {
     tense: 'past',
     sum: { of: 'n', where: `outcome = 'UNCLOSED'` },
   },
+  unrated: {
+    label: 'No-show unknown',
+    column: 'unrated',
+    unit: 'count',
+    width: 7,
+    definition:
+      'Kept appointments of feeds whose source cannot tell no-shows, up to the first no-show that was set here. They were closed after their end, so no-show rates are without them.',
+    tense: 'past',
+    sum: { of: 'n', where: 'is_unrated' },
+  },
   ahead: {
     label: 'Booked ahead',
     column: 'ahead',
@@ -337,11 +347,18 @@ export const noShowRate: Kpi = {
   unit: 'percent',
   explainedBy: 'missed',
   definition: 'Missed appointments as a share of kept and missed ones.',
-  ...shareOf(({ kept, missed }) => [missed, (kept ?? 0) + (missed ?? 0)]),
+  ...shareOf(({ kept, missed, unrated }) => [missed, (kept ?? 0) + (missed ?? 0) - (unrated ?? 0)]),
+  isNoShowRate: true,
   better: 'less',
   tense: 'past',
   ...OF_OUTCOMES,
 }
+
+/** The SQL of a no-show rate, from `selectMeasures`. */
+export const NO_SHOW_RATE = raw('round(100.0 * missed / nullif(kept + missed - unrated, 0), 1)')
+
+/** The part of `kept` that the rate of a line leaves out; its total needs it. */
+export const unratedColumn = measureColumn('unrated', { ifUnratedFeeds: true })
 
 export const noShowRateColumn = (others: Partial<Column> = {}): Column => ({
   name: 'noShowRate',
@@ -349,7 +366,8 @@ export const noShowRateColumn = (others: Partial<Column> = {}): Column => ({
   type: 'percent',
   width: 7,
   tense: 'past',
-  total: { percentOf: ['noShows', ['completed', 'noShows']] },
+  total: { percentOf: ['noShows', ['completed', 'noShows'], 'unrated'] },
+  isNoShowRate: true,
   ...OF_OUTCOMES,
   ...others,
 })

@@ -7,6 +7,7 @@ import {
   type ComparedPeriod,
   type DimensionName,
 } from '../contract/report.ts'
+import { SOURCES_WITHOUT_NO_SHOWS } from '../contract/feed.ts'
 import { NOT_A_DAY, readDay } from '../contract/schema.ts'
 import { mayPrint, REPORTS, showsMoney, visibleTo } from './catalog/catalog.ts'
 import { comparedRange } from './comparison.ts'
@@ -85,7 +86,7 @@ export async function checkPrintRequest(
   const groupBy = readGroupBy(request.groupBy, report, addFault)
   const compareWith = readCompareWith(request.compareWith, addFault)
   const filters = readFilters(request.filters, addFault)
-  const { locations, outcomes, ...business } = await findBusiness(db, businessId)
+  const { locations, outcomes, unratedFeeds, ...business } = await findBusiness(db, businessId)
   const locale = chooseLocale([...(reader.locales ?? []), business.language])
   const words = wordsOf(locale)
   const location = findLocation(request.locationId, locations, reader, addFault)
@@ -115,6 +116,10 @@ export async function checkPrintRequest(
     tags: filters.tags,
     outcomes,
     currencies: [],
+    unratedFeeds: unratedFeeds.map(({ feedId, until }) => ({
+      feedId,
+      until: until === null ? null : Temporal.Instant.from(until),
+    })),
     now,
   }
   return makeJob(db, {
@@ -272,6 +277,7 @@ type Business = {
   accentColor: string | null
   locations: Location[]
   outcomes: StatusOutcomes[]
+  unratedFeeds: { feedId: number; until: string | null }[]
 }
 
 /** The settings of a business that a report depends on. */
@@ -285,7 +291,15 @@ async function findBusiness(db: Db, businessId: number): Promise<Business> {
            (select coalesce(json_agg(json_build_object('objectType', s.object_type, 'outcome', s.outcome,
                                                        'statuses', s.statuses)), '[]')
             from (select object_type, outcome, array_agg(status order by status) as statuses
-                  from status where business_id = b.business_id group by 1, 2) s) as outcomes
+                  from status where business_id = b.business_id group by 1, 2) s) as outcomes,
+           (select coalesce(json_agg(json_build_object('feedId', f.feed_id, 'until', (
+                     select min(c.start_time) from calendar c
+                     join status s on (s.business_id, s.object_type, s.status, s.outcome)
+                       = (c.business_id, 'CALENDAR', c.status, 'MISSED')
+                     where c.business_id = f.business_id and c.feed_id = f.feed_id and c.active))), '[]')
+            from feed f
+            where f.business_id = b.business_id and f.close_after_hours is not null
+              and f.source = any (${SOURCES_WITHOUT_NO_SHOWS}::text[])) as "unratedFeeds"
     from business b where b.business_id = ${businessId}`)
   return business!
 }

@@ -4,6 +4,7 @@ import { sql, type Sql } from '../database/sql.ts'
 import { untilAborted } from '../database/until-aborted.ts'
 import { invalid } from '../errors.ts'
 import { reportObject } from './catalog/catalog.ts'
+import { appointmentRows } from './catalog/conditions.ts'
 import type { Chart } from './chart.ts'
 import { findBeginning } from './beginning.ts'
 import { compareScope, type ComparedScopes } from './comparison.ts'
@@ -69,6 +70,7 @@ export function printReport<T>(
       notes: [
         ...job.notes,
         ...(figures ? notePrices(job, figures) : []),
+        ...(figures ? await noteUnrated(tx, job) : []),
         ...noteLag(job, snapshot.lagSeconds),
       ],
       definitions: definitionsOf(job),
@@ -151,7 +153,11 @@ export async function refuseTooManyRows(
 
 const columnsOf = ({ report, locationId, scope }: PrintJob): Column[] =>
   splitColumns(
-    report.columns.filter(({ unlessOneLocation }) => !unlessOneLocation || locationId === null),
+    report.columns.filter(
+      ({ unlessOneLocation, ifUnratedFeeds }) =>
+        (!unlessOneLocation || locationId === null) &&
+        (!ifUnratedFeeds || scope.unratedFeeds.length > 0),
+    ),
     scope.currencies,
   )
 
@@ -232,6 +238,22 @@ function notePrices({ report, scope, locale }: PrintJob, { current }: KpiFigures
       : say('The prices of {n} kept appointments are unknown; the revenue is without them.', {
           n: unpriced.toLocaleString(numbers),
         }),
+  ]
+}
+
+/** How many appointments no-show rates leave out, because their source cannot tell who did not come. */
+async function noteUnrated(tx: Db, { report, scope, locale }: PrintJob) {
+  const hasRate = [...report.kpis, ...report.columns].some(({ isNoShowRate }) => isNoShowRate)
+  if (!hasRate || scope.unratedFeeds.length === 0) return []
+  const [counted] = await tx.query<{ n: number }>(sql`
+    select count(*) as n from (${appointmentRows(scope)}) a where a.is_unrated`)
+  if (counted!.n === 0) return []
+  const { say, locale: numbers } = wordsOf(locale)
+  return [
+    say(
+      'Left out of no-show rates: {n} past appointments of feeds whose source cannot tell who did not come. Set no-shows here, and the appointments from the first one on count.',
+      { n: counted!.n.toLocaleString(numbers) },
+    ),
   ]
 }
 

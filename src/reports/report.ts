@@ -122,6 +122,7 @@ export const MEASURE_NAMES = [
   'missed',
   'cancelled',
   'unclosed',
+  'unrated',
   'ahead',
   'bookedMinutes',
   'busyMinutes',
@@ -173,8 +174,13 @@ export type Scope = DateRange & {
   outcomes: StatusOutcomes[]
   /** The currencies of the range. With several, every sum of money is split. */
   currencies: string[]
+  /** The feeds whose appointments tell nothing about no-shows. */
+  unratedFeeds: UnratedFeed[]
   now: Temporal.Instant
 }
+
+/** `until`: the start of the first no-show that a person set; null: there is none. */
+export type UnratedFeed = { feedId: number; until: Temporal.Instant | null }
 
 export type StatusOutcomes = { objectType: ObjectType; outcome: StatusOutcome; statuses: string[] }
 
@@ -222,6 +228,10 @@ export type Column = {
   emptyAs?: string
   /** Left out if all prices are in one currency. */
   ifSeveralCurrencies?: true
+  /** Left out if no feed is without no-shows. */
+  ifUnratedFeeds?: true
+  /** See `isNoShowRate` of a KPI. */
+  isNoShowRate?: true
   /** The currency of all its cells, and the column that it is a part of: set when it is printed. */
   currency?: string
   partOf?: string
@@ -232,7 +242,7 @@ export type Column = {
   /** With one of these filters it is meaningless, so it is left out with a note. */
   meaninglessWith?: readonly FilterName[]
   /** How the total is calculated. A percentage is calculated from totals, not summed. */
-  total?: 'sum' | { percentOf: [part: string, whole: string | string[]] }
+  total?: 'sum' | { percentOf: [part: string, whole: string | string[], without?: string] }
 }
 
 /** `past`: known only for appointments that have begun. `future`: only for those that have not. */
@@ -264,6 +274,8 @@ export type Kpi = {
   explainedBy?: MeasureName
   /** An earlier period has had more time to reach its value, so no change is shown. */
   isNotComparable?: true
+  /** Leaves out the measure `unrated`; a note says how many appointments these are. */
+  isNoShowRate?: true
   meaninglessWith?: readonly FilterName[]
 }
 

@@ -42,13 +42,14 @@ function toTotals(columns: Column[], sums: Map<string, number>[]): Totals {
     [names]
       .flat()
       .map((name) => sums[columns.findIndex((column) => column.name === name)]?.get('') ?? 0)
-      .reduce((a, b) => a + b)
+      .reduce((a, b) => a + b, 0)
   return Object.fromEntries(
     columns.flatMap(
       ({ name, total, type, currency, currencyIn }, i): [string, Totals[string]][] => {
         if (!total) return []
         if (total !== 'sum') {
-          return [[name, percent(sumOf(total.percentOf[0]), sumOf(total.percentOf[1]))]]
+          const [part, whole, without = []] = total.percentOf
+          return [[name, percent(sumOf(part), sumOf(whole) - sumOf(without))]]
         }
         const bySeveral = columns.some((column) => column.name === currencyIn)
         if (!bySeveral) {

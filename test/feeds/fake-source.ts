@@ -35,7 +35,6 @@ function fakeSource(shelf: Shelf): Source {
     source: 'CALDAV',
     minutes: { usual: 5, least: 1 },
     hasOrderedVersions: false,
-    knowsNoShows: false,
     test: async () => ({ ok: true, checks: [], calendars: [], otherHosts: [] }),
     async *pull(_account, { versionOf, again }) {
       shelf.pulls += 1

@@ -30,7 +30,6 @@ export const makeCalcom = (privateHosts: readonly string[]): Source => ({
   minutes: { usual: 5, least: 1 },
   // The pull itself leaves out what is older: absence does not change the time of a booking.
   hasOrderedVersions: false,
-  knowsNoShows: true,
   hook: {
     isSigned: (headers, body, secrets) =>
       isHmacSigned(headers['x-cal-signature-256'], body, secrets),

@@ -18,7 +18,6 @@ export const makeCaldav = (privateHosts: readonly string[]): Source => ({
   source: 'CALDAV',
   minutes: { usual: 5, least: 1 },
   hasOrderedVersions: false,
-  knowsNoShows: false,
   test: (account) => testAccount(account, privateHosts),
   async *pull(account, pull) {
     const session = new Session(account, privateHosts, pull.cursor === null ? 120 : 60)

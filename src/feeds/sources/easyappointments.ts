@@ -26,7 +26,6 @@ export const makeEasyAppointments = (privateHosts: readonly string[]): Source =>
   source: 'EASYAPPOINTMENTS',
   minutes: { usual: 5, least: 1 },
   hasOrderedVersions: false,
-  knowsNoShows: false,
   hook: {
     isSigned: (headers, _body, secrets) => holdsSecret(headers['x-ea-token'], secrets),
   },

@@ -15,7 +15,6 @@ export const makeIcs = (privateHosts: readonly string[]): Source => ({
   source: 'ICS',
   minutes: { usual: 15, least: 5 },
   hasOrderedVersions: false,
-  knowsNoShows: false,
   async test(account) {
     try {
       const { series } = await readFile(account, privateHosts, {})

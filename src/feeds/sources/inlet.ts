@@ -10,7 +10,6 @@ export const inlet: Source = {
   source: 'INLET',
   minutes: null,
   hasOrderedVersions: true,
-  knowsNoShows: true,
   hook: { isSigned: isStandardSigned },
   test: async () => ({
     ok: true,

@@ -21,6 +21,7 @@ export const APPOINTMENT_MEASURES: MeasureName[] = [
 
 const FIGURES: MeasureName[] = [
   ...APPOINTMENT_MEASURES,
+  'unrated',
   'unpriced',
   'value',
   'lostValue',
@@ -30,10 +31,10 @@ const FIGURES: MeasureName[] = [
 
 /** Grouping by outcome and price first is cheaper than adding all prices. */
 export const countedAppointments = (scope: Scope, key?: Sql) => sql`
-  select ${key ? sql`${key} as key, ` : sql``} a.outcome, a.price, a.currency, count(*) as n, sum(a.minutes) as minutes,
+  select ${key ? sql`${key} as key, ` : sql``} a.outcome, a.is_unrated, a.price, a.currency, count(*) as n, sum(a.minutes) as minutes,
          count(*) filter (where a.start_time <= ${scope.now}) as begun
   from (${appointmentRows(scope)}) a
-  group by ${key ? sql`1, 2, 3, 4` : sql`1, 2, 3`}`
+  group by ${key ? sql`1, 2, 3, 4, 5` : sql`1, 2, 3, 4`}`
 
 /** The measures of the appointments of each key. */
 export const measuresBy = (scope: Scope, key: Sql, measures: readonly MeasureName[]) => sql`

@@ -13,7 +13,7 @@ export const appointmentRows = (scope: Scope, source = raw('calendar'), others =
          c.start_time, c.end_time, c.booked_time, c.note, c.price, coalesce(c.currency, ${NO_CURRENCY}) as currency,
          ${minutesOf('c')} as minutes,
          ${local('c.start_time', 'c.location_id', scope)} as local_start,
-         ${outcomeOf('c', 'CALENDAR', scope)} as outcome, 1 as n ${others}
+         ${outcomeOf('c', 'CALENDAR', scope)} as outcome, ${isUnrated('c', scope)} as is_unrated, 1 as n ${others}
   from ${source} c
   where ${appointmentsIn(scope)}`
 
@@ -90,6 +90,18 @@ export function outcomeOf(table: string, objectType: ObjectType, scope: Scope): 
        when ${raw(table)}.status = any (${statuses('KEPT')}::text[]) then 'KEPT'
        when ${raw(table)}.status = any (${statuses('MISSED')}::text[]) then 'MISSED'
        else 'UNCLOSED' end`
+}
+
+/** A kept appointment of a feed whose source cannot tell no-shows: it was closed, whether the client came or not. */
+export function isUnrated(table: string, scope: Scope): Sql {
+  const { unratedFeeds, now } = scope
+  if (unratedFeeds.length === 0) return sql`false`
+  const ofFeeds = unratedFeeds.map(
+    ({ feedId, until }) => sql`
+      ${raw(table)}.feed_id = ${feedId} and ${raw(table)}.start_time < ${until ?? now}`,
+  )
+  return sql`coalesce(${raw(table)}.status = any (${statusesOf('CALENDAR', 'KEPT', scope)}::text[])
+    and ${raw(table)}.start_time <= ${now} and (${join(ofFeeds, ' or ')}), false)`
 }
 
 /** The statuses of this type of object that count as the outcome. What was cancelled late was cancelled. */

@@ -28,7 +28,7 @@ type Fact = {
 
 const outcomes = (kind: string, of: Scope, where = sql`true`) => sql`
   select ${kind}::text as kind, null::text as name, count(*) as one,
-         count(*) filter (where a.outcome = 'KEPT') as two,
+         count(*) filter (where a.outcome = 'KEPT' and not a.is_unrated) as two,
          count(*) filter (where a.outcome = 'MISSED') as three,
          (select count(*) from (${openDays(of)}) o) as days
   from (${appointmentRows(of)}) a where ${where}`

@@ -79,7 +79,7 @@ export const noShows: Report = {
         select extract(isodow from a.local_start)::int as weekday,
                round(100.0 * count(*) filter (where a.outcome = 'MISSED') / count(*), 1) as share
         from (${appointmentRows(scope)}) a
-        where a.outcome in ('MISSED', 'KEPT')
+        where a.outcome in ('MISSED', 'KEPT') and not a.is_unrated
         group by 1`,
       draw: (rows) => {
         const shares = new Map(rows.map((row) => [Number(row.weekday), Number(row.share)]))

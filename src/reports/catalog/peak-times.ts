@@ -3,6 +3,8 @@ import {
   measureColumn,
   measureKpi,
   noShowRateColumn,
+  NO_SHOW_RATE,
+  unratedColumn,
   selectCells,
   selectMeasures,
 } from '../measures.ts'
@@ -21,6 +23,7 @@ const SHOWN: MeasureName[] = [
   'appointments',
   'kept',
   'missed',
+  'unrated',
   'cancelled',
   'unclosed',
   'ahead',
@@ -54,6 +57,7 @@ export const peakTimes: Report = {
     measureColumn('kept'),
     measureColumn('missed'),
     noShowRateColumn({ name: 'noShowShare' }),
+    unratedColumn,
     measureColumn('cancelled'),
     measureColumn('unclosed'),
     measureColumn('ahead'),
@@ -65,7 +69,7 @@ export const peakTimes: Report = {
     select trim(to_char(date '2023-12-31' + left(key, 1)::int, 'Day')) as weekday,
            right(key, 2) || ':00' as hour,
            ${join(selectCells(SHOWN, scope), ', ')},
-           round(100.0 * missed / nullif(kept + missed, 0), 1) as "noShowShare",
+           ${NO_SHOW_RATE} as "noShowShare",
            "openDays", "perDay",
            left(key, 1) as key_weekday,
            right(key, 2)::int as key_hour

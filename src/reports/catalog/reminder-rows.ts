@@ -23,13 +23,14 @@ const REMINDER_EVENT_TYPE = 3
 const USUAL_LEAD_MINUTES = 24 * 60
 
 /**
- * Each appointment of the scope with its group and its stratum (0 to 7). A reminder has reached the
+ * Each appointment of the scope, without those that tell nothing about no-shows, with its group and its stratum (0 to 7). A reminder has reached the
  * client if a mail server accepted it before the appointment and it did not bounce. `freed`: the
  * appointment is cancelled. That was after the reminder, as none is sent for a cancelled appointment.
  */
 export const remindedRows = (scope: Scope) => sql`
   with a as (
     select a.calendar_id, a.client_id, a.outcome, a.start_time, a.booked_time from (${appointmentRows(scope)}) a
+    where not a.is_unrated
   ),
   reminded as (
     select t.calendar_id, max(t.moment) as moment, bool_or(t.reached) as reached

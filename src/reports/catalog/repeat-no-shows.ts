@@ -8,7 +8,7 @@ import {
   drillToAppointments,
   clientsWith,
 } from './appointments.ts'
-import { localAtAnyTime, statusesOf, appointmentRows } from './conditions.ts'
+import { appointmentRows, isUnrated, localAtAnyTime, statusesOf } from './conditions.ts'
 import { appointmentObjects } from './objects.ts'
 
 const SHOWN: MeasureName[] = ['missed', 'lostValue']
@@ -21,7 +21,8 @@ const repeaters = (scope: Scope) => sql`
   from measured m
   cross join lateral (
     select count(*) filter (where b.status = any (${statusesOf('CALENDAR', 'MISSED', scope)}::text[])) as missed_in_all,
-           count(*) filter (where b.status = any (${statusesOf('CALENDAR', 'KEPT', scope)}::text[])) as kept_in_all
+           count(*) filter (where b.status = any (${statusesOf('CALENDAR', 'KEPT', scope)}::text[])) as kept_in_all,
+           count(*) filter (where ${isUnrated('b', scope)}) as unrated_in_all
     from calendar b
     where b.business_id = ${scope.businessId} and b.client_id = m.client_id and b.active
       and b.start_time < ${scope.until} and b.start_time <= ${scope.now}) h
@@ -60,7 +61,7 @@ export const repeatNoShows: Report = {
     partColumn('missed', { label: 'Missed here' }),
     { name: 'missedInAll', label: 'Missed in all', type: 'integer', width: 6 },
     { name: 'keptInAll', label: 'Kept in all', type: 'integer', width: 6 },
-    { name: 'share', label: 'Missed share', type: 'percent', width: 7 },
+    { name: 'share', label: 'Missed share', type: 'percent', width: 7, isNoShowRate: true },
     { name: 'lastMissed', label: 'Last missed', type: 'date', width: 10 },
     { name: 'nextVisit', label: 'Next booking', type: 'date', width: 10 },
     partColumn('lostValue'),
@@ -72,7 +73,7 @@ export const repeatNoShows: Report = {
            ${join(selectCells(SHOWN, scope), ', ')},
            r.missed_in_all as "missedInAll",
            r.kept_in_all as "keptInAll",
-           round(100.0 * r.missed_in_all / (r.missed_in_all + r.kept_in_all), 1) as share,
+           round(100.0 * r.missed_in_all / (r.missed_in_all + r.kept_in_all - r.unrated_in_all), 1) as share,
            ${dateOf(scope, 'last')} as "lastMissed",
            ${dateOf(scope, 'next')} as "nextVisit",
            r.client_id as key_client

@@ -4,6 +4,8 @@ import {
   measureKpi,
   noShowRate,
   noShowRateColumn,
+  NO_SHOW_RATE,
+  unratedColumn,
   selectCells,
 } from '../measures.ts'
 import { shareOf, type MeasureName, type Report } from '../report.ts'
@@ -22,6 +24,7 @@ const SHOWN: MeasureName[] = [
   'appointments',
   'kept',
   'missed',
+  'unrated',
   'cancelled',
   'unclosed',
   'ahead',
@@ -55,6 +58,7 @@ export const servicesByPopularity: Report = {
     measureColumn('kept'),
     measureColumn('missed'),
     noShowRateColumn(),
+    unratedColumn,
     measureColumn('cancelled'),
     measureColumn('unclosed'),
     measureColumn('ahead'),
@@ -72,7 +76,7 @@ export const servicesByPopularity: Report = {
            ${join(selectCells(SHOWN, scope), ', ')},
            round(100.0 * appointments / nullif(sum(appointments) over (), 0), 1) as share,
            used.clients,
-           round(100.0 * missed / nullif(kept + missed, 0), 1) as "noShowRate",
+           ${NO_SHOW_RATE} as "noShowRate",
            m.key as key_service
     from measured m
     join used on used.reason_id = m.key

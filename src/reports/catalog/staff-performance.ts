@@ -4,6 +4,8 @@ import {
   measureKpi,
   noShowRate,
   noShowRateColumn,
+  NO_SHOW_RATE,
+  unratedColumn,
   selectCells,
   selectMeasures,
 } from '../measures.ts'
@@ -22,6 +24,7 @@ const SHOWN: MeasureName[] = [
   'appointments',
   'kept',
   'missed',
+  'unrated',
   'cancelled',
   'unclosed',
   'ahead',
@@ -71,6 +74,7 @@ export const staffPerformance: Report = {
     measureColumn('kept'),
     measureColumn('missed'),
     noShowRateColumn(),
+    unratedColumn,
     measureColumn('cancelled'),
     measureColumn('unclosed'),
     measureColumn('ahead'),
@@ -90,7 +94,7 @@ export const staffPerformance: Report = {
     select p.first_name || ' ' || p.last_name as staff,
            coalesce(clients, 0) as clients,
            ${join(selectCells(SHOWN, scope), ', ')},
-           round(100.0 * missed / nullif(kept + missed, 0), 1) as "noShowRate",
+           ${NO_SHOW_RATE} as "noShowRate",
            rebooked,
            round(100.0 * rebooked / nullif(kept, 0), 1) as "rebookingRate",
            p.professional_id as key_staff
@@ -100,7 +104,7 @@ export const staffPerformance: Report = {
     left join (${clientsOf(scope)}) c on c.professional_id = m.professional_id
     order by p.first_name collate name_order, p.last_name collate name_order, p.professional_id`,
   figures: (scope) => sql`
-    select ${selectMeasures(['kept', 'missed', 'revenue', 'unpriced'], scope)}, ${REBOOKED},
+    select ${selectMeasures(['kept', 'missed', 'unrated', 'revenue', 'unpriced'], scope)}, ${REBOOKED},
            (select count(*) from (select distinct a.client_id from (${appointmentRows(scope)}) a
                                   where a.outcome <> 'CANCELLED') c) as clients
     from (${visits(scope)}) v`,
