@@ -146,7 +146,7 @@ test('only clock.ts reads the machine’s time', () => {
   assert.deepEqual(wrong, [])
 })
 
-test('only the statement that confirms firing asks the database for the time', () => {
+test('only database-time.ts asks the database for the time', () => {
   const asks = /\b(now\(\)|current_timestamp|clock_timestamp\(\)|localtimestamp)/i
   const wrong = sources('src/store', 'src/reports').filter((file) => {
     const statements = [...read(file).matchAll(/sql`[^`]*`/g)].join('\n')

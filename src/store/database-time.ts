@@ -1,11 +1,15 @@
 import type { Db } from '../database/database.ts'
-import { sql } from '../database/sql.ts'
+import { sql, type Sql } from '../database/sql.ts'
 
 /** The database's time now, not when its transaction began. See docs/decisions/0012-checks-at-firing.md. */
 export async function readDatabaseTime(tx: Db) {
   const [row] = await tx.query<{ now: Temporal.Instant }>(sql`select clock_timestamp() as now`)
   return row!.now
 }
+
+/** Whether a moment is more than a minute ago, as a condition of a statement that has no time of its own. */
+export const isOverAMinuteAgo = (moment: Sql) =>
+  sql`${moment} < clock_timestamp() - interval '1 minute'`
 
 /** The version of PostgreSQL: "18.1". */
 export async function readServerVersion(db: Db) {

@@ -1,6 +1,7 @@
 import type { Definition } from '../contract/event-definition.ts'
 import type { Db } from '../database/database.ts'
 import { sql, type Sql } from '../database/sql.ts'
+import { isOverAMinuteAgo } from './database-time.ts'
 
 /** Where the database is: see database_place() in the migrations. */
 export type DatabasePlace = { place: string; timeline: string }
@@ -82,7 +83,7 @@ export async function findHold(db: Db) {
  */
 export const NOT_HELD = sql`
   not exists (select from installation
-              where held_since is not null or seen_time < clock_timestamp() - interval '1 minute')`
+              where held_since is not null or ${isOverAMinuteAgo(sql`seen_time`)})`
 
 /** Whether a trigger or a mail of this time ends without being sent, by the choice at the release. */
 export const expiresAtRelease = (time: Sql) =>
