@@ -49,7 +49,7 @@ test('a person with the role Reports only starts with the reports, and finds the
   const { page, complaints } = await openAs(t, 'rita')
   await heading(page, 'Reports')
   assert.match(page.url(), /\/console\/reports$/)
-  await page.getByText('33 reports for any days').waitFor()
+  await page.getByText('34 reports for any days').waitFor()
   await page.getByRole('button', { name: 'No-shows', exact: true }).click()
   await page.getByRole('link', { name: 'Appointment list' }).waitFor({ state: 'detached' })
   await page.getByRole('link', { name: 'Repeat no-shows' }).waitFor()

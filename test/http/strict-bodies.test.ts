@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { OBJECT_KINDS } from '../../src/contract/objects.ts'
+import { ask } from '../support/callers.ts'
 import { addBusiness, shareWorld, startWorld } from '../support/world.ts'
 
 const enterWorld = shareWorld()
@@ -315,11 +316,13 @@ test('no hint names a property that is ignored', async (t) => {
 
 test('every GET refuses a query parameter that it does not describe', async (t) => {
   const { app, call } = await startFilledWorld(t)
+  const operator = ask(app, { authorization: `Bearer ${OPERATOR}` })
   const { paths } = app.swagger() as unknown as Description
   let tried = 0
   for (const [path, { get }] of Object.entries(paths)) {
     if (!get || get.security.length === 0 || path === '/metrics' || path === '/session') continue
-    const { status, body } = await call('GET', `${path.replaceAll(/\{\w+\}/g, '1')}?zzz=1`)
+    const read = path === '/business/health' ? operator : call
+    const { status, body } = await read('GET', `${path.replaceAll(/\{\w+\}/g, '1')}?zzz=1`)
     // With the parameter 1, some of these paths do not exist.
     if (status === 404) continue
     assert.equal(status, 422, `${path}: ${JSON.stringify(body)}`)
