@@ -9,6 +9,7 @@ import {
   credentialOfSchedule,
   findTimeZone,
   finishScheduledTime,
+  hasRun,
   insertScheduleRun,
   isStopped,
   postponeSchedule,
@@ -58,7 +59,7 @@ type DueRun = {
 
 /**
  * The latest scheduled time that has not run yet. If a change of the time zone leaves none, the schedule is
- * postponed to its next time.
+ * postponed to its next time. A time that ran before the clock was set back is not mailed twice.
  */
 export async function findDueRun(db: Db, row: ScheduleRow, now: Temporal.Instant) {
   const { schedule, state } = row
@@ -66,6 +67,11 @@ export async function findDueRun(db: Db, row: ScheduleRow, now: Temporal.Instant
   const scheduledTime = latestScheduledTime(schedule, timeZone, now)
   if (Temporal.Instant.compare(scheduledTime, state.doneUntil) <= 0) {
     await postponeSchedule(db, row, nextScheduledTime(schedule, timeZone, now))
+    return undefined
+  }
+  if (await hasRun(db, schedule, scheduledTime)) {
+    const nextRunTime = nextScheduledTime(schedule, timeZone, scheduledTime)
+    await finishScheduledTime(db, row, { doneUntil: scheduledTime, nextRunTime })
     return undefined
   }
   const { startDate, endDate } = daysOf(schedule.range, dayOf(scheduledTime, timeZone))

@@ -282,6 +282,19 @@ export async function finishScheduledTime(
   return rows.length === 1
 }
 
+/** A clock that was set back makes a scheduled time due again. */
+export async function hasRun(
+  db: Db,
+  { businessId, reportScheduleId }: ScheduleObject,
+  scheduledTime: Temporal.Instant,
+) {
+  const rows = await db.query(sql`
+    select from report_schedule_run
+    where business_id = ${businessId} and report_schedule_id = ${reportScheduleId}
+      and scheduled_time = ${scheduledTime}`)
+  return rows.length > 0
+}
+
 export type NewScheduleRun = {
   businessId: number
   reportScheduleId: number

@@ -487,3 +487,27 @@ test('a report that was sent while the clock was a year ahead is sent again at i
   await runDue()
   assert.equal((await listMails()).length, 2)
 })
+
+test('a report that was mailed shortly before the clock was set back is not mailed again, and stops no other', async (t) => {
+  const { addPerson, call, clock, database, listMails, runDue } = await openDelivery(t)
+  const { userId } = await addPerson('anna', 'OWNER')
+  const daily = { ...MONDAYS, frequency: 'DAILY', range: 'YESTERDAY', userIdList: [userId] }
+  await call('POST', '/reportSchedule', daily)
+  await call('POST', '/reportSchedule', { ...daily, timeOfDay: '11:00' })
+  // At 07:05, by a clock that is ten minutes ahead.
+  clock.advance({ hours: 21, minutes: 5 })
+  await runDue()
+  assert.equal((await listMails()).length, 2, 'that of 11:00 was due the day before')
+  clock.advance({ minutes: -10 })
+  const setBack = { stepMs: 600_000, now: clock.now(), leaseSeconds: 15 }
+  await correctStoredTimes(database.engine, setBack)
+
+  for (let halfHours = 0; halfHours < 9; halfHours += 1) {
+    clock.advance({ minutes: 30 })
+    await runDue()
+  }
+  assert.equal((await listMails()).length, 3)
+  clock.advance({ hours: 24 })
+  await runDue()
+  assert.equal((await listMails()).length, 5)
+})
