@@ -86,21 +86,32 @@ async function shortenLeases(db: Db, { now, leaseSeconds }: SetBack) {
  * Feeds, figures with targets, reports and domains of senders: what was done while the clock was ahead is
  * done again, and what was planned then waits no longer than usual.
  */
-async function repeatRegularWork(db: Db, { now }: SetBack) {
-  const isFuture = (time: Sql, usual = '0') =>
-    sql`${time} > ${now.add({ seconds: 1 })}::timestamptz + ${usual}::interval`
+async function repeatRegularWork(db: Db, { now, stepMs }: SetBack) {
+  const isFuture = (time: Sql, usual = sql`interval '0'`) =>
+    sql`${time} > ${now.add({ seconds: 1 })}::timestamptz + ${usual}`
+  const isPlannedAhead = sql`
+    next_pull_time is not null
+    and (${isFuture(sql`success_time`)} or ${isFuture(sql`next_pull_time`, LONGEST_PULL_WAIT)})`
+  const ifPlannedAhead = (corrected: Sql, time: Sql) =>
+    sql`case when ${isPlannedAhead} then ${corrected} else ${time} end`
   await correct(db, sql`feed_state`, {
     key: sql`business_id, feed_id`,
-    set: sql`next_pull_time = ${now}, reconcile_time = null,
-             success_time = ${notAfter(now, sql`success_time`)},
-             complete_time = ${notAfter(now, sql`complete_time`)}`,
-    when: sql`next_pull_time is not null
-              and (${isFuture(sql`success_time`)} or ${isFuture(sql`next_pull_time`, LONGEST_PULL_WAIT)})`,
+    set: sql`
+      next_pull_time = ${ifPlannedAhead(sql`${now}::timestamptz`, sql`next_pull_time`)},
+      reconcile_time = ${ifPlannedAhead(sql`null`, sql`reconcile_time`)},
+      late_time = ${ifPlannedAhead(sql`late_time - make_interval(secs => ${stepMs}::float8 / 1000)`, sql`late_time`)},
+      success_time = ${notAfter(now, sql`success_time`)},
+      complete_time = ${notAfter(now, sql`complete_time`)},
+      health_since = ${notAfter(now, sql`health_since`)},
+      told_time = ${notAfter(now, sql`told_time`)},
+      tidied_time = case when ${isFuture(sql`tidied_time`)} then null else tidied_time end`,
+    when: sql`${isPlannedAhead}
+              or ${isFuture(sql`greatest(success_time, health_since, told_time, tidied_time)`)}`,
   })
   await correct(db, sql`report_target`, {
     key: sql`business_id, report_target_id`,
     set: sql`next_check_time = ${now}`,
-    when: isFuture(sql`next_check_time`, '1 hour'),
+    when: isFuture(sql`next_check_time`, sql`interval '1 hour'`),
   })
   await correct(db, sql`report_schedule`, {
     key: sql`business_id, report_schedule_id`,
@@ -115,8 +126,11 @@ async function repeatRegularWork(db: Db, { now }: SetBack) {
   })
 }
 
-/** A day, and a tenth more at random. */
-const LONGEST_PULL_WAIT = '27 hours'
+/** The interval of the feed and a tenth more at random, or the wait after a refused login. */
+const LONGEST_PULL_WAIT = sql`
+  greatest((select make_interval(mins => pull_minutes) * 1.1 from feed f
+            where f.business_id = feed_state.business_id and f.feed_id = feed_state.feed_id),
+           '6 hours')`
 
 /** Null stays null; with least() it would not. */
 const notAfter = (now: Temporal.Instant, time: Sql) =>

@@ -4,6 +4,7 @@ import { sql } from '../../src/database/sql.ts'
 import { createHealthLoop } from '../../src/feeds/health.ts'
 import { SourceError } from '../../src/feeds/source.ts'
 import type { HealthChange } from '../../src/store/feed-health.ts'
+import { correctStoredTimes } from '../../src/store/set-back.ts'
 import { checkIn, holdByHand, releaseHold } from '../../src/automation/restored.ts'
 import { startEngine, startWorld } from '../support/world.ts'
 import { openPulled, PULLING } from './fake-source.ts'
@@ -150,4 +151,33 @@ test('the metrics count feeds, their entries, differences, pulls and the time wi
   assert.match(body, /^bellwether_feed_pull_seconds_count \d+$/m)
   assert.doesNotMatch(body, /Salon|cloud\.example/)
   assert.equal((await feed.state()).health, 'NEEDS_LOGIN')
+})
+
+/** Sets the clock back by two days, and corrects what was stored. */
+async function setBackClock({ clock, database }: Awaited<ReturnType<typeof startWatching>>) {
+  clock.advance({ hours: -48 })
+  const setBack = { stepMs: 48 * 3_600_000, now: clock.now(), leaseSeconds: 15 }
+  await correctStoredTimes(database.engine, setBack)
+}
+
+test('a feed that was pulled while the clock was ahead is LATE three intervals after it was set back', async (t) => {
+  const world = await startWatching(t)
+  const { feed, watch } = world
+  await feed.pull(48 * 60)
+  await setBackClock(world)
+  await watch({ minutes: 17 })
+  assert.equal((await feed.state()).health, 'LATE')
+})
+
+test('a mail about a feed that was sent while the clock was ahead does not stop one about its next problem', async (t) => {
+  const world = await startWatching(t)
+  const { watch, mails, fail, recover } = world
+  await fail(48 * 60)
+  await watch({ minutes: 61 })
+  assert.deepEqual(await mails(), [ONE])
+  await setBackClock(world)
+  await recover(0)
+  await fail(25 * 60)
+  await watch({ minutes: 61 })
+  assert.deepEqual(await mails(), [ONE, ONE])
 })

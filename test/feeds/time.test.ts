@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '../../src/database/sql.ts'
 import { createTimeLoop } from '../../src/feeds/remap.ts'
+import { correctStoredTimes } from '../../src/store/set-back.ts'
 import { reminder, shareWorld } from '../support/world.ts'
 import { openPulled, PULLING } from './fake-source.ts'
 
@@ -142,4 +143,18 @@ test('people are told once that an appointment is cancelled here and still in th
   assert.equal((await mails()).length, 4)
   await wait({ hours: 3 })
   assert.equal((await mails()).length, 4)
+})
+
+test('an appointment is COMPLETED although the clock was two days ahead before', async (t) => {
+  const world = await enterWorld(t)
+  const { put, pull, entryOf, wait, only } = await openTimed(world)
+  const { clock, database } = world
+  await wait({ hours: 48 })
+  clock.advance({ hours: -48 })
+  const setBack = { stepMs: 48 * 3_600_000, now: clock.now(), leaseSeconds: 15 }
+  await correctStoredTimes(database.engine, setBack)
+  put('a', entryOf('a', 1))
+  await pull(0)
+  await wait({ hours: 27 })
+  assert.equal((await only()).status, 'COMPLETED')
 })
