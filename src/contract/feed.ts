@@ -202,7 +202,7 @@ const FEED_FIELDS = {
   historyDays: optional(valued(integer(0, 730), 30), 'How many past days are mirrored.', 30),
   closeAfterHours: optional(
     integer(0, 168),
-    'Hours after its end until a live appointment becomes COMPLETED; null: never. 24 for a new feed. Stored, but not applied yet.',
+    'Hours after its end until a live appointment becomes COMPLETED; null: never. 24 for a new feed. What was closed stays so.',
     24,
   ),
   severalClients: optional(

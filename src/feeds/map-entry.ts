@@ -66,10 +66,13 @@ export type Mapping = {
 
 const MAX_HOURS = 24
 
+/** What became of the entry before. `closedEnd`: the end with which its object was closed. */
+export type KnownEntry = { hasObject: boolean; closedEnd: number | undefined }
+
 export function mapEntry(
   entry: Entry,
   correction: Correction | null,
-  hasObject: boolean,
+  { hasObject, closedEnd }: KnownEntry,
   mapping: Mapping,
 ): Mapped {
   const draft = new Draft(entry, correction ?? {}, mapping)
@@ -88,7 +91,7 @@ export function mapEntry(
   draft.chooseThing('reasonId', 'reason', 'service', draft.serviceOf(entry))
   draft.chooseThing('locationId', 'location', 'location', entry.location)
   draft.chooseTimes()
-  draft.chooseStatus(clients)
+  draft.chooseStatus(clients, closedEnd)
   return draft.end(null)
 }
 
@@ -374,7 +377,7 @@ class Draft {
     this.#values.endTime = end.epochMilliseconds
   }
 
-  chooseStatus(clients: NamedClient[]) {
+  chooseStatus(clients: NamedClient[], closedEnd: number | undefined) {
     const { feed, statusesOf } = this.#mapping
     const statuses = statusesOf(this.objectType)
     const ruled = this.#ruled('status')
@@ -389,18 +392,18 @@ class Draft {
       )
       return
     }
-    const closed = this.#closedStatus(status, statuses)
+    const { closedUntil } = this.#mapping
+    const { endTime } = this.#values
+    const isOver = Boolean(closedUntil && endTime && endTime <= closedUntil.epochMilliseconds)
+    // Another closing time does not reopen a visit that took place.
+    const wasClosed = endTime !== undefined && endTime === closedEnd
+    const isClosing = (isOver || wasClosed) && isLive(status, statuses)
+    const closed = isClosing ? closingStatus(feed, statuses) : undefined
     this.#isClosed = closed !== undefined
     this.#values.status = closed ?? status
-    if (closed) this.#decide('status', closed, 'DEFAULT', `${feed.closeAfterHours} h after its end`)
+    const detail = isOver ? `${feed.closeAfterHours} h after its end` : 'after its end'
+    if (closed) this.#decide('status', closed, 'DEFAULT', detail)
     else this.#decide('status', status, ruled ? 'RULE' : 'SOURCE', ruled?.detail ?? word)
-  }
-
-  #closedStatus(status: string, statuses: KnownStatus[]) {
-    const { closedUntil, feed } = this.#mapping
-    const { endTime } = this.#values
-    const isOver = closedUntil && endTime && endTime <= closedUntil.epochMilliseconds
-    return isOver && isLive(status, statuses) ? closingStatus(feed, statuses) : undefined
   }
 
   /** Whether the only client accepted or declined the invitation. */
@@ -435,7 +438,7 @@ export function statusOfWord(word: string, { statusMap }: FeedRow, statuses: Kno
   return findStatusOf(mapped ?? word, statuses)
 }
 
-const isLive = (name: string, statuses: KnownStatus[]) =>
+export const isLive = (name: string, statuses: KnownStatus[]) =>
   statuses.some(({ status, outcome }) => status === name && outcome === 'PENDING')
 
 /** The status of a visit that took place; undefined if the business has none. */

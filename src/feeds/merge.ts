@@ -1,18 +1,20 @@
 import { isSame } from '../contract/json.ts'
 import type { StoredObject } from '../store/objects.ts'
 import type { KnownStatus } from '../matching/status-words.ts'
-import type { MirroredValues } from './map-entry.ts'
+import { isLive, type MirroredValues } from './map-entry.ts'
 
 /*
  * The three-way merge: what the source says now, what was last applied, and the object here. A value that
  * the source did not change is left as it is here.
  */
 
+/** What was last written to an object. `isClosed`: its status said only that the end is long ago. */
+export type Applied = MirroredValues & { isClosed?: boolean }
+
 type Merge = {
   /** What the source says now. */
   values: MirroredValues
-  /** What was last written to the object. */
-  applied: MirroredValues
+  applied: Applied
   /** The object, under its lock. */
   current: StoredObject
   statuses: KnownStatus[]
@@ -41,7 +43,9 @@ export function mergeValues({
       current.clientIdList as number[],
     )
   }
-  if (isClosed && current.status !== applied.status) delete merged.status
+  // The source said nothing of what people set since.
+  const isReopened = applied.isClosed && merged.status && isLive(merged.status, statuses)
+  if ((isClosed || isReopened) && current.status !== applied.status) delete merged.status
   if (merged.status !== undefined && isCancelledHere(applied, current, statuses)) {
     if (!isCancelled(merged.status, statuses)) delete merged.status
   }
@@ -50,7 +54,7 @@ export function mergeValues({
 
 /** A person or a client cancelled it here; the source may not know. */
 export const isCancelledHere = (
-  applied: MirroredValues,
+  applied: Applied,
   { status }: StoredObject,
   statuses: KnownStatus[],
 ) => status !== applied.status && isCancelled(status as string, statuses)

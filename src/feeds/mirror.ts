@@ -23,7 +23,7 @@ import {
   type ObjectType,
 } from './map-entry.ts'
 import { readMapping, windowOf, type ReadMapping } from './mapping.ts'
-import { isCancelled, mergeValues } from './merge.ts'
+import { isCancelled, mergeValues, type Applied } from './merge.ts'
 import type { Entry, EntryProblem, Resource } from './source.ts'
 import { readStoredEntry, storeEntry } from './stored-entry.ts'
 
@@ -63,9 +63,9 @@ type Item = {
   /** Of the object that follows the entry. */
   objectType: ObjectType | null
   objectId: number | null
-  applied: MirroredValues
+  applied: Applied
   /** What counts as applied if the object is saved. */
-  toApply?: MirroredValues
+  toApply?: Applied
   isHistory: boolean
 }
 
@@ -198,10 +198,15 @@ async function mapItems(
 ) {
   const map = (item: Item) => {
     if (!item.entry) return
-    item.mapped = mapEntry(item.entry, item.correction, item.objectId !== null, mapping)
+    const { isClosed, endTime } = item.applied
+    const known = { hasObject: item.objectId !== null, closedEnd: isClosed ? endTime : undefined }
+    item.mapped = mapEntry(item.entry, item.correction, known, mapping)
     item.problem = item.mapped.problem
     item.isHistory =
-      isHistory || item.mapped.isClosed || isOld(item.entry, item.row === undefined, saving.now)
+      isHistory ||
+      item.mapped.isClosed ||
+      isReached(item) ||
+      isOld(item.entry, item.row === undefined, saving.now)
   }
   for (const item of items) map(item)
   const mapped = () => items.flatMap((item) => item.mapped ?? [])
@@ -218,6 +223,10 @@ async function mapItems(
   await storeNamed(tx, mapping, mapped(), own)
   await updateClients(tx, mapping, mapped(), own)
 }
+
+/** The days that the feed mirrors have reached it: the source did not change it. */
+const isReached = ({ row, entry }: Item) =>
+  row?.reasonCode === 'outside-window' && entry?.start?.equals(row.startTime!) === true
 
 function isOld({ createdTime, changedTime }: Entry, isNew: boolean, now: Temporal.Instant) {
   const dated = changedTime ?? (isNew ? createdTime : null)
@@ -320,13 +329,12 @@ function planItem(
   if (problem?.state === 'SKIPPED') {
     return current?.active ? [plan(item.objectType!, { active: false }, { isHistory: true })] : []
   }
-  const { objectType, values } = mapped!
+  const { objectType, values, isClosed } = mapped!
   if (current && item.objectType === objectType) {
     const statuses = mapping.statusesOf(objectType)
     const applied = row?.objectId ? item.applied : adoptedValues(values, current, statuses)
-    const { isClosed } = mapped!
     const merged = mergeValues({ values, applied, current, statuses, isClosed })
-    item.toApply = { ...item.applied, ...values }
+    item.toApply = { ...item.applied, ...values, isClosed }
     return [plan(objectType, { ...merged, active: true })]
   }
   // One that is held has no object of another type either.
@@ -337,7 +345,7 @@ function planItem(
   item.objectType = objectType
   item.objectId = null
   item.applied = {}
-  item.toApply = values
+  item.toApply = { ...values, isClosed }
   const booked = objectType === 'CALENDAR' && entry.createdTime
   const bookedTime = booked ? { bookedTime: booked.epochMilliseconds } : {}
   return [...deletion, plan(objectType, { ...values, ...bookedTime } as MirroredValues)]

@@ -103,6 +103,60 @@ test('an appointment that is moved beyond the horizon moves, and is not cancelle
   assert.ok(startTime > inHours(24 * 499).epochMilliseconds)
 })
 
+test('no change of the mapping reopens what was closed, or changes the status that people set before', async (t) => {
+  const world = await enterWorld(t)
+  const feed = await openTimed(world)
+  const { put, pull, entryOf, wait, appointments, find, feedId } = feed
+  put('kept', entryOf('kept', 2))
+  put('missed', entryOf('missed', 3))
+  await pull(0)
+  const missed = (await find('missed')).objectId
+  await wait({ hours: 4 })
+  await world.save('/calendar', { calendarId: missed, status: 'NO_SHOW' })
+  await wait({ hours: 24 })
+  const statuses = async () =>
+    (await appointments()).toSorted((a, b) => a.calendarId - b.calendarId).map((one) => one.status)
+  assert.deepEqual(await statuses(), ['COMPLETED', 'NO_SHOW'])
+  const decided = async () =>
+    (await find('kept')).decisions.find(({ field }: { field: string }) => field === 'status')
+  for (const closeAfterHours of [null, 100, 24]) {
+    // A changed status map maps all entries again.
+    const statusMap = { booked: closeAfterHours === 100 ? 'CONFIRMED' : 'OPEN' }
+    await world.save('/feed', { feedId, closeAfterHours, statusMap })
+    assert.deepEqual(await statuses(), ['COMPLETED', 'NO_SHOW'], `closed after ${closeAfterHours}`)
+    assert.equal((await decided()).value, 'COMPLETED')
+  }
+  for (const key of ['kept', 'missed']) put(key, entryOf(key, 48))
+  await pull()
+  assert.deepEqual(await statuses(), ['OPEN', 'NO_SHOW'], 'the source moved both ahead')
+  put('missed', entryOf('missed', 48, { status: 'cancelled' }))
+  await pull()
+  assert.deepEqual(await statuses(), ['OPEN', 'CANCELLED'])
+})
+
+test('an entry that the horizon has reached fires no events if a pull reads it first, and does if it was moved', async (t) => {
+  const world = await enterWorld(t)
+  const { put, entryOf, pull, find, inHours } = await openTimed(world, { mode: 'LIVE' })
+  const { call, clock, save, businessId } = world
+  await save('/eventDefinition', reminder(businessId, 0, { eventType: { eventTypeId: 1 } }))
+  const createdTime = inHours(-24 * 90)
+  const start = inHours(24 * 401)
+  const far = entryOf('reached', 24 * 401, { start, end: start.add({ minutes: 30 }), createdTime })
+  put('reached', far)
+  put('moved', entryOf('moved', 24 * 401, { createdTime }))
+  await pull()
+  for (const key of ['reached', 'moved']) {
+    assert.equal((await find(key)).reasonCode, 'outside-window')
+  }
+  clock.advance({ hours: 25 })
+  put('reached', far)
+  put('moved', entryOf('moved', 48, { createdTime }))
+  await pull()
+  const triggersOf = async (key: string) =>
+    (await call('GET', `/eventTriggers/CALENDAR/${(await find(key)).objectId}`)).body.length
+  assert.deepEqual([await triggersOf('reached'), await triggersOf('moved')], [0, 1])
+})
+
 test('people are told once that an appointment is cancelled here and still in the source, but not in SHADOW', async (t) => {
   const world = await enterWorld(t)
   const { call, db, ids, save, businessId } = world
