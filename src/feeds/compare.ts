@@ -64,7 +64,9 @@ export function findMissed({ listing, read, live, rows, window }: Compared): Mis
     for (const entry of entries) {
       present.add(entry.key)
       const known = liveOf.get(entry.key)
-      if (known?.isErased || !isIn(window, entry.start)) continue
+      if (known?.isErased) continue
+      // One that moved out of the window was in it.
+      if (!isIn(window, entry.start) && !(known && isIn(window, known.startTime))) continue
       // One UID in two resources: the other one counts.
       if (known && known.resourceKey !== resourceKey && isListed(listing, known)) continue
       const row = known && rowOf.get(entry.key)

@@ -98,6 +98,26 @@ test('what no pull saw is found, applied, and shown with both values and the pul
   assert.deepEqual(await differences(), [], 'it was fixed')
 })
 
+test('an entry that pulls did not see move beyond the horizon is moved, and the sum is right again', async (t) => {
+  const feed = await openReconciled(await enterWorld(t))
+  const { put, pull, entryOf, shelf, reconcile, differences, appointments, inHours } = feed
+  put('a', entryOf('a', 48))
+  put('b', entryOf('b', 72))
+  put('far', entryOf('far', 24 * 500))
+  await pull(0)
+  // An etag that stays: no pull sees it.
+  const same = shelf.resources.get('a')!
+  shelf.resources.set('a', { ...same, entries: [entryOf('a', 24 * 500)] })
+  const { status, error, sums } = await reconcile()
+  assert.deepEqual([status, error], ['DONE', null])
+  assert.deepEqual(sums, { source: 1, mirrored: 1, held: 0, skipped: 0 })
+  assert.deepEqual(kindsOf(await differences()), ['MISSED_CHANGE a end', 'MISSED_CHANGE a start'])
+  const starts = (await appointments()).map(({ startTime }) => startTime)
+  assert.ok(Math.max(...starts) > inHours(24 * 499).epochMilliseconds)
+  await reconcile()
+  assert.deepEqual(await differences(), [])
+})
+
 test('what changes while everything is listed was not missed', async (t) => {
   const feed = await openReconciled(await enterWorld(t))
   feed.put('a', feed.entryOf('a', 48))
