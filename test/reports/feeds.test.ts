@@ -121,6 +121,26 @@ test('each day of a feed has its sum, and is followed by every difference of tha
   })
 })
 
+test('a text that only looks like a moment is shown as it is', async (t) => {
+  const business = await openBusiness(t)
+  const title = { field: 'title', source: '2026-99-99T00:00:00Z', ours: '2026-11-20T08:00:00Z' }
+  await addReconciliation(business, await addFeed(business, 'Salon'), '2026-11-08T02:12Z', {
+    sums: SUMS,
+    differences: [
+      difference('MISSED_CHANGE', 'a', title),
+      difference('MISSED_CREATE', 'b', { source: '2026-11-20T08:00:00Z' }),
+    ],
+  })
+  const lines = linesOf(await print(business, { reportId: 905, ...NOVEMBER }))
+  assert.deepEqual(
+    lines.slice(1).map(({ inSource, here }) => [inSource, here]),
+    [
+      [title.source, title.ours],
+      ['2026-11-20 09:00', null],
+    ],
+  )
+})
+
 test('the report says what it proves of each feed, in three languages', async (t) => {
   const business = await openTwoFeeds(t)
   const { sentences } = await print(business, {

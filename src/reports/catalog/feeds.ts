@@ -75,9 +75,9 @@ const counts = raw(
 const local16 = (moment: string, scope: Scope) =>
   sql`to_char(${localAtAnyTime(moment, 'null::bigint', scope)}, 'YYYY-MM-DD HH24:MI')`
 
-/** A value of an entry; moments are stored in UTC. */
+/** A value of an entry. Moments are stored in UTC; other texts may look like one. */
 const valueOf = (column: string, scope: Scope) => sql`
-  case when ${raw(column)} ~ '^\\d{4}-\\d\\d-\\d\\dT[0-9:.]+Z$'
+  case when coalesce(d.field, 'start') in ('start', 'end') and ${raw(column)} ~ '^\\d{4}-\\d\\d-\\d\\dT[0-9:.]+Z$'
        then ${local16(`${column}::timestamptz`, scope)} else ${raw(column)} end`
 
 const wordOf = (words: Record<string, string>, column: string) =>
