@@ -13,7 +13,7 @@ create table account_mail (
   created_date timestamp with time zone not null,
   constraint account_mail_pkey PRIMARY KEY (business_id, email_id),
   constraint account_mail_business_id_email_id_fkey FOREIGN KEY (business_id, email_id) REFERENCES email(business_id, email_id) ON DELETE CASCADE,
-  constraint account_mail_purpose_check CHECK (purpose = ANY (ARRAY['INVITATION'::text, 'FORGOTTEN'::text, 'NOTICE'::text]))
+  constraint account_mail_purpose_check CHECK (purpose = ANY (ARRAY['INVITATION'::text, 'FORGOTTEN'::text, 'NOTICE'::text, 'CANCELLED_HERE'::text]))
 ) with ();
 create policy bellwether_app on account_mail to bellwether_app using ((business_id = app_business()));
 create policy owner on account_mail to current_user using (true);

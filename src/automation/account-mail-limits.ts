@@ -44,6 +44,11 @@ const LIMITS: Record<AccountMailPurpose, AccountMailLimit[]> = {
     { of: 'business', max: 50, hours: 24 },
     { of: 'recipient', max: 10, hours: 24 },
   ],
+  // Cancelling is usual: it must leave notices about failures for the day.
+  CANCELLED_HERE: [
+    { of: 'business', max: 50, hours: 24 },
+    { of: 'recipient', max: 10, hours: 24 },
+  ],
 }
 
 export type ExceededLimit = AccountMailLimit & {

@@ -21,7 +21,13 @@ import {
 } from '../store/failure-notices.ts'
 import type { Mailer } from '../email/mailer.ts'
 import { getBusiness } from '../store/businesses.ts'
-import { takeCancelledHere, type CancelledHere } from '../store/feed-entries.ts'
+import {
+  forgetTold,
+  listCancelledHere,
+  markTold,
+  type CancelledHere,
+} from '../store/feed-entries.ts'
+import type { AccountMailPurpose } from '../store/account-mails.ts'
 import { listBusinessesToTell, takeFeedsToTell, type UnwellFeed } from '../store/feed-health.ts'
 import { findHold } from '../store/installation.ts'
 import { findMailServer } from '../store/mail-servers.ts'
@@ -87,13 +93,18 @@ type Reader = { to: string; write: Write; why?: string }
 
 type Notice = { subject: string; before: string[]; after: string[] }
 
-/** Writes a notice in the language of the business, and mails it to the users who want it. */
+type Mailing = { page?: string; others?: Reader[]; purpose?: AccountMailPurpose }
+
+/**
+ * Writes a notice in the language of the business, and mails it to the users who want it. Returns which
+ * ones were not above a limit.
+ */
 async function mailPeople(
   tx: Db,
   parts: NoticeMails,
   businessId: number,
   write: Write,
-  { page = 'activity', others = [] }: { page?: string; others?: Reader[] } = {},
+  { page = 'activity', others = [], purpose = 'NOTICE' }: Mailing = {},
 ) {
   const { now, mailFrom, host, publicUrl = `https://${parts.host}` } = parts
   const { language, timeZone } = await getBusiness(tx, businessId)
@@ -101,6 +112,7 @@ async function mailPeople(
   const link = `${publicUrl}/console/${page}`
   const people = await listFailureAddresses(tx, businessId)
   const readers: Reader[] = people.map((to) => ({ to, write, why: words.why }))
+  const sent: Write[] = []
   const isOther = ({ to }: Reader) => !people.some((one) => one.toLowerCase() === to.toLowerCase())
   for (const { to, write: writeFor, why } of [...readers, ...others.filter(isOther)]) {
     const notice = writeFor(words, timeZone)
@@ -111,12 +123,14 @@ async function mailPeople(
       to,
       link,
       after,
-      purpose: 'NOTICE' as const,
+      purpose,
       sender: null,
     }
     // Above the limit the person has enough notices of the day; the console shows the rest.
-    await sendAccountMail(tx, mail, { now: now(), mailFrom, host })
+    const answer = await sendAccountMail(tx, mail, { now: now(), mailFrom, host })
+    if ('emailId' in answer) sent.push(writeFor)
   }
+  return sent
 }
 
 async function notifyOfApprovals(parts: NoticeParts) {
@@ -317,10 +331,12 @@ function noticeOfFeeds(words: NoticeTexts, feeds: Pick<UnwellFeed, 'name' | 'hea
 
 /** The source may be changed right after the appointment here. */
 const CANCEL_MINUTES = 30
+const CANCEL_EVERY_HOURS = 2
 
 /**
  * Tells people about appointments that were cancelled here and are still in the source of the feed: those
- * who get notices about all of them, and members of staff about their own.
+ * who get notices about all of them, and members of staff about their own. What was above a limit is in
+ * a later mail.
  */
 export async function notifyOfCancelledHere(
   tx: Db,
@@ -333,28 +349,37 @@ export async function notifyOfCancelledHere(
     outcome === 'CANCELLED' || outcome === 'LATE_CANCELLED'
   const cancelled = statuses.filter(isCancelled).map(({ status }) => status)
   const until = now.subtract({ minutes: CANCEL_MINUTES })
-  const found = await takeCancelledHere(tx, { businessId, feedId }, { cancelled, now, until })
+  const toldSince = now.subtract({ hours: CANCEL_EVERY_HOURS })
+  const feed = { businessId, feedId }
+  await forgetTold(tx, feed, cancelled)
+  const found = await listCancelledHere(tx, feed, { cancelled, now, until, toldSince })
   if (found.length === 0) return
-  const writeOf = (some: CancelledHere[]) => (words: NoticeTexts, timeZone: string) =>
-    noticeOfCancelledHere(words, { name, timeZone, appointments: some })
+  const about = new Map<Write, CancelledHere[]>()
+  const writeOf = (some: CancelledHere[]) => {
+    const write = (words: NoticeTexts) => noticeOfCancelledHere(words, name, some)
+    about.set(write, some)
+    return write
+  }
   const byStaff = Map.groupBy(found, ({ staffAddress }) => staffAddress)
   const others = [...byStaff].flatMap(([to, own]) => (to ? { to, write: writeOf(own) } : []))
-  await mailPeople(tx, parts, businessId, writeOf(found), { page: 'calendar', others })
+  const mailing = { page: 'calendar', others, purpose: 'CANCELLED_HERE' } as const
+  const sent = await mailPeople(tx, parts, businessId, writeOf(found), mailing)
+  const told = sent.flatMap((write) => about.get(write)!)
+  const ids = told.map(({ feedEntryId }) => feedEntryId)
+  await markTold(tx, feed, ids, now)
 }
-
-type OfFeed = { name: string; timeZone: string; appointments: CancelledHere[] }
 
 function noticeOfCancelledHere(
   words: NoticeTexts,
-  { name, timeZone, appointments }: OfFeed,
+  name: string,
+  appointments: CancelledHere[],
 ): Notice {
   const { subject, intro, see, after } = words.cancelledHere
   const times = appointments
-    .map(({ startTime }) => startTime)
-    .toSorted((a, b) => Temporal.Instant.compare(a, b))
+    .toSorted((a, b) => Temporal.Instant.compare(a.startTime, b.startTime))
     .slice(0, MAX_LINES)
-    .map((time) =>
-      time
+    .map(({ startTime, timeZone }) =>
+      startTime
         .toZonedDateTimeISO(timeZone)
         .toLocaleString(words.locale, { dateStyle: 'full', timeStyle: 'short' }),
     )

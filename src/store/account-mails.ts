@@ -1,8 +1,8 @@
 import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
 
-/** Why the service writes to a user: an invitation, a link for a forgotten password, or a notice. */
-export type AccountMailPurpose = 'INVITATION' | 'FORGOTTEN' | 'NOTICE'
+/** Why the service writes to a user: an invitation, a link for a forgotten password, or notices. */
+export type AccountMailPurpose = 'INVITATION' | 'FORGOTTEN' | 'NOTICE' | 'CANCELLED_HERE'
 
 export type RecentAccountMail = {
   sender: string | null

@@ -101,31 +101,62 @@ export const listChangedHere = (db: Db, feed: FeedKey, now: Temporal.Instant) =>
       and o.status <> e.applied->>'status'
     order by o.start_time`)
 
-export type CancelledHere = { startTime: Temporal.Instant; staffAddress: string | null }
+export type CancelledHere = {
+  feedEntryId: number
+  startTime: Temporal.Instant
+  /** Of its location. */
+  timeZone: string
+  staffAddress: string | null
+}
 
 /**
- * Upcoming appointments that were cancelled here before `until` and are still in the source, with the
- * address of their member of staff. Another call does not get them again.
+ * Upcoming appointments that were cancelled here before `until`, are still in the source, and that nobody
+ * was told of, with the address of their member of staff. None if people were told of others after `toldSince`.
  */
-export const takeCancelledHere = (
+export const listCancelledHere = (
   tx: Db,
   feed: FeedKey,
   {
     cancelled,
     now,
     until,
-  }: { cancelled: string[]; now: Temporal.Instant; until: Temporal.Instant },
+    toldSince,
+  }: {
+    cancelled: string[]
+    now: Temporal.Instant
+    until: Temporal.Instant
+    toldSince: Temporal.Instant
+  },
 ) =>
   tx.query<CancelledHere>(sql`
-    update feed_entry e set told_time = ${now}
-    from calendar c
+    select e.feed_entry_id as "feedEntryId", c.start_time as "startTime", p.email_address as "staffAddress",
+           coalesce(l.time_zone, b.time_zone) as "timeZone"
+    from feed_entry e
+    join calendar c on c.business_id = e.business_id and c.calendar_id = e.object_id and c.feed_id = e.feed_id
+    join business b on b.business_id = e.business_id
+    left join location l on l.business_id = c.business_id and l.location_id = c.location_id
     left join professional p on p.business_id = c.business_id and p.professional_id = c.professional_id and p.active
     where e.business_id = ${feed.businessId} and e.feed_id = ${feed.feedId} and e.state = 'MIRRORED'
       and e.object_type = 'CALENDAR' and e.absent_time is null and not e.is_kept and e.told_time is null
-      and c.business_id = e.business_id and c.calendar_id = e.object_id and c.feed_id = e.feed_id
       and c.active and c.start_time > ${now} and c.modified_date <= ${until}
       and c.status = any (${cancelled}::text[]) and not e.applied->>'status' = any (${cancelled}::text[])
-    returning c.start_time as "startTime", p.email_address as "staffAddress"`)
+      and not exists (select from feed_entry
+                      where ${ofFeed(feed)} and told_time > ${toldSince})`)
+
+/** People were told of these entries. */
+export const markTold = (tx: Db, { businessId }: FeedKey, ids: number[], now: Temporal.Instant) =>
+  tx.query(sql`
+    update feed_entry set told_time = ${now}
+    where business_id = ${businessId} and feed_entry_id = any (${ids}::bigint[])`)
+
+/** People are told again of appointments that are not cancelled now, if they are cancelled later. */
+export const forgetTold = (tx: Db, feed: FeedKey, cancelled: string[]) =>
+  tx.query(sql`
+    update feed_entry e set told_time = null
+    from calendar c
+    where e.business_id = ${feed.businessId} and e.feed_id = ${feed.feedId} and e.told_time is not null
+      and e.object_type = 'CALENDAR' and c.business_id = e.business_id and c.calendar_id = e.object_id
+      and not c.status = any (${cancelled}::text[])`)
 
 type Listing = {
   state?: EntryState | undefined

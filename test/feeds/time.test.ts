@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { sql } from '../../src/database/sql.ts'
 import { createTimeLoop } from '../../src/feeds/remap.ts'
 import { correctStoredTimes } from '../../src/store/set-back.ts'
+import { readStored } from '../support/stored-mails.ts'
 import { reminder, shareWorld } from '../support/world.ts'
 import { openPulled, PULLING } from './fake-source.ts'
 
@@ -194,9 +195,53 @@ test('people are told once that an appointment is cancelled here and still in th
   ]
   assert.deepEqual(await mails(), told, 'the one in SHADOW is told about when the feed is LIVE')
   await wait({ minutes: 16 })
+  assert.equal((await mails()).length, 2, 'one mail in 2 hours for each feed')
+  await wait({ hours: 2 })
   assert.equal((await mails()).length, 4)
   await wait({ hours: 3 })
   assert.equal((await mails()).length, 4)
+  await save('/calendar', { calendarId: (await find('b')).objectId, status: 'OPEN' })
+  await wait({ minutes: 16 })
+  await cancel('b')
+  await wait({ minutes: 31 })
+  assert.equal((await mails()).length, 6, 'cancelled again')
+})
+
+test('notices of cancelled appointments leave those of failures, show the clock of the location, and are made up for', async (t) => {
+  const world = await enterWorld(t)
+  const { db, ids, save, businessId } = world
+  const olga = { username: 'olga-2', password: 'long enough', role: 'OWNER' }
+  await save('/user', { ...olga, emailAddress: 'olga@praxis.example' })
+  await save('/location', { locationId: ids.locationId, timeZone: 'Pacific/Auckland' })
+  const { put, pull, entryOf, wait, find } = await openTimed(world, { mode: 'LIVE' })
+  const keys = Array.from({ length: 11 }, (_, i) => `k${i}`)
+  for (const [i, key] of keys.entries()) put(key, entryOf(key, 120 + i))
+  await pull()
+  const counts = async () =>
+    db.query(sql`select purpose, count(*) as mails from account_mail
+                 where business_id = ${businessId} group by 1`)
+  for (const key of keys) {
+    await save('/calendar', { calendarId: (await find(key)).objectId, status: 'CANCELLED' })
+    await wait({ minutes: 31 })
+    await wait({ minutes: 90 })
+  }
+  assert.deepEqual(
+    await counts(),
+    [{ purpose: 'CANCELLED_HERE', mails: 20 }],
+    'ten to the owner, ten to the member of staff',
+  )
+  const { startTime } = await find('k10')
+  const local = Temporal.Instant.fromEpochMilliseconds(startTime)
+    .toZonedDateTimeISO('Pacific/Auckland')
+    .toLocaleString('en-GB', { timeStyle: 'short' })
+  const lastText = async () => {
+    const [mail] = await db.query<{ emailId: number }>(sql`
+      select max(email_id) as "emailId" from email where business_id = ${businessId}`)
+    return (await readStored(db, mail!.emailId)).toString().replaceAll('=\r\n', '')
+  }
+  assert.ok(!(await lastText()).includes(local))
+  await wait({ hours: 5 })
+  assert.ok((await lastText()).includes(local), 'the last one was told of a day after the first')
 })
 
 test('an appointment is COMPLETED although the clock was two days ahead before', async (t) => {
