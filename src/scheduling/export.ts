@@ -146,8 +146,8 @@ function objectLine(
   const line: ExportLine = { kind: kind.kind }
   const ref = refs.assign(kind, object[kind.id])
   if (ref) line.ref = ref
-  if (object.externalId === null) line.origin = originOf(business, object[kind.id])
-  else line.externalId = object.externalId
+  line.origin = originOf(business, object[kind.id])
+  if (object.externalId !== null) line.externalId = object.externalId
   for (const [property, field] of Object.entries(kind.fields)) {
     const { refersTo, textRefersTo, itemsReferTo, isServerOwned } = field
     if (isServerOwned) continue

@@ -18,8 +18,8 @@ const prefixOf = ({ businessId, createdDate }: BusinessRow) =>
 type Found = { body: Body } | { fault: string }
 
 /**
- * The lines with the ids of the objects that they came from, as far as these are in this business. Ids repeat
- * in a restored copy of it, so the object must have been created when the line says.
+ * Lines without an externalId get the ids of the objects that they came from, as far as these are in this
+ * business. Ids repeat in a restored copy of it, so the object must have been created when the line says.
  */
 export async function withKnownObjects(
   db: Db,
@@ -37,17 +37,16 @@ export async function withKnownObjects(
     if (!known || known.createdDate !== body.createdDate) return { body }
     // An export of after the erasure has the client as it is.
     if (known.isErased && body.firstName !== 'Erased') return { fault: WAS_ERASED }
-    return { body: { ...body, [kind.id]: known.id } }
+    const { externalId = null, [kind.id]: given = null } = body
+    return { body: externalId === null && given === null ? { ...body, [kind.id]: known.id } : body }
   })
 }
 
 const WAS_ERASED = '/origin: this client was erased. Remove the line'
 
-/** The id in the origin of a line that names its object in no other way. */
-function idIn(kind: ObjectKind, body: Body, prefix: string) {
-  const { origin, externalId = null, [kind.id]: given = null } = body
+/** The id in the origin of a line of this business. */
+function idIn(kind: ObjectKind, { origin }: Body, prefix: string) {
   if (typeof origin !== 'string' || !origin.startsWith(prefix)) return undefined
-  if (externalId !== null || given !== null) return undefined
   const id = origin.slice(prefix.length)
   if (kind.id === 'invitationUUID') return /^[a-z0-9]{32}$/.test(id) ? id : undefined
   return isId(Number(id)) ? Number(id) : undefined

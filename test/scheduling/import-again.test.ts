@@ -255,20 +255,23 @@ test('only an object that was created at the same moment is the object of a line
   assert.equal((await call('GET', `/client/${ids.clientId}`)).body.lastName, 'Moser')
 })
 
-test('an export of before the erasure of a client does not bring the client back', async () => {
+test('an export of before the erasure of a client does not bring the client back, also one with an externalId', async () => {
   const started = await world
-  const { businessId, db, book, ids } = await addBusiness(started)
-  await book(started.clock.in({ hours: 72 }), { note: 'Left knee' })
-  const early = await exportLines(db, businessId)
-  await eraseClient(started.database, { businessId, ...ids }, started.clock.now())
-  const before = await readRows(db)
-  await importAll(db, businessId, early, [
-    '/origin: this client was erased. Remove the line',
-    '/clientRef: no line before this one is a client with the ref client-1',
-  ])
-  assert.deepEqual(await readRows(db), before)
-  await importAll(db, businessId, await exportLines(db, businessId))
-  assert.deepEqual(await readRows(db), before)
+  for (const externalId of [null, 'C-7']) {
+    const { businessId, db, save, book, ids } = await addBusiness(started)
+    await save('/client', { clientId: ids.clientId, externalId })
+    await book(started.clock.in({ hours: 72 }), { note: 'Left knee' })
+    const early = await exportLines(db, businessId)
+    await eraseClient(started.database, { businessId, ...ids }, started.clock.now())
+    const before = await readRows(db)
+    await importAll(db, businessId, early, [
+      '/origin: this client was erased. Remove the line',
+      '/clientRef: no line before this one is a client with the ref client-1',
+    ])
+    assert.deepEqual(await readRows(db), before)
+    await importAll(db, businessId, await exportLines(db, businessId))
+    assert.deepEqual(await readRows(db), before)
+  }
 })
 
 test('definitions of one name, equal ones, and inactive actions are recognised, each by one line', async () => {
