@@ -95,6 +95,22 @@ test('a request changes at most 1,000 objects, and a repeated one continues', as
   assert.deepEqual([second.body.changed, second.body.isComplete], [50, true])
 })
 
+test('a bulk change of an appointment’s own tag sends no late reminder', async (t) => {
+  const { book, save, call, businessId, clock, statusesOf } = await openTagged(t)
+  const definition = { ...reminder(businessId, -24), latePolicy: 'SEND' }
+  const filterTagMapJson = JSON.stringify({ room: ['blue'] })
+  await save('/eventDefinition', { ...definition, filterTagMapJson })
+  const [soon, later] = await Promise.all(
+    [6, 72].map((hours) => book(clock.in({ hours }), { tags: { room: ['green'] } })),
+  )
+  const change = { name: 'room', value: 'green', newValue: 'blue' }
+  assert.equal((await call('POST', '/tag/plan', change)).body.create, 1)
+  assert.equal((await call('POST', '/tag', change)).body.changed, 2)
+  // Each has a reminder of its gold client too.
+  assert.deepEqual(await statusesOf(later.calendarId), ['SCHEDULED', 'SCHEDULED'])
+  assert.deepEqual(await statusesOf(soon.calendarId), ['EXPIRED'])
+})
+
 test('a new value must be a text on one line, and other businesses keep their tags', async (t) => {
   const one = await openTagged(t)
   const two = await openTagged(t)

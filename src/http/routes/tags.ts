@@ -47,14 +47,15 @@ const postChange =
             : 'Rename or delete a value of a tag in all objects',
           description: isPlan
             ? 'Writes nothing.'
-            : 'Saves up to 1,000 objects as if each were saved by itself; definitions stay as they are. A repeated request continues.',
+            : 'Changes up to 1,000 objects; definitions stay as they are. Reminders are planned again as after any save, but none is sent late. A repeated request continues.',
           body: TagChangeWrite,
           response: { 200: TagChangeResult },
         },
       },
       ({ caller, body }, reply) => {
         const { db, businessId, user, visibility } = caller
-        const saving = { businessId, user, now: clock.now(), settings, visibility }
+        // Like history: an object that gets the tag of a late reminder does not send it.
+        const saving = { businessId, user, now: clock.now(), settings, visibility, history: true }
         return queues.interactive.run({ businessId, signal: abortOnDisconnect(reply) }, () =>
           replaceTag(db, { change: body, saving, isPlan }),
         )
