@@ -1,9 +1,13 @@
 import { Type, type Static } from 'typebox'
+import { line } from './fields.ts'
+import { withRule } from './rules.ts'
 import { about, OrNull } from './schema.ts'
 
 const Count = (description: string, example: number) => about(Type.Integer(), description, example)
-const Name = about(Type.String({ minLength: 1, maxLength: 100 }), 'The name of the tag.', 'level')
-const Value = about(Type.String({ minLength: 1, maxLength: 300 }), 'One of its values.', 'gold')
+const OneLine = (maxLength: number) =>
+  withRule(Type.String({ minLength: 1, maxLength }), line(maxLength).faults)
+const Name = about(OneLine(100), 'The name of the tag.', 'level')
+const Value = about(OneLine(300), 'One of its values.', 'gold')
 
 /** A value of a tag of the business. */
 export const TagValue = Type.Object(
@@ -24,8 +28,8 @@ export const TagChangeWrite = Type.Object(
     name: Name,
     value: Value,
     newValue: about(
-      OrNull(Type.String({ minLength: 1, maxLength: 300 })),
-      'What replaces it; null: nothing, the value is deleted.',
+      OrNull(OneLine(300)),
+      'What replaces it: another value. Null: nothing, the value is deleted.',
       'premium',
     ),
   },
@@ -45,7 +49,7 @@ export const TagChangeResult = Type.Object(
     cancel: Count('In a plan: how many pending triggers it cancels. Else 0.', 12),
     isComplete: about(
       Type.Boolean(),
-      'False: more than 1,000 objects have the value. Send the request again for the next ones.',
+      'False: 1,000 objects are changed, and others have the value. Send the request again for the next ones.',
       true,
     ),
   },

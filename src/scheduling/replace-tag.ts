@@ -39,7 +39,8 @@ export async function replaceTag(
   for (const kind of TAGGED_KINDS) {
     let after: number | string | null = null
     for (;;) {
-      const limit = Math.min(PAGE, MAX_OBJECTS - total.changed - total.refused)
+      // Refused objects do not count: they keep the value, so a repeated request meets them again.
+      const limit = Math.min(PAGE, MAX_OBJECTS - total.changed)
       const ids = await listTaggedIds(db, saving.businessId, kind, {
         ...change,
         after,

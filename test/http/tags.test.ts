@@ -111,11 +111,46 @@ test('a bulk change of an appointment’s own tag sends no late reminder', async
   assert.deepEqual(await statusesOf(soon.calendarId), ['EXPIRED'])
 })
 
-test('a new value must be a text on one line, and other businesses keep their tags', async (t) => {
+test('a name and values must be texts on one line, and the new value must be another one', async (t) => {
+  const { call } = await openTagged(t)
+  const valid = { name: 'level', value: 'gold', newValue: 'premium' }
+  for (const [pointer, text] of [
+    ['name', 'le\nvel'],
+    ['value', 'go\u0000ld'],
+    ['newValue', 'pre\nmium'],
+    ['newValue', ''],
+    ['newValue', 'gold'],
+  ] as const) {
+    for (const path of ['/tag', '/tag/plan']) {
+      const { status, body } = await call('POST', path, { ...valid, [pointer]: text })
+      assert.equal(status, 422, text)
+      assert.deepEqual(
+        body.errors.map((fault: { pointer: string }) => fault.pointer),
+        [`/${pointer}`],
+      )
+    }
+  }
+})
+
+test('objects that are refused do not use up what a request changes', async (t) => {
+  const { call, businessId, db, clock } = await openTagged(t)
+  // A tag that an older version stored, and that no save accepts.
+  const insert = (from: number, to: number, tags: object) =>
+    db.query(sql`
+      insert into client (business_id, first_name, last_name, tags,
+                          created_date, created_user, modified_date, modified_user)
+      select ${businessId}, 'Client', n::text, ${JSON.stringify(tags)}::jsonb,
+             ${clock.now()}, 'test', ${clock.now()}, 'test'
+      from generate_series(${from}::int, ${to}::int) n`)
+  await insert(1, 1_000, { group: ['a'], bad: ['x\ny'] })
+  await insert(1_001, 1_005, { group: ['a'] })
+  const { body } = await call('POST', '/tag', { name: 'group', value: 'a', newValue: 'b' })
+  assert.deepEqual([body.changed, body.refused, body.isComplete], [5, 1_000, true])
+})
+
+test('other businesses keep their tags', async (t) => {
   const one = await openTagged(t)
   const two = await openTagged(t)
-  const body = { name: 'level', value: 'gold', newValue: '' }
-  assert.equal((await one.call('POST', '/tag', body)).status, 422)
   await one.change('/tag', 'premium')
   assert.deepEqual(await two.tagsOf(two.second.clientId), GOLD)
 })

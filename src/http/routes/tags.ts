@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { TagChangeResult, TagChangeWrite, TagValue } from '../../contract/tag.ts'
+import { invalid } from '../../errors.ts'
 import { replaceTag } from '../../scheduling/replace-tag.ts'
 import { listTagValues } from '../../store/tags.ts'
 import { abortOnDisconnect } from '../server/connections.ts'
@@ -53,6 +54,9 @@ const postChange =
         },
       },
       ({ caller, body }, reply) => {
+        if (body.newValue === body.value) {
+          throw invalid([{ pointer: '/newValue', detail: 'must differ from value' }])
+        }
         const { db, businessId, user, visibility } = caller
         // Like history: an object that gets the tag of a late reminder does not send it.
         const saving = { businessId, user, now: clock.now(), settings, visibility, history: true }
