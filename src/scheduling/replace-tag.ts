@@ -25,17 +25,36 @@ export type TagChangeResult = {
 const PAGE = 100
 const MAX_OBJECTS = 1_000
 
-type Replacing = { change: TagChange; saving: Saving; isPlan: boolean }
+type Replacing = { change: TagChange; saving: Saving }
 
 /**
  * Replaces a value of a tag in the objects that have it, by ordinary saves of a page of one kind each: a
- * repeated request continues. A plan rolls each page back and counts what changed.
+ * repeated request continues.
  */
-export async function replaceTag(
-  db: Db,
-  { change, saving, isPlan }: Replacing,
-): Promise<TagChangeResult> {
-  const total = { changed: 0, refused: 0, create: 0, cancel: 0, isComplete: true }
+export async function replaceTag(db: Db, replacing: Replacing): Promise<TagChangeResult> {
+  return { ...(await replacePages(db, replacing)), create: 0, cancel: 0 }
+}
+
+/**
+ * Rolls the same saves back, and counts the triggers that they add and cancel. All pages are one transaction:
+ * a reminder can depend on the tags of a client and of its appointment.
+ */
+export function planTagChange(db: Db, replacing: Replacing): Promise<TagChangeResult> {
+  const { change, saving } = replacing
+  return runAndRollBack(db, async (tx) => {
+    const before = await listPendingOfTag(tx, saving.businessId, change.name)
+    const total = await replacePages(tx, replacing)
+    const after = await listPendingOfTag(tx, saving.businessId, change.name)
+    return {
+      ...total,
+      create: after.difference(before).size,
+      cancel: before.difference(after).size,
+    }
+  })
+}
+
+async function replacePages(db: Db, { change, saving }: Replacing) {
+  const total = { changed: 0, refused: 0, isComplete: true }
   for (const kind of TAGGED_KINDS) {
     let after: number | string | null = null
     for (;;) {
@@ -49,12 +68,9 @@ export async function replaceTag(
       const last = ids.at(-1)
       if (last === undefined) break
       if (limit === 0) return { ...total, isComplete: false }
-      const work = (tx: Db) => replacePage(tx, kind, ids, { change, saving, isPlan })
-      const page = await (isPlan ? runAndRollBack(db, work) : db.transaction(work))
+      const page = await db.transaction((tx) => replacePage(tx, kind, ids, { change, saving }))
       total.changed += page.changed
       total.refused += page.refused
-      total.create += page.create
-      total.cancel += page.cancel
       after = last
     }
   }
@@ -65,7 +81,7 @@ async function replacePage(
   tx: Db,
   kind: ObjectKind,
   ids: (number | string)[],
-  { change, saving, isPlan }: Replacing,
+  { change, saving }: Replacing,
 ) {
   const { businessId } = saving
   // The locks of a save, in its order.
@@ -75,7 +91,6 @@ async function replacePage(
     externalIds: [],
     visibility: saving.visibility ?? null,
   })
-  const before = isPlan ? await listPendingOfTag(tx, businessId, change.name) : new Set<number>()
   const bodies = objects
     .filter((object) => tagsIn(object)[change.name]?.includes(change.value))
     .map((object) => ({
@@ -83,14 +98,8 @@ async function replacePage(
       tags: withReplacedValue(tagsIn(object), change),
     }))
   const outcomes = await saveObjects(tx, kind, bodies, saving)
-  const after = isPlan ? await listPendingOfTag(tx, businessId, change.name) : before
   const refused = outcomes.filter((outcome) => outcome.refused).length
-  return {
-    changed: outcomes.length - refused,
-    refused,
-    create: after.difference(before).size,
-    cancel: before.difference(after).size,
-  }
+  return { changed: outcomes.length - refused, refused }
 }
 
 type Tags = Record<string, string[]>

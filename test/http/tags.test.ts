@@ -111,6 +111,14 @@ test('a bulk change of an appointment’s own tag sends no late reminder', async
   assert.deepEqual(await statusesOf(soon.calendarId), ['EXPIRED'])
 })
 
+test('a plan counts a reminder that ends because its client and its appointment both change', async (t) => {
+  const { save, change, first } = await openTagged(t)
+  await save('/calendar', { calendarId: first.calendarId, tags: GOLD })
+  const planned = await change('/tag/plan', 'premium')
+  assert.deepEqual(planned, { changed: 3, refused: 0, create: 0, cancel: 2, isComplete: true })
+  assert.equal((await change('/tag', 'premium')).changed, 3)
+})
+
 test('a name and values must be texts on one line, and the new value must be another one', async (t) => {
   const { call } = await openTagged(t)
   const valid = { name: 'level', value: 'gold', newValue: 'premium' }

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { TagChangeResult, TagChangeWrite, TagValue } from '../../contract/tag.ts'
 import { invalid } from '../../errors.ts'
-import { replaceTag } from '../../scheduling/replace-tag.ts'
+import { planTagChange, replaceTag } from '../../scheduling/replace-tag.ts'
 import { listTagValues } from '../../store/tags.ts'
 import { abortOnDisconnect } from '../server/connections.ts'
 import type { Routes } from '../server/services.ts'
@@ -61,7 +61,7 @@ const postChange =
         // Like history: an object that gets the tag of a late reminder does not send it.
         const saving = { businessId, user, now: clock.now(), settings, visibility, history: true }
         return queues.interactive.run({ businessId, signal: abortOnDisconnect(reply) }, () =>
-          replaceTag(db, { change: body, saving, isPlan }),
+          (isPlan ? planTagChange : replaceTag)(db, { change: body, saving }),
         )
       },
     )
