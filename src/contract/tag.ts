@@ -49,7 +49,7 @@ export const TagChangeResult = Type.Object(
     cancel: Count('In a plan: how many pending triggers it cancels. Else 0.', 12),
     isComplete: about(
       Type.Boolean(),
-      'False: 1,000 objects are changed, and others have the value. Send the request again for the next ones.',
+      'False: 1,000 objects are changed, and others have the value. Send the request again for the next ones, with another `Idempotency-Key`.',
       true,
     ),
   },

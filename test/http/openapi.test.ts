@@ -168,7 +168,6 @@ const NOT_REPEATED = new Set([
   'POST /feed/hook/{token}',
   'POST /report/stop/{token}',
   'POST /mail/retry',
-  'POST /tag',
   'POST /tag/plan',
   'POST /client/{clientId}/erase',
   'POST /business/{businessId}/erase',

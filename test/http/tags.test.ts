@@ -156,6 +156,20 @@ test('objects that are refused do not use up what a request changes', async (t) 
   assert.deepEqual([body.changed, body.refused, body.isComplete], [5, 1_000, true])
 })
 
+test('a change with the same Idempotency-Key is done once', async (t) => {
+  const { call, tagsOf, second } = await openTagged(t)
+  const change = { name: 'level', value: 'gold', newValue: 'premium' }
+  const headers = { 'idempotency-key': 'tags-1' }
+  const first = await call('POST', '/tag', change, headers)
+  assert.equal(first.body.changed, 2)
+  await call('POST', '/tag', { name: 'level', value: 'premium', newValue: 'gold' })
+  const again = await call('POST', '/tag', change, headers)
+  assert.deepEqual([again.status, again.body], [200, first.body])
+  assert.deepEqual(await tagsOf(second.clientId), GOLD)
+  const other = await call('POST', '/tag', { ...change, newValue: 'silver' }, headers)
+  assert.equal(other.body.errors[0].pointer, 'Idempotency-Key')
+})
+
 test('other businesses keep their tags', async (t) => {
   const one = await openTagged(t)
   const two = await openTagged(t)

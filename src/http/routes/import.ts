@@ -45,7 +45,7 @@ import {
 } from '../../store/import-mappings.ts'
 import { readChunks } from '../server/body.ts'
 import { abortOnDisconnect } from '../server/connections.ts'
-import { answerStreamOnce, ok } from '../server/idempotency.ts'
+import { answerLongOnce, ok } from '../server/idempotency.ts'
 import { toWire } from '../server/serialize.ts'
 import type { Routes } from '../server/services.ts'
 
@@ -109,7 +109,7 @@ const postNdjson: Routes = async (app, { clock, queues }) => {
       }
       return queues.imports.run(
         { businessId: caller.businessId, signal: abortOnDisconnect(reply) },
-        () => answerStreamOnce(caller.db, request, reply, clock, importBody),
+        () => answerLongOnce(caller.db, request, reply, clock, importBody),
       )
     },
   )
@@ -150,7 +150,7 @@ const postCsv: Routes = async (app, { clock, queues }) => {
                 { caller, clock, query },
                 reply,
               )
-            : answerStreamOnce(caller.db, request, reply, clock, importBody),
+            : answerLongOnce(caller.db, request, reply, clock, importBody),
       )
     },
   )
@@ -322,7 +322,7 @@ const postUndo: Routes = async (app, { clock, queues }) => {
         return ok(await undoImport(db, { businessId, user, visibility, now, fileImportId }))
       }
       return queues.imports.run({ businessId, signal: abortOnDisconnect(reply) }, () =>
-        answerStreamOnce(db, request, reply, clock, undo),
+        answerLongOnce(db, request, reply, clock, undo),
       )
     },
   )

@@ -4,6 +4,7 @@ import { invalid } from '../../errors.ts'
 import { planTagChange, replaceTag } from '../../scheduling/replace-tag.ts'
 import { listTagValues } from '../../store/tags.ts'
 import { abortOnDisconnect } from '../server/connections.ts'
+import { answerLongOnce, ok } from '../server/idempotency.ts'
 import type { Routes } from '../server/services.ts'
 
 const MAX_LISTED = 1_000
@@ -39,7 +40,11 @@ const postChange =
     app.post(
       isPlan ? '/tag/plan' : '/tag',
       {
-        config: { scope: 'scheduling:write', function: 'EDIT_SETUP' },
+        config: {
+          scope: 'scheduling:write',
+          function: 'EDIT_SETUP',
+          ...(!isPlan && { idempotent: true }),
+        },
         schema: {
           operationId: isPlan ? 'planTagChange' : 'changeTag',
           tags: ['Tag'],
@@ -48,20 +53,26 @@ const postChange =
             : 'Rename or delete a value of a tag in all objects',
           description: isPlan
             ? 'Writes nothing.'
-            : 'Changes up to 1,000 objects; definitions stay as they are. Reminders are planned again as after any save, but none is sent late. A repeated request continues.',
+            : 'Changes up to 1,000 objects; definitions stay as they are. Reminders are planned again as after any save, but none is sent late. A repeated request without its `Idempotency-Key` continues.',
           body: TagChangeWrite,
           response: { 200: TagChangeResult },
         },
       },
-      ({ caller, body }, reply) => {
+      (request, reply) => {
+        const { caller, body } = request
         if (body.newValue === body.value) {
           throw invalid([{ pointer: '/newValue', detail: 'must differ from value' }])
         }
         const { db, businessId, user, visibility } = caller
         // Like history: an object that gets the tag of a late reminder does not send it.
         const saving = { businessId, user, now: clock.now(), settings, visibility, history: true }
+        const replacing = { change: body, saving }
         return queues.interactive.run({ businessId, signal: abortOnDisconnect(reply) }, () =>
-          (isPlan ? planTagChange : replaceTag)(db, { change: body, saving }),
+          isPlan
+            ? planTagChange(db, replacing)
+            : answerLongOnce(db, request, reply, clock, async () =>
+                ok(await replaceTag(db, replacing)),
+              ),
         )
       },
     )

@@ -79,10 +79,10 @@ const withProperties = (text: string, more: object) =>
   toJson({ ...(JSON.parse(text) as object), ...more })
 
 /**
- * The same for a body that is processed as it arrives. That can take long, so no transaction stays open:
- * the key is claimed first and the claim renewed. The body of a repeated request is only compared.
+ * The same for work that can take long, such as on a body that is processed as it arrives. No transaction
+ * stays open: the key is claimed first and the claim renewed. The body of a repeated request is only compared.
  */
-export async function answerStreamOnce(
+export async function answerLongOnce(
   db: Db,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -90,8 +90,10 @@ export async function answerStreamOnce(
   work: (body: AsyncIterable<Buffer>) => Promise<RouteAnswer>,
 ) {
   request.answeredByHandler = true
-  const key = readKey(request, null)
-  const chunks = (request.body ?? []) as AsyncIterable<Buffer> // without a body there are none
+  const { streams } = request.routeOptions.config
+  const key = readKey(request, streams ? null : request.body)
+  // A body that was read is compared by the key.
+  const chunks = ((streams && request.body) || []) as AsyncIterable<Buffer>
   if (!key) {
     const { status, body } = await work(chunks)
     return reply.code(status).send(body)
