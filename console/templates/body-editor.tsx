@@ -11,9 +11,10 @@ import { fromEditorHtml, toEditorHtml } from './body-html.ts'
 import { buttonOf } from './button-html.ts'
 import { addressOfButton, setButton } from './button-node.ts'
 import { ConditionControl } from './condition-control.tsx'
+import { focusNow } from './focus.ts'
 import type { KnownNames } from './pieces.ts'
 import classes from './template.module.css'
-import { focusNow, type TokenOptions } from './token-node.ts'
+import type { TokenOptions } from './token-node.ts'
 
 type Props = {
   html: string

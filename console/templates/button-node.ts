@@ -1,6 +1,6 @@
 import { Node, type Editor } from '@tiptap/core'
 import type { MailButton } from './button-html.ts'
-import { focusNow } from './token-node.ts'
+import { focusNow } from './focus.ts'
 
 const kept = (name: string) => ({
   default: '',

@@ -1,8 +1,9 @@
 import { Extension, type Editor } from '@tiptap/core'
 import type { Node as Document } from '@tiptap/pm/model'
 import { Plugin, PluginKey, type EditorState, type Transaction } from '@tiptap/pm/state'
+import { Mapping } from '@tiptap/pm/transform'
 import { Decoration, DecorationSet } from '@tiptap/pm/view'
-import { focusNow } from './token-node.ts'
+import { focusNow } from './focus.ts'
 
 /**
  * Conditions in an editor. Their two marks stay tokens of the text, so that it is stored unchanged; what is
@@ -15,23 +16,58 @@ export type Condition = { token: string; start: number; end: number }
 const IF = /^IF:/
 const END = 'END:IF'
 
-function marksIn(doc: Document) {
+/**
+ * The pairs of marks, and the marks without one. Conditions are not nested: of nested ones the outer one
+ * counts, so that no text becomes unconditional. `kept` are pairs that no mark between them can change.
+ */
+function marksIn(doc: Document, kept: Condition[] = []) {
   const conditions: Condition[] = []
   const orphans: number[] = []
   let open: Condition | undefined
-  doc.descendants((node, place) => {
-    if (node.type.name !== 'token') return
-    const piece = String(node.attrs.piece)
-    if (IF.test(piece)) {
-      if (open) orphans.push(open.start)
+  const inner: { count: number; end?: number } = { count: 0 }
+  const giveUp = () => {
+    if (open && inner.end !== undefined) {
+      orphans.splice(orphans.indexOf(inner.end), 1)
+      conditions.push({ ...open, end: inner.end })
+    } else if (open) orphans.push(open.start)
+    open = undefined
+  }
+  for (const { piece, place } of listMarks(doc)) {
+    const around = kept.find(({ start, end }) => start <= place && place <= end)
+    if (around?.start === place) {
+      giveUp()
+      conditions.push({ ...around, token: piece.replace(IF, '') })
+    } else if (around) {
+      if (around.end !== place) orphans.push(place)
+    } else if (open && IF.test(piece)) {
+      orphans.push(place)
+      inner.count += 1
+    } else if (IF.test(piece)) {
       open = { token: piece.replace(IF, ''), start: place, end: place }
-    } else if (piece === END && open) {
+      inner.count = 0
+      delete inner.end
+    } else if (open && inner.count === 0) {
       conditions.push({ ...open, end: place })
       open = undefined
-    } else if (piece === END) orphans.push(place)
-  })
-  if (open) orphans.push(open.start)
+    } else {
+      orphans.push(place)
+      if (open) {
+        inner.count -= 1
+        inner.end = place
+      }
+    }
+  }
+  giveUp()
   return { conditions, orphans }
+}
+
+function listMarks(doc: Document) {
+  const marks: { piece: string; place: number }[] = []
+  doc.descendants((node, place) => {
+    const piece = node.type.name === 'token' ? String(node.attrs.piece) : ''
+    if (IF.test(piece) || piece === END) marks.push({ piece, place })
+  })
+  return marks
 }
 
 /** The condition that the selection touches. */
@@ -89,15 +125,19 @@ function removeMarks(tr: Transaction, places: number[]) {
 
 export const Conditions = Extension.create({
   name: 'conditions',
-  addProseMirrorPlugins: () => [
-    new Plugin({
-      key: new PluginKey('conditions'),
-      props: { decorations: ({ doc }) => DecorationSet.create(doc, decorationsOf(doc)) },
-      appendTransaction: (transactions, before, after) =>
-        transactions.some(({ docChanged }) => docChanged) ? completed(before, after) : null,
-    }),
-  ],
+  addProseMirrorPlugins: () => [completeConditions()],
 })
+
+/** Draws the conditions, and keeps them as the service takes them. */
+export const completeConditions = () =>
+  new Plugin({
+    key: new PluginKey('conditions'),
+    props: { decorations: ({ doc }) => DecorationSet.create(doc, decorationsOf(doc)) },
+    appendTransaction: (transactions, before, after) =>
+      transactions.some(({ docChanged }) => docChanged)
+        ? completed(transactions, before, after)
+        : null,
+  })
 
 function decorationsOf(doc: Document) {
   return marksIn(doc).conditions.flatMap(({ start, end }) => {
@@ -118,14 +158,31 @@ function decorationsOf(doc: Document) {
 }
 
 /** After an edit: a mark whose other one was deleted goes too, and a condition that was split becomes several. */
-function completed({ doc: before }: EditorState, { doc, tr, schema }: EditorState) {
-  const { conditions, orphans } = marksIn(doc)
+function completed(
+  transactions: readonly Transaction[],
+  { doc: before }: EditorState,
+  { doc, tr, schema }: EditorState,
+) {
+  const earlier = marksIn(before)
+  const mapping = new Mapping(transactions.flatMap(({ mapping: { maps } }) => maps))
+  const placeNow = (place: number) => {
+    const now = mapping.mapResult(place)
+    return now.deletedAfter ? undefined : now.pos
+  }
+  const kept = earlier.conditions.flatMap(({ token, ...places }) => {
+    const [start, end] = [placeNow(places.start), placeNow(places.end)]
+    return start === undefined || end === undefined ? [] : { token, start, end }
+  })
+  const { conditions, orphans } = marksIn(doc, kept)
   const mark = (piece: string) => schema.nodes.token!.create({ piece })
   // A text that was stored with faults is left to its author.
-  if (orphans.length > 0 && marksIn(before).orphans.length === 0) {
+  if (orphans.length > 0 && earlier.orphans.length === 0) {
     const [place] = orphans
     const piece = String(doc.nodeAt(place!)?.attrs.piece)
-    const isTyped = marksIn(before).conditions.length === conditions.length && IF.test(piece)
+    const isTyped =
+      IF.test(piece) &&
+      !conditions.some(({ start, end }) => start < place! && place! < end) &&
+      !earlier.conditions.some(({ start }) => placeNow(start) === place)
     if (orphans.length === 1 && isTyped) return tr.insert(place! + 1, mark(END))
     removeMarks(tr, orphans)
     return tr

@@ -2,6 +2,7 @@ import { InputRule, Node, PasteRule, type Editor } from '@tiptap/core'
 import { PluginKey } from '@tiptap/pm/state'
 import Suggestion from '@tiptap/suggestion'
 import { t } from '../texts/translate.ts'
+import { focusNow } from './focus.ts'
 import { lastPiece, piecesIn, type KnownNames } from './pieces.ts'
 import { closeMenu, moveInMenu, openMenu, type MenuToken } from './token-menu-state.ts'
 
@@ -110,10 +111,4 @@ export function insertPiece(editor: Editor, piece: string, range?: { from: numbe
     .insertContentAt({ from, to }, { type: 'token', attrs: { piece } })
     .scrollIntoView()
     .run()
-}
-
-/** The editor's own `focus` waits for the next frame: by then the user may be in another field. */
-export function focusNow(editor: Editor) {
-  editor.view.focus()
-  return editor.chain()
 }
