@@ -25,9 +25,12 @@ function luminance(color: string) {
   return 0.2126 * red! + 0.7152 * green! + 0.0722 * blue!
 }
 
+/** The token that is the whole address of a button: the button then has its own condition. */
+export const tokenOfAddress = (address: string) => /^%([A-Z][A-Z0-9_]{2,})%$/.exec(address)?.[1]
+
 /** The HTML of a button around the HTML of its text. The demo writes the same. */
 export function buttonHtml({ address, color, textColor }: MailButton, text: string) {
-  const token = /^%([A-Z][A-Z0-9_]{2,})%$/.exec(address)?.[1]
+  const token = tokenOfAddress(address)
   const href = address.replaceAll('&', '&amp;').replaceAll('"', '&quot;')
   const table =
     `<table role="presentation" cellpadding="0" cellspacing="0" border="0" style="margin:16px 0"><tr>` +

@@ -8,6 +8,7 @@ import {
   addCondition,
   changeCondition,
   chosenCondition,
+  isInOwnCondition,
   removeCondition,
   type Condition,
 } from './conditions.ts'
@@ -33,11 +34,15 @@ export function ConditionControl({ editor, tokens }: Props) {
         </RichTextEditor.Control>
       </Popover.Target>
       <Popover.Dropdown>
-        <ConditionForm
-          key={condition?.token}
-          {...{ editor, tokens, condition }}
-          onDone={() => setOpen(false)}
-        />
+        {isInOwnCondition(editor.state) ? (
+          <p className="small">{t('template.condition.ofButton')}</p>
+        ) : (
+          <ConditionForm
+            key={condition?.token}
+            {...{ editor, tokens, condition }}
+            onDone={() => setOpen(false)}
+          />
+        )}
       </Popover.Dropdown>
     </Popover>
   )

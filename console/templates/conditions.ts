@@ -1,8 +1,16 @@
 import { Extension, type Editor } from '@tiptap/core'
 import type { Node as Document } from '@tiptap/pm/model'
-import { Plugin, PluginKey, type EditorState, type Transaction } from '@tiptap/pm/state'
+import {
+  NodeSelection,
+  Plugin,
+  PluginKey,
+  TextSelection,
+  type EditorState,
+  type Transaction,
+} from '@tiptap/pm/state'
 import { Mapping } from '@tiptap/pm/transform'
 import { Decoration, DecorationSet } from '@tiptap/pm/view'
+import { tokenOfAddress } from './button-html.ts'
 import { focusNow } from './focus.ts'
 
 /**
@@ -78,26 +86,39 @@ export function chosenCondition({ doc, selection }: EditorState): Condition | un
   )
 }
 
+/** Whether the selection is a button that has its own condition, or is in one. */
+export function isInOwnCondition({ selection }: EditorState) {
+  const { $from, $to } = selection
+  const button = selection instanceof NodeSelection ? selection.node : $from.parent
+  return hasOwnCondition(button) && ($from.sameParent($to) || button !== $from.parent)
+}
+
+const hasOwnCondition = ({ type, attrs }: Document) =>
+  type.name === 'mailButton' && tokenOfAddress(attrs.address) !== undefined
+
 /** Shows the selection only if the token has a value; without a selection, what is typed next. */
 export function addCondition(editor: Editor, token: string) {
-  const { state } = editor
-  const { from, to, $from, $to } = state.selection
-  const { paragraph } = state.schema.nodes
-  const mark = (piece: string) => state.schema.nodes.token!.create({ piece })
-  const { tr } = state
-  const blocks = $from.sameParent($to)
-    ? null
-    : $from.blockRange($to, (node) => node.type.contentMatch.matchType(paragraph!) !== null)
+  editor.view.dispatch(conditionAdded(editor.state, token))
+  focusNow(editor).run()
+}
+
+/** The marks are around the selection if it is text of one block, else around its blocks. */
+export function conditionAdded({ selection, schema, tr }: EditorState, token: string) {
+  const { from, to, $from, $to } = selection
+  const paragraph = schema.nodes.paragraph!
+  const mark = (piece: string) => schema.nodes.token!.create({ piece })
+  const { parent } = $from
+  const isText = parent.inlineContent && parent.type.name !== 'mailButton'
+  const blocks =
+    isText && $from.sameParent($to)
+      ? null
+      : $from.blockRange($to, (node) => node.type.contentMatch.matchType(paragraph) !== null)
   if (blocks) {
-    tr.insert(blocks.end, paragraph!.create(null, mark(END)))
-    tr.insert(blocks.start, paragraph!.create(null, mark(`IF:${token}`)))
-  } else {
-    tr.insert(to, mark(END)).insert(from, mark(`IF:${token}`))
+    tr.insert(blocks.end, paragraph.create(null, mark(END)))
+    return tr.insert(blocks.start, paragraph.create(null, mark(`IF:${token}`)))
   }
-  editor.view.dispatch(tr)
-  const next = focusNow(editor)
-  if (from === to) next.setTextSelection(from + 1)
-  next.run()
+  tr.insert(to, mark(END)).insert(from, mark(`IF:${token}`))
+  return from === to ? tr.setSelection(TextSelection.create(tr.doc, from + 1)) : tr
 }
 
 export function changeCondition(editor: Editor, { start }: Condition, token: string) {
@@ -187,24 +208,69 @@ function completed(
     removeMarks(tr, orphans)
     return tr
   }
-  const split = conditions.filter(({ start, end }) => isSplit(doc, start, end))
-  for (const { token, start, end } of split.toReversed()) {
-    const inner: { from: number; to: number }[] = []
-    doc.nodesBetween(start, end, (node, place) => {
-      if (node.isTextblock) inner.push({ from: place + 1, to: place + node.nodeSize - 1 })
-    })
-    for (const [i, { from, to }] of [...inner.entries()].toReversed()) {
-      if (i < inner.length - 1) tr.insert(to, mark(END))
-      if (i > 0) tr.insert(from, mark(`IF:${token}`))
-    }
+  // From the last one, so that the places of the others stay.
+  for (let i = conditions.length - 1; i >= 0; i -= 1) {
+    if (!areMarksTogether(tr.doc, conditions[i]!)) splitCondition(tr, conditions[i]!)
+    // It may have got other places.
+    leaveOutButtons(tr, marksIn(tr.doc).conditions[i]!)
   }
-  return split.length > 0 ? tr : null
+  return tr.docChanged ? tr : null
 }
 
-/** Whether the marks are in two blocks with other text: the service takes only those that are alone. */
-function isSplit(doc: Document, start: number, end: number) {
+/** The service takes marks in one block, and those that are alone in theirs. */
+function areMarksTogether(doc: Document, { start, end }: Condition) {
   const from = doc.resolve(start)
   const to = doc.resolve(end)
   const areAlone = from.parent.childCount === 1 && to.parent.childCount === 1
-  return !from.sameParent(to) && !areAlone
+  return from.sameParent(to) || areAlone
+}
+
+const HAS_MARKS = new Set(['paragraph', 'heading'])
+
+/** Gives each block its own condition; if one of them is no text, the marks get their own blocks. */
+function splitCondition(tr: Transaction, { token, start, end }: Condition) {
+  const { nodes } = tr.doc.type.schema
+  const mark = (piece: string) => nodes.token!.create({ piece })
+  const inner: { from: number; to: number }[] = []
+  let isText = true
+  tr.doc.nodesBetween(start, end, (node, place) => {
+    if (hasOwnCondition(node)) return false
+    if (HAS_MARKS.has(node.type.name)) {
+      inner.push({ from: place + 1, to: place + node.nodeSize - 1 })
+    } else if (node.isTextblock || (node.isBlock && node.isLeaf)) isText = false
+    return !node.isTextblock
+  })
+  if (!isText && tr.doc.resolve(start).sharedDepth(end) === tr.doc.resolve(start).depth - 1) {
+    isolate(tr, end)
+    isolate(tr, start)
+    return
+  }
+  for (const [i, { from, to }] of [...inner.entries()].toReversed()) {
+    if (i < inner.length - 1) tr.insert(to, mark(END))
+    if (i > 0) tr.insert(from, mark(`IF:${token}`))
+  }
+}
+
+/** Splits the block of a mark, so that the mark is alone. */
+function isolate(tr: Transaction, place: number) {
+  const { parent, parentOffset } = tr.doc.resolve(place)
+  if (parentOffset + 1 < parent.content.size) tr.split(place + 1)
+  if (parentOffset > 0) tr.split(place)
+}
+
+/** Ends a condition before each button that has its own, and begins it again after it. */
+function leaveOutButtons(tr: Transaction, { token, start, end }: Condition) {
+  const { nodes } = tr.doc.type.schema
+  const from = tr.doc.resolve(start)
+  const to = tr.doc.resolve(end)
+  if (from.sameParent(to) || from.parent.childCount > 1) return
+  const line = (piece: string) => nodes.paragraph!.create(null, nodes.token!.create({ piece }))
+  const buttons: { place: number; size: number }[] = []
+  tr.doc.nodesBetween(start, end, (node, place, parent) => {
+    const isBetween = parent === from.node(-1) && parent === to.node(-1)
+    if (isBetween && hasOwnCondition(node)) buttons.push({ place, size: node.nodeSize })
+  })
+  for (const { place, size } of buttons.toReversed()) {
+    tr.insert(place + size, line(`IF:${token}`)).insert(place, line(END))
+  }
 }

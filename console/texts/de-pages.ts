@@ -2635,6 +2635,8 @@ export const dePages: Translated<typeof enPages> = {
       token: 'Text nur zeigen, wenn dies einen Wert hat',
       hint: 'Sie gilt für den gewählten Text, oder für den, den Sie als Nächstes tippen.',
       remove: 'Bedingung entfernen',
+      ofButton:
+        'Eine Schaltfläche, die zu einem Platzhalter führt, hat eine eigene Bedingung: Mails, in denen er leer ist, haben keine Schaltfläche.',
       if: 'nur bei {{token}}',
       end: 'bis hier',
     },

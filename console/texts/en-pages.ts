@@ -2542,6 +2542,8 @@ export const enPages = {
       token: 'Show the text only if this has a value',
       hint: 'It is for the selected text, or for what you type next.',
       remove: 'Remove the condition',
+      ofButton:
+        'A button that leads to a token has its own condition: mails in which the token is empty have no button.',
       if: 'only if {{token}}',
       end: 'until here',
     },

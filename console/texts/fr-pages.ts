@@ -2612,6 +2612,8 @@ export const frPages: Translated<typeof enPages> = {
       token: 'Afficher le texte seulement si ce champ a une valeur',
       hint: 'Elle vaut pour le texte choisi, ou pour celui que vous tapez ensuite.',
       remove: 'Retirer la condition',
+      ofButton:
+        'Un bouton qui mène à un champ a sa propre condition : les e-mails où ce champ est vide n’ont pas de bouton.',
       if: 'seulement si {{token}}',
       end: 'jusqu’ici',
     },

@@ -2,8 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { getSchema } from '@tiptap/core'
 import type { Node } from '@tiptap/pm/model'
-import { EditorState, type Transaction } from '@tiptap/pm/state'
-import { completeConditions } from '../../console/templates/conditions.ts'
+import { EditorState, NodeSelection, TextSelection, type Transaction } from '@tiptap/pm/state'
+import { buttonHtml, type MailButton } from '../../console/templates/button-html.ts'
+import {
+  completeConditions,
+  conditionAdded,
+  isInOwnCondition,
+} from '../../console/templates/conditions.ts'
 import { splitPieces } from '../../console/templates/pieces.ts'
 import { findTokenFaults } from '../../src/email/token-syntax.ts'
 
@@ -61,12 +66,16 @@ function placeOf({ doc }: EditorState, text: string) {
 
 /** The lines after an edit; the service accepts their conditions. */
 function after(state: EditorState, edit: (tr: Transaction) => Transaction) {
-  const next = state.apply(edit(state.tr))
-  const stored = next.doc.textBetween(0, next.doc.content.size, '\n', (node) =>
-    node.type.name === 'token' ? `%${node.attrs.piece}%` : '',
+  const { doc } = state.apply(edit(state.tr))
+  const lines = linesOf({ doc })
+  const stored = lines.map((line, i) =>
+    doc.child(i).type.name === 'mailButton'
+      ? buttonHtml(doc.child(i).attrs as MailButton, line)
+      : line,
   )
-  assert.deepEqual(findTokenFaults(stored), [])
-  return linesOf(next)
+  const text = stored.join('\n').replaceAll(/\{([AB])/g, (_, name) => IF(name))
+  assert.deepEqual(findTokenFaults(text.replaceAll('}', '%END:IF%')), [])
+  return lines
 }
 
 const insertedBefore = (state: EditorState, text: string, line: string) =>
@@ -111,4 +120,69 @@ test('a typed start of a condition gets its end, and a mark that loses its other
     after(two, (tr) => tr.delete(first, first + 1)),
     ['Hello  dear friend and {B more} bye'],
   )
+})
+
+const button = (address: string, text = 'Pay') =>
+  schema.nodes.mailButton!.create({ address, color: '#000000', textColor: '#ffffff' }, inline(text))
+const LINK = 'https://example.org'
+const OWN = '%LOCATION_PHONE%'
+
+const select = (state: EditorState, from: number, to = from) =>
+  state.apply(state.tr.setSelection(TextSelection.create(state.doc, from, to)))
+
+test('a condition of a button is around the button, not in its text', () => {
+  const state = stateOf('Hello', button(LINK), 'Bye')
+  const around = ['Hello', '{A', `[Pay](${LINK})`, '}', 'Bye']
+  const inside = select(state, placeOf(state, 'Pay') + 1)
+  const place = placeOf(state, 'Pay') - 1
+  const chosen = state.apply(state.tr.setSelection(NodeSelection.create(state.doc, place)))
+  for (const selected of [inside, select(inside, place + 1, place + 4), chosen]) {
+    assert.equal(isInOwnCondition(selected), false)
+    assert.deepEqual(
+      after(selected, () => conditionAdded(selected, TOKEN.A!)),
+      around,
+    )
+  }
+  const text = select(state, 1, 6)
+  assert.deepEqual(
+    after(text, () => conditionAdded(text, TOKEN.A!)),
+    ['{AHello}', `[Pay](${LINK})`, 'Bye'],
+  )
+})
+
+test('a button with its own condition is left out of a condition around it', () => {
+  const state = stateOf('Hello', button(OWN), 'Bye')
+  const place = placeOf(state, 'Pay')
+  assert.equal(isInOwnCondition(select(state, place)), true)
+  assert.equal(isInOwnCondition(select(state, 1)), false)
+  const all = select(state, 1, placeOf(state, 'Bye') + 3)
+  assert.equal(isInOwnCondition(all), false)
+  assert.deepEqual(
+    after(all, () => conditionAdded(all, TOKEN.A!)),
+    ['{A', 'Hello', '}', `[Pay](${OWN})`, '{A', 'Bye', '}'],
+  )
+  const within = stateOf('{A', 'Hello', button(LINK), 'Bye', '}')
+  const linked = placeOf(within, 'Pay') - 1
+  assert.deepEqual(
+    after(within, (tr) => tr.setNodeAttribute(linked, 'address', OWN)),
+    ['{A', 'Hello', '}', `[Pay](${OWN})`, '{A', 'Bye', '}'],
+  )
+})
+
+test('a button that is inserted into a condition of one line leaves both marks in texts', () => {
+  const state = stateOf('Hello {A dear friend} bye')
+  const insert = (address: string) =>
+    after(state, (tr) =>
+      tr.replaceWith(placeOf(state, 'friend'), placeOf(state, 'friend'), button(address)),
+    )
+  assert.deepEqual(insert(LINK), [
+    'Hello ',
+    '{A',
+    ' dear ',
+    `[Pay](${LINK})`,
+    'friend',
+    '}',
+    ' bye',
+  ])
+  assert.deepEqual(insert(OWN), ['Hello {A dear }', `[Pay](${OWN})`, '{Afriend} bye'])
 })
