@@ -1,4 +1,4 @@
-import { buttonHtml, type MailButton } from './button-html.ts'
+import { buttonHtml, colorsOfButton, type MailButton } from './button-html.ts'
 import { splitPieces, type KnownNames } from './pieces.ts'
 
 /**
@@ -61,12 +61,9 @@ const BUTTON = 'mail-button'
 /** Replaces a button by the element of the editor, if the editor would write the same button. */
 function showButton(element: HTMLElement) {
   const link = element.querySelector<HTMLElement>('td > a[href]')
-  const style = link?.getAttribute('style') ?? ''
-  const [color, textColor] = [/background-color:(#[\da-f]{6})/, /;color:(#[\da-f]{6})/].map(
-    (part) => part.exec(style)?.[1],
-  )
-  if (!link || !color || !textColor) return
-  const button = { address: link.getAttribute('href')!, color, textColor }
+  const colors = colorsOfButton(link?.getAttribute('style') ?? '')
+  if (!link || !colors) return
+  const button = { address: link.getAttribute('href')!, ...colors }
   if (!isSameHtml(buttonHtml(button, link.innerHTML), element.outerHTML)) return
   const shown = element.ownerDocument.createElement('div')
   Object.assign(shown.dataset, button)

@@ -9,7 +9,7 @@ export type MailButton = {
 
 /** A button in the colour of the business, with a text colour that is legible on it. */
 export function buttonOf(address: string, accentColor: string | null): MailButton {
-  const color = accentColor ?? DEFAULT_COLOR
+  const color = (accentColor ?? DEFAULT_COLOR).toLowerCase()
   return { address, color, textColor: luminance(color) > MAX_UNDER_WHITE ? '#1b2824' : '#ffffff' }
 }
 
@@ -23,6 +23,13 @@ function luminance(color: string) {
     .map((at) => Number.parseInt(color.slice(at, at + 2), 16) / 255)
     .map((share) => (share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4))
   return 0.2126 * red! + 0.7152 * green! + 0.0722 * blue!
+}
+
+/** The colours in the style of a button's link. */
+export function colorsOfButton(style: string) {
+  const color = /background-color:(#[\da-f]{6})/i.exec(style)?.[1]
+  const textColor = /;color:(#[\da-f]{6})/i.exec(style)?.[1]
+  return color && textColor ? { color, textColor } : undefined
 }
 
 /** The token that is the whole address of a button: the button then has its own condition. */
