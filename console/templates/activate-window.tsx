@@ -5,7 +5,8 @@ import type { Template } from '../api/setup.ts'
 import { clientLanguagesQuery, saveTemplate } from '../api/templates.ts'
 import { ErrorMessage } from '../components/error-message.tsx'
 import { languageName, primaryLanguage } from './languages.ts'
-import { isForSome, useReach } from './template-words.ts'
+import { isForSome } from './reach.ts'
+import { useReach } from './template-words.ts'
 
 type Props = {
   template: Template

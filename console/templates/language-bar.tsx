@@ -9,9 +9,10 @@ import type { Template } from '../api/setup.ts'
 import { clientLanguagesQuery, saveTemplate, templateKind } from '../api/templates.ts'
 import { COMMON_LANGUAGES, languageName, primaryLanguage } from './languages.ts'
 import type { Draft } from './draft.ts'
-import { ReachFields, type VersionReach } from './reach-fields.tsx'
+import { FOR_ALL, isForSome, languagesFor, type VersionReach } from './reach.ts'
+import { ReachFields } from './reach-fields.tsx'
 import classes from './template.module.css'
-import { isForSome, useReach } from './template-words.ts'
+import { useReach } from './template-words.ts'
 import { faultAt } from '../components/faults.ts'
 import { ErrorMessage } from '../components/error-message.tsx'
 
@@ -34,21 +35,19 @@ function useNewVariant(template: Template) {
   })
 }
 
-/** The languages that templates of this name are written in. */
-function useLanguages({ template, variants }: Omit<Props, 'canEdit'>) {
+/** The languages of clients, and those that the versions of a mail with this reach are written in. */
+function useLanguages(reach: VersionReach, versions: Template[]) {
   const { business } = useSession()
   const { data: clients } = useQuery(clientLanguagesQuery)
   const own = primaryLanguage(business.language ?? DEFAULT_LANGUAGE)
-  // A version for some services or a location does not reach all readers of its language.
-  const all = [template, ...variants].filter((version) => !isForSome(version))
-  const written = new Set(all.map(({ language }) => (language ? primaryLanguage(language) : own)))
-  return { own, written, clients }
+  return { own, written: languagesFor(reach, versions, own), clients }
 }
 
 /** The variants of a template, each with its language, and a button for one more. */
 export function LanguageBar({ template, variants, canEdit }: Props) {
   const { t } = useTranslation()
-  const { written, clients } = useLanguages({ template, variants })
+  // A further version is for the same services and location.
+  const { written, clients } = useLanguages(template, [template, ...variants])
   const create = useNewVariant(template)
   const reach = useReach()
   const [isAdding, setAdding] = useState(false)
@@ -113,12 +112,7 @@ type NewProps = {
 /** Asks for which services and which location the new version is. */
 function NewVariant({ template, create, onClose }: NewProps) {
   const { t } = useTranslation()
-  const { language } = template
-  const [reach, setReach] = useState<VersionReach>({
-    reasonIdList: [],
-    level: null,
-    location: null,
-  })
+  const [reach, setReach] = useState(FOR_ALL)
   return (
     <Modal
       opened
@@ -140,11 +134,7 @@ function NewVariant({ template, create, onClose }: NewProps) {
           onChange={(change) => setReach({ ...reach, ...change })}
         />
         <div className="row" style={{ justifyContent: 'flex-end' }}>
-          <Button
-            type="submit"
-            loading={create.isPending}
-            disabled={!isForSome({ ...reach, language })}
-          >
+          <Button type="submit" loading={create.isPending} disabled={!isForSome(reach)}>
             {t('template.addVariant')}
           </Button>
         </div>
@@ -156,7 +146,7 @@ function NewVariant({ template, create, onClose }: NewProps) {
 /** Says how many clients read a language that the template is not written in. */
 export function LanguageHint({ template, variants, canEdit }: Props) {
   const { t } = useTranslation()
-  const { own, written, clients } = useLanguages({ template, variants })
+  const { own, written, clients } = useLanguages(FOR_ALL, [template, ...variants])
   const create = useNewVariant(template)
   const missing = clients?.find(({ language }) => language !== null && !written.has(language))
   // Readers of other languages get the first of the variants.
@@ -178,7 +168,7 @@ export function LanguageHint({ template, variants, canEdit }: Props) {
           size="xs"
           variant="default"
           loading={create.isPending}
-          onClick={() => create.mutate({ language: missing.language })}
+          onClick={() => create.mutate({ ...FOR_ALL, language: missing.language })}
         >
           {t('template.addLanguage', { language })}
         </Button>

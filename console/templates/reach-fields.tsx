@@ -2,10 +2,8 @@ import { MultiSelect, Select, type ComboboxProps } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from '../texts/translate.ts'
 import { setupQuery } from '../api/setup.ts'
-import type { Draft } from './draft.ts'
-import { locationOf, useReach } from './template-words.ts'
-
-export type VersionReach = Pick<Draft, 'reasonIdList' | 'level' | 'location'>
+import { locationOf, type VersionReach } from './reach.ts'
+import { useReach } from './template-words.ts'
 
 type Props = {
   value: VersionReach

@@ -5,17 +5,10 @@ import { categoriesQuery, filesQuery } from '../api/templates.ts'
 import type { Words } from '../records/changes.ts'
 import type { Draft } from './draft.ts'
 import { languageName } from './languages.ts'
+import { locationOf, type VersionReach } from './reach.ts'
 
 /** What decides who gets a version of a mail. */
-type Reach = Pick<Draft, 'language' | 'reasonIdList' | 'level' | 'location'>
-
-/** Whether a version is only for some services, or for one location. */
-export const isForSome = (version: Reach) =>
-  version.reasonIdList.length > 0 || locationOf(version) !== null
-
-/** The location that a version is for; null: all of them. */
-export const locationOf = ({ level, location }: Pick<Draft, 'level' | 'location'>) =>
-  level === 'LOCATION' ? location : null
+type Reach = VersionReach & Pick<Draft, 'language'>
 
 /** Who gets a version of a mail, in words. Services and locations that are not active have numbers. */
 export function useReach() {
