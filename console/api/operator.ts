@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/react-query'
 import type { AnswerOf } from '../../src/client/client.ts'
 import { all, client, MAX_PAGE } from './client.ts'
 import { queryClient } from './query-client.ts'
-import { asOperator } from './start.ts'
+import { asOperator } from './operator-key.ts'
 
 export type ServiceHealth = AnswerOf<'getServiceHealth'>
 export type Business = AnswerOf<'getBusiness'>

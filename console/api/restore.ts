@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/react-query'
 import type { PastChoice } from '../../src/contract/restore.ts'
 import { client } from './client.ts'
 import { queryClient } from './query-client.ts'
-import { asOperator } from './start.ts'
+import { asOperator } from './operator-key.ts'
 
 /** Whether the database was restored, and what a release would send: of one business, or of all. */
 export const restoreQuery = (by: 'business' | 'operator') =>

@@ -1,6 +1,7 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import type { Session } from '../../src/client/client.ts'
 import { client, expectUser } from './client.ts'
+import { forgetOperatorKey } from './operator-key.ts'
 import { isReplaced, isSignedOut, queryClient } from './query-client.ts'
 
 export type { Session }
@@ -72,6 +73,7 @@ export async function saveLanguage(language: Session['language']) {
 
 export async function signOut() {
   await client.signOut()
+  forgetOperatorKey()
   queryClient.clear()
   expectUser(undefined)
   queryClient.setQueryData(sessionQuery.queryKey, null)

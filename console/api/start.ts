@@ -1,32 +1,7 @@
 import { client } from './client.ts'
+import { asOperator } from './operator-key.ts'
 import { queryClient } from './query-client.ts'
 import { signIn } from './session.ts'
-
-/**
- * The operator's key while the page is open; it is never stored. The first run, the operator's page and
- * the page of a restored database use it.
- */
-let operatorKey: string | undefined
-
-export const asOperator = () => ({ headers: { authorization: `Bearer ${operatorKey}` } })
-
-export function forgetOperatorKey() {
-  operatorKey = undefined
-  queryClient.removeQueries({ queryKey: ['operator'] })
-}
-
-export const hasOperatorKey = () => operatorKey !== undefined
-
-/** Throws a 401 if the key is wrong. */
-export async function acceptOperatorKey(key: string) {
-  operatorKey = key
-  try {
-    await client.listBusinesses({ limit: 1 }, asOperator())
-  } catch (error) {
-    operatorKey = undefined
-    throw error
-  }
-}
 
 export type NewBusiness = { businessId: number; name: string; timeZone: string }
 

@@ -2,7 +2,7 @@ import { Button, PasswordInput } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from '../texts/translate.ts'
 import { ProblemError } from '../../src/client/client.ts'
-import { acceptOperatorKey } from '../api/start.ts'
+import { acceptOperatorKey } from '../api/operator-key.ts'
 import { useForm } from '../components/form.ts'
 
 /** Asks for the operator's key. It is kept while the page is open, and never stored. */

@@ -2,13 +2,8 @@ import { Button, PasswordInput, TextInput } from '@mantine/core'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from '../texts/translate.ts'
-import {
-  findUnfinished,
-  hasOperatorKey,
-  makeBusiness,
-  makeOwner,
-  type NewBusiness,
-} from '../api/start.ts'
+import { hasOperatorKey } from '../api/operator-key.ts'
+import { findUnfinished, makeBusiness, makeOwner, type NewBusiness } from '../api/start.ts'
 import { Bell } from '../components/bell.tsx'
 import { useForm } from '../components/form.ts'
 import { guessTimeZone, TimeZoneSelect } from '../components/time-zone-select.tsx'

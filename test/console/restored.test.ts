@@ -4,7 +4,9 @@ import { holdByHand } from '../../src/automation/restored.ts'
 import { assertAccessible, skipInShortRun, startConsole } from '../support/console.ts'
 import { until } from '../support/until.ts'
 
-const { openAs, asOperator, database } = await startConsole([{ username: 'sofia', role: 'OWNER' }])
+const { openAs, asOperator, database, businessId } = await startConsole([
+  { username: 'sofia', role: 'OWNER' },
+])
 
 test('an owner sees that the database was restored, and the operator releases it there', async (t) => {
   if (skipInShortRun(t)) return
@@ -20,9 +22,18 @@ test('an owner sees that the database was restored, and the operator releases it
 
   const release = page.getByRole('button', { name: 'Release, do not send what was due before' })
   assert.equal(await release.count(), 0, 'only the operator can release')
+  const { key } = await asOperator('POST', `/business/${businessId}/apiKey`, { name: 'other' })
+  await page.locator('input[name=key]').fill(key)
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByText('This is not the operator’s key').waitFor()
   await page.locator('input[name=key]').fill('operator-key-of-this-test')
   await page.getByRole('button', { name: 'Continue' }).click()
   await release.click()
   await page.getByText('The database is not held. Mails are sent.').waitFor()
   assert.equal((await asOperator('GET', '/restore')).held, false)
+
+  await page.getByRole('button', { name: /sofia/ }).click()
+  await page.getByRole('button', { name: 'Sign out' }).first().click()
+  await page.getByRole('link', { name: 'For the operator of the service' }).click()
+  await page.locator('input[name=key]').waitFor()
 })
