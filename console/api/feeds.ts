@@ -1,5 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import type { AnswerOf, InputOf } from '../../src/client/client.ts'
+import { pickFields, storedOf, type RecordKind } from '../records/kind.ts'
 import { all, client, MAX_PAGE } from './client.ts'
 import { queryClient } from './query-client.ts'
 
@@ -82,6 +83,18 @@ async function afterwards<T>(work: Promise<T>): Promise<T> {
 /** Tries the connection of a feed that is stored, or of one that is not yet. */
 export const testFeed = (body: FeedBody) => client.testFeed(body)
 export const saveFeed = (body: FeedBody) => afterwards(client.createFeed(body))
+
+/** The rules of a feed are edited and saved together, because the first one that holds decides. */
+export const feedRulesKind: RecordKind<Feed, Pick<Feed, 'rules'>> = {
+  queryKey: [...KEY, 'rules'],
+  idOf: ({ feedId }) => feedId,
+  draftOf: pickFields<Pick<Feed, 'rules'>>({ rules: [] }),
+  hasEffects: true,
+  read: (id, signal) => storedOf(client.getFeed({ feedId: Number(id) }, { signal })),
+  save: ({ id, changes, options }) =>
+    afterwards(storedOf(client.createFeed({ feedId: Number(id), ...changes }, options))),
+}
+
 export const deleteFeed = (feedId: number, appointments: 'keep' | 'remove') =>
   afterwards(deleteNow(feedId, appointments))
 const deleteNow = async (feedId: number, appointments: 'keep' | 'remove') => {

@@ -8,8 +8,11 @@ type WindowProps = {
   isOpen: boolean
   title: string
   size?: string
-  /** What the window edits, if the page below it has unsaved changes of its own. Default: all. */
-  leaving?: Leaving
+  /**
+   * What the window edits, if the page below it has unsaved changes of its own. Default: all.
+   * `nothing`: closing it loses no change of a record.
+   */
+  leaving?: Leaving | 'nothing'
   onClose: () => void
   children: ReactNode
 }
@@ -20,7 +23,7 @@ export function FormWindow({ isOpen, title, size = 'md', leaving, ...props }: Wi
   return (
     <Modal
       opened={isOpen}
-      onClose={() => leaveThen(onClose, leaving)}
+      onClose={() => (leaving === 'nothing' ? onClose() : leaveThen(onClose, leaving))}
       title={title}
       size={size}
       closeButtonProps={{ 'aria-label': t('form.close') }}
@@ -30,7 +33,7 @@ export function FormWindow({ isOpen, title, size = 'md', leaving, ...props }: Wi
   )
 }
 
-type ConfirmProps = Omit<WindowProps, 'children'> & {
+type ConfirmProps = Omit<WindowProps, 'children' | 'leaving'> & {
   hint: string
   button: string
   onConfirm: () => void
@@ -39,7 +42,7 @@ type ConfirmProps = Omit<WindowProps, 'children'> & {
 /** Asks for confirmation of an action that cannot be undone. */
 export function ConfirmWindow({ hint, button, onConfirm, onClose, ...window }: ConfirmProps) {
   return (
-    <FormWindow {...window} onClose={onClose}>
+    <FormWindow {...window} leaving="nothing" onClose={onClose}>
       <p style={{ marginTop: 0 }}>{hint}</p>
       <Button
         color="clay"

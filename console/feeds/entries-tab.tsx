@@ -86,6 +86,7 @@ export function EntriesTab({ feed }: { feed: Feed }) {
       )}
       <FormWindow
         isOpen={corrected !== undefined}
+        leaving="nothing"
         onClose={() => setCorrected(undefined)}
         title={t('settings.feeds.correct')}
       >

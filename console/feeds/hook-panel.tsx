@@ -11,7 +11,8 @@ import classes from './feeds.module.css'
 export function HookPanel({ feed }: { feed: Feed }) {
   const { t } = useTranslation()
   const format = useTimeFormat()
-  const make = useMutation({ mutationFn: () => createHook(feed.feedId) })
+  // The secret is shown once, so it does not stay in the cache.
+  const make = useMutation({ mutationFn: () => createHook(feed.feedId), gcTime: 0 })
   const { source } = feed
   if (source !== 'CALCOM' && source !== 'EASYAPPOINTMENTS') return null
   return (

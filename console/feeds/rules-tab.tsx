@@ -1,10 +1,13 @@
 import { ActionIcon, Button } from '@mantine/core'
-import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { saveFeed, type Feed, type FeedRun } from '../api/feeds.ts'
-import { ErrorMessage } from '../components/error-message.tsx'
+import type { Feed, FeedRun } from '../api/feeds.ts'
 import { IconChevronDown, IconChevronUp, IconTrash } from '../components/icons.tsx'
+import { Failure, Loading } from '../components/states.tsx'
 import { FormWindow } from '../components/windows.tsx'
+import { differencesOf } from '../records/changes.ts'
+import { RecordConflict } from '../records/conflict.tsx'
+import { SaveError } from '../records/save-error.tsx'
+import type { EditedRecord } from '../records/use-record.ts'
 import { useTranslation } from '../texts/translate.ts'
 import classes from './feeds.module.css'
 import { RuleForm } from './rule-form.tsx'
@@ -13,31 +16,42 @@ import { RunButton } from './run-button.tsx'
 
 const MAX_RULES = 200
 
-type Props = {
-  feed: Feed
-  /** The rules that are not saved yet. */
-  edited: Rule[] | undefined
-  onChange: (rules: Rule[] | undefined) => void
-}
+type RulesRecord = EditedRecord<Feed, Pick<Feed, 'rules'>>
+type Props = { feed: Feed; record: RulesRecord }
 
 /** The rules of a feed in their order. They are saved after a dry run has shown what they change. */
-export function RulesTab({ feed, edited, onChange }: Props) {
+export function RulesTab({ feed, record }: Props) {
   const { t } = useTranslation()
-  const rules = edited ?? feed.rules
-  const [opened, setOpened] = useState<number>()
-  const replace = (place: number, rule: Rule[]) => onChange(rules.toSpliced(place, 1, ...rule))
-  const rule = opened === undefined ? undefined : (rules[opened] ?? { when: {}, then: {} })
+  const words = useRuleWords()
+  const { rules } = record.draft
+  const onChange = (rules: Rule[]) => record.change({ rules })
+  /** The opened rule: if it is no longer in its place, using it adds it. */
+  const [opened, setOpened] = useState<{ rule: Rule; place: number }>()
+  if (record.readError) return <Failure error={record.readError} onRetry={record.readAgain} />
+  if (!record.isReady) return <Loading />
+  const keys = keysOf(rules)
+  const inWords = (rule: Rule) => `${words.conditions(rule)} → ${words.effects(rule)}`
   return (
     <>
       <p className="soft small">{t('settings.feeds.rules.hint')}</p>
+      <RecordConflict
+        record={record}
+        modifiedOf={(one) => one}
+        differences={(from, to) =>
+          differencesOf(from, to, {
+            label: () => t('settings.feeds.tabs.rules'),
+            value: (_name, { rules }) => rules.map(inWords).join('; '),
+          })
+        }
+      />
       {rules.length === 0 && <p className="soft">{t('settings.feeds.rules.none')}</p>}
       <ol className={classes.list}>
         {rules.map((one, place) => (
           <RuleRow
-            key={`${place} ${JSON.stringify(one)}`}
+            key={keys[place]}
             rule={one}
-            onEdit={() => setOpened(place)}
-            onRemove={() => replace(place, [])}
+            onEdit={() => setOpened({ rule: one, place })}
+            onRemove={() => onChange(rules.toSpliced(place, 1))}
             onDown={
               place < rules.length - 1
                 ? () => onChange(rules.toSpliced(place, 2, rules[place + 1]!, one))
@@ -56,30 +70,28 @@ export function RulesTab({ feed, edited, onChange }: Props) {
           size="compact-sm"
           variant="default"
           disabled={rules.length >= MAX_RULES}
-          onClick={() => setOpened(rules.length)}
+          onClick={() => setOpened({ rule: { when: {}, then: {} }, place: rules.length })}
         >
           {t('settings.feeds.rules.add')}
         </Button>
       </div>
-      {edited && (
-        <Unsaved
-          // Other rules need another dry run.
-          key={JSON.stringify(edited)}
-          feed={feed}
-          rules={edited}
-          onDone={() => onChange(undefined)}
-        />
+      {record.count > 0 && (
+        // Other rules need another dry run.
+        <Unsaved key={JSON.stringify(rules)} feed={feed} record={record} />
       )}
       <FormWindow
-        isOpen={rule !== undefined}
+        isOpen={opened !== undefined}
+        leaving="nothing"
         onClose={() => setOpened(undefined)}
         title={t('settings.feeds.rules.one')}
       >
-        {rule && (
+        {opened && (
           <RuleForm
-            rule={rule}
+            rule={opened.rule}
             onDone={(next) => {
-              replace(opened!, [next])
+              const { rule, place } = opened
+              const isThere = JSON.stringify(rules[place]) === JSON.stringify(rule)
+              onChange(isThere ? rules.with(place, next) : [...rules, next])
               setOpened(undefined)
             }}
           />
@@ -87,6 +99,17 @@ export function RulesTab({ feed, edited, onChange }: Props) {
       </FormWindow>
     </>
   )
+}
+
+/** A rule keeps its key if it moves, so that its buttons keep the focus. Equal rules are counted. */
+function keysOf(rules: Rule[]) {
+  const counts = new Map<string, number>()
+  return rules.map((rule) => {
+    const text = JSON.stringify(rule)
+    const count = (counts.get(text) ?? 0) + 1
+    counts.set(text, count)
+    return `${count} ${text}`
+  })
 }
 
 type RowProps = {
@@ -153,35 +176,35 @@ function RuleRow({ rule, onEdit, onRemove, onUp, onDown }: RowProps) {
   )
 }
 
-type UnsavedProps = { feed: Feed; rules: Rule[]; onDone: () => void }
+type UnsavedProps = { feed: Feed; record: RulesRecord }
 
 /** A dry run of the changed rules, then the button that saves them. */
-function Unsaved({ feed, rules, onDone }: UnsavedProps) {
+function Unsaved({ feed, record }: UnsavedProps) {
   const { t } = useTranslation()
   const [run, setRun] = useState<FeedRun>()
-  const save = useMutation({
-    mutationFn: () => saveFeed({ feedId: feed.feedId, rules }),
-    onSuccess: onDone,
-  })
   const { created = 0, changed = 0, cancelled = 0 } = run?.counts ?? {}
   return (
     <section className={classes.unsaved} aria-label={t('settings.feeds.rules.unsaved')}>
       <p className="amber small">{t('settings.feeds.rules.unsaved')}</p>
       <div className={classes.actions}>
-        <RunButton feed={feed} action="dryRun" rules={rules} onEnded={setRun} />
+        <RunButton feed={feed} action="dryRun" rules={record.draft.rules} onEnded={setRun} />
         {run?.status === 'DONE' && (
-          <Button size="compact-sm" loading={save.isPending} onClick={() => save.mutate()}>
+          <Button
+            size="compact-sm"
+            loading={record.isSaving}
+            disabled={record.conflict !== undefined}
+            onClick={record.save}
+          >
             {t('settings.feeds.rules.save', { count: created + changed + cancelled })}
           </Button>
         )}
-        <Button size="compact-sm" variant="subtle" color="var(--ink)" onClick={onDone}>
+        <Button size="compact-sm" variant="subtle" color="var(--ink)" onClick={record.discard}>
           {t('settings.feeds.rules.discard')}
         </Button>
-        {save.error && (
-          <span role="alert" className="small clay">
-            <ErrorMessage error={save.error} />
-          </span>
-        )}
+        <span role="alert" className="small clay">
+          {/* No field shows the faults of a rule. */}
+          <SaveError record={{ ...record, formError: record.error }} />
+        </span>
       </div>
     </section>
   )

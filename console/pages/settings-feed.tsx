@@ -2,7 +2,7 @@ import { Button, Tabs } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { feedQuery, type Feed } from '../api/feeds.ts'
+import { feedQuery, feedRulesKind, type Feed } from '../api/feeds.ts'
 import { Failure, Loading } from '../components/states.tsx'
 import { FormWindow } from '../components/windows.tsx'
 import { ChangeForm } from '../feeds/change-form.tsx'
@@ -15,6 +15,7 @@ import { HookPanel } from '../feeds/hook-panel.tsx'
 import { ModePanel } from '../feeds/mode-panel.tsx'
 import { RulesTab } from '../feeds/rules-tab.tsx'
 import { RunsTab } from '../feeds/runs-tab.tsx'
+import { useRecord } from '../records/use-record.ts'
 import { SettingsColumns } from '../setup/settings-frame.tsx'
 import settings from '../setup/settings.module.css'
 import { PageHead } from '../shell/page-head.tsx'
@@ -56,7 +57,7 @@ export function SettingsFeedPage() {
         ) : !feed ? (
           <Loading />
         ) : feed.active ? (
-          <Panels feed={feed} />
+          <Panels key={feed.feedId} feed={feed} />
         ) : (
           <p className="soft">{t('settings.feeds.isDeleted')}</p>
         )}
@@ -65,6 +66,7 @@ export function SettingsFeedPage() {
         <>
           <FormWindow
             isOpen={opened === 'change'}
+            leaving="nothing"
             onClose={() => setOpened(undefined)}
             title={t('settings.feeds.change')}
           >
@@ -72,6 +74,7 @@ export function SettingsFeedPage() {
           </FormWindow>
           <FormWindow
             isOpen={opened === 'delete'}
+            leaving="nothing"
             onClose={() => setOpened(undefined)}
             title={t('settings.feeds.removeTitle', { name: feed.name })}
           >
@@ -87,8 +90,8 @@ const TABS = ['entries', 'rules', 'matches', 'differences', 'runs'] as const
 
 function Panels({ feed }: { feed: Feed }) {
   const { t } = useTranslation()
-  // Another tab must not lose them.
-  const [rules, setRules] = useState<Feed['rules']>()
+  // Another tab must not lose unsaved rules.
+  const rules = useRecord({ kind: feedRulesKind, id: feed.feedId })
   return (
     <>
       <HealthPanel feed={feed} />
@@ -107,7 +110,7 @@ function Panels({ feed }: { feed: Feed }) {
             <EntriesTab feed={feed} />
           </Tabs.Panel>
           <Tabs.Panel value="rules" pt="md">
-            <RulesTab feed={feed} edited={rules} onChange={setRules} />
+            <RulesTab feed={feed} record={rules} />
           </Tabs.Panel>
           <Tabs.Panel value="matches" pt="md">
             <MatchesTab feed={feed} />

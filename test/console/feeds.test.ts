@@ -216,6 +216,45 @@ test('rules are saved after a dry run has shown how many entries they change', a
   assert.deepEqual(complaints, [])
 })
 
+test('unsaved rules stay with their feed, are asked about, and do not replace those of another person', async (t) => {
+  if (skipInShortRun(t)) return
+  const rules = [
+    { when: { title: 'lunch*' }, then: { skip: true } },
+    { when: { title: 'yoga*' }, then: { kind: 'CLASS' } },
+  ]
+  const feed = { source: 'INLET', mode: 'SHADOW', rules }
+  const { feedId } = await call('POST', '/feed', { ...feed, name: 'Shared' })
+  const { page } = await openAs(t, 'sofia', `/settings/feeds/${feedId}`)
+  await chosenTab(page, 'Rules')
+  await page.getByRole('button', { name: 'Later: title “lunch*”' }).press('Enter')
+  assert.equal(
+    await page.evaluate("document.activeElement?.closest('li')?.innerText.includes('lunch')"),
+    true,
+    'the moved rule keeps the focus',
+  )
+  await page.getByRole('button', { name: 'Add a rule' }).click()
+  await page.getByRole('dialog', { name: 'Rule' }).getByLabel('Title').fill('break*')
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog', { name: 'Rule' }).waitFor({ state: 'detached' })
+  const unsaved = page.getByRole('region', { name: 'These rules are not saved.' })
+  await unsaved.waitFor()
+
+  await page.getByRole('link', { name: 'All feeds' }).click()
+  const question = page.getByRole('dialog').filter({ has: page.getByText('Stay') })
+  await question.getByRole('button', { name: 'Stay' }).click()
+
+  const theirs = [...rules, { when: { title: 'swim*' }, then: { kind: 'CLASS' } }]
+  await call('POST', '/feed', { feedId, rules: theirs })
+  await unsaved.getByRole('button', { name: 'Dry run' }).click()
+  await unsaved.getByRole('button', { name: /^Save/ }).click()
+  const conflict = page.getByRole('alert').filter({ hasText: 'Take' })
+  await conflict.waitFor()
+  assert.deepEqual((await call('GET', `/feed/${feedId}`)).rules, theirs)
+  await conflict.getByRole('button', { name: 'Take' }).click()
+  await page.getByText('title “swim*”').waitFor()
+  assert.equal(await unsaved.count(), 0)
+})
+
 test('a person decides about appointments that disappeared, and deletes the feed', async (t) => {
   const { name: service } = (await call('GET', '/reason?limit=1')).items[0]
   const { professionalId } = (await call('GET', '/professional?limit=1')).items[0]
