@@ -95,7 +95,7 @@ export function QueuePanel({ health: { queue, reconciliation, activeWorkers }, f
             ? [
                 [
                   t('operator.queue.faults', { time: format.moment(reconciliation.endedTime) }),
-                  bad(reconciliation.missing + reconciliation.unfounded + reconciliation.doubled),
+                  bad(countTriggerFaults(reconciliation)),
                 ] as Fact,
               ]
             : []),
@@ -104,6 +104,10 @@ export function QueuePanel({ health: { queue, reconciliation, activeWorkers }, f
     </Panel>
   )
 }
+
+/** Triggers that the last reconciliation found missing, unfounded or doubled. */
+export const countTriggerFaults = (reconciliation: ServiceHealth['reconciliation']) =>
+  reconciliation ? reconciliation.missing + reconciliation.unfounded + reconciliation.doubled : 0
 
 export function NodePanel({ health: { node, database }, format }: Props) {
   const { t } = useTranslation()

@@ -10,7 +10,13 @@ import { Failure, Loading } from '../components/states.tsx'
 import { formatIn } from '../components/time.ts'
 import { guessTimeZone } from '../components/time-zone-select.tsx'
 import { BusinessesPanel } from '../operator/businesses-panel.tsx'
-import { MailPanel, NodePanel, ProblemsPanel, QueuePanel } from '../operator/health-panels.tsx'
+import {
+  countTriggerFaults,
+  MailPanel,
+  NodePanel,
+  ProblemsPanel,
+  QueuePanel,
+} from '../operator/health-panels.tsx'
 import { Lost, Release, Waiting } from '../operator/hold.tsx'
 import { OperatorKeyForm } from '../operator/key-form.tsx'
 import classes from '../operator/operator.module.css'
@@ -54,7 +60,10 @@ function Overview({ onLeave }: { onLeave: () => void }) {
   const { t } = useTranslation()
   const format = formatIn(guessTimeZone())
   const { data: health, error, refetch } = useQuery(serviceHealthQuery)
-  const { data: restore } = useQuery(restoreQuery('operator'))
+  const restored = useQuery(restoreQuery('operator'))
+  const restore = restored.data
+  /** What is shown may be old: then nothing says that everything works. */
+  const failed = error ?? restored.error
   const faults = health ? countFaults(health) + (restore?.held ? 1 : 0) : 0
   return (
     <main className={classes.page}>
@@ -63,7 +72,7 @@ function Overview({ onLeave }: { onLeave: () => void }) {
         <div className="grow">
           <h1>{t('operator.title')}</h1>
           <p className="lede" role="status">
-            {health ? t('operator.lede', { count: faults }) : '\u00a0'}
+            {health && restore && !failed ? t('operator.lede', { count: faults }) : '\u00a0'}
           </p>
         </div>
         <button type="button" className="button" onClick={onLeave}>
@@ -79,7 +88,15 @@ function Overview({ onLeave }: { onLeave: () => void }) {
           </Panel>
         </div>
       )}
-      {error && !health && <Failure error={error} onRetry={() => void refetch()} />}
+      {failed && (
+        <Failure
+          error={failed}
+          onRetry={() => {
+            void refetch()
+            void restored.refetch()
+          }}
+        />
+      )}
       {!health && !error && <Loading />}
       {health && (
         <div className={classes.columns}>
@@ -94,8 +111,13 @@ function Overview({ onLeave }: { onLeave: () => void }) {
   )
 }
 
-const countFaults = ({ mail, problems, queue }: ServiceHealth) =>
+const countFaults = ({ mail, problems, queue, reconciliation }: ServiceHealth) =>
   problems.length +
-  [mail.failingSince, queue.overdueTriggers, queue.stuckLeases, queue.gaveUpTriggers].filter(
-    (fault) => fault !== null && fault > 0,
-  ).length
+  [
+    mail.failingSince,
+    queue.overdueTriggers,
+    queue.stuckLeases,
+    queue.expiredTriggers,
+    queue.gaveUpTriggers,
+    countTriggerFaults(reconciliation),
+  ].filter((fault) => fault !== null && fault > 0).length
