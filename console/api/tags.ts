@@ -22,12 +22,14 @@ export const tagPlanQuery = (change: TagChangeWrite | undefined) =>
 /** Repeats the request until no object is left that can be changed. */
 export async function changeTag(change: TagChangeWrite) {
   let changed = 0
-  for (;;) {
-    const result = await client.changeTag(change)
-    changed += result.changed
-    if (result.isComplete || result.changed === 0) {
-      await queryClient.invalidateQueries()
-      return { changed, refused: result.refused }
+  try {
+    for (;;) {
+      const result = await client.changeTag(change)
+      changed += result.changed
+      if (result.isComplete || result.changed === 0) return { changed, refused: result.refused }
     }
+  } finally {
+    // Requests before a failed one have changed objects.
+    await queryClient.invalidateQueries()
   }
 }

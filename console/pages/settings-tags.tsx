@@ -67,7 +67,7 @@ function TagTable({ tags, onEdit }: TableProps) {
     >
       <SettingsTable head={columns.map((name) => t(`settings.tags.columns.${name}`))}>
         {tags.map((tag) => (
-          <tr key={`${tag.name} ${tag.value}`}>
+          <tr key={JSON.stringify([tag.name, tag.value])}>
             <td dir="auto">{tag.name}</td>
             <td dir="auto" style={{ minWidth: 110 }}>
               <b className="strong">{tag.value}</b>
@@ -82,7 +82,7 @@ function TagTable({ tags, onEdit }: TableProps) {
                   <Button
                     size="compact-sm"
                     variant="default"
-                    aria-label={t('settings.tags.renameOf', { value: tag.value })}
+                    aria-label={t('settings.tags.renameOf', wordsOf(tag))}
                     onClick={() => onEdit({ tag, isDelete: false })}
                   >
                     {t('settings.tags.rename')}
@@ -90,7 +90,7 @@ function TagTable({ tags, onEdit }: TableProps) {
                   <Button
                     size="compact-sm"
                     variant="default"
-                    aria-label={t('settings.tags.deleteOf', { value: tag.value })}
+                    aria-label={t('settings.tags.deleteOf', wordsOf(tag))}
                     onClick={() => onEdit({ tag, isDelete: true })}
                   >
                     {t('settings.tags.delete')}
@@ -104,6 +104,8 @@ function TagTable({ tags, onEdit }: TableProps) {
     </div>
   )
 }
+
+const wordsOf = ({ name, value }: TagValue) => ({ name, value })
 
 /** A value that only automations ask for is changed there. */
 const isUsed = ({ clients, appointments, others }: TagValue) => clients + appointments + others > 0
@@ -120,7 +122,7 @@ function ChangeWindow({ edited, onDone, onClose }: WindowProps) {
   return (
     <FormWindow
       isOpen={edited !== undefined}
-      title={t(`settings.tags.${title}`, { value: edited?.tag.value ?? '' })}
+      title={edited ? t(`settings.tags.${title}`, wordsOf(edited.tag)) : ''}
       onClose={onClose}
     >
       {edited && <ChangeForm {...edited} onDone={onDone} />}
@@ -136,6 +138,8 @@ function ChangeForm({ tag, isDelete, onDone }: Edited & { onDone: (note: string)
   const [typed, setTyped] = useState(value)
   const newValue = isDelete ? null : typed.trim()
   const isChange = newValue !== '' && newValue !== value
+  const { data: tags = [] } = useQuery(tagsQuery)
+  const isMerge = isChange && tags.some((tag) => tag.name === name && tag.value === newValue)
   const [settled] = useDebouncedValue(newValue, TYPING_MS)
   const isSettled = isChange && settled === newValue
   const plan = useQuery({
@@ -162,8 +166,12 @@ function ChangeForm({ tag, isDelete, onDone }: Edited & { onDone: (note: string)
         />
       )}
       <div aria-live="polite" className="small">
-        {isChange && plan.data && <Effect plan={plan.data} />}
+        {isMerge && newValue !== null && (
+          <p className="amber">{t('settings.tags.merges', { value: newValue })}</p>
+        )}
+        {isChange && plan.data && !plan.error && <Effect plan={plan.data} />}
       </div>
+      {isChange && plan.error && <Failure error={plan.error} onRetry={() => void plan.refetch()} />}
       {eventDefinitions > 0 && (
         <p className="small amber" style={{ margin: 0 }}>
           {t('settings.tags.automations', { count: eventDefinitions, value })}
@@ -172,7 +180,7 @@ function ChangeForm({ tag, isDelete, onDone }: Edited & { onDone: (note: string)
       <SubmitRow
         label={t(isDelete ? 'settings.tags.delete' : 'settings.tags.rename')}
         form={form}
-        disabled={!isSettled || plan.data === undefined || plan.isPlaceholderData}
+        disabled={!isSettled || !plan.data || plan.isPlaceholderData || plan.error !== null}
         {...(isDelete && { color: 'clay' })}
       />
     </form>
