@@ -27,11 +27,18 @@ export async function retryMailAsOperator() {
   await queryClient.invalidateQueries({ queryKey: serviceHealthQuery.queryKey })
 }
 
-type NewBusiness = { name: string; timeZone: string }
+type BusinessFields = { businessId?: number; name: string; timeZone: string }
 type Owner = { username: string; emailAddress: string | null; password: string }
 
-export const createBusiness = (business: NewBusiness) =>
-  client.createBusiness(business, asOperator())
+/** With a `businessId` it changes that business. */
+export async function saveBusiness(business: BusinessFields, idempotencyKey?: string) {
+  const saved = await client.createBusiness(business, {
+    ...asOperator(),
+    ...(idempotencyKey && { idempotencyKey }),
+  })
+  await queryClient.invalidateQueries({ queryKey: businessesQuery.queryKey })
+  return saved
+}
 
 export async function createOwner(businessId: number, owner: Owner) {
   await client.createUserOfBusiness({ businessId, ...owner, role: 'OWNER' }, asOperator())

@@ -2,7 +2,7 @@ import { Button, Checkbox, PasswordInput, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { useTranslation } from '../texts/translate.ts'
-import { businessesQuery, createBusiness, createOwner, type Business } from '../api/operator.ts'
+import { businessesQuery, createOwner, saveBusiness, type Business } from '../api/operator.ts'
 import { useForm } from '../components/form.ts'
 import { IconPlus } from '../components/icons.tsx'
 import { Failure, Loading } from '../components/states.tsx'
@@ -128,14 +128,18 @@ function mailOf(
 
 const FIELDS = ['name', 'timeZone', 'username', 'emailAddress', 'password']
 
-/** A business and its first owner. If the owner is refused, the business is not created again. */
+/** A business and its first owner. If the owner is refused, the next try changes the business. */
 function NewBusiness({ onDone }: { onDone: () => void }) {
   const { t } = useTranslation()
   const made = useRef<number>(undefined)
+  const [idempotencyKey] = useState(() => crypto.randomUUID())
   const form = useForm(async (value) => {
-    made.current ??= (
-      await createBusiness({ name: value('name').trim(), timeZone: value('timeZone') })
-    ).businessId
+    const fields = { name: value('name').trim(), timeZone: value('timeZone') }
+    if (made.current === undefined) {
+      made.current = (await saveBusiness(fields, idempotencyKey)).businessId
+    } else {
+      await saveBusiness({ businessId: made.current, ...fields })
+    }
     await createOwner(made.current, {
       username: value('username').trim(),
       emailAddress: value('emailAddress') || null,

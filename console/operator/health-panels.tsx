@@ -1,8 +1,8 @@
 import { Button } from '@mantine/core'
-import { useMutation } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { useTranslation } from '../texts/translate.ts'
-import { retryMailAsOperator, type ServiceHealth } from '../api/operator.ts'
+import { textOr, useTranslation } from '../texts/translate.ts'
+import { businessesQuery, retryMailAsOperator, type ServiceHealth } from '../api/operator.ts'
 import { ErrorMessage } from '../components/error-message.tsx'
 import type { TimeFormat } from '../components/time.ts'
 import { Panel } from '../today/panel.tsx'
@@ -13,13 +13,21 @@ type Props = { health: ServiceHealth; format: TimeFormat }
 /** What only the operator can fix. */
 export function ProblemsPanel({ health: { problems }, format }: Props) {
   const { t } = useTranslation()
+  const { data: businesses } = useQuery(businessesQuery)
   if (problems.length === 0) return null
+  const nameOf = (businessId: number | null) =>
+    businessId === null
+      ? t('operator.allBusinesses')
+      : (businesses?.find((one) => one.businessId === businessId)?.name ?? `#${businessId}`)
   return (
     <Panel title={t('operator.problems')}>
       <ul className={classes.list}>
-        {problems.map(({ detail, since }) => (
-          <li key={detail}>
-            {detail}{' '}
+        {problems.map(({ businessId, detail, since }) => (
+          <li key={`${businessId} ${detail}`}>
+            <b className="strong" dir="auto">
+              {nameOf(businessId)}
+            </b>
+            : {detail}{' '}
             <span className="soft">{t('operator.since', { time: format.moment(since) })}</span>
           </li>
         ))}
@@ -41,7 +49,10 @@ export function MailPanel({ health: { mail, queue }, format }: Props) {
       ) : (
         <>
           <p className="clay">
-            {t('operator.mail.fails', { time: format.moment(failingSince), phase: phase ?? '' })}
+            {t('operator.mail.fails', {
+              time: format.moment(failingSince),
+              phase: textOr(`operator.mail.phases.${phase}`, phase ?? ''),
+            })}
           </p>
           <blockquote className="server-words" style={{ margin: 0 }}>
             {reply}
@@ -121,7 +132,7 @@ export function NodePanel({ health: { node, database }, format }: Props) {
           ['Node.js', node.nodeVersion],
           ['PostgreSQL', database.version],
           [t('operator.node.schema'), String(database.schemaVersion)],
-          [t('operator.node.role'), node.role],
+          [t('operator.node.role'), t(`operator.node.roles.${node.role}`)],
           [t('operator.node.iteration'), momentOf(node.lastIterationTime, format)],
           [
             t('operator.node.connections'),
