@@ -87,7 +87,7 @@ async function renameVariants(before: string, { templateName }: Template) {
 
 async function refreshLists() {
   await Promise.all(
-    [templatesQuery.queryKey, setupQuery.queryKey, ['preview']].map((queryKey) =>
+    [templatesQuery.queryKey, setupQuery.queryKey, ['preview'], ['audit']].map((queryKey) =>
       queryClient.invalidateQueries({ queryKey }),
     ),
   )

@@ -21,6 +21,7 @@ import {
 import { Filled, part } from '../components/filled.tsx'
 import { ErrorMessage, NotSaved } from '../components/error-message.tsx'
 import { SaveKeys } from '../components/save-keys.tsx'
+import { faultAt } from '../components/faults.ts'
 import { LoadingColumns } from '../components/skeletons.tsx'
 import { Failure } from '../components/states.tsx'
 import { differencesOf } from '../records/changes.ts'
@@ -328,7 +329,10 @@ function Head({ record, template, automations, objectType, canEdit }: HeadProps)
       {(error || theirsMissing) && (
         <div role="alert" className={`clay small ${classes.saveError}`}>
           {isFaulty ? (
-            t('template.refused')
+            // Attachments have no field here.
+            [t('template.refused'), faultAt(error, 'attachFileLibraryUUids')]
+              .filter(Boolean)
+              .join(' ')
           ) : theirsMissing ? (
             <SaveError record={record} />
           ) : (

@@ -185,7 +185,7 @@ function Restore({ record, template, canEdit, state, onClose }: RestoreProps) {
           {record.count > 0 && (
             <p className="amber small">{t('template.history.unsaved', { count: record.count })}</p>
           )}
-          <Button size="xs" onClick={restore}>
+          <Button size="xs" disabled={record.isSaving} onClick={restore}>
             {t('template.history.restoreNow')}
           </Button>
         </section>

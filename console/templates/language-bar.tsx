@@ -96,21 +96,18 @@ export function LanguageBar({ template, variants, canEdit }: Props) {
           <ErrorMessage error={create.error} />
         </span>
       )}
-      {isAdding && (
-        <NewVariant template={template} create={create} onClose={() => setAdding(false)} />
-      )}
+      {isAdding && <NewVariant create={create} onClose={() => setAdding(false)} />}
     </div>
   )
 }
 
 type NewProps = {
-  template: Template
   create: ReturnType<typeof useNewVariant>
   onClose: () => void
 }
 
 /** Asks for which services and which location the new version is. */
-function NewVariant({ template, create, onClose }: NewProps) {
+function NewVariant({ create, onClose }: NewProps) {
   const { t } = useTranslation()
   const [reach, setReach] = useState(FOR_ALL)
   return (
@@ -125,7 +122,7 @@ function NewVariant({ template, create, onClose }: NewProps) {
         style={{ gap: 14 }}
         onSubmit={(event) => {
           event.preventDefault()
-          create.mutate(reach, { onSettled: onClose })
+          create.mutate(reach, { onSuccess: onClose })
         }}
       >
         <ReachFields

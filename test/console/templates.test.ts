@@ -390,6 +390,28 @@ test('the history shows the changed words of a mail, and restores an earlier sta
   assert.deepEqual(complaints, [])
 })
 
+test('restoring a state whose attachment was deleted says which file is missing', async (t) => {
+  const content = Buffer.from('How to find us').toString('base64')
+  const { fileUUId } = await call('POST', '/fileLibrary', { name: 'way.txt', content })
+  const body = { templateName: 'Attached', subject: 'S', emailBody: '<p>See the file</p>' }
+  const { emailTemplateId } = await call('POST', '/emailTemplate', {
+    ...body,
+    attachFileLibraryUUids: [fileUUId],
+  })
+  await call('POST', '/emailTemplate', { emailTemplateId, attachFileLibraryUUids: [] })
+  await call('POST', '/fileLibrary', { fileUUId, active: false })
+  const { page } = await openAs(t, 'sofia', `/templates/${emailTemplateId}`)
+  await page.getByRole('button', { name: /^changed by the key test, / }).click()
+  const history = page.getByRole('dialog', { name: 'History of the mail' })
+  await history.getByRole('button', { name: /Created$/ }).click()
+  await history.getByRole('button', { name: 'Restore this state …' }).click()
+  await history.getByRole('button', { name: 'Restore and save' }).click()
+  await page
+    .getByRole('alert')
+    .filter({ hasText: `there is no file ${fileUUId}` })
+    .waitFor()
+})
+
 test('a version is for some services and one location, and the list says so', async (t) => {
   if (skipInShortRun(t)) return
   const { items } = await call('GET', '/calendar?limit=1&expand=names')
