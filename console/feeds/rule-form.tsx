@@ -1,6 +1,7 @@
 import { Button, Checkbox, Select, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { namesParts } from '../../src/feeds/patterns.ts'
 import { setupQuery } from '../api/setup.ts'
 import settings from '../setup/settings.module.css'
 import { useTranslation } from '../texts/translate.ts'
@@ -87,7 +88,10 @@ export function RuleForm({ rule, onDone }: Props) {
       )}
       <Button
         type="submit"
-        disabled={Object.keys(edited.when).length === 0 || Object.keys(edited.then).length === 0}
+        disabled={
+          Object.keys(edited.when).length === 0 ||
+          (Object.keys(edited.then).length === 0 && !namesParts(edited.when.title ?? ''))
+        }
         style={{ justifySelf: 'start' }}
       >
         {t('settings.feeds.rules.use')}

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import { namesParts } from '../../src/feeds/patterns.ts'
 import { setupQuery } from '../api/setup.ts'
 import type { Feed } from '../api/feeds.ts'
 import { useTranslation } from '../texts/translate.ts'
@@ -31,7 +32,7 @@ export function useRuleWords() {
       ]
         .flat()
         .join(', ') || t('settings.feeds.rules.always'),
-    effects: ({ then }: Rule) => {
+    effects: ({ when, then }: Rule) => {
       if (then.skip) return t('settings.feeds.rules.skips')
       const chosen = (['professionalId', 'reasonId', 'locationId'] as const).flatMap((field) => {
         const id = then[field]
@@ -41,6 +42,7 @@ export function useRuleWords() {
       })
       const status = setup?.statuses.find((one) => one.status === then.status)?.label
       return [
+        namesParts(when.title ?? '') ? t('settings.feeds.rules.names') : [],
         then.kind ? t(`settings.feeds.rules.kinds.${then.kind}`) : [],
         chosen,
         then.status ? `${t('settings.feeds.fields.status')}: ${status ?? then.status}` : [],

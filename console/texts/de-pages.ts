@@ -2301,6 +2301,7 @@ export const dePages: Translated<typeof enPages> = {
         always: 'immer',
         then: 'Was sie entscheidet',
         skips: 'kein Termin',
+        names: 'Teile des Titels sind Namen',
         kinds: { APPOINTMENT: 'Termin', CLASS: 'Kurs' },
       },
       secretStays: 'Leer lassen, um den gespeicherten Wert zu behalten.',

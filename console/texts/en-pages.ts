@@ -2217,6 +2217,7 @@ export const enPages = {
         always: 'always',
         then: 'What it decides',
         skips: 'not an appointment',
+        names: 'parts of the title are names',
         kinds: { APPOINTMENT: 'appointment', CLASS: 'class' },
       },
       secretStays: 'Leave it empty to keep the stored one.',

@@ -2283,6 +2283,7 @@ export const frPages: Translated<typeof enPages> = {
         always: 'toujours',
         then: 'Ce qu’elle décide',
         skips: 'pas un rendez-vous',
+        names: 'des parties du titre sont des noms',
         kinds: { APPOINTMENT: 'rendez-vous', CLASS: 'cours' },
       },
       secretStays: 'Laissez vide pour garder celui qui est enregistré.',
