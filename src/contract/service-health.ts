@@ -13,13 +13,16 @@ const MailDelivery = Named('MailDelivery', {
   ),
   failingSince: Since('Since when the mail server has taken no mail, in ms; null: it takes mails.'),
   phase: about(OrNull(Type.String()), 'Where in the dialogue it fails.', 'connect'),
-  reply: about(OrNull(Type.String()), 'Its last words.', '421 try again later'),
+  reply: about(OrNull(Type.String()), 'The last reply of the mail server.', '421 try again later'),
   lastAcceptedTime: Since('When it last accepted a mail, in ms.'),
   retryRequestedTime: Since('When a caller last asked to try it, in ms.'),
 })
 
 const ServiceQueue = Named('ServiceQueue', {
-  pendingTriggers: Count('Triggers whose time has not come; at most 100,000 are counted.', 480),
+  pendingTriggers: Count(
+    'Triggers that have not ended, overdue ones included; at most 100,000 are counted.',
+    480,
+  ),
   overdueTriggers: Count('Triggers that should have fired more than a second ago.', 0),
   oldestOverdueTime: Since('When the oldest of them was due, in ms.'),
   stuckLeases: Count('Triggers of a dead node that no other node has taken over.', 0),

@@ -219,7 +219,7 @@ function readGroupBy(value: unknown, report: Report | undefined, addFault: AddFa
 }
 
 function readCompareWith(value: unknown, addFault: AddFault): ComparedPeriod {
-  const known = COMPARED_PERIODS.find((one) => one === (value ?? 'PREVIOUS_PERIOD'))
+  const known = COMPARED_PERIODS.find((one) => one === (value || 'PREVIOUS_PERIOD'))
   if (!known) addFault('?compareWith', `must be one of ${COMPARED_PERIODS.join(', ')}`)
   return known ?? 'PREVIOUS_PERIOD'
 }

@@ -124,7 +124,7 @@ test('without a body, a report and days the list of the current month is printed
   assert.deepEqual(await printed('format=Json&reportId=102'), [102, ...month])
   assert.deepEqual(await printed('format=json&reportFileName=appointment-list'), [101, ...month])
   assert.deepEqual(await printed('format=json', { reportId: 102 }), [102, ...month])
-  const empty = 'startDate=&endDate=&locationId=&attach=&reportId=&reportFileName='
+  const empty = 'startDate=&endDate=&locationId=&attach=&reportId=&reportFileName=&compareWith='
   assert.deepEqual(await printed(`format=json&${empty}`), [101, ...month])
 })
 
