@@ -140,7 +140,9 @@ function RuleRow({ rule, onEdit, onRemove, onUp, onDown }: RowProps) {
         <ActionIcon
           variant="subtle"
           color="gray"
-          disabled={!onUp}
+          // A disabled button would lose the focus of the rule that was moved with it.
+          data-disabled={!onUp}
+          aria-disabled={!onUp}
           aria-label={t('settings.feeds.rules.up', name)}
           onClick={onUp}
         >
@@ -149,7 +151,8 @@ function RuleRow({ rule, onEdit, onRemove, onUp, onDown }: RowProps) {
         <ActionIcon
           variant="subtle"
           color="gray"
-          disabled={!onDown}
+          data-disabled={!onDown}
+          aria-disabled={!onDown}
           aria-label={t('settings.feeds.rules.down', name)}
           onClick={onDown}
         >

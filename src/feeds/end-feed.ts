@@ -1,5 +1,5 @@
 import { kindOfObjectType } from '../contract/objects.ts'
-import type { Database } from '../database/database.ts'
+import type { Database, Db } from '../database/database.ts'
 import { saveObjects } from '../scheduling/save.ts'
 import { deleteEntriesOfFeed } from '../store/feed-entries.ts'
 import {
@@ -19,7 +19,7 @@ type Ending = {
   settings: SettingsCache
   user: string
   now(): Temporal.Instant
-  onCurrent(current: FeedRow): void
+  onCurrent(tx: Db, current: FeedRow): Promise<void>
 }
 
 /**
@@ -36,7 +36,7 @@ export async function endFeed(
   const ended = await db.transaction(async (tx) => {
     await lockFeedState(tx, feed)
     const current = (await lockFeed(tx, feed))!
-    onCurrent(current)
+    await onCurrent(tx, current)
     return current.active ? deactivateFeed(tx, current, { user, now: now() }) : current
   })
   for (const objectType of ['CALENDAR', 'CLASS_SCHEDULE'] as const) {

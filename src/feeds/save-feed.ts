@@ -30,7 +30,7 @@ import { httpsOf } from './sources/ics.ts'
 export type FeedSave = By & {
   businessId: number
   access: SourceAccess
-  onCurrent(current: FeedRow): void
+  onCurrent(tx: Db, current: FeedRow): Promise<void>
 }
 
 const MAX_FEEDS = 50
@@ -60,7 +60,7 @@ export async function saveFeed(tx: Db, body: unknown, saving: FeedSave): Promise
   const state = feedId === 0 ? undefined : await lockFeedState(tx, { businessId, feedId })
   const current = state && (await lockFeed(tx, { businessId, feedId }))
   if (feedId !== 0 && !current) throw notFound('feed', feedId)
-  if (current) saving.onCurrent(current)
+  if (current) await saving.onCurrent(tx, current)
   const secret = isPlainObject(body) ? (body.secret as string | null | undefined) : undefined
   const fields = await readFeed(tx, body, { feed: current, hasSecret: state?.hasSecret }, saving)
   if (!current) {

@@ -23,6 +23,20 @@ test('a feed is created with its defaults and audited', async (t) => {
   assert.equal(items.length, 2)
 })
 
+test('a feed that is as it was read is changed and deleted with If-Match; an outdated one is 412', async (t) => {
+  const { call } = await enterWorld(t)
+  const { feedId } = (await call('POST', '/feed', { name: 'Salon', source: 'INLET' })).body
+  const read = async () => ({
+    'if-match': String((await call('GET', `/feed/${feedId}`)).headers.etag),
+  })
+  const first = await read()
+  assert.equal((await call('POST', '/feed', { feedId, name: 'Studio' }, first)).status, 200)
+  assert.equal((await call('POST', '/feed', { feedId, name: 'Praxis' }, first)).status, 412)
+  const place = `/feed/${feedId}?appointments=keep`
+  assert.equal((await call('DELETE', place, undefined, first)).status, 412)
+  assert.equal((await call('DELETE', place, undefined, await read())).status, 200)
+})
+
 test('all faults of a feed are reported at once, with their places', async (t) => {
   const world = await enterWorld(t)
   await openInlet(world)

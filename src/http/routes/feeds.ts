@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { Feed, FeedHook, FeedWrite } from '../../contract/feed.ts'
@@ -32,6 +33,13 @@ export const feeds: Routes = async (app, services) => {
 }
 
 /** Adds to feeds how they do. */
+/** Refuses a change of a feed that is not as it was read. */
+const matchOf = (request: FastifyRequest) => async (tx: Db, current: FeedRow) => {
+  const [shown] = await withStates(tx, current.businessId, [current])
+  const { state: _untagged, ...feed } = shown!
+  requireMatch(request, feed)
+}
+
 async function withStates(db: Db, businessId: number, rows: FeedRow[]) {
   const states = await readFeedStates(
     db,
@@ -123,14 +131,13 @@ const postFeed: Routes = async (app, { clock, database, settings, sourceAccess: 
     (request, reply) => {
       const { db, businessId, user } = request.caller
       const now = clock.now()
-      const onCurrent = (current: object) => requireMatch(request, current)
       return answerOnce(db, request, reply, now, async (tx) => {
         const { feed, isNew, mapsAgain } = await saveFeed(tx, request.body, {
           businessId,
           user,
           now,
           access,
-          onCurrent,
+          onCurrent: matchOf(request),
         })
         if (mapsAgain) await requestRemap(tx, feed)
         const [shown] = await withStates(tx, businessId, [feed])
@@ -195,7 +202,7 @@ const postFeedTest: Routes = async (app, { clock, database, queues, sourceAccess
       },
     },
     async ({ caller: { db, businessId, user }, body }) => {
-      const saving = { businessId, user, now: clock.now(), access, onCurrent: () => {} }
+      const saving = { businessId, user, now: clock.now(), access, onCurrent: async () => {} }
       return queues.interactive.run({ businessId }, () => testFeed({ db, database }, body, saving))
     },
   )
@@ -263,8 +270,13 @@ const deleteFeed: Routes = async (app, { clock, database, settings }) => {
       if (!appointments) {
         throw invalid([{ pointer: '?appointments', detail: 'is required: keep or remove' }])
       }
-      const onCurrent = (current: FeedRow) => requireMatch(request, current)
-      const ending = { database, settings, user, now: () => clock.now(), onCurrent }
+      const ending = {
+        database,
+        settings,
+        user,
+        now: () => clock.now(),
+        onCurrent: matchOf(request),
+      }
       const ended = await endFeed(ending, feed, appointments)
       const [shown] = await withStates(db, businessId, [ended])
       return toWire(shown!)
