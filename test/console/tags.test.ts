@@ -43,7 +43,7 @@ test('an owner renames a value of a tag after seeing what it does, and deletes i
   await page.unroute('**/tag/plan*')
   await dialog.getByLabel('New value of “shoe”').fill('size 43')
   await dialog.getByText('2 records change. No message is cancelled. None is added.').waitFor()
-  await page.keyboard.press('Enter')
+  await button.click()
   await page.getByText('2 records were changed.').waitFor()
   const { tags } = await call('GET', `/client/${items[0].clientId}`)
   assert.deepEqual(tags, { shoe: ['size 43', 'wide'] })
