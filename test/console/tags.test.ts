@@ -54,7 +54,11 @@ test('an owner renames a value of a tag after seeing what it does, and deletes i
   await page.getByRole('row', { name: /size 43/ }).waitFor({ state: 'detached' })
   const left = await call('GET', `/client/${items[1].clientId}`)
   assert.deepEqual(left.tags, { shoe: ['wide'] })
-  assert.deepEqual(complaints, [])
+  const isFaked = (complaint: string) => /^500: .*\/tag\/plan$/.test(complaint)
+  assert.deepEqual(
+    complaints.filter((one) => !isFaked(one)),
+    [],
+  )
 })
 
 test('the tags are not offered to a role that may not set up the business', async (t) => {
