@@ -1,12 +1,11 @@
 import { Button, Checkbox, Select, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { namesParts } from '../../src/feeds/patterns.ts'
 import { setupQuery } from '../api/setup.ts'
 import settings from '../setup/settings.module.css'
 import { useTranslation } from '../texts/translate.ts'
 import { DefaultFields } from './default-fields.tsx'
-import { TEXT_CONDITIONS, type Rule } from './rule-words.ts'
+import { namesParts, TEXT_CONDITIONS, type Rule } from './rule-words.ts'
 
 type Props = { rule: Rule; onDone: (rule: Rule) => void }
 

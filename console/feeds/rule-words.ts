@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query'
-import { namesParts } from '../../src/feeds/patterns.ts'
 import { setupQuery } from '../api/setup.ts'
 import type { Feed } from '../api/feeds.ts'
 import { useTranslation } from '../texts/translate.ts'
@@ -52,3 +51,6 @@ export function useRuleWords() {
     },
   }
 }
+
+/** Whether a title names a part, which is an effect by itself, as in the service. */
+export const namesParts = (title: string) => /\{(client|service)\}/i.test(title)
