@@ -92,7 +92,9 @@ function SignInForm() {
             {t('signIn.makeBusiness')}
           </Link>
           <br />
-          <Link to="/operator">{t('signIn.operator')}</Link>
+          <Link to="/operator" style={{ display: 'inline-block', lineHeight: '24px' }}>
+            {t('signIn.operator')}
+          </Link>
         </div>
       </div>
     </form>

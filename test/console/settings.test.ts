@@ -47,7 +47,7 @@ test('the menu of the settings has groups, and the lengths of the lists that are
     ),
   )
   assert.deepEqual(names, [
-    ['Business', 'Locations', 'Staff', 'Services', 'Statuses', 'Campaigns', 'Forms'],
+    ['Business', 'Locations', 'Staff', 'Services', 'Statuses', 'Tags', 'Campaigns', 'Forms'],
     ['People and roles', 'API keys', 'Mail', 'Suppressed addresses'],
     ['Audit', 'Import', 'Feeds', 'Export'],
     ['Your account'],
