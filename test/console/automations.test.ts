@@ -144,7 +144,8 @@ test('the mail is shown for a real appointment, in a frame in which nothing runs
   await frame.waitFor()
   assert.equal(await frame.getAttribute('sandbox'), '')
   // In the language of the client whose appointment is shown.
-  const thanks = /thank you for booking|danke|dank für|merci/i
+  const thanks =
+    /thank you for booking with us\.|Vielen Dank für Ihre Buchung\.|Merci de votre réservation\./i
   await frame.contentFrame().getByText(thanks).first().waitFor()
   await page.getByText(/^Lindenhof Physiotherapy <\S+@\S+> to \S+@\S+$/).waitFor()
   await page.getByText('calendar file', { exact: true }).waitFor()
