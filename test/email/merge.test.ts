@@ -233,6 +233,21 @@ test('times are written to the minute, also in zones with offsets of seconds', (
   assert.equal(written('2026-03-02T09:00:59.999Z'), '9:00 AM')
 })
 
+test('a range is written anew for another start, another length and another day', () => {
+  const { timeRange } = formatsFor(['en'], ['Europe/Zurich'])
+  const written = (start: string, end: string) =>
+    timeRange(Temporal.Instant.from(start), Temporal.Instant.from(end))
+  for (const _ of ['new', 'remembered']) {
+    assert.equal(written('2026-03-02T09:00:10Z', '2026-03-02T09:30:50Z'), '10:00 – 10:30 AM')
+    assert.equal(written('2026-03-02T09:00:00Z', '2026-03-02T09:45:00Z'), '10:00 – 10:45 AM')
+    assert.equal(written('2026-03-02T09:30:00Z', '2026-03-02T09:45:00Z'), '10:30 – 10:45 AM')
+    // Summer time.
+    assert.equal(written('2026-07-02T09:00:00Z', '2026-07-02T09:30:00Z'), '11:00 – 11:30 AM')
+    assert.match(written('2026-03-02T09:00:00Z', '2026-03-03T09:30:00Z'), /3\/2\/2026.*3\/3\/2026/)
+    assert.equal(written('2026-03-02T09:30:00Z', '2026-03-02T09:00:00Z'), '10:30 AM')
+  }
+})
+
 test('the staff’s own tokens are in the staff’s zone', () => {
   assert.equal(merge({ text: '%APPT_TIME% %APPT_TIME_STAFF%' }).text, '9:30 AM 3:30 PM')
 })
