@@ -43,8 +43,8 @@ type MailServerParts = {
 export class MailServer {
   readonly #parts: MailServerParts
   #outage: MailOutage | undefined
-  /** The start of an outage that has ended, until the mails that it deferred are tried again. */
-  #endedSince: Temporal.Instant | undefined
+  /** An outage that has ended, until all mails that it deferred are due again. */
+  #ended: { since: Temporal.Instant; until: Temporal.Instant } | undefined
   /** Failures since the server last answered to a mail. */
   #failures = 0
   #probeAt: Temporal.Instant | undefined
@@ -151,7 +151,7 @@ export class MailServer {
     if (!this.#isOnTrial || this.#unanswered > 0) return
     if (this.#deferred.areMany && (await hasWaitingEmails(this.#parts.db))) {
       const { since } = this.#outage!
-      return void (await retryDeferredEmails(this.#parts.db, { since, now, limit: 1 }))
+      return void (await retryDeferredEmails(this.#parts.db, { since, until: now, now, limit: 1 }))
     }
     this.#recover(now)
   }
@@ -163,6 +163,7 @@ export class MailServer {
     if (!this.#isRead) await this.#read(mailer.server, now)
     if (this.#changes === 'none') {
       if (this.isPaused) await this.#readWhilePaused(mailer.server, now)
+      else await this.#retryDeferred(now)
       return
     }
     const isFirst = this.#acceptedSavedAt === undefined
@@ -192,12 +193,15 @@ export class MailServer {
     this.#reportedAt = undefined
   }
 
-  /** The outage was why these mails were deferred. */
+  /** The outage was why these mails were deferred. More than one statement may hold follow at the next step. */
   async #retryDeferred(now: Temporal.Instant) {
-    const since = this.#endedSince
-    if (!since) return
-    await retryDeferredEmails(this.#parts.db, { since, now, limit: MAX_RETRIED })
-    this.#endedSince = undefined
+    if (!this.#ended) return
+    const retried = await retryDeferredEmails(this.#parts.db, {
+      ...this.#ended,
+      now,
+      limit: MAX_RETRIED,
+    })
+    if (retried.length < MAX_RETRIED) this.#ended = undefined
   }
 
   /** A restart does not end an outage: the first step is a probe. */
@@ -267,7 +271,7 @@ export class MailServer {
     if (!this.#outage) return
     const outage = this.#outage
     this.#outage = undefined
-    this.#endedSince = outage.since
+    this.#ended = { since: outage.since, until: now }
     this.#isOnTrial = false
     this.#changes = 'state'
     if (this.#isReported) this.#notify(outage, true, now)

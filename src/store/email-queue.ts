@@ -160,22 +160,28 @@ export async function hasWaitingEmails(db: Db) {
   return (await db.query(sql`select from email_queue limit 1`)).length > 0
 }
 
+type Deferred = {
+  since: Temporal.Instant
+  until: Temporal.Instant
+  now: Temporal.Instant
+  limit: number
+}
+
 /**
- * Makes mails due that were deferred since then, although their next attempt is later: first those that
- * lose their use first.
+ * Makes mails due that were deferred in this time, although their next attempt is later: first those that
+ * lose their use first. Returns a row for each.
  */
-export const retryDeferredEmails = (
-  db: Db,
-  { since, now, limit }: { since: Temporal.Instant; now: Temporal.Instant; limit: number },
-) =>
+export const retryDeferredEmails = (db: Db, { since, until, now, limit }: Deferred) =>
   db.query(sql`
     update email_queue set next_attempt_time = ${now}
     where (business_id, email_id) in (
       select q.business_id, q.email_id from email_queue q join email e using (business_id, email_id)
       where q.worker is null and q.status = 'RETRYING' and q.postponed_reason is null
         and q.next_attempt_time > ${now}
-        and (e.attempts -> -1 ->> 'time')::bigint >= ${since.epochMilliseconds}
-      order by q.useful_until limit ${limit} for update of q skip locked)`)
+        and (e.attempts -> -1 ->> 'time')::bigint
+          between ${since.epochMilliseconds} and ${until.epochMilliseconds}
+      order by q.useful_until limit ${limit} for update of q skip locked)
+    returning 1`)
 
 /**
  * Records that the end of these messages may be sent now. Returns false for a mail that its worker no

@@ -11,6 +11,7 @@ import { openLog } from '../../src/log.ts'
 import { findMailServer, saveMailServerWorks } from '../../src/store/mail-servers.ts'
 import { correctStoredTimes } from '../../src/store/set-back.ts'
 import { readQueueHealth } from '../../src/store/queue-health.ts'
+import { asOwner } from '../support/owner.ts'
 import { mailerParts } from '../support/scripted-mailer.ts'
 import { until } from '../support/until.ts'
 import { watchMail } from '../support/watch-mail.ts'
@@ -609,6 +610,42 @@ test('a server that deferred the only mails for ten minutes gets them within 30 
   server.answer = undefined
   await wait(35)
   assert.equal(server.taken.length, 2)
+})
+
+/** Copies the mails of the queue, without their triggers. */
+const copyMails = (database: World['database'], copies: number) =>
+  asOwner(
+    database,
+    `create temporary table copy as
+       select (jsonb_populate_record(e, jsonb_build_object(
+         'email_id', e.email_id * 1000000 + n, 'event_trigger_id', null))).*
+       from email e, generate_series(1, ${copies}) n`,
+    `do $$ begin execute (
+       select format('insert into email (%1$s) select %1$s from copy', string_agg(column_name, ', '))
+       from information_schema.columns
+       where table_schema = 'public' and table_name = 'email' and is_generated = 'NEVER'); end $$`,
+    `insert into email_queue
+       select (jsonb_populate_record(q, jsonb_build_object('email_id', q.email_id * 1000000 + n))).*
+       from email_queue q, generate_series(1, ${copies}) n`,
+  )
+
+test('all mails that an outage deferred are tried when it ends, however many', async (t) => {
+  const world = await startMailing(t)
+  const { book, clock, database, runEngine, server } = world
+  for (let i = 0; i < 2; i += 1) await book(clock.in({ hours: 25 }))
+  server.answer = { kind: 'retry', phase: 'data', reply: '451 4.3.0 the filter does not answer' }
+  clock.advance({ hours: 1 })
+  await runEngine()
+  clock.advance({ minutes: 1 })
+  await runEngine()
+  await copyMails(database, 2_600)
+  server.answer = undefined
+  server.room = 200
+  for (let i = 0; i < 6; i += 1) {
+    clock.advance({ seconds: 5 })
+    await runEngine()
+  }
+  assert.equal(server.taken.length, 2 + 2 * 2_600)
 })
 
 test('a deferred mail is no outage, whatever happens to others', async (t) => {
