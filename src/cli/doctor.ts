@@ -14,7 +14,7 @@ import { listFeedHealth } from '../store/feed-health.ts'
 import { findHold, type RestoreHold } from '../store/installation.ts'
 import { requestMailRetry } from '../store/mail-servers.ts'
 import { findDictionaryFaults, type DictionaryFault } from '../store/message-bodies.ts'
-import { listOperatorProblems } from '../store/operator-problems.ts'
+import { listOperatorProblems, NO_CHECK_IN } from '../store/operator-problems.ts'
 import {
   checkEmailQueue,
   checkMailServer,
@@ -87,6 +87,7 @@ const CHECKS: ((facts: Facts) => Finding | undefined)[] = [
   checkClock,
   checkTimeZones,
   checkHold,
+  checkCheckIn,
   checkQueue,
   checkLateness,
   checkDeadLetters,
@@ -443,8 +444,19 @@ function checkFeeds({ engine, clock }: Facts): Finding | undefined {
   return { state: isBad ? 'bad' : 'note', about, says, todo }
 }
 
+/** A note: the service may not run now. */
+function checkCheckIn({ engine, clock }: Facts): Finding | undefined {
+  const found = engine?.problems.find(({ problem }) => problem === NO_CHECK_IN)
+  if (!found) return undefined
+  const duration = formatDuration(secondsSince(found.since, clock.now()))
+  const says = `no node has checked in for ${duration}: nothing is fired or sent`
+  const todo = 'start the service; if it runs, its log says why'
+  return { state: 'note', about: 'Nodes', says, todo }
+}
+
 function checkOperatorProblems({ engine, clock }: Facts): Finding | undefined {
-  const [first, ...others] = engine?.problems ?? []
+  const problems = engine?.problems ?? []
+  const [first, ...others] = problems.filter(({ problem }) => problem !== NO_CHECK_IN)
   if (!first) return undefined
   const duration = formatDuration(secondsSince(first.since, clock.now()))
   const more = others.length > 0 ? `; and ${others.length} more` : ''

@@ -1,5 +1,6 @@
 import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
+import { OPERATOR_PROBLEMS } from './operator-problems.ts'
 import { GAVE_UP } from './trigger-queue.ts'
 
 /** The state of the queue, for metrics and the doctor. Counts stop at `MAX_COUNTED`. */
@@ -70,7 +71,7 @@ export async function readQueueHealth(
        where status = 'FAILED' and modified_date > ${now.subtract({ hours: 7 * 24 })}
          and status_reason like ${`${GAVE_UP}%`}) as "gaveUp",
       (select count(*) from business where mail_paused) as "pausedBusinesses",
-      (select count(*) from operator_problem) as "operatorProblems",
+      (select count(*) from ${OPERATOR_PROBLEMS}) as "operatorProblems",
       mails.*, late.*
     from (
       select (select count(*) from (select ${waiting(now)} limit ${maxCounted}) q) as "emailsWaiting",

@@ -11,6 +11,8 @@ import {
 } from '../../src/automation/restored.ts'
 import { REASONS } from '../../src/contract/reasons.ts'
 import type { PastChoice } from '../../src/contract/restore.ts'
+import { listOperatorProblems, NO_CHECK_IN } from '../../src/store/operator-problems.ts'
+import { readQueueHealth } from '../../src/store/queue-health.ts'
 import { asOwner, urlOf } from '../support/owner.ts'
 import { scripted } from '../support/scripted-mailer.ts'
 import { reminder, startEngine, startWorld } from '../support/world.ts'
@@ -123,6 +125,23 @@ test('a database that is restored under a running node fires and sends nothing b
   await releaseBy(database, clock.now())
   await runEngine()
   assert.equal(taken.length, 1)
+})
+
+test('a service whose nodes cannot check in for a minute names the problem wherever problems are shown', async (t) => {
+  const { call, clock, database } = await startWorld(t)
+  await checkIn(database.operator, node)
+  const readAll = async () => ({
+    readyz: (await call('GET', '/readyz')).body.warnings,
+    overview: (await call('GET', '/overview')).body.mail.problem,
+    metric: (await readQueueHealth(database.engine, clock.now(), 10)).operatorProblems,
+    problems: (await listOperatorProblems(database.engine)).map(({ problem }) => problem),
+  })
+  assert.deepEqual(await readAll(), { readyz: undefined, overview: null, metric: 0, problems: [] })
+  await asOwner(database, `update installation set seen_time = seen_time - interval '2 minutes'`)
+  const { readyz, overview, ...rest } = await readAll()
+  assert.match(readyz[0], /only the operator can fix/)
+  assert.match(overview, /^no node has checked in /)
+  assert.deepEqual(rest, { metric: 1, problems: [NO_CHECK_IN] })
 })
 
 const statusOf = async ({ call }: World, { calendarId }: { calendarId: number }) => {
