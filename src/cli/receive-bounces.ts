@@ -27,6 +27,8 @@ const RATE_LIMIT = { perSecond: 20, burst: 500 }
  */
 const COMMANDS_OF_PEER = { perSecond: 1_000, burst: 2_000 }
 const COMMANDS_OF_ALL = { perSecond: 2_000, burst: 4_000 }
+/** A few messages of each peer, although others have used up the limit of all. */
+const COMMANDS_GUARANTEED = { perSecond: 20, burst: 100 }
 
 type Receiving = { config: Config; database: Database; clock: Clock; log: Log; linkSeal: string }
 
@@ -39,6 +41,7 @@ export async function receiveBounces({ config, database, clock, log, linkSeal }:
   const limiter = new Limiter(RATE_LIMIT, clock)
   const commandsOfPeer = new Limiter(COMMANDS_OF_PEER, clock)
   const commandsOfAll = new Limiter(COMMANDS_OF_ALL, clock)
+  const guaranteedCommands = new Limiter(COMMANDS_GUARANTEED, clock)
   // Forged addresses must be looked up too; they share the database connections with the requests.
   const lookups = new WorkQueue({ total: 2, perBusiness: 1 })
   const dbOf = (businessId: number) => database.forBusiness(businessId, 'SYSTEM')
@@ -53,7 +56,8 @@ export async function receiveBounces({ config, database, clock, log, linkSeal }:
       peerOf: (ip) => addressOf({ ip }),
       isAllowed: (name) => limiter.take(name).allowed,
       isCommandAllowed: (peer) =>
-        commandsOfPeer.take(peer).allowed && commandsOfAll.take('all').allowed,
+        commandsOfPeer.take(peer).allowed &&
+        (commandsOfAll.take('all').allowed || guaranteedCommands.take(peer).allowed),
       receive: async (raw, mail) => {
         const result = await receiveReport({ database, seal, now: () => clock.now() }, raw, mail)
         countBounceMessage(result)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { test, type TestContext } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { startBounceListener, type BounceListening } from '../../src/email/bounce-listener.ts'
 import { readReport } from '../../src/email/mail-reports.ts'
 import { readBounceAddress } from '../../src/email/verp.ts'
@@ -194,6 +195,37 @@ test('each command counts, and one too many closes the connection', async (t) =>
   assert.equal(received.length, 4)
   for (const line of ['RSET', 'NOOP', 'EHLO x', 'HELP', 'MAIL', 'RCPT', 'VRFY x', ''])
     assert.match(await allowed(2, [line, line, line, 'NOOP']), /421 closed$/, line)
+})
+
+test('a message arrives without doubled dots, however it is divided', async (t) => {
+  const { port, received } = await startListener(t)
+  const head = 'EHLO me.example\r\nMAIL FROM:<>\r\nRCPT TO:<feedback@b.example>\r\nDATA\r\n'
+  const sent = ['..', 'Subject: x', '', '..', '...two', 'a..', '..\n..'].join('\r\n')
+  const data = `${sent}\r\n.\r\nQUIT\r\n`
+  for (const size of [1, 2, 3, 4, 5, 7, 1_000]) {
+    const socket = connect(port, '127.0.0.1').setNoDelay(true)
+    await once(socket, 'data')
+    socket.write(head)
+    for (const part of data.match(new RegExp(`[^]{1,${size}}`, 'g'))!) {
+      socket.write(part)
+      await nextTurn()
+    }
+    await once(socket.resume(), 'close')
+  }
+  const expected = ['.', 'Subject: x', '', '.', '..two', 'a..', '.\n.', ''].join('\r\n')
+  assert.deepEqual(
+    received.map(([raw]) => raw),
+    Array(7).fill(expected),
+  )
+})
+
+test('a message of dots costs little time', async (t) => {
+  const { port } = await startListener(t)
+  const before = process.cpuUsage()
+  const message = `Subject: x\r\n${'..\r\n'.repeat(500_000)}`
+  assert.match(await talk(port, mailTo('feedback@b.example', message)), /250$/)
+  const { user, system } = process.cpuUsage(before)
+  assert.ok(user + system < 1_500_000, `${user + system} µs`)
 })
 
 const RUNS_OF_EACH = isFull ? HOSTILE_UNITS.length : 30

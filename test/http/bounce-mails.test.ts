@@ -98,8 +98,8 @@ async function startWithBounces(t: TestContext, refuses: Record<string, string> 
 }
 
 /** Sends lines without waiting for replies; returns how many of them were answered. */
-async function flood(port: number, line: string) {
-  const socket = connect(port, '127.0.0.1').on('error', () => {})
+async function flood(port: number, line: string, localAddress = '127.0.0.1') {
+  const socket = connect({ port, host: '127.0.0.1', localAddress }).on('error', () => {})
   await once(socket, 'data')
   let replies = 0
   socket.on('data', (text) => (replies += text.toString().match(/^[23]\d\d /gm)?.length ?? 0))
@@ -119,6 +119,18 @@ test('a flood of commands ends after 2,000 of them, and other mail servers deliv
     assert.equal(await deliverBounce(envelope, bounce), 421)
     assert.equal(await deliverBounce(envelope, bounce, '127.0.0.2'), 250)
   }
+})
+
+test('if two networks use up the commands of all, others still deliver some messages', async (t) => {
+  const { port, envelope, deliverBounce } = await startWithBounces(t)
+  const floods = ['127.0.0.1', '127.0.0.2'].flatMap((from) => [
+    flood(port, 'NOOP', from),
+    flood(port, 'NOOP', from),
+  ])
+  await Promise.all(floods)
+  const bounce = notification('4.2.2', 'mailbox full')
+  for (let i = 0; i < 10; i += 1)
+    assert.equal(await deliverBounce(envelope, bounce, '127.0.0.3'), 250)
 })
 
 const notification = (status: string, words: string, recipient = 'anna@example.org') =>
