@@ -21,6 +21,8 @@ type PoolSettings = {
   /** How many threads there are. */
   total: number
   maxWaiting?: number
+  /** Mails wait for it: its threads have the priority of the service itself. */
+  isUrgent?: boolean
 }
 
 /** A few threads that share a queue. A business has one task running at a time. */
@@ -56,10 +58,11 @@ class ParserThread {
   #settle: ((outcome: { answer: ParserReply } | { error: Error }) => void) | undefined
   #isReady: Promise<void>
 
-  constructor({ thread, maxCpuSeconds }: PoolSettings) {
+  constructor({ thread, maxCpuSeconds, isUrgent = false }: PoolSettings) {
     this.#maxCpuSeconds = maxCpuSeconds
     this.#worker = new Worker(new URL(`${thread.href}${SUFFIX}`), {
       execArgv: [],
+      workerData: { isUrgent },
       resourceLimits: { maxOldGenerationSizeMb: MAX_MEMORY_MB },
     })
     this.#worker.on('message', (answer: ParserReply) => {

@@ -48,7 +48,7 @@ export const unusableTemplate = ({ unusable }: Unusable) =>
 
 /** Separate threads, so that mails never wait for templates that are being saved. */
 const checks = new ParserPool({ ...PARSERS, total: 2, maxWaiting: 20 })
-const renders = new ParserPool({ ...PARSERS, total: 1 })
+const renders = new ParserPool({ ...PARSERS, total: 1, isUrgent: true })
 
 /** Renderings that are running or waiting, by HTML. */
 const rendering = new Map<string, Promise<RenderedHtml | Unusable>>()
