@@ -268,7 +268,8 @@ async function insertRows(url: string, { businessId, ids }: Business, count: num
 }
 
 function sender(t: TestContext, base: string) {
-  const agent = new Agent({ keepAlive: true })
+  // The service closes idle connections after 65 s, perhaps when one is used again.
+  const agent = new Agent({ keepAlive: true, timeout: 30_000 })
   t.after(() => agent.destroy())
   return (method: string, path: string, { key, body }: { key?: string; body?: unknown }) =>
     new Promise<number>((resolve, reject) => {
