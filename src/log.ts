@@ -14,7 +14,7 @@ export function openLog(level: string, destination?: DestinationStream): Log {
       level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }) },
+      formatters: { level: (label) => ({ level: label }), log: writeTimes },
       serializers: { err: describeError, error: describeError },
       redact: { paths: SECRETS, remove: true },
       hooks: { logMethod: limitDatabaseErrors() },
@@ -22,6 +22,15 @@ export function openLog(level: string, destination?: DestinationStream): Log {
     destination ?? pino.destination({ fd: 1, sync: true }),
   )
 }
+
+/** The redaction copies objects, and a copied time cannot be written. */
+const writeTimes = (fields: Record<string, unknown>) =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [
+      name,
+      value instanceof Temporal.Instant ? value.toString() : value,
+    ]),
+  )
 
 const SECRETS = ['authorization', 'cookie', 'password', 'key', 'token', 'secret'].flatMap(
   (name) => [name, `*.${name}`, `*.*.${name}`],

@@ -50,3 +50,10 @@ test('an error of the database has a message in the log, but never values', () =
     'deadlock detected',
   ])
 })
+
+test('a time is logged as ISO 8601', () => {
+  const { log, read } = open()
+  const heldSince = '2026-11-18T09:12:40.5Z'
+  log.warn({ heldSince: Temporal.Instant.from(heldSince) }, 'the database was restored')
+  assert.equal(read()[0].heldSince, heldSince)
+})
