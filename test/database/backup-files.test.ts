@@ -7,6 +7,7 @@ import { describeHold } from '../../src/automation/restored.ts'
 import { takeNewerState } from '../../src/cli/newer-state.ts'
 import { REASONS } from '../../src/contract/reasons.ts'
 import { restoreBackup, writeBackup } from '../../src/database/backup.ts'
+import { migrate, readMigrations } from '../../src/database/migrate.ts'
 import { openDatabase } from '../../src/database/postgres.ts'
 import { sql } from '../../src/database/sql.ts'
 import { eraseClient } from '../../src/scheduling/erase-client.ts'
@@ -91,6 +92,18 @@ test('a damaged or shortened file is refused, and the database stays empty', asy
   fs.writeFileSync(file, bytes)
   const { rows } = await restoreBackup(target, file, noReport)
   assert.ok(rows > 0, 'a complete file is restored into what the failed ones left')
+})
+
+test('a restore that was killed while it created the schema is repeated', async (t) => {
+  const { url, folder } = await startBusiness(t)
+  const file = await backUp(url, path.join(folder, 'backup'))
+  const migrations = await readMigrations()
+  for (const applied of [1, 20]) {
+    const { url: target } = await createEmptyDatabase(t)
+    await migrate(target, migrations.slice(0, applied))
+    await restoreBackup(target, file, noReport)
+    assert.equal((await readAll(target)).schema, (await readAll(url)).schema)
+  }
 })
 
 test('a newer backup tells what was cancelled, erased, suppressed and sent', async (t) => {
