@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
@@ -57,4 +58,14 @@ test('read-calendar prints a line for each occurrence, and refuses a file that w
   const cut = await read()
   assert.deepEqual([cut.code, cut.stdout], [2, ''])
   assert.equal(cut.stderr, `${file} ends in the middle.\n`)
+})
+
+test('bin/start reads a file of the folder in which it is called', (t) => {
+  const folder = temporaryFolder(t)
+  writeFileSync(path.join(folder, 'salon.ics'), FILE)
+  const start = path.join(import.meta.dirname, '../../bin/start')
+  const days = ['--from', '2026-11-01', '--to', '2026-11-09', '--zone', 'Europe/Zurich']
+  const words = ['read-calendar', 'salon.ics', ...days]
+  const { status, stderr } = spawnSync(start, words, { cwd: folder, encoding: 'utf8' })
+  assert.equal(status, 0, stderr)
 })
