@@ -98,6 +98,8 @@ export async function startCluster(
     const leader = (await states()).find(({ role }) => role === 'leader')
     return members.find(({ name }) => name === leader?.name)
   }
+  const untilReplaced = (old: Member) =>
+    until(async () => ![undefined, old].includes(await findLeader()), START_MS)
 
   startMember(members[0]!)
   await until(async () => (await findLeader()) !== undefined, START_MS)
@@ -107,12 +109,14 @@ export async function startCluster(
   return {
     url: `postgres://bellwether@127.0.0.1:${entry}/bellwether`,
     untilComplete: () => until(isComplete, START_MS),
-    /** Kills the primary with its Patroni, as if the machine had lost its power. */
+    /** Kills the primary with its Patroni, as if the machine had lost its power. Waits for the next one. */
     killPrimary: async () => {
       const leader = (await findLeader())!
       killMember(leader)
+      await untilReplaced(leader)
       return () => startMember(leader)
     },
+    /** Makes another server the primary, and waits until it is. */
     switchOver: async () => {
       const leader = (await findLeader())!
       const answer = await fetch(`${local(leader.rest)}/switchover`, {
@@ -120,6 +124,7 @@ export async function startCluster(
         body: JSON.stringify({ leader: leader.name }),
       })
       if (!answer.ok) throw new Error(`switchover: ${answer.status} ${await answer.text()}`)
+      await untilReplaced(leader)
     },
   }
 }
