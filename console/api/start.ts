@@ -8,8 +8,12 @@ export type NewBusiness = { businessId: number; name: string; timeZone: string }
 /** The new business that has no owner yet, so that a reload continues with it. */
 const UNFINISHED = 'bellwether.start'
 
+/** Its owner is here to enter a postal address, unlike that of a business that a program creates. */
 export async function makeBusiness(business: { name: string; timeZone: string }) {
-  const { businessId, name, timeZone } = await client.createBusiness(business, asOperator())
+  const { businessId, name, timeZone } = await client.createBusiness(
+    { ...business, postalAddressRequired: true },
+    asOperator(),
+  )
   sessionStorage.setItem(UNFINISHED, JSON.stringify({ businessId, name, timeZone }))
   return { businessId, name, timeZone }
 }

@@ -67,6 +67,9 @@ export function PlanCard({ body, plan, error, isEvent, onRetry }: Props) {
               />
             ))}
           </div>
+          {plan.lacksPostalAddress && (
+            <p className="amber small">{t('editor.plan.lacksPostalAddress')}</p>
+          )}
           <Samples body={body} plan={plan} isEvent={isEvent} />
         </>
       )}

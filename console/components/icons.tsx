@@ -177,6 +177,10 @@ export const IconMailOff = outline(
   'M3 7l9 6l.565 -.377m2.435 -1.623l6 -4',
   'M3 3l18 18',
 )
+export const IconMapPin = outline(
+  'M9 11a3 3 0 1 0 6 0a3 3 0 0 0 -6 0',
+  'M17.657 16.657l-4.243 4.243a2 2 0 0 1 -2.827 0l-4.244 -4.243a8 8 0 1 1 11.314 0',
+)
 export const IconMoodAngry = outline(
   'M12 21a9 9 0 1 1 0 -18a9 9 0 0 1 0 18',
   'M8 9l2 1',

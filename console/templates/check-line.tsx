@@ -33,9 +33,11 @@ export function CheckLine({ emailTemplateId, changes, onShow }: Props) {
     <div className={classes.check} role="status" data-warning>
       <IconAlertTriangle size={15} className="amber" aria-hidden />
       <span className="grow">
-        {warnings.map(({ token, detail, objects = 0, of = 0 }) => (
+        {warnings.map(({ property, token, detail, objects = 0, of = 0 }) => (
           <span key={token ?? detail} className={classes.warning}>
-            {token === undefined ? (
+            {property === 'emailCategory' ? (
+              t('editor.plan.lacksPostalAddress')
+            ) : token === undefined ? (
               detail
             ) : (
               <>

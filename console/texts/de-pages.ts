@@ -76,6 +76,17 @@ export const dePages: Translated<typeof enPages> = {
       tryNow: 'Jetzt versuchen',
       isTried: 'Es wurde noch einmal versucht. Wenn es klappt, verschwindet diese Meldung.',
     },
+    postalAddress: {
+      title: 'Ihre Postadresse fehlt',
+      sent_one:
+        '{{count}} Automation sendet Neuigkeiten oder Angebote ohne sie. Viele Länder verlangen sie in solchen Mails.',
+      sent_other:
+        '{{count}} Automationen senden Neuigkeiten oder Angebote ohne sie. Viele Länder verlangen sie in solchen Mails.',
+      skipped_one: '{{count}} Automation sendet keine Neuigkeiten oder Angebote, bis sie da ist.',
+      skipped_other:
+        '{{count}} Automationen senden keine Neuigkeiten oder Angebote, bis sie da ist.',
+      add: 'Adresse eintragen',
+    },
     approval: {
       title_one: '{{count}} E-Mail wartet auf Freigabe',
       title_other: '{{count}} E-Mails warten auf Freigabe',
@@ -399,6 +410,8 @@ export const dePages: Translated<typeof enPages> = {
       seeFewer: 'Weniger anzeigen',
       seeMore: 'Mehr anzeigen',
       partial: 'Das Zählen wurde nach 20 Sekunden beendet; es sind mehr.',
+      lacksPostalAddress:
+        'Diese Mails sind Neuigkeiten oder Angebote, und Ihre Postadresse fehlt darin. Viele Länder verlangen sie: Tragen Sie sie unter Einstellungen, Unternehmen ein.',
       invalid: 'Das lässt sich noch nicht speichern',
     },
     backtest: {

@@ -65,6 +65,16 @@ export const enPages = {
       tryNow: 'Try now',
       isTried: 'It was tried again. If it works, this message disappears.',
     },
+    postalAddress: {
+      title: 'Your postal address is missing',
+      sent_one:
+        '{{count}} automation sends news or offers without it. Many countries require it in such mails.',
+      sent_other:
+        '{{count}} automations send news or offers without it. Many countries require it in such mails.',
+      skipped_one: '{{count}} automation sends no news or offers until it is there.',
+      skipped_other: '{{count}} automations send no news or offers until it is there.',
+      add: 'Add the address',
+    },
     approval: {
       title_one: '{{count}} mail waits for approval',
       title_other: '{{count}} mails wait for approval',
@@ -383,6 +393,8 @@ export const enPages = {
       seeFewer: 'See fewer',
       seeMore: 'Show more',
       partial: 'Counting stopped after 20 seconds; there are more.',
+      lacksPostalAddress:
+        'These mails are news or offers, and your postal address is missing in them. Many countries require it: add it in Settings, Business.',
       invalid: 'This cannot be saved yet',
     },
     backtest: {

@@ -72,6 +72,17 @@ export const frPages: Translated<typeof enPages> = {
       tryNow: 'Essayer maintenant',
       isTried: 'Un nouvel essai a eu lieu. S’il réussit, ce message disparaît.',
     },
+    postalAddress: {
+      title: 'Votre adresse postale manque',
+      sent_one:
+        '{{count}} automatisation envoie des nouvelles ou des offres sans elle. Beaucoup de pays l’exigent dans ces e-mails.',
+      sent_other:
+        '{{count}} automatisations envoient des nouvelles ou des offres sans elle. Beaucoup de pays l’exigent dans ces e-mails.',
+      skipped_one: '{{count}} automatisation n’envoie ni nouvelles ni offres tant qu’elle manque.',
+      skipped_other:
+        '{{count}} automatisations n’envoient ni nouvelles ni offres tant qu’elle manque.',
+      add: 'Ajouter l’adresse',
+    },
     approval: {
       title_one: '{{count}} e-mail attend une approbation',
       title_other: '{{count}} e-mails attendent une approbation',
@@ -396,6 +407,8 @@ export const frPages: Translated<typeof enPages> = {
       seeFewer: 'En voir moins',
       seeMore: 'Afficher plus',
       partial: 'Le comptage s’est arrêté après 20 secondes ; il y en a plus.',
+      lacksPostalAddress:
+        'Ces e-mails sont des nouvelles ou des offres, et votre adresse postale y manque. Beaucoup de pays l’exigent : ajoutez-la dans Réglages, Entreprise.',
       invalid: 'Enregistrement encore impossible',
     },
     backtest: {

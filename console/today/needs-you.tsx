@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import {
   IconBellOff,
   IconMailOff,
+  IconMapPin,
   IconPlayerPause,
   IconPlugConnected,
   IconStack2,
@@ -48,7 +49,8 @@ export function NeedsYou({ overview }: { overview: Overview }) {
     approvals.length +
     feeds.length +
     stopped.automations.length +
-    (mail.problem ? 1 : 0)
+    (mail.problem ? 1 : 0) +
+    (mail.withoutPostalAddress > 0 ? 1 : 0)
   return (
     <Panel
       title={t('today.needsYou')}
@@ -62,6 +64,9 @@ export function NeedsYou({ overview }: { overview: Overview }) {
           <PausedItem waiting={mail.waiting} />
         ) : (
           mail.problem && <NoMailItem mail={mail} />
+        )}
+        {mail.withoutPostalAddress > 0 && (
+          <PostalAddressItem automations={mail.withoutPostalAddress} />
         )}
         {approvals.map((approval) => (
           <ApprovalItem key={approval.approvalId} approval={approval} />
@@ -174,6 +179,36 @@ function NoMailItem({ mail }: NoMailProps) {
       <div className="small soft">{t('today.noMail.waiting', { count: mail.waiting })}</div>
       {mail.failingSince !== null && <div className="small">{t('today.noMail.operator')}</div>}
       {mail.failingSince !== null && <TryMailServerNow />}
+    </Item>
+  )
+}
+
+/** Mails that readers can unsubscribe from, without the address that many countries require. */
+function PostalAddressItem({ automations }: { automations: number }) {
+  const { t } = useTranslation()
+  const { business, functions } = useSession()
+  return (
+    <Item
+      icon={<IconMapPin size={17} stroke={1.9} className="amber" aria-hidden />}
+      title={t('today.postalAddress.title')}
+    >
+      <div className="small soft">
+        {t(
+          business.postalAddressRequired
+            ? 'today.postalAddress.skipped'
+            : 'today.postalAddress.sent',
+          {
+            count: automations,
+          },
+        )}
+      </div>
+      {functions.includes('EDIT_BUSINESS') && (
+        <div className={classes.actions}>
+          <Link to="/settings/business" className="button">
+            {t('today.postalAddress.add')}
+          </Link>
+        </div>
+      )}
     </Item>
   )
 }

@@ -1,15 +1,9 @@
-import type { ActionInput } from '../contract/event-action.ts'
 import { changesIn, watchedColumns } from './watched.ts'
 import { kindOfObjectType } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import type { MergedMail } from '../email/merge.ts'
 import { listRecordedEvents, listStatusesAt } from '../store/audit.ts'
 import { getBusiness } from '../store/businesses.ts'
-import {
-  listActions,
-  listActionsOfDefinitions,
-  type RunningAction,
-} from '../store/event-actions.ts'
 import type { StoredDefinition } from '../store/event-definitions.ts'
 import { listMailContexts, type ContextRow } from '../store/mail-contexts.ts'
 import type { DescribedObject } from '../store/object-names.ts'
@@ -17,7 +11,6 @@ import { listStatusesOf, type Status } from '../store/statuses.ts'
 import { listSubjects } from '../store/subjects.ts'
 import { compose } from './compose.ts'
 import { EXAMPLE_ANSWERS } from './preview.ts'
-import { isSameAction } from './define.ts'
 import { listTemplates } from './templates.ts'
 import { isSliceOver, nextSlice } from '../time-slice.ts'
 import { eventTypeOf } from './explain.ts'
@@ -26,7 +19,7 @@ import { checkStatusAtFiring, isOnlyRecorded, refusals } from './match.ts'
 import { earliestAnchor, latestStart, objectTypeOf, subjectsFrom } from './plan.ts'
 import { objectIdOf, type Subject } from '../store/subject.ts'
 import { firingTime, firstPlan, isReminder } from './timing.ts'
-import { readWhatIf, Samples, type WhatIf } from './what-if.ts'
+import { actionsAfterSaving, readWhatIf, Samples, type WhatIf } from './what-if.ts'
 
 /**
  * Night is between 21:00 and 8:00 in the reader's time zone. `withinAnHour` counts mails that follow
@@ -117,41 +110,6 @@ const LINKS = {
   unsubscribeLink: () => 'https://example.org/unsubscribe',
   calendarLink: () => 'https://example.org/calendar',
   answerLinks: () => EXAMPLE_ANSWERS,
-}
-
-/** The stored actions as the body would change them, and those it would add. */
-async function actionsAfterSaving(
-  db: Db,
-  businessId: number,
-  before: StoredDefinition | undefined,
-  given: ActionInput[],
-): Promise<RunningAction[]> {
-  const [running, stored] = before
-    ? await Promise.all([
-        listActionsOfDefinitions(db, [before]),
-        listActions(db, businessId, { eventDefnIds: [before.eventDefnId] }),
-      ])
-    : [[], []]
-  const changed = running.flatMap((action) => {
-    const change = given.findLast(({ eventActionId }) => eventActionId === action.eventActionId)
-    if (!change) return [action]
-    const { emailTemplateId = action.emailTemplateId, recipient = action.recipient } = change
-    return change.active !== false ? [{ ...action, emailTemplateId, recipient }] : []
-  })
-  const isNew = (action: ActionInput) =>
-    action.active &&
-    action.eventActionId === undefined &&
-    !stored.some((known) => isSameAction(known, action))
-  const added = given.filter(isNew).map(
-    (action) =>
-      ({
-        businessId,
-        emailTemplateId: action.emailTemplateId,
-        recipient: action.recipient ?? null,
-        transactional: null,
-      }) as RunningAction,
-  )
-  return [...changed, ...added]
 }
 
 async function contextsOf(db: Db, definition: StoredDefinition, firings: PastFiring[]) {

@@ -3,6 +3,7 @@ import type { Db } from '../database/database.ts'
 import type { StoredDefinition } from '../store/event-definitions.ts'
 import { countOtherKinds, listReminders, type Plan } from '../store/planned-triggers.ts'
 import type { DescribedObject } from '../store/object-names.ts'
+import { canLackPostalAddress } from '../store/postal-addresses.ts'
 import { listNames, listSubjects } from '../store/subjects.ts'
 import { namedBy } from './explain.ts'
 import { checks, refusals } from './match.ts'
@@ -20,10 +21,10 @@ import { SendTimes, type SendTimesResult } from './send-times.ts'
 import type { SchedulingEvent } from './occurrence.ts'
 import { objectIdOf, objectKeyOf, type Subject } from '../store/subject.ts'
 import { firesBefore, firingTime, isBefore, isReminder } from './timing.ts'
-import { readWhatIf, Samples, type WhatIf } from './what-if.ts'
+import { actionsAfterSaving, readWhatIf, Samples, type WhatIf } from './what-if.ts'
 
 export type Forecast = Record<Kind, number> &
-  SendTimesResult & { samples: Sample[]; partial?: true }
+  SendTimesResult & { lacksPostalAddress: boolean; samples: Sample[]; partial?: true }
 
 type Kind = 'create' | 'move' | 'cancel' | 'expired' | 'unchanged'
 type ForecastChange = {
@@ -38,7 +39,8 @@ type Sample = ForecastChange & DescribedObject & { reason: string | null; reason
  * but locks and writes nothing.
  */
 export async function forecast(db: Db, body: unknown, options: WhatIf): Promise<Forecast> {
-  const { before, definition } = await readWhatIf(db, body, options)
+  const { before, actions: given, definition } = await readWhatIf(db, body, options)
+  const actions = await actionsAfterSaving(db, options.businessId, before, given)
   const tally = new Tally(options)
   const work = { ...options, db, definition, tally }
   const isPendingDone = before ? await forecastPending(work) : true
@@ -46,6 +48,10 @@ export async function forecast(db: Db, body: unknown, options: WhatIf): Promise<
   return {
     ...tally.counts,
     ...tally.times.result(),
+    lacksPostalAddress: await canLackPostalAddress(db, options.businessId, {
+      eventTypeId: definition.eventTypeId,
+      emailTemplateIds: actions.map(({ emailTemplateId }) => emailTemplateId),
+    }),
     samples: await describeSamples(db, definition, tally.samples),
     ...(isComplete ? {} : { partial: true }),
   }

@@ -1,10 +1,16 @@
+import type { ActionInput } from '../contract/event-action.ts'
 import type { Db } from '../database/database.ts'
+import {
+  listActions,
+  listActionsOfDefinitions,
+  type RunningAction,
+} from '../store/event-actions.ts'
 import type { StoredDefinition } from '../store/event-definitions.ts'
 import { describeObjects } from '../store/object-names.ts'
 import { tableOf } from '../store/object-tables.ts'
 import type { Subject } from '../store/subject.ts'
 import type { Visibility } from '../store/visibility.ts'
-import { readAgainst } from './define.ts'
+import { isSameAction, readAgainst } from './define.ts'
 
 /** What a forecast and a backtest share: the definition as if it were saved, and samples of the result. */
 
@@ -38,6 +44,41 @@ export async function readWhatIf(db: Db, body: unknown, options: WhatIf) {
     modifiedUser: '',
   }
   return { before, actions, definition }
+}
+
+/** The stored actions as the body would change them, and those it would add. */
+export async function actionsAfterSaving(
+  db: Db,
+  businessId: number,
+  before: StoredDefinition | undefined,
+  given: ActionInput[],
+): Promise<RunningAction[]> {
+  const [running, stored] = before
+    ? await Promise.all([
+        listActionsOfDefinitions(db, [before]),
+        listActions(db, businessId, { eventDefnIds: [before.eventDefnId] }),
+      ])
+    : [[], []]
+  const changed = running.flatMap((action) => {
+    const change = given.findLast(({ eventActionId }) => eventActionId === action.eventActionId)
+    if (!change) return [action]
+    const { emailTemplateId = action.emailTemplateId, recipient = action.recipient } = change
+    return change.active !== false ? [{ ...action, emailTemplateId, recipient }] : []
+  })
+  const isNew = (action: ActionInput) =>
+    action.active &&
+    action.eventActionId === undefined &&
+    !stored.some((known) => isSameAction(known, action))
+  const added = given.filter(isNew).map(
+    (action) =>
+      ({
+        businessId,
+        emailTemplateId: action.emailTemplateId,
+        recipient: action.recipient ?? null,
+        transactional: null,
+      }) as RunningAction,
+  )
+  return [...changed, ...added]
 }
 
 /** The samples of the requested page, about objects that the caller may see. */

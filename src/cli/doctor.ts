@@ -15,6 +15,7 @@ import { findHold, type RestoreHold } from '../store/installation.ts'
 import { requestMailRetry } from '../store/mail-servers.ts'
 import { findDictionaryFaults, type DictionaryFault } from '../store/message-bodies.ts'
 import { listOperatorProblems, NO_CHECK_IN } from '../store/operator-problems.ts'
+import { countWithoutPostalAddress } from '../store/postal-addresses.ts'
 import {
   checkEmailQueue,
   checkMailServer,
@@ -67,6 +68,7 @@ type ExaminedEngine = DeliveryState & {
   problems: Awaited<ReturnType<typeof listOperatorProblems>>
   dictionaries: DictionaryFault[]
   feeds: Awaited<ReturnType<typeof listFeedHealth>>
+  withoutPostalAddress: Awaited<ReturnType<typeof countWithoutPostalAddress>>
   findings: Findings
   isWhole: boolean
   senders: Finding[]
@@ -97,6 +99,7 @@ const CHECKS: ((facts: Facts) => Finding | undefined)[] = [
   ({ engine, clock }) => engine && checkEmailQueue(engine, clock.now()),
   checkPauses,
   checkFeeds,
+  checkPostalAddresses,
   checkOperatorProblems,
   checkDictionaries,
 ]
@@ -167,9 +170,21 @@ async function examineEngine(
     const problems = await listOperatorProblems(database.engine)
     const dictionaries = await findDictionaryFaults(database.engine)
     const feeds = await listFeedHealth(database.engine)
+    const withoutPostalAddress = await countWithoutPostalAddress(database.engine)
     const hold = await findHold(database.engine)
     const { findings } = reconciliation
-    return { ...delivery, replica, hold, problems, dictionaries, feeds, findings, isWhole, senders }
+    return {
+      ...delivery,
+      replica,
+      hold,
+      problems,
+      dictionaries,
+      feeds,
+      withoutPostalAddress,
+      findings,
+      isWhole,
+      senders,
+    }
   } finally {
     await database.close()
   }
@@ -452,6 +467,16 @@ function checkCheckIn({ engine, clock }: Facts): Finding | undefined {
   const says = `no node has checked in for ${duration}: nothing is fired or sent`
   const todo = 'start the service; if it runs, its log says why'
   return { state: 'note', about: 'Nodes', says, todo }
+}
+
+function checkPostalAddresses({ engine }: Facts): Finding | undefined {
+  if (!engine || engine.withoutPostalAddress.length === 0) return undefined
+  const { withoutPostalAddress: found } = engine
+  const named = found.slice(0, 5).map(({ businessId }) => businessId)
+  const more = found.length > named.length ? ' and others' : ''
+  const says = `businesses ${named.join(', ')}${more} send mails that are not transactional, without a postal address, which many countries require`
+  const todo = 'POST /business with postalAddress; the page Today asks their owners for it'
+  return { state: 'note', about: 'Post address', says, todo }
 }
 
 function checkOperatorProblems({ engine, clock }: Facts): Finding | undefined {

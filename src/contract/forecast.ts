@@ -94,6 +94,10 @@ export const Forecast = Type.Object(
       description:
         'Triggers that would be due less than an hour after another one for the same client.',
     }),
+    lacksPostalAddress: Type.Boolean({
+      description:
+        'Its mails are not transactional, and neither the business nor each of its locations has a postal address: many countries require one.',
+    }),
     partial: Partial,
   },
   { title: 'DefinitionPlan' },

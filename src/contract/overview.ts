@@ -115,6 +115,11 @@ export const Overview = Type.Object(
           'When an email was last sent, in ms.',
           1_789_000_000_000,
         ),
+        withoutPostalAddress: Type.Integer({
+          examples: [0],
+          description:
+            'Active definitions with mails that are not transactional and can lack a postal address, because neither the business nor each of its locations has one.',
+        }),
         sentLastDay: about(Type.Integer(), 'Emails that were sent in the last 24 hours.', 41),
       }),
       'The state of email delivery.',

@@ -64,6 +64,8 @@ test('an empty installation gets a business, an owner and the first planned remi
     const overview = await page.evaluate("fetch('/overview').then((answer) => answer.json())")
     return (overview as { triggersWaiting: number }).triggersWaiting > 0
   })
+  const business = await page.evaluate("fetch('/business/1').then((answer) => answer.json())")
+  assert.equal((business as { postalAddressRequired: boolean }).postalAddressRequired, true)
   assert.deepEqual(complaints, [])
 })
 

@@ -507,3 +507,23 @@ test('an automation that stopped matching is marked in its list and on Today', a
   assert.equal(await item.count(), 0)
   assert.deepEqual(complaints, [])
 })
+
+test('Today asks an owner for the postal address that news and offers lack', async (t) => {
+  if (skipInShortRun(t)) return
+  const { postalAddress } = await call('GET', `/business/${businessId}`)
+  await call('POST', '/business', { businessId, postalAddress: null })
+  t.after(() => call('POST', '/business', { businessId, postalAddress }))
+  const { page, complaints } = await openAs(t, 'sofia')
+  const item = page.getByRole('listitem').filter({ hasText: 'Your postal address is missing' })
+  await item.getByText(/^\d+ automations? sends? (no )?news or offers/).waitFor()
+  await assertAccessible(page)
+  await item.getByRole('link', { name: 'Add the address' }).click()
+  await page.getByLabel('Postal address', { exact: true }).fill('Seestrasse 12, 8002 Zürich')
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  await page.getByText('Saved', { exact: false }).first().waitFor()
+  await page.goto(`${service.base}/console/`)
+  await page.getByRole('heading', { name: 'Needs you' }).waitFor()
+  await waitUntilLoaded(page)
+  assert.equal(await item.count(), 0)
+  assert.deepEqual(complaints, [])
+})

@@ -56,6 +56,7 @@ test('the overview shows the quarter hours of a day, 30 days, failures and what 
     problem: null,
     problems: [],
     failingSince: null,
+    withoutPostalAddress: 0,
   })
 
   const { body: triggers } = await call('GET', '/eventTriggers?expand=names&status=SCHEDULED')

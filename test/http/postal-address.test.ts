@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
+import { runCommand } from '../support/command.ts'
+import { urlOf } from '../support/owner.ts'
 import { reminder, startEngine, startWorld } from '../support/world.ts'
 
 /** A business that mails its clients an offer a day before each appointment. */
@@ -62,4 +64,38 @@ test('saving an offer warns that it is not sent without a postal address', async
   assert.match((await warningsOf())[0], /sends none/)
   await save('/business', { businessId, postalAddress: 'Seestrasse 12, 8002 Zürich' })
   assert.deepEqual(await warningsOf(), [])
+})
+
+test('plan, overview and doctor name offers that can lack a postal address', async (t) => {
+  const world = await startWithOffer(t)
+  const { businessId, call, emailCategoryId, emailTemplateId, ids, save } = world
+  const [{ eventDefnId }] = (await call('GET', '/eventDefinition')).body.items
+  const plan = async (body: object = { eventDefnId }) => {
+    const answer = await call('POST', '/eventDefinition/plan', body)
+    return answer.body.lacksPostalAddress
+  }
+  const overview = async () => (await call('GET', '/overview')).body.mail.withoutPostalAddress
+  const doctor = async () =>
+    (await runCommand(['doctor'], { DATABASE_URL: await urlOf(world.database) })).stdout.match(
+      /^note +Post address +businesses \d+ send mails that are not transactional/m,
+    ) !== null
+
+  assert.deepEqual([await plan(), await overview(), await doctor()], [true, 1, true])
+  // The address of each location is in the footer of mails about appointments.
+  await save('/location', { locationId: ids.locationId, address: 'Altstadt 2, Zürich' })
+  assert.deepEqual([await plan(), await overview()], [false, 0])
+  const action = { actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }
+  const invitation = { objectType: 'INVITATION', eventType: { eventTypeId: 7 } }
+  const body = { ...reminder(businessId, 0), ...invitation, eventActions: [action] }
+  assert.equal(await plan(body), true, 'an invitation has no location')
+  await save('/eventDefinition', body)
+  assert.equal(await overview(), 1)
+  await save('/location', { name: 'New house' })
+  assert.deepEqual([await plan(), await overview()], [true, 2])
+
+  await save('/business', { businessId, postalAddress: 'Seestrasse 12, 8002 Zürich' })
+  assert.deepEqual([await plan(body), await overview(), await doctor()], [false, 0, false])
+  await save('/business', { businessId, postalAddress: null })
+  await save('/emailCategory', { emailCategoryId, transactional: true })
+  assert.deepEqual([await plan(body), await overview()], [false, 0])
 })

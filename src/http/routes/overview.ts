@@ -4,6 +4,7 @@ import { Overview } from '../../contract/overview.ts'
 import { OverviewQuery } from '../../contract/queries.ts'
 import { summarizeFeeds } from '../../feeds/health.ts'
 import { getBusiness } from '../../store/businesses.ts'
+import { countWithoutPostalAddress } from '../../store/postal-addresses.ts'
 import {
   countOverdue,
   countSettings,
@@ -63,19 +64,31 @@ async function gatherOverview(
     visibility,
   })
   const wanted = { from: startOf(day), to: startOf(day.add({ days })), visibility }
-  const [read, quarterHours, lastDays, failures, setup, mail, overdue, round, stop, feeds] =
-    await Promise.all([
-      readOverview(db, businessId, { now, dayStart, dayEnd, visibility }),
-      listQuarterHours(db, businessId, wanted),
-      listDays(db, businessId, timeZone, daysUntilToday(DAYS - 1)),
-      listFailures(db, businessId, daysUntilToday(FAILURE_DAYS)),
-      countSettings(db, businessId),
-      readMailState(db, businessId, now),
-      countOverdue(db, businessId, now),
-      findLastReconciliation<Findings>(database.engine),
-      readMailProblem({ config, database, clock }, { db, businessId }),
-      visibility === null ? summarizeFeeds(db, businessId, now) : [],
-    ])
+  const [
+    read,
+    quarterHours,
+    lastDays,
+    failures,
+    setup,
+    mail,
+    overdue,
+    round,
+    stop,
+    feeds,
+    lacking,
+  ] = await Promise.all([
+    readOverview(db, businessId, { now, dayStart, dayEnd, visibility }),
+    listQuarterHours(db, businessId, wanted),
+    listDays(db, businessId, timeZone, daysUntilToday(DAYS - 1)),
+    listFailures(db, businessId, daysUntilToday(FAILURE_DAYS)),
+    countSettings(db, businessId),
+    readMailState(db, businessId, now),
+    countOverdue(db, businessId, now),
+    findLastReconciliation<Findings>(database.engine),
+    readMailProblem({ config, database, clock }, { db, businessId }),
+    visibility === null ? summarizeFeeds(db, businessId, now) : [],
+    countWithoutPostalAddress(db, businessId),
+  ])
   return {
     time: now,
     timeZone,
@@ -93,6 +106,7 @@ async function gatherOverview(
       captured: config.smtpUrl === undefined,
       ...mail,
       ...stop,
+      withoutPostalAddress: lacking[0]?.definitions ?? 0,
       problems: readReasons(stop.problem),
     },
     database: { ok: true, milliseconds },
