@@ -86,6 +86,10 @@ function hexOf(hue: number, saturation: number, lightness: number) {
     .join('')}`
 }
 
+/** White or black text, whichever is legible on this background. */
+export const legibleOn = (background: string) =>
+  contrast(background, '#ffffff') >= MIN_CONTRAST ? '#ffffff' : '#000000'
+
 /** The contrast ratio of WCAG 2, from 1 to 21. */
 export function contrast(a: string, b: string) {
   const [light, dark] = [luminance(a), luminance(b)].toSorted((x, y) => y - x) as [number, number]

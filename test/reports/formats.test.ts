@@ -4,8 +4,10 @@ import { inflateSync } from 'node:zlib'
 import { buffer } from 'node:stream/consumers'
 import { Readable } from 'node:stream'
 import { REPORT_FORMATS, type ReportFormat } from '../../src/contract/report.ts'
+import { contrast } from '../../src/email/colors.ts'
 import { drawChart } from '../../src/reports/formats/draw-chart.ts'
 import { write } from '../../src/reports/formats/formats.ts'
+import { layOutTiles } from '../../src/reports/formats/pdf.ts'
 import { withTotals } from '../../src/reports/totals.ts'
 import { NAMES, sampleResult, sampleRow } from './sample-result.ts'
 import { readCsv, readHtml, readJson, readPages, readXlsx } from './read-back.ts'
@@ -255,6 +257,32 @@ test('a chart of one day shows its point above its day', () => {
   )
   const point = /<circle cx="([\d.]+)"/.exec(svg)![1]
   assert.ok(svg.includes(`<text x="${point}" y="195" text-anchor="middle"`), svg)
+})
+
+test('every number of a heat map is legible on its cell', () => {
+  const values = Array.from({ length: 20 }, (_, i) => i + 1)
+  const columns = values.map(String)
+  const svg = drawChart(
+    { kind: 'heatmap', name: 'hours', title: 'Hours', rows: ['Mon'], columns, values: [values] },
+    { width: 740, height: 60 },
+  )
+  const cells = [...svg.matchAll(/ fill="(#\w+)"\/><text [^>]*fill="(#\w+)"/g)]
+  assert.equal(cells.length, 20)
+  for (const [, cell, text] of cells) assert.ok(contrast(cell!, text!) >= 4.5, `${text} on ${cell}`)
+})
+
+test('the values of tiles have one size, except long names', () => {
+  const { perRow, sizes } = layOutTiles(
+    ['670', 'CHF 51,161.00', '£11,090.00', '6.0 %', '12'],
+    false,
+  )
+  assert.equal(perRow, 3)
+  assert.deepEqual([...new Set(sizes)], [14])
+  const long = layOutTiles(['670', 'Physiotherapy after an operation of the knee', '2', '3'], false)
+  assert.deepEqual([...new Set(long.sizes)], [14, 8])
+  assert.equal(layOutTiles(Array<string>(6).fill('1'), true).perRow, 6)
+  assert.equal(layOutTiles(Array<string>(7).fill('1'), true).perRow, 4)
+  assert.deepEqual(layOutTiles([], false).sizes, [])
 })
 
 test('a chart without values is not drawn', async () => {

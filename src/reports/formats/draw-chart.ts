@@ -1,3 +1,4 @@
+import { legibleOn } from '../../email/colors.ts'
 import { shownSeries, type Chart, type Heatmap, type SeriesChart } from '../chart.ts'
 import { describeChart } from '../summary.ts'
 import { wordsOf } from '../words.ts'
@@ -363,8 +364,9 @@ function heatmap(chart: Heatmap, { width, height }: Size, write: Write): string[
   const cells = chart.values.flatMap((line, row) =>
     line.map((value, column) => {
       const [x, y] = [left + column * across, 4 + row * down]
-      const box = `<rect x="${round(x + 1)}" y="${round(y + 1)}" width="${round(across - 2)}" height="${round(down - 2)}" rx="3" fill="${shade(value / max)}"/>`
-      const color = value / max > 0.45 ? '#ffffff' : INK
+      const fill = shade(value / max)
+      const box = `<rect x="${round(x + 1)}" y="${round(y + 1)}" width="${round(across - 2)}" height="${round(down - 2)}" rx="3" fill="${fill}"/>`
+      const color = legibleOn(fill)
       return value === 0
         ? box
         : box + label(write(value), x + across / 2, y + down / 2 + 3.5, 'middle', color)

@@ -197,8 +197,8 @@ function makeOpening(result: ReportResult, pageSize: PageSize, sample: string[][
   const words = wordsOf(result.locale)
   const period = writePeriod(parameters, words)
   const { say } = words
-  const tiles = result.kpis.length
-  const perRow = tiles <= MAX_TILES ? tiles : Math.ceil(tiles / Math.ceil(tiles / MAX_TILES))
+  const values = result.kpis.map((kpi) => writeFigure(kpi, words))
+  const { perRow, sizes } = layOutTiles(values, flipped)
   const charts = result.charts.filter(hasValues)
   const laidOut = layOutColumns(result.columns, sample, { paper, flipped })
   return {
@@ -220,16 +220,9 @@ function makeOpening(result: ReportResult, pageSize: PageSize, sample: string[][
     facts: describeScope(result).map(([label, value]) => [label, shorten(toPlain(value), 220)]),
     sentences: result.sentences.map(toPlain),
     perRow,
-    kpis: result.kpis.map((kpi) => {
-      const value = writeFigure(kpi, words)
+    kpis: result.kpis.map((kpi, i) => {
       const { text, trend } = writeChange(kpi, result, words)
-      return {
-        label: kpi.label,
-        value,
-        size: tileSize(value, perRow, flipped),
-        change: text,
-        trend,
-      }
+      return { label: kpi.label, value: values[i]!, size: sizes[i]!, change: text, trend }
     }),
     charts,
     chartsPerRow: chartsPerRow(charts),
@@ -240,14 +233,23 @@ function makeOpening(result: ReportResult, pageSize: PageSize, sample: string[][
   }
 }
 
-const MAX_TILES = 6
 /** Pine, unless the business has a colour of its own. */
 const ACCENT = '#2f5d50'
 
-/** The largest font size, in points, in which a value fits its tile. */
-function tileSize(value: string, perRow: number, flipped: boolean) {
+/** Tiles in a row of a portrait and a landscape page: with more, most amounts would be set smaller. */
+const MAX_TILES = { portrait: 4, landscape: 6 }
+const [MIN_TILE_SIZE, MAX_TILE_SIZE] = [8, 14]
+/** Long names of a service or person are set smaller than the other values. */
+const MIN_SHARED_SIZE = 11
+
+/** How many tiles share a row, and the font size of each value, in points: the same unless it is long. */
+export function layOutTiles(values: string[], flipped: boolean) {
+  const max = flipped ? MAX_TILES.landscape : MAX_TILES.portrait
+  const perRow = Math.ceil(values.length / Math.max(1, Math.ceil(values.length / max)))
   const width = (flipped ? 762 : 515) / perRow - 19
-  return Math.max(8, Math.min(14, Math.floor((10 * width) / (value.length * 0.64)) / 10))
+  const own = values.map((value) => Math.floor((10 * width) / (value.length * 0.64)) / 10)
+  const shared = Math.min(MAX_TILE_SIZE, ...own.filter((size) => size >= MIN_SHARED_SIZE))
+  return { perRow, sizes: own.map((size) => Math.max(MIN_TILE_SIZE, Math.min(shared, size))) }
 }
 
 /** Splits definitions into columns, in order. */
