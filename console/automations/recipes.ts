@@ -40,7 +40,6 @@ type Paragraph = 'text' | keyof (typeof enPages)['recipeMails']['parts'] | keyof
 const TOKENS = {
   card: '%APPT_CARD%',
   changeNote: '%CHANGE_NOTE%',
-  formBody: '%DISCLAIMER_BODY%',
 } as const
 
 /** The main action of a mail, and where it leads. */
@@ -142,7 +141,7 @@ export const RECIPES: Recipe[] = [
   {
     name: 'form',
     definition: { eventType: { eventTypeId: 12 }, objectType: 'CALENDAR', triggerHours: 48 },
-    paragraphs: ['greeting', 'text', 'sign', 'formBody'],
+    paragraphs: ['greeting', 'text', 'sign'],
   },
   {
     name: 'clientConfirmed',

@@ -1,6 +1,6 @@
 import type { MailContext } from '../contract/mail-context.ts'
 import { colorsFor } from './colors.ts'
-import { timeAtLocation, visitTimes, type Readers } from './readers.ts'
+import { asLine, timeAtLocation, visitTimes, type Readers } from './readers.ts'
 import type { Token } from './tokens.ts'
 
 /** The values that the layout of mails needs. Authors of templates cannot use them. */
@@ -71,7 +71,8 @@ const VALUES = {
     visitOf(c)?.isLive && !isForStaff && !hasStarted ? c.location?.directions : null,
   MAIL_CALENDAR: (c, { hasStarted }) => (visitOf(c)?.isLive && !hasStarted ? c.calendarLink : null),
   MAIL_MOVED_FROM: (c, readers) =>
-    c.movedFrom && timeAtLocation(readers.atLocation.dateTime(c.movedFrom), c.movedFrom, readers),
+    c.movedFrom &&
+    asLine(timeAtLocation(readers.atLocation.dateTime(c.movedFrom), c.movedFrom, readers)),
   MAIL_PREHEADER: (c, readers) => {
     const times = timesOf(c, readers)
     if (times) return [times.time, titleOf(c), placeOf(c.location)].filter(Boolean).join(' · ')
@@ -87,6 +88,8 @@ const VALUES = {
   WORD_PLACE: (_, { words }) => words.place,
   WORD_OWN_TIME: (_, { words }) => words.ownTime,
   WORD_ADD_TO_CALENDAR: (_, { words }) => words.addToCalendar,
+  WORD_ADD_TO_GOOGLE: (_, { words }) => words.addToGoogle,
+  WORD_ADD_TO_OUTLOOK: (_, { words }) => words.addToOutlook,
   WORD_BEFORE: (_, { words }) => words.before,
   WORD_SHOW_MAP: (_, { words }) => words.showMap,
   WORD_UNSUBSCRIBE: (_, { words }) => words.unsubscribe,

@@ -48,11 +48,11 @@ const cardHtml = (hasDirections: boolean) =>
 %IF:MAIL_OWN_TIME%<p class="bw-soft" ${DETAIL}>%WORD_OWN_TIME%%WORD_COLON% %MAIL_OWN_TIME%</p>%END:IF%
 <p class="bw-ink" style="margin:12px 0 4px;font-size:16px;line-height:24px;color:#1b2824">%MAIL_TITLE%</p>
 %IF:MAIL_PERSON%<p class="bw-soft" ${DETAIL}>%MAIL_PERSON_WORD%%WORD_COLON% %MAIL_PERSON%</p>%END:IF%
-%IF:MAIL_CLIENT_PHONE%<p class="bw-soft" ${DETAIL}>%WORD_PHONE%%WORD_COLON% %MAIL_CLIENT_PHONE%</p>%END:IF%
+%IF:MAIL_CLIENT_PHONE%<p class="bw-soft" ${DETAIL}>%WORD_PHONE%%WORD_COLON% <a class="bw-link" href="tel:%MAIL_CLIENT_PHONE%" style="color:%MAIL_LINK%;white-space:nowrap">%MAIL_CLIENT_PHONE%</a></p>%END:IF%
 %IF:MAIL_PLACE%<p class="bw-soft" ${DETAIL}>%WORD_PLACE%%WORD_COLON% %MAIL_PLACE%</p>%END:IF%
 %IF:MAIL_MAP%<p style="margin:4px 0 0;font-size:15px;line-height:23px"><a class="bw-link" href="%MAIL_MAP%" style="color:%MAIL_LINK%">%WORD_SHOW_MAP%</a></p>%END:IF%
 ${hasDirections ? `%IF:MAIL_DIRECTIONS%<p class="bw-soft" style="margin:8px 0 0;font-size:15px;line-height:23px;color:#52615a">%MAIL_DIRECTIONS%</p>%END:IF%` : ''}
-%IF:MAIL_CALENDAR%<p style="margin:12px 0 0;font-size:15px;line-height:26px"><a class="bw-link" href="%MAIL_CALENDAR%" style="color:%MAIL_LINK%;white-space:nowrap">%WORD_ADD_TO_CALENDAR%</a><br><a class="bw-link" href="%MAIL_CALENDAR%?to=google" style="color:%MAIL_LINK%;white-space:nowrap">Google Calendar</a><br><a class="bw-link" href="%MAIL_CALENDAR%?to=outlook" style="color:%MAIL_LINK%;white-space:nowrap">Outlook.com</a></p>%END:IF%
+%IF:MAIL_CALENDAR%<p style="margin:12px 0 0;font-size:15px;line-height:26px"><a class="bw-link" href="%MAIL_CALENDAR%" style="color:%MAIL_LINK%;white-space:nowrap">%WORD_ADD_TO_CALENDAR%</a><br><a class="bw-link" href="%MAIL_CALENDAR%?to=google" style="color:%MAIL_LINK%;white-space:nowrap">%WORD_ADD_TO_GOOGLE%</a><br><a class="bw-link" href="%MAIL_CALENDAR%?to=outlook" style="color:%MAIL_LINK%;white-space:nowrap">%WORD_ADD_TO_OUTLOOK%</a></p>%END:IF%
 </td></tr></table>`,
     layout,
   )
@@ -70,8 +70,8 @@ const cardText = (hasDirections: boolean) =>
 %IF:MAIL_PLACE%%WORD_PLACE%%WORD_COLON% %MAIL_PLACE%%END:IF%
 %IF:MAIL_MAP%%WORD_SHOW_MAP%%WORD_COLON% %MAIL_MAP%%END:IF%
 ${hasDirections ? '%MAIL_DIRECTIONS%\n' : ''}%IF:MAIL_CALENDAR%%WORD_ADD_TO_CALENDAR%%WORD_COLON% %MAIL_CALENDAR%%END:IF%
-%IF:MAIL_CALENDAR%Google%WORD_COLON% %MAIL_CALENDAR%?to=google%END:IF%
-%IF:MAIL_CALENDAR%Outlook%WORD_COLON% %MAIL_CALENDAR%?to=outlook%END:IF%`,
+%IF:MAIL_CALENDAR%%WORD_ADD_TO_GOOGLE%%WORD_COLON% %MAIL_CALENDAR%?to=google%END:IF%
+%IF:MAIL_CALENDAR%%WORD_ADD_TO_OUTLOOK%%WORD_COLON% %MAIL_CALENDAR%?to=outlook%END:IF%`,
     layout,
   )
 
@@ -84,7 +84,7 @@ const TOP_HTML = cutHtml(
 ${TABLE} class="bw-page" width="100%" style="background-color:#f3f2ec"><tr><td class="bw-outer" style="padding:32px 16px">
 <!--[if mso]>${TABLE} align="center" width="600" style="width:600px"><tr><td><![endif]-->
 ${TABLE} align="center" width="100%" style="max-width:600px;margin:0 auto"><tr><td class="bw-sheet" style="background-color:#ffffff;border-top:4px solid %MAIL_ACCENT%;border-radius:8px;padding:28px 40px 32px;${FONT}">
-%IF:MAIL_LOGO%<p style="margin:0 0 24px"><img class="bw-logo" src="cid:logo" alt="%BUSINESS_NAME%" height="48" style="height:48px;max-width:100%;border:0" /></p>%END:IF%
+%IF:MAIL_LOGO%<p style="margin:0 0 24px"><img class="bw-logo" src="cid:logo" alt="%BUSINESS_NAME%" height="48" style="height:48px;max-width:100%;border:0;font-size:18px;font-weight:bold;color:%MAIL_LINK%" /></p>%END:IF%
 <p class="bw-link" style="margin:0 0 24px;font-size:18px;line-height:24px;font-weight:bold;color:%MAIL_LINK%">%MAIL_NAME%</p>
 <div class="bw-body bw-ink" style="font-size:16px;line-height:25px;color:#1b2824;word-break:break-word">
 `,
@@ -252,7 +252,10 @@ export const stylesOfLayout = ({ linkOnDark }: MailColors, hasOwnColors: boolean
 ${hasOwnColors ? '' : darkSheet(linkOnDark)}}
 `
 
-/** A logo may be dark on a transparent ground, so it gets a light plate. */
+/**
+ * A logo may be dark on a transparent ground, so it gets a light plate. Its `alt`, for readers without
+ * pictures, keeps its inline colour, which is legible there.
+ */
 const darkSheet = (
   link: string,
 ) => `.bw-logo{background-color:#ffffff!important;padding:6px 10px!important;border-radius:6px!important}

@@ -40,11 +40,14 @@ export function visitTimes(
   readers: Readers,
 ): VisitTimes {
   const { atLocation } = readers
-  const date = atLocation.date(startTime)
+  const date = asLine(atLocation.date(startTime))
   const time = timeAtLocation(atLocation.timeRange(startTime, endTime), startTime, readers)
   const own = ownFormats(startTime, readers)
   if (!own) return { date, time, ownTime: null }
   const ownDate = own.date(startTime)
   const ownTime = withZone(own.timeRange(startTime, endTime), own, startTime)
-  return { date, time, ownTime: ownDate === date ? ownTime : `${ownDate}, ${ownTime}` }
+  return { date, time, ownTime: asLine(ownDate) === date ? ownTime : `${ownDate}, ${ownTime}` }
 }
+
+/** A date on a line of its own: “Mardi 3 novembre”, which is “mardi” in a sentence. */
+export const asLine = (date: string) => date.replace(/^\p{Ll}/u, (letter) => letter.toUpperCase())

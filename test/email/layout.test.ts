@@ -108,6 +108,8 @@ test('beside the calendar file there are links for Google and Outlook, each on i
   for (const part of [html, text]) {
     assert.match(part, /addToCalendar\/7d1f\?to=google/)
     assert.match(part, /addToCalendar\/7d1f\?to=outlook/)
+    for (const to of ['calendar', 'Google Calendar', 'Outlook.com'])
+      assert.match(part, new RegExp(`Add to ${to}\\b`))
   }
   for (const line of text.split('\n')) assert.ok(line.split('https://').length <= 2, line)
 })
@@ -159,6 +161,7 @@ test('staff read the client’s name, and their own time below that of the locat
   const mail = mergeMail(laidOut(), fullContext(visit), 'staff', before)
   assert.match(mail.text, /Client: Ada Okafor/)
   assert.match(mail.text, /Phone: \+44 7700 900123/)
+  assert.match(mail.html, /Phone: <a [^>]*href="tel:\+447700900123"/)
   assert.match(mail.text, /^2:30 – 3:15 PM, London time$/m)
   assert.match(mail.text, /^Your time: 3:30 – 4:15 PM, Stockholm time$/m)
   assert.doesNotMatch(mail.text, /With:/)
@@ -179,7 +182,7 @@ test('a mail is in one language: dates, labels and links follow the template', (
     assert.ok(german.includes(words), words)
   const french = merge({ language: 'fr', html: '', text: '' }, { client }).text
   for (const words of [
-    'mardi 3 novembre 2026',
+    'Mardi 3 novembre 2026',
     'Avec\u00a0: Maya',
     'Lieu\u00a0: ',
     'heure locale à Londres',
@@ -341,6 +344,18 @@ test('a hostile value never changes the structure of the layout', () => {
       for (const { name, value } of attrs)
         if (name === 'href') assert.match(value, /^(?:https?:|mailto:|tel:|[^:]*$)/i, attack)
   }
+})
+
+test('without pictures the name of the business is legible in place of its logo, also on the plate of dark mode', () => {
+  const { business } = fullContext()
+  const { html } = merge(
+    {},
+    { business: { ...business, logo: { fileUUId: 'x', name: 'x.png', type: 'image/png' } } },
+  )
+  const [, alt, color] = /<img class="bw-logo"[^>]* alt="([^"]+)"[^>]*;color:(#\w{6})"/.exec(html)!
+  assert.equal(alt, business.name)
+  assert.ok(contrast(color!, '#ffffff') >= 4.5, String(color))
+  assert.doesNotMatch(html, /\.bw-logo\{[^}]*[{;]color:/)
 })
 
 test('text is legible on every accent colour', () => {

@@ -89,11 +89,16 @@ test('the page of a confirmed appointment has the next steps, and looks like the
   assert.match(String(headers['content-security-policy']), /style-src 'sha256-/)
 })
 
-test('a time limit of whole days is told in days', async (t) => {
+test('a client who is too late to cancel reads the limit in days, and is asked to call instead of booking again', async (t) => {
   const { ask, businessId, open, save } = await startAsking(t)
-  await save('/business', { businessId, cancelUntilHours: 720 })
+  const phone = '+41 44 555 01 99'
+  const bookingUrl = 'https://praxis.example/book'
+  await save('/business', { businessId, cancelUntilHours: 720, phone, bookingUrl })
   const { cancel } = await ask()
-  assert.match((await open(cancel)).body, /until 30 days before/)
+  const { body } = await open(cancel)
+  assert.match(body, /until 30 days before/)
+  assert.match(body, /<a class="button" href="tel:\+41445550199"/)
+  assert.doesNotMatch(body, /praxis\.example\/book/)
 })
 
 test('a student confirms, gives up the place, and takes it back while there is one', async (t) => {

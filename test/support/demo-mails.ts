@@ -29,7 +29,10 @@ export function renderDemoMails(changes: Partial<MailContext['business']> = {}) 
       const context = fullContext({
         business: { ...plain.business, ...DEMO_BUSINESS, logo: null, ...changes },
         location: zurich!,
-        client: { ...plain.client!, firstName: 'Anna', lastName: 'Müller', timeZone: null },
+        // A mail to staff about a class names no student in its card.
+        client: templateName.startsWith('Student')
+          ? null
+          : { ...plain.client!, firstName: 'Anna', lastName: 'Müller', timeZone: null },
         professional: {
           ...plain.professional!,
           firstName: 'Elena',

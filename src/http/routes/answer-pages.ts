@@ -6,7 +6,15 @@ import { escapeHtml, readersOf } from '../../email/merge.ts'
 import { visitTimes } from '../../email/readers.ts'
 import type { AnswerPage, Question } from '../../scheduling/answers.ts'
 import { fillCount, fillText, LANGUAGES, textsFor, type Texts } from '../../texts/texts.ts'
-import { linkButton, paragraph, textLink, type MailPage, type PageSender } from './mail-page.ts'
+import {
+  linkButton,
+  paragraph,
+  phoneOf,
+  telOf,
+  textLink,
+  type MailPage,
+  type PageSender,
+} from './mail-page.ts'
 
 /** The links of the mail that a page belongs to. */
 export type PageLinks = { calendar: string; cancel: string }
@@ -82,21 +90,24 @@ function deadlineOf({ tooLate }: AnswerTexts, { business }: AnswerPage) {
   return isInDays ? fillCount(tooLate.days, hours / 24) : fillCount(tooLate.hours, hours)
 }
 
-function answeringOf({ question, page, formToken, links }: Shown, language: string) {
+function answeringOf({ question, page, sender, formToken, links }: Shown, language: string) {
   const { state, row, business, canUndo } = page
   const texts = textsFor(language).answerPages
   const isCancelled = state === 'DONE' && question.answer === 'cancel'
   const isComing = (state === 'DONE' && question.answer === 'confirm') || state === 'UNDONE'
   const isShown = isCancelled || isComing || state === 'ASKS' || state === 'TOO_LATE'
-  const isDeadEnd = state === 'OVER' || state === 'CLOSED' || state === 'TOO_LATE'
+  const phone = phoneOf(sender)
+  const isOver = state === 'OVER' || state === 'CLOSED'
   const isClass = question.objectType === 'CLASS_SCHEDULE'
   return [
     isShown && row ? cardOf(row, language, isCancelled) : '',
     isComing && row ? linksOf(row, links, language) : '',
     state === 'ASKS' ? formOf(texts, question, formToken) : '',
-    (isCancelled || isDeadEnd) &&
+    (isCancelled || isOver) &&
       business.bookingUrl &&
       linkButton(business.bookingUrl, texts.bookAgain),
+    // The appointment is not cancelled: booking another time would make it two.
+    state === 'TOO_LATE' && phone && linkButton(telOf(phone), phone),
     canUndo && undoOf(isClass ? texts.undoClass : texts.undo, formToken),
   ]
 }
@@ -124,8 +135,8 @@ function linksOf({ context }: ContextRow, links: PageLinks, language: string) {
   const entry = linkedEntry(context)
   const items = [
     textLink(links.calendar, texts.calendarFile),
-    textLink(googleCalendarLink(entry), texts.google),
-    textLink(outlookCalendarLink(entry), texts.outlook),
+    textLink(googleCalendarLink(entry), mail.addToGoogle),
+    textLink(outlookCalendarLink(entry), mail.addToOutlook),
     address && textLink(mapLink(address), mail.showMap),
     textLink(links.cancel, texts.cannotCome),
   ]
@@ -172,11 +183,11 @@ function signingOf({ page, formToken, isNameMissing }: Shown, language: string) 
   ]
 }
 
-function contactOf({ business, location }: PageSender, texts: AnswerTexts) {
-  const phone = location?.phone ?? business.phone
-  const address = business.emailAddress
+function contactOf(sender: PageSender, texts: AnswerTexts) {
+  const phone = phoneOf(sender)
+  const address = sender.business.emailAddress
   const ways = [
-    phone && `<a href="tel:${phone.replace(/[^\d+]/g, '')}">${escapeHtml(phone)}</a>`,
+    phone && textLink(telOf(phone), phone),
     address && `<a href="mailto:${escapeHtml(address)}">${escapeHtml(address)}</a>`,
   ].filter(Boolean)
   if (ways.length === 0) return ''

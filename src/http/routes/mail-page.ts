@@ -82,13 +82,18 @@ const headerOf = ({ business, logo }: PageSender) =>
     ? `<p class="name">${escapeHtml(business.name)}</p>\n`
     : `<p class="logo"><img src="${logo}" alt="${escapeHtml(business.name)}"></p>\n`
 
-function footerOf({ business, location }: PageSender) {
-  const phone = location?.phone ?? business.phone
+export const phoneOf = ({ business, location }: PageSender) => location?.phone ?? business.phone
+
+export const telOf = (phone: string) => `tel:${phone.replace(/[^\d+]/g, '')}`
+
+function footerOf(sender: PageSender) {
+  const { business, location } = sender
+  const phone = phoneOf(sender)
   const { emailAddress, website } = business
   const lines = [
     `<b>${escapeHtml(business.name)}</b>`,
     escapeHtml((location?.address ?? business.postalAddress ?? '').replace(/\s*[\r\n]+\s*/g, ', ')),
-    phone && `<a href="tel:${phone.replace(/[^\d+]/g, '')}">${escapeHtml(phone)}</a>`,
+    phone && textLink(telOf(phone), phone),
     emailAddress && `<a href="mailto:${escapeHtml(emailAddress)}">${escapeHtml(emailAddress)}</a>`,
     website && textLink(website, website.replace(/^https?:\/\/|\/$/g, '')),
   ]
@@ -126,7 +131,7 @@ form .quiet{margin-top:12px}
 input[type=text],textarea{box-sizing:border-box;display:block;width:100%;margin:6px 0 0;padding:10px 12px;border:1px solid #8a958f;border-radius:6px;background:#fff;color:inherit;font:inherit}
 button,.button{display:block;box-sizing:border-box;width:100%;padding:13px 18px;border:0;border-radius:6px;background:${accent};color:${onAccent};font:bold 16px/20px Helvetica,Arial,sans-serif;text-align:center;text-decoration:none;cursor:pointer}
 button.cancel{background:#a83a2a;color:#fff}
-button.quiet{width:auto;padding:8px 0;background:none;color:${link};font-weight:normal;text-decoration:underline}
+button.quiet{width:auto;padding:8px 0;text-align:start;background:none;color:${link};font-weight:normal;text-decoration:underline}
 a{color:${link}}
 a.button{color:${onAccent}}
 button:focus-visible,a:focus-visible,input:focus-visible,textarea:focus-visible{outline:3px solid ${link};outline-offset:2px}
