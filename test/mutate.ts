@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import {
   cpSync,
   globSync,
@@ -12,11 +13,12 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { openEmbedded } from '../src/database/embedded.ts'
 import { randomFrom } from './proofs/random.ts'
+import { makeTemplates } from './support/templates.ts'
 
 /**
  * Breaks random places of src/ and console/, one at a time, and lists those that no test notices:
- * node test/mutate.ts [--places=100] [--seed=1] [--files=6] [folders]
- * Works on a copy. For each place it runs the test files that are nearest to it.
+ * node test/mutate.ts [--places=100] [--seed=1] [--from=0] [--to=100] [--files=6] [folders]
+ * Works on a copy. For each place it runs the test files that are nearest to it, until one fails.
  */
 const root = path.dirname(import.meta.dirname)
 const given = process.argv.slice(2)
@@ -33,13 +35,15 @@ const read = (file: string) => readFileSync(path.join(root, file), 'utf8')
 
 const copy = mkdtempSync(path.join(tmpdir(), 'bellwether-mutate-'))
 
-async function breakPlaces(server: string) {
+async function breakPlaces(environment: Environment) {
   const unnoticed: string[] = []
+  let tried = 0
   const places = choosePlaces(option('places', 100), option('seed', 1))
-  if ((await runTests(server, ['test/docs.test.ts'])) === 'noticed') {
-    throw new Error('the tests fail although nothing is broken')
-  }
+  const intact = await runTest(environment, 'test/docs.test.ts')
+  if (intact) throw new Error(`the tests fail although nothing is broken: ${intact}`)
   for (const [i, place] of places.entries()) {
+    if (i < option('from', 0) || i >= option('to', places.length)) continue
+    tried += 1
     const tests = nearestTests(place.file).slice(0, option('files', 6))
     const text = read(place.file)
     const target = path.join(copy, place.file)
@@ -47,14 +51,15 @@ async function breakPlaces(server: string) {
       target,
       text.slice(0, place.at) + place.to + text.slice(place.at + place.from.length),
     )
-    const outcome = tests.length === 0 ? 'unnoticed' : await runTests(server, tests)
+    const noticed = await firstFailure(environment, tests)
     writeFileSync(target, text)
     const line = text.slice(0, place.at).split('\n').length
     const what = `${place.file}:${line}  ${place.from.trim()} → ${place.to.trim()}`
-    console.log(`${i + 1}/${places.length} ${outcome.padEnd(9)} ${what}`)
-    if (outcome === 'unnoticed') unnoticed.push(`${what}\n    by ${tests.join(' ')}`)
+    console.log(`${i + 1}/${places.length} ${noticed ? 'noticed  ' : 'unnoticed'} ${what}`)
+    if (noticed) console.log(`    ${noticed}`)
+    else unnoticed.push(`${what}\n    by ${tests.join(' ')}`)
   }
-  console.log(`\n${places.length - unnoticed.length} of ${places.length} noticed.`)
+  console.log(`\n${tried - unnoticed.length} of ${tried} noticed.`)
   for (const one of unnoticed) console.log(`  ${one}`)
 }
 
@@ -100,9 +105,9 @@ const IN_SQL: Record<string, string> = {
   'is not null': 'is null',
 }
 
-/** Comments and text are skipped; the first group is an SQL statement, the second code to break. */
+/** Comments, texts and patterns are skipped; the first group is an SQL statement, the second code to break. */
 const TOKENS =
-  /\/\*[^]*?\*\/|\/\/[^\n]*|\bsql`((?:\\.|[^`\\])*)`|`(?:\\.|[^`\\])*`|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|([!=]==|[<>]=|&&|\|\|| [<>+-] |\btrue\b|\bfalse\b|\b\d[\d_]*\b)/g
+  /(?<=[=(,:&|?!] ?)\/(?![/*])(?:\\.|\[(?:\\.|[^\]\n])*\]|[^/\n])+\/[a-z]*|\/\*[^]*?\*\/|\/\/[^\n]*|\bsql`((?:\\.|[^`\\])*)`|`(?:\\.|[^`\\])*`|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|([!=]==|[<>]=|&&|\|\|| [<>+-] |\btrue\b|\bfalse\b|\b\d[\d_]*\b)/g
 const SQL_TOKENS = / (?:=|[<>]=?|and) |is (?:not )?null/g
 
 function placesIn(file: string): Place[] {
@@ -118,15 +123,24 @@ function placesIn(file: string): Place[] {
       }))
     }
     if (code === undefined || isType(text, index)) return []
-    const to = REPLACED[code] ?? String(Number(code.replaceAll('_', '')) + 1)
-    return [{ file, at: index, from: code, to }]
+    if (/^\d/.test(code) && isLayout(text, index)) return []
+    return [{ file, at: index, from: code, to: REPLACED[code] ?? otherNumber(code) }]
   })
 }
 
+/** A limit or a duration that is one longer is not broken. */
+const otherNumber = (code: string) => (/^\d$/.test(code) ? String(Number(code) + 1) : '0')
+
+const lineAt = (text: string, at: number) =>
+  text.slice(text.lastIndexOf('\n', at) + 1, text.indexOf('\n', at))
+
+/** Nobody asserts a margin. */
+const isLayout = (text: string, at: number) =>
+  /\bstyle=|\b(?:margin|padding|gap|width|height|size|radius|flex)\w*[:=]/i.test(lineAt(text, at))
+
 /** Node removes types without reading them. */
 function isType(text: string, at: number) {
-  const line = text.slice(text.lastIndexOf('\n', at) + 1, text.indexOf('\n', at))
-  return /^\s*(?:import|export type|type|\/?\*)\b|^\s*\w+\??: [^,]*$|^\s*\|/.test(line)
+  return /^\s*(?:import|export type|type|\/?\*)\b|^\s*\w+\??: [^,]*$|^\s*\|/.test(lineAt(text, at))
 }
 
 /** Test files that import the file, also through others: those with a similar name first. */
@@ -191,27 +205,53 @@ function copyRepository() {
   symlinkSync(path.join(root, 'node_modules'), path.join(copy, 'node_modules'))
 }
 
-/** Tests that do not end have noticed. */
-async function runTests(server: string, tests: string[]) {
-  const child = spawn(process.execPath, ['test/run.ts', ...tests], {
-    cwd: copy,
-    stdio: 'ignore',
-    env: { ...process.env, TEST_DATABASE_URL: server, CONSOLE_TESTS: 'all' },
-    timeout: MAX_RUN_MS,
-  })
-  const code = await new Promise<number | null>((resolve) => child.once('exit', resolve))
-  return code === 0 ? 'unnoticed' : 'noticed'
+type Environment = Record<string, string>
+
+async function firstFailure(environment: Environment, tests: string[]) {
+  for (const file of tests) {
+    const failure = await runTest(environment, file)
+    if (failure) return `${file}: ${failure}`
+  }
+  return undefined
 }
 
-try {
-  copyRepository()
-  const server = await openEmbedded(path.join(copy, 'data'), 'command', {
+/** The first test of the file that fails. A file that does not end has noticed, too. */
+async function runTest(environment: Environment, file: string) {
+  const args = ['--test', '--test-reporter=tap', file]
+  const child = spawn(process.execPath, args, {
+    cwd: copy,
+    stdio: ['ignore', 'pipe', 'ignore'],
+    env: { ...process.env, ...environment, CONSOLE_TESTS: 'all' },
+    // A group of processes, which ends as a whole.
+    detached: true,
+  })
+  let output = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text))
+  const end = () => process.kill(-child.pid!, 'SIGKILL')
+  const timer = setTimeout(end, MAX_RUN_MS)
+  const [code] = (await once(child, 'close')) as [number | null]
+  clearTimeout(timer)
+  if (code === 0) return undefined
+  if (code === null) return `not ended within ${MAX_RUN_MS / 1_000} s`
+  return /^ *not ok \d+ - (.*)/m.exec(output)?.[1] ?? `exit code ${code}`
+}
+
+async function openServer() {
+  const existing = process.env.TEST_DATABASE_URL
+  if (existing) return { url: existing, stop: async () => {} }
+  return openEmbedded(path.join(copy, 'data'), 'command', {
     fsync: 'off',
     synchronous_commit: 'off',
     max_connections: '300',
   })
+}
+
+try {
+  copyRepository()
+  const server = await openServer()
   try {
-    await breakPlaces(server.url)
+    const { environment, drop } = await makeTemplates(server.url, { demo: true })
+    await breakPlaces(environment).finally(drop)
   } finally {
     await server.stop()
   }

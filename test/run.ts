@@ -1,5 +1,4 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
 import {
   existsSync,
   globSync,
@@ -12,14 +11,12 @@ import {
 import { availableParallelism, tmpdir } from 'node:os'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
-import pg from 'pg'
 import { buildConsole } from '../src/cli/build-console.ts'
 import { openEmbedded } from '../src/database/embedded.ts'
-import { migrate } from '../src/database/migrate.ts'
 import { openLog } from '../src/log.ts'
 import { findBrowser } from './support/browser.ts'
 import { installForTests } from './support/install.ts'
-import { fillDemo, fillWorld } from './support/templates.ts'
+import { makeTemplates } from './support/templates.ts'
 
 /**
  * Runs the tests: node test/run.ts [--watch …] [files or folders]
@@ -70,16 +67,8 @@ try {
     // Once, not by each of the services that start together.
     await buildConsole(openLog('warn'))
   }
-  const server = await openServer()
-  const template = await makeTemplate(server, 'template0', migrate)
-  const world = await makeTemplate(server, template, fillWorld)
-  const demo = isConsole ? await makeTemplate(server, template, fillAnalyzedDemo) : undefined
-  const environment = {
-    TEST_SERVER_URL: server,
-    TEST_TEMPLATE: template,
-    TEST_WORLD_TEMPLATE: world,
-    ...(demo ? { TEST_DEMO_TEMPLATE: demo } : {}),
-  }
+  const { environment, drop } = await makeTemplates(await openServer(), { demo: isConsole })
+  stops.push(drop)
   // More at once than there are cores: tests wait for leases, servers and browsers.
   exitCode = await runTests(groupTests(), availableParallelism() + 2, environment)
   if (exitCode !== 0 && process.env.TEST_AGAIN) exitCode = await runFailedAgain(environment)
@@ -105,29 +94,6 @@ async function openServer() {
   })
   stops.push(() => embedded.stop())
   return embedded.url
-}
-
-async function makeTemplate(server: string, from: string, fill: (url: string) => Promise<unknown>) {
-  // A server that is shared may still have the template of a run that was killed.
-  const template = `bellwether_template_${randomBytes(6).toString('hex')}`
-  await onServer(server, `create database ${template} template ${from}`)
-  stops.push(() => onServer(server, `drop database if exists ${template} with (force)`))
-  const url = new URL(server)
-  url.pathname = `/${template}`
-  await fill(url.href)
-  return template
-}
-
-async function fillAnalyzedDemo(url: string) {
-  await fillDemo(url)
-  // The service runs ANALYZE on tables that grew; in a clone it cannot see that they did.
-  await onServer(url, 'analyze')
-}
-
-async function onServer(url: string, statement: string) {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  await client.query(statement).finally(() => client.end())
 }
 
 function wanted() {
