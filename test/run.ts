@@ -40,6 +40,14 @@ const SHARE_PROCESSES = new Set([
   'store',
   'tenants',
 ])
+/** Files whose tests are all left out by `skipInShortRun`. */
+const ONLY_COMPLETE_RUN = /\/console\/(mail-outage|report-period|restored)\.test\.ts$/
+/** Files that find the demo as the others need it: in `npm test` they share a service and a browser. */
+const SAME_DEMO = [
+  /\/console\/reports?(-\w+)?\.test\.ts$/,
+  /\/console\/(live|session|tags)\.test\.ts$/,
+]
+const isCompleteRun = process.env.CONSOLE_TESTS === 'all'
 /** Of the proofs, those of durations find the same again; what the others found may be rare. */
 const RANDOM_PROOF_FAILED =
   /^assertion .*\/test\/proofs\/(?!(console|file-import|lists|neighbours|prints|scale)\.)/
@@ -97,7 +105,11 @@ async function openServer() {
 }
 
 function wanted() {
-  const chosen = files.length > 0 ? files : globSync(path.join(root, 'test/**/*.test.ts'))
+  const all = () =>
+    globSync(path.join(root, 'test/**/*.test.ts')).filter(
+      (file) => isCompleteRun || !ONLY_COMPLETE_RUN.test(file),
+    )
+  const chosen = files.length > 0 ? files : all()
   return chosen.map((file) => path.resolve(file)).toSorted()
 }
 
@@ -106,16 +118,23 @@ function groupTests() {
   const { alone = [], shared = [] } = Object.groupBy(wanted(), (file) =>
     SHARE_PROCESSES.has(path.relative(root, file).split(path.sep)[1]!) ? 'shared' : 'alone',
   )
-  const groups = Array.from(
-    { length: Math.ceil(shared.length / FILES_PER_PROCESS) },
-    (_, index) => {
-      const group = path.join(folder, `group-${index}.mjs`)
-      const some = shared.slice(index * FILES_PER_PROCESS, (index + 1) * FILES_PER_PROCESS)
-      writeFileSync(group, some.map((file) => `import '${pathToFileURL(file)}'\n`).join(''))
-      return group
-    },
-  )
-  return [...alone, ...groups]
+  const sameDemo = isCompleteRun
+    ? []
+    : SAME_DEMO.map((pattern) => alone.filter((file) => pattern.test(file)))
+  const groups = [
+    ...sameDemo.filter((some) => some.length > 0),
+    ...Array.from({ length: Math.ceil(shared.length / FILES_PER_PROCESS) }, (_, index) =>
+      shared.slice(index * FILES_PER_PROCESS, (index + 1) * FILES_PER_PROCESS),
+    ),
+  ]
+  const grouped = new Set(groups.flat())
+  return [...alone.filter((file) => !grouped.has(file)), ...groups.map(writeGroup)]
+}
+
+function writeGroup(some: string[], index: number) {
+  const group = path.join(folder, `group-${index}.mjs`)
+  writeFileSync(group, some.map((file) => `import '${pathToFileURL(file)}'\n`).join(''))
+  return group
 }
 
 /** The tests of the console run in a real browser. */

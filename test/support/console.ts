@@ -31,8 +31,19 @@ type Person = {
 }
 
 /** The real service with the demo business and users who can sign in. */
-export const startConsole = async (people: Person[], settings: Record<string, string> = {}) =>
-  serveConsole(await cloneDemo(lifetime), people, { settings })
+export async function startConsole(people: Person[], settings?: Record<string, string>) {
+  if (settings) return serveConsole(await cloneDemo(lifetime), people, { settings })
+  demo ??= cloneDemo(lifetime).then((clone) => serveConsole(clone, [], {}))
+  // One file after the other: they are imported concurrently.
+  demo = demo.then(async (started) => {
+    await addPeople(started, people)
+    return started
+  })
+  return demo
+}
+
+/** Files that share a process share it. */
+let demo: ReturnType<typeof serveConsole> | undefined
 
 /** The real service with a business that has nothing yet, and users who can sign in. */
 export const startEmptyConsole = async (people: Person[]) =>
@@ -55,9 +66,6 @@ async function serveConsole(
   })
   const asOperator = callWith(service.base, OPERATOR)
   if (business) await asOperator('POST', '/business', business)
-  for (const person of people) {
-    await asOperator('POST', `/business/${businessId}/user`, { ...person, password: PASSWORD })
-  }
 
   /** A page of the console as this person sees it. */
   const openAs = async (t: TestContext, username: string, path = '/') => {
@@ -75,7 +83,20 @@ async function serveConsole(
   /** Calls the service with a key of the business. */
   const { key } = await asOperator('POST', `/business/${businessId}/apiKey`, { name: 'test' })
   const call = callWith(service.base, key)
+  await addPeople({ call, asOperator }, people)
   return { service, businessId, openAs, call, asOperator, url, database, password: PASSWORD }
+}
+
+type Callers = Record<'call' | 'asOperator', ReturnType<typeof callWith>>
+
+/** People whom another file of the process added stay as they are, except for what is given here. */
+async function addPeople({ call, asOperator }: Callers, people: Person[]) {
+  const { items } = await call('GET', '/user')
+  for (const person of people) {
+    const known = items.find(({ username }: Person) => username === person.username)
+    if (known) await call('POST', '/user', { ...person, userId: known.userId })
+    else await asOperator('POST', `/business/${businessId}/user`, { ...person, password: PASSWORD })
+  }
 }
 
 const callWith =
