@@ -201,3 +201,92 @@ test('the campaign funnel agrees with SQL written from its definition', async (t
     [sums!.revenueCHF, sums!.revenueKWD],
   )
 })
+
+test('reminders and no-shows agree with SQL written from their definition', async (t) => {
+  const business = await openBusiness(t)
+  const { db, businessId, zurich, newYork, elena, checkUp, massage } = business
+  const clients = await addClients(business)
+  await db.query(sql`
+    insert into status (business_id, object_type, status, label, outcome, live, live_after,
+                        created_date, created_user, modified_date, modified_user)
+    values (${businessId}, 'CALENDAR', 'TOO_LATE', 'Cancelled too late', 'LATE_CANCELLED', false, false,
+            ${NOW}, 'TEST', ${NOW}, 'TEST')`)
+  // Every four hours of the month and around it, in two zones, some without a price, some deleted;
+  // booked from weeks before to after the reminder was due.
+  await db.query(sql`
+    insert into calendar (business_id, client_id, professional_id, reason_id, location_id, start_time, end_time,
+      status, price, currency, active, booked_time, created_date, created_user, modified_date, modified_user)
+    select ${businessId}, (${clients}::bigint[])[1 + i * 7 % 60], ${elena},
+           case when i % 4 > 0 then ${checkUp}::bigint else ${massage} end,
+           case when i % 2 > 0 then ${zurich}::bigint else ${newYork} end, at, at + interval '30 minutes',
+           (array['COMPLETED', 'NO_SHOW', 'COMPLETED', 'CANCELLED', 'TOO_LATE', 'OPEN', 'COMPLETED'])[1 + i * 5 % 7],
+           case when i % 3 > 0 then 80 end, case when i % 3 > 0 then 'CHF' end, i % 13 > 0,
+           at - (array['2 hours', '30 hours', '5 days', '20 days', '50 days'])[1 + i % 5]::interval,
+           ${NOW}, 'TEST', ${NOW}, 'TEST'
+    from (select i, timestamptz '2026-09-30 01:00+00' + i * interval '4 hours' as at
+          from generate_series(0, 199) i) c`)
+  const [definition] = await db.query<{ id: number }>(sql`
+    insert into event_definition (business_id, active, description, event_type_id, object_type, trigger_hours,
+                                  created_date, created_user, modified_date, modified_user)
+    values (${businessId}, true, 'A day before', 3, 'CALENDAR', -24, ${NOW}, 'TEST', ${NOW}, 'TEST')
+    returning event_defn_id as id`)
+  // Two of three appointments have a reminder. Some mails were refused, came back, or went to staff.
+  await db.query(sql`
+    with t as (
+      insert into event_trigger (business_id, event_defn_id, defn_version, object_type, object_id, anchor_time,
+                                 scheduled_time, status, completed_time, created_date)
+      select ${businessId}, ${definition!.id}, 1, 'CALENDAR', calendar_id, start_time, start_time - interval '24 hours',
+             case when calendar_id % 8 = 0 then 'CANCELLED' else 'COMPLETED' end,
+             case when calendar_id % 8 > 0 then start_time - interval '24 hours' end, booked_time
+      from calendar where business_id = ${businessId} and calendar_id % 3 > 0
+      returning event_trigger_id, object_id, scheduled_time, status)
+    insert into email (business_id, event_trigger_id, object_type, object_id, recipient_key, to_address,
+                       from_address, subject, message_id, status, status_reason, sent_time, created_date)
+    select ${businessId}, t.event_trigger_id, 'CALENDAR', t.object_id,
+           case when t.object_id % 10 = 1 then '' else 'client ' || c.client_id end,
+           'a@example.org', 'b@example.org', 's', 'm' || t.object_id,
+           case when t.object_id % 5 = 0 then 'SUPPRESSED' else 'SENT' end,
+           case when t.object_id % 7 = 0 then 'bounced: 5.1.1' end, t.scheduled_time, t.scheduled_time
+    from t join calendar c on c.business_id = ${businessId} and c.calendar_id = t.object_id
+    where t.status = 'COMPLETED'`)
+
+  const rows = `select c.calendar_id, s.outcome, r.due is not null as asked, coalesce(r.reached, false) as reached,
+      c.booked_time > coalesce(r.due, c.start_time - interval '1 day') as late
+    from calendar c
+    join business b using (business_id)
+    join location l using (business_id, location_id)
+    join status s on (s.business_id, s.object_type, s.status) = (c.business_id, 'CALENDAR', c.status)
+    left join lateral (
+      select max(t.scheduled_time) as due,
+             bool_or(e.status = 'SENT' and e.recipient_key <> '' and e.status_reason is null) as reached
+      from event_trigger t left join email e using (business_id, event_trigger_id)
+      where t.business_id = c.business_id and t.object_id = c.calendar_id and t.status <> 'CANCELLED') r on true
+    where c.business_id = ${businessId} and c.active
+      and (c.start_time at time zone coalesce(l.time_zone, b.time_zone))::date
+        between date '${OCTOBER.startDate}' and date '${OCTOBER.endDate}'`
+  const counts = `sum((outcome in ('KEPT', 'MISSED'))::int)::int as total, sum((outcome = 'MISSED')::int)::int as missed`
+  const { figures, expected } = await agree(
+    business,
+    904,
+    `select case when late then 'Booked too late for a reminder (not compared)' when reached then 'Reached by a reminder'
+                 when asked then 'Tried, but not reached' else 'No reminder asked for' end as "group", ${counts},
+            round(100.0 * sum((outcome = 'MISSED')::int) / sum((outcome in ('KEPT', 'MISSED'))::int), 1)::float8 as rate,
+            sum((reached and outcome in ('CANCELLED', 'LATE_CANCELLED'))::int)::int as freed
+     from (${rows}) r group by 1`,
+  )
+  assert.equal(expected.length, 4)
+  const [sides] = await db.query<Record<string, number>>(
+    raw(`select sum((outcome = 'MISSED' and reached)::int)::int as reached_missed,
+           sum((outcome in ('KEPT', 'MISSED') and reached)::int)::int as reached,
+           sum((outcome = 'MISSED' and not reached)::int)::int as others_missed,
+           sum((outcome in ('KEPT', 'MISSED') and not reached)::int)::int as others
+         from (${rows}) r where not late`),
+  )
+  assert.deepEqual(
+    [figures.withReminder, figures.withoutReminder],
+    [
+      shareOf(sides!.reached_missed!, sides!.reached!),
+      shareOf(sides!.others_missed!, sides!.others!),
+    ],
+  )
+})
