@@ -1,4 +1,6 @@
 import type { ReactNode } from 'react'
+import { client } from '../api/client.ts'
+import type { ObjectSum, PictureRequest } from '../api/report-pictures.ts'
 import type { CountedObject } from '../api/reports.ts'
 import { MARK_OF_STATUS, MarkShape, type MarkName } from '../components/mark.tsx'
 import {
@@ -8,33 +10,60 @@ import {
   heatCells,
   HEIGHT,
   placeDots,
-  toneOf,
   WIDTH,
   type Dot,
   type Rect,
 } from './picture-shapes.ts'
 
-/** The pictures of the gallery, each drawn from the rows of a report. */
+/** Reads what a picture is drawn from, and draws it; null if there is nothing. */
+type Drawing = (
+  request: PictureRequest,
+  options: { signal: AbortSignal },
+) => Promise<ReactNode | null>
+
+/** A picture of sums, whatever the number of objects. */
+const ofSums =
+  (by: string, draw: (sums: ObjectSum[]) => ReactNode, limit = 200): Drawing =>
+  async (request, options) => {
+    const { items } = await client.sumReportRows({ ...request, by, limit }, options)
+    return items.length > 0 ? draw(items) : null
+  }
+
+/** A picture of the first objects. */
+const ofRows =
+  (limit: number, draw: (rows: CountedObject[]) => ReactNode, measure?: string): Drawing =>
+  async (request, options) => {
+    const { items } = await client.listReportRows({ ...request, limit, measure }, options)
+    return items.length > 0 ? draw(items) : null
+  }
+
+const MARKS_PER_LINE = 12
+const LINES = 3
+const LIST_LINES = 5
+
+/** The pictures of the gallery. */
 export const DRAWINGS = {
-  days: (rows) => bars(dayBars(rows)),
-  missedDays: (rows) => bars(dayBars(rows, 'missed')),
-  cancelledDays: (rows) => bars(dayBars(rows, 'cancelled')),
-  staff: (rows) => bars(groupBars(rows, 'staff')),
-  names: (rows) => bars(groupBars(rows, 'name')),
-  locations: (rows) => bars(groupBars(rows, 'location')),
-  clients: (rows) => dots(clientDots(rows)),
-  places: (rows) => dots(placeDots(rows)),
-  heat,
-  messages,
-  list,
-} satisfies Record<string, (rows: CountedObject[]) => ReactNode>
+  days: ofSums('day,outcome', (sums) => bars(dayBars(sums))),
+  missedDays: ofSums('day', (sums) => bars(dayBars(sums, 'MISSED'))),
+  cancelledDays: ofSums('day', (sums) => bars(dayBars(sums, 'CANCELLED'))),
+  staff: ofSums('staff,outcome', (sums) => bars(groupBars(sums)), 24),
+  names: ofSums('name,outcome', (sums) => bars(groupBars(sums)), 24),
+  services: ofSums('service,outcome', (sums) => bars(groupBars(sums)), 24),
+  locations: ofSums('location,outcome', (sums) => bars(groupBars(sums)), 24),
+  clients: ofSums('client', (sums) => dots(clientDots(sums)), 30),
+  places: ofRows(4, (rows) => dots(placeDots(rows)), 'students'),
+  heat: ofSums('weekday,hour', heat),
+  messages: ofRows(MARKS_PER_LINE * LINES, messages),
+  list: ofRows(LIST_LINES, list),
+} satisfies Record<string, Drawing>
 
 export type DrawingName = keyof typeof DRAWINGS
 
 const COLORS: Record<Rect['tone'], string> = {
-  kept: 'var(--mark)',
-  missed: 'var(--clay)',
-  cancelled: 'color-mix(in srgb, var(--line-strong) 55%, var(--card))',
+  KEPT: 'var(--mark)',
+  PENDING: 'var(--mark)',
+  MISSED: 'var(--clay)',
+  CANCELLED: 'color-mix(in srgb, var(--line-strong) 55%, var(--card))',
   rest: 'var(--line)',
 }
 
@@ -54,8 +83,8 @@ const dots = (all: Dot[]) =>
     />
   ))
 
-function heat(rows: CountedObject[]) {
-  return heatCells(rows).map(({ share, ...place }, i) => (
+function heat(sums: ObjectSum[]) {
+  return heatCells(sums).map(({ share, ...place }, i) => (
     <rect
       key={i}
       {...place}
@@ -66,12 +95,8 @@ function heat(rows: CountedObject[]) {
   ))
 }
 
-const MARKS_PER_LINE = 12
-const LINES = 3
-
-/** The last messages on three lines, each with the mark of its outcome. */
+/** Messages on three lines, each with the mark of its outcome. */
 function messages(rows: CountedObject[]) {
-  const last = rows.slice(-MARKS_PER_LINE * LINES)
   const marks: Record<string, MarkName> = MARK_OF_STATUS
   return (
     <>
@@ -83,7 +108,7 @@ function messages(rows: CountedObject[]) {
           strokeWidth="1.5"
         />
       ))}
-      {last.map(({ status }, i) => (
+      {rows.map(({ status }, i) => (
         <MarkShape
           key={i}
           mark={marks[status] ?? 'waiting'}
@@ -94,8 +119,6 @@ function messages(rows: CountedObject[]) {
     </>
   )
 }
-
-const LIST_LINES = 5
 
 /** The first rows as lines of text, as long as their words. */
 function list(rows: CountedObject[]) {
@@ -110,12 +133,12 @@ function list(rows: CountedObject[]) {
       fill={color}
     />
   )
-  return rows.slice(0, LIST_LINES).map(({ client, name, status }, i) => (
+  return rows.map(({ client, name, outcome }, i) => (
     <g key={i}>
       <rect x="0" y={6 + i * step} width="34" height="6" rx="3" fill="var(--accent-line)" />
       {line(46, i, client ?? name, 'color-mix(in srgb, var(--line-strong) 55%, var(--card))')}
       {line(136, i, name, 'var(--line)')}
-      <circle cx="228" cy={9 + i * step} r="4" fill={COLORS[toneOf(status)]} />
+      <circle cx="228" cy={9 + i * step} r="4" fill={COLORS[outcome]} />
     </g>
   ))
 }

@@ -1,3 +1,4 @@
+import type { ObjectSum } from '../api/report-pictures.ts'
 import type { CountedObject } from '../api/reports.ts'
 import { addDays } from '../components/days.ts'
 
@@ -6,35 +7,32 @@ import { addDays } from '../components/days.ts'
 export const WIDTH = 240
 export const HEIGHT = 84
 
-export type Tone = 'kept' | 'missed' | 'cancelled'
-export type Rect = { x: number; y: number; width: number; height: number; tone: Tone | 'rest' }
+export type Outcome = CountedObject['outcome']
+export type Rect = { x: number; y: number; width: number; height: number; tone: Outcome | 'rest' }
 export type Dot = { x: number; y: number; radius: number; share: number }
 
-/** A guess by the name of the status, which is enough for a colour. */
-export function toneOf(status: string): Tone {
-  if (/NO_SHOW|MISSED|NOT_ATTENDED|FAILED|BOUNCED/.test(status)) return 'missed'
-  return /CANCEL|WITHDRAWN|SUPPRESSED|SKIPPED|EXPIRED/.test(status) ? 'cancelled' : 'kept'
-}
+const total = (sums: ObjectSum[]) => sums.reduce((all, { count }) => all + count, 0)
+const byFirstKey = (sums: ObjectSum[]) => Map.groupBy(sums, ({ keys }) => keys[0] ?? '')
 
-const TONES: Tone[] = ['kept', 'missed', 'cancelled']
+const TONES: Outcome[] = ['KEPT', 'PENDING', 'MISSED', 'CANCELLED']
 const MAX_DAYS = 31
 
-/** A bar for each day, with a part for each outcome. */
-export function dayBars(rows: CountedObject[], only?: Tone): Rect[] {
-  const byDay = Map.groupBy(rows, ({ localTime }) => localTime.slice(0, 10))
-  const first = [...byDay.keys()].toSorted()[0]
-  if (first === undefined) return []
-  const last = [...byDay.keys()].toSorted().at(-1)!
+/** A bar for each day, with a part for each outcome; `sums` are by day and outcome. */
+export function dayBars(sums: ObjectSum[], only?: Outcome): Rect[] {
+  const byDay = byFirstKey(sums)
+  const known = [...byDay.keys()].toSorted()
+  const [first, last] = [known[0], known.at(-1)]
+  if (first === undefined || last === undefined) return []
   const days = Array.from({ length: MAX_DAYS }, (_, i) => addDays(first, i)).filter(
     (day) => day <= last,
   )
-  const highest = Math.max(...[...byDay.values()].map((all) => all.length))
+  const highest = Math.max(...[...byDay.values()].map(total))
   const step = WIDTH / days.length
   return days.flatMap((day, i) => {
     let top = HEIGHT
     return TONES.flatMap((tone) => {
-      const found = (byDay.get(day) ?? []).filter(({ status }) => (only ?? toneOf(status)) === tone)
-      const height = (found.length / highest) * HEIGHT
+      const found = (byDay.get(day) ?? []).filter(({ keys }) => (only ?? keys[1]) === tone)
+      const height = (total(found) / highest) * HEIGHT
       top -= height
       const bar = { x: i * step, y: top, width: Math.min(step * 0.8, 14), height, tone }
       return height > 0 ? bar : []
@@ -44,21 +42,18 @@ export function dayBars(rows: CountedObject[], only?: Tone): Rect[] {
 
 const MAX_BARS = 6
 
-/** A horizontal bar for each of the largest groups: the part that was kept, and the rest. */
-export function groupBars(rows: CountedObject[], name: 'staff' | 'name' | 'location' | 'client') {
-  const groups = Map.groupBy(
-    rows.filter((row) => row[name] !== null),
-    (row) => row[name],
-  )
-  const largest = [...groups.values()].toSorted((a, b) => b.length - a.length).slice(0, MAX_BARS)
-  const most = largest[0]?.length ?? 1
+/** A bar for each of the largest groups: what was neither missed nor cancelled, and the rest. */
+export function groupBars(sums: ObjectSum[]): Rect[] {
+  const groups = [...byFirstKey(sums.filter(({ keys }) => keys[0] !== null)).values()]
+  const largest = groups.toSorted((a, b) => total(b) - total(a)).slice(0, MAX_BARS)
+  const most = largest[0] ? total(largest[0]) : 1
   const step = HEIGHT / Math.max(largest.length, 4)
   return largest.flatMap((group, i): Rect[] => {
-    const kept = group.filter(({ status }) => toneOf(status) === 'kept').length
+    const kept = total(group.filter(({ keys }) => keys[1] === 'KEPT' || keys[1] === 'PENDING'))
     const place = { x: 0, y: i * step, height: Math.min(step * 0.6, 9) }
     return [
-      { ...place, width: (group.length / most) * WIDTH, tone: 'rest' },
-      { ...place, width: (kept / most) * WIDTH, tone: 'kept' },
+      { ...place, width: (total(group) / most) * WIDTH, tone: 'rest' },
+      { ...place, width: (kept / most) * WIDTH, tone: 'KEPT' },
     ]
   })
 }
@@ -68,41 +63,32 @@ export type Cell = { x: number; y: number; width: number; height: number; share:
 const MAX_HOURS = 12
 
 /** Weekdays by hours, darker where more begins. */
-export function heatCells(rows: CountedObject[]): Cell[] {
-  const hours = rows.map(({ localTime }) => Number(localTime.slice(11, 13)))
+export function heatCells(sums: ObjectSum[]): Cell[] {
+  const hours = sums.map(({ keys }) => Number(keys[1]))
   const firstHour = Math.min(...hours)
-  const count = Math.min(Math.max(...hours) - firstHour + 1, MAX_HOURS)
-  if (rows.length === 0 || count <= 0) return []
-  const counts = new Map<string, number>()
-  rows.forEach(({ localTime }, i) => {
-    const weekday = Temporal.PlainDate.from(localTime.slice(0, 10)).dayOfWeek - 1
-    const key = `${weekday} ${hours[i]! - firstHour}`
-    counts.set(key, (counts.get(key) ?? 0) + 1)
-  })
+  const columns = Math.min(Math.max(...hours) - firstHour + 1, MAX_HOURS)
+  if (sums.length === 0) return []
+  const counts = new Map(sums.map(({ keys, count }) => [keys.join(' '), count]))
   const most = Math.max(...counts.values())
-  const [width, height] = [WIDTH / count, HEIGHT / 7]
-  return Array.from({ length: 7 * count }, (_, i) => {
-    const [weekday, hour] = [Math.floor(i / count), i % count]
+  const [width, height] = [WIDTH / columns, HEIGHT / 7]
+  return Array.from({ length: 7 * columns }, (_, i) => {
+    const [weekday, hour] = [Math.floor(i / columns), i % columns]
     return {
       x: hour * width,
       y: weekday * height,
       width: width - 2.5,
       height: height - 2.5,
-      share: (counts.get(`${weekday} ${hour}`) ?? 0) / most,
+      share: (counts.get(`${weekday + 1} ${firstHour + hour}`) ?? 0) / most,
     }
   })
 }
 
 const DOTS_PER_ROW = 10
-const MAX_DOTS = 30
 
 /** A dot for each client, larger for one who came more often. */
-export function clientDots(rows: CountedObject[]): Dot[] {
-  const counts = [...Map.groupBy(rows, ({ clientId }) => clientId).values()]
-    .map(({ length }) => length)
-    .slice(0, MAX_DOTS)
-  const most = Math.max(...counts)
-  return counts.map((count, i) => ({
+export function clientDots(sums: ObjectSum[]): Dot[] {
+  const most = Math.max(...sums.map(({ count }) => count))
+  return sums.map(({ count }, i) => ({
     x: 12 + (i % DOTS_PER_ROW) * 24,
     y: 14 + Math.floor(i / DOTS_PER_ROW) * 28,
     radius: 4 + (count / most) * 6,
@@ -110,14 +96,12 @@ export function clientDots(rows: CountedObject[]): Dot[] {
   }))
 }
 
-const CLASSES_SHOWN = 4
 const PLACES_SHOWN = 12
 
-/** A row for each of the last classes: a full dot for a place that was taken. */
-export function placeDots(rows: CountedObject[]): Dot[] {
-  const classes = rows.slice(-CLASSES_SHOWN)
-  const most = Math.min(Math.max(...rows.map(({ amount }) => amount)), PLACES_SHOWN)
-  if (classes.length === 0 || most <= 0) return []
+/** A row for each class: a full dot for a place that was taken. */
+export function placeDots(classes: CountedObject[]): Dot[] {
+  const most = Math.min(Math.max(...classes.map(({ amount }) => amount)), PLACES_SHOWN)
+  if (most <= 0) return []
   return classes.flatMap(({ amount }, i) =>
     Array.from({ length: most }, (_, place) => ({
       x: 10 + place * (220 / Math.max(most - 1, 8)),

@@ -1,7 +1,7 @@
 import { useInViewport } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { listPictureQuery, pictureQuery } from '../api/report-pictures.ts'
+import { pictureQuery } from '../api/report-pictures.ts'
 import { addDays } from '../components/days.ts'
 import { useBusinessTimeFormat } from '../components/time.ts'
 import { DRAWINGS, type DrawingName } from './drawings.tsx'
@@ -14,7 +14,6 @@ type Plan = {
   period?: Period
   /** More days until today than the period has. */
   days?: number
-  measure?: string
 }
 
 const DAYS: Plan = { drawing: 'days' }
@@ -34,14 +33,14 @@ const PLANS: Record<number, Plan> = {
   205: { drawing: 'cancelledDays' },
   301: { drawing: 'staff' },
   302: { drawing: 'staff' },
-  401: { drawing: 'names' },
+  401: { drawing: 'services' },
   402: { drawing: 'locations' },
   501: { drawing: 'clients' },
   502: DAYS,
   // Nobody has lapsed within 60 days.
   503: { drawing: 'list', days: 180 },
   504: { drawing: 'clients' },
-  601: { drawing: 'places', measure: 'students' },
+  601: { drawing: 'places' },
   701: { drawing: 'names' },
   901: { drawing: 'messages' },
   902: DAYS,
@@ -51,34 +50,25 @@ const PLANS: Record<number, Plan> = {
   951: { drawing: 'names' },
 }
 
-/**
- * A small picture, mostly of the last 30 days, or of a week if they have too many rows. It is read
- * when it comes into view. The report has the figures.
- */
+/** A small picture, mostly of the last 30 days, read when it comes into view. The report has the figures. */
 export function ReportPicture({ reportId }: { reportId: number }) {
-  const { drawing, period = 'last30Days', days, measure } = PLANS[reportId] ?? LIST
-  const shown = daysOf({ period }, useBusinessTimeFormat().isoDay(Date.now()))
-  const { to } = shown
-  const from = days ? addDays(to, 1 - days) : shown.from
-  const request = { reportId, startDate: from, endDate: to, ...(measure && { measure }) }
-  const week =
-    period === 'next30Days'
-      ? { ...request, endDate: addDays(from, 6) }
-      : { ...request, startDate: addDays(to, -6) }
+  const { drawing, period = 'last30Days', days } = PLANS[reportId] ?? LIST
+  const { from, to } = daysOf({ period }, useBusinessTimeFormat().isoDay(Date.now()))
+  const startDate = days ? addDays(to, 1 - days) : from
   const { ref, inViewport } = useInViewport<HTMLDivElement>()
   const [isSeen, setSeen] = useState(false)
   useEffect(() => {
     if (inViewport) setSeen(true)
   }, [inViewport])
-  const { data: rows } = useQuery({
-    ...(drawing === 'list' ? listPictureQuery(request) : pictureQuery(request, week)),
+  const { data: shapes } = useQuery({
+    ...pictureQuery(drawing, { reportId, startDate, endDate: to }, DRAWINGS[drawing]),
     enabled: isSeen,
   })
   return (
     <div ref={ref} className={classes.picture} aria-hidden>
-      {rows && rows.length > 0 && (
+      {shapes && (
         <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} data-picture={drawing}>
-          {DRAWINGS[drawing](rows)}
+          {shapes}
         </svg>
       )}
     </div>

@@ -101,7 +101,12 @@ import type {
   ReportOptions,
   ReportRun,
 } from '../contract/report.ts'
-import type { CountedObjectPage, ReportRowsQuery } from '../contract/report-rows.ts'
+import type {
+  CountedObjectPage,
+  ObjectSums,
+  ReportRowsQuery,
+  ReportSumsQuery,
+} from '../contract/report-rows.ts'
 import type {
   NewReportLink,
   ReportLink,
@@ -323,6 +328,7 @@ type OtherOperations = {
     query: ReportRowsQuery
     answer: CountedObjectPage
   }
+  sumReportRows: { path: { reportId: number }; query: ReportSumsQuery; answer: ObjectSums }
   getReportOptions: { path: { reportId: number }; answer: ReportOptions }
   getReportRun: { path: { runId: number }; answer: ReportRun }
   getReportRunFile: { path: { runId: number }; answer: Blob }

@@ -95,6 +95,7 @@ const OTHERS = {
   listReportCategories: 'GET /reports/category',
   printReport: 'POST /report/print/file',
   listReportRows: 'GET /report/:reportId/rows',
+  sumReportRows: 'GET /report/:reportId/sums',
   getReportOptions: 'GET /report/:reportId/options',
   getReportRun: 'GET /report/run/:runId',
   getReportRunFile: 'GET /report/run/:runId/file',

@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { PageOf, PageQuery } from './page.ts'
 import { PrintQuery } from './report.ts'
-import { about, Day, Moment, MomentFilter, OrNull } from './schema.ts'
+import { about, Day, Moment, MomentFilter, Named, OrNull } from './schema.ts'
 
 const id = (description: string) =>
   Type.Optional(
@@ -14,9 +14,8 @@ const id = (description: string) =>
 const firstDay = (description: string) =>
   Type.Optional(Day({ description, examples: ['2026-09-01'] }))
 
-/** `drillDown.path`, with the filter of a row and the measure of a column. */
-export const ReportRowsQuery = Type.Object({
-  ...PageQuery,
+/** The parts of `drillDown.path`, with the filter of a row and the measure of a column. */
+const ObjectsQuery = {
   startDate: Day({ description: 'The first day.', examples: ['2026-09-01'] }),
   endDate: Day({ description: 'The last day, inclusive.', examples: ['2026-09-30'] }),
   locationId: PrintQuery.properties.locationId,
@@ -62,8 +61,42 @@ export const ReportRowsQuery = Type.Object({
       examples: ['REACHED'],
     }),
   ),
-})
+}
+
+export const ReportRowsQuery = Type.Object({ ...PageQuery, ...ObjectsQuery })
 export type ReportRowsQuery = Static<typeof ReportRowsQuery>
+
+/** What the objects behind a figure can be counted by. */
+export const SUM_KEYS = [
+  'day',
+  'weekday',
+  'hour',
+  'staff',
+  'location',
+  'service',
+  'client',
+  'name',
+  'outcome',
+] as const
+export type SumKey = (typeof SUM_KEYS)[number]
+
+export const ReportSumsQuery = Type.Object({
+  ...ObjectsQuery,
+  by: Type.String({
+    pattern: `^(${SUM_KEYS.join('|')})(,(${SUM_KEYS.join('|')}))?$`,
+    description: `One or two of ${SUM_KEYS.join(', ')}, separated by a comma.`,
+    examples: ['day,outcome'],
+  }),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 500,
+      default: 200,
+      description: 'How many sums are listed at the most.',
+    }),
+  ),
+})
+export type ReportSumsQuery = Static<typeof ReportSumsQuery>
 
 const objectExample = {
   objectType: 'CALENDAR',
@@ -82,9 +115,18 @@ const objectExample = {
   time: 1_790_834_400_000,
   localTime: '2026-09-30 14:00',
   status: 'NO_SHOW',
+  outcome: 'MISSED',
   amount: 1,
   currency: null,
 }
+
+export const OBJECT_OUTCOMES = ['PENDING', 'KEPT', 'MISSED', 'CANCELLED'] as const
+
+const ObjectOutcome = Type.Enum([...OBJECT_OUTCOMES], {
+  title: 'ObjectOutcome',
+  description: 'What its status counts as. A failed message is MISSED.',
+  examples: ['MISSED'],
+})
 
 /** An object behind a figure: an appointment, a class, a recall, a trigger or an email. */
 export const CountedObject = Type.Object(
@@ -112,6 +154,7 @@ export const CountedObject = Type.Object(
     time: about(Moment, 'When it begins, is due or was created, in ms.'),
     localTime: about(Type.String(), 'The same, at its location.'),
     status: about(Type.String(), 'Its status.'),
+    outcome: ObjectOutcome,
     amount: about(Type.Number(), 'What it adds to the sum.'),
     currency: about(
       OrNull(Type.String()),
@@ -142,3 +185,24 @@ export const CountedObjectPage = Type.Object(
   },
 )
 export type CountedObjectPage = Static<typeof CountedObjectPage>
+
+export const ObjectSums = Type.Object(
+  {
+    items: Type.Array(
+      Named('ObjectSum', {
+        keys: Type.Array(OrNull(Type.String()), {
+          description: 'The values that `by` names, in its order: a day, an id, a name.',
+          examples: [['2026-09-30', 'MISSED']],
+        }),
+        count: about(Type.Integer(), 'The number of objects.', 3),
+        sum: about(Type.Number(), 'The sum of their amounts.', 3),
+      }),
+      { description: 'Those of the largest first key come first.' },
+    ),
+  },
+  {
+    title: 'ObjectSums',
+    examples: [{ items: [{ keys: ['2026-09-30', 'MISSED'], count: 3, sum: 3 }] }],
+  },
+)
+export type ObjectSums = Static<typeof ObjectSums>

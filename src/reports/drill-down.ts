@@ -1,4 +1,6 @@
 import { DIMENSIONS } from '../contract/report.ts'
+import type { OBJECT_OUTCOMES, ObjectSums, SumKey } from '../contract/report-rows.ts'
+import type { StatusOutcome } from '../contract/status.ts'
 import type { Db } from '../database/database.ts'
 import { empty, join, raw, sql, type Sql } from '../database/sql.ts'
 import { invalid, type Fault } from '../errors.ts'
@@ -47,6 +49,7 @@ export type CountedObject = {
   time: Temporal.Instant
   localTime: string
   status: string
+  outcome: (typeof OBJECT_OUTCOMES)[number]
   amount: number
   currency: string | null
 }
@@ -105,6 +108,56 @@ function addUp(
 const roundSum = (one: { currency: string | null; sum: number } | undefined) =>
   one ? roundAmount(one.sum, one.currency) : 0
 
+/** Counts the objects behind a figure by one or two of their properties, the largest groups first. */
+export async function readSums(
+  db: Db,
+  { report, scope }: PrintJob,
+  request: ObjectsRequest,
+  { by, limit }: { by: SumKey[]; limit: number },
+): Promise<ObjectSums['items']> {
+  const sum = checkRequest(report, scope, request)
+  const keys = by.map((key) => sql`(${KEY_VALUES[key](scope)})::text`)
+  return db.query(sql`
+    select keys, count, sum
+    from (select array[${join(keys, ', ')}] as keys, count(*)::int as count,
+                 coalesce(sum(${raw(`(${sum.of ?? '1'})`)}), 0)::float8 as sum
+          from (${findObjects(report.drillDown!, scope, request, sum)}) o group by 1) s
+    order by sum(count) over (partition by keys[1]) desc, keys limit ${limit}`)
+}
+
+const KEY_VALUES: Record<SumKey, (scope: Scope) => Sql> = {
+  day: () => raw(`to_char(o.local_start, 'YYYY-MM-DD')`),
+  weekday: () => raw('extract(isodow from o.local_start)'),
+  hour: () => raw('extract(hour from o.local_start)'),
+  staff: () => raw('o.professional_id'),
+  location: () => raw('o.location_id'),
+  service: () => raw('o.reason_id'),
+  client: () => raw('o.client_id'),
+  name: () => raw('o.name'),
+  outcome: (scope) => outcomeOfObject(scope),
+}
+
+/** `o`: what the status of an object counts as. Those of triggers, emails and invitations are fixed. */
+const outcomeOfObject = ({ outcomes }: Scope) => {
+  const counts = (fixed: string[], ...wanted: StatusOutcome[]) =>
+    join(
+      [
+        sql`(o.event_trigger_id is not null or o.object_type = 'INVITATION') and o.status = any (${fixed}::text[])`,
+        ...outcomes
+          .filter(({ outcome }) => wanted.includes(outcome))
+          .map(
+            (one) =>
+              sql`o.object_type = ${one.objectType} and o.status = any (${one.statuses}::text[])`,
+          ),
+      ],
+      ' or ',
+    )
+  return sql`case
+    when ${counts(['CANCELLED', 'SUPPRESSED', 'SKIPPED', 'EXPIRED', 'WITHDRAWN'], 'CANCELLED', 'LATE_CANCELLED')} then 'CANCELLED'
+    when ${counts(['FAILED', 'BOUNCED'], 'MISSED')} then 'MISSED'
+    when ${counts(['SENT', 'COMPLETED'], 'KEPT')} then 'KEPT' else 'PENDING' end`
+}
+
 /** The newest objects behind a figure in words, for a mail: when, with whom and where, without clients. */
 export async function readEntries(
   db: Db,
@@ -162,7 +215,7 @@ const listObjects = (found: Sql, { scope, amount, isMoney, page }: Listing) => s
          o.professional_id as "professionalId", p.first_name || ' ' || p.last_name as staff,
          o.reason_id as "reasonId", o.location_id as "locationId", l.name as location,
          coalesce(o.name, r.name) as name, o.time, to_char(o.local_start, 'YYYY-MM-DD HH24:MI') as "localTime",
-         o.status, o.amount, o.currency, o.row_key as "rowKey"
+         o.status, ${outcomeOfObject(scope)} as outcome, o.amount, o.currency, o.row_key as "rowKey"
   from (select f.object_type, f.object_id, f.object_uuid, f.event_trigger_id, f.email_id, f.client_id,
                f.professional_id, f.reason_id, f.location_id, f.name, f.time, f.local_start, f.status, f.row_key,
                coalesce(${amount}, 0)::float8 as amount,

@@ -17,7 +17,7 @@ const cardOf = (page: Page, name: string) =>
 
 const pictureOf = (page: Page, name: string) => cardOf(page, name).locator('svg[data-picture]')
 
-const isRowsRequest = (url: string) => /\/report\/\d+\/rows\?/.test(url)
+const isPictureRequest = (url: string) => /\/report\/\d+\/(rows|sums)\?/.test(url)
 
 test('each report has a small picture of its data, which is hidden from screen readers', async (t) => {
   const { page, complaints } = await openAs(t, 'sofia', '/reports')
@@ -42,7 +42,7 @@ test('pictures are read when they come into view, two at a time, and only once',
   const asked: string[] = []
   let [running, most] = [0, 0]
   await page.route(
-    (url) => isRowsRequest(url.href),
+    (url) => isPictureRequest(url.href),
     async (route) => {
       asked.push(route.request().url())
       running += 1
@@ -66,13 +66,40 @@ test('pictures are read when they come into view, two at a time, and only once',
   assert.deepEqual(asked, [...new Set(asked)])
 })
 
+test('the whole gallery reads at most 200 KB', async (t) => {
+  const { page } = await openAs(t, 'sofia', '/templates')
+  let [bytes, pictures] = [0, 0]
+  const reads: Promise<unknown>[] = []
+  page.on('response', (response) => {
+    if (!response.url().startsWith(`${service.base}/`) || response.url().includes('/console/'))
+      return
+    reads.push(
+      response.body().then(
+        (body) => {
+          bytes += body.length
+          if (isPictureRequest(response.url())) pictures += 1
+        },
+        () => {},
+      ),
+    )
+  })
+  await page.getByRole('link', { name: 'Reports' }).first().click()
+  const cards = page.locator('li[data-row]')
+  await cards.first().waitFor()
+  for (let i = 0; i < (await cards.count()); i += 3) await cards.nth(i).scrollIntoViewIfNeeded()
+  await cards.last().scrollIntoViewIfNeeded()
+  await until(async () => pictures === (await cards.count()))
+  await Promise.all(reads)
+  t.diagnostic(`${bytes} bytes`)
+  assert.ok(bytes <= 200_000, `${bytes} bytes`)
+})
+
 test('a report without data, or whose picture cannot be read, has an empty frame', async (t) => {
   if (skipInShortRun(t)) return
   const { page } = await openAs(t, 'sofia', '/templates')
-  const empty = { items: [], nextCursor: null, count: 0, sum: 0, sumByCurrency: null }
-  await page.route(/\/report\/102\/rows/, (route) => route.fulfill({ json: empty }))
-  await page.route(/\/report\/105\/rows/, (route) => route.fulfill({ status: 500, json: {} }))
-  const answers = [/\/report\/102\/rows/, /\/report\/105\/rows/].map((url) =>
+  await page.route(/\/report\/102\/sums/, (route) => route.fulfill({ json: { items: [] } }))
+  await page.route(/\/report\/105\/sums/, (route) => route.fulfill({ status: 500, json: {} }))
+  const answers = [/\/report\/102\/sums/, /\/report\/105\/sums/].map((url) =>
     page.waitForResponse(url),
   )
   await page.getByRole('link', { name: 'Reports' }).first().click()

@@ -58,6 +58,27 @@ test('a cursor continues the list of the same figure only', async (t) => {
   assert.equal(other.status, 422)
 })
 
+test('objects are counted by one or two of their properties, the largest group first', async (t) => {
+  const { book, call, elena, tom } = await open(t)
+  await book({ at: '2025-10-06T09:00+02:00', status: 'NO_SHOW', professionalId: elena })
+  await book({ at: '2025-10-07T09:00+02:00', status: 'COMPLETED', professionalId: tom })
+  await book({ at: '2025-10-07T10:00+02:00', status: 'COMPLETED', professionalId: tom })
+  await book({ at: '2025-10-07T11:00+02:00', status: 'CANCELLED', professionalId: elena })
+  const sums = async (query: string) => {
+    const { body } = await call('GET', `/report/102/sums?${OCTOBER}&${query}`)
+    return body.items.map(({ keys, count, sum }: Record<string, unknown>) => [keys, count, sum])
+  }
+  assert.deepEqual(await sums('by=day,outcome'), [
+    [['2025-10-07', 'CANCELLED'], 1, 1],
+    [['2025-10-07', 'KEPT'], 2, 2],
+    [['2025-10-06', 'MISSED'], 1, 1],
+  ])
+  assert.deepEqual(await sums('by=weekday,hour&measure=kept&limit=1'), [[['2', '10'], 1, 1]])
+  assert.deepEqual(await sums('by=staff&measure=kept'), [[[String(tom)], 2, 2]])
+  const { status } = await call('GET', `/report/102/sums?${OCTOBER}&by=day,day,day`)
+  assert.equal(status, 422)
+})
+
 test('whether an appointment is ahead depends on the time of printing', async (t) => {
   const { book, call, clock } = await open(t)
   const start = clock.in({ hours: 2 })
@@ -102,6 +123,9 @@ test('the objects of a figure need the permissions of their report', async (t) =
   const own = await asTom('GET', `/report/101/rows?${OCTOBER}`)
   assert.deepEqual([own.status, own.body.count], [200, 1])
   assert.equal(own.body.items[0].professionalId, tom)
+  const ownSums = await asTom('GET', `/report/101/sums?${OCTOBER}&by=staff`)
+  assert.deepEqual(ownSums.body.items, [{ keys: [String(tom)], count: 1, sum: 1 }])
+  assert.equal((await asTom('GET', `/report/951/sums?${OCTOBER}&by=day`)).status, 403)
   assert.equal((await asTom('GET', `/report/101/rows?${OCTOBER}&measure=value`)).status, 422)
   assert.equal((await asTom('GET', `/report/951/rows?${OCTOBER}`)).status, 403)
 

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { DIFFERENCE_KINDS } from '../../src/contract/feed.ts'
+import { SUM_KEYS } from '../../src/contract/report-rows.ts'
 import { sql } from '../../src/database/sql.ts'
 import { REPORTS } from '../../src/reports/catalog/catalog.ts'
-import { readObjects, type ObjectsRequest } from '../../src/reports/drill-down.ts'
+import { readObjects, readSums, type ObjectsRequest } from '../../src/reports/drill-down.ts'
 import { checkPrintRequest, type PrintRequest } from '../../src/reports/print-request.ts'
 import { printReport } from '../../src/reports/print.ts'
 import type { Cell, Column, ReportResult, Totals } from '../../src/reports/report.ts'
@@ -57,6 +58,22 @@ test('filters apply to the objects and to the figures alike', async () => {
   }
   for (const reportId of [103, 602]) {
     await checkReport({ reportId, filters: { clientIdList: [anna] }, ...YEAR })
+  }
+})
+
+test('the objects of every report are counted by every property, each once', async () => {
+  const { reports: db } = business
+  for (const { reportId } of REPORTS) {
+    const job = await jobOf({ reportId, ...YEAR })
+    const { count } = await readObjects(db, job, {}, { after: undefined, limit: 1 })
+    for (const key of SUM_KEYS) {
+      const sums = await readSums(db, job, {}, { by: [key], limit: 10_000 })
+      assert.equal(
+        sums.reduce((all, one) => all + one.count, 0),
+        count,
+        `${reportId} by ${key}`,
+      )
+    }
   }
 })
 

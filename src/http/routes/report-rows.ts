@@ -1,17 +1,51 @@
-import { Type } from 'typebox'
-import { CountedObjectPage, ReportRowsQuery } from '../../contract/report-rows.ts'
+import { Type, type Static } from 'typebox'
+import type { FastifyReply } from 'fastify'
+import type { Caller } from '../../auth/caller.ts'
+import {
+  CountedObjectPage,
+  ObjectSums,
+  ReportRowsQuery,
+  ReportSumsQuery,
+  type SumKey,
+} from '../../contract/report-rows.ts'
+import type { Db } from '../../database/database.ts'
 import { untilAborted } from '../../database/until-aborted.ts'
 import { invalid, notFound } from '../../errors.ts'
 import { readerOf } from '../../report-delivery/readers.ts'
 import { REPORTS } from '../../reports/catalog/catalog.ts'
-import { readObjects } from '../../reports/drill-down.ts'
-import { checkPrintRequest } from '../../reports/print-request.ts'
+import { readObjects, readSums, type ObjectsRequest } from '../../reports/drill-down.ts'
+import { checkPrintRequest, type PrintJob } from '../../reports/print-request.ts'
 import { abortOnDisconnect } from '../server/connections.ts'
 import { pageOf, readPage } from '../server/cursor.ts'
 import { toWire } from '../server/serialize.ts'
 import type { Routes } from '../server/services.ts'
 
+const params = Type.Object({ reportId: Type.Integer({ minimum: 1 }) })
+
+type Asked = Omit<Static<typeof ReportRowsQuery>, 'limit' | 'cursor'>
+type Request = { caller: Caller; params: Static<typeof params> }
+
 export const reportRows: Routes = async (app, { database, clock, queues }) => {
+  /** Checks the request, and reads objects when it is the turn of the business. */
+  async function read<T>(
+    { caller, params: { reportId } }: Request,
+    reply: FastifyReply,
+    asked: Asked,
+    work: (db: Db, job: PrintJob, request: ObjectsRequest) => Promise<T>,
+  ) {
+    const signal = abortOnDisconnect(reply)
+    if (!REPORTS.some((report) => report.reportId === reportId && report.drillDown)) {
+      throw notFound('report with a drill-down', reportId)
+    }
+    const { startDate, endDate, locationId, filters, printedTime, ...wanted } = asked
+    const db = untilAborted(database.reportsOf(caller.businessId), signal)
+    const request = { reportId, startDate, endDate, locationId, filters: parseFilters(filters) }
+    const now = earlierOf(clock.now(), printedTime)
+    return queues.interactive.run({ businessId: caller.businessId, signal }, async () =>
+      work(db, await checkPrintRequest(db, request, readerOf(caller), now), wanted),
+    )
+  }
+
   app.get(
     '/report/:reportId/rows',
     {
@@ -22,37 +56,48 @@ export const reportRows: Routes = async (app, { database, clock, queues }) => {
         summary: 'List the objects behind a figure of a report',
         description:
           'The address is `drillDown.path` of a report that was printed as JSON, followed by an entry of `rowFilters`, and of `drillDown.columns` or `drillDown.kpis`.',
-        params: Type.Object({ reportId: Type.Integer({ minimum: 1 }) }),
+        params,
         querystring: ReportRowsQuery,
         response: { 200: CountedObjectPage },
       },
     },
-    async ({ caller, params: { reportId }, query }, reply) => {
-      const signal = abortOnDisconnect(reply)
-      if (!REPORTS.some((report) => report.reportId === reportId && report.drillDown)) {
-        throw notFound('report with a drill-down', reportId)
-      }
-      const { limit: _limit, cursor: _cursor, ...asked } = query
-      const list = JSON.stringify(['reportRows', reportId, asked])
-      const { limit, after } = readPage(query, list, ['moment', 'text'])
-      const { startDate, endDate, locationId, filters, printedTime, ...wanted } = asked
-      const db = untilAborted(database.reportsOf(caller.businessId), signal)
-      const request = { reportId, startDate, endDate, locationId, filters: parseFilters(filters) }
-      const now = earlierOf(clock.now(), printedTime)
-      const found = await queues.interactive.run(
-        { businessId: caller.businessId, signal },
-        async () => {
-          const job = await checkPrintRequest(db, request, readerOf(caller), now)
-          return readObjects(db, job, wanted, {
-            after: after && { time: after[0], key: after[1] },
-            limit: limit + 1,
-          })
-        },
+    async (request, reply) => {
+      const { limit: _limit, cursor: _cursor, ...asked } = request.query
+      const list = JSON.stringify(['reportRows', request.params.reportId, asked])
+      const { limit, after } = readPage(request.query, list, ['moment', 'text'])
+      const { objects, ...sums } = await read(request, reply, asked, (db, job, wanted) =>
+        readObjects(db, job, wanted, {
+          after: after && { time: after[0], key: after[1] },
+          limit: limit + 1,
+        }),
       )
-      const { objects, ...sums } = found
       const page = pageOf(objects, limit, list, ({ time, rowKey }) => [time.toString(), rowKey])
       const items = page.items.map(({ rowKey: _rowKey, ...object }) => object)
       return toWire({ ...page, items, ...sums })
+    },
+  )
+
+  app.get(
+    '/report/:reportId/sums',
+    {
+      config: { scope: 'reports:print' },
+      schema: {
+        operationId: 'sumReportRows',
+        tags: ['Reports'],
+        summary: 'Count the objects behind a figure of a report',
+        description:
+          'Takes what `GET /report/{reportId}/rows` takes, and counts its objects by one or two of their properties.',
+        params,
+        querystring: ReportSumsQuery,
+        response: { 200: ObjectSums },
+      },
+    },
+    async (request, reply) => {
+      const { by, limit = 200, ...asked } = request.query
+      const items = await read(request, reply, asked, (db, job, wanted) =>
+        readSums(db, job, wanted, { by: by.split(',') as SumKey[], limit }),
+      )
+      return { items }
     },
   )
 }
