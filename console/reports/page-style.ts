@@ -80,7 +80,6 @@ tfoot td { font-weight: 600; border-top: 1px solid var(--line); }
 .kpi, tbody td:not(.none), tfoot td.n { cursor: pointer; }
 .kpi:hover, tbody td:not(.none):hover, tfoot td.n:hover { text-decoration: underline; }
 @media (max-width: 640px) {
-  .rows { background: none; border: 0; }
   .kpis { gap: 10px; }
 }`
 

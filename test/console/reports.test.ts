@@ -308,6 +308,24 @@ test('keys and the palette open reports, also from inside of one', async (t) => 
   assert.deepEqual(complaints, [])
 })
 
+test('on a phone a long and wide table scrolls in place, and its head and first column stay', async (t) => {
+  if (skipInShortRun(t)) return
+  const { page } = await openAs(t, 'sofia')
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.goto(`${service.base}/console/reports/101?period=thisYear`)
+  const frame = frameOf(page, 'Appointment list')
+  await frame.locator('tbody tr').nth(200).waitFor({ state: 'attached' })
+  const rows = frame.locator('.rows')
+  await until(() => page.evaluate('document.documentElement.scrollHeight < 4000'))
+  const before = await frame.locator('thead th').first().boundingBox()
+  await rows.evaluate('(table) => table.scrollTo(300, 5000)')
+  const scrolled = '(table) => [table.scrollLeft > 0, table.scrollTop > 1000]'
+  assert.deepEqual(await rows.evaluate(scrolled), [true, true])
+  const after = await frame.locator('thead th').first().boundingBox()
+  assert.deepEqual([after!.x, after!.y], [before!.x, before!.y])
+  await keepScreenshot(page, 'report-rows-390')
+})
+
 test('reports follow WCAG 2.2 AA, have a dark page, and fit a phone', async (t) => {
   if (skipInShortRun(t)) return
   const { page, complaints } = await openAs(t, 'sofia')

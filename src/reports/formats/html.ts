@@ -31,7 +31,6 @@ export async function* toHtml(given: ReportResult): AsyncIterable<string> {
       .map((row) => {
         const cells = columns.map(({ type }, i) => {
           const written = escape(writers[i]!(row[i]!, row))
-          // Cards hide empty cells.
           return type === 'text' && written !== ''
             ? `<td${PHONE.test(written) ? ' class="d"' : ''}><bdi>${written}</bdi></td>`
             : `<td${cellClass(type)}>${written}</td>`
@@ -72,7 +71,7 @@ function headOf(result: ReportResult, words: Words) {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escape(report.reportName)}, ${writePeriod(parameters, words)}</title>
-<style>:root { --accent: ${result.accentColor ?? '#2f5d50'}; --per-row: ${chartsPerRow(charts)}; }${STYLE}@media screen and (max-width: 640px) { ${cardLabels(columns)} }</style>
+<style>:root { --accent: ${result.accentColor ?? '#2f5d50'}; --per-row: ${chartsPerRow(charts)}; }${STYLE}</style>
 </head>
 <body>
 <main>
@@ -86,7 +85,7 @@ ${sentences.map((sentence) => `<p class="sentence">${escape(sentence)}</p>`).joi
 <section class="charts">${charts
     .map(({ title }, i) => figure(title, { wide: wide[i]!, narrow: narrow[i]! }))
     .join('')}</section>
-<div class="rows"><table${columns.length > MAX_USUAL_COLUMNS ? ' class="many"' : ''}>
+<div class="rows" tabindex="0"><table${columns.length > MAX_USUAL_COLUMNS ? ' class="many"' : ''}>
 <thead><tr>${columns.map(({ label, type }) => `<th scope="col"${cellClass(type)}>${escape(label)}</th>`).join('')}</tr></thead>
 <tbody>
 `
@@ -99,15 +98,6 @@ const logoOf = ({ logo, businessName }: ReportResult) =>
   logo
     ? `<img class="logo" alt="${escape(businessName)}" src="data:${logo.type};base64,${logo.data}">\n`
     : ''
-
-/** On a phone a row is a card, and each cell has the label of its column. */
-const cardLabels = (columns: Column[]) =>
-  columns
-    .map(({ label }, i) => `td:nth-child(${i + 1})::before { content: ${cssString(label)}; }`)
-    .join(' ')
-
-const cssString = (text: string) =>
-  `"${removeBidiControls(text).replace(/[^\p{L}\p{N} .,()/%-]/gu, (sign) => `\\${sign.codePointAt(0)!.toString(16)} `)}"`
 
 const footOf = (
   definitions: ReportResult['definitions'],
@@ -189,23 +179,14 @@ footer b { color: #1b2824; }
 @media screen and (max-width: 640px) {
   main { padding: 16px; }
   h1 { font-size: 24px; }
-  .many { font-size: 13px; }
-  .many td { padding: 3px 0; }
   .charts { grid-template-columns: minmax(0, 1fr); }
   .wide { display: none; }
   .narrow { display: block; }
   .kpis { grid-template-columns: 1fr 1fr; }
-  table, tbody, tfoot { display: block; }
-  thead { display: none; }
-  tr { display: block; border: 1px solid #e3e1d8; border-radius: 8px; padding: 8px 12px; margin-bottom: 10px; background: #fff; }
-  td { display: flex; justify-content: space-between; gap: 16px; padding: 3px 0; border: 0; text-align: right; }
-  td::before { color: #616d66; text-align: left; flex: none; max-width: 48%; }
-  tbody td:not([class]) { min-width: 0; }
-  td:first-child { font-weight: 600; }
-  td:empty { display: none; }
-  tfoot tr { border-color: #52615a; }
-  td.none { display: block; text-align: center; }
-  td.none::before { content: none; }
+  .rows { overflow: auto; max-height: 480px; }
+  thead th { position: sticky; top: 0; z-index: 1; background: var(--card, #fff); }
+  th:first-child, td:first-child { position: sticky; left: 0; background: var(--card, #fff); max-width: 40vw; }
+  thead th:first-child { z-index: 2; }
 }
 @media print { body { background: #fff; } main { padding: 0; max-width: none; } thead { display: table-header-group; } tr { break-inside: avoid; } .new-page { break-before: page; } tfoot { display: table-row-group; } }
 `
