@@ -59,7 +59,7 @@ type Valued = { object: string; name: string; value: unknown }
 export function valueInWords({ object, name, value }: Valued, words: Words): string {
   const { t, format, setup } = words
   if (isEmpty(value)) return '–'
-  if (typeof value === 'boolean') return t(value ? 'settings.audit.yes' : 'settings.audit.no')
+  if (typeof value === 'boolean') return t(value ? 'words.yesInSentence' : 'words.noInSentence')
   if (typeof value === 'number' && /(Date|Time)$/.test(name)) return format.moment(value)
   if (name === 'status' && object in OBJECT_TYPES) {
     const isThis = (one: Setup['statuses'][number]) =>

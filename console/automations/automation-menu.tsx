@@ -1,11 +1,6 @@
-import { ActionIcon, Menu } from '@mantine/core'
-import {
-  IconDots,
-  IconPencil,
-  IconPlayerPause,
-  IconPlayerPlay,
-  IconTrash,
-} from '../components/icons.tsx'
+import { Menu } from '@mantine/core'
+import { ActionMenu } from '../components/action-menu.tsx'
+import { IconPencil, IconPlayerPause, IconPlayerPlay, IconTrash } from '../components/icons.tsx'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from '../texts/translate.ts'
@@ -26,47 +21,36 @@ export function AutomationMenu({ automation, label }: Props) {
   const Toggle = active ? IconPlayerPause : IconPlayerPlay
   return (
     <>
-      <Menu position="bottom-end">
-        <Menu.Target>
-          <ActionIcon
-            variant="subtle"
-            color="gray"
-            aria-label={t('automationMenu.label', { sentence: label })}
-          >
-            <IconDots size={16} />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item
-            leftSection={<IconPencil size={15} />}
-            onClick={() =>
-              void navigate({
-                to: '/automations/$eventDefnId',
-                params: { eventDefnId: String(eventDefnId) },
-              })
-            }
-          >
-            {t('automationMenu.open')}
-          </Menu.Item>
-          {canEdit && (
-            <>
-              <Menu.Item
-                leftSection={<Toggle size={15} />}
-                onClick={() => setAction(active ? 'switchOff' : 'switchOn')}
-              >
-                {t(active ? 'automationMenu.pause' : 'automationMenu.resume')}
-              </Menu.Item>
-              <Menu.Item
-                color="clay"
-                leftSection={<IconTrash size={15} />}
-                onClick={() => setAction('delete')}
-              >
-                {t('automationMenu.delete')}
-              </Menu.Item>
-            </>
-          )}
-        </Menu.Dropdown>
-      </Menu>
+      <ActionMenu label={t('automationMenu.label', { sentence: label })}>
+        <Menu.Item
+          leftSection={<IconPencil size={15} />}
+          onClick={() =>
+            void navigate({
+              to: '/automations/$eventDefnId',
+              params: { eventDefnId: String(eventDefnId) },
+            })
+          }
+        >
+          {t('words.open')}
+        </Menu.Item>
+        {canEdit && (
+          <>
+            <Menu.Item
+              leftSection={<Toggle size={15} />}
+              onClick={() => setAction(active ? 'switchOff' : 'switchOn')}
+            >
+              {t(active ? 'automationMenu.pause' : 'words.switchOn')}
+            </Menu.Item>
+            <Menu.Item
+              color="clay"
+              leftSection={<IconTrash size={15} />}
+              onClick={() => setAction('delete')}
+            >
+              {t('automationMenu.delete')}
+            </Menu.Item>
+          </>
+        )}
+      </ActionMenu>
       {action && (
         <EffectWindow
           action={action}

@@ -36,7 +36,7 @@ export function BacktestCard({ body }: { body: AutomationBody }) {
         <Select
           size="xs"
           w={124}
-          aria-label={t('editor.backtest.period')}
+          aria-label={t('words.period')}
           allowDeselect={false}
           data={PERIODS.map((value) => ({
             value,

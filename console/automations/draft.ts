@@ -245,7 +245,7 @@ function wordsOf(draft: Draft, setup: Setup): Map<string, string> {
     const known = words.get(key)
     words.set(key, known ? `${known} ${text}` : text)
   }
-  words.set('active', t(draft.active ? 'editor.on' : 'editor.off'))
+  words.set('active', t(draft.active ? 'words.on' : 'words.off'))
   words.set('name', draft.description ?? t('editor.nameNone'))
   words.set('mode', draft.offsetMode === 'CALENDAR' ? t('editor.byCalendar') : t('editor.byClock'))
   words.set('late', t(draft.latePolicy === 'SEND' ? 'editor.lateSend' : 'editor.lateSkip'))

@@ -374,7 +374,7 @@ function TemplateDrawer({ draft, setup, onChange, mail }: DrawerProps & { mail: 
     <div className="column">
       <Select
         label={t('editor.template.title')}
-        placeholder={t('editor.template.choose')}
+        placeholder={t('words.chooseAMail')}
         searchable
         openOnFocus={false}
         allowDeselect={false}

@@ -85,7 +85,7 @@ function NoMail({ eventDefnId }: { eventDefnId: number }) {
         params={{ eventDefnId: String(eventDefnId) }}
         className="strong"
       >
-        {t('automationMenu.chooseMail')}
+        {t('words.chooseAMail')}
       </Link>
     </p>
   )
@@ -96,7 +96,7 @@ function Buttons({ onClose, children }: { onClose: () => void; children: ReactNo
   return (
     <div className="row" style={{ justifyContent: 'flex-end' }}>
       <Button variant="default" onClick={onClose} data-autofocus>
-        {t('automationMenu.keep')}
+        {t('words.leaveItAsItIs')}
       </Button>
       {children}
     </div>

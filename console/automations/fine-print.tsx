@@ -29,12 +29,12 @@ export function FinePrint({ draft, setup, changed, onChange }: Props) {
         {t('editor.finePrint')}
       </h2>
       <Row
-        label={t('editor.name')}
+        label={t('words.name')}
         value={draft.description ?? t('editor.nameNone')}
         {...row('name')}
       >
         <TextInput
-          aria-label={t('editor.name')}
+          aria-label={t('words.name')}
           maxLength={200}
           value={draft.description ?? ''}
           onChange={(event) => change({ ...draft, description: event.currentTarget.value || null })}

@@ -41,7 +41,7 @@ export function MailPreview({ draft, body, plan }: Props) {
   const step = (by: number) =>
     setChosen(examples[(place + by + examples.length) % examples.length]!.key)
   return (
-    <section aria-label={t('editor.mail.frame')}>
+    <section aria-label={t('words.mailFrame')}>
       <div className={`row small ${classes.mailHead}`}>
         <span className="eyebrow">{t('editor.mail.title')}</span>
         <Select
@@ -121,7 +121,7 @@ function Mail({ emailTemplateId, recipient, about: { objectType, objectId } }: M
         )}
       </header>
       <MailFrame
-        title={t('editor.mail.frame')}
+        title={t('words.mailFrame')}
         address={previewAddress(emailTemplateId, about, recipient)}
         className={classes.frame}
       />

@@ -124,7 +124,7 @@ export function ServiceSelect({ setup, value, error, onChange }: ServiceProps) {
   const { t } = useTranslation()
   return (
     <Select
-      label={t('calendar.service')}
+      label={t('words.service')}
       searchable
       allowDeselect={false}
       value={value ? String(value) : null}

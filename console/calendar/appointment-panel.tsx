@@ -130,10 +130,10 @@ function useAppointmentWords(setup: Setup): Words<AppointmentFields> {
 }
 
 const LABELS = {
-  clientId: 'calendar.client',
-  reasonId: 'calendar.service',
+  clientId: 'words.client',
+  reasonId: 'words.service',
   professionalId: 'calendar.staff',
-  locationId: 'calendar.location',
+  locationId: 'words.location',
   startTime: 'calendar.start',
   endTime: 'calendar.end',
   status: 'calendar.status',
@@ -161,7 +161,7 @@ function Head({ appointment, setup, desk, onClose }: HeadProps) {
         </h2>
         <span className="chip">{statusLabel(setup, status)}</span>
         <span className="grow" />
-        <CloseButton aria-label={t('calendar.close')} onClick={onClose} />
+        <CloseButton aria-label={t('words.close')} onClick={onClose} />
       </div>
       <div className="soft small">
         {detailsOf(appointment)}
@@ -233,7 +233,7 @@ function Details({ appointment, setup, change }: DetailsProps) {
     <Tabs defaultValue="messages" mt={10} keepMounted={false}>
       <Tabs.List px={10}>
         <Tabs.Tab className={classes.tab} value="messages">
-          {t('appointment.tabs.messages')}
+          {t('words.messages')}
         </Tabs.Tab>
         <Tabs.Tab className={classes.tab} value="why">
           {t('appointment.tabs.why')}

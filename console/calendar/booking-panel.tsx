@@ -45,7 +45,7 @@ export function BookingPanel({ setup, columns, record, onClose }: Props) {
     <section className={classes.panel} aria-label={t('calendar.book')}>
       <div className={`${classes.panelHead} row`}>
         <h2 className="grow">{t('calendar.book')}</h2>
-        <CloseButton aria-label={t('calendar.close')} onClick={onClose} />
+        <CloseButton aria-label={t('words.close')} onClick={onClose} />
       </div>
       <form
         onSubmit={(event) => {
@@ -144,7 +144,7 @@ function Fields({ setup, columns, draft, error, onChange, onNewClient }: FieldsP
     <div className={`${classes.panelBody} column`} style={{ gap: 12 }}>
       <MissingSetup setup={setup} columns={columns} />
       <ClientSelect
-        label={t('calendar.client')}
+        label={t('words.client')}
         isFirst
         value={draft.clientId}
         error={faultAt(error, 'clientId')}

@@ -42,7 +42,7 @@ export function DayBar({ search, day, today, setup, go }: BarProps) {
         <DateField day={day} go={go} />
         {locations.length > 1 && (
           <Select
-            aria-label={t('calendar.location')}
+            aria-label={t('words.location')}
             placeholder={t('calendar.anyLocation')}
             w={170}
             clearable

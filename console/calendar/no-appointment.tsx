@@ -34,7 +34,7 @@ export function NoAppointment({ hasNoStaff, hasFilter, isToday, onBook }: Props)
                 {t('settings.staff.add')}
               </Link>
               <Link to="/import" className="button quiet">
-                {t('import.title')}
+                {t('words.importAFile')}
               </Link>
             </>
           )}

@@ -94,7 +94,7 @@ function Student({ clientId, isConfirmed, isPresent, onPresent, onRemove }: Stud
       <td id={nameId}>
         <ClientLink clientId={clientId} />
       </td>
-      <td className="soft">{isConfirmed && t('classes.yes')}</td>
+      <td className="soft">{isConfirmed && t('words.yes')}</td>
       <td>
         <SegmentedControl
           size="xs"
@@ -102,8 +102,8 @@ function Student({ clientId, isConfirmed, isPresent, onPresent, onRemove }: Stud
           readOnly={!onPresent}
           value={isPresent === undefined ? '' : String(isPresent)}
           data={[
-            { value: 'true', label: t('classes.yes') },
-            { value: 'false', label: t('classes.no') },
+            { value: 'true', label: t('words.yes') },
+            { value: 'false', label: t('words.no') },
           ]}
           onChange={(value) => onPresent?.(clientId, value === 'true')}
         />

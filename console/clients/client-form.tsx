@@ -25,8 +25,8 @@ const LABELS = {
   firstName: 'client.firstName',
   lastName: 'client.lastName',
   emailAddress: 'clients.emailAddress',
-  phone: 'clients.phone',
-  language: 'clients.language',
+  phone: 'words.phone',
+  language: 'words.language',
   timeZone: 'client.timeZone',
   tags: 'clients.tags',
 } as const satisfies Record<keyof ClientFields, string>

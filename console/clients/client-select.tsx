@@ -61,7 +61,7 @@ export function ClientSelect({ label, isFirst, value, error, onChange, onNew }: 
         error={error}
         data={options}
         filter={({ options: all }) => all}
-        nothingFoundMessage={t('calendar.noClient')}
+        nothingFoundMessage={t('words.noClientFound')}
         searchValue={text}
         onSearchChange={(next) => {
           setText(next)

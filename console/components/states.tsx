@@ -35,6 +35,26 @@ export function Loading({ lines = 6, height = 20 }: { lines?: number; height?: n
   )
 }
 
+type LoadedProps<Data> = {
+  query: { data: Data | undefined; error: unknown; refetch: () => unknown }
+  /** Says what could not be loaded. */
+  title?: string
+  lines?: number
+  /** What an empty list shows. */
+  empty?: ReactNode
+  children: (data: Data) => ReactNode
+}
+
+/** What a query has read; before that a placeholder, or why it failed. */
+export function Loaded<Data>({ query, title, lines, empty, children }: LoadedProps<Data>) {
+  const { data, error, refetch } = query
+  if (data === undefined) {
+    if (!error) return <Loading {...(lines && { lines })} />
+    return <Failure {...(title && { title })} error={error} onRetry={() => void refetch()} />
+  }
+  return empty && Array.isArray(data) && data.length === 0 ? empty : children(data)
+}
+
 type EmptyProps = { title: string; children?: ReactNode; actions?: ReactNode }
 
 /** Says why a list is empty, and what to do. */

@@ -26,7 +26,7 @@ export function FormWindow({ isOpen, title, size = 'md', leaving, ...props }: Wi
       onClose={() => (leaving === 'nothing' ? onClose() : leaveThen(onClose, leaving))}
       title={title}
       size={size}
-      closeButtonProps={{ 'aria-label': t('form.close') }}
+      closeButtonProps={{ 'aria-label': t('words.close') }}
     >
       {children}
     </Modal>

@@ -18,12 +18,12 @@ export function Columns({ result, isBusy, onMap }: Props) {
   return (
     <section className="card panel">
       <header>
-        <h2>{t('import.mapping')}</h2>
+        <h2>{t('words.columns')}</h2>
       </header>
       <p className="soft small" style={{ marginTop: 0 }}>
         {t('import.mappingHint')}
       </p>
-      <div className={settings.scroll} tabIndex={0} role="region" aria-label={t('import.mapping')}>
+      <div className={settings.scroll} tabIndex={0} role="region" aria-label={t('words.columns')}>
         <table className="table">
           <thead>
             <tr>

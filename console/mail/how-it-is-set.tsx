@@ -19,7 +19,7 @@ export function HowItIsSet({ testMail: { template, sender } }: { testMail: TestM
   const rows = [
     [t('settings.mail.set.sender'), sender && `${sender.fromName} <${sender.from}>`],
     [
-      t('settings.mail.set.replies'),
+      t('words.repliesGoTo'),
       (sender ? sender.replyTo : (business.replyTo ?? business.emailAddress)) ??
         t('settings.mail.set.toSender'),
     ],
@@ -34,10 +34,7 @@ export function HowItIsSet({ testMail: { template, sender } }: { testMail: TestM
         ? t('settings.mail.set.automatic')
         : t('settings.mail.set.above', { count: bulkLimit }),
     ],
-    [
-      t('settings.mail.set.quietHours'),
-      quietHours ? t('settings.mail.set.fromTo', quietHours) : none,
-    ],
+    [t('words.quietHours'), quietHours ? t('settings.mail.set.fromTo', quietHours) : none],
   ]
   return (
     <Panel title={t('settings.mail.set.title')}>

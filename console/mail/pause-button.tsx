@@ -66,7 +66,7 @@ function PauseWindow({ onClose }: { onClose: () => void }) {
         )}
         <div className="row" style={{ justifyContent: 'flex-end' }}>
           <Button variant="default" onClick={onClose}>
-            {t('mailPause.leave')}
+            {t('words.leaveItAsItIs')}
           </Button>
           <Button type="submit" loading={isPending}>
             {t(`mailPause.${action}.button`)}

@@ -68,7 +68,7 @@ function TestForm({ testMail, template, about }: FormProps) {
         <TextInput
           name="to"
           type="email"
-          label={t('settings.mail.test.to')}
+          label={t('words.sendATestTo')}
           placeholder={t('template.test.placeholder')}
           required
           withAsterisk={false}
@@ -87,7 +87,7 @@ function TemplateSelect({ testMail: { templates = [], choose }, template }: Sele
   const { t } = useTranslation()
   return (
     <Select
-      label={t('settings.mail.test.template')}
+      label={t('words.template')}
       allowDeselect={false}
       searchable
       data={templates.map(({ emailTemplateId, templateName, language }) => ({

@@ -84,7 +84,7 @@ function AddressForm({ record, client, to, onClose }: FormProps) {
       </p>
       <div className="row" style={{ justifyContent: 'flex-end' }}>
         <Button variant="default" onClick={onClose}>
-          {t(isSaved ? 'correctAddress.close' : 'client.cancel')}
+          {t(isSaved ? 'words.close' : 'client.cancel')}
         </Button>
         {!isSaved && (
           <Button

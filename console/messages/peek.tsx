@@ -5,7 +5,7 @@ import { Link } from '@tanstack/react-router'
 import { useTranslation } from '../texts/translate.ts'
 import { messageQuery, type Message } from '../api/messages.ts'
 import { markOf, Status } from '../components/mark.tsx'
-import { Failure, Loading } from '../components/states.tsx'
+import { Loaded } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
 import classes from './activity.module.css'
 import type { ActivitySearch } from './search.ts'
@@ -46,18 +46,16 @@ export function MessagePeek({ message, search, onClose }: Props) {
       <h2 className={classes.peekTitle} dir="auto">
         <Headline message={message} />
       </h2>
-      {error && !data ? (
-        <Failure error={error} onRetry={() => void refetch()} />
-      ) : !data ? (
-        <Loading />
-      ) : (
-        <>
-          <div className={classes.peekHistory}>
-            <History message={data} isNarrow />
-          </div>
-          <Mail message={data} email={data.emails?.[0]} />
-        </>
-      )}
+      <Loaded query={{ data: data, error, refetch }}>
+        {(data) => (
+          <>
+            <div className={classes.peekHistory}>
+              <History message={data} isNarrow />
+            </div>
+            <Mail message={data} email={data.emails?.[0]} />
+          </>
+        )}
+      </Loaded>
     </aside>
   )
 }

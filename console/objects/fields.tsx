@@ -15,7 +15,7 @@ export function ClientField({ value, error, onChange }: At<number | null>) {
   const { t } = useTranslation()
   return (
     <ClientSelect
-      label={t('calendar.client')}
+      label={t('words.client')}
       isFirst
       value={value ?? undefined}
       error={error || undefined}

@@ -48,7 +48,7 @@ export function MessagesAndWhy({ kind, id, anchor }: MessagesProps) {
   const { t } = useTranslation()
   return (
     <>
-      <Section title={t('appointment.tabs.messages')}>
+      <Section title={t('words.messages')}>
         <ObjectMessages kind={kind} id={id} anchor={anchor} />
       </Section>
       <Section title={t('appointment.tabs.why')}>

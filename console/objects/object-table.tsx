@@ -63,7 +63,7 @@ export function ObjectTable<Item>(props: Props<Item>) {
       </div>
       {hasNextPage && (
         <Button variant="default" mt={12} loading={isFetchingNextPage} onClick={more}>
-          {t('clients.more')}
+          {t('words.showMore')}
         </Button>
       )}
     </>

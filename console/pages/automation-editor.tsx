@@ -43,7 +43,7 @@ function EditorPage({ eventDefnId }: { eventDefnId?: number }) {
   if (setup.data && isReady) return <Editor setup={setup.data} editor={editor} />
   return (
     <>
-      <h1 className={classes.title}>{t('editor.newTitle')}</h1>
+      <h1 className={classes.title}>{t('words.newAutomation')}</h1>
       {error ? (
         <Failure
           error={error}
@@ -78,7 +78,7 @@ function Editor({ setup, editor }: { setup: Setup; editor: EditorState }) {
             modifiedOf={({ definition }) => definition}
             differences={(from, to) => differences(from, to, setup)}
           />
-          {!canEdit && <p className="soft small">{t('editor.readOnly')}</p>}
+          {!canEdit && <p className="soft small">{t('words.readOnly')}</p>}
           <EditorSentence
             draft={draft}
             setup={setup}
@@ -118,13 +118,13 @@ function Head({ editor }: { editor: EditorState }) {
     <header className={classes.head}>
       <Link to="/automations" className={`soft row ${classes.back}`}>
         <IconChevronLeft size={15} aria-hidden />
-        {t('editor.automations')}
+        {t('words.automations')}
       </Link>
       <span className="faint" aria-hidden>
         /
       </span>
       <h1 className={`ellipsis ${classes.title}`} dir="auto">
-        {draft.description ?? t(isNew ? 'editor.newTitle' : 'editor.unnamed')}
+        {draft.description ?? t(isNew ? 'words.newAutomation' : 'editor.unnamed')}
       </h1>
       {!isNew && isUnsaved && (
         <span className={`chip ${classes.unsaved}`}>
@@ -136,7 +136,7 @@ function Head({ editor }: { editor: EditorState }) {
       <span className={`chip ${classes.onOff}`}>
         <Switch
           size="xs"
-          label={t('editor.on')}
+          label={t('words.on')}
           checked={draft.active}
           disabled={!canEdit}
           onChange={(event) => setDraft({ active: event.currentTarget.checked })}
@@ -213,5 +213,5 @@ function SaveLabel({ plan, isSaved }: { plan: Forecast | undefined; isSaved: boo
   const { t } = useTranslation()
   if (isSaved) return t('editor.saved')
   const effects = plan ? effectsOf(plan, t) : ''
-  return effects === '' ? t('editor.save') : `${t('editor.save')}: ${effects}`
+  return effects === '' ? t('words.save') : `${t('words.save')}: ${effects}`
 }

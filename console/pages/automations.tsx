@@ -36,7 +36,7 @@ export function AutomationsPage() {
   return (
     <>
       <PageHead
-        title={t('automations.title')}
+        title={t('words.automations')}
         lede={
           automations && (
             <Trans
@@ -129,8 +129,8 @@ function FilterBar({ setup, filters, onChange }: FilterBarProps) {
         w={130}
         clearable
         data={[
-          { value: 'on', label: t('automations.on') },
-          { value: 'off', label: t('automations.offOnly') },
+          { value: 'on', label: t('words.on') },
+          { value: 'off', label: t('words.off') },
         ]}
         onChange={(value) => onChange({ active: value === null ? undefined : value === 'on' })}
       />
@@ -233,7 +233,7 @@ function List({ automations, setup, filters, onClear }: ListProps) {
         <span>{t('automations.fortnight')}</span>
         <span style={{ textAlign: 'right' }}>{t('automations.sent')}</span>
         <span>{t('automations.next')}</span>
-        <span style={{ textAlign: 'right' }}>{t('automations.on')}</span>
+        <span style={{ textAlign: 'right' }}>{t('words.on')}</span>
         <span />
       </div>
       {GROUPS.filter((group) => byGroup.has(group)).map((group) => (

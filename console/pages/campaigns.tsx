@@ -57,7 +57,7 @@ export function CampaignsPage() {
       cell: ({ expiresTime }) =>
         expiresTime === null ? t('campaigns.never') : format.day(expiresTime),
     },
-    { label: t('campaigns.bookingUrl'), cell: ({ bookingUrl }) => bookingUrl },
+    { label: t('words.bookingPage'), cell: ({ bookingUrl }) => bookingUrl },
   ]
   return (
     <>
@@ -96,7 +96,7 @@ function CampaignFormFields({ form: { at } }: { form: Form<CampaignFields> }) {
       <LineField
         {...at('bookingUrl')}
         type="url"
-        label={t('campaigns.bookingUrl')}
+        label={t('words.bookingPage')}
         description={t('campaigns.bookingUrlHint')}
       />
     </>
@@ -112,7 +112,7 @@ export function CampaignPage() {
   const { invitationCampaignId } = useParams({ from: '/shell/campaigns/$invitationCampaignId' })
   const columns: Column<Invitation>[] = [
     {
-      label: t('calendar.client'),
+      label: t('words.client'),
       cell: ({ invitationUUID, clientName }) => (
         <Link to="/invitations/$invitationUUID" params={{ invitationUUID }} className="strong">
           {clientName}
@@ -124,7 +124,7 @@ export function CampaignPage() {
       label: t('campaigns.invited'),
       cell: ({ createdDate }) => <span className="numbers">{format.day(createdDate)}</span>,
     },
-    { label: t('calendar.messages'), cell: (item) => <VisitMarks visit={item} /> },
+    { label: t('words.messages'), cell: (item) => <VisitMarks visit={item} /> },
   ]
   return (
     <ObjectPage

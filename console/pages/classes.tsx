@@ -87,7 +87,7 @@ function useColumns(): Column<ClassItem>[] {
       ),
     },
     { label: t('calendar.status'), cell: ({ status }) => labelOf(status) },
-    { label: t('calendar.messages'), cell: (item) => <VisitMarks visit={item} /> },
+    { label: t('words.messages'), cell: (item) => <VisitMarks visit={item} /> },
   ]
 }
 

@@ -150,7 +150,7 @@ function VisitGroup({ title, visits, setup }: GroupProps) {
       ))}
       {visits.length > shown && (
         <Button variant="default" size="xs" my="xs" onClick={() => setShown(shown * 4)}>
-          {t('clients.more')}
+          {t('words.showMore')}
         </Button>
       )}
     </>
@@ -230,7 +230,7 @@ function Messages({ clientId }: { clientId: number }) {
               loading={isFetching}
               onClick={() => void fetchNextPage()}
             >
-              {t('clients.more')}
+              {t('words.showMore')}
             </Button>
           )}
         </div>
@@ -246,8 +246,8 @@ function Details({ client }: { client: Client }) {
   const tags = tagsInWords(client.tags ?? {}).replaceAll('; ', '\n')
   const rows = [
     [t('clients.emailAddress'), client.emailAddress ?? t('clients.noAddress')],
-    [t('clients.phone'), client.phone],
-    [t('clients.language'), client.language && languageName(client.language)],
+    [t('words.phone'), client.phone],
+    [t('words.language'), client.language && languageName(client.language)],
     [t('client.timeZone'), client.timeZone],
     [t('clients.tags'), tags],
   ] as const

@@ -99,9 +99,9 @@ function List({ text, onAdd, onAll }: ListProps) {
       <div className="card" role="table" aria-label={t('clients.title')}>
         <div role="rowgroup">
           <div role="row" className={`list-row list-head ${classes.row}`}>
-            <span role="columnheader">{t('clients.name')}</span>
+            <span role="columnheader">{t('words.name')}</span>
             <span role="columnheader">{t('clients.emailAddress')}</span>
-            <span role="columnheader">{t('clients.phone')}</span>
+            <span role="columnheader">{t('words.phone')}</span>
             <span role="columnheader">{t('clients.tags')}</span>
           </div>
         </div>
@@ -118,7 +118,7 @@ function List({ text, onAdd, onAll }: ListProps) {
           loading={isFetchingNextPage}
           onClick={() => void fetchNextPage()}
         >
-          {t('clients.more')}
+          {t('words.showMore')}
         </Button>
       )}
     </>
@@ -131,7 +131,7 @@ function NoClient({ isSearch, onAdd, onAll }: NoClientProps) {
   const { t } = useTranslation()
   return (
     <Empty
-      title={t(isSearch ? 'clients.noneFound' : 'clients.none')}
+      title={t(isSearch ? 'words.noClientFound' : 'clients.none')}
       actions={
         <>
           {isSearch ? (
@@ -141,7 +141,7 @@ function NoClient({ isSearch, onAdd, onAll }: NoClientProps) {
           ) : (
             onAdd && (
               <Link to="/import" className="button">
-                {t('import.title')}
+                {t('words.importAFile')}
               </Link>
             )
           )}

@@ -151,9 +151,9 @@ function Ways() {
   return (
     <>
       <div className={classes.ways}>
-        <Way icon={IconFileImport} title={t('firstVisit.file')} hint={t('firstVisit.fileHint')}>
+        <Way icon={IconFileImport} title={t('words.importAFile')} hint={t('firstVisit.fileHint')}>
           <Button size="xs" component={Link} to="/import">
-            {t('firstVisit.fileButton')}
+            {t('words.chooseAFile')}
           </Button>
         </Way>
         <Way icon={IconPencilPlus} title={t('firstVisit.hand')} hint={t('firstVisit.handHint')}>
@@ -161,7 +161,7 @@ function Ways() {
         </Way>
         <Way icon={IconPlugConnected} title={t('firstVisit.api')} hint={t('firstVisit.apiHint')}>
           <Button size="xs" variant="default" component={Link} to="/settings/keys">
-            {t('firstVisit.apiButton')}
+            {t('words.createAKey')}
           </Button>
         </Way>
         <Way icon={IconSparkles} title={t('firstVisit.demo')} hint={t('firstVisit.demoHint')}>
@@ -226,7 +226,7 @@ function DemoForm() {
           name="key"
           size="xs"
           mb="xs"
-          label={t('firstVisit.demoKey')}
+          label={t('words.operatorsKey')}
           autoComplete="off"
           required
           withAsterisk={false}

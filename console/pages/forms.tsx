@@ -126,7 +126,7 @@ function Signatures({ disclaimerFormId }: { disclaimerFormId: number }) {
   const labelOf = useStatusLabel('DISCLAIMER')
   const columns: Column<Disclaimer>[] = [
     {
-      label: t('calendar.client'),
+      label: t('words.client'),
       cell: ({ disclaimerId, clientName }) => (
         <Link to="/disclaimers/$disclaimerId" params={{ disclaimerId }} className="strong">
           {clientName}
@@ -139,7 +139,7 @@ function Signatures({ disclaimerFormId }: { disclaimerFormId: number }) {
       cell: ({ signedTime }) =>
         signedTime !== null && <span className="numbers">{format.moment(signedTime)}</span>,
     },
-    { label: t('calendar.messages'), cell: (item) => <VisitMarks visit={item} /> },
+    { label: t('words.messages'), cell: (item) => <VisitMarks visit={item} /> },
   ]
   return (
     <Section

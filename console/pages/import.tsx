@@ -37,7 +37,7 @@ export function ImportPage() {
   const kinds = KINDS.filter(({ needs }) => functions.includes(needs))
   return (
     <>
-      <PageHead title={t('import.title')} lede={t('import.lede')} />
+      <PageHead title={t('words.importAFile')} lede={t('import.lede')} />
       <SettingsColumns>
         <section className="card panel">
           <div className={settings.form}>
@@ -112,7 +112,7 @@ function FileDrop({ file, onFile }: { file: File | null; onFile: (file: File | n
             variant={file ? 'default' : 'filled'}
             leftSection={<IconFileImport size={16} aria-hidden />}
           >
-            {t('import.choose')}
+            {t('words.chooseAFile')}
           </Button>
         )}
       </FileButton>

@@ -40,7 +40,7 @@ export function InboxPage() {
           loading={list.isFetchingNextPage}
           onClick={() => void list.fetchNextPage()}
         >
-          {t('inbox.more')}
+          {t('words.showMore')}
         </Button>
       )}
       {mail && (
@@ -62,7 +62,7 @@ function Emails({ emails }: { emails: ListedEmail[] }) {
         <thead>
           <tr>
             <th>{t('inbox.time')}</th>
-            <th>{t('inbox.to')}</th>
+            <th>{t('words.to')}</th>
             <th>{t('inbox.subject')}</th>
           </tr>
         </thead>
@@ -98,7 +98,7 @@ function MailWindow({ emailId, onClose }: WindowProps) {
       onClose={onClose}
       size="xl"
       title={data?.subject ?? t('inbox.title')}
-      closeButtonProps={{ 'aria-label': t('form.close') }}
+      closeButtonProps={{ 'aria-label': t('words.close') }}
     >
       {error ? (
         <p role="alert" className="clay" style={{ marginTop: 0 }}>

@@ -23,7 +23,7 @@ import {
 import { useSession } from '../api/session.ts'
 import { Mark, markOf, Status, type MarkName } from '../components/mark.tsx'
 import { LoadingColumns } from '../components/skeletons.tsx'
-import { Failure, Loading } from '../components/states.tsx'
+import { Failure, Loaded } from '../components/states.tsx'
 import { asSentence, useReasonWords, type SayReasons } from '../components/reason-words.ts'
 import { useTimeFormat } from '../components/time.ts'
 import {
@@ -301,28 +301,26 @@ function EveryAutomation({ message, search }: EveryProps) {
         <h2>{t(`message.every.${message.objectType}`)}</h2>
         <span className="faint small">{t('message.why')}</span>
       </header>
-      {error && !data ? (
-        <Failure error={error} onRetry={() => void refetch()} />
-      ) : !data ? (
-        <Loading />
-      ) : (
-        data.map((explanation) => (
-          <div key={explanation.eventDefnId} className={classes.automation}>
-            <ExplanationMark explanation={explanation} />
-            <AutomationName explanation={explanation} message={message} search={search} />
-            <span className={`soft ${classes.reason}`} dir="auto">
-              {explanation.eventTriggerId === message.eventTriggerId
-                ? t('message.thisMessage')
-                : whyOf(explanation)}
-            </span>
-            <span className="faint numbers tiny">
-              {explanation.outcome !== 'NOT' &&
-                explanation.scheduledTime !== null &&
-                format.moment(explanation.scheduledTime)}
-            </span>
-          </div>
-        ))
-      )}
+      <Loaded query={{ data: data, error, refetch }}>
+        {(data) =>
+          data.map((explanation) => (
+            <div key={explanation.eventDefnId} className={classes.automation}>
+              <ExplanationMark explanation={explanation} />
+              <AutomationName explanation={explanation} message={message} search={search} />
+              <span className={`soft ${classes.reason}`} dir="auto">
+                {explanation.eventTriggerId === message.eventTriggerId
+                  ? t('message.thisMessage')
+                  : whyOf(explanation)}
+              </span>
+              <span className="faint numbers tiny">
+                {explanation.outcome !== 'NOT' &&
+                  explanation.scheduledTime !== null &&
+                  format.moment(explanation.scheduledTime)}
+              </span>
+            </div>
+          ))
+        }
+      </Loaded>
     </section>
   )
 }
@@ -374,7 +372,7 @@ function Facts({ message, email }: MailProps) {
     [objectTime && format.moment(objectTime), objectStatus].filter(Boolean).join(', ')
   return (
     <dl className={`card ${classes.facts}`}>
-      {email && <Fact name={t('message.facts.to')}>{email.to}</Fact>}
+      {email && <Fact name={t('words.to')}>{email.to}</Fact>}
       {email && (
         <Fact name={t('message.facts.messageId')}>
           <span className="mono">{email.messageId}</span>{' '}
@@ -397,7 +395,7 @@ function Facts({ message, email }: MailProps) {
         )}
       </Fact>
       {functions.includes('VIEW_EMAILS') && message.emailTemplateId && (
-        <Fact name={t('message.facts.template')}>
+        <Fact name={t('words.template')}>
           <Link
             to="/templates/$emailTemplateId"
             params={{ emailTemplateId: String(message.emailTemplateId) }}
@@ -421,15 +419,13 @@ function Facts({ message, email }: MailProps) {
           about
         )}
       </Fact>
-      {message.reasonName && <Fact name={t('message.facts.service')}>{message.reasonName}</Fact>}
+      {message.reasonName && <Fact name={t('words.service')}>{message.reasonName}</Fact>}
       {message.professionalName && (
         <Fact name={t('message.facts.staff')}>{message.professionalName}</Fact>
       )}
-      {message.locationName && (
-        <Fact name={t('message.facts.location')}>{message.locationName}</Fact>
-      )}
+      {message.locationName && <Fact name={t('words.location')}>{message.locationName}</Fact>}
       {clientId && (
-        <Fact name={t('message.facts.client')}>
+        <Fact name={t('words.client')}>
           <Link to="/clients/$clientId" params={{ clientId: String(clientId) }}>
             {clientName}
           </Link>{' '}

@@ -68,7 +68,7 @@ function useColumns(): Column<Recall>[] {
   const labelOf = useStatusLabel('RECALL')
   return [
     {
-      label: t('calendar.client'),
+      label: t('words.client'),
       cell: ({ recallId, clientName }) => (
         <Link to="/recalls/$recallId" params={{ recallId }} className="strong">
           {clientName}
@@ -82,7 +82,7 @@ function useColumns(): Column<Recall>[] {
     { label: t('objects.services'), cell: ({ reasonName }) => reasonName },
     { label: t('objects.professionals'), cell: ({ professionalName }) => professionalName },
     { label: t('calendar.status'), cell: ({ status }) => labelOf(status) },
-    { label: t('calendar.messages'), cell: (item) => <VisitMarks visit={item} /> },
+    { label: t('words.messages'), cell: (item) => <VisitMarks visit={item} /> },
   ]
 }
 

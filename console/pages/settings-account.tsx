@@ -24,7 +24,7 @@ export function SettingsAccountPage() {
       <SettingsColumns>
         <section className="card panel">
           <header>
-            <h2>{t('settings.account.language')}</h2>
+            <h2>{t('words.language')}</h2>
           </header>
           <LanguageField />
         </section>
@@ -60,7 +60,7 @@ function LanguageField() {
   return (
     <>
       <Radio.Group
-        aria-label={t('settings.account.language')}
+        aria-label={t('words.language')}
         description={t('settings.account.languageHint')}
         value={useLanguage()}
         onChange={(value) => void choose(value as Language)}

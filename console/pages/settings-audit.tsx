@@ -76,7 +76,7 @@ function Audit({ search }: { search: AuditSearch }) {
       {hasNextPage && (
         <div>
           <Button variant="default" loading={isFetchingNextPage} onClick={showMore}>
-            {t('settings.audit.more')}
+            {t('words.showMore')}
           </Button>
         </div>
       )}
@@ -132,12 +132,12 @@ function Filters({ search, first, words, onChange }: FiltersProps) {
         data={KINDS.map((value) => ({ value, label: t(`settings.audit.kinds.${value}`) }))}
       />
       <DayField
-        label={t('settings.audit.from')}
+        label={t('words.from')}
         day={search.from ?? ''}
         onChange={(from) => onChange({ from })}
       />
       <DayField
-        label={t('settings.audit.to')}
+        label={t('words.until')}
         day={search.to ?? ''}
         onChange={(to) => onChange({ to })}
       />

@@ -41,22 +41,22 @@ export function SettingsBusinessPage() {
 }
 
 const LABELS = {
-  name: 'settings.business.name',
+  name: 'words.name',
   timeZone: 'form.timeZone',
   emailAddress: 'form.emailAddress',
-  phone: 'settings.business.phone',
+  phone: 'words.phone',
   postalAddress: 'settings.business.postalAddress',
   postalAddressRequired: 'settings.business.postalAddressRequired',
-  language: 'settings.business.language',
+  language: 'words.language',
   website: 'settings.business.website',
-  replyTo: 'settings.business.replyTo',
+  replyTo: 'words.repliesGoTo',
   accentColor: 'settings.business.accentColor',
   logo: 'logo.label',
-  bookingUrl: 'settings.business.bookingUrl',
+  bookingUrl: 'words.bookingPage',
   confirmStatus: 'settings.business.confirmStatus',
   cancelStatus: 'settings.business.cancelStatus',
   cancelUntilHours: 'settings.business.cancelUntilHours',
-  quietHours: 'settings.business.quietHours',
+  quietHours: 'words.quietHours',
   bulkLimit: 'settings.business.bulkLimit',
   lapsedAfterDays: 'settings.business.lapsedAfterDays',
 } as const satisfies Record<keyof BusinessFields, string>
@@ -97,11 +97,11 @@ function BusinessForm({ isReadOnly }: { isReadOnly: boolean }) {
       <h2 className={classes.part}>{t('settings.business.answers')}</h2>
       <AnswerFields form={record.form} readOnly={isReadOnly} />
       {isReadOnly ? (
-        <p className="soft small">{t('settings.business.readOnly')}</p>
+        <p className="soft small">{t('words.readOnly')}</p>
       ) : (
         <div className="row">
           <Button type="submit" loading={record.isSaving} disabled={record.conflict !== undefined}>
-            {t('form.save')}
+            {t('words.save')}
           </Button>
           <FormState
             message={record.formError ? <SaveError record={record} /> : undefined}
@@ -325,7 +325,7 @@ function MailPause() {
   return (
     <section className="card panel">
       <header>
-        <h2>{t(mailPaused ? 'settings.pause.paused' : 'settings.pause.title')}</h2>
+        <h2>{t(mailPaused ? 'words.mailIsPaused' : 'settings.pause.title')}</h2>
       </header>
       <p className="soft small" dir="auto">
         {mailPaused ? mailPausedReason : t('settings.pause.hint')}

@@ -4,7 +4,7 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { feedsQuery, type Feed } from '../api/feeds.ts'
 import { IconPlus } from '../components/icons.tsx'
-import { Empty, Failure, Loading } from '../components/states.tsx'
+import { Empty, Loaded } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
 import { FormWindow } from '../components/windows.tsx'
 import { ConnectForm } from '../feeds/connect-form.tsx'
@@ -31,15 +31,12 @@ export function SettingsFeedsPage() {
         </Button>
       </PageHead>
       <SettingsColumns>
-        {error && !feeds ? (
-          <Failure error={error} onRetry={() => void refetch()} />
-        ) : !feeds ? (
-          <Loading />
-        ) : feeds.length === 0 ? (
-          <Empty title={t('settings.feeds.none')}>{t('settings.feeds.noneHint')}</Empty>
-        ) : (
-          <FeedTable feeds={feeds} />
-        )}
+        <Loaded
+          query={{ data: feeds, error, refetch }}
+          empty={<Empty title={t('settings.feeds.none')}>{t('settings.feeds.noneHint')}</Empty>}
+        >
+          {(feeds) => <FeedTable feeds={feeds} />}
+        </Loaded>
       </SettingsColumns>
       <FormWindow
         isOpen={isConnecting}
@@ -69,7 +66,7 @@ function FeedTable({ feeds }: { feeds: Feed[] }) {
       <table className="table">
         <thead>
           <tr>
-            <th>{t('settings.feeds.name')}</th>
+            <th>{t('words.name')}</th>
             <th>{t('settings.feeds.health')}</th>
             <th>{t('settings.feeds.mode')}</th>
             <th>{t('settings.feeds.appointments')}</th>
@@ -110,7 +107,7 @@ function FeedRow({ feed }: { feed: Feed }) {
         })}
       </td>
       <td className="soft numbers">
-        {successTime === null ? t('settings.feeds.neverRead') : format.moment(successTime)}
+        {successTime === null ? t('words.neverInSentence') : format.moment(successTime)}
       </td>
     </tr>
   )

@@ -8,7 +8,7 @@ import type { ApiKey, Scope } from '../../src/contract/credentials.ts'
 import { keysQuery, makeKey, revokeKey, type NewKey } from '../api/keys.ts'
 import { CopyRow } from '../components/copy-row.tsx'
 import { useForm } from '../components/form.ts'
-import { Empty, Failure, Loading } from '../components/states.tsx'
+import { Empty, Loaded } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
 import { PageHead } from '../shell/page-head.tsx'
 import classes from '../setup/settings.module.css'
@@ -39,35 +39,30 @@ export function SettingsKeysPage() {
           {t('settings.keys.docs')}
         </a>
         <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setMaking(true)}>
-          {t('settings.keys.make')}
+          {t('words.createAKey')}
         </Button>
       </PageHead>
       <SettingsColumns>
         {made && <MadeKey made={made} onClose={() => setMade(undefined)} />}
-        {error && !keys ? (
-          <Failure error={error} onRetry={() => void refetch()} />
-        ) : !keys ? (
-          <Loading />
-        ) : keys.length === 0 ? (
-          <Empty
-            title={t('settings.keys.none')}
-            actions={
-              <button type="button" className="button" onClick={() => setMaking(true)}>
-                {t('settings.keys.make')}
-              </button>
-            }
-          >
-            {t('settings.keys.noneHint')}
-          </Empty>
-        ) : (
-          <KeyTable keys={keys} />
-        )}
+        <Loaded
+          query={{ data: keys, error, refetch }}
+          empty={
+            <Empty
+              title={t('settings.keys.none')}
+              actions={
+                <button type="button" className="button" onClick={() => setMaking(true)}>
+                  {t('words.createAKey')}
+                </button>
+              }
+            >
+              {t('settings.keys.noneHint')}
+            </Empty>
+          }
+        >
+          {(keys) => <KeyTable keys={keys} />}
+        </Loaded>
       </SettingsColumns>
-      <FormWindow
-        isOpen={isMaking}
-        onClose={() => setMaking(false)}
-        title={t('settings.keys.make')}
-      >
+      <FormWindow isOpen={isMaking} onClose={() => setMaking(false)} title={t('words.createAKey')}>
         <KeyForm
           onDone={(key) => {
             setMade(key)
@@ -84,7 +79,7 @@ const holdsAll = ({ scopes }: Pick<ApiKey, 'scopes'>) => SCOPES.every((one) => s
 function Scopes({ scopes }: Pick<ApiKey, 'scopes'>) {
   const { t } = useTranslation()
   if (holdsAll({ scopes }))
-    return <span className="chip amber">{t('settings.keys.everything')}</span>
+    return <span className="chip amber">{t('words.everythingInSentence')}</span>
   return (
     <span className="row" style={{ flexWrap: 'wrap', gap: 5, padding: '5px 0' }}>
       {scopes.map((scope) => (
@@ -112,7 +107,7 @@ function KeyTable({ keys }: { keys: ApiKey[] }) {
     <div className={`card ${classes.scroll}`}>
       <SettingsTable
         head={[
-          t('settings.keys.name'),
+          t('words.name'),
           t('settings.keys.beginsWith'),
           t('settings.keys.may'),
           t('settings.keys.madeBy'),
@@ -157,7 +152,7 @@ function KeyRow({ apiKey, onRevoke }: { apiKey: ApiKey; onRevoke: () => void }) 
         {format.day(createdDate)}
       </td>
       <td className="soft">
-        {lastUsedTime ? format.moment(lastUsedTime) : t('settings.keys.never')}
+        {lastUsedTime ? format.moment(lastUsedTime) : t('words.neverInSentence')}
       </td>
       <td style={{ textAlign: 'right' }}>
         <ActionIcon
@@ -202,7 +197,7 @@ function KeyForm({ onDone }: { onDone: (key: NewKey) => void }) {
     <form onSubmit={form.onSubmit} className={classes.form}>
       <TextInput
         name="name"
-        label={t('settings.keys.name')}
+        label={t('words.name')}
         description={t('settings.keys.nameHint')}
         data-autofocus
         required
@@ -221,7 +216,7 @@ function KeyForm({ onDone }: { onDone: (key: NewKey) => void }) {
           ))}
         </div>
       </Checkbox.Group>
-      <SubmitRow label={t('settings.keys.make')} form={form} disabled={scopes.length === 0} />
+      <SubmitRow label={t('words.createAKey')} form={form} disabled={scopes.length === 0} />
     </form>
   )
 }
@@ -235,7 +230,7 @@ function MadeKey({ made, onClose }: { made: NewKey; onClose: () => void }) {
         <h2 className="serif grow" style={{ margin: 0, fontSize: 17, fontWeight: 580 }} dir="auto">
           {t('settings.keys.made', { name: made.name })}
         </h2>
-        <ActionIcon variant="subtle" color="gray" aria-label={t('form.close')} onClick={onClose}>
+        <ActionIcon variant="subtle" color="gray" aria-label={t('words.close')} onClick={onClose}>
           <IconX size={17} aria-hidden />
         </ActionIcon>
       </div>

@@ -1,5 +1,6 @@
-import { ActionIcon, Avatar, Button, Menu, MultiSelect, PasswordInput, Select } from '@mantine/core'
-import { IconCheck, IconDots, IconPlus } from '../components/icons.tsx'
+import { Avatar, Button, Menu, MultiSelect, PasswordInput, Select } from '@mantine/core'
+import { ActionMenu } from '../components/action-menu.tsx'
+import { IconCheck, IconPlus } from '../components/icons.tsx'
 import { useQuery } from '@tanstack/react-query'
 import { useState, type ReactNode } from 'react'
 import { useTranslation, type Translate } from '../texts/translate.ts'
@@ -14,7 +15,7 @@ import {
 } from '../api/people.ts'
 import { useSession } from '../api/session.ts'
 import { setupQuery, type Setup } from '../api/setup.ts'
-import { Failure, Loading } from '../components/states.tsx'
+import { Failure, Loaded, Loading } from '../components/states.tsx'
 import { differencesOf } from '../records/changes.ts'
 import { RecordConflict } from '../records/conflict.tsx'
 import { SaveError } from '../records/save-error.tsx'
@@ -48,19 +49,17 @@ export function SettingsPeoplePage() {
         <p role="status" className="small soft" style={{ margin: 0 }}>
           {note}
         </p>
-        {error && !people ? (
-          <Failure error={error} onRetry={() => void refetch()} />
-        ) : !people ? (
-          <Loading />
-        ) : (
-          <PeopleTable people={people} setup={setup} onEdit={setEdited} onNote={setNote} />
-        )}
+        <Loaded query={{ data: people, error, refetch }}>
+          {(people) => (
+            <PeopleTable people={people} setup={setup} onEdit={setEdited} onNote={setNote} />
+          )}
+        </Loaded>
         <RoleTable />
       </SettingsColumns>
       <FormWindow
         isOpen={edited !== undefined}
         onClose={() => setEdited(undefined)}
-        title={t(edited === 'new' ? 'settings.people.add' : 'settings.people.edit')}
+        title={t(edited === 'new' ? 'settings.people.add' : 'words.change')}
       >
         {edited && (
           <PersonForm
@@ -133,7 +132,7 @@ function Sees({ person, setup }: { person: User; setup: Setup | undefined }) {
       .map(({ name }) => name)
     return names?.join(', ') || t('settings.people.seesNothing')
   }
-  if (person.role !== 'USER') return t('settings.people.seesEverything')
+  if (person.role !== 'USER') return t('words.everythingInSentence')
   const staff = setup?.professionals.find(
     ({ professionalId }) => professionalId === person.professionalId,
   )
@@ -161,35 +160,24 @@ function PersonMenu({ person, onEdit, onNote }: MenuProps) {
   }
   return (
     <>
-      <Menu position="bottom-end">
-        <Menu.Target>
-          <ActionIcon
-            variant="subtle"
-            color="gray"
-            aria-label={t('settings.people.actionsOf', { username })}
-          >
-            <IconDots size={17} aria-hidden />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item onClick={() => onEdit(person)}>{t('settings.people.edit')}</Menu.Item>
-          {emailAddress && (
-            <Menu.Item onClick={() => act(() => sendLink(emailAddress))}>
-              {t('settings.people.sendLink')}
-            </Menu.Item>
-          )}
-          {person.userId !== userId && (
-            <Menu.Item color="clay" onClick={() => setAsking(true)}>
-              {t('settings.people.deactivate')}
-            </Menu.Item>
-          )}
-        </Menu.Dropdown>
-      </Menu>
+      <ActionMenu label={t('settings.people.actionsOf', { username })}>
+        <Menu.Item onClick={() => onEdit(person)}>{t('words.change')}</Menu.Item>
+        {emailAddress && (
+          <Menu.Item onClick={() => act(() => sendLink(emailAddress))}>
+            {t('settings.people.sendLink')}
+          </Menu.Item>
+        )}
+        {person.userId !== userId && (
+          <Menu.Item color="clay" onClick={() => setAsking(true)}>
+            {t('words.deactivate')}
+          </Menu.Item>
+        )}
+      </ActionMenu>
       <ConfirmWindow
         isOpen={isAsking}
         title={t('settings.people.deactivateTitle', { username })}
         hint={t('settings.people.deactivateHint')}
-        button={t('settings.people.deactivate')}
+        button={t('words.deactivate')}
         onClose={() => setAsking(false)}
         onConfirm={() => act(deactivate)}
       />
@@ -252,7 +240,7 @@ function PersonForm({ person, setup, onDone }: FormProps) {
       )}
       <SubmitRow
         label={t(
-          person ? 'form.save' : isInvited ? 'settings.people.invite' : 'settings.people.make',
+          person ? 'words.save' : isInvited ? 'settings.people.invite' : 'settings.people.make',
         )}
         disabled={record.conflict !== undefined}
         form={{ isBusy: record.isSaving, message: <SaveError record={record} /> }}

@@ -1,5 +1,6 @@
-import { ActionIcon, Button, Menu } from '@mantine/core'
-import { IconDots, IconPlus } from '../components/icons.tsx'
+import { Button, Menu } from '@mantine/core'
+import { ActionMenu } from '../components/action-menu.tsx'
+import { IconPlus } from '../components/icons.tsx'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from '../texts/translate.ts'
@@ -8,7 +9,7 @@ import { automationsQuery } from '../api/automations.ts'
 import { useSession } from '../api/session.ts'
 import type { StatusName } from '../api/setup.ts'
 import { statusKind, type StatusFields } from '../api/setup-objects.ts'
-import { Failure, Loading } from '../components/states.tsx'
+import { Loaded } from '../components/states.tsx'
 import { SetupForm } from '../setup/setup-window.tsx'
 import setup from '../setup/setup.module.css'
 import { PageHead } from '../shell/page-head.tsx'
@@ -46,21 +47,19 @@ export function SettingsStatusesPage() {
         )}
       </PageHead>
       <SettingsColumns>
-        {!canEdit && <p className="soft small">{t('settings.business.readOnly')}</p>}
+        {!canEdit && <p className="soft small">{t('words.readOnly')}</p>}
         <p role="status" className={`small soft ${classes.note}`}>
           {note}
         </p>
-        {error && !statuses ? (
-          <Failure title={t('errors.list')} error={error} onRetry={() => void refetch()} />
-        ) : !statuses ? (
-          <Loading />
-        ) : (
-          <Groups
-            statuses={statuses}
-            usesOf={usesOfStatus}
-            actions={canEdit ? { onEdit: setEdited, onRemove: setRemoved } : undefined}
-          />
-        )}
+        <Loaded query={{ data: statuses, error, refetch }} title={t('errors.list')}>
+          {(statuses) => (
+            <Groups
+              statuses={statuses}
+              usesOf={usesOfStatus}
+              actions={canEdit ? { onEdit: setEdited, onRemove: setRemoved } : undefined}
+            />
+          )}
+        </Loaded>
       </SettingsColumns>
       <EditWindow
         edited={edited}
@@ -264,24 +263,13 @@ function UsedFor({ objectType, uses }: { objectType: ObjectType; uses: StatusUse
 function StatusMenu({ status, actions }: { status: StatusName; actions: Actions }) {
   const { t } = useTranslation()
   return (
-    <Menu position="bottom-end">
-      <Menu.Target>
-        <ActionIcon
-          variant="subtle"
-          color="gray"
-          aria-label={t('settings.setup.actionsOf', { name: status.label })}
-        >
-          <IconDots size={17} aria-hidden />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item onClick={() => actions.onEdit(status)}>{t('settings.setup.edit')}</Menu.Item>
-        {!isFirst(status) && (
-          <Menu.Item color="clay" onClick={() => actions.onRemove(status)}>
-            {t('settings.statuses.removeItem')}
-          </Menu.Item>
-        )}
-      </Menu.Dropdown>
-    </Menu>
+    <ActionMenu label={t('settings.setup.actionsOf', { name: status.label })}>
+      <Menu.Item onClick={() => actions.onEdit(status)}>{t('settings.setup.edit')}</Menu.Item>
+      {!isFirst(status) && (
+        <Menu.Item color="clay" onClick={() => actions.onRemove(status)}>
+          {t('settings.statuses.removeItem')}
+        </Menu.Item>
+      )}
+    </ActionMenu>
   )
 }

@@ -4,7 +4,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { changeTag, tagPlanQuery, tagsQuery, type TagValue } from '../api/tags.ts'
 import { useForm } from '../components/form.ts'
-import { Empty, Failure, Loading } from '../components/states.tsx'
+import { Empty, Failure, Loaded } from '../components/states.tsx'
 import { FormWindow, SubmitRow } from '../components/windows.tsx'
 import classes from '../setup/settings.module.css'
 import { SettingsColumns, SettingsTable } from '../setup/settings-frame.tsx'
@@ -29,15 +29,13 @@ export function SettingsTagsPage() {
         <p role="status" className="small soft" style={{ margin: note ? 0 : '0 0 -20px' }}>
           {note}
         </p>
-        {error && !tags ? (
-          <Failure title={t('errors.list')} error={error} onRetry={() => void refetch()} />
-        ) : !tags ? (
-          <Loading />
-        ) : tags.length === 0 ? (
-          <Empty title={t('settings.tags.none')}>{t('settings.tags.noneHint')}</Empty>
-        ) : (
-          <TagTable tags={tags} onEdit={setEdited} />
-        )}
+        <Loaded
+          query={{ data: tags, error, refetch }}
+          title={t('errors.list')}
+          empty={<Empty title={t('settings.tags.none')}>{t('settings.tags.noneHint')}</Empty>}
+        >
+          {(tags) => <TagTable tags={tags} onEdit={setEdited} />}
+        </Loaded>
       </SettingsColumns>
       <ChangeWindow
         edited={edited}

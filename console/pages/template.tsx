@@ -135,7 +135,7 @@ function TemplateEditor({ record, template, templates, automations, groups }: Ed
           canEdit={canEdit}
         />
       )}
-      {!canEdit && <p className={`soft small ${classes.note}`}>{t('editor.readOnly')}</p>}
+      {!canEdit && <p className={`soft small ${classes.note}`}>{t('words.readOnly')}</p>}
       <div className={`card ${classes.columns}`}>
         <Tokens sections={sections} onInsert={canEdit ? insert : undefined} />
         <div className={classes.middle}>
@@ -369,7 +369,7 @@ function HeadActions({ record, template, automations }: ActionsProps) {
         onClick={onSave}
         rightSection={<SaveKeys />}
       >
-        {t(isSaved && count === 0 ? 'editor.saved' : 'editor.save')}
+        {t(isSaved && count === 0 ? 'editor.saved' : 'words.save')}
       </Button>
     </span>
   )

@@ -27,7 +27,7 @@ export function CountedDrawer({ request, chosen, onChoose, onClose }: Props) {
       position="right"
       size="min(520px, 100%)"
       title={t('reports.counted.title')}
-      closeButtonProps={{ 'aria-label': t('form.close') }}
+      closeButtonProps={{ 'aria-label': t('words.close') }}
     >
       {chosen && (
         <Content
@@ -127,7 +127,7 @@ function FigureFields({ figures, figure, onChoose }: FieldsProps) {
         allowDeselect={false}
         searchable={offered.length > 8}
         value={value ?? null}
-        data={groupsOf(offered, t('reports.counted.tiles'), t('reports.counted.columns'))}
+        data={groupsOf(offered, t('reports.counted.tiles'), t('words.columns'))}
         onChange={(next) => choose(next, row)}
         data-autofocus={figure ? undefined : true}
       />

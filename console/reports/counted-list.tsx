@@ -39,7 +39,7 @@ export function CountedList({ reportId, path }: Props) {
           disabled={list.isFetchingNextPage}
           onClick={() => void list.fetchNextPage()}
         >
-          {t('reports.counted.more')}
+          {t('words.showMore')}
         </button>
       )}
     </>

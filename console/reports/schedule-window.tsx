@@ -93,7 +93,7 @@ function useValueInWords() {
     if (name === 'userIdList') return userIdList.map(nameOf).join(', ')
     if (name === 'addressList') return draft.addressList.join(', ')
     if (name === 'skipIfEmpty' || name === 'paused') {
-      return t(draft[name] ? 'reports.mail.yes' : 'reports.mail.no')
+      return t(draft[name] ? 'words.yes' : 'words.no')
     }
     return undefined
   }

@@ -1,12 +1,13 @@
-import { ActionIcon, Menu } from '@mantine/core'
-import { IconDots, IconMailForward } from '../components/icons.tsx'
+import { Menu } from '@mantine/core'
+import { ActionMenu } from '../components/action-menu.tsx'
+import { IconMailForward } from '../components/icons.tsx'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState, type ReactNode } from 'react'
 import { useTranslation } from '../texts/translate.ts'
 import { scheduleKind, type ReportSchedule } from '../api/report-schedules.ts'
 import { ErrorMessage } from '../components/error-message.tsx'
-import { Failure, Loading } from '../components/states.tsx'
+import { Loaded } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
 import { nameOfUser } from '../components/user-name.ts'
 import { ConfirmWindow } from '../components/windows.tsx'
@@ -27,24 +28,25 @@ export function SchedulesPanel() {
   const [note, setNote] = useState<ReactNode>()
   return (
     <Panel title={t('reports.mail.panel')}>
-      {error && !schedules ? (
-        <Failure title={t('errors.list')} error={error} onRetry={() => void refetch()} />
-      ) : !schedules ? (
-        <Loading lines={3} />
-      ) : schedules.length === 0 ? (
-        <p className="soft small">{t('reports.mail.none')}</p>
-      ) : (
-        <ul className={classes.lines}>
-          {schedules.map((schedule) => (
-            <Schedule
-              key={schedule.reportScheduleId}
-              schedule={schedule}
-              onEdit={() => setEdited({ schedule })}
-              onNote={setNote}
-            />
-          ))}
-        </ul>
-      )}
+      <Loaded
+        query={{ data: schedules, error, refetch }}
+        title={t('errors.list')}
+        lines={3}
+        empty={<p className="soft small">{t('reports.mail.none')}</p>}
+      >
+        {(schedules) => (
+          <ul className={classes.lines}>
+            {schedules.map((schedule) => (
+              <Schedule
+                key={schedule.reportScheduleId}
+                schedule={schedule}
+                onEdit={() => setEdited({ schedule })}
+                onNote={setNote}
+              />
+            ))}
+          </ul>
+        )}
+      </Loaded>
       <p role="status" className={`small soft ${classes.note}`}>
         {note}
       </p>
@@ -123,23 +125,12 @@ function ScheduleMenu({ schedule, name, onEdit, onNote }: LineProps & { name: st
     )
   return (
     <>
-      <Menu position="bottom-end">
-        <Menu.Target>
-          <ActionIcon
-            variant="subtle"
-            color="gray"
-            aria-label={t('settings.setup.actionsOf', { name })}
-          >
-            <IconDots size={17} aria-hidden />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item onClick={onEdit}>{t('settings.setup.edit')}</Menu.Item>
-          <Menu.Item color="clay" onClick={() => setAsking(true)}>
-            {t('reports.mail.delete')}
-          </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
+      <ActionMenu label={t('settings.setup.actionsOf', { name })}>
+        <Menu.Item onClick={onEdit}>{t('settings.setup.edit')}</Menu.Item>
+        <Menu.Item color="clay" onClick={() => setAsking(true)}>
+          {t('words.remove')}
+        </Menu.Item>
+      </ActionMenu>
       <ConfirmWindow
         isOpen={isAsking}
         title={t('reports.mail.deleteTitle', { name })}

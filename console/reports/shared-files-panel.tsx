@@ -5,7 +5,7 @@ import { useTranslation } from '../texts/translate.ts'
 import { revokeLink, sharedFilesQuery, type SharedFile } from '../api/report-links.ts'
 import { ErrorMessage } from '../components/error-message.tsx'
 import { IconLink } from '../components/icons.tsx'
-import { Failure, Loading } from '../components/states.tsx'
+import { Loaded } from '../components/states.tsx'
 import { useBusinessTimeFormat } from '../components/time.ts'
 import { nameOfUser } from '../components/user-name.ts'
 import { ConfirmWindow } from '../components/windows.tsx'
@@ -21,19 +21,20 @@ export function SharedFilesPanel() {
   const [failure, setFailure] = useState<unknown>()
   return (
     <Panel title={t('reports.share.panel')}>
-      {error && !files ? (
-        <Failure title={t('errors.list')} error={error} onRetry={() => void refetch()} />
-      ) : !files ? (
-        <Loading lines={2} />
-      ) : files.length === 0 ? (
-        <p className="soft small">{t('reports.share.none')}</p>
-      ) : (
-        <ul className={classes.lines}>
-          {files.map((file) => (
-            <Shared key={file.reportLinkId} file={file} onRevoke={() => setRevoked(file)} />
-          ))}
-        </ul>
-      )}
+      <Loaded
+        query={{ data: files, error, refetch }}
+        title={t('errors.list')}
+        lines={2}
+        empty={<p className="soft small">{t('reports.share.none')}</p>}
+      >
+        {(files) => (
+          <ul className={classes.lines}>
+            {files.map((file) => (
+              <Shared key={file.reportLinkId} file={file} onRevoke={() => setRevoked(file)} />
+            ))}
+          </ul>
+        )}
+      </Loaded>
       <p role="alert" className={`small clay ${classes.note}`}>
         {failure !== undefined && <ErrorMessage error={failure} />}
       </p>

@@ -51,7 +51,7 @@ export function TargetWindow({ edited, onClose }: Props) {
             if (name === 'range' && draft.range) return t(`reports.mail.ranges.${draft.range}`)
             if (name === 'direction' && draft.direction)
               return t(`reports.targets.is.${draft.direction}`)
-            if (name === 'paused') return t(draft.paused ? 'reports.mail.yes' : 'reports.mail.no')
+            if (name === 'paused') return t(draft.paused ? 'words.yes' : 'words.no')
             return undefined
           }}
           fields={(form) => <Fields form={form} />}

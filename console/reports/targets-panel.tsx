@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { useTranslation } from '../texts/translate.ts'
 import { figuresQuery, targetKind, type ReportTarget } from '../api/report-targets.ts'
 import { ErrorMessage } from '../components/error-message.tsx'
-import { Failure, Loading } from '../components/states.tsx'
+import { Loaded } from '../components/states.tsx'
 import { Panel } from '../today/panel.tsx'
 import { useFilterWords } from './filter-words.ts'
 import { useReportName } from './report-name.ts'
@@ -21,23 +21,24 @@ export function TargetsPanel() {
   const [edited, setEdited] = useState<EditedTarget>()
   return (
     <Panel title={t('reports.targets.panel')}>
-      {error && !targets ? (
-        <Failure title={t('errors.list')} error={error} onRetry={() => void refetch()} />
-      ) : !targets ? (
-        <Loading lines={2} />
-      ) : targets.length === 0 ? (
-        <p className="soft small">{t('reports.targets.none')}</p>
-      ) : (
-        <ul className={classes.lines}>
-          {targets.map((target) => (
-            <Target
-              key={target.reportTargetId}
-              target={target}
-              onEdit={() => setEdited({ target })}
-            />
-          ))}
-        </ul>
-      )}
+      <Loaded
+        query={{ data: targets, error, refetch }}
+        title={t('errors.list')}
+        lines={2}
+        empty={<p className="soft small">{t('reports.targets.none')}</p>}
+      >
+        {(targets) => (
+          <ul className={classes.lines}>
+            {targets.map((target) => (
+              <Target
+                key={target.reportTargetId}
+                target={target}
+                onEdit={() => setEdited({ target })}
+              />
+            ))}
+          </ul>
+        )}
+      </Loaded>
       <Button variant="default" size="xs" onClick={() => setEdited({ target: undefined })}>
         {t('reports.targets.add')}
       </Button>

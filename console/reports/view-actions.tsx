@@ -45,7 +45,9 @@ export function useViewActions(onNote: (note: ReactNode) => void) {
           id={viewKind.idOf(action.view)}
           labels="reports.views.fields"
           valueInWords={(name, draft) =>
-            name === 'shared' ? t(draft.shared ? 'template.yes' : 'template.no') : undefined
+            name === 'shared'
+              ? t(draft.shared ? 'words.yesInSentence' : 'words.noInSentence')
+              : undefined
           }
           fields={(form) => <Fields form={form} />}
           onSaved={({ name }) => {

@@ -5,7 +5,7 @@ import { useState, type ComponentProps, type ReactNode } from 'react'
 import { useTranslation } from '../texts/translate.ts'
 import { viewKind, type ReportView } from '../api/report-views.ts'
 import { useSession } from '../api/session.ts'
-import { Failure, Loading } from '../components/states.tsx'
+import { Loaded } from '../components/states.tsx'
 import { nameOfUser } from '../components/user-name.ts'
 import { Panel } from '../today/panel.tsx'
 import { useFilterWords } from './filter-words.ts'
@@ -22,19 +22,20 @@ export function ViewsPanel() {
   const { onAction, windows } = useViewActions(setNote)
   return (
     <Panel title={t('reports.views.panel')}>
-      {error && !views ? (
-        <Failure title={t('errors.list')} error={error} onRetry={() => void refetch()} />
-      ) : !views ? (
-        <Loading lines={2} />
-      ) : views.length === 0 ? (
-        <p className="soft small">{t('reports.views.none')}</p>
-      ) : (
-        <ul className={classes.lines}>
-          {views.map((view) => (
-            <View key={view.reportViewId} view={view} onAction={onAction} />
-          ))}
-        </ul>
-      )}
+      <Loaded
+        query={{ data: views, error, refetch }}
+        title={t('errors.list')}
+        lines={2}
+        empty={<p className="soft small">{t('reports.views.none')}</p>}
+      >
+        {(views) => (
+          <ul className={classes.lines}>
+            {views.map((view) => (
+              <View key={view.reportViewId} view={view} onAction={onAction} />
+            ))}
+          </ul>
+        )}
+      </Loaded>
       <p role="status" className={`small soft ${classes.note}`}>
         {note}
       </p>

@@ -28,7 +28,7 @@ export function LogoField({ value, error, onChange, readOnly }: Props) {
           >
             {(props) => (
               <Button {...props} variant="default" size="xs" loading={upload.isPending}>
-                {t(value ? 'logo.replace' : 'logo.choose')}
+                {t(value ? 'logo.replace' : 'words.chooseAFile')}
               </Button>
             )}
           </FileButton>

@@ -1,5 +1,6 @@
-import { ActionIcon, Button, Menu, Switch } from '@mantine/core'
-import { IconDots, IconPlus } from '../components/icons.tsx'
+import { Button, Menu, Switch } from '@mantine/core'
+import { ActionMenu } from '../components/action-menu.tsx'
+import { IconPlus } from '../components/icons.tsx'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState, type ReactNode } from 'react'
@@ -7,7 +8,7 @@ import { useTranslation } from '../texts/translate.ts'
 import { useSession } from '../api/session.ts'
 import type { SetupItem, SetupKind } from '../api/setup-objects.ts'
 import { ErrorMessage } from '../components/error-message.tsx'
-import { Empty, Failure, Loading } from '../components/states.tsx'
+import { Empty, Loaded } from '../components/states.tsx'
 import settings from './settings.module.css'
 import { FormWindow } from '../components/windows.tsx'
 import { SettingsColumns, SettingsTable } from './settings-frame.tsx'
@@ -61,18 +62,16 @@ export function SetupPage<Item extends SetupItem, Draft extends object>(props: P
         )}
       </PageHead>
       <SettingsColumns>
-        {!canEdit && <p className="soft small">{t('settings.business.readOnly')}</p>}
-        {error && !items ? (
-          <Failure title={t('errors.list')} error={error} onRetry={() => void refetch()} />
-        ) : !items ? (
-          <Loading />
-        ) : (
-          <List
-            {...{ kind, name, nameOf, detailOf, columns, items, note }}
-            onEdit={canEdit ? setEdited : undefined}
-            onNote={setNote}
-          />
-        )}
+        {!canEdit && <p className="soft small">{t('words.readOnly')}</p>}
+        <Loaded query={{ data: items, error, refetch }} title={t('errors.list')}>
+          {(items) => (
+            <List
+              {...{ kind, name, nameOf, detailOf, columns, items, note }}
+              onEdit={canEdit ? setEdited : undefined}
+              onNote={setNote}
+            />
+          )}
+        </Loaded>
       </SettingsColumns>
       <FormWindow
         isOpen={edited !== undefined}
@@ -151,7 +150,7 @@ function NoItem({ name, onAdd }: NoItemProps) {
               {t(`settings.${name}.add`)}
             </button>
             <Link to="/import" className="button quiet">
-              {t('import.title')}
+              {t('words.importAFile')}
             </Link>
           </>
         )
@@ -217,26 +216,15 @@ function ItemMenu<Item extends SetupItem, Draft extends object>({
       (error: unknown) => onNote(<ErrorMessage error={error} />),
     )
   return (
-    <Menu position="bottom-end">
-      <Menu.Target>
-        <ActionIcon
-          variant="subtle"
-          color="gray"
-          aria-label={t('settings.setup.actionsOf', { name })}
-        >
-          <IconDots size={17} aria-hidden />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item onClick={() => onEdit(item)}>{t('settings.setup.edit')}</Menu.Item>
-        {item.active ? (
-          <Menu.Item color="clay" onClick={() => void setActive(false)}>
-            {t('settings.setup.deactivate')}
-          </Menu.Item>
-        ) : (
-          <Menu.Item onClick={() => void setActive(true)}>{t('settings.setup.activate')}</Menu.Item>
-        )}
-      </Menu.Dropdown>
-    </Menu>
+    <ActionMenu label={t('settings.setup.actionsOf', { name })}>
+      <Menu.Item onClick={() => onEdit(item)}>{t('settings.setup.edit')}</Menu.Item>
+      {item.active ? (
+        <Menu.Item color="clay" onClick={() => void setActive(false)}>
+          {t('settings.setup.deactivate')}
+        </Menu.Item>
+      ) : (
+        <Menu.Item onClick={() => void setActive(true)}>{t('settings.setup.activate')}</Menu.Item>
+      )}
+    </ActionMenu>
   )
 }

@@ -64,7 +64,7 @@ export function SetupForm<Item extends SetupItem, Draft extends object>({
       {fields(record.form)}
       {props.effect?.(record)}
       <SubmitRow
-        label={t('form.save')}
+        label={t('words.save')}
         disabled={record.conflict !== undefined || canSave?.(record.draft) === false}
         form={{ isBusy: record.isSaving, message: <SaveError record={record} /> }}
       />

@@ -27,7 +27,7 @@ export function KeysWindow({ pages, onClose }: Props) {
       ],
     },
     {
-      title: t('keys.goTo'),
+      title: t('words.goTo'),
       keys: pages.map(({ key, name }) => ({
         keys: ['G', key.toUpperCase()],
         does: t(`navigation.${name}`),
@@ -38,7 +38,7 @@ export function KeysWindow({ pages, onClose }: Props) {
       keys: [
         { keys: ['J'], does: t('keys.next') },
         { keys: ['K'], does: t('keys.previous') },
-        { keys: ['Enter'], does: t('keys.open') },
+        { keys: ['Enter'], does: t('words.openInSentence') },
         { keys: ['Space'], does: t('keys.peek') },
         { keys: ['X'], does: t('keys.choose') },
         { keys: ['R'], does: t('keys.sendAgain') },

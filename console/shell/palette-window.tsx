@@ -137,7 +137,7 @@ export function PaletteWindow(props: PaletteProps) {
           <kbd>↑</kbd> <kbd>↓</kbd> {t('palette.choose')}
         </span>
         <span>
-          <kbd>↵</kbd> {t('palette.open')}
+          <kbd>↵</kbd> {t('words.openInSentence')}
         </span>
         <span className={classes.newTab}>
           <kbd>{commandKey()}</kbd> <kbd>↵</kbd> {t('palette.openInNewTab')}
@@ -231,7 +231,7 @@ function useGroups(props: PaletteProps, query: string, found: Found[]): Group[] 
         .map((one) => itemOf(one, describe(one))),
     })),
     { name: t('palette.recent'), items: query.trim() === '' ? recent : [] },
-    { name: t('palette.pages'), items: [...pages, ...useSettingsPages(query)].filter(matches) },
+    { name: t('words.goTo'), items: [...pages, ...useSettingsPages(query)].filter(matches) },
     {
       name: t('navigation.reports'),
       items: useReports(query).filter(matches).slice(0, MAX_OTHERS),
@@ -320,7 +320,7 @@ function useActions({ onHelp, onSignOut }: PaletteProps): Item[] {
     functions.includes('EDIT_DEFINITIONS') && {
       key: 'new-automation',
       icon: <IconBolt {...ICON} />,
-      label: t('palette.newAutomation'),
+      label: t('words.newAutomation'),
       keys: ['N'],
       act: (open) => open(NEW_AUTOMATION),
     },

@@ -57,7 +57,7 @@ export function ActivateWindow({ template, automations, onClose, onDone }: Props
           {t('templateMenu.leaveOff')}
         </Button>
         <Button loading={activate.isPending} onClick={() => activate.mutate()}>
-          {t('templateMenu.activateButton')}
+          {t('words.switchOn')}
         </Button>
       </div>
     </Modal>

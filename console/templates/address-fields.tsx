@@ -44,7 +44,7 @@ export function AddressFields({ draft, tokens, error, onChange, onFocus }: Props
           {field('fromAddress', { placeholder: t('template.placeholders.fromAddress') })}
         </Address>
       </Row>
-      <Row label={t('template.to')}>
+      <Row label={t('words.to')}>
         {!hidden.includes('toName') && field('toName', { placeholder: t('template.short.toName') })}
         <Address>
           {field('toAddress', { placeholder: t('template.placeholders.toAddress') })}

@@ -103,7 +103,7 @@ function useLabels() {
       linkEditorInputPlaceholder: 'https://',
       linkEditorExternalLink: t('template.toolbar.linkNewTab'),
       linkEditorInternalLink: t('template.toolbar.linkSameTab'),
-      linkEditorSave: t('template.toolbar.apply'),
+      linkEditorSave: t('words.apply'),
     }),
     [t],
   )
@@ -194,7 +194,7 @@ function FormControl({ label, icon: Icon, onApply, children }: FormControlProps)
         >
           {children}
           <Button type="submit" size="xs">
-            {t('template.toolbar.apply')}
+            {t('words.apply')}
           </Button>
         </form>
       </Popover.Dropdown>

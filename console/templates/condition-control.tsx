@@ -79,7 +79,7 @@ function ConditionForm({ editor, tokens, condition, onDone }: FormProps) {
         onChange={setToken}
       />
       <Button type="submit" size="xs" disabled={!token}>
-        {t('template.toolbar.apply')}
+        {t('words.apply')}
       </Button>
       {condition && (
         <Button

@@ -53,7 +53,7 @@ export function LastChange(props: Props) {
         onClose={() => setOpen(false)}
         title={t('template.history.title')}
         size="lg"
-        closeButtonProps={{ 'aria-label': t('form.close') }}
+        closeButtonProps={{ 'aria-label': t('words.close') }}
       >
         <History {...props} onClose={() => setOpen(false)} />
       </Modal>
@@ -90,7 +90,7 @@ function History({ onClose, ...props }: Props & { onClose: () => void }) {
       </ol>
       {hasNextPage && (
         <Button variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-          {t('settings.audit.more')}
+          {t('words.showMore')}
         </Button>
       )}
     </>

@@ -115,7 +115,7 @@ function NewVariant({ create, onClose }: NewProps) {
       opened
       onClose={onClose}
       title={t('template.newVariant')}
-      closeButtonProps={{ 'aria-label': t('form.close') }}
+      closeButtonProps={{ 'aria-label': t('words.close') }}
     >
       <form
         className="column"

@@ -177,7 +177,7 @@ function MailView({ mail, view }: { mail: Preview; view: View }) {
       )}
       {head}
       <div className={classes.frameBox}>
-        <iframe title={t('template.preview.frame')} sandbox="" srcDoc={framedMail(mail.html)} />
+        <iframe title={t('words.mailFrame')} sandbox="" srcDoc={framedMail(mail.html)} />
       </div>
     </div>
   )

@@ -60,7 +60,7 @@ export function TemplateMenu(props: Props) {
         <Menu.Dropdown>
           {isInList && (
             <Menu.Item leftSection={<IconPencil size={15} />} onClick={() => open(template)}>
-              {t('templateMenu.open')}
+              {t('words.open')}
             </Menu.Item>
           )}
           {onDiscard && (
@@ -162,7 +162,7 @@ function DeactivateWindow({ template, automations, onClose, onDone }: Deactivate
           {t('templateMenu.keep')}
         </Button>
         <Button color="clay" loading={deactivate.isPending} onClick={() => deactivate.mutate()}>
-          {t('templateMenu.deactivateButton')}
+          {t('words.deactivate')}
         </Button>
       </div>
     </Modal>

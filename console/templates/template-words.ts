@@ -66,7 +66,7 @@ export function useTemplateWords(): Words<Draft> {
           return categories.find((category) => category.emailCategoryId === id)?.name ?? ''
         }
         case 'noHeader':
-          return t(draft.noHeader ? 'template.yes' : 'template.no')
+          return t(draft.noHeader ? 'words.yesInSentence' : 'words.noInSentence')
         case 'attachFileLibraryUUids':
           return draft.attachFileLibraryUUids
             .map((id) => files.find(({ fileUUId }) => fileUUId === id)?.name ?? id)

@@ -50,7 +50,7 @@ export function TestSend({ emailTemplateId, changes, example }: Props) {
       <div className="row" style={{ alignItems: 'flex-start' }}>
         <TagsInput
           className="grow"
-          aria-label={t('template.test.to')}
+          aria-label={t('words.sendATestTo')}
           placeholder={to.length === 0 ? t('template.test.placeholder') : ''}
           maxTags={MAX_ADDRESSES}
           acceptValueOnBlur

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { useTranslation } from '../texts/translate.ts'
 import { heldMessagesQuery, type Approval, type Decision } from '../api/approvals.ts'
 import type { Message } from '../api/messages.ts'
-import { Failure, Loading } from '../components/states.tsx'
+import { Loaded } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
 import { FormWindow } from '../components/windows.tsx'
 import { useHeldDecision } from '../messages/actions.ts'
@@ -32,18 +32,16 @@ export function ApprovalWindow({ approval, onClose }: Props) {
   const count = left.size === 0 ? approval.mails : (messages?.length ?? 0) - left.size
   return (
     <FormWindow isOpen onClose={onClose} title={t('approval.title')} size="lg">
-      {error && !messages ? (
-        <Failure error={error} onRetry={() => void refetch()} />
-      ) : !messages ? (
-        <Loading />
-      ) : (
-        <div className={classes.held}>
-          {[...Map.groupBy(messages, ({ eventDefnId }) => eventDefnId)].map(([id, group]) => (
-            <Group key={id} messages={group} left={left} onOut={canChoose ? setOut : undefined} />
-          ))}
-          {messages.length === 0 && <p className="soft">{t('approval.noList')}</p>}
-        </div>
-      )}
+      <Loaded query={{ data: messages, error, refetch }}>
+        {(messages) => (
+          <div className={classes.held}>
+            {[...Map.groupBy(messages, ({ eventDefnId }) => eventDefnId)].map(([id, group]) => (
+              <Group key={id} messages={group} left={left} onOut={canChoose ? setOut : undefined} />
+            ))}
+            {messages.length === 0 && <p className="soft">{t('approval.noList')}</p>}
+          </div>
+        )}
+      </Loaded>
       <div className="row" style={{ justifyContent: 'flex-end', marginTop: 14 }}>
         <Button variant="subtle" color="clay" onClick={() => decide('cancel')}>
           {t('today.approval.cancel')}

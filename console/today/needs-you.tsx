@@ -147,7 +147,7 @@ function PausedItem({ waiting }: { waiting: number }) {
   return (
     <Item
       icon={<IconPlayerPause size={17} stroke={1.9} className="amber" aria-hidden />}
-      title={t('today.paused.title')}
+      title={t('words.mailIsPaused')}
     >
       <div className="small soft" dir="auto">
         {business.mailPausedReason ?? t('today.paused.noReason')}
