@@ -1,5 +1,5 @@
 import type { AnswerOf } from '../../src/client/client.ts'
-import type { DimensionName } from '../../src/contract/report.ts'
+import type { ComparedPeriod, DimensionName } from '../../src/contract/report.ts'
 import { all, client, MAX_PAGE } from './client.ts'
 import type { ReportFilters } from './reports.ts'
 import { kindOf, numberOf } from './setup-objects.ts'
@@ -25,6 +25,7 @@ export type ScheduleFields = Pick<
   reportId: number | undefined
   filters: ReportFilters | null
   groupBy: DimensionName[] | null
+  compareWith: ComparedPeriod
   frequency: Frequency | undefined
   range: ReportRange | undefined
 }
@@ -44,6 +45,7 @@ export const scheduleKind = kindOf<ReportSchedule, ScheduleFields>({
     format: 'pdf',
     filters: null,
     groupBy: null,
+    compareWith: 'PREVIOUS_PERIOD',
     locationId: null,
     frequency: undefined,
     weekday: null,

@@ -1,5 +1,5 @@
 import type { AnswerOf } from '../../src/client/client.ts'
-import type { DimensionName } from '../../src/contract/report.ts'
+import type { ComparedPeriod, DimensionName } from '../../src/contract/report.ts'
 import { all, client, MAX_PAGE } from './client.ts'
 import type { ReportFilters } from './reports.ts'
 import type { Session } from './session.ts'
@@ -11,6 +11,7 @@ export type ViewFields = Pick<ReportView, 'name' | 'locationId' | 'shared'> & {
   reportId: number | undefined
   filters: ReportFilters | null
   groupBy: DimensionName[] | null
+  compareWith: ComparedPeriod
 }
 
 const KEY = 'report-views'
@@ -28,6 +29,7 @@ export const viewKind = kindOf<ReportView, ViewFields>({
     reportId: undefined,
     filters: null,
     groupBy: null,
+    compareWith: 'PREVIOUS_PERIOD',
     locationId: null,
   },
   read: (id, signal) => client.getReportView({ reportViewId: Number(id) }, { signal }),

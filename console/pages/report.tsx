@@ -57,7 +57,7 @@ export function ReportPage() {
         search={search}
         canPrint={!isFaultOfDays(page.error)}
         frame={page.data === undefined ? undefined : frame}
-        onOpen={(view) => change({ ...NO_FILTERS, ...NO_GROUPS, ...searchOf(view) })}
+        onOpen={(view) => change({ ...NO_FILTERS, ...NOT_GROUPED, ...searchOf(view) })}
       />
       {options.error ? (
         <Failure error={options.error} onRetry={() => void options.refetch()} />
@@ -215,7 +215,7 @@ const NO_FILTERS = {
   status: undefined,
   more: undefined,
 }
-const NO_GROUPS = { groupBy: undefined, thenBy: undefined }
+const NOT_GROUPED = { groupBy: undefined, thenBy: undefined, compare: undefined }
 
 function NothingThere({ onChange }: { onChange: Change }) {
   const { t } = useTranslation()

@@ -1,13 +1,14 @@
 import { useQuery } from '@tanstack/react-query'
 import { textOr, useTranslation, type Translate } from '../texts/translate.ts'
 import { reportOptionsQuery, type ReportFilters, type ReportOptions } from '../api/reports.ts'
-import type { StoredFilters } from './search.ts'
+import { DEFAULT_COMPARED, type StoredFilters } from './search.ts'
 
-/** Filters and grouping in words: "Zürich · Elena García · By month"; empty without any. */
+/** Filters, grouping and comparison in words: "Zürich · Elena García · By month"; empty without any. */
 export function useFilterWords(reportId: number | undefined, stored: StoredFilters) {
   const { t } = useTranslation()
-  const { filters, groupBy, locationId } = stored
-  const hasAny = filters !== null || groupBy !== null || locationId !== null
+  const { filters, groupBy, locationId, compareWith = DEFAULT_COMPARED } = stored
+  const hasAny =
+    filters !== null || groupBy !== null || locationId !== null || compareWith !== DEFAULT_COMPARED
   const { data } = useQuery({
     ...reportOptionsQuery(reportId ?? 0),
     enabled: hasAny && reportId !== undefined,
@@ -31,5 +32,8 @@ function wordsOf(stored: StoredFilters, options: ReportOptions | undefined, t: T
     clients > 0 ? t('reports.filterWords.clients', { count: clients }) : undefined,
     ...Object.entries(filters.tags ?? {}).map(([tag, values]) => `${tag}: ${values.join(', ')}`),
     ...(stored.groupBy ?? []).map((name) => textOr(`reports.groups.${name}`, name)),
+    stored.compareWith && stored.compareWith !== DEFAULT_COMPARED
+      ? t(`reports.compared.${stored.compareWith}`)
+      : undefined,
   ].filter((words) => words)
 }

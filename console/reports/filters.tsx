@@ -11,6 +11,7 @@ import classes from './reports.module.css'
 import {
   COMPARED,
   daysOf,
+  DEFAULT_COMPARED,
   DEFAULT_PERIOD,
   PERIODS,
   type Period,
@@ -35,7 +36,7 @@ export function PeriodFields({ search, error, onChange }: PeriodProps) {
   return (
     <>
       <Select
-        aria-label={t('reports.period')}
+        aria-label={t('words.period')}
         w={150}
         allowDeselect={false}
         value={isFree ? FREE : (search.period ?? DEFAULT_PERIOD)}
@@ -47,13 +48,13 @@ export function PeriodFields({ search, error, onChange }: PeriodProps) {
         data={[...PERIODS, FREE].map((value) => ({ value, label: t(`reports.periods.${value}`) }))}
       />
       <DayField
-        label={t('reports.from')}
+        label={t('words.from')}
         day={days.from}
         fault={faultAt(error, 'startDate')}
         onChange={(from) => onChange({ ...days, from, period: undefined })}
       />
       <DayField
-        label={t('reports.to')}
+        label={t('words.until')}
         day={days.to}
         fault={endFault && isReversed ? t('reports.endBeforeStart') : endFault}
         onChange={(to) => onChange({ ...days, to, period: undefined })}
@@ -62,7 +63,7 @@ export function PeriodFields({ search, error, onChange }: PeriodProps) {
         aria-label={t('reports.comparedWith')}
         w={230}
         allowDeselect={false}
-        value={search.compare ?? COMPARED[0]!}
+        value={search.compare ?? DEFAULT_COMPARED}
         onChange={(value) => onChange({ compare: COMPARED.slice(1).find((one) => one === value) })}
         data={COMPARED.map((value) => ({ value, label: t(`reports.compared.${value}`) }))}
       />

@@ -63,15 +63,15 @@ export function PeopleField({ value, error, onChange, label }: At<number[]> & { 
 }
 
 type FiltersProps = {
-  draft: Pick<ScheduleFields, 'reportId' | 'filters' | 'groupBy' | 'locationId'>
+  draft: Pick<ScheduleFields, 'reportId' | 'filters' | 'groupBy' | 'locationId'> &
+    Partial<Pick<ScheduleFields, 'compareWith'>>
   error: string
 }
 
 /** The filters that the report is mailed with; they are chosen on the page of the report. */
 export function FiltersField({ draft, error }: FiltersProps) {
   const { t } = useTranslation()
-  const { filters, groupBy, locationId } = draft
-  const words = useFilterWords(draft.reportId, { filters, groupBy, locationId })
+  const words = useFilterWords(draft.reportId, draft)
   return (
     <Input.Wrapper label={t('reports.mail.fields.filters')} labelElement="div" error={error}>
       <div className="soft small" dir="auto">

@@ -26,7 +26,8 @@ export type ReportSearch = {
 }
 
 /** What the figures can be compared with; the first one is the default. */
-export const COMPARED: ComparedPeriod[] = ['PREVIOUS_PERIOD', 'LAST_YEAR', 'NONE']
+export const DEFAULT_COMPARED: ComparedPeriod = 'PREVIOUS_PERIOD'
+export const COMPARED: ComparedPeriod[] = [DEFAULT_COMPARED, 'LAST_YEAR', 'NONE']
 
 /** An object, so that the compiler names a dimension that is missing here. */
 const DIMENSIONS: Record<DimensionName, true> = {
@@ -103,24 +104,31 @@ export function requestOf(reportId: number, search: ReportSearch, today: string)
   }
 }
 
-/** Filters and grouping as schedules and saved views store them. */
+/** Filters, grouping and comparison as schedules and saved views store them. */
 export type StoredFilters = {
   filters: Record<string, unknown> | null
   groupBy: string[] | null
+  compareWith?: ComparedPeriod
   locationId: number | null
 }
 
-/** The filters and the grouping of the page, to be stored. */
-export function storedOf({ filters, groupBy, days: { locationId } }: PrintRequest) {
+/** The filters, the grouping and the comparison of the page, to be stored. */
+export function storedOf({ filters, groupBy, days: { locationId, compareWith } }: PrintRequest) {
   return {
     filters: Object.keys(filters).length > 0 ? filters : null,
     groupBy: groupBy.length > 0 ? groupBy : null,
+    compareWith: compareWith ?? DEFAULT_COMPARED,
     locationId: locationId ?? null,
   }
 }
 
 /** The search that shows a report with stored filters. */
-export function searchOf({ filters, groupBy, locationId }: StoredFilters): ReportSearch {
+export function searchOf({
+  filters,
+  groupBy,
+  compareWith,
+  locationId,
+}: StoredFilters): ReportSearch {
   const { professionalIdList, reasonIdList, statusList, ...others } = (filters ??
     {}) as ReportFilters
   const [first, second] = (groupBy ?? []) as DimensionName[]
@@ -135,6 +143,7 @@ export function searchOf({ filters, groupBy, locationId }: StoredFilters): Repor
     staff: onlyOf(professionalIdList),
     service: onlyOf(reasonIdList),
     status: onlyOf(statusList),
+    compare: compareWith === DEFAULT_COMPARED ? undefined : compareWith,
     groupBy: first,
     thenBy: second,
     more: Object.keys(more).length > 0 ? more : undefined,

@@ -15,7 +15,7 @@ import {
   type Of,
 } from './fields.ts'
 import { isPlainObject } from './json.ts'
-import { GroupBy, REPORT_FORMATS, ReportFilters } from './report.ts'
+import { COMPARED_PERIODS, GroupBy, REPORT_FORMATS, ReportFilters } from './report.ts'
 import {
   about,
   Id,
@@ -101,6 +101,17 @@ const groupByField = (): Of<typeof GroupBy> => ({
 
 const StoredGroupBy = OrNull(Type.Array(Type.String()))
 
+const compareWithField = () =>
+  optional(
+    { ...oneOf(COMPARED_PERIODS, 'ComparedPeriod'), initially: 'PREVIOUS_PERIOD' },
+    'What the figures are compared with. Default: PREVIOUS_PERIOD.',
+  )
+
+const ComparedPeriod = Type.Enum([...COMPARED_PERIODS], {
+  title: 'ComparedPeriod',
+  description: 'What the figures are compared with.',
+})
+
 /** `checkPrintRequest` checks whether there is such a report. */
 export const reportId = () =>
   required(integer(1, 2_147_483_647), 'The number of the report. Required to create one.')
@@ -144,6 +155,7 @@ const SCHEDULE_FIELDS = {
   format: optional({ ...oneOf(REPORT_FORMATS, 'ReportFormat'), initially: 'pdf' }, 'Default: pdf.'),
   filters: optional(filtersField()),
   groupBy: optional(groupByField()),
+  compareWith: compareWithField(),
   locationId: optional(reference('location')),
   frequency: required(oneOf(FREQUENCIES, 'ReportFrequency')),
   weekday: optional(oneOf(WEEKDAYS, 'Weekday'), 'The day of a WEEKLY schedule.', 'MONDAY'),
@@ -193,6 +205,7 @@ const scheduleExample = {
   format: 'pdf',
   filters: null,
   groupBy: null,
+  compareWith: 'PREVIOUS_PERIOD',
   locationId: null,
   frequency: 'WEEKLY',
   weekday: 'MONDAY',
@@ -287,6 +300,7 @@ export const ReportSchedule = Type.Object(
     format: Format,
     filters: OrNull(Type.Record(Type.String(), Type.Unknown(), { title: 'StoredFilters' })),
     groupBy: StoredGroupBy,
+    compareWith: ComparedPeriod,
     locationId: about(OrNull(Type.Integer()), 'Only this location; null: all.', null),
     frequency: Frequency,
     weekday: about(OrNull(Weekday), 'The day of a WEEKLY schedule.'),
@@ -336,6 +350,7 @@ const VIEW_FIELDS = {
   reportId: reportId(),
   filters: optional(filtersField()),
   groupBy: optional(groupByField()),
+  compareWith: compareWithField(),
   locationId: optional(reference('location')),
   shared: optional(boolean(false)),
   active: optional(boolean(true)),
@@ -348,6 +363,7 @@ const viewExample = {
   reportId: 201,
   filters: { professionalIdList: [2] },
   groupBy: null,
+  compareWith: 'PREVIOUS_PERIOD',
   locationId: null,
   shared: false,
   userId: 3,
@@ -362,6 +378,7 @@ export const ReportView = Type.Object(
     reportId: Type.Integer(),
     filters: OrNull(Type.Record(Type.String(), Type.Unknown(), { title: 'StoredFilters' })),
     groupBy: StoredGroupBy,
+    compareWith: ComparedPeriod,
     locationId: about(OrNull(Type.Integer()), 'Only this location; null: all.', null),
     shared: Type.Boolean(),
     userId: about(OrNull(Type.Integer()), 'The person who saved it; null if a key did.'),

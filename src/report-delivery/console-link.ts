@@ -1,3 +1,5 @@
+import type { ComparedPeriod } from '../contract/report.ts'
+
 type ShownReport = {
   reportId: number
   startDate: string
@@ -5,6 +7,7 @@ type ShownReport = {
   locationId: number | null
   filters: Record<string, unknown> | null
   groupBy: string[] | null
+  compareWith?: ComparedPeriod
 }
 
 /** The page of a report in the console: the same parameters as `ReportSearch` in console/reports/search.ts. */
@@ -27,6 +30,7 @@ export function consoleLink(publicUrl: string, report: ShownReport) {
     service: onlyOf(reasonIdList),
     status: onlyOf(statusList),
     groupBy,
+    compare: report.compareWith === 'PREVIOUS_PERIOD' ? undefined : report.compareWith,
     thenBy,
     more: Object.keys(more).length > 0 ? JSON.stringify(more) : undefined,
   }

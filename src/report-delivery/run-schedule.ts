@@ -178,11 +178,11 @@ async function printFor(
   { user, isLinked }: { user: UserRow; isLinked: boolean },
   signal: AbortSignal,
 ): Promise<Printed> {
-  const { businessId, reportId, format, filters, groupBy, locationId } = schedule
+  const { businessId, reportId, format, filters, groupBy, compareWith, locationId } = schedule
   const { pageSize } = parts
   const db = parts.database.reportsOf(businessId)
   try {
-    const request = { reportId, filters, groupBy, locationId, startDate, endDate }
+    const request = { reportId, filters, groupBy, compareWith, locationId, startDate, endDate }
     const reader = readerOfUser(user)
     const job = await checkPrintRequest(db, request, reader, parts.now())
     await refuseTooManyRows(db, job, format)

@@ -14,6 +14,7 @@ export type ScheduleFields = Pick<
   | 'format'
   | 'filters'
   | 'groupBy'
+  | 'compareWith'
   | 'locationId'
   | 'frequency'
   | 'weekday'
@@ -62,6 +63,7 @@ const columns = sql`
   format,
   filters,
   group_by           as "groupBy",
+  compare_with       as "compareWith",
   location_id        as "locationId",
   frequency,
   weekday,
@@ -125,12 +127,12 @@ export async function insertSchedule(
   by: By,
 ) {
   const [row] = await tx.query<FlatRow>(sql`
-    insert into report_schedule (business_id, name, report_id, format, filters, group_by, location_id,
+    insert into report_schedule (business_id, name, report_id, format, filters, group_by, compare_with, location_id,
       frequency, weekday, day_of_month, time_of_day, range, user_id_list, address_list,
       skip_if_empty, paused, link_user_id, active, next_run_time,
       done_until, created_date, created_user, modified_date, modified_user)
     values (${businessId}, ${fields.name}, ${fields.reportId}, ${fields.format},
-            ${jsonOf(fields.filters)}::jsonb, ${jsonOf(fields.groupBy)}::jsonb, ${fields.locationId}, ${fields.frequency},
+            ${jsonOf(fields.filters)}::jsonb, ${jsonOf(fields.groupBy)}::jsonb, ${fields.compareWith}, ${fields.locationId}, ${fields.frequency},
             ${fields.weekday}, ${fields.dayOfMonth}, ${fields.timeOfDay}, ${fields.range},
             ${fields.userIdList}::bigint[], ${fields.addressList}::text[], ${fields.skipIfEmpty},
             ${fields.paused}, ${fields.linkUserId}, ${fields.active}, ${nextRunTime}, ${doneUntil},
@@ -157,7 +159,8 @@ export async function updateSchedule(
   const [row] = await tx.query<FlatRow>(sql`
     update report_schedule
     set name = ${fields.name}, report_id = ${fields.reportId}, format = ${fields.format},
-        filters = ${jsonOf(fields.filters)}::jsonb, group_by = ${jsonOf(fields.groupBy)}::jsonb, location_id = ${fields.locationId},
+        filters = ${jsonOf(fields.filters)}::jsonb, group_by = ${jsonOf(fields.groupBy)}::jsonb,
+        compare_with = ${fields.compareWith}, location_id = ${fields.locationId},
         frequency = ${fields.frequency}, weekday = ${fields.weekday},
         day_of_month = ${fields.dayOfMonth}, time_of_day = ${fields.timeOfDay},
         range = ${fields.range}, user_id_list = ${fields.userIdList}::bigint[],

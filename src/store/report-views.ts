@@ -11,7 +11,7 @@ export type ReportViewRow = Omit<ReportView, 'createdDate' | 'modifiedDate'> & {
 /** The fields that a caller may write. */
 export type ReportViewFields = Pick<
   ReportViewRow,
-  'name' | 'reportId' | 'filters' | 'groupBy' | 'locationId' | 'shared' | 'active'
+  'name' | 'reportId' | 'filters' | 'groupBy' | 'compareWith' | 'locationId' | 'shared' | 'active'
 >
 
 const columns = sql`
@@ -21,6 +21,7 @@ const columns = sql`
   report_id      as "reportId",
   filters,
   group_by       as "groupBy",
+  compare_with   as "compareWith",
   location_id    as "locationId",
   shared,
   user_id        as "userId",
@@ -71,10 +72,10 @@ export async function insertReportView(
   by: By,
 ) {
   const [row] = await tx.query<ReportViewRow>(sql`
-    insert into report_view (business_id, name, report_id, filters, group_by, location_id, shared, user_id,
+    insert into report_view (business_id, name, report_id, filters, group_by, compare_with, location_id, shared, user_id,
       active, created_date, created_user, modified_date, modified_user)
     values (${businessId}, ${view.name}, ${view.reportId}, ${jsonOf(view.filters)}::jsonb,
-            ${jsonOf(view.groupBy)}::jsonb, ${view.locationId}, ${view.shared}, ${userId}, ${view.active},
+            ${jsonOf(view.groupBy)}::jsonb, ${view.compareWith}, ${view.locationId}, ${view.shared}, ${userId}, ${view.active},
             ${by.now}, ${by.user}, ${by.now}, ${by.user})
     returning ${columns}`)
   return row!
@@ -89,7 +90,7 @@ export async function updateReportView(
   const [row] = await tx.query<ReportViewRow>(sql`
     update report_view
     set name = ${view.name}, report_id = ${view.reportId}, filters = ${jsonOf(view.filters)}::jsonb,
-        group_by = ${jsonOf(view.groupBy)}::jsonb,
+        group_by = ${jsonOf(view.groupBy)}::jsonb, compare_with = ${view.compareWith},
         location_id = ${view.locationId}, shared = ${view.shared}, active = ${view.active},
         version = version + 1, modified_date = ${by.now}, modified_user = ${by.user}
     where business_id = ${businessId} and report_view_id = ${reportViewId}

@@ -61,11 +61,11 @@ test('an owner has a report mailed every week, with the filters of its page, cha
   const { page, complaints } = await openAs(
     t,
     'sofia',
-    '/reports/102?period=lastMonth&location=1&status=NO_SHOW&groupBy=staff',
+    '/reports/102?period=lastMonth&location=1&status=NO_SHOW&groupBy=staff&compare=NONE',
   )
   await page.getByRole('button', { name: 'Mail regularly' }).click()
   const dialog = dialogOf(page)
-  await dialog.getByText(/^Zürich.* · No-show · By staff$/).waitFor()
+  await dialog.getByText(/^Zürich.* · No-show · By staff · No comparison$/).waitFor()
   await dialog.getByText(/^Time zone of Zürich.*: Europe\/Zurich\.$/).waitFor()
   await choose(page, 'Weekday', 'Friday')
   await dialog.getByLabel('Time').fill('17:30')
@@ -83,6 +83,7 @@ test('an owner has a report mailed every week, with the filters of its page, cha
       format: 'xlsx',
       filters: { statusList: ['NO_SHOW'] },
       groupBy: ['staff'],
+      compareWith: 'NONE',
       locationId: 1,
       frequency: 'WEEKLY',
       weekday: 'FRIDAY',

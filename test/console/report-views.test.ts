@@ -34,7 +34,11 @@ async function saveView(page: Page, name: string) {
 }
 
 test('the filters of a report are saved under a name, opened, renamed and removed', async (t) => {
-  const { page, complaints } = await openAs(t, 'rita', '/reports/102?staff=2&groupBy=month')
+  const { page, complaints } = await openAs(
+    t,
+    'rita',
+    '/reports/102?staff=2&groupBy=month&compare=LAST_YEAR',
+  )
   await page.getByRole('button', { name: 'PDF' }).waitFor()
   await openViews(page)
   // Sharing needs a right that this role lacks.
@@ -42,14 +46,22 @@ test('the filters of a report are saved under a name, opened, renamed and remove
   assert.equal(await page.getByLabel('Share it with everybody').count(), 0)
   await saveView(page, 'By month')
   assert.partialDeepStrictEqual(await viewsOf(page), [
-    { name: 'By month', reportId: 102, filters: { professionalIdList: [2] }, groupBy: ['month'] },
+    {
+      name: 'By month',
+      reportId: 102,
+      filters: { professionalIdList: [2] },
+      groupBy: ['month'],
+      compareWith: 'LAST_YEAR',
+    },
   ])
 
   await goTo(page, '/reports/102?period=lastMonth&location=1&groupBy=staff&thenBy=month')
   await openViews(page)
   await page.getByRole('button', { name: 'By month', exact: true }).click()
   // The period stays, because a view has none.
-  await page.waitForURL((url) => url.search === '?period=lastMonth&groupBy=month&staff=2')
+  await page.waitForURL(
+    (url) => url.search === '?period=lastMonth&groupBy=month&staff=2&compare=LAST_YEAR',
+  )
   await page.getByRole('combobox', { name: 'Group by' }).waitFor()
 
   // The same name replaces the filters.

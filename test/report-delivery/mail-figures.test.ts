@@ -55,6 +55,8 @@ test('the link to the console keeps all filters as the page of the report writes
     new URL(consoleLink('https://b.example/', { ...days, filters: { ...filters }, groupBy: null }))
   const one = linkOf({ professionalIdList: [2], statusList: ['NO_SHOW'], reasonIdList: [3] })
   assert.equal(one.search, '?from=2026-03-02&to=2026-03-08&staff=2&service=3&status=NO_SHOW')
+  const report = { ...days, filters: null, groupBy: null, compareWith: 'NONE' } as const
+  assert.match(consoleLink('https://b.example/', report), /&compare=NONE$/)
   const more = linkOf({ professionalIdList: [2, 4], tags: { room: ['a & b'] } })
   assert.deepEqual(JSON.parse(more.searchParams.get('more')!), {
     professionalIdList: [2, 4],

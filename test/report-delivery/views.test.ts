@@ -24,6 +24,13 @@ test('a view prints its report with its filters, unless the request has others',
   assert.deepEqual(await timesOf({ reportViewId }), ['09:00', '10:00'])
   await call('POST', '/reportView', { reportViewId, groupBy: ['staff'] })
   assert.deepEqual((await call('POST', PRINT, { reportViewId })).body.groupBy, ['staff'])
+  const past = PRINT.replaceAll('2026-10', '2026-01')
+  const comparison = async (query = '') =>
+    (await call('POST', past + query, { reportViewId })).body.comparison
+  assert.ok(await comparison())
+  await call('POST', '/reportView', { reportViewId, compareWith: 'NONE' })
+  assert.equal(await comparison(), null)
+  assert.ok(await comparison('&compareWith=LAST_YEAR'))
   const named = { reportViewId, reportFileName: 'appointment-summary' }
   assert.equal((await call('POST', PRINT, named)).body.report.reportId, 102)
   const { status, body } = await call('POST', PRINT, { reportViewId: 999_999, reportId: 101 })

@@ -230,7 +230,7 @@ async function readRequest(
     ...view,
     ...withoutNulls({ ...body, locationId: locationId === '' ? null : locationId }),
   }
-  const days = { startDate, endDate, compareWith }
+  const days = { startDate, endDate, ...withoutNulls({ compareWith }) }
   const wanted = { ...readReportOfQuery(query, named, faults), ...named, ...days }
   const db = untilAborted(database.reportsOf(request.caller.businessId), signal)
   const locales = readLocales(request.headers['accept-language'])
@@ -276,7 +276,7 @@ function readReportOfQuery(
   return { reportId: report?.reportId ?? DEFAULT_REPORT_ID }
 }
 
-/** The report, filters and location of the view that a body names. The request overrides them. */
+/** The report, filters, comparison and location of the view that a body names. The request overrides them. */
 async function findViewOf({ db, businessId, person }: Caller, body: object, faults: Fault[]) {
   const { reportViewId: id, reportFileName } = body as Record<string, unknown>
   if (id === undefined || id === null) return {}
@@ -286,9 +286,9 @@ async function findViewOf({ db, businessId, person }: Caller, body: object, faul
     faults.push({ pointer: '/reportViewId', detail: 'there is no such view, or it was deleted' })
     return {}
   }
-  const { reportId, filters, groupBy, locationId } = view
+  const { reportId, filters, groupBy, compareWith, locationId } = view
   const isNamed = typeof reportFileName === 'string'
-  return { ...(isNamed ? {} : { reportId }), filters, groupBy, locationId }
+  return { ...(isNamed ? {} : { reportId }), filters, groupBy, compareWith, locationId }
 }
 
 const withoutNulls = (object: object) =>
