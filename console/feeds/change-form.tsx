@@ -22,7 +22,7 @@ export function ChangeForm({ feed, onDone }: { feed: Feed; onDone: () => void })
   return (
     <form onSubmit={form.onSubmit} className={settings.form}>
       <TextInput
-        label={t('settings.feeds.name')}
+        label={t('words.name')}
         required
         withAsterisk={false}
         value={name}
@@ -48,7 +48,7 @@ export function ChangeForm({ feed, onDone }: { feed: Feed; onDone: () => void })
         faultOf={(field) => form.faultAt(field)}
         onChange={setDefaults}
       />
-      <SubmitRow label={t('settings.feeds.save')} form={form} />
+      <SubmitRow label={t('words.save')} form={form} />
     </form>
   )
 }

@@ -40,10 +40,10 @@ export function ConnectForm({ onDone }: { onDone: (feed: Feed) => void }) {
   const faultOf = (field: string) => form.faultAt(field) ?? faultAt(test.error, field)
   return (
     <form onSubmit={form.onSubmit} className={classes.steps}>
-      <section aria-label={t('settings.feeds.steps.source')} className={settings.form}>
-        <h3>1. {t('settings.feeds.steps.source')}</h3>
+      <section aria-label={t('words.source')} className={settings.form}>
+        <h3>1. {t('words.source')}</h3>
         <TextInput
-          label={t('settings.feeds.name')}
+          label={t('words.name')}
           description={t('settings.feeds.nameHint')}
           data-autofocus
           required
@@ -53,7 +53,7 @@ export function ConnectForm({ onDone }: { onDone: (feed: Feed) => void }) {
           onChange={(event) => setName(event.currentTarget.value)}
         />
         <Select
-          label={t('settings.feeds.source')}
+          label={t('words.source')}
           description={t(`settings.feeds.sourceHints.${source}`)}
           allowDeselect={false}
           value={source}

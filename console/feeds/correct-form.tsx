@@ -62,7 +62,7 @@ export function CorrectForm({ feed, entry, onDone }: Props) {
             />
           </>
         )}
-        <SubmitRow label={t('settings.feeds.saveCorrection')} form={form} />
+        <SubmitRow label={t('words.apply')} form={form} />
       </form>
       {entry.correction !== null && (
         <form onSubmit={restore.onSubmit} style={{ marginTop: 12 }}>

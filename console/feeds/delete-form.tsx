@@ -25,7 +25,7 @@ export function DeleteForm({ feed, onDone }: { feed: Feed; onDone: () => void })
         <div className="column" style={{ marginTop: 8 }}>
           <Radio
             value="keep"
-            label={t('settings.feeds.removeKeep')}
+            label={t('words.keepThem')}
             description={t('settings.feeds.removeKeepHint')}
           />
           <Radio

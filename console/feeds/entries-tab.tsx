@@ -15,8 +15,10 @@ import { useReasonWords } from './words.ts'
 
 const STATES = ['HELD', 'MIRRORED', 'SKIPPED', 'GONE'] as const
 
+type Props = { feed: Feed; onRule: (entry: FeedEntry) => void }
+
 /** The entries in one state, each with every decision, to correct. */
-export function EntriesTab({ feed }: { feed: Feed }) {
+export function EntriesTab({ feed, onRule }: Props) {
   const { t } = useTranslation()
   const { ofCode } = useReasonWords()
   const { entries: counts } = feed.state
@@ -70,7 +72,12 @@ export function EntriesTab({ feed }: { feed: Feed }) {
       ) : (
         <ul className={classes.list}>
           {entries.map((entry) => (
-            <Entry key={entry.entryId} entry={entry} onCorrect={() => setCorrected(entry)} />
+            <Entry
+              key={entry.entryId}
+              entry={entry}
+              onCorrect={() => setCorrected(entry)}
+              onRule={() => onRule(entry)}
+            />
           ))}
         </ul>
       )}
@@ -81,7 +88,7 @@ export function EntriesTab({ feed }: { feed: Feed }) {
           loading={list.isFetchingNextPage}
           onClick={() => void list.fetchNextPage()}
         >
-          {t('settings.feeds.more')}
+          {t('words.showMore')}
         </Button>
       )}
       <FormWindow
@@ -98,7 +105,9 @@ export function EntriesTab({ feed }: { feed: Feed }) {
   )
 }
 
-function Entry({ entry, onCorrect }: { entry: FeedEntry; onCorrect: () => void }) {
+type EntryProps = { entry: FeedEntry; onCorrect: () => void; onRule: () => void }
+
+function Entry({ entry, onCorrect, onRule }: EntryProps) {
   const { t } = useTranslation()
   const format = useTimeFormat()
   const { ofEntry } = useReasonWords()
@@ -119,14 +128,24 @@ function Entry({ entry, onCorrect }: { entry: FeedEntry; onCorrect: () => void }
           <ObjectLink type={objectType} id={objectId} />
         )}
         {state !== 'GONE' && (
-          <Button
-            size="compact-sm"
-            variant="default"
-            aria-label={t('settings.feeds.correctOf', { name })}
-            onClick={onCorrect}
-          >
-            {t('settings.feeds.correct')}
-          </Button>
+          <>
+            <Button
+              size="compact-sm"
+              variant="default"
+              aria-label={t('settings.feeds.correctOf', { name })}
+              onClick={onCorrect}
+            >
+              {t('settings.feeds.correct')}
+            </Button>
+            <Button
+              size="compact-sm"
+              variant="default"
+              aria-label={t('settings.feeds.rules.ofEntry', { name })}
+              onClick={onRule}
+            >
+              {t('settings.feeds.rules.of')}
+            </Button>
+          </>
         )}
       </div>
       {entry.reasonCode !== null && (

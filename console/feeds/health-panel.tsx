@@ -87,7 +87,7 @@ function Vanished({ feed }: { feed: Feed }) {
         loading={decide.isPending}
         onClick={() => decide.mutate('keep')}
       >
-        {t('settings.feeds.keepVanished')}
+        {t('words.keepThem')}
       </Button>
       <Button size="compact-sm" color="clay" onClick={() => setSure(true)}>
         {t('settings.feeds.cancelVanished')}

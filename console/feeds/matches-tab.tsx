@@ -31,7 +31,7 @@ export function MatchesTab({ feed }: { feed: Feed }) {
       </ul>
       {list.hasNextPage && (
         <Button variant="default" size="compact-sm" onClick={() => void list.fetchNextPage()}>
-          {t('settings.feeds.more')}
+          {t('words.showMore')}
         </Button>
       )}
     </>

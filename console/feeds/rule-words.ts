@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { setupQuery } from '../api/setup.ts'
-import type { Feed } from '../api/feeds.ts'
+import type { Feed, FeedEntry } from '../api/feeds.ts'
 import { useTranslation } from '../texts/translate.ts'
 import { optionsOf } from './default-fields.tsx'
 
@@ -14,6 +14,12 @@ export const TEXT_CONDITIONS = [
   'location',
   'category',
 ] as const
+
+/** The rule that an entry suggests: its title, and what a person decided about it. */
+export function ruleOf({ title, correction }: FeedEntry): Rule {
+  const { clientId: _clientId, skip, ...then } = correction ?? {}
+  return { when: { title }, then: skip ? { skip } : then }
+}
 
 /** A rule in words: its conditions, and what it decides. */
 export function useRuleWords() {

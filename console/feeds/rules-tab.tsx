@@ -17,16 +17,21 @@ import { RunButton } from './run-button.tsx'
 const MAX_RULES = 200
 
 type RulesRecord = EditedRecord<Feed, Pick<Feed, 'rules'>>
-type Props = { feed: Feed; record: RulesRecord }
+/** If it is no longer in its place, using it adds it. */
+export type OpenedRule = { rule: Rule; place: number }
+type Props = {
+  feed: Feed
+  record: RulesRecord
+  opened: OpenedRule | undefined
+  onOpen: (opened: OpenedRule | undefined) => void
+}
 
 /** The rules of a feed in their order. They are saved after a dry run has shown what they change. */
-export function RulesTab({ feed, record }: Props) {
+export function RulesTab({ feed, record, opened, onOpen }: Props) {
   const { t } = useTranslation()
   const words = useRuleWords()
   const { rules } = record.draft
   const onChange = (rules: Rule[]) => record.change({ rules })
-  /** The opened rule: if it is no longer in its place, using it adds it. */
-  const [opened, setOpened] = useState<{ rule: Rule; place: number }>()
   if (record.readError) return <Failure error={record.readError} onRetry={record.readAgain} />
   if (!record.isReady) return <Loading />
   const keys = keysOf(rules)
@@ -50,7 +55,7 @@ export function RulesTab({ feed, record }: Props) {
           <RuleRow
             key={keys[place]}
             rule={one}
-            onEdit={() => setOpened({ rule: one, place })}
+            onEdit={() => onOpen({ rule: one, place })}
             onRemove={() => onChange(rules.toSpliced(place, 1))}
             onDown={
               place < rules.length - 1
@@ -70,7 +75,7 @@ export function RulesTab({ feed, record }: Props) {
           size="compact-sm"
           variant="default"
           disabled={rules.length >= MAX_RULES}
-          onClick={() => setOpened({ rule: { when: {}, then: {} }, place: rules.length })}
+          onClick={() => onOpen({ rule: { when: {}, then: {} }, place: rules.length })}
         >
           {t('settings.feeds.rules.add')}
         </Button>
@@ -82,7 +87,7 @@ export function RulesTab({ feed, record }: Props) {
       <FormWindow
         isOpen={opened !== undefined}
         leaving="nothing"
-        onClose={() => setOpened(undefined)}
+        onClose={() => onOpen(undefined)}
         title={t('settings.feeds.rules.one')}
       >
         {opened && (
@@ -92,7 +97,7 @@ export function RulesTab({ feed, record }: Props) {
               const { rule, place } = opened
               const isThere = JSON.stringify(rules[place]) === JSON.stringify(rule)
               onChange(isThere ? rules.with(place, next) : [...rules, next])
-              setOpened(undefined)
+              onOpen(undefined)
             }}
           />
         )}
@@ -137,34 +142,30 @@ function RuleRow({ rule, onEdit, onRemove, onUp, onDown }: RowProps) {
             {words.effects(rule)}
           </div>
         </div>
-        <ActionIcon
-          variant="subtle"
-          color="gray"
-          // A disabled button would lose the focus of the rule that was moved with it.
-          data-disabled={!onUp}
-          aria-disabled={!onUp}
-          aria-label={t('settings.feeds.rules.up', name)}
-          onClick={onUp}
-        >
-          <IconChevronUp size={15} aria-hidden />
-        </ActionIcon>
-        <ActionIcon
-          variant="subtle"
-          color="gray"
-          data-disabled={!onDown}
-          aria-disabled={!onDown}
-          aria-label={t('settings.feeds.rules.down', name)}
-          onClick={onDown}
-        >
-          <IconChevronDown size={15} aria-hidden />
-        </ActionIcon>
+        {[
+          { label: t('settings.feeds.rules.up', name), onClick: onUp, Icon: IconChevronUp },
+          { label: t('settings.feeds.rules.down', name), onClick: onDown, Icon: IconChevronDown },
+        ].map(({ label, onClick, Icon }) => (
+          <ActionIcon
+            key={label}
+            variant="subtle"
+            color="gray"
+            // A disabled button would lose the focus of the rule that was moved with it.
+            data-disabled={!onClick}
+            aria-disabled={!onClick}
+            aria-label={label}
+            onClick={onClick}
+          >
+            <Icon size={15} aria-hidden />
+          </ActionIcon>
+        ))}
         <Button
           size="compact-sm"
           variant="default"
           aria-label={t('settings.feeds.rules.editOf', name)}
           onClick={onEdit}
         >
-          {t('settings.feeds.change')}
+          {t('words.change')}
         </Button>
         <ActionIcon
           variant="subtle"

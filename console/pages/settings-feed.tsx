@@ -1,7 +1,7 @@
 import { Button, Tabs } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useState, type ReactNode } from 'react'
 import { feedQuery, feedRulesKind, type Feed } from '../api/feeds.ts'
 import { Failure, Loading } from '../components/states.tsx'
 import { FormWindow } from '../components/windows.tsx'
@@ -13,7 +13,8 @@ import { HealthPanel } from '../feeds/health-panel.tsx'
 import { MatchesTab } from '../feeds/matches-tab.tsx'
 import { HookPanel } from '../feeds/hook-panel.tsx'
 import { ModePanel } from '../feeds/mode-panel.tsx'
-import { RulesTab } from '../feeds/rules-tab.tsx'
+import { ruleOf } from '../feeds/rule-words.ts'
+import { RulesTab, type OpenedRule } from '../feeds/rules-tab.tsx'
 import { RunsTab } from '../feeds/runs-tab.tsx'
 import { useRecord } from '../records/use-record.ts'
 import { SettingsColumns } from '../setup/settings-frame.tsx'
@@ -40,10 +41,10 @@ export function SettingsFeedPage() {
         {feed?.active && (
           <>
             <Button variant="default" onClick={() => setOpened('change')}>
-              {t('settings.feeds.change')}
+              {t('words.change')}
             </Button>
             <Button variant="default" onClick={() => setOpened('delete')}>
-              {t('settings.feeds.remove')}
+              {t('words.remove')}
             </Button>
           </>
         )}
@@ -68,7 +69,7 @@ export function SettingsFeedPage() {
             isOpen={opened === 'change'}
             leaving="nothing"
             onClose={() => setOpened(undefined)}
-            title={t('settings.feeds.change')}
+            title={t('words.change')}
           >
             <ChangeForm feed={feed} onDone={() => setOpened(undefined)} />
           </FormWindow>
@@ -87,18 +88,36 @@ export function SettingsFeedPage() {
 }
 
 const TABS = ['entries', 'rules', 'matches', 'differences', 'runs'] as const
+type Tab = (typeof TABS)[number]
 
 function Panels({ feed }: { feed: Feed }) {
   const { t } = useTranslation()
   // Another tab must not lose unsaved rules.
   const rules = useRecord({ kind: feedRulesKind, id: feed.feedId })
+  const [tab, setTab] = useState<Tab>('entries')
+  const [opened, setOpened] = useState<OpenedRule>()
+  const content: Record<Tab, () => ReactNode> = {
+    entries: () => (
+      <EntriesTab
+        feed={feed}
+        onRule={(entry) => {
+          setOpened({ rule: ruleOf(entry), place: rules.draft.rules.length })
+          setTab('rules')
+        }}
+      />
+    ),
+    rules: () => <RulesTab feed={feed} record={rules} opened={opened} onOpen={setOpened} />,
+    matches: () => <MatchesTab feed={feed} />,
+    differences: () => <DifferencesTab feed={feed} />,
+    runs: () => <RunsTab feed={feed} />,
+  }
   return (
     <>
       <HealthPanel feed={feed} />
       <ModePanel feed={feed} />
       <HookPanel feed={feed} />
       <section className="card panel">
-        <Tabs defaultValue="entries" keepMounted={false}>
+        <Tabs value={tab} onChange={(next) => setTab(next as Tab)} keepMounted={false}>
           <Tabs.List>
             {TABS.map((tab) => (
               <Tabs.Tab key={tab} value={tab}>
@@ -106,20 +125,8 @@ function Panels({ feed }: { feed: Feed }) {
               </Tabs.Tab>
             ))}
           </Tabs.List>
-          <Tabs.Panel value="entries" pt="md">
-            <EntriesTab feed={feed} />
-          </Tabs.Panel>
-          <Tabs.Panel value="rules" pt="md">
-            <RulesTab feed={feed} record={rules} />
-          </Tabs.Panel>
-          <Tabs.Panel value="matches" pt="md">
-            <MatchesTab feed={feed} />
-          </Tabs.Panel>
-          <Tabs.Panel value="differences" pt="md">
-            <DifferencesTab feed={feed} />
-          </Tabs.Panel>
-          <Tabs.Panel value="runs" pt="md">
-            <RunsTab feed={feed} />
+          <Tabs.Panel value={tab} pt="md">
+            {content[tab]()}
           </Tabs.Panel>
         </Tabs>
       </section>

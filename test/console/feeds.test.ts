@@ -219,6 +219,47 @@ test('rules are saved after a dry run has shown how many entries they change', a
   assert.deepEqual(complaints, [])
 })
 
+test('a rule is made of an entry, with what a person decided about it, and saved after its effect', async (t) => {
+  const { name: service, reasonId } = (await call('GET', '/reason?limit=1')).items[0]
+  const { professionalId } = (await call('GET', '/professional?limit=1')).items[0]
+  const { locationId } = (await call('GET', '/location?limit=1')).items[0]
+  const { feedId } = await call('POST', '/feed', {
+    name: 'Decided',
+    source: 'INLET',
+    mode: 'SHADOW',
+    defaults: { professionalId, locationId },
+  })
+  const at = (hours: number) => ({
+    startTime: start + hours * HOUR_MS,
+    endTime: start + (hours + 1) * HOUR_MS,
+  })
+  await send(feedId, [
+    entry('d1', { title: 'Knee', service: { name: 'Moon bath' }, ...at(30) }),
+    entry('d2', { title: 'Knee', service: { name: 'Moon bath' }, ...at(32) }),
+    entry('d3', { title: 'Hand', service: { name: service }, ...at(34) }),
+  ])
+  const { items } = await call('GET', `/feed/${feedId}/entry?state=HELD`)
+  const { entryId } = items.find(({ key }: { key: string }) => key === 'd1')
+  await call('POST', `/feed/${feedId}/entry/${entryId}`, { correction: { reasonId } })
+
+  const { page, complaints } = await openAs(t, 'sofia', `/settings/feeds/${feedId}`)
+  await page.getByText('Here (2)').click()
+  await page.getByRole('button', { name: 'Make a rule: Knee' }).click()
+  const window = page.getByRole('dialog', { name: 'Rule' })
+  assert.equal(await window.getByLabel('Title').inputValue(), 'Knee')
+  await window.getByRole('combobox', { name: 'Service' }).waitFor()
+  await window.getByRole('button', { name: 'Use this rule' }).click()
+  const unsaved = page.getByRole('region', { name: 'These rules are not saved.' })
+  await unsaved.getByRole('button', { name: 'Dry run' }).click()
+  await unsaved.getByRole('button', { name: 'Save: 1 entry changes' }).click()
+  await unsaved.waitFor({ state: 'detached' })
+  const { rules } = await call('GET', `/feed/${feedId}`)
+  assert.deepEqual(rules, [{ when: { title: 'Knee' }, then: { reasonId } }])
+  const { items: held } = await call('GET', `/feed/${feedId}/entry?state=HELD`)
+  assert.deepEqual(held, [])
+  assert.deepEqual(complaints, [])
+})
+
 test('unsaved rules stay with their feed, are asked about, and do not replace those of another person', async (t) => {
   if (skipInShortRun(t)) return
   const rules = [
