@@ -1142,6 +1142,7 @@ create table installation (
   expires_until timestamp with time zone,
   released_time timestamp with time zone,
   released_user text,
+  backup_time timestamp with time zone,
   constraint installation_pkey PRIMARY KEY (only_one),
   constraint installation_held CHECK ((held_since IS NULL) = (held_reason IS NULL)),
   constraint installation_only_one_check CHECK (only_one)
@@ -1300,6 +1301,24 @@ create table mail_server (
 create policy bellwether_engine on mail_server to bellwether_engine using (true);
 create policy owner on mail_server to current_user using (true);
 grant insert, select, update on mail_server to bellwether_engine;
+
+-- The runs of the program in the last 30 days. A node notes that it runs when it checks in.
+create table node (
+  node_id uuid not null,
+  host text not null,
+  role text not null,
+  version text not null,
+  started_time timestamp with time zone not null,
+  seen_time timestamp with time zone not null,
+  stopped_time timestamp with time zone,
+  constraint node_pkey PRIMARY KEY (node_id),
+  constraint node_role_check CHECK (role = ANY (ARRAY['all'::text, 'api'::text, 'worker'::text]))
+) with ();
+create policy bellwether_engine on node to bellwether_engine using (true);
+create policy bellwether_operator on node to bellwether_operator using (true);
+create policy owner on node to current_user using (true);
+grant select on node to bellwether_engine;
+grant delete, insert, select, update on node to bellwether_operator;
 
 -- The key of the operator of the installation. One row, created at the first start; create-operator-key replaces it.
 create table operator_key (
@@ -1650,10 +1669,12 @@ create table report_schedule (
   link_user_id bigint,
   stopped_user_id_list bigint[] not null default '{}'::bigint[],
   stopped_address_list text[] not null default '{}'::text[],
+  compare_with text not null default 'PREVIOUS_PERIOD'::text,
   constraint report_schedule_pkey PRIMARY KEY (business_id, report_schedule_id),
   constraint report_schedule_business_id_fkey FOREIGN KEY (business_id) REFERENCES business(business_id),
   constraint report_schedule_business_id_link_user_id_fkey FOREIGN KEY (business_id, link_user_id) REFERENCES user_account(business_id, user_id),
   constraint report_schedule_business_id_location_id_fkey FOREIGN KEY (business_id, location_id) REFERENCES location(business_id, location_id),
+  constraint report_schedule_compare_with_check CHECK (compare_with = ANY (ARRAY['PREVIOUS_PERIOD'::text, 'LAST_YEAR'::text, 'NONE'::text])),
   constraint report_schedule_day_of_month CHECK (frequency <> 'MONTHLY'::text OR day_of_month IS NOT NULL),
   constraint report_schedule_day_of_month_check CHECK (day_of_month >= 1 AND day_of_month <= 31),
   constraint report_schedule_frequency_check CHECK (frequency = ANY (ARRAY['DAILY'::text, 'WEEKLY'::text, 'MONTHLY'::text])),
@@ -1755,10 +1776,12 @@ create table report_view (
   created_user text not null,
   modified_date timestamp with time zone not null,
   modified_user text not null,
+  compare_with text not null default 'PREVIOUS_PERIOD'::text,
   constraint report_view_pkey PRIMARY KEY (business_id, report_view_id),
   constraint report_view_business_id_fkey FOREIGN KEY (business_id) REFERENCES business(business_id),
   constraint report_view_business_id_location_id_fkey FOREIGN KEY (business_id, location_id) REFERENCES location(business_id, location_id),
-  constraint report_view_business_id_user_id_fkey FOREIGN KEY (business_id, user_id) REFERENCES user_account(business_id, user_id)
+  constraint report_view_business_id_user_id_fkey FOREIGN KEY (business_id, user_id) REFERENCES user_account(business_id, user_id),
+  constraint report_view_compare_with_check CHECK (compare_with = ANY (ARRAY['PREVIOUS_PERIOD'::text, 'LAST_YEAR'::text, 'NONE'::text]))
 ) with ();
 create policy bellwether_app on report_view to bellwether_app using ((business_id = app_business()));
 create policy owner on report_view to current_user using (true);

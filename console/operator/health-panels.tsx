@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
+import { useState, type ReactNode } from 'react'
 import { textOr, useTranslation } from '../texts/translate.ts'
 import { businessesQuery, retryMailAsOperator, type ServiceHealth } from '../api/operator.ts'
 import { ErrorMessage } from '../components/error-message.tsx'
@@ -120,7 +120,49 @@ export function QueuePanel({ health: { queue, reconciliation, activeWorkers }, f
 export const countTriggerFaults = (reconciliation: ServiceHealth['reconciliation']) =>
   reconciliation ? reconciliation.missing + reconciliation.unfounded + reconciliation.doubled : 0
 
-export function NodePanel({ health: { node, database }, format }: Props) {
+/** The nodes of the last weeks: which runs, and when one ended. */
+export function NodesPanel({ health: { nodes }, format }: Props) {
+  const { t } = useTranslation()
+  const [isLong, setLong] = useState(false)
+  if (nodes.length === 0) return null
+  const shown = isLong ? nodes : nodes.slice(0, SHOWN_NODES)
+  return (
+    <Panel title={t('operator.nodes.title')}>
+      <ul className={classes.list}>
+        {shown.map(({ nodeId, host, role, version, startedTime, ...node }) => (
+          <li key={nodeId}>
+            <b className="strong" dir="auto">
+              {host}
+            </b>
+            , {t(`operator.node.roles.${role}`)}, {version}:{' '}
+            <span className={node.running || node.stoppedTime !== null ? 'soft' : classes.bad}>
+              {t(
+                node.running
+                  ? 'operator.nodes.runs'
+                  : node.stoppedTime === null
+                    ? 'operator.nodes.lost'
+                    : 'operator.nodes.stopped',
+                {
+                  start: format.moment(startedTime),
+                  end: format.moment(node.stoppedTime ?? node.seenTime),
+                },
+              )}
+            </span>
+          </li>
+        ))}
+      </ul>
+      {nodes.length > SHOWN_NODES && !isLong && (
+        <Button variant="default" size="compact-sm" onClick={() => setLong(true)}>
+          {t('operator.nodes.all', { count: nodes.length })}
+        </Button>
+      )}
+    </Panel>
+  )
+}
+
+const SHOWN_NODES = 5
+
+export function NodePanel({ health: { node, database, backupTime }, format }: Props) {
   const { t } = useTranslation()
   const { freeBytes, totalBytes, replicaLagSeconds } = database
   const gigabytes = (bytes: number) => Math.round(bytes / 1e8) / 10
@@ -132,6 +174,10 @@ export function NodePanel({ health: { node, database }, format }: Props) {
           ['Node.js', node.nodeVersion],
           ['PostgreSQL', database.version],
           [t('operator.node.schema'), String(database.schemaVersion)],
+          [
+            t('operator.node.backup'),
+            backupTime === null ? t('operator.node.noBackup') : format.moment(backupTime),
+          ],
           [t('operator.node.role'), t(`operator.node.roles.${node.role}`)],
           [t('operator.node.iteration'), momentOf(node.lastIterationTime, format)],
           [

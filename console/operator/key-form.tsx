@@ -23,7 +23,7 @@ export function OperatorKeyForm({ hint, onDone }: { hint: string; onDone: () => 
     <form onSubmit={form.onSubmit}>
       <PasswordInput
         name="key"
-        label={t('start.key')}
+        label={t('words.operatorsKey')}
         description={hint}
         size="md"
         autoComplete="off"

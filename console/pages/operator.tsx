@@ -14,6 +14,7 @@ import {
   countTriggerFaults,
   MailPanel,
   NodePanel,
+  NodesPanel,
   ProblemsPanel,
   QueuePanel,
 } from '../operator/health-panels.tsx'
@@ -104,6 +105,7 @@ function Overview({ onLeave }: { onLeave: () => void }) {
           <MailPanel health={health} format={format} />
           <QueuePanel health={health} format={format} />
           <NodePanel health={health} format={format} />
+          <NodesPanel health={health} format={format} />
         </div>
       )}
       <BusinessesPanel format={format} />

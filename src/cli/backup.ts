@@ -2,6 +2,9 @@ import { stat } from 'node:fs/promises'
 import { Command } from 'commander'
 import { readConfig } from '../config.ts'
 import { writeBackup } from '../database/backup.ts'
+import { openDatabase } from '../database/postgres.ts'
+import { readDatabaseTime } from '../store/database-time.ts'
+import { saveBackupTime } from '../store/installation.ts'
 import { openPartialFile } from './partial-file.ts'
 import { withProgress } from './progress.ts'
 import { reachDatabase } from './reach-database.ts'
@@ -23,6 +26,7 @@ export const command = new Command()
         writeBackup(url, file.out, report),
       )
       await file.keep()
+      await noteBackup(url)
       const { size } = await stat(name)
       console.log(`Wrote ${rows} rows of ${tables} tables to ${name}, ${size} bytes.`)
     } catch (error) {
@@ -33,3 +37,13 @@ export const command = new Command()
     }
     if (verify) await verifyBackup(config, name)
   })
+
+/** For the operator's page. */
+async function noteBackup(url: string) {
+  const database = openDatabase({ url, connections: 1 })
+  try {
+    await saveBackupTime(database.operator, await readDatabaseTime(database.operator))
+  } finally {
+    await database.close()
+  }
+}

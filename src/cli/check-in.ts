@@ -1,11 +1,16 @@
+import { randomUUID } from 'node:crypto'
 import fs from 'node:fs'
+import os from 'node:os'
 import path from 'node:path'
-import { checkIn, type LastSeen } from '../automation/restored.ts'
+import { setTimeout } from 'node:timers/promises'
+import { checkIn as checkInAt, type LastSeen } from '../automation/restored.ts'
 import type { Config } from '../config.ts'
 import type { Database } from '../database/database.ts'
 import { folderOf } from '../database/embedded-server.ts'
 import type { Log } from '../log.ts'
 import { repeatEvery } from '../repeat.ts'
+import { noteNode, noteNodeStop, type NodeRun } from '../store/nodes.ts'
+import { VERSION } from '../version.ts'
 
 /*
  * A node notes in DATA_DIR which database it saw, and when. If the database knows less than that later, it
@@ -17,15 +22,15 @@ type Place = Pick<Config, 'dataDir' | 'databaseUrl'>
 /** Holds the database if it was restored, and notes what it knows now. */
 export async function checkInNode(database: Database, place: Place, lastSeen = read(place)) {
   const folder = place.databaseUrl ? undefined : identityOf(folderOf(place.dataDir))
-  const installation = await checkIn(database.operator, { lastSeen, folder })
+  const installation = await checkInAt(database.operator, { lastSeen, folder })
   write(place, installation)
   return installation
 }
 
 const CHECK_IN_EVERY_MS = 5_000
 
-/** The same while the service runs: a database can be restored under it. */
-export async function stayCheckedIn(database: Database, place: Place, log: Log) {
+/** The same while the service runs: a database can be restored under it. Also notes that the node runs. */
+export async function stayCheckedIn(database: Database, place: Config, log: Log) {
   try {
     // Of a node with DATABASE_URL, the folder holds nothing else.
     fs.mkdirSync(place.dataDir, { recursive: true })
@@ -34,7 +39,14 @@ export async function stayCheckedIn(database: Database, place: Place, log: Log) 
       `DATA_DIR ${place.dataDir} cannot be written: a restored copy of the database server's files is not noticed`,
     )
   }
-  let current = await checkInNode(database, place)
+  const { role } = place
+  const node: NodeRun = { nodeId: randomUUID(), host: os.hostname(), role, version: VERSION }
+  const checkIn = async (lastSeen?: LastSeen) => {
+    const found = await checkInNode(database, place, lastSeen)
+    await noteNode(database.operator, node, found.seenTime)
+    return found
+  }
+  let current = await checkIn()
   const report = () => {
     if (current.hold) log.warn(current.hold, 'the database was restored: no mail is sent')
   }
@@ -42,13 +54,21 @@ export async function stayCheckedIn(database: Database, place: Place, log: Log) 
   const repeated = repeatEvery(CHECK_IN_EVERY_MS, async () => {
     const wasHeld = current.hold !== null
     try {
-      current = await checkInNode(database, place, current)
+      current = await checkIn(current)
       if (!wasHeld) report()
     } catch (err) {
       log.warn({ err }, 'checking whether the database was restored failed')
     }
   })
-  return { hold: current.hold, stop: repeated.stop }
+  const stop = async () => {
+    await repeated.stop()
+    const noted = noteNodeStop(database.operator, node, current.seenTime).catch((err: unknown) =>
+      log.warn({ err }, 'noting the stop of the node failed'),
+    )
+    // A database that is away does not delay the stop.
+    await Promise.race([noted, setTimeout(1_000, undefined, { ref: false })])
+  }
+  return { hold: current.hold, stop }
 }
 
 const fileOf = ({ dataDir }: Place) => path.join(dataDir, 'last-seen.json')

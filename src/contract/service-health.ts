@@ -78,6 +78,22 @@ const ServiceDatabase = Named('ServiceDatabase', {
 export const ServiceHealth = Type.Object(
   {
     node: about(AnsweringNode, 'The node that answers.'),
+    nodes: about(
+      Type.Array(
+        Named('NodeRun', {
+          nodeId: Words('The id of this run.', '0197e2a4-6f0b-7c1e-9d55-3f1c0a5b7d21'),
+          host: Words('The name of its machine.', 'bellwether-1'),
+          role: about(Type.Enum(['all', 'api', 'worker'], { title: 'NodeRole' }), 'Its ROLE.'),
+          version: Words('The version of the program.', '0.2.0'),
+          startedTime: about(Moment, 'When it started, in ms.'),
+          seenTime: about(Moment, 'When it last checked in, in ms.'),
+          stoppedTime: Since('When it stopped, in ms; null: it runs, or ended without saying so.'),
+          running: Type.Boolean({ description: 'Whether it checked in lately.' }),
+        }),
+      ),
+      'The last 50 runs of the program in 30 days, the latest first.',
+    ),
+    backupTime: Since('When the command `backup` last wrote a file, in ms; null: never.'),
     activeWorkers: Count('Workers of all nodes that hold claimed work now.', 2),
     database: about(ServiceDatabase, 'The database.'),
     mail: about(MailDelivery, 'The mail server.'),

@@ -14,6 +14,8 @@ export type Installation = DatabasePlace & {
   hold: RestoreHold | null
   releasedTime: Temporal.Instant | null
   releasedUser: string | null
+  /** The last backup by the command; null: none. */
+  backupTime: Temporal.Instant | null
 }
 
 /** Why a restored database sends nothing, and since when. */
@@ -50,7 +52,7 @@ const columns = sql`
   installation_id as "installationId", place, timeline, seen_time as "seenTime",
   held_since as "heldSince", held_reason as "heldReason", lost_from as "lostFrom",
   lost_until as "lostUntil", newer_state as "newerState", released_time as "releasedTime",
-  released_user as "releasedUser"`
+  released_user as "releasedUser", backup_time as "backupTime"`
 
 function installationOf({
   heldSince,
@@ -142,6 +144,9 @@ export async function releaseDatabase(
         released_time = ${now}, released_user = ${user}`)
   if (expiresUntil) await tx.query(sql`select skip_report_schedules(${expiresUntil})`)
 }
+
+export const saveBackupTime = (operator: Db, now: Temporal.Instant) =>
+  operator.query(sql`update installation set backup_time = ${now}`)
 
 export const saveLostUntil = (tx: Db, lostUntil: Temporal.Instant) =>
   tx.query(sql`update installation set lost_until = ${lostUntil}`)

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
 import { test, type TestContext } from 'node:test'
 import { holdByHand } from '../../src/automation/restored.ts'
 import { serverOfUrl } from '../../src/email/smtp.ts'
 import { findMailServer, saveMailOutage } from '../../src/store/mail-servers.ts'
+import { saveBackupTime } from '../../src/store/installation.ts'
+import { noteNode, noteNodeStop } from '../../src/store/nodes.ts'
 import { saveOperatorProblem } from '../../src/store/operator-problems.ts'
 import { VERSION } from '../../src/version.ts'
 import { openPage } from '../support/browser.ts'
@@ -42,12 +46,31 @@ async function openAsOperator(t: TestContext, width = 1280) {
   return opened
 }
 
-test('the operator sees versions, queue and mail, and has the mail server tried again', async (t) => {
+test('the operator sees versions, nodes, queue and mail, and has the mail server tried again', async (t) => {
+  const run = { role: 'all', version: '0.1.9' } as const
+  const lost = { ...run, nodeId: randomUUID(), host: 'lost-machine' }
+  await noteNode(database.operator, lost, (await now()).subtract({ hours: 3 }))
+  const ended = { ...run, nodeId: randomUUID(), host: 'old-machine' }
+  await noteNode(database.operator, ended, (await now()).subtract({ hours: 2 }))
+  await noteNodeStop(database.operator, ended, (await now()).subtract({ hours: 1 }))
+  await saveBackupTime(database.operator, await now())
   const since = (await now()).subtract({ minutes: 30 })
   const outage = { since, phase: 'connect', reply: 'ECONNREFUSED' }
   await saveMailOutage(database.engine, server, outage, since)
   const { page, complaints } = await openAsOperator(t)
   await page.getByText(VERSION, { exact: true }).waitFor()
+  const nodeOf = (host: string) => page.getByRole('listitem').filter({ hasText: host })
+  await nodeOf('lost-machine')
+    .getByText(/^started .* not heard of since /)
+    .waitFor()
+  await nodeOf('old-machine')
+    .getByText(/^ran from /)
+    .waitFor()
+  // The service of this test.
+  await nodeOf(hostname())
+    .getByText(/^runs since /)
+    .waitFor()
+  assert.equal(await page.getByText('None with the command “backup”').count(), 0)
   await page.getByText('Pending triggers', { exact: true }).waitFor()
   await page.getByText(/^It has taken no mail since .*: it fails at the connection\.$/).waitFor()
   await page.getByRole('button', { name: 'Try now' }).click()

@@ -5,6 +5,7 @@ export const INSTALLATION_TABLES = [
   'installation',
   'link_seal',
   'mail_server',
+  'node',
   'operator_key',
   'operator_problem',
   'reconciliation',

@@ -1,6 +1,8 @@
 import type { Findings } from '../../automation/reconcile.ts'
 import { ServiceHealth } from '../../contract/service-health.ts'
 import { readMigrations } from '../../database/migrate.ts'
+import { findInstallation } from '../../store/installation.ts'
+import { listNodes, type NodeRow } from '../../store/nodes.ts'
 import { listOperatorProblems } from '../../store/operator-problems.ts'
 import {
   countActiveWorkers,
@@ -36,19 +38,32 @@ async function readServiceHealth(services: Services) {
   const { config, database, clock } = services
   const now = clock.now()
   const { engine } = database
-  const [health, pendingTriggers, activeWorkers, last, problems, replica, version] =
-    await Promise.all([
-      readQueueHealth(engine, now, config.leaseSeconds),
-      countPendingTriggers(engine),
-      countActiveWorkers(engine, now),
-      findLastReconciliation<Findings>(engine),
-      listOperatorProblems(engine),
-      database.checkReplica(),
-      readServerVersion(engine),
-    ])
+  const [
+    health,
+    pendingTriggers,
+    activeWorkers,
+    last,
+    problems,
+    nodes,
+    installation,
+    replica,
+    version,
+  ] = await Promise.all([
+    readQueueHealth(engine, now, config.leaseSeconds),
+    countPendingTriggers(engine),
+    countActiveWorkers(engine, now),
+    findLastReconciliation<Findings>(engine),
+    listOperatorProblems(engine),
+    listNodes(engine, SHOWN_NODES),
+    findInstallation(engine),
+    database.checkReplica(),
+    readServerVersion(engine),
+  ])
   const space = database.diskSpace()
   return {
     node: describeNode(services),
+    nodes: nodes.map((node) => ({ ...node, running: isRunning(node, now) })),
+    backupTime: installation?.backupTime ?? null,
     activeWorkers,
     database: {
       version,
@@ -77,6 +92,12 @@ async function readServiceHealth(services: Services) {
     problems: problems.map(({ businessId, detail, since }) => ({ businessId, detail, since })),
   }
 }
+
+const SHOWN_NODES = 50
+
+/** A node checks in every 5 s; a busy one may be late. */
+const isRunning = ({ seenTime, stoppedTime }: NodeRow, now: Temporal.Instant) =>
+  stoppedTime === null && Temporal.Instant.compare(seenTime, now.subtract({ minutes: 1 })) > 0
 
 function describeNode({ config, database, lastClaimTime }: Services) {
   const pools = database.listPools()
