@@ -104,7 +104,6 @@ function TimingDrawer({ draft, onChange }: DrawerProps) {
   const set = (changed: { amount?: number; unit?: Unit; direction?: Direction }) =>
     onChange({ ...draft, ...offsetOf({ amount, unit, direction, ...changed }) })
   const directions: Direction[] = isEvent ? ['at', 'after'] : ['before', 'at', 'after']
-  const hours = Math.abs(draft.triggerHours)
   return (
     <>
       <div className={classes.timing}>
@@ -140,56 +139,75 @@ function TimingDrawer({ draft, onChange }: DrawerProps) {
             onChange={(value) => set({ direction: value as Direction })}
           />
         </div>
-        <Radio.Group
-          aria-label={t('editor.timing.mode')}
-          value={draft.offsetMode}
-          onChange={(value) => onChange({ ...draft, offsetMode: value as Draft['offsetMode'] })}
-        >
-          <div className="column" style={{ gap: 10 }}>
-            <Radio
-              size="xs"
-              value="CALENDAR"
-              label={<Trans i18nKey="editor.timing.calendar" components={{ b: <b /> }} />}
-              description={t('editor.timing.calendarHint')}
-            />
-            <Radio
-              size="xs"
-              value="ELAPSED"
-              label={
-                hours > 0 ? (
-                  <Trans
-                    i18nKey="editor.timing.elapsed"
-                    values={{ count: hours }}
-                    components={{ b: <b /> }}
-                  />
-                ) : (
-                  <Trans i18nKey="editor.timing.elapsedShort" components={{ b: <b /> }} />
-                )
-              }
-            />
-          </div>
-        </Radio.Group>
+        <OffsetMode draft={draft} onChange={onChange} />
       </div>
-      <div className={`row small ${classes.often}`}>
-        <span className="soft">{t('editor.timing.often')}</span>
-        {(isEvent ? EVENT_OFTEN : REMINDER_OFTEN).map((triggerHours) => {
-          const offset = { triggerMonths: 0, triggerHours, triggerMinutes: 0 }
-          const isAtOnce = triggerHours === 0
-          const words = timingWords(offset)
-          return (
-            <button
-              key={triggerHours}
-              type="button"
-              className="chip"
-              aria-pressed={timingWords(draft) === words}
-              onClick={() => onChange({ ...draft, ...offset })}
-            >
-              {isAtOnce ? t('editor.timing.atOnce') : words}
-            </button>
-          )
-        })}
-      </div>
+      <OftenUsed draft={draft} onChange={onChange} />
     </>
+  )
+}
+
+type OffsetProps = Pick<DrawerProps, 'draft' | 'onChange'>
+
+/** Whether hours are those of the clock, also when it changes. */
+function OffsetMode({ draft, onChange }: OffsetProps) {
+  const { t } = useTranslation()
+  const hours = Math.abs(draft.triggerHours)
+  return (
+    <Radio.Group
+      aria-label={t('editor.timing.mode')}
+      value={draft.offsetMode}
+      onChange={(value) => onChange({ ...draft, offsetMode: value as Draft['offsetMode'] })}
+    >
+      <div className="column" style={{ gap: 10 }}>
+        <Radio
+          size="xs"
+          value="CALENDAR"
+          label={<Trans i18nKey="editor.timing.calendar" components={{ b: <b /> }} />}
+          description={t('editor.timing.calendarHint')}
+        />
+        <Radio
+          size="xs"
+          value="ELAPSED"
+          label={
+            hours > 0 ? (
+              <Trans
+                i18nKey="editor.timing.elapsed"
+                values={{ count: hours }}
+                components={{ b: <b /> }}
+              />
+            ) : (
+              <Trans i18nKey="editor.timing.elapsedShort" components={{ b: <b /> }} />
+            )
+          }
+        />
+      </div>
+    </Radio.Group>
+  )
+}
+
+function OftenUsed({ draft, onChange }: OffsetProps) {
+  const { t } = useTranslation()
+  const isEvent = draft.eventType.eventCategory === 'EVENT'
+  return (
+    <div className={`row small ${classes.often}`}>
+      <span className="soft">{t('editor.timing.often')}</span>
+      {(isEvent ? EVENT_OFTEN : REMINDER_OFTEN).map((triggerHours) => {
+        const offset = { triggerMonths: 0, triggerHours, triggerMinutes: 0 }
+        const isAtOnce = triggerHours === 0
+        const words = timingWords(offset)
+        return (
+          <button
+            key={triggerHours}
+            type="button"
+            className="chip"
+            aria-pressed={timingWords(draft) === words}
+            onClick={() => onChange({ ...draft, ...offset })}
+          >
+            {isAtOnce ? t('editor.timing.atOnce') : words}
+          </button>
+        )
+      })}
+    </div>
   )
 }
 

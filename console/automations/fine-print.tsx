@@ -18,7 +18,6 @@ type Props = {
 export function FinePrint({ draft, setup, changed, onChange }: Props) {
   const { t } = useTranslation()
   const change = onChange ?? (() => undefined)
-  const isLateSent = draft.latePolicy === 'SEND'
   const isReminder = draft.eventType.eventCategory === 'REMINDER'
   const isOfVisit = ['CALENDAR', 'CLASS_SCHEDULE'].includes(draft.eventType.objectType)
   const announcesVisit = isOfVisit && !isReminder && !draft.oldStatus && !draft.newStatus
@@ -40,53 +39,8 @@ export function FinePrint({ draft, setup, changed, onChange }: Props) {
           onChange={(event) => change({ ...draft, description: event.currentTarget.value || null })}
         />
       </Row>
-      {isReminder && (
-        <Row
-          label={t('editor.late')}
-          value={t(isLateSent ? 'editor.lateSend' : 'editor.lateSkip')}
-          note={t(isLateSent ? 'editor.lateSendHint' : 'editor.lateSkipHint')}
-          {...row('late')}
-        >
-          <Radio.Group
-            aria-label={t('editor.late')}
-            value={draft.latePolicy}
-            onChange={(value) => change({ ...draft, latePolicy: value as Draft['latePolicy'] })}
-          >
-            <div className={classes.checks}>
-              <Radio
-                size="xs"
-                value="SKIP"
-                label={t('editor.lateSkip')}
-                description={t('editor.lateSkipHint')}
-              />
-              <Radio
-                size="xs"
-                value="SEND"
-                label={t('editor.lateSend')}
-                description={t('editor.lateSendHint')}
-              />
-            </div>
-          </Radio.Group>
-        </Row>
-      )}
-      {announcesVisit && (
-        <Row
-          label={t('editor.past')}
-          value={t(draft.allowPast ? 'editor.pastSend' : 'editor.pastSkip')}
-          {...row('past')}
-        >
-          <Radio.Group
-            aria-label={t('editor.past')}
-            value={draft.allowPast ? 'SEND' : 'SKIP'}
-            onChange={(value) => change({ ...draft, allowPast: value === 'SEND' })}
-          >
-            <div className={classes.checks}>
-              <Radio size="xs" value="SKIP" label={t('editor.pastSkip')} />
-              <Radio size="xs" value="SEND" label={t('editor.pastSend')} />
-            </div>
-          </Radio.Group>
-        </Row>
-      )}
+      {isReminder && <LateRow draft={draft} onChange={change} row={row('late')} />}
+      {announcesVisit && <PastRow draft={draft} onChange={change} row={row('past')} />}
       {draft.onlyIfStatus !== undefined && (
         <Row label={t('editor.onlyIf')} value={onlyIfWords(draft, setup)} {...row('onlyIf')}>
           <OnlyIfFields draft={draft} setup={setup} onChange={change} />
@@ -96,6 +50,68 @@ export function FinePrint({ draft, setup, changed, onChange }: Props) {
         <FilterTags draft={draft} onChange={change} />
       </Row>
     </section>
+  )
+}
+
+type RowFieldsProps = {
+  draft: Draft
+  onChange: (draft: Draft) => void
+  row: { isChanged: boolean; isFixed: boolean }
+}
+
+function LateRow({ draft, onChange, row }: RowFieldsProps) {
+  const { t } = useTranslation()
+  const isLateSent = draft.latePolicy === 'SEND'
+  return (
+    <Row
+      label={t('editor.late')}
+      value={t(isLateSent ? 'editor.lateSend' : 'editor.lateSkip')}
+      note={t(isLateSent ? 'editor.lateSendHint' : 'editor.lateSkipHint')}
+      {...row}
+    >
+      <Radio.Group
+        aria-label={t('editor.late')}
+        value={draft.latePolicy}
+        onChange={(value) => onChange({ ...draft, latePolicy: value as Draft['latePolicy'] })}
+      >
+        <div className={classes.checks}>
+          <Radio
+            size="xs"
+            value="SKIP"
+            label={t('editor.lateSkip')}
+            description={t('editor.lateSkipHint')}
+          />
+          <Radio
+            size="xs"
+            value="SEND"
+            label={t('editor.lateSend')}
+            description={t('editor.lateSendHint')}
+          />
+        </div>
+      </Radio.Group>
+    </Row>
+  )
+}
+
+function PastRow({ draft, onChange, row }: RowFieldsProps) {
+  const { t } = useTranslation()
+  return (
+    <Row
+      label={t('editor.past')}
+      value={t(draft.allowPast ? 'editor.pastSend' : 'editor.pastSkip')}
+      {...row}
+    >
+      <Radio.Group
+        aria-label={t('editor.past')}
+        value={draft.allowPast ? 'SEND' : 'SKIP'}
+        onChange={(value) => onChange({ ...draft, allowPast: value === 'SEND' })}
+      >
+        <div className={classes.checks}>
+          <Radio size="xs" value="SKIP" label={t('editor.pastSkip')} />
+          <Radio size="xs" value="SEND" label={t('editor.pastSend')} />
+        </div>
+      </Radio.Group>
+    </Row>
   )
 }
 

@@ -20,7 +20,6 @@ type Props = { feed: Feed; onRule: (entry: FeedEntry) => void }
 /** The entries in one state, each with every decision, to correct. */
 export function EntriesTab({ feed, onRule }: Props) {
   const { t } = useTranslation()
-  const { ofCode } = useReasonWords()
   const { entries: counts } = feed.state
   const [state, setState] = useState<FeedEntry['state']>(
     (counts.HELD ?? 0) > 0 ? 'HELD' : 'MIRRORED',
@@ -33,35 +32,17 @@ export function EntriesTab({ feed, onRule }: Props) {
   if (reason) codes.add(reason)
   return (
     <>
-      <div className={classes.actions}>
-        <div className={settings.scroll}>
-          <SegmentedControl
-            size="xs"
-            aria-label={t('settings.feeds.state')}
-            value={state}
-            data={STATES.map((one) => {
-              const label = t(`settings.feeds.states.${one}`)
-              return { value: one, label: `${label} (${counts[one] ?? 0})` }
-            })}
-            onChange={(chosen) => {
-              setState(chosen as FeedEntry['state'])
-              setReason(undefined)
-            }}
-          />
-        </div>
-        {codes.size > 0 && (
-          <Select
-            size="xs"
-            aria-label={t('settings.feeds.reason')}
-            placeholder={t('settings.feeds.anyReason')}
-            clearable
-            clearButtonProps={{ 'aria-label': t('settings.feeds.clear') }}
-            value={reason ?? null}
-            data={[...codes].map((code) => ({ value: code, label: ofCode(code) }))}
-            onChange={(code) => setReason(code ?? undefined)}
-          />
-        )}
-      </div>
+      <EntryFilters
+        counts={counts}
+        codes={codes}
+        state={state}
+        reason={reason}
+        onState={(chosen) => {
+          setState(chosen)
+          setReason(undefined)
+        }}
+        onReason={setReason}
+      />
       <p className="soft small">{t(`settings.feeds.stateHints.${state}`)}</p>
       {list.error && !entries ? (
         <Failure error={list.error} onRetry={() => void list.refetch()} />
@@ -102,6 +83,49 @@ export function EntriesTab({ feed, onRule }: Props) {
         )}
       </FormWindow>
     </>
+  )
+}
+
+type FiltersProps = {
+  counts: Feed['state']['entries']
+  /** Why entries are held or skipped. */
+  codes: ReadonlySet<string>
+  state: FeedEntry['state']
+  reason: string | undefined
+  onState: (state: FeedEntry['state']) => void
+  onReason: (reason: string | undefined) => void
+}
+
+function EntryFilters({ counts, codes, state, reason, onState, onReason }: FiltersProps) {
+  const { t } = useTranslation()
+  const { ofCode } = useReasonWords()
+  return (
+    <div className={classes.actions}>
+      <div className={settings.scroll}>
+        <SegmentedControl
+          size="xs"
+          aria-label={t('settings.feeds.state')}
+          value={state}
+          data={STATES.map((one) => {
+            const label = t(`settings.feeds.states.${one}`)
+            return { value: one, label: `${label} (${counts[one] ?? 0})` }
+          })}
+          onChange={(chosen) => onState(chosen as FeedEntry['state'])}
+        />
+      </div>
+      {codes.size > 0 && (
+        <Select
+          size="xs"
+          aria-label={t('settings.feeds.reason')}
+          placeholder={t('settings.feeds.anyReason')}
+          clearable
+          clearButtonProps={{ 'aria-label': t('settings.feeds.clear') }}
+          value={reason ?? null}
+          data={[...codes].map((code) => ({ value: code, label: ofCode(code) }))}
+          onChange={(code) => onReason(code ?? undefined)}
+        />
+      )}
+    </div>
   )
 }
 

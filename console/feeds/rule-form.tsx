@@ -12,11 +12,9 @@ type Props = { rule: Rule; onDone: (rule: Rule) => void }
 /** The conditions of a rule, and what it decides. Nothing is saved here. */
 export function RuleForm({ rule, onDone }: Props) {
   const { t } = useTranslation()
-  const { data: setup } = useQuery(setupQuery)
   const [when, setWhen] = useState(rule.when)
   const [then, setThen] = useState(rule.then)
   const edited = { when: given(when), then: then.skip ? { skip: true } : given(then) }
-  const statuses = (setup?.statuses ?? []).filter(({ objectType }) => objectType === 'CALENDAR')
   const yesOrNo = when.busy == null ? null : when.busy ? 'busy' : 'free'
   return (
     <form
@@ -57,34 +55,7 @@ export function RuleForm({ rule, onDone }: Props) {
         checked={then.skip === true}
         onChange={(event) => setThen({ ...then, skip: event.currentTarget.checked || null })}
       />
-      {then.skip !== true && (
-        <>
-          <DefaultFields
-            value={then}
-            faultOf={() => undefined}
-            onChange={(more) => setThen({ ...then, ...more })}
-          />
-          <Select
-            label={t('settings.feeds.fields.kind')}
-            clearable
-            clearButtonProps={{ 'aria-label': t('settings.feeds.clear') }}
-            data={(['APPOINTMENT', 'CLASS'] as const).map((value) => ({
-              value,
-              label: t(`settings.feeds.rules.kinds.${value}`),
-            }))}
-            value={then.kind ?? null}
-            onChange={(kind) => setThen({ ...then, kind: kind as 'APPOINTMENT' | 'CLASS' | null })}
-          />
-          <Select
-            label={t('settings.feeds.fields.status')}
-            clearable
-            clearButtonProps={{ 'aria-label': t('settings.feeds.clear') }}
-            data={statuses.map(({ status, label }) => ({ value: status, label }))}
-            value={then.status ?? null}
-            onChange={(status) => setThen({ ...then, status })}
-          />
-        </>
-      )}
+      {then.skip !== true && <EffectFields then={then} onChange={setThen} />}
       <Button
         type="submit"
         disabled={
@@ -96,6 +67,42 @@ export function RuleForm({ rule, onDone }: Props) {
         {t('settings.feeds.rules.use')}
       </Button>
     </form>
+  )
+}
+
+type EffectProps = { then: Rule['then']; onChange: (then: Rule['then']) => void }
+
+function EffectFields({ then, onChange }: EffectProps) {
+  const { t } = useTranslation()
+  const { data: setup } = useQuery(setupQuery)
+  const statuses = (setup?.statuses ?? []).filter(({ objectType }) => objectType === 'CALENDAR')
+  return (
+    <>
+      <DefaultFields
+        value={then}
+        faultOf={() => undefined}
+        onChange={(more) => onChange({ ...then, ...more })}
+      />
+      <Select
+        label={t('settings.feeds.fields.kind')}
+        clearable
+        clearButtonProps={{ 'aria-label': t('settings.feeds.clear') }}
+        data={(['APPOINTMENT', 'CLASS'] as const).map((value) => ({
+          value,
+          label: t(`settings.feeds.rules.kinds.${value}`),
+        }))}
+        value={then.kind ?? null}
+        onChange={(kind) => onChange({ ...then, kind: kind as 'APPOINTMENT' | 'CLASS' | null })}
+      />
+      <Select
+        label={t('settings.feeds.fields.status')}
+        clearable
+        clearButtonProps={{ 'aria-label': t('settings.feeds.clear') }}
+        data={statuses.map(({ status, label }) => ({ value: status, label }))}
+        value={then.status ?? null}
+        onChange={(status) => onChange({ ...then, status })}
+      />
+    </>
   )
 }
 

@@ -49,44 +49,19 @@ type MessageRowsProps = {
 /** Messages by day; only the visible rows are rendered. */
 export function MessageRows(props: MessageRowsProps) {
   const { list, onNearEnd, selected, current } = props
-  const { messages, lines, lineOf } = list
+  const { messages, lines } = list
   const { t } = useTranslation()
   const format = useTimeFormat()
   const say = useReasonWords()
   const link = useMessageLink(props.search)
-  const isPhone = useMediaQuery('(max-width: 768px)', false, { getInitialValueInEffect: false })
-  const group = useRef<HTMLDivElement>(null)
-  const [offset, setOffset] = useState(0)
-  useLayoutEffect(() => setOffset(group.current?.offsetTop ?? 0), [])
-  const rows = useWindowVirtualizer({
-    count: lines.length,
-    estimateSize: (line) =>
-      'day' in lines[line]! ? DAY_HEIGHT : isPhone ? PHONE_ROW_HEIGHT : ROW_HEIGHT,
-    overscan: 4,
-    scrollMargin: offset,
-  })
-  useEffect(() => rows.measure(), [rows, isPhone])
-  const measuredLines = useRef(lines.length)
-  useEffect(() => {
-    // If the length changes, the virtualizer measures anyway. Measuring a long list takes time.
-    if (measuredLines.current === lines.length) rows.measure()
-    measuredLines.current = lines.length
-  }, [rows, list, lines])
+  const { rows, group, offset } = useRows(list)
   const shown = rows.getVirtualItems()
   const drawn = useDrawnLines(shown)
   const last = shown.at(-1)?.index ?? 0
   useEffect(() => {
     if (last > lines.length - AHEAD) onNearEnd()
   }, [last, lines.length, onNearEnd])
-  const currentLine = current === undefined ? undefined : lineOf[current]
-  const currentId = current === undefined ? undefined : messages[current]?.eventTriggerId
-  const scrolledTo = useRef<number>(undefined)
-  useEffect(() => {
-    // A message that arrives above changes the line; the list stays where it was scrolled to.
-    if (currentLine === undefined || scrolledTo.current === currentId) return
-    scrolledTo.current = currentId
-    rows.scrollToIndex(currentLine)
-  }, [rows, currentLine, currentId])
+  useScrollTo(rows, list, current)
   return (
     <div
       className={`card ${classes.table}`}
@@ -94,25 +69,7 @@ export function MessageRows(props: MessageRowsProps) {
       aria-label={t('activity.title')}
       aria-rowcount={messages.length}
     >
-      <div role="row" className={`list-row list-head ${classes.row}`}>
-        <span role="columnheader" aria-label={t('activity.select')}>
-          <input
-            type="checkbox"
-            className={classes.box}
-            aria-label={t('activity.selectAll')}
-            checked={selected.size > 0 && selected.size >= messages.length}
-            ref={(box) => {
-              if (box) box.indeterminate = selected.size > 0 && selected.size < messages.length
-            }}
-            onChange={props.onToggleAll}
-          />
-        </span>
-        <span role="columnheader">{t('activity.time')}</span>
-        <span role="columnheader">{t('activity.outcome')}</span>
-        <span role="columnheader">{t('activity.client')}</span>
-        <span role="columnheader">{t('activity.message')}</span>
-        <span role="columnheader">{t('activity.automation')}</span>
-      </div>
+      <Head count={messages.length} selected={selected.size} onToggleAll={props.onToggleAll} />
       <div
         ref={group}
         role="rowgroup"
@@ -155,6 +112,74 @@ export function MessageRows(props: MessageRowsProps) {
       </div>
     </div>
   )
+}
+
+type HeadProps = { count: number; selected: number; onToggleAll: () => void }
+
+function Head({ count, selected, onToggleAll }: HeadProps) {
+  const { t } = useTranslation()
+  return (
+    <div role="row" className={`list-row list-head ${classes.row}`}>
+      <span role="columnheader" aria-label={t('activity.select')}>
+        <input
+          type="checkbox"
+          className={classes.box}
+          aria-label={t('activity.selectAll')}
+          checked={selected > 0 && selected >= count}
+          ref={(box) => {
+            if (box) box.indeterminate = selected > 0 && selected < count
+          }}
+          onChange={onToggleAll}
+        />
+      </span>
+      <span role="columnheader">{t('activity.time')}</span>
+      <span role="columnheader">{t('activity.outcome')}</span>
+      <span role="columnheader">{t('activity.client')}</span>
+      <span role="columnheader">{t('activity.message')}</span>
+      <span role="columnheader">{t('activity.automation')}</span>
+    </div>
+  )
+}
+
+/** The virtual rows of the list, the element that they are in, and where it begins on the page. */
+function useRows(list: LoadedList) {
+  const { lines } = list
+  const isPhone = useMediaQuery('(max-width: 768px)', false, { getInitialValueInEffect: false })
+  const group = useRef<HTMLDivElement>(null)
+  const [offset, setOffset] = useState(0)
+  useLayoutEffect(() => setOffset(group.current?.offsetTop ?? 0), [])
+  const rows = useWindowVirtualizer({
+    count: lines.length,
+    estimateSize: (line) =>
+      'day' in lines[line]! ? DAY_HEIGHT : isPhone ? PHONE_ROW_HEIGHT : ROW_HEIGHT,
+    overscan: 4,
+    scrollMargin: offset,
+  })
+  useEffect(() => rows.measure(), [rows, isPhone])
+  const measuredLines = useRef(lines.length)
+  useEffect(() => {
+    // If the length changes, the virtualizer measures anyway. Measuring a long list takes time.
+    if (measuredLines.current === lines.length) rows.measure()
+    measuredLines.current = lines.length
+  }, [rows, list, lines])
+  return { rows, group, offset }
+}
+
+/** Scrolls to the message that shortcuts act on, when it becomes another one. */
+function useScrollTo(
+  rows: ReturnType<typeof useRows>['rows'],
+  { messages, lineOf }: LoadedList,
+  current: number | undefined,
+) {
+  const currentLine = current === undefined ? undefined : lineOf[current]
+  const currentId = current === undefined ? undefined : messages[current]?.eventTriggerId
+  const scrolledTo = useRef<number>(undefined)
+  useEffect(() => {
+    // A message that arrives above changes the line; the list stays where it was scrolled to.
+    if (currentLine === undefined || scrolledTo.current === currentId) return
+    scrolledTo.current = currentId
+    rows.scrollToIndex(currentLine)
+  }, [rows, currentLine, currentId])
 }
 
 /** The lines that are drawn already and a few new ones; the others follow soon. */

@@ -29,12 +29,7 @@ type Props = { overview: Overview; onDismiss: () => void }
 export function FirstVisit({ overview, onDismiss }: Props) {
   const { t } = useTranslation()
   const session = useSession()
-  const { business, username, role } = session
-  const done = stepsOf(overview)
-  const { appointments, automations } = overview.setup
-  const current = (['data', 'automation', 'plan'] as const).find((step) => !done[step])
-  const stateOf = (step: keyof typeof done): StepState =>
-    done[step] ? 'done' : step === current ? 'now' : 'todo'
+  const { username } = session
   return (
     <>
       <PageHead title={t('firstVisit.title', { username })} lede={t('firstVisit.lede')}>
@@ -49,64 +44,75 @@ export function FirstVisit({ overview, onDismiss }: Props) {
         </Button>
       </PageHead>
       <div className={classes.columns}>
-        <ol className={classes.steps}>
-          <Step
-            number={1}
-            state="done"
-            title={t('firstVisit.business')}
-            note={t('firstVisit.businessNote', {
-              name: business.name,
-              timeZone: business.timeZone,
-              role: insideSentence(t(`roles.${role}`)),
-            })}
-          />
-          <Step
-            number={2}
-            state={stateOf('data')}
-            title={t('firstVisit.data')}
-            note={
-              done.data
-                ? t('firstVisit.dataDone', { count: appointments })
-                : t('firstVisit.dataNote')
-            }
-          >
-            {!done.data && <Ways />}
-          </Step>
-          <Step
-            number={3}
-            state={stateOf('automation')}
-            title={t('firstVisit.automation')}
-            note={
-              done.automation
-                ? t('firstVisit.automationDone', { count: automations })
-                : t('firstVisit.automationNote')
-            }
-          >
-            {stateOf('automation') === 'now' && (
-              <Button component={Link} to="/automations" mt="sm">
-                {t('firstVisit.automationButton')}
-              </Button>
-            )}
-          </Step>
-          <Step
-            number={4}
-            state={stateOf('mail')}
-            title={t('firstVisit.mail')}
-            note={t(done.mail ? 'firstVisit.mailDone' : 'firstVisit.mailCaptured')}
-          />
-          <Step
-            number={5}
-            state={stateOf('plan')}
-            title={t('firstVisit.plan')}
-            note={t('firstVisit.planNote')}
-          />
-        </ol>
+        <Steps overview={overview} />
         <div className="column" style={{ gap: 20 }}>
           <Quiet />
           <Terminal />
         </div>
       </div>
     </>
+  )
+}
+
+function Steps({ overview }: Pick<Props, 'overview'>) {
+  const { t } = useTranslation()
+  const { business, role } = useSession()
+  const done = stepsOf(overview)
+  const { appointments, automations } = overview.setup
+  const current = (['data', 'automation', 'plan'] as const).find((step) => !done[step])
+  const stateOf = (step: keyof typeof done): StepState =>
+    done[step] ? 'done' : step === current ? 'now' : 'todo'
+  return (
+    <ol className={classes.steps}>
+      <Step
+        number={1}
+        state="done"
+        title={t('firstVisit.business')}
+        note={t('firstVisit.businessNote', {
+          name: business.name,
+          timeZone: business.timeZone,
+          role: insideSentence(t(`roles.${role}`)),
+        })}
+      />
+      <Step
+        number={2}
+        state={stateOf('data')}
+        title={t('firstVisit.data')}
+        note={
+          done.data ? t('firstVisit.dataDone', { count: appointments }) : t('firstVisit.dataNote')
+        }
+      >
+        {!done.data && <Ways />}
+      </Step>
+      <Step
+        number={3}
+        state={stateOf('automation')}
+        title={t('firstVisit.automation')}
+        note={
+          done.automation
+            ? t('firstVisit.automationDone', { count: automations })
+            : t('firstVisit.automationNote')
+        }
+      >
+        {stateOf('automation') === 'now' && (
+          <Button component={Link} to="/automations" mt="sm">
+            {t('firstVisit.automationButton')}
+          </Button>
+        )}
+      </Step>
+      <Step
+        number={4}
+        state={stateOf('mail')}
+        title={t('firstVisit.mail')}
+        note={t(done.mail ? 'firstVisit.mailDone' : 'firstVisit.mailCaptured')}
+      />
+      <Step
+        number={5}
+        state={stateOf('plan')}
+        title={t('firstVisit.plan')}
+        note={t('firstVisit.planNote')}
+      />
+    </ol>
   )
 }
 

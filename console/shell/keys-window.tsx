@@ -1,6 +1,6 @@
 import { Modal, Switch } from '@mantine/core'
 import { Fragment, useState } from 'react'
-import { useTranslation } from '../texts/translate.ts'
+import { useTranslation, type Translate } from '../texts/translate.ts'
 import { areSingleKeysOn, switchSingleKeys } from './keys.ts'
 import classes from './keys-window.module.css'
 import type { NavigationItem } from './navigation.ts'
@@ -12,47 +12,6 @@ type Props = { pages: NavigationItem[]; onClose: () => void }
 export function KeysWindow({ pages, onClose }: Props) {
   const { t } = useTranslation()
   const [isOn, setOn] = useState(areSingleKeysOn)
-  const groups = [
-    {
-      title: t('keys.everywhere'),
-      keys: [
-        { keys: [commandKey(), 'K'], does: t('keys.palette') },
-        { keys: ['/'], does: t('keys.find') },
-        { keys: ['?'], does: t('keys.help') },
-        { keys: ['Esc'], does: t('keys.close') },
-        { keys: [commandKey(), 'S'], does: t('keys.save') },
-        { keys: [commandKey(), 'P'], does: t('keys.print') },
-        { keys: ['B'], does: t('keys.book') },
-        { keys: ['N'], does: t('keys.new') },
-      ],
-    },
-    {
-      title: t('words.goTo'),
-      keys: pages.map(({ key, name }) => ({
-        keys: ['G', key.toUpperCase()],
-        does: t(`navigation.${name}`),
-      })),
-    },
-    {
-      title: t('keys.lists'),
-      keys: [
-        { keys: ['J'], does: t('keys.next') },
-        { keys: ['K'], does: t('keys.previous') },
-        { keys: ['Enter'], does: t('words.openInSentence') },
-        { keys: ['Space'], does: t('keys.peek') },
-        { keys: ['X'], does: t('keys.choose') },
-        { keys: ['R'], does: t('keys.sendAgain') },
-        { keys: ['Z'], does: t('keys.undo') },
-        { keys: ['E'], does: t('keys.edit') },
-        { keys: ['['], does: t('keys.dayBefore') },
-        { keys: [']'], does: t('keys.dayAfter') },
-        { keys: ['T'], does: t('keys.today') },
-        { keys: ['C'], does: t('keys.confirmed') },
-        { keys: ['A'], does: t('keys.arrived') },
-        { keys: ['M'], does: t('keys.noShow') },
-      ],
-    },
-  ]
   return (
     <Modal
       opened
@@ -64,7 +23,7 @@ export function KeysWindow({ pages, onClose }: Props) {
       closeButtonProps={{ 'aria-label': t('keys.close') }}
     >
       <div className={classes.groups}>
-        {groups.map((group) => (
+        {keyGroups(pages, t).map((group) => (
           <section key={group.title}>
             <h3 className="eyebrow">{group.title}</h3>
             <dl className={classes.keys}>
@@ -95,3 +54,45 @@ export function KeysWindow({ pages, onClose }: Props) {
     </Modal>
   )
 }
+
+const keyGroups = (pages: Props['pages'], t: Translate) => [
+  {
+    title: t('keys.everywhere'),
+    keys: [
+      { keys: [commandKey(), 'K'], does: t('keys.palette') },
+      { keys: ['/'], does: t('keys.find') },
+      { keys: ['?'], does: t('keys.help') },
+      { keys: ['Esc'], does: t('keys.close') },
+      { keys: [commandKey(), 'S'], does: t('keys.save') },
+      { keys: [commandKey(), 'P'], does: t('keys.print') },
+      { keys: ['B'], does: t('keys.book') },
+      { keys: ['N'], does: t('keys.new') },
+    ],
+  },
+  {
+    title: t('words.goTo'),
+    keys: pages.map(({ key, name }) => ({
+      keys: ['G', key.toUpperCase()],
+      does: t(`navigation.${name}`),
+    })),
+  },
+  {
+    title: t('keys.lists'),
+    keys: [
+      { keys: ['J'], does: t('keys.next') },
+      { keys: ['K'], does: t('keys.previous') },
+      { keys: ['Enter'], does: t('words.openInSentence') },
+      { keys: ['Space'], does: t('keys.peek') },
+      { keys: ['X'], does: t('keys.choose') },
+      { keys: ['R'], does: t('keys.sendAgain') },
+      { keys: ['Z'], does: t('keys.undo') },
+      { keys: ['E'], does: t('keys.edit') },
+      { keys: ['['], does: t('keys.dayBefore') },
+      { keys: [']'], does: t('keys.dayAfter') },
+      { keys: ['T'], does: t('keys.today') },
+      { keys: ['C'], does: t('keys.confirmed') },
+      { keys: ['A'], does: t('keys.arrived') },
+      { keys: ['M'], does: t('keys.noShow') },
+    ],
+  },
+]
