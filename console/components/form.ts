@@ -32,10 +32,16 @@ export function useForm(
       setBusy(false)
     }
   }
+  const fieldOf = (name: string) => ({ name, error: faultAt(name) })
   return {
     isBusy,
     isDone,
+    error,
     faultAt,
+    /** The properties of the field of a form. */
+    fieldOf,
+    /** The same of a field that must be filled in. */
+    required: (name: string) => ({ ...fieldOf(name), required: true, withAsterisk: false }),
     message: error && !isShown ? createElement(ErrorMessage, { error }) : undefined,
     onSubmit: (event: FormEvent<HTMLFormElement>) => void submit(event),
   }

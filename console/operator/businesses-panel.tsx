@@ -1,4 +1,4 @@
-import { Button, Checkbox, PasswordInput, TextInput } from '@mantine/core'
+import { Button, Checkbox, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { useTranslation } from '../texts/translate.ts'
@@ -7,9 +7,15 @@ import { useForm } from '../components/form.ts'
 import { IconPlus } from '../components/icons.tsx'
 import { Failure, Loading } from '../components/states.tsx'
 import type { TimeFormat } from '../components/time.ts'
-import { guessTimeZone, TimeZoneSelect } from '../components/time-zone-select.tsx'
 import { FormWindow, SubmitRow } from '../components/windows.tsx'
 import { Panel } from '../today/panel.tsx'
+import {
+  BUSINESS_FIELDS,
+  BusinessFields,
+  OWNER_FIELDS,
+  OwnerFields,
+  ownerOf,
+} from './business-fields.tsx'
 import classes from './operator.module.css'
 
 /** More rows would be slow, and nobody reads them: the search narrows them. */
@@ -126,68 +132,28 @@ function mailOf(
   )
 }
 
-const FIELDS = ['name', 'timeZone', 'username', 'emailAddress', 'password']
-
 /** A business and its first owner. If the owner is refused, the next try changes the business. */
 function NewBusiness({ onDone }: { onDone: () => void }) {
   const { t } = useTranslation()
   const made = useRef<number>(undefined)
   const [idempotencyKey] = useState(() => crypto.randomUUID())
-  const form = useForm(async (value) => {
-    const fields = { name: value('name').trim(), timeZone: value('timeZone') }
-    if (made.current === undefined) {
-      made.current = (await saveBusiness(fields, idempotencyKey)).businessId
-    } else {
-      await saveBusiness({ businessId: made.current, ...fields })
-    }
-    await createOwner(made.current, {
-      username: value('username').trim(),
-      emailAddress: value('emailAddress') || null,
-      password: value('password'),
-    })
-    onDone()
-  }, FIELDS)
+  const form = useForm(
+    async (value) => {
+      const fields = { name: value('name').trim(), timeZone: value('timeZone') }
+      if (made.current === undefined) {
+        made.current = (await saveBusiness(fields, idempotencyKey)).businessId
+      } else {
+        await saveBusiness({ businessId: made.current, ...fields })
+      }
+      await createOwner(made.current, ownerOf(value))
+      onDone()
+    },
+    [...BUSINESS_FIELDS, ...OWNER_FIELDS],
+  )
   return (
     <form onSubmit={form.onSubmit} className="column" style={{ gap: 14 }}>
-      <TextInput
-        name="name"
-        label={t('start.businessName')}
-        autoComplete="off"
-        data-autofocus
-        required
-        withAsterisk={false}
-        error={form.faultAt('name')}
-      />
-      <TimeZoneSelect
-        name="timeZone"
-        defaultValue={guessTimeZone()}
-        error={form.faultAt('timeZone')}
-      />
-      <TextInput
-        name="username"
-        label={t('operator.businesses.owner')}
-        autoComplete="off"
-        autoCapitalize="none"
-        required
-        withAsterisk={false}
-        error={form.faultAt('username')}
-      />
-      <TextInput
-        name="emailAddress"
-        type="email"
-        label={t('form.emailAddress')}
-        autoComplete="off"
-        error={form.faultAt('emailAddress')}
-      />
-      <PasswordInput
-        name="password"
-        label={t('signIn.password')}
-        description={t('password.rule')}
-        autoComplete="new-password"
-        required
-        withAsterisk={false}
-        error={form.faultAt('password')}
-      />
+      <BusinessFields form={form} />
+      <OwnerFields form={form} label={t('operator.businesses.owner')} />
       <SubmitRow label={t('operator.businesses.make')} form={form} />
     </form>
   )

@@ -101,21 +101,15 @@ function PasswordForm({ onDone }: { onDone: () => void }) {
     <form className={classes.form} onSubmit={form.onSubmit}>
       <input type="hidden" name="username" autoComplete="username" value={username} readOnly />
       <PasswordInput
-        name="currentPassword"
+        {...form.required('currentPassword')}
         label={t('settings.account.current')}
         autoComplete="current-password"
-        required
-        withAsterisk={false}
-        error={form.faultAt('currentPassword')}
       />
       <PasswordInput
-        name="newPassword"
+        {...form.required('newPassword')}
         label={t('password.new')}
         description={t('password.rule')}
         autoComplete="new-password"
-        required
-        withAsterisk={false}
-        error={form.faultAt('newPassword')}
       />
       <div className="row">
         <Button type="submit" loading={form.isBusy}>

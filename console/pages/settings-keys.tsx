@@ -196,13 +196,10 @@ function KeyForm({ onDone }: { onDone: (key: NewKey) => void }) {
   return (
     <form onSubmit={form.onSubmit} className={classes.form}>
       <TextInput
-        name="name"
+        {...form.required('name')}
         label={t('words.name')}
         description={t('settings.keys.nameHint')}
         data-autofocus
-        required
-        withAsterisk={false}
-        error={form.faultAt('name')}
       />
       <Checkbox.Group
         label={t('settings.keys.may')}

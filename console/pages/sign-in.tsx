@@ -1,11 +1,11 @@
 import { Button, PasswordInput, TextInput } from '@mantine/core'
 import { IconArrowRight, IconKey } from '../components/icons.tsx'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { useState, type FormEvent } from 'react'
 import { useTranslation } from '../texts/translate.ts'
 import { ConnectionError, ProblemError } from '../../src/client/client.ts'
 import { signIn } from '../api/session.ts'
 import { Bell } from '../components/bell.tsx'
+import { useForm } from '../components/form.ts'
 import classes from './sign-in.module.css'
 import { SignInFrame } from './sign-in-frame.tsx'
 
@@ -21,60 +21,39 @@ function SignInForm() {
   const { t } = useTranslation()
   const navigate = useNavigate()
   const { next } = useSearch({ strict: false }) as { next?: string }
-  const [error, setError] = useState<unknown>()
-  const [isBusy, setBusy] = useState(false)
-
-  const submit = async (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const form = new FormData(event.currentTarget)
-    setBusy(true)
-    setError(undefined)
-    try {
-      await signIn({
-        username: String(form.get('username')),
-        password: String(form.get('password')),
-      })
-      await navigate({ to: isOwnPage(next) ? next : '/' })
-    } catch (error) {
-      setError(error)
-    } finally {
-      setBusy(false)
-    }
-  }
-
+  const form = useForm(async (value) => {
+    await signIn({ username: value('username'), password: value('password') })
+    await navigate({ to: isOwnPage(next) ? next : '/' })
+  })
   return (
-    <form className={classes.form} onSubmit={(event) => void submit(event)}>
+    <form className={classes.form} onSubmit={form.onSubmit}>
       <Bell size={44} />
       <h1 className={classes.title}>{t('signIn.title')}</h1>
       <p className="soft" style={{ margin: '0 0 24px' }}>
         {t('signIn.lede')}
       </p>
       <TextInput
-        name="username"
+        {...form.required('username')}
         label={t('signIn.username')}
         size="md"
         autoComplete="username"
         autoCapitalize="none"
         autoFocus
-        required
-        withAsterisk={false}
       />
       <PasswordInput
-        name="password"
+        {...form.required('password')}
         label={t('signIn.password')}
         size="md"
         mt="md"
         autoComplete="current-password"
-        required
-        withAsterisk={false}
-        error={error ? messageOf(error, t) : undefined}
+        error={form.error ? messageOf(form.error, t) : undefined}
       />
       <Button
         type="submit"
         fullWidth
         size="md"
         mt="lg"
-        loading={isBusy}
+        loading={form.isBusy}
         rightSection={<IconArrowRight size={17} aria-hidden />}
       >
         {t('signIn.button')}

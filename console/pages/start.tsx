@@ -1,4 +1,4 @@
-import { Button, PasswordInput, TextInput } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from '../texts/translate.ts'
@@ -6,7 +6,13 @@ import { hasOperatorKey } from '../api/operator-key.ts'
 import { findUnfinished, makeBusiness, makeOwner, type NewBusiness } from '../api/start.ts'
 import { Bell } from '../components/bell.tsx'
 import { useForm } from '../components/form.ts'
-import { guessTimeZone, TimeZoneSelect } from '../components/time-zone-select.tsx'
+import {
+  BUSINESS_FIELDS,
+  BusinessFields,
+  OWNER_FIELDS,
+  OwnerFields,
+  ownerOf,
+} from '../operator/business-fields.tsx'
 import { OperatorKeyForm } from '../operator/key-form.tsx'
 import classes from './sign-in.module.css'
 import { SignInFrame } from './sign-in-frame.tsx'
@@ -45,28 +51,12 @@ function BusinessForm({ onDone }: { onDone: (business: NewBusiness) => void }) {
   const form = useForm(
     async (value) =>
       onDone(await makeBusiness({ name: value('name').trim(), timeZone: value('timeZone') })),
-    ['name', 'timeZone'],
+    BUSINESS_FIELDS,
   )
   return (
-    <form onSubmit={form.onSubmit}>
-      <TextInput
-        name="name"
-        label={t('start.businessName')}
-        size="md"
-        autoComplete="organization"
-        autoFocus
-        required
-        withAsterisk={false}
-        error={form.faultAt('name')}
-      />
-      <TimeZoneSelect
-        name="timeZone"
-        size="md"
-        mt="md"
-        defaultValue={guessTimeZone()}
-        error={form.faultAt('timeZone') ?? form.message}
-      />
-      <Button type="submit" fullWidth size="md" mt="lg" loading={form.isBusy}>
+    <form onSubmit={form.onSubmit} className="column" style={{ gap: 16 }}>
+      <BusinessFields form={form} size="md" message={form.message} />
+      <Button type="submit" fullWidth size="md" mt={4} loading={form.isBusy}>
         {t('start.makeBusiness')}
       </Button>
     </form>
@@ -76,52 +66,20 @@ function BusinessForm({ onDone }: { onDone: (business: NewBusiness) => void }) {
 function OwnerForm({ business }: { business: NewBusiness }) {
   const { t } = useTranslation()
   const navigate = useNavigate()
-  const form = useForm(
-    async (value) => {
-      await makeOwner(business.businessId, {
-        username: value('username').trim(),
-        emailAddress: value('emailAddress') || null,
-        password: value('password'),
-      })
-      await navigate({ to: '/' })
-    },
-    ['username', 'emailAddress', 'password'],
-  )
+  const form = useForm(async (value) => {
+    await makeOwner(business.businessId, ownerOf(value))
+    await navigate({ to: '/' })
+  }, OWNER_FIELDS)
   return (
-    <form onSubmit={form.onSubmit}>
-      <TextInput
-        name="username"
+    <form onSubmit={form.onSubmit} className="column" style={{ gap: 16 }}>
+      <OwnerFields
+        form={form}
+        size="md"
+        message={form.message}
         label={t('signIn.username')}
-        size="md"
-        autoComplete="username"
-        autoCapitalize="none"
-        autoFocus
-        required
-        withAsterisk={false}
-        error={form.faultAt('username')}
+        isOwn
       />
-      <TextInput
-        name="emailAddress"
-        type="email"
-        label={t('form.emailAddress')}
-        description={t('start.emailHint')}
-        size="md"
-        mt="md"
-        autoComplete="email"
-        error={form.faultAt('emailAddress')}
-      />
-      <PasswordInput
-        name="password"
-        label={t('signIn.password')}
-        description={t('password.rule')}
-        size="md"
-        mt="md"
-        autoComplete="new-password"
-        required
-        withAsterisk={false}
-        error={form.faultAt('password') ?? form.message}
-      />
-      <Button type="submit" fullWidth size="md" mt="lg" loading={form.isBusy}>
+      <Button type="submit" fullWidth size="md" mt={4} loading={form.isBusy}>
         {t('start.makeOwner')}
       </Button>
     </form>
