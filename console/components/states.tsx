@@ -55,7 +55,7 @@ export function Loaded<Data>({ query, title, lines, empty, children }: LoadedPro
   return empty && Array.isArray(data) && data.length === 0 ? empty : children(data)
 }
 
-type EmptyProps = { title: string; children?: ReactNode; actions?: ReactNode }
+type EmptyProps = { title: ReactNode; children?: ReactNode; actions?: ReactNode }
 
 /** Says why a list is empty, and what to do. */
 export function Empty({ title, children, actions }: EmptyProps) {

@@ -43,6 +43,7 @@ import { Checks, History } from '../messages/history.tsx'
 import { Mail, type MailProps } from '../messages/mail.tsx'
 import { meaningOf } from '../messages/meaning.ts'
 import classes from '../messages/message.module.css'
+import { useStatusLabel } from '../objects/object-parts.tsx'
 import { usePageKeys } from '../shell/keys.ts'
 import { Clock } from '../shell/page-head.tsx'
 
@@ -365,11 +366,14 @@ function Facts({ message, email }: MailProps) {
   const { t } = useTranslation()
   const format = useTimeFormat()
   const { functions } = useSession()
-  const { clientId, clientName, eventDefnId, objectTime, objectStatus } = message
+  const { clientId, clientName, eventDefnId, objectTime, objectStatus, objectType } = message
+  const labelOf = useStatusLabel(objectType)
   const automation = message.description ?? t('editor.unnamed')
   const about =
     message.objectName ??
-    [objectTime && format.moment(objectTime), objectStatus].filter(Boolean).join(', ')
+    [objectTime && format.moment(objectTime), objectStatus && labelOf(objectStatus)]
+      .filter(Boolean)
+      .join(', ')
   return (
     <dl className={`card ${classes.facts}`}>
       {email && <Fact name={t('words.to')}>{email.to}</Fact>}
@@ -405,7 +409,7 @@ function Facts({ message, email }: MailProps) {
         </Fact>
       )}
       <Fact name={t('message.facts.object')}>
-        {message.objectType === 'CALENDAR' && message.objectId !== null ? (
+        {objectType === 'CALENDAR' && message.objectId !== null ? (
           <Link
             to="/calendar"
             search={{

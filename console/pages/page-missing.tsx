@@ -5,7 +5,7 @@ import { Empty } from '../components/states.tsx'
 export function PageMissing() {
   const { t } = useTranslation()
   return (
-    <Empty title={t('errors.pageMissing')}>
+    <Empty title={<h1 style={{ margin: 0, font: 'inherit' }}>{t('errors.pageMissing')}</h1>}>
       <Link to="/">{t('errors.toToday')}</Link>
     </Empty>
   )

@@ -1,6 +1,6 @@
 import { Select } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useTranslation } from '../texts/translate.ts'
+import { formatMoney, useTranslation } from '../texts/translate.ts'
 import type { Service } from '../api/setup.ts'
 import { serviceKind, type ServiceFields } from '../api/setup-objects.ts'
 import { NameField, NumberField } from '../setup/fields.tsx'
@@ -32,16 +32,8 @@ export function SettingsServicesPage() {
   )
 }
 
-/** "92.00 CHF", "4.500 KWD" */
 const priceOf = ({ price, currency }: Service) =>
-  price === null ? null : `${price.toFixed(digitsOf(currency))} ${currency ?? ''}`
-
-/** Two for CHF, three for KWD. */
-const digitsOf = (currency: string | null) =>
-  currency === null
-    ? 2
-    : (new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions()
-        .maximumFractionDigits ?? 2)
+  price === null || currency === null ? price : formatMoney(price, currency)
 
 function Fields({ form: { at } }: { form: Form<ServiceFields> }) {
   const { t } = useTranslation()

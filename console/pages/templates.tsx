@@ -238,7 +238,7 @@ function Row({ versions, automations, canEdit }: RowProps) {
 
 /** The subject with its tokens as chips. */
 function Subject({ text }: { text: string }) {
-  const parts = text.split(/%([A-Z][A-Z0-9_]{2,})%/)
+  const parts = text.split(/%([A-Z][A-Z0-9_]{2,})(?:\|[^%]*)?%/)
   return parts.map((piece, index) =>
     index % 2 === 0 ? (
       piece

@@ -676,7 +676,8 @@ export const frPages: Translated<typeof enPages> = {
       'event-type': 'L’automatisation porte sur cela',
       'other-event-type': 'l’automatisation porte sur autre chose',
       object: 'L’automatisation vaut pour tous',
-      'other-object': 'l’automatisation ne vaut que pour un autre élément',
+      'other-object':
+        'l’automatisation ne vaut que pour une autre campagne ou un autre rendez-vous',
       location: 'Elle vaut pour {{name}}',
       'other-location': 'l’automatisation ne vaut pas pour {{name}}',
       staff: 'Elle vaut pour {{name}}',
@@ -1185,7 +1186,7 @@ export const frPages: Translated<typeof enPages> = {
       create: '{{count}} planifiés',
       cancel: '{{count}} annulés',
       expired: '{{count}} trop tard',
-      atOnce: '{{names}} part aussitôt',
+      atOnce: '« {{names}} » part aussitôt',
       nothing: 'aucun message ne change',
     },
     moveTo: 'Déplacer à {{time}}',
@@ -1447,7 +1448,7 @@ export const frPages: Translated<typeof enPages> = {
       postalAddress: 'Adresse postale',
       postalAddressHint:
         'À la fin des e-mails. Beaucoup de pays l’exigent dans les nouvelles et les offres.',
-      languageHint: 'Un code de langue, par exemple de-CH.',
+      languageHint: 'Pour les clients sans langue propre.',
       website: 'Site web',
       mails: 'E-mails',
       replyToHint: 'Vide : à l’adresse e-mail ci-dessus.',
