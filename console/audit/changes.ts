@@ -1,6 +1,6 @@
 import type { AuditEntry } from '../api/audit.ts'
 import type { Setup } from '../api/setup.ts'
-import { textOr, type Translate } from '../texts/translate.ts'
+import { insideSentence, textOr, type Translate } from '../texts/translate.ts'
 import type { TimeFormat } from '../components/time.ts'
 
 /** A property that the change set; `from` is absent for a new object. */
@@ -38,11 +38,23 @@ const isEmpty = (value: unknown) =>
   value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0)
 
 /** "startTime" → "start", "changeNote" → "change note" */
-export const fieldInWords = (name: string) =>
-  textOr(
-    `settings.audit.fields.${name}`,
-    name.replaceAll(/[A-Z]+/g, (capitals) => ` ${capitals.toLowerCase()}`),
-  )
+export function fieldInWords(name: string) {
+  const known = FIELDS.map((section) => textOr(`${section}.${name}`, '')).find((text) => text)
+  if (known) return insideSentence(known)
+  return name.replaceAll(/[A-Z]+/g, (capitals) => ` ${capitals.toLowerCase()}`)
+}
+
+/** Where the fields of records have their names; the first one that has it decides. */
+const FIELDS = [
+  'settings.audit.fields',
+  'objects.fields',
+  'template.fields',
+  'settings.setup.fields',
+  'settings.business',
+  'reports.mail.fields',
+  'reports.targets.fields',
+  'settings.feeds.fields',
+]
 
 export type Words = { t: Translate; format: TimeFormat; setup: Setup | undefined }
 

@@ -30,6 +30,8 @@ export const KINDS = [
   'reportScheduleRun',
   'reportLink',
   'reportView',
+  'reportTarget',
+  'feed',
 ] as const
 
 type Verb =

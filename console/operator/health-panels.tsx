@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState, type ReactNode } from 'react'
-import { textOr, useTranslation } from '../texts/translate.ts'
+import { formatNumber, textOr, useTranslation } from '../texts/translate.ts'
 import { businessesQuery, retryMailAsOperator, type ServiceHealth } from '../api/operator.ts'
 import { ErrorMessage } from '../components/error-message.tsx'
 import type { TimeFormat } from '../components/time.ts'
@@ -194,8 +194,8 @@ export function NodePanel({ health: { node, database, backupTime }, format }: Pr
                 [
                   t('operator.node.disk'),
                   t('operator.node.free', {
-                    free: gigabytes(freeBytes),
-                    total: gigabytes(totalBytes),
+                    free: formatNumber(gigabytes(freeBytes)),
+                    total: formatNumber(gigabytes(totalBytes)),
                   }),
                 ] as Fact,
               ]),
@@ -215,7 +215,7 @@ function Facts({ facts }: { facts: Fact[] }) {
     <dl className={classes.facts}>
       {facts.map(([label, value]) => [
         <dt key={`${label} name`}>{label}</dt>,
-        <dd key={label}>{typeof value === 'number' ? value.toLocaleString() : value}</dd>,
+        <dd key={label}>{typeof value === 'number' ? formatNumber(value) : value}</dd>,
       ])}
     </dl>
   )
@@ -226,4 +226,4 @@ const momentOf = (time: number | null, format: TimeFormat) =>
 
 /** A count that should be 0. */
 const bad = (count: number) =>
-  count === 0 ? 0 : <span className={classes.bad}>{count.toLocaleString()}</span>
+  count === 0 ? 0 : <span className={classes.bad}>{formatNumber(count)}</span>

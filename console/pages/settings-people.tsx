@@ -377,7 +377,11 @@ const RIGHTS = [
 function RoleTable() {
   const { t } = useTranslation()
   return (
-    <section className={`card ${classes.scroll}`}>
+    <section
+      className={`card ${classes.scroll}`}
+      tabIndex={0}
+      aria-label={t('settings.people.rights')}
+    >
       <h2 className="serif" style={{ margin: '14px 18px 6px', fontSize: 17, fontWeight: 580 }}>
         {t('settings.people.rights')}
       </h2>

@@ -159,9 +159,8 @@ export const PrintQuery = Type.Object({
   compareWith: Type.Optional(
     Type.Enum([...COMPARED_PERIODS], {
       title: 'ComparedPeriod',
-      default: 'PREVIOUS_PERIOD',
       description:
-        'What the figures are compared with: the period before, the same period last year, or nothing. Last year is 52 weeks before if the range is not made of months, so that weekdays match.',
+        'Default: that of the saved view, else PREVIOUS_PERIOD. What the figures are compared with: the period before, the same period last year, or nothing. Last year is 52 weeks before if the range is not made of months, so that weekdays match.',
     }),
   ),
   attach: Type.Optional(
