@@ -1,6 +1,6 @@
 import { Button, Checkbox, PasswordInput, Select, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useState, type ReactNode } from 'react'
 import { saveFeed, testFeed, type Feed, type FeedBody, type FeedTest } from '../api/feeds.ts'
 import { ErrorMessage } from '../components/error-message.tsx'
 import { faultAt } from '../components/faults.ts'
@@ -40,33 +40,18 @@ export function ConnectForm({ onDone }: { onDone: (feed: Feed) => void }) {
   const faultOf = (field: string) => form.faultAt(field) ?? faultAt(test.error, field)
   return (
     <form onSubmit={form.onSubmit} className={classes.steps}>
-      <section aria-label={t('words.source')} className={settings.form}>
-        <h3>1. {t('words.source')}</h3>
-        <TextInput
-          label={t('words.name')}
-          description={t('settings.feeds.nameHint')}
-          data-autofocus
-          required
-          withAsterisk={false}
-          value={name}
-          error={faultOf('name')}
-          onChange={(event) => setName(event.currentTarget.value)}
-        />
-        <Select
-          label={t('words.source')}
-          description={t(`settings.feeds.sourceHints.${source}`)}
-          allowDeselect={false}
-          value={source}
-          data={SOURCES.map((one) => ({ value: one, label: t(`settings.feeds.sources.${one}`) }))}
-          error={faultOf('source')}
-          onChange={(value) => {
-            setSource(value as Source)
-            // Most accounts of Cal.com are there.
-            setAccount({ ...NO_ACCOUNT, url: value === 'CALCOM' ? CALCOM_API : '' })
-            forget()
-          }}
-        />
-      </section>
+      <SourceFields
+        name={name}
+        source={source}
+        faultOf={faultOf}
+        onName={setName}
+        onSource={(chosen) => {
+          setSource(chosen)
+          // Most accounts of Cal.com are there.
+          setAccount({ ...NO_ACCOUNT, url: chosen === 'CALCOM' ? CALCOM_API : '' })
+          forget()
+        }}
+      />
       {source !== 'INLET' && (
         <section aria-label={t('settings.feeds.steps.account')} className={settings.form}>
           <h3>2. {t('settings.feeds.steps.account')}</h3>
@@ -95,15 +80,9 @@ export function ConnectForm({ onDone }: { onDone: (feed: Feed) => void }) {
       {test.data && chosen && source === 'CALDAV' && hasChoice(test.data) && (
         <CalendarFields test={test.data} chosen={chosen} onChange={setChosen} />
       )}
-      <section aria-label={t('settings.feeds.steps.defaults')} className={settings.form}>
-        <h3>
-          {source === 'INLET' ? 2 : 3}. {t('settings.feeds.steps.defaults')}
-        </h3>
-        <p className="soft small" style={{ margin: 0 }}>
-          {t('settings.feeds.defaultsHint')}
-        </p>
+      <DefaultsStep number={source === 'INLET' ? 2 : 3}>
         <DefaultFields value={defaults} faultOf={faultOf} onChange={setDefaults} />
-      </section>
+      </DefaultsStep>
       <SubmitRow
         label={t('settings.feeds.create')}
         form={form}
@@ -117,6 +96,57 @@ export function ConnectForm({ onDone }: { onDone: (feed: Feed) => void }) {
         {t('settings.feeds.createHint')}
       </p>
     </form>
+  )
+}
+
+type SourceProps = {
+  name: string
+  source: Source
+  faultOf: (field: string) => string | undefined
+  onName: (name: string) => void
+  onSource: (source: Source) => void
+}
+
+function SourceFields({ name, source, faultOf, onName, onSource }: SourceProps) {
+  const { t } = useTranslation()
+  return (
+    <section aria-label={t('words.source')} className={settings.form}>
+      <h3>1. {t('words.source')}</h3>
+      <TextInput
+        label={t('words.name')}
+        description={t('settings.feeds.nameHint')}
+        data-autofocus
+        required
+        withAsterisk={false}
+        value={name}
+        error={faultOf('name')}
+        onChange={(event) => onName(event.currentTarget.value)}
+      />
+      <Select
+        label={t('words.source')}
+        description={t(`settings.feeds.sourceHints.${source}`)}
+        allowDeselect={false}
+        value={source}
+        data={SOURCES.map((one) => ({ value: one, label: t(`settings.feeds.sources.${one}`) }))}
+        error={faultOf('source')}
+        onChange={(value) => onSource(value as Source)}
+      />
+    </section>
+  )
+}
+
+function DefaultsStep({ number, children }: { number: number; children: ReactNode }) {
+  const { t } = useTranslation()
+  return (
+    <section aria-label={t('settings.feeds.steps.defaults')} className={settings.form}>
+      <h3>
+        {number}. {t('settings.feeds.steps.defaults')}
+      </h3>
+      <p className="soft small" style={{ margin: 0 }}>
+        {t('settings.feeds.defaultsHint')}
+      </p>
+      {children}
+    </section>
   )
 }
 

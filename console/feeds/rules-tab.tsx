@@ -34,7 +34,6 @@ export function RulesTab({ feed, record, opened, onOpen }: Props) {
   const onChange = (rules: Rule[]) => record.change({ rules })
   if (record.readError) return <Failure error={record.readError} onRetry={record.readAgain} />
   if (!record.isReady) return <Loading />
-  const keys = keysOf(rules)
   const inWords = (rule: Rule) => `${words.conditions(rule)} → ${words.effects(rule)}`
   return (
     <>
@@ -50,26 +49,7 @@ export function RulesTab({ feed, record, opened, onOpen }: Props) {
         }
       />
       {rules.length === 0 && <p className="soft">{t('settings.feeds.rules.none')}</p>}
-      <ol className={classes.list}>
-        {rules.map((one, place) => (
-          <RuleRow
-            key={keys[place]}
-            rule={one}
-            onEdit={() => onOpen({ rule: one, place })}
-            onRemove={() => onChange(rules.toSpliced(place, 1))}
-            onDown={
-              place < rules.length - 1
-                ? () => onChange(rules.toSpliced(place, 2, rules[place + 1]!, one))
-                : undefined
-            }
-            onUp={
-              place > 0
-                ? () => onChange(rules.toSpliced(place - 1, 2, one, rules[place - 1]!))
-                : undefined
-            }
-          />
-        ))}
-      </ol>
+      <RuleList rules={rules} onChange={onChange} onOpen={onOpen} />
       <div className={classes.actions} style={{ marginTop: 12 }}>
         <Button
           size="compact-sm"
@@ -103,6 +83,34 @@ export function RulesTab({ feed, record, opened, onOpen }: Props) {
         )}
       </FormWindow>
     </>
+  )
+}
+
+type ListProps = Pick<Props, 'onOpen'> & { rules: Rule[]; onChange: (rules: Rule[]) => void }
+
+function RuleList({ rules, onChange, onOpen }: ListProps) {
+  const keys = keysOf(rules)
+  return (
+    <ol className={classes.list}>
+      {rules.map((one, place) => (
+        <RuleRow
+          key={keys[place]}
+          rule={one}
+          onEdit={() => onOpen({ rule: one, place })}
+          onRemove={() => onChange(rules.toSpliced(place, 1))}
+          onDown={
+            place < rules.length - 1
+              ? () => onChange(rules.toSpliced(place, 2, rules[place + 1]!, one))
+              : undefined
+          }
+          onUp={
+            place > 0
+              ? () => onChange(rules.toSpliced(place - 1, 2, one, rules[place - 1]!))
+              : undefined
+          }
+        />
+      ))}
+    </ol>
   )
 }
 

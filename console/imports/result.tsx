@@ -20,12 +20,7 @@ type Props = { file: File; choices: Choices; result: FileResult; isDone: boolean
 /** What an import would do, or has done, in words. */
 export function Result({ file, choices, result, isDone }: Props) {
   const { t } = useTranslation()
-  const { refused, refusedCount } = result
-  const shown = refused.slice(0, MAX_LINES)
-  const download = useMutation({
-    mutationFn: () => readRefusedRows({ file, choices }),
-    onSuccess: (rows) => saveFile('refused-rows.csv', rows, 'text/csv'),
-  })
+  const { refusedCount } = result
   return (
     <section className="card panel" aria-live="polite">
       <header>
@@ -45,6 +40,22 @@ export function Result({ file, choices, result, isDone }: Props) {
       <Counts result={result} />
       {isDone && result.approvalId !== undefined && <Approval approvalId={result.approvalId} />}
       {isDone && result.fileImportId !== undefined && <Undo fileImportId={result.fileImportId} />}
+      <Refused file={file} choices={choices} result={result} />
+    </section>
+  )
+}
+
+/** The lines that are not imported, and why. */
+function Refused({ file, choices, result }: Omit<Props, 'isDone'>) {
+  const { t } = useTranslation()
+  const { refused, refusedCount } = result
+  const shown = refused.slice(0, MAX_LINES)
+  const download = useMutation({
+    mutationFn: () => readRefusedRows({ file, choices }),
+    onSuccess: (rows) => saveFile('refused-rows.csv', rows, 'text/csv'),
+  })
+  return (
+    <>
       {refusedCount > 0 && (
         <Button
           variant="default"
@@ -86,7 +97,7 @@ export function Result({ file, choices, result, isDone }: Props) {
           {t('import.moreRefused', { count: refusedCount - shown.length })}
         </p>
       )}
-    </section>
+    </>
   )
 }
 

@@ -107,25 +107,7 @@ function CampaignFormFields({ form: { at } }: { form: Form<CampaignFields> }) {
 export function CampaignPage() {
   const { t } = useTranslation()
   const format = useTimeFormat()
-  const navigate = useNavigate()
-  const labelOf = useStatusLabel('INVITATION')
   const { invitationCampaignId } = useParams({ from: '/shell/campaigns/$invitationCampaignId' })
-  const columns: Column<Invitation>[] = [
-    {
-      label: t('words.client'),
-      cell: ({ invitationUUID, clientName }) => (
-        <Link to="/invitations/$invitationUUID" params={{ invitationUUID }} className="strong">
-          {clientName}
-        </Link>
-      ),
-    },
-    { label: t('calendar.status'), cell: ({ status }) => labelOf(status) },
-    {
-      label: t('campaigns.invited'),
-      cell: ({ createdDate }) => <span className="numbers">{format.day(createdDate)}</span>,
-    },
-    { label: t('words.messages'), cell: (item) => <VisitMarks visit={item} /> },
-  ]
   return (
     <ObjectPage
       {...CAMPAIGN}
@@ -145,37 +127,61 @@ export function CampaignPage() {
       fields={(form) => <CampaignFormFields form={form} />}
       readOnly={({ description }) => description}
     >
-      {() => (
-        <Section
-          title={t('campaigns.invitations')}
-          aside={
-            <NewButton
-              {...INVITATION}
-              label={t('campaigns.invite')}
-              needs="EDIT_SCHEDULE"
-              suggested={{ invitationCampaignId }}
-              fields={(form) => (
-                <>
-                  <ClientField {...form.at('clientId')} />
-                  <MomentField {...form.at('expiresTime')} label={t('campaigns.expiresTime')} />
-                </>
-              )}
-              onSaved={({ invitationUUID }) =>
-                void navigate({ to: '/invitations/$invitationUUID', params: { invitationUUID } })
-              }
-            />
-          }
-        >
-          <ObjectTable
-            label={t('campaigns.invitations')}
-            query={invitationsQuery({ invitationCampaignId })}
-            keyOf={({ invitationUUID }) => invitationUUID}
-            columns={columns}
-            empty={<p className="soft small">{t('campaigns.noInvitations')}</p>}
-          />
-        </Section>
-      )}
+      {() => <Invitations invitationCampaignId={invitationCampaignId} />}
     </ObjectPage>
+  )
+}
+
+function Invitations({ invitationCampaignId }: { invitationCampaignId: number }) {
+  const { t } = useTranslation()
+  const format = useTimeFormat()
+  const navigate = useNavigate()
+  const labelOf = useStatusLabel('INVITATION')
+  const columns: Column<Invitation>[] = [
+    {
+      label: t('words.client'),
+      cell: ({ invitationUUID, clientName }) => (
+        <Link to="/invitations/$invitationUUID" params={{ invitationUUID }} className="strong">
+          {clientName}
+        </Link>
+      ),
+    },
+    { label: t('calendar.status'), cell: ({ status }) => labelOf(status) },
+    {
+      label: t('campaigns.invited'),
+      cell: ({ createdDate }) => <span className="numbers">{format.day(createdDate)}</span>,
+    },
+    { label: t('words.messages'), cell: (item) => <VisitMarks visit={item} /> },
+  ]
+  return (
+    <Section
+      title={t('campaigns.invitations')}
+      aside={
+        <NewButton
+          {...INVITATION}
+          label={t('campaigns.invite')}
+          needs="EDIT_SCHEDULE"
+          suggested={{ invitationCampaignId }}
+          fields={(form) => (
+            <>
+              <ClientField {...form.at('clientId')} />
+              <MomentField {...form.at('expiresTime')} label={t('campaigns.expiresTime')} />
+            </>
+          )}
+          onSaved={({ invitationUUID }) =>
+            void navigate({ to: '/invitations/$invitationUUID', params: { invitationUUID } })
+          }
+        />
+      }
+    >
+      <ObjectTable
+        label={t('campaigns.invitations')}
+        query={invitationsQuery({ invitationCampaignId })}
+        keyOf={({ invitationUUID }) => invitationUUID}
+        columns={columns}
+        empty={<p className="soft small">{t('campaigns.noInvitations')}</p>}
+      />
+    </Section>
   )
 }
 

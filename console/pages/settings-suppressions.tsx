@@ -64,22 +64,14 @@ export function SettingsSuppressionsPage() {
       </PageHead>
       <SettingsColumns>
         <ReasonList />
-        <div className={classes.bar}>
-          <TextInput
-            leftSection={<IconSearch size={15} aria-hidden />}
-            label={t('settings.suppressions.find')}
-            description={t('settings.suppressions.findHint')}
-            maw={360}
-            value={typed}
-            onChange={(event) => {
-              setTyped(event.currentTarget.value)
-              searchSoon(event.currentTarget.value.trim())
-            }}
-          />
-          <p role="status" className="small soft grow">
-            {note}
-          </p>
-        </div>
+        <Search
+          typed={typed}
+          note={note}
+          onType={(words) => {
+            setTyped(words)
+            searchSoon(words.trim())
+          }}
+        />
         {list.error && !addresses ? (
           <Failure
             title={t('errors.list')}
@@ -111,6 +103,27 @@ export function SettingsSuppressionsPage() {
         )}
       </SettingsColumns>
     </>
+  )
+}
+
+type SearchProps = { typed: string; note: ReactNode; onType: (words: string) => void }
+
+function Search({ typed, note, onType }: SearchProps) {
+  const { t } = useTranslation()
+  return (
+    <div className={classes.bar}>
+      <TextInput
+        leftSection={<IconSearch size={15} aria-hidden />}
+        label={t('settings.suppressions.find')}
+        description={t('settings.suppressions.findHint')}
+        maw={360}
+        value={typed}
+        onChange={(event) => onType(event.currentTarget.value)}
+      />
+      <p role="status" className="small soft grow">
+        {note}
+      </p>
+    </div>
   )
 }
 

@@ -66,9 +66,54 @@ const DIRECTIONS = ['ABOVE', 'BELOW'] as const
 
 function Fields({ form: { at, draft } }: { form: Form<TargetFields> }) {
   const { t } = useTranslation()
+  const { data: locations = [] } = useQuery(locationKind.listQuery)
+  const label = (name: keyof TargetFields) => t(`reports.targets.fields.${name}`)
+  return (
+    <>
+      <FigureFields at={at} draft={draft} />
+      <Select
+        {...at('range')}
+        label={label('range')}
+        allowDeselect={false}
+        value={draft.range ?? null}
+        data={RANGES.map((one) => ({ value: one, label: t(`reports.mail.ranges.${one}`) }))}
+        onChange={(one) => one && at('range').onChange(one as ReportTarget['range'])}
+      />
+      <Select
+        label={label('locationId')}
+        error={at('locationId').error}
+        clearable
+        placeholder={t('reports.targets.allLocations')}
+        data={locations
+          .filter(({ active, locationId }) => active || locationId === draft.locationId)
+          .map(({ locationId, name }) => ({ value: String(locationId), label: name }))}
+        value={draft.locationId === null ? null : String(draft.locationId)}
+        onChange={(id) => at('locationId').onChange(id === null ? null : Number(id))}
+      />
+      {draft.filters && (
+        <FiltersField draft={{ ...draft, groupBy: null }} error={at('filters').error} />
+      )}
+      <PeopleField {...at('userIdList')} label={label('userIdList')} />
+      <LineField
+        {...at('name')}
+        label={label('name')}
+        placeholder={t('reports.targets.namePlaceholder')}
+        maxLength={200}
+      />
+      <Checkbox
+        label={label('paused')}
+        checked={at('paused').value}
+        onChange={(event) => at('paused').onChange(event.currentTarget.checked)}
+      />
+    </>
+  )
+}
+
+/** The figure, and the value that it must not cross. */
+function FigureFields({ at, draft }: Pick<Form<TargetFields>, 'at' | 'draft'>) {
+  const { t } = useTranslation()
   const { data: topics = [] } = useQuery(reportsQuery)
   const { data: figures = [] } = useQuery(figuresQuery(draft.reportId))
-  const { data: locations = [] } = useQuery(locationKind.listQuery)
   const label = (name: keyof TargetFields) => t(`reports.targets.fields.${name}`)
   const unit = figures.find(({ name }) => name === draft.kpi)?.unit
   const { onChange: chooseReport, value: reportId, error } = at('reportId')
@@ -127,40 +172,6 @@ function Fields({ form: { at, draft } }: { form: Form<TargetFields> }) {
           onChange={(event) => currency.onChange(event.currentTarget.value.toUpperCase() || null)}
         />
       )}
-      <Select
-        {...at('range')}
-        label={label('range')}
-        allowDeselect={false}
-        value={draft.range ?? null}
-        data={RANGES.map((one) => ({ value: one, label: t(`reports.mail.ranges.${one}`) }))}
-        onChange={(one) => one && at('range').onChange(one as ReportTarget['range'])}
-      />
-      <Select
-        label={label('locationId')}
-        error={at('locationId').error}
-        clearable
-        placeholder={t('reports.targets.allLocations')}
-        data={locations
-          .filter(({ active, locationId }) => active || locationId === draft.locationId)
-          .map(({ locationId, name }) => ({ value: String(locationId), label: name }))}
-        value={draft.locationId === null ? null : String(draft.locationId)}
-        onChange={(id) => at('locationId').onChange(id === null ? null : Number(id))}
-      />
-      {draft.filters && (
-        <FiltersField draft={{ ...draft, groupBy: null }} error={at('filters').error} />
-      )}
-      <PeopleField {...at('userIdList')} label={label('userIdList')} />
-      <LineField
-        {...at('name')}
-        label={label('name')}
-        placeholder={t('reports.targets.namePlaceholder')}
-        maxLength={200}
-      />
-      <Checkbox
-        label={label('paused')}
-        checked={at('paused').value}
-        onChange={(event) => at('paused').onChange(event.currentTarget.checked)}
-      />
     </>
   )
 }

@@ -22,9 +22,6 @@ const FIELDS = [
 /** Name, language and category: what readers do not see. */
 export function Details({ draft, error, onChange }: Props) {
   const { t } = useTranslation()
-  const { data: categories } = useQuery(categoriesQuery)
-  const { language } = draft
-  const languages = [...new Set([...(language ? [language] : []), ...COMMON_LANGUAGES])]
   const isRefused = faultAt(error, ...FIELDS) !== undefined
   return (
     <Popover width={320} position="bottom-end" trapFocus withinPortal>
@@ -40,62 +37,72 @@ export function Details({ draft, error, onChange }: Props) {
         </ActionIcon>
       </Popover.Target>
       <Popover.Dropdown>
-        <div className="column" style={{ gap: 12 }}>
-          <TextInput
-            label={t('template.fields.templateName')}
-            description={t('template.nameHint')}
-            maxLength={200}
-            value={draft.templateName}
-            error={faultAt(error, 'templateName')}
-            onChange={(event) => onChange({ templateName: event.currentTarget.value })}
-          />
-          <Select
-            label={t('template.fields.language')}
-            comboboxProps={{ withinPortal: false }}
-            data={[
-              { value: '', label: t('template.everyLanguage') },
-              ...languages.map((value) => ({ value, label: languageName(value) })),
-            ]}
-            value={language ?? ''}
-            allowDeselect={false}
-            error={faultAt(error, 'language')}
-            onChange={(value) => onChange({ language: value || null })}
-          />
-          <ReachFields
-            value={draft}
-            faultOf={(field) => faultAt(error, field)}
-            comboboxProps={{ withinPortal: false }}
-            onChange={onChange}
-          />
-          <Select
-            label={t('template.fields.emailCategoryId')}
-            description={t('template.categoryHint')}
-            comboboxProps={{ withinPortal: false }}
-            clearable
-            data={(categories ?? []).map(({ emailCategoryId, name }) => ({
-              value: String(emailCategoryId),
-              label: name,
-            }))}
-            value={draft.emailCategoryId === null ? null : String(draft.emailCategoryId)}
-            error={faultAt(error, 'emailCategoryId')}
-            onChange={(value) => onChange({ emailCategoryId: value ? Number(value) : null })}
-          />
-          <Textarea
-            label={t('template.fields.emailBecause')}
-            description={t('template.becauseHint')}
-            autosize
-            value={draft.emailBecause ?? ''}
-            error={faultAt(error, 'emailBecause')}
-            onChange={(event) => onChange({ emailBecause: event.currentTarget.value || null })}
-          />
-          <Switch
-            label={t('template.fields.noHeader')}
-            description={t('template.noHeaderHint')}
-            checked={draft.noHeader}
-            onChange={(event) => onChange({ noHeader: event.currentTarget.checked })}
-          />
-        </div>
+        <DetailFields draft={draft} error={error} onChange={onChange} />
       </Popover.Dropdown>
     </Popover>
+  )
+}
+
+function DetailFields({ draft, error, onChange }: Props) {
+  const { t } = useTranslation()
+  const { data: categories } = useQuery(categoriesQuery)
+  const { language } = draft
+  const languages = [...new Set([...(language ? [language] : []), ...COMMON_LANGUAGES])]
+  return (
+    <div className="column" style={{ gap: 12 }}>
+      <TextInput
+        label={t('template.fields.templateName')}
+        description={t('template.nameHint')}
+        maxLength={200}
+        value={draft.templateName}
+        error={faultAt(error, 'templateName')}
+        onChange={(event) => onChange({ templateName: event.currentTarget.value })}
+      />
+      <Select
+        label={t('template.fields.language')}
+        comboboxProps={{ withinPortal: false }}
+        data={[
+          { value: '', label: t('template.everyLanguage') },
+          ...languages.map((value) => ({ value, label: languageName(value) })),
+        ]}
+        value={language ?? ''}
+        allowDeselect={false}
+        error={faultAt(error, 'language')}
+        onChange={(value) => onChange({ language: value || null })}
+      />
+      <ReachFields
+        value={draft}
+        faultOf={(field) => faultAt(error, field)}
+        comboboxProps={{ withinPortal: false }}
+        onChange={onChange}
+      />
+      <Select
+        label={t('template.fields.emailCategoryId')}
+        description={t('template.categoryHint')}
+        comboboxProps={{ withinPortal: false }}
+        clearable
+        data={(categories ?? []).map(({ emailCategoryId, name }) => ({
+          value: String(emailCategoryId),
+          label: name,
+        }))}
+        value={draft.emailCategoryId === null ? null : String(draft.emailCategoryId)}
+        error={faultAt(error, 'emailCategoryId')}
+        onChange={(value) => onChange({ emailCategoryId: value ? Number(value) : null })}
+      />
+      <Textarea
+        label={t('template.fields.emailBecause')}
+        description={t('template.becauseHint')}
+        autosize
+        value={draft.emailBecause ?? ''}
+        error={faultAt(error, 'emailBecause')}
+        onChange={(event) => onChange({ emailBecause: event.currentTarget.value || null })}
+      />
+      <Switch
+        label={t('template.fields.noHeader')}
+        description={t('template.noHeaderHint')}
+        checked={draft.noHeader}
+        onChange={(event) => onChange({ noHeader: event.currentTarget.checked })}
+      />
+    </div>
   )
 }

@@ -298,17 +298,12 @@ const groupFailures = (failures: Failures): Failures[] => [
 function FailureItem({ failures }: { failures: Failures }) {
   const { t } = useTranslation()
   const format = useTimeFormat()
-  const allowed = useAllowedActions()
-  const hold = useHeldAction()
   const say = useReasonWords()
   const [failure] = failures
   if (!failure) return null
   const { emailId, statusReason, statusReasons } = failure
   const count = failures.length
   const nameOf = ({ clientName, to }: Failures[number]) => clientName ?? to ?? ''
-  const again = failures.flatMap((one) =>
-    one.emailId === null ? [] : [{ ...one, status: 'FAILED' as const, emailIds: [one.emailId] }],
-  )
   return (
     <Item
       icon={<Mark mark="failed" size={13} />}
@@ -344,33 +339,48 @@ function FailureItem({ failures }: { failures: Failures }) {
           {t(`attempt.meanings.${meaningOf({ phase: 'recipient', reply: statusReason })}`)}
         </div>
       )}
-      <div className={classes.actions}>
-        {count === 1 && (
-          <CorrectAddress clientId={failure.clientId} to={failure.to} reply={statusReason} />
-        )}
-        {again.length > 0 && allowed.includes('sendAgain') && (
-          <Button size="compact-sm" variant="default" onClick={() => hold('sendAgain', again)}>
-            {again.length === 1
-              ? t('today.sendAgain')
-              : t('today.sendManyAgain', { count: again.length })}
-          </Button>
-        )}
-        {count === 1 ? (
-          <Link
-            to="/activity/$eventTriggerId"
-            params={{ eventTriggerId: failure.eventTriggerId }}
-            search={{ outcome: 'failed' }}
-            className="small strong"
-          >
-            {t('today.whatHappened')}
-          </Link>
-        ) : (
-          <Link to="/activity" search={{ outcome: 'failed' }} className="small strong">
-            {t('today.allFailed')}
-          </Link>
-        )}
-      </div>
+      <FailureActions failures={failures} />
     </Item>
+  )
+}
+
+function FailureActions({ failures }: { failures: Failures }) {
+  const { t } = useTranslation()
+  const allowed = useAllowedActions()
+  const hold = useHeldAction()
+  const [failure] = failures
+  if (!failure) return null
+  const count = failures.length
+  const again = failures.flatMap((one) =>
+    one.emailId === null ? [] : [{ ...one, status: 'FAILED' as const, emailIds: [one.emailId] }],
+  )
+  return (
+    <div className={classes.actions}>
+      {count === 1 && (
+        <CorrectAddress clientId={failure.clientId} to={failure.to} reply={failure.statusReason} />
+      )}
+      {again.length > 0 && allowed.includes('sendAgain') && (
+        <Button size="compact-sm" variant="default" onClick={() => hold('sendAgain', again)}>
+          {again.length === 1
+            ? t('today.sendAgain')
+            : t('today.sendManyAgain', { count: again.length })}
+        </Button>
+      )}
+      {count === 1 ? (
+        <Link
+          to="/activity/$eventTriggerId"
+          params={{ eventTriggerId: failure.eventTriggerId }}
+          search={{ outcome: 'failed' }}
+          className="small strong"
+        >
+          {t('today.whatHappened')}
+        </Link>
+      ) : (
+        <Link to="/activity" search={{ outcome: 'failed' }} className="small strong">
+          {t('today.allFailed')}
+        </Link>
+      )}
+    </div>
   )
 }
 
