@@ -13,10 +13,12 @@ const ELSEWHERE: Record<string, string[]> = {
     'database/failover.test.ts',
     'database/database-outage.test.ts',
     'email/bounce-listener.test.ts',
+    'file-import/hostile-workbooks.test.ts',
     'http/body.test.ts',
     'http/health.test.ts',
     'http/hostile-runs.test.ts',
     'http/hostile-templates.test.ts',
+    'linear-time.test.ts',
     'reports/lateness.test.ts',
   ],
 }

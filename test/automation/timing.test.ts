@@ -8,6 +8,7 @@ import {
   type AnchorTimes,
   type Timing,
 } from '../../src/automation/timing.ts'
+import { isFull } from '../proofs/random.ts'
 import { assertWithin } from '../support/within.ts'
 
 const at = (text: string) => Temporal.Instant.from(text)
@@ -322,7 +323,7 @@ test('100,000 offsets take under a second, in both offset modes', (t) => {
   )
   for (const offsetMode of ['ELAPSED', 'CALENDAR'] as const) {
     let last: Temporal.Instant | undefined
-    const rounds = [1, 2, 3].map(() => {
+    const rounds = (isFull ? [1, 2, 3] : [1]).map(() => {
       const of = definition({ triggerHours: -24, offsetMode })
       const started = process.cpuUsage()
       for (const subject of subjects) last = firingTime(of, subject)?.scheduledTime

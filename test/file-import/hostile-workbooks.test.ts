@@ -9,7 +9,7 @@ import type { FileRow } from '../../src/file-import/csv-records.ts'
 import { readRows } from '../../src/file-import/read-rows.ts'
 import { zip } from '../../src/reports/formats/zip.ts'
 import { temporaryFolder } from '../support/folder.ts'
-import { findSlowRuns, measureCpuMs } from '../support/hostile-text.ts'
+import { findSlowRuns, measureCpuMs, unitsFor } from '../support/hostile-text.ts'
 
 type Parts = Record<string, string | Iterable<string>>
 
@@ -190,12 +190,13 @@ const BOOKS: [string, (text: string) => Parts][] = [
   ['the markup', (text) => sheetOf(`<row>${text}</row><row ${text}="1" r="1"/>`)],
 ]
 
-for (const [name, partsWith] of BOOKS)
+for (const [i, [name, partsWith]] of BOOKS.entries())
   test(`${name} of a workbook: long runs of any character or pair of separators are read in linear time`, async (t) => {
     const read = startReader(t)
     const slow = await findSlowRuns(
       async (text) => read(await archive(partsWith(text))),
       () => LENGTH,
+      unitsFor(i),
     )
     assert.deepEqual(slow, [])
   })
@@ -213,6 +214,7 @@ test('a zip archive whose bytes or directory are a run of any character is read 
     await findSlowRuns(
       (text) => read(ofRun(text)),
       () => LENGTH,
+      unitsFor(BOOKS.length),
     ),
     [],
   )
