@@ -265,5 +265,6 @@ const darkSheet = (
 .bw-soft{color:#aab8b1!important}
 .bw-alert{color:#f0917f!important}
 .bw-good{color:#8fcfb6!important}
+.bw-line{border-color:#35443e!important}
 .bw-link{color:${link}!important}
 `

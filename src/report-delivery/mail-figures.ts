@@ -21,20 +21,24 @@ const TRENDS = {
 
 type Figure = MailSummary['figures'][number]
 
-/** One line for each figure: its name and change on the left, its value on the right. */
+/** One line for each figure: its name and change on the left, its value on the right, so that it fits a phone. */
 export function figuresTable(figures: Figure[], words: Texts['reportMails']) {
   const rows = figures.map(({ label, value, change, trend }) => {
     const [name, color] = TRENDS[trend]
-    return `<tr><th class="bw-ink" scope="row" align="left" style="${CELL};font-weight:normal;text-align:left;color:#1b2824">${escapeHtml(label)}</th><td class="bw-ink" align="right" style="${CELL};text-align:right;padding-left:12px;font-weight:bold;color:#1b2824;white-space:nowrap">${escapeHtml(value)}</td><td class="${name}" align="right" style="${CELL};text-align:right;padding-left:12px;font-size:13px;color:${color}">${escapeHtml(change)}</td></tr>`
+    const changed = change
+      ? `<br><span class="${name}" style="font-size:13px;color:${color}">${escapeHtml(change)}</span>`
+      : ''
+    return `<tr><th class="bw-ink bw-line" scope="row" align="left" style="${CELL};font-weight:normal;text-align:left;color:#1b2824">${escapeHtml(label)}${changed}</th><td class="bw-ink bw-line" align="right" style="${CELL};text-align:right;padding-left:12px;font-weight:bold;color:#1b2824;white-space:nowrap">${escapeHtml(value)}</td></tr>`
   })
-  const head = (word: string, align: string, padding = '') =>
-    `<th class="bw-soft" scope="col" align="${align}" style="${HEAD};text-align:${align}${padding}">${escapeHtml(word)}</th>`
-  const { figure, value, change } = words
+  const head = (word: string, align: string) =>
+    `<th class="bw-soft bw-line" scope="col" align="${align}" style="${HEAD};text-align:${align}">${escapeHtml(word)}</th>`
   return {
-    html: `<table role="table" cellpadding="0" cellspacing="0" border="0" width="100%" style="margin:20px 0;border-collapse:collapse"><tr>${head(figure, 'left')}${head(value, 'right', ';padding-left:12px')}${head(change, 'right', ';padding-left:12px')}</tr>
+    html: `<table role="table" cellpadding="0" cellspacing="0" border="0" width="100%" style="margin:20px 0;border-collapse:collapse"><tr>${head(words.figure, 'left')}${head(words.value, 'right')}</tr>
 ${rows.join('\n')}
 </table>`,
-    text: figures.map((one) => `${one.label}: ${one.value} (${one.change})`).join('\n'),
+    text: figures
+      .map(({ label, value, change }) => `${label}: ${value}${change && ` (${change})`}`)
+      .join('\n'),
   }
 }
 

@@ -1,4 +1,5 @@
 import type { FilterName } from '../contract/report.ts'
+import { sql } from '../database/sql.ts'
 import type { AppliedFilters, Report, Scope } from './report.ts'
 import type { Words } from './words.ts'
 
@@ -15,7 +16,8 @@ type Part = { label: string; meaninglessWith?: readonly FilterName[] }
 
 /**
  * Removes figures that the filters make meaningless, such as a no-show rate of no-shows, with a note. Also
- * removes future figures from a past range, and columns of the past from a future range.
+ * removes future figures from a past range, and columns of the past from a future range. A report that
+ * looks ahead has no rows for a range that has ended.
  */
 export function leaveOutMeaningless(
   report: Report,
@@ -47,13 +49,18 @@ export function leaveOutMeaningless(
       filter,
     }),
   )
-  if (report.looksAhead && hasEnded) {
+  const isTooLate = report.looksAhead === true && hasEnded
+  if (isTooLate) {
     notes.push(say('This report looks ahead, and the period has ended: choose days from today on.'))
   }
   return {
     notes,
     report: {
       ...report,
+      // Names without figures would say nothing.
+      ...(isTooLate && {
+        rows: (of: Scope) => sql`select * from (${report.rows(of)}) r where false`,
+      }),
       kpis: report.kpis.filter(isShown),
       columns: report.columns.filter(
         (column) => isShown(column) && (hasBegun || column.tense !== 'past'),

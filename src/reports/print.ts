@@ -151,19 +151,19 @@ export async function refuseTooManyRows(
   throw invalid([{ pointer: '?format', detail }])
 }
 
-const columnsOf = ({ report, locationId, scope }: PrintJob): Column[] =>
-  splitColumns(
-    report.columns.filter(
-      ({ unlessOneLocation, ifUnratedFeeds }) =>
-        (!unlessOneLocation || locationId === null) &&
-        (!ifUnratedFeeds || scope.unratedFeeds.length > 0),
-    ),
-    scope.currencies,
+const columnsOf = (job: PrintJob): Column[] => splitColumns(shownColumns(job), job.scope.currencies)
+
+const shownColumns = ({ report, locationId, scope }: PrintJob) =>
+  report.columns.filter(
+    ({ unlessOneLocation, ifUnratedFeeds }) =>
+      (!unlessOneLocation || locationId === null) &&
+      (!ifUnratedFeeds || scope.unratedFeeds.length > 0),
   )
 
 /** The definitions of all figures and of the measures in columns, each once. */
-function definitionsOf({ report }: PrintJob): [label: string, definition: string][] {
-  const columns = report.columns.flatMap(({ measure }): [string, string][] =>
+function definitionsOf(job: PrintJob): [label: string, definition: string][] {
+  const { report } = job
+  const columns = shownColumns(job).flatMap(({ measure }): [string, string][] =>
     measure ? [[labelOf(MEASURES[measure]), MEASURES[measure].definition]] : [],
   )
   const kpis = report.kpis.map(({ label, definition }): [string, string] => [label, definition])

@@ -8,9 +8,9 @@ import { consoleLink } from '../../src/report-delivery/console-link.ts'
 import { MONDAYS, openDelivery } from './open.ts'
 
 for (const [language, head] of [
-  ['en', ['Figure', 'Value', 'Change']],
-  ['de', ['Kennzahl', 'Wert', 'Änderung']],
-  ['fr', ['Chiffre', 'Valeur', 'Évolution']],
+  ['en', ['Figure', 'Value']],
+  ['de', ['Kennzahl', 'Wert']],
+  ['fr', ['Chiffre', 'Valeur']],
 ] as const) {
   test(`the mail has its figures as a table and a picture, in ${language}`, async (t) => {
     const opened = await openDelivery(t)
@@ -31,9 +31,11 @@ for (const [language, head] of [
     const { html, text, attachments } = await PostalMime.parse(mail!.message!)
     const table = rowsOf(html!)
     assert.deepEqual(table[0], head)
-    const [label, value, change] = table[1]!
-    assert.match(value!, /^3$/)
-    assert.ok(text!.includes(`${label}: ${value} (${change})`), text!)
+    // The change is below the name: a phone has no room for three columns.
+    const [named, value] = table[1]!
+    assert.equal(value, '3')
+    const [, label, change] = /^(.+): 3 \((.+)\)$/m.exec(text!)!
+    assert.equal(named, `${label}${change}`)
     assert.match(html!, /&lt;b&gt;Praxis&lt;\/b&gt; &amp; /)
 
     const [picture, file] = attachments

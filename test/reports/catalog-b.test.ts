@@ -187,7 +187,8 @@ test('the reports agree with plain calculations over exported rows', async (t) =
       startDate: '2026-03-01',
       endDate: '2026-03-31',
     })
-    assert.deepEqual(past.kpis, [], 'a past range has no figures')
+    assert.deepEqual([past.kpis, past.rows], [[], []], 'a past range has no figures')
+    assert.match(past.notes.join(), /looks ahead, and the period has ended/)
   })
 
   await t.test('204 lists clients who missed more than one appointment', async () => {

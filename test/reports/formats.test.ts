@@ -296,6 +296,12 @@ test('a chart without values is not drawn', async () => {
   assert.doesNotMatch(String(bytes), /<svg/)
 })
 
+test('a report without figures has no heading for their definitions', async () => {
+  const bytes = await drain('html', { ...sampleResult(0), definitions: [] })
+  assert.doesNotMatch(String(bytes), /What the figures count/)
+  assert.match(String(await printed('html')), /What the figures count/)
+})
+
 test('a Letter page has the width of Letter', async () => {
   const bytes = await buffer(Readable.from(write('pdf', sampleResult(3), 'Letter')))
   assert.match(bytes.toString('latin1'), /\/MediaBox \[0 0 792 612\]/)

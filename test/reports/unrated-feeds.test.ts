@@ -59,6 +59,11 @@ test('what counts as kept and as revenue is not changed by what the rates leave 
   const printed = await print(business, { reportId: 401, ...OCTOBER })
   const [line] = linesOf(printed)
   assert.partialDeepStrictEqual(line, { completed: 4, noShows: 1, unrated: 3, revenue: 4 * 80.5 })
+  const isDefined = ({ definitions }: typeof printed) =>
+    definitions.some(([label]) => label === 'No-show unknown')
+  assert.ok(isDefined(printed))
+  const other = await print(await openMirrored(t, 'CALCOM'), { reportId: 401, ...OCTOBER })
+  assert.ok(!isDefined(other), 'only a column that is shown is defined')
 })
 
 test('by weekday and hour, and by reminder, the rates leave these appointments out too', async (t) => {

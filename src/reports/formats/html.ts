@@ -104,9 +104,13 @@ const footOf = (
   rowCount: number,
   words: Words,
 ) => `</table></div>
-<footer><h2>${escape(words.say('What the figures count'))}</h2><ul>${definitions
-  .map(([label, definition]) => `<li><b>${escape(label)}</b> ${escape(definition)}</li>`)
-  .join('')}</ul>
+<footer>${
+  definitions.length === 0
+    ? ''
+    : `<h2>${escape(words.say('What the figures count'))}</h2><ul>${definitions
+        .map(([label, definition]) => `<li><b>${escape(label)}</b> ${escape(definition)}</li>`)
+        .join('')}</ul>`
+}
 <p>${escape(writeRowCount(rowCount, words))}</p></footer>
 </main>
 </body>

@@ -254,6 +254,7 @@ export function layOutTiles(values: string[], flipped: boolean) {
 
 /** Splits definitions into columns, in order. */
 function splitEvenly(definitions: Definition[], count: number): Definition[][] {
+  if (definitions.length === 0) return []
   const lengthOf = ([label, definition]: Definition) => label.length + definition.length + 20
   const whole = definitions.reduce((sum, one) => sum + lengthOf(one), 0)
   const columns: Definition[][] = Array.from({ length: count }, () => [])
