@@ -98,10 +98,11 @@ export async function claimPull(
   const { pullNumber } = begun
   const lost = new AbortController()
   const renew = async () => {
-    const [before, leaseUntil] = [until, now().add({ seconds: leaseSeconds })]
+    const leaseUntil = now().add({ seconds: leaseSeconds })
     if (!(await claimWork(engine, work, { now: now(), leaseUntil }))) return lost.abort()
-    until = leaseUntil
-    await renewPull(engine, key, { pullNumber, before, until })
+    // If a batch is being written, the lease alone keeps others away until the next renewal.
+    const renewed = { pullNumber, before: until, until: leaseUntil }
+    if (await renewPull(engine, key, renewed)) until = leaseUntil
   }
   const renewing = setInterval(() => void renew().catch(parts.onError), leaseSeconds * 300)
   const limits = [AbortSignal.timeout(MAX_PULL_MINUTES * 60_000), lost.signal]

@@ -48,8 +48,11 @@ export async function beginPull(
   return row
 }
 
-/** The pull goes on; a hint that came meanwhile stays. */
-export const renewPull = (
+/**
+ * The pull goes on; a hint that came meanwhile stays. False if the row was not changed: a batch that is
+ * being written locks it.
+ */
+export async function renewPull(
   engine: Db,
   feed: FeedKey,
   {
@@ -57,10 +60,16 @@ export const renewPull = (
     before,
     until,
   }: { pullNumber: number; before: Temporal.Instant; until: Temporal.Instant },
-) =>
-  engine.query(sql`
-    update feed_state set next_pull_time = ${until}
-    where ${ofFeed(feed)} and pull_number = ${pullNumber} and next_pull_time = ${before}`)
+) {
+  const rows = await engine.query(sql`
+    update feed_state s set next_pull_time = ${until}
+    from (select business_id, feed_id from feed_state
+          where ${ofFeed(feed)} and pull_number = ${pullNumber} and next_pull_time = ${before}
+          for no key update skip locked) free
+    where s.business_id = free.business_id and s.feed_id = free.feed_id
+    returning s.feed_id`)
+  return rows.length > 0
+}
 
 type Planned = {
   /** What the pull set `next_pull_time` to. Another value is a hint that came meanwhile. */

@@ -1,21 +1,17 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import pg from 'pg'
 import { sql } from '../../src/database/sql.ts'
 import { createFeedLoops } from '../../src/feeds/loop.ts'
-import { openSourceAccess } from '../../src/feeds/source-access.ts'
-import { readConfig } from '../../src/config.ts'
 import { urlOf } from '../support/owner.ts'
 import { shareWorld } from '../support/world.ts'
+import { partsOf, PULLING } from './loop-parts.ts'
 import { openInlet } from './support.ts'
 
-const SECRET_KEY = Buffer.alloc(32, 7).toString('base64')
 const METRICS_TOKEN = 'a-long-token-for-prometheus-0123456789'
-const SETTINGS = { SECRET_KEY, FEED_PRIVATE_HOSTS: '127.0.0.1', METRICS_TOKEN }
-const enterWorld = shareWorld(SETTINGS)
+const enterWorld = shareWorld({ ...PULLING, METRICS_TOKEN })
 
 const PASSWORD = 'k7Qx2mPz9RtLw4VbNc8HsJd5FgYa3EuTi6Xo1AqZ'
 
@@ -140,7 +136,7 @@ async function dump(url: string) {
 
 test('a password is in no answer, audit, log, metric, export or dump, whatever the source does with it', async (t) => {
   const world = await enterWorld(t)
-  const { app, call, clock, database, ids, key, logged, settings } = world
+  const { app, call, database, ids, key, logged } = world
   // A server that sends back what it got, in every place.
   const server = http.createServer((request, response) => {
     const given = request.headers.authorization ?? ''
@@ -181,17 +177,8 @@ test('a password is in no answer, audit, log, metric, export or dump, whatever t
     }
     await call('POST', `${path}/pull`)
   }
-  const loops = createFeedLoops({
-    database,
-    settings,
-    access: openSourceAccess(readConfig(SETTINGS)),
-    now: () => clock.now(),
-    random: randomBytes,
-    leaseSeconds: 30,
-    mailFrom: { name: 'Bellwether', address: 'bw@bw.example' },
-    host: 'bw.example',
-    onError: (error) => logged.push(String(error)),
-  })
+  const onError = (error: unknown) => logged.push(String(error))
+  const loops = createFeedLoops({ ...partsOf(world), onError })
   for (const loop of loops) for (let i = 0; i < 10 && (await loop.runOnce()) > 0; i += 1);
   for (const { feedId, state } of (await call('GET', '/feed')).body.items) {
     assert.equal(state.health, 'FAILING')

@@ -1,18 +1,10 @@
-import { randomBytes } from 'node:crypto'
 import { sql } from '../../src/database/sql.ts'
 import { createFeedLoops } from '../../src/feeds/loop.ts'
 import type { Entry, Resource, Source } from '../../src/feeds/source.ts'
-import { openSourceAccess } from '../../src/feeds/source-access.ts'
-import { readConfig } from '../../src/config.ts'
 import type { shareWorld } from '../support/world.ts'
+import { partsOf } from './loop-parts.ts'
 
 type World = Awaited<ReturnType<ReturnType<typeof shareWorld>>>
-
-/** The settings of worlds with `openPulled`. */
-export const PULLING = {
-  SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
-  FEED_PRIVATE_HOSTS: '127.0.0.1',
-}
 
 /** What a fake source has, and how it behaves. */
 export type Shelf = {
@@ -65,7 +57,7 @@ function fakeSource(shelf: Shelf): Source {
 
 /** A feed that reads a fake source, and calls for it. */
 export async function openPulled(world: World, { canRead = true, mode = 'SHADOW' } = {}) {
-  const { call, clock, database, ids, save, settings } = world
+  const { call, clock, database, ids, save } = world
   const { clientId: _clientId, ...defaults } = ids
   const feed = await save('/feed', {
     name: 'Salon',
@@ -89,21 +81,9 @@ export async function openPulled(world: World, { canRead = true, mode = 'SHADOW'
     canRead,
     pulls: 0,
   }
-  const real = openSourceAccess(readConfig(PULLING))
   const source = fakeSource(shelf)
-  const parts = {
-    database,
-    settings,
-    access: { ...real, sources: { ...real.sources, find: () => source } },
-    now: () => clock.now(),
-    random: (size: number) => randomBytes(size),
-    leaseSeconds: 30,
-    mailFrom: { name: 'Bellwether', address: 'bw@bw.example' },
-    host: 'bw.example',
-    onError: (error: unknown) => {
-      throw error
-    },
-  }
+  const real = partsOf(world)
+  const parts = { ...real, access: { ...real.access, sources: { find: () => source } } }
   const [loop] = createFeedLoops(parts)
   const inHours = (hours: number) => clock.now().add({ minutes: hours * 60 })
   /** Entries of half an hour with Anna, by their keys and hours from now. */

@@ -7,7 +7,8 @@ import type { HealthChange } from '../../src/store/feed-health.ts'
 import { correctStoredTimes } from '../../src/store/set-back.ts'
 import { checkIn, holdByHand, releaseHold } from '../../src/automation/restored.ts'
 import { startEngine, startWorld } from '../support/world.ts'
-import { openPulled, PULLING } from './fake-source.ts'
+import { openPulled } from './fake-source.ts'
+import { PULLING } from './loop-parts.ts'
 
 const METRICS_TOKEN = 'a-long-token-for-prometheus-0123456789'
 

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict'
 import { createHmac, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import { readConfig } from '../../src/config.ts'
 import { sql } from '../../src/database/sql.ts'
 import { createFeedLoops } from '../../src/feeds/loop.ts'
-import { openSourceAccess } from '../../src/feeds/source-access.ts'
 import { bookingOf, startCalcom } from '../support/feed-sources.ts'
 import { shareWorld } from '../support/world.ts'
-import { PULLING } from './fake-source.ts'
+import { partsOf, PULLING } from './loop-parts.ts'
 import { openInlet } from './support.ts'
 
 const enterWorld = shareWorld(PULLING)
@@ -140,7 +138,7 @@ const signCalcom = ({ secret }: Hook, payload: string) => ({
 
 test('a webhook of Cal.com lets the feed be pulled after 2 seconds and after 30', async (t) => {
   const world = await enterWorld(t)
-  const { call, clock, database, ids, save, settings } = world
+  const { call, clock, database, ids, save } = world
   const at = (hours: number) =>
     clock
       .now()
@@ -164,19 +162,7 @@ test('a webhook of Cal.com lets the feed be pulled after 2 seconds and after 30'
   await database.engine.query(
     sql`update feed_state set next_pull_time = null where feed_id <> ${feedId}`,
   )
-  const [loop] = createFeedLoops({
-    database,
-    settings,
-    access: openSourceAccess(readConfig(PULLING)),
-    now: () => clock.now(),
-    random: randomBytes,
-    leaseSeconds: 30,
-    mailFrom: { name: 'Bellwether', address: 'bw@bw.example' },
-    host: 'bw.example',
-    onError: (error) => {
-      throw error
-    },
-  })
+  const [loop] = createFeedLoops(partsOf(world))
   const nextSeconds = async () => {
     const { state } = (await call('GET', `/feed/${feedId}`)).body
     return (state.nextPullTime - clock.now().epochMilliseconds) / 1_000

@@ -2,11 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '../../src/database/sql.ts'
 import { dryRunOfSource } from '../../src/feeds/dry-run.ts'
+import { claimPull } from '../../src/feeds/loop.ts'
 import { SourceError } from '../../src/feeds/source.ts'
-import { findFeed } from '../../src/store/feeds.ts'
+import { renewPull } from '../../src/store/feed-pulls.ts'
+import { findFeed, lockFeedState } from '../../src/store/feeds.ts'
 import { correctStoredTimes } from '../../src/store/set-back.ts'
 import { shareWorld } from '../support/world.ts'
-import { openPulled, PULLING } from './fake-source.ts'
+import { openPulled } from './fake-source.ts'
+import { PULLING } from './loop-parts.ts'
 
 const enterWorld = shareWorld(PULLING)
 
@@ -200,6 +203,26 @@ test('a pull that another one overtook writes nothing', async (t) => {
   assert.equal((await appointments()).length, 0)
   await pull()
   assert.equal((await appointments()).length, 1)
+})
+
+test('the renewal of a pull does not wait for a batch that is being written', async (t) => {
+  const world = await enterWorld(t)
+  const { businessId, clock, database, db } = world
+  const { feedId, parts } = await openPulled(world)
+  const claim = (await claimPull(parts, { businessId, feedId }))!
+  const { pullNumber } = claim
+  const renew = () =>
+    renewPull(database.engine, claim.feed, {
+      pullNumber,
+      before: claim.before(),
+      until: clock.now().add({ minutes: 5 }),
+    })
+  await db.transaction(async (tx) => {
+    await lockFeedState(tx, claim.feed)
+    assert.equal(await renew(), false)
+  })
+  assert.equal(await renew(), true)
+  await claim.end()
 })
 
 test('a paused feed is not pulled, and a saved one is pulled at once', async (t) => {

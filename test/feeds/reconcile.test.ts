@@ -4,7 +4,8 @@ import { nextNight } from '../../src/feeds/reconcile.ts'
 import { SourceError } from '../../src/feeds/source.ts'
 import { asOwner } from '../support/owner.ts'
 import { shareWorld } from '../support/world.ts'
-import { openPulled, PULLING } from './fake-source.ts'
+import { openPulled } from './fake-source.ts'
+import { PULLING } from './loop-parts.ts'
 
 const enterWorld = shareWorld(PULLING)
 type World = Awaited<ReturnType<typeof enterWorld>>

@@ -5,7 +5,8 @@ import { createTimeLoop } from '../../src/feeds/remap.ts'
 import { correctStoredTimes } from '../../src/store/set-back.ts'
 import { readStored } from '../support/stored-mails.ts'
 import { reminder, shareWorld } from '../support/world.ts'
-import { openPulled, PULLING } from './fake-source.ts'
+import { openPulled } from './fake-source.ts'
+import { PULLING } from './loop-parts.ts'
 
 const enterWorld = shareWorld(PULLING)
 type World = Awaited<ReturnType<typeof enterWorld>>

@@ -3,12 +3,10 @@ import { createHash, randomBytes } from 'node:crypto'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
-import { readConfig } from '../../src/config.ts'
 import { sql } from '../../src/database/sql.ts'
 import { createFeedLoops } from '../../src/feeds/loop.ts'
-import { openSourceAccess } from '../../src/feeds/source-access.ts'
 import { reminder, startEngine, startWorld } from '../support/world.ts'
-import { PULLING } from './fake-source.ts'
+import { partsOf, PULLING } from './loop-parts.ts'
 
 /*
  * Sources that answer wrongly, through HTTP to the stored appointments: none is cancelled, no mail is
@@ -215,7 +213,7 @@ async function startServer(t: TestContext, source: 'CALDAV' | 'ICS', files: File
 
 async function followServer(t: TestContext, source: 'CALDAV' | 'ICS') {
   const world = await startWorld(t, PULLING)
-  const { call, clock, database, db, ids, save, settings, businessId } = world
+  const { call, clock, database, db, ids, save, businessId } = world
   const { emailTemplateId } = await save('/emailTemplate', {
     templateName: 'Hello',
     subject: 'Hello',
@@ -255,19 +253,7 @@ async function followServer(t: TestContext, source: 'CALDAV' | 'ICS') {
       : { secret: url }),
     defaults,
   })
-  const [loop] = createFeedLoops({
-    database,
-    settings,
-    access: openSourceAccess(readConfig(PULLING)),
-    now: () => clock.now(),
-    random: randomBytes,
-    leaseSeconds: 30,
-    mailFrom: { name: 'Bellwether', address: 'bw@bw.example' },
-    host: 'bw.example',
-    onError: (error) => {
-      throw error
-    },
-  })
+  const [loop] = createFeedLoops(partsOf(world))
   const pull = async (minutes: number) => {
     clock.advance({ minutes })
     assert.equal(await loop!.runOnce(), 1)
