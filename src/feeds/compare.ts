@@ -3,6 +3,7 @@ import type { Difference } from '../contract/feed.ts'
 import type { EntryRow, ListedEntry } from '../store/feed-entries.ts'
 import type { Entry, FullListing, Resource } from './source.ts'
 import { storeEntry } from './stored-entry.ts'
+import { isWithin, type Window } from './window.ts'
 
 /*
  * Compares everything that a source has with what is stored. Pure: reconcile.ts reads both sides.
@@ -16,7 +17,7 @@ export type Compared = {
   live: ListedEntry[]
   /** Those of the resources that were read, with their content. */
   rows: EntryRow[]
-  window: { from: Temporal.Instant; to: Temporal.Instant }
+  window: Window
 }
 
 export type MissedKind = 'MISSED_CREATE' | 'MISSED_CHANGE' | 'MISSED_DELETE'
@@ -100,14 +101,8 @@ const isUnreadable = ({ entries }: Resource) =>
   entries.some(({ problem }) => problem?.state === 'HELD')
 
 /** Entries without a start are in every window. */
-export const isIn = (
-  window: { from: Temporal.Instant; to: Temporal.Instant } | null,
-  time: Temporal.Instant | null,
-) =>
-  !window ||
-  time === null ||
-  (Temporal.Instant.compare(time, window.from) >= 0 &&
-    Temporal.Instant.compare(time, window.to) < 0)
+const isIn = (window: Window | null, time: Temporal.Instant | null) =>
+  time === null || isWithin(window, time)
 
 function changesOf(entry: Entry, row: EntryRow) {
   const now = storeEntry(entry)

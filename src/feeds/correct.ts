@@ -12,13 +12,9 @@ import { lockFeedState, requestRemap, type FeedRow } from '../store/feeds.ts'
 import { findObject } from '../store/objects.ts'
 import { mirrorAgain } from './mirror.ts'
 import { correcting } from './receive.ts'
+import { THINGS } from './things.ts'
 
-const KINDS = {
-  clientId: 'client',
-  professionalId: 'professional',
-  reasonId: 'reason',
-  locationId: 'location',
-}
+const CORRECTABLE = [{ field: 'clientId', kind: 'client' } as const, ...THINGS]
 
 /** Stores what a person decided about one entry, and applies it at once. */
 export async function correctEntry(
@@ -32,27 +28,28 @@ export async function correctEntry(
   if (!row) throw notFound('entry', entryId)
   if (row.isErased) throw conflict('The client of this entry was erased. It cannot be corrected.')
   if (row.state === 'GONE') throw conflict('The entry is not in the source any more.')
-  await requireActive(tx, feed.businessId, correction)
+  const faults: Fault[] = []
+  for (const { field, kind } of CORRECTABLE) {
+    const chosen = { kind, id: correction?.[field], pointer: `/correction/${field}` }
+    faults.push(...(await faultOfChosen(tx, feed.businessId, chosen)))
+  }
+  if (faults.length > 0) throw invalid(faults)
   const kept = Object.entries(correction ?? {}).filter(([, value]) => value !== null)
   const corrected = { ...row, correction: kept.length > 0 ? Object.fromEntries(kept) : null }
   const { entries } = await mirrorAgain(tx, [corrected], correcting(feed, { settings, now }))
   return entries[0]!
 }
 
-async function requireActive(tx: Db, businessId: number, correction: Correction | null) {
-  const faults: Fault[] = []
-  for (const [property, name] of Object.entries(KINDS)) {
-    const id = correction?.[property as keyof typeof KINDS]
-    if (id == null) continue
-    const kind = objectKind(name)!
-    const found = await findObject(tx, businessId, kind, id)
-    if (found?.active) continue
-    faults.push({
-      pointer: `/correction/${property}`,
-      detail: `there is no active ${kind.title} ${id}`,
-    })
-  }
-  if (faults.length > 0) throw invalid(faults)
+/** A fault unless there is an active object with the id. */
+async function faultOfChosen(
+  tx: Db,
+  businessId: number,
+  { kind: name, id, pointer }: { kind: string; id: number | null | undefined; pointer: string },
+): Promise<Fault[]> {
+  if (id == null) return []
+  const kind = objectKind(name)!
+  const found = await findObject(tx, businessId, kind, id)
+  return found?.active ? [] : [{ pointer, detail: `there is no active ${kind.title} ${id}` }]
 }
 
 const KIND_OF_MATCH = {
@@ -77,16 +74,10 @@ export async function correctMatch(
   await lockFeedState(tx, feed)
   const match = await findMatch(tx, feed, feedMatchId)
   if (!match) throw notFound('match', feedMatchId)
-  const kind = objectKind(KIND_OF_MATCH[match.kind])!
+  const named = { kind: KIND_OF_MATCH[match.kind], id: objectId, pointer: '/objectId' }
+  const faults = create ? [] : await faultOfChosen(tx, feed.businessId, named)
+  if (faults.length > 0) throw invalid(faults)
   const chosen = create ? await createNamed(tx, match, saving) : objectId
-  if (chosen !== null && !create) {
-    const found = await findObject(tx, feed.businessId, kind, chosen)
-    if (!found?.active) {
-      throw invalid([
-        { pointer: '/objectId', detail: `there is no active ${kind.title} ${chosen}` },
-      ])
-    }
-  }
   const by = { modifiedDate: saving.now, modifiedUser: saving.user }
   await writeMatches(tx, [{ ...match, ...by, objectId: chosen, madeBy: 'PERSON', applied: {} }])
   await requestRemap(tx, feed)

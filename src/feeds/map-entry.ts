@@ -1,4 +1,5 @@
 import type { Correction, FeedDecision, FeedRule, MatchKind } from '../contract/feed.ts'
+import { objectKind } from '../contract/objects.ts'
 import type { Directory, Match } from '../matching/directory.ts'
 import { plainText } from '../matching/plain.ts'
 import { findStatusOf, type KnownStatus } from '../matching/status-words.ts'
@@ -7,6 +8,8 @@ import type { FeedRow } from '../store/feeds.ts'
 import { matchPattern, type Captured } from './patterns.ts'
 import { addressOf, clientsOf, describeThing, type NamedClient } from './persons.ts'
 import type { Entry, EntryProblem } from './source.ts'
+import { THINGS, type Thing } from './things.ts'
+import { isWithin, type Window } from './window.ts'
 
 /*
  * What an entry of a source is here. Pure: everything that it needs is in the `Mapping`. Each value is
@@ -59,7 +62,7 @@ export type Mapping = {
   matchOf(kind: MatchKind, key: string): { objectId: number; madeBy: string } | undefined
   statusesOf(objectType: ObjectType): KnownStatus[]
   isMirroredElsewhere(uid: string): boolean
-  window: { from: Temporal.Instant; to: Temporal.Instant }
+  window: Window
   /** What ended by then, and is neither cancelled nor missed, took place; null: people close it. */
   closedUntil: Temporal.Instant | null
 }
@@ -87,9 +90,7 @@ export function mapEntry(
     draft.hold('several-clients', `It names ${clients.length} clients: ${names.join(', ')}.`)
   }
   draft.chooseClients(several === 'FIRST' ? clients.slice(0, 1) : clients)
-  draft.chooseThing('professionalId', 'professional', 'staff', entry.staff)
-  draft.chooseThing('reasonId', 'reason', 'service', draft.serviceOf(entry))
-  draft.chooseThing('locationId', 'location', 'location', entry.location)
+  for (const thing of THINGS) draft.chooseThing(thing)
   draft.chooseTimes()
   draft.chooseStatus(clients, closedEnd)
   return draft.end(null)
@@ -118,26 +119,14 @@ function exclusionOf(
   if (end && start.until(end).total('hours') > MAX_HOURS) {
     return skip('too-long', `It is longer than ${MAX_HOURS} hours.`)
   }
-  const isInside =
-    Temporal.Instant.compare(start, window.from) >= 0 &&
-    Temporal.Instant.compare(start, window.to) < 0
   // One that was mirrored moves with its entry.
-  if (!isInside && !hasObject) {
+  if (!isWithin(window, start) && !hasObject) {
     return skip('outside-window', 'It starts outside the days that the feed mirrors.')
   }
   return undefined
 }
 
 const skip = (code: string, reason: string): EntryProblem => ({ state: 'SKIPPED', code, reason })
-
-type ThingKind = 'professional' | 'reason' | 'location'
-type ThingField = 'professionalId' | 'reasonId' | 'locationId'
-
-const TITLES: Record<ThingField, { code: string; title: string }> = {
-  professionalId: { code: 'no-staff', title: 'member of staff' },
-  reasonId: { code: 'no-service', title: 'service' },
-  locationId: { code: 'no-location', title: 'location' },
-}
 
 /** Collects the decisions about one entry. */
 class Draft {
@@ -182,7 +171,7 @@ class Draft {
     return first?.rule.then.skip ? first.index : undefined
   }
 
-  corrected(field: 'clientId' | ThingField | 'kind') {
+  corrected(field: 'clientId' | Thing['field'] | 'kind') {
     return this.#correction[field] ?? undefined
   }
 
@@ -293,12 +282,17 @@ class Draft {
     this.#named.push({ kind, key, name, objectId: found?.id ?? null, madeBy })
   }
 
-  serviceOf({ service }: Entry) {
-    return service ?? (this.#captured.service ? { name: this.#captured.service } : null)
+  /** A rule can find the service in the title. */
+  #thingOf(named: Thing['named']) {
+    const { service } = this.#captured
+    return this.#entry[named] ?? (named === 'service' && service ? { name: service } : null)
   }
 
-  chooseThing(field: ThingField, kind: ThingKind, matchKind: MatchKind, thing: Entry['staff']) {
+  chooseThing({ field, kind, named: matchKind }: Thing) {
+    const code = `no-${matchKind}`
+    const { title } = objectKind(kind)!
     const { feed, directory } = this.#mapping
+    const thing = this.#thingOf(matchKind)
     const corrected = this.corrected(field)
     const ruled = this.#ruled(field)
     const matched = this.#matchThing(kind, matchKind, thing)
@@ -312,7 +306,6 @@ class Draft {
           : fallback
             ? ({ value: fallback, by: 'DEFAULT', detail: null } as const)
             : undefined
-    const { code, title } = TITLES[field]
     if (!chosen) {
       if (field === 'reasonId' && this.objectType === 'CLASS_SCHEDULE') return
       const named = thing?.name || thing?.key
@@ -329,7 +322,7 @@ class Draft {
     this.#decide(field, id, chosen.by, chosen.detail)
   }
 
-  #matchThing(kind: ThingKind, matchKind: MatchKind, thing: Entry['staff']) {
+  #matchThing(kind: Thing['kind'], matchKind: Thing['named'], thing: Entry['staff']) {
     const { directory, matchOf } = this.#mapping
     const named = thing && describeThing(kind, thing)
     if (named) {

@@ -9,6 +9,7 @@ import type { Mapping } from './map-entry.ts'
 import { matchPattern } from './patterns.ts'
 import { clientsNamedIn, describeThing } from './persons.ts'
 import type { Entry } from './source.ts'
+import { windowOf } from './window.ts'
 
 export type ReadMapping = Mapping & { matches: Map<string, MatchRow> }
 
@@ -74,8 +75,3 @@ const titleNamesOf = ({ rules }: FeedRow, { title }: Entry) =>
 /** Entries that ended by then are closed; null: none is. */
 export const closedUntil = ({ closeAfterHours }: FeedRow, now: Temporal.Instant) =>
   closeAfterHours === null ? null : now.subtract({ hours: closeAfterHours })
-
-export const windowOf = ({ historyDays, horizonDays }: FeedRow, now: Temporal.Instant) => ({
-  from: now.subtract({ hours: 24 * historyDays }),
-  to: now.add({ hours: 24 * horizonDays }),
-})

@@ -22,10 +22,11 @@ import {
   type MirroredValues,
   type ObjectType,
 } from './map-entry.ts'
-import { readMapping, windowOf, type ReadMapping } from './mapping.ts'
+import { readMapping, type ReadMapping } from './mapping.ts'
 import { isCancelled, mergeValues, type Applied } from './merge.ts'
 import type { Entry, EntryProblem, Resource } from './source.ts'
 import { readStoredEntry, storeEntry } from './stored-entry.ts'
+import { isWithin, windowOf } from './window.ts'
 
 /** How entries are written. */
 export type Mirroring = {
@@ -117,16 +118,13 @@ function endedBy(resources: Resource[], deleted: string[], { feed, saving }: Mir
       return held ? [[key, held.problem!] as const] : []
     }),
   )
-  const { from, to } = windowOf(feed, saving.now)
-  const isOutside = ({ startTime }: EntryRow) =>
-    startTime !== null &&
-    (Temporal.Instant.compare(startTime, from) < 0 || Temporal.Instant.compare(startTime, to) >= 0)
+  const window = windowOf(feed, saving.now)
   const isDeleted = new Set(deleted)
   return (row: EntryRow): Item | undefined => {
     if (!all.has(row.resourceKey)) return undefined
     if (isDeleted.has(row.resourceKey)) return newItem(row, undefined, row.resourceKey)
     // Sources do not list occurrences outside of the window.
-    if (isOutside(row)) return undefined
+    if (row.startTime !== null && !isWithin(window, row.startTime)) return undefined
     const problem = problems.get(row.resourceKey)
     if (!problem || row.isErased) return newItem(row, undefined, row.resourceKey)
     // A series that cannot be read is not cancelled: a person looks at it.

@@ -13,7 +13,6 @@ import { storePullEnd } from '../store/feed-pulls.ts'
 import { findFeed, lockFeedState, type FeedRow, type FeedState } from '../store/feeds.ts'
 import type { SettingsCache } from '../store/settings.ts'
 import { REPLICA_SECONDS } from './hooks.ts'
-import { windowOf } from './mapping.ts'
 import { mirrorResources, type Changes, type Mirroring } from './mirror.ts'
 import { pairMoved } from './moved.ts'
 import { BATCH, feedUser, mirroringOf, newBulkCall } from './receive.ts'
@@ -21,6 +20,7 @@ import { accountOf, readSecret, type SourceAccess } from './source-access.ts'
 import type { Listing, PulledPart, Resource, Source, SourceAccount } from './source.ts'
 import { RunSummary } from './summary.ts'
 import { applyListing, endDecision } from './vanish.ts'
+import { isWithin, windowOf } from './window.ts'
 
 export type PullParts = {
   database: Database
@@ -246,14 +246,6 @@ export async function storeChanges(tx: Db, changes: Changes, mirroring: Mirrorin
 
 type Reading = { source: Source; account: SourceAccount; feed: FeedRow }
 
-const isWithin = (
-  { from, to }: { from: Temporal.Instant; to: Temporal.Instant },
-  { startTime }: { startTime: Temporal.Instant | null },
-) =>
-  startTime !== null &&
-  Temporal.Instant.compare(startTime, from) >= 0 &&
-  Temporal.Instant.compare(startTime, to) < 0
-
 /** Asks for what a full listing lacks. What the source still has is added to what was read. */
 async function askForAbsent(
   db: Db,
@@ -265,7 +257,7 @@ async function askForAbsent(
   const live = await listLiveEntries(db, feed)
   const absent = new Set(
     live.flatMap((row) =>
-      row.isErased || keys.has(row.resourceKey) || (window && !isWithin(window, row))
+      row.isErased || keys.has(row.resourceKey) || !isWithin(window, row.startTime)
         ? []
         : row.resourceKey,
     ),
@@ -300,7 +292,8 @@ async function findMoved(
   const stored = new Set(rows.map(({ entryKey }) => entryKey))
   return pairMoved(
     rows.filter(
-      (row) => row.state !== 'GONE' && !present.has(row.entryKey) && isWithin(listed, row),
+      (row) =>
+        row.state !== 'GONE' && !present.has(row.entryKey) && isWithin(listed, row.startTime),
     ),
     entries.filter(({ key }) => !stored.has(key)),
     now,

@@ -12,9 +12,10 @@ import {
 import type { SettingsCache } from '../store/settings.ts'
 import { listAllStatuses } from '../store/statuses.ts'
 import { closingStatus } from './map-entry.ts'
-import { closedUntil, windowOf } from './mapping.ts'
+import { closedUntil } from './mapping.ts'
 import { mirrorAgain } from './mirror.ts'
 import { correcting, feedUser } from './receive.ts'
+import { windowOf } from './window.ts'
 
 const PAGE = 500
 

@@ -1,5 +1,6 @@
 import { FEED_BODY, type FeedFields, type FeedMode, type FeedRule } from '../contract/feed.ts'
 import { isPlainObject, isSame } from '../contract/json.ts'
+import { objectKind } from '../contract/objects.ts'
 import { foreignBusiness, isUnchanged, readFields } from '../contract/read-fields.ts'
 import type { Db } from '../database/database.ts'
 import { conflict, invalid, notFound, type Fault } from '../errors.ts'
@@ -26,10 +27,13 @@ import { LATE_INTERVALS } from './health.ts'
 import { namesParts } from './patterns.ts'
 import { secretPlace, type SourceAccess } from './source-access.ts'
 import { httpsOf } from './sources/ics.ts'
+import { THINGS } from './things.ts'
 
 export type FeedSave = By & {
   businessId: number
   access: SourceAccess
+  /** Of the calendars in the body those that the source does not have. */
+  missingCalendars?: string[]
   onCurrent(tx: Db, current: FeedRow): Promise<void>
 }
 
@@ -135,7 +139,7 @@ async function readFeed(
   tx: Db,
   body: unknown,
   { feed: current, hasSecret = false }: Stored,
-  { businessId, access }: FeedSave,
+  { businessId, access, missingCalendars = [] }: FeedSave,
 ) {
   const { values, faults } = readFields<FeedFields>(FEED_BODY, body, current)
   if (!current && isPlainObject(body) && body.closeAfterHours === undefined) {
@@ -154,6 +158,10 @@ async function readFeed(
   if (values.source) {
     more.push(...sourceFaults(values, body, access))
     more.push(...secretFaults(values, body, { feed: current, hasSecret }, access))
+  }
+  for (const key of missingCalendars) {
+    const pointer = `/connection/calendars/${values.connection.calendars?.indexOf(key)}`
+    more.push({ pointer, detail: 'is no calendar of the source: POST /feed/test lists them' })
   }
   if (current) more.push(...(await fixedFaults(tx, values, current)))
   if (current && !current.active)
@@ -258,12 +266,6 @@ function ruleFaults({ when, then }: FeedRule, i: number): Fault[] {
   return faults
 }
 
-const REFERENCES = [
-  ['professionalId', 'professional', 'member of staff'],
-  ['reasonId', 'reason', 'service'],
-  ['locationId', 'location', 'location'],
-] as const
-
 /** Ids must exist in the business and be active, and so must statuses. */
 async function referenceFaults(
   tx: Db,
@@ -271,16 +273,16 @@ async function referenceFaults(
   { defaults, rules, statusMap }: Pick<FeedFields, 'defaults' | 'rules' | 'statusMap'>,
 ) {
   const faults: Fault[] = []
-  for (const [property, kind, title] of REFERENCES) {
+  for (const { field, kind } of THINGS) {
     const objects = await listNamedObjects(tx, businessId, kind, { after: 0, limit: 100_000 })
     const known = new Set(objects.map(({ id }) => id))
     const check = (id: number | null | undefined, pointer: string) => {
       if (id == null || known.has(id)) return
-      faults.push({ pointer, detail: `there is no active ${title} ${id}` })
+      faults.push({ pointer, detail: `there is no active ${objectKind(kind)!.title} ${id}` })
     }
-    check(defaults?.[property], `/defaults/${property}`)
+    check(defaults?.[field], `/defaults/${field}`)
     for (const [i, { then }] of (rules ?? []).entries())
-      check(then?.[property], `/rules/${i}/then/${property}`)
+      check(then?.[field], `/rules/${i}/then/${field}`)
   }
   const statuses = await listStatusesOf(tx, businessId, 'CALENDAR')
   const usable = statuses.filter(({ active }) => active).map(({ status }) => status)

@@ -2,10 +2,10 @@ import type { Config } from '../config.ts'
 import type { Db } from '../database/database.ts'
 import { findFeedSecret, type FeedRow } from '../store/feeds.ts'
 import { findTimeZone } from '../store/report-schedules.ts'
-import { windowOf } from './mapping.ts'
 import { openSecrets, type Secrets } from './secrets.ts'
 import type { SourceAccount } from './source.ts'
 import { openSources, type Sources } from './sources/sources.ts'
+import { windowOf } from './window.ts'
 
 /** What a node needs to reach sources: from its settings. */
 export type SourceAccess = {

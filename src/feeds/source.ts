@@ -1,4 +1,5 @@
 import type { FeedConnection, FeedSource } from '../contract/feed.ts'
+import type { Window } from './window.ts'
 
 /*
  * The seam between feeds and the sources that they read. A source has resources (a CalDAV file, a UID of
@@ -109,7 +110,7 @@ export type PullEnd = {
 /** All resources of the source, or those with an entry that starts in `[from, to)`. */
 export type Listing = {
   keys: Set<string>
-  window: { from: Temporal.Instant; to: Temporal.Instant } | null
+  window: Window | null
 }
 
 /** All resources with their versions. */
@@ -129,7 +130,7 @@ export type SourceAccount = {
   /** The zone of floating times: that of the default location, else of the business. */
   zone: string
   /** Entries outside are not mirrored. */
-  window: { from: Temporal.Instant; to: Temporal.Instant }
+  window: Window
   now: Temporal.Instant
   /** Aborted if the pull takes too long, the worker lost its lease, or the node stops. */
   signal: AbortSignal
@@ -173,6 +174,8 @@ export type Source = {
   /** Versions are ordered (a number or a time), so an older one is ignored. False: the last one read counts. */
   hasOrderedVersions: boolean
   hook?: SourceHook
+  /** Those of the chosen calendars that the account does not have. Throws a `SourceError` if it cannot say. */
+  findMissingCalendars?(account: SourceAccount): Promise<string[]>
   /** Never throws for a source that fails: `ok` is false, and a check says what to do. */
   test(account: SourceAccount): Promise<SourceTest>
   /** Yields parts and returns the end. Throws a `SourceError` if the answer is not whole. */
@@ -182,6 +185,9 @@ export type Source = {
   /** Asks for single resources by key. 'GONE': the source states that it is deleted. Absent: it cannot say. */
   read?(account: SourceAccount, keys: string[]): Promise<Map<string, Resource | 'GONE'>>
 }
+
+/** More resources of one source are refused. */
+export const MAX_RESOURCES = 50_000
 
 /** Why a source could not be read. Nothing changes then. */
 export class SourceError extends Error {

@@ -9,6 +9,7 @@ import {
 import { setHealth, type FeedRow, type FeedState } from '../store/feeds.ts'
 import { mirrorGone, type Mirroring, type MirrorResult } from './mirror.ts'
 import type { Listing } from './source.ts'
+import { isWithin } from './window.ts'
 
 /** If more entries than this disappear at once, it is more often a fault of the source than a cancellation. */
 const MIN_LIMIT = 5
@@ -37,14 +38,11 @@ export async function applyListing(
   const counts = (row: ListedEntry) =>
     (row.state === 'MIRRORED' || row.state === 'HELD') && isUpcoming(row)
   const live = (await listLiveEntries(tx, feed)).filter(({ isErased }) => !isErased)
-  const isListed = ({ startTime }: ListedEntry) =>
-    !window ||
-    (startTime !== null &&
-      Temporal.Instant.compare(startTime, window.from) >= 0 &&
-      Temporal.Instant.compare(startTime, window.to) < 0)
   const back = live.filter((row) => (row.absentTime || row.isKept) && keys.has(row.resourceKey))
   await markAbsent(tx, feed, back, null)
-  const lacking = live.filter((row) => isListed(row) && !keys.has(row.resourceKey) && !row.isKept)
+  const lacking = live.filter(
+    (row) => isWithin(window, row.startTime) && !keys.has(row.resourceKey) && !row.isKept,
+  )
   const absent = lacking.filter(counts)
   const fresh = absent.filter(({ absentTime }) => !absentTime)
   await markAbsent(tx, feed, fresh, now)

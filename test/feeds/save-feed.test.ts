@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { matchPattern } from '../../src/feeds/patterns.ts'
 import { shareWorld } from '../support/world.ts'
+import { PULLING } from './loop-parts.ts'
 import { openInlet } from './support.ts'
 
-const enterWorld = shareWorld()
+const enterWorld = shareWorld(PULLING)
 
 test('a feed is created with its defaults and audited', async (t) => {
   const { call } = await enterWorld(t)
@@ -69,6 +72,58 @@ test('all faults of a feed are reported at once, with their places', async (t) =
     '/secret',
     '/statusMap/weg',
   ])
+})
+
+test('a calendar that the source does not have is refused, unless the source cannot be asked', async (t) => {
+  const ITSELF = '<d:resourcetype><d:collection/><c:calendar/></d:resourcetype>'
+  let isDown = false
+  const seen: string[] = []
+  const server = http.createServer(({ url, headers }, response) => {
+    seen.push(headers.authorization ?? '')
+    const isKnown = url === '/' || url === '/one/'
+    response.writeHead(isDown ? 500 : isKnown ? 207 : 404, { 'content-type': 'application/xml' })
+    response.end(
+      `<d:multistatus xmlns:d="DAV:" xmlns:c="urn:ietf:params:xml:ns:caldav"><d:response><d:href>${url}</d:href><d:propstat><d:prop>${url === '/one/' ? ITSELF : ''}</d:prop><d:status>HTTP/1.1 200 OK</d:status></d:propstat></d:response></d:multistatus>`,
+    )
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  t.after(() => void (server.close(), server.closeAllConnections()))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  const { call } = await enterWorld(t)
+  const connection = { url, username: 'salon', calendars: ['/one/', '/two/', '/'] }
+  const body = { name: 'Salon', source: 'CALDAV', secret: 'x', connection, horizonDays: 29 }
+  const refused = await call('POST', '/feed', body)
+  assert.equal(refused.status, 422)
+  assert.deepEqual(
+    refused.body.errors.map(({ pointer }: { pointer: string }) => pointer).toSorted(),
+    ['/connection/calendars/1', '/connection/calendars/2', '/horizonDays'],
+  )
+  const made = await call('POST', '/feed', {
+    ...body,
+    horizonDays: 30,
+    connection: { ...connection, calendars: ['/one/'] },
+  })
+  assert.equal(made.status, 201)
+  const { feedId } = made.body
+  seen.length = 0
+  const changed = await call('POST', '/feed', {
+    feedId,
+    connection: { ...connection, calendars: ['/two/'] },
+  })
+  assert.equal(changed.status, 422)
+  assert.ok(
+    seen.every((credential) => credential === `Basic ${btoa('salon:x')}`),
+    'the stored one',
+  )
+  seen.length = 0
+  await call('POST', '/feed', { feedId, name: 'Studio' })
+  assert.equal(seen.length, 0, 'calendars that stay are not asked for')
+  isDown = true
+  const unknown = await call('POST', '/feed', {
+    feedId,
+    connection: { ...connection, calendars: ['/two/'] },
+  })
+  assert.equal(unknown.status, 200)
 })
 
 test('the source of a feed cannot be changed, and a test stores nothing', async (t) => {

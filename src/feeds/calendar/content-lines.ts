@@ -7,6 +7,9 @@ export type Component = { name: string; properties: Property[]; components: Comp
 export class UnreadableCalendar extends Error {}
 
 const MAX_LINE = 100_000
+/** Of one event: more can be a million. */
+const MAX_PROPERTIES = 5_000
+const MAX_EVENTS = 100_000
 /** Real files nest three levels: VCALENDAR, VEVENT, VALARM. */
 const MAX_DEPTH = 10
 
@@ -26,15 +29,17 @@ const WANTED: Record<string, Set<string>> = {
 export function parseCalendars(text: string): Component[] {
   const root: Component = { name: '', properties: [], components: [] }
   const open = [root]
-  // A fold is a line break and one space or tab.
-  const unfolded = text.replace(/^\ufeff/, '').replaceAll(/\r?\n[ \t]/g, '')
-  for (const line of unfolded.split(/\r?\n|\r/)) {
+  let events = 0
+  for (const line of linesOf(text)) {
     const current = open.at(-1)!
     const [, begin] = /^BEGIN:\s*([\w-]+)\s*$/i.exec(line) ?? []
     const [, end] = /^END:\s*([\w-]+)\s*$/i.exec(line) ?? []
     if (begin) {
       const component: Component = { name: begin.toUpperCase(), properties: [], components: [] }
       if (WANTED[component.name]) current.components.push(component)
+      if (component.name === 'VEVENT' && (events += 1) > MAX_EVENTS) {
+        throw new UnreadableCalendar(`has more than ${MAX_EVENTS} events`)
+      }
       if (open.push(component) > MAX_DEPTH) throw new UnreadableCalendar('nests too deeply')
     } else if (end) {
       if (end.toUpperCase() !== current.name) throw new UnreadableCalendar(damaged(end))
@@ -42,13 +47,39 @@ export function parseCalendars(text: string): Component[] {
     } else if (isWanted(current.name, line)) {
       if (line.length > MAX_LINE) throw new UnreadableCalendar('has a line above 100 KB')
       const property = parseLine(line)
-      if (property) current.properties.push(property)
+      if (property && current.properties.push(property) > MAX_PROPERTIES) {
+        throw new UnreadableCalendar(`has an event with more than ${MAX_PROPERTIES} lines`)
+      }
     }
   }
   if (open.length > 1) throw new UnreadableCalendar('ends in the middle')
   const calendars = root.components.filter(({ name }) => name === 'VCALENDAR')
   if (calendars.length === 0) throw new UnreadableCalendar('is not a calendar file')
   return calendars
+}
+
+/** Lines without their folds: a fold is a line break and one space or tab. Of a long line its beginning. */
+function* linesOf(text: string) {
+  let line = ''
+  for (let at = text.startsWith('\ufeff') ? 1 : 0; at < text.length;) {
+    const found = text.indexOf('\n', at)
+    const end = found < 0 ? text.length : found
+    const isFold = text[at] === ' ' || text[at] === '\t'
+    const [first = '', ...rest] = text
+      .slice(isFold ? at + 1 : at, text[end - 1] === '\r' ? end - 1 : end)
+      .split('\r')
+    if (isFold && line.length <= MAX_LINE) line += first
+    else if (!isFold) {
+      yield line
+      line = first
+    }
+    for (const more of rest) {
+      yield line
+      line = more
+    }
+    at = end + 1
+  }
+  yield line
 }
 
 const damaged = (end: string) => `is damaged: END:${end.slice(0, 20)} has no beginning`
@@ -62,17 +93,20 @@ function isWanted(component: string, line: string) {
 
 const PARAMETER = /;([\w-]+)=((?:"[^"]*"|[^",;:]*)(?:,(?:"[^"]*"|[^",;:]*))*)/y
 
+const NO_PARAMETERS = new Map<string, string>()
+
 /** Undefined if the line is not a property: some programs break long texts without folding them. */
 export function parseLine(line: string): Property | undefined {
   const end = line.search(/[;:]/)
   const name = line.slice(0, end).toUpperCase()
-  const parameters = new Map<string, string>()
+  let parameters = NO_PARAMETERS
   let at = end
   for (;;) {
     PARAMETER.lastIndex = at
     const found = PARAMETER.exec(line)
     if (!found) break
     const [whole, parameter, value] = found
+    if (parameters === NO_PARAMETERS) parameters = new Map()
     parameters.set(parameter!.toUpperCase(), decodeParameter(value!))
     at += whole.length
   }

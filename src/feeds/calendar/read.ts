@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { parseAddress } from '../../contract/addresses.ts'
 import { readPerson } from '../../matching/people.ts'
+import { MAX_RESOURCES } from '../source.ts'
 import {
   listOf,
   parseCalendars,
@@ -74,20 +75,32 @@ export type CalendarSeries = {
 export type CalendarFile = { text: string; zone: string } & Window
 
 const MAX_ATTENDEES = 200
+const MAX_ENTRIES = 100_000
 const MAX_ADDRESSES = 10
 const DAY_MS = 86_400_000
 
 /** Reads the events that touch the window. Throws `UnreadableCalendar` if the file is not whole. */
 export function readCalendar({ text, zone, fromMs, toMs }: CalendarFile): CalendarSeries[] {
   const window = { fromMs, toMs }
-  return parseCalendars(text).flatMap((calendar) => {
+  const found: CalendarSeries[] = []
+  let entries = 0
+  for (const calendar of parseCalendars(text)) {
     const zoneOf = makeZoneOf(calendar, zone, { fromMs: fromMs - DAY_MS, toMs: toMs + DAY_MS })
     const events = calendar.components.filter(({ name }) => name === 'VEVENT')
-    return [...Map.groupBy(events, uidOf)].map(([uid, parts]) =>
-      readSeries(uid, parts, { zoneOf, window }),
-    )
-  })
+    for (const [uid, parts] of Map.groupBy(events, uidOf)) {
+      const series = readSeries(uid, parts, { zoneOf, window })
+      found.push(series)
+      entries += series.events.length + series.later.length
+      // What is read here is copied to another thread, which must not stop for it.
+      if (found.length > MAX_RESOURCES) throw tooMany(MAX_RESOURCES, 'events')
+      if (entries > MAX_ENTRIES) throw tooMany(MAX_ENTRIES, 'occurrences in the mirrored days')
+    }
+  }
+  return found
 }
+
+const tooMany = (most: number, what: string) =>
+  new UnreadableCalendar(`has more than ${most} ${what}`)
 
 type Surroundings = { zoneOf: ZoneOf; window: Window }
 

@@ -9,7 +9,8 @@ import {
   type SourceAccount,
   type SourcePerson,
 } from '../source.ts'
-import { entryWithout, listingOf } from './entries.ts'
+import { entryWithout } from '../stored-entry.ts'
+import { listingOf } from './entries.ts'
 import {
   addressOf,
   isObject,
@@ -17,57 +18,45 @@ import {
   momentIn,
   objectsIn,
   resourceOfEntry,
-  testApi,
   textIn,
   textsIn,
   type JsonObject,
 } from './json-api.ts'
+import { inSessions, testBy } from './sessions.ts'
 import { isHmacSigned } from './signatures.ts'
 
 /** The bookings of one person at Cal.com, or at a server of one's own. See docs/feeds/calcom.md. */
-export const makeCalcom = (privateHosts: readonly string[]): Source => ({
-  source: 'CALCOM',
-  minutes: { usual: 5, least: 1 },
-  // The pull itself leaves out what is older: absence does not change the time of a booking.
-  hasOrderedVersions: false,
-  hook: {
-    isSigned: (headers, body, secrets) =>
-      isHmacSigned(headers['x-cal-signature-256'], body, secrets),
-    keysIn: keysInHook,
-  },
-  test(account) {
-    const session = new Session(account, privateHosts, 60)
-    return testApi(session.api, async () => {
-      const name = (await session.readOwner()).emailAddress ?? session.api.host
-      return { name, entries: await session.countBookings() }
-    })
-  },
-  async *pull(account, pull) {
-    const session = new Session(account, privateHosts, pull.cursor === null ? 120 : 60)
-    try {
-      return yield* pullBookings(session, pull)
-    } finally {
-      session.api.close()
-    }
-  },
-  list: (account) =>
-    withSession(account, privateHosts, async (session) => {
-      const resources = await session.listWindow({ sortStart: 'asc' })
-      return { ...listingOf(resources), window: account.window }
-    }),
-  read: (account, keys) => withSession(account, privateHosts, (session) => session.readKeys(keys)),
-})
-
-async function withSession<T>(
-  account: SourceAccount,
-  privateHosts: readonly string[],
-  work: (session: Session) => Promise<T>,
-) {
-  const session = new Session(account, privateHosts, 60)
-  try {
-    return await work(session)
-  } finally {
-    session.api.close()
+export function makeCalcom(privateHosts: readonly string[]): Source {
+  const { once, ...sessions } = inSessions(
+    (account, requestsPerMinute) => new Session(account, privateHosts, requestsPerMinute),
+    {
+      pull: pullBookings,
+      list: async (session) => {
+        const resources = await session.listWindow({ sortStart: 'asc' })
+        return { ...listingOf(resources), window: session.window }
+      },
+      read: (session, keys) => session.readKeys(keys),
+    },
+  )
+  return {
+    source: 'CALCOM',
+    minutes: { usual: 5, least: 1 },
+    // The pull itself leaves out what is older: absence does not change the time of a booking.
+    hasOrderedVersions: false,
+    hook: {
+      isSigned: (headers, body, secrets) =>
+        isHmacSigned(headers['x-cal-signature-256'], body, secrets),
+      keysIn: keysInHook,
+    },
+    test: (account) =>
+      testBy('login', () =>
+        once(account, async (session) => ({
+          detail: session.api.acceptance,
+          name: (await session.readOwner()).emailAddress ?? session.api.host,
+          entries: await session.countBookings(),
+        })),
+      ),
+    ...sessions,
   }
 }
 
@@ -107,6 +96,10 @@ class Session {
       privateHosts,
       requestsPerMinute,
     })
+  }
+
+  close() {
+    this.api.close()
   }
 
   get window() {

@@ -1,5 +1,6 @@
 import { Fetcher, OtherHost, unusableStatus } from '../fetch.ts'
 import {
+  MAX_RESOURCES,
   SourceError,
   type Pull,
   type PulledPart,
@@ -12,40 +13,25 @@ import {
 import { readMultistatus } from '../calendar/reader-pool.ts'
 import { readSeries, resourceOf, unreadableResource, type Place } from './entries.ts'
 import { isSuccess, type DavResponse } from './multistatus.ts'
+import { inSessions } from './sessions.ts'
 
 /** CalDAV (RFC 4791) with sync-collection (RFC 6578): Nextcloud, Radicale, iCloud and others. */
-export const makeCaldav = (privateHosts: readonly string[]): Source => ({
-  source: 'CALDAV',
-  minutes: { usual: 5, least: 1 },
-  hasOrderedVersions: false,
-  test: (account) => testAccount(account, privateHosts),
-  async *pull(account, pull) {
-    const session = new Session(account, privateHosts, pull.cursor === null ? 120 : 60)
-    try {
-      return yield* pullCalendars(session, pull)
-    } finally {
-      session.close()
-    }
-  },
-  list: (account) => withSession(account, privateHosts, listVersions),
-  read: (account, keys) => withSession(account, privateHosts, (session) => readKeys(session, keys)),
-})
-
-async function withSession<T>(
-  account: SourceAccount,
-  privateHosts: readonly string[],
-  work: (session: Session) => Promise<T>,
-) {
-  const session = new Session(account, privateHosts, 60)
-  try {
-    return await work(session)
-  } finally {
-    session.close()
+export function makeCaldav(privateHosts: readonly string[]): Source {
+  const { once, ...sessions } = inSessions(
+    (account, requestsPerMinute) => new Session(account, privateHosts, requestsPerMinute),
+    { pull: pullCalendars, list: listVersions, read: readKeys },
+  )
+  return {
+    source: 'CALDAV',
+    minutes: { usual: 5, least: 1 },
+    hasOrderedVersions: false,
+    test: (account) => testAccount((work) => once(account, work)),
+    findMissingCalendars: (account) => once(account, listMissing),
+    ...sessions,
   }
 }
 
 const MULTIGET = 50
-const MAX_RESOURCES = 50_000
 const MAX_RESOURCE_LENGTH = 1_048_576
 /** Answers of one listing that was cut with 507. */
 const MAX_CONTINUATIONS = 200
@@ -212,11 +198,25 @@ async function chosenCalendars(session: Session, cursor: Cursor | null) {
 /** A calendar by its key, with its name. */
 async function findCalendar(session: Session, key: string): Promise<Calendar> {
   const url = new URL(key, session.base).href
-  const asked = propfind('d:resourcetype', 'd:displayname')
-  const { responses } = await session.ask('PROPFIND', url, '0', asked)
-  const [itself] = responses
+  const [itself] = await describe(session, url)
   if (!isCalendar(itself)) throw gone({ name: key })
   return { key, url, name: nameOf(itself!, key) }
+}
+
+const describe = async (session: Session, url: string) =>
+  (await session.ask('PROPFIND', url, '0', propfind('d:resourcetype', 'd:displayname'))).responses
+
+/** A calendar is missing only if the account itself answers. */
+async function listMissing(session: Session) {
+  await describe(session, session.base)
+  const missing: string[] = []
+  for (const key of session.account.connection.calendars ?? []) {
+    const url = new URL(key, session.base).href
+    const { status } = await session.send('PROPFIND', url, '0', propfind('d:resourcetype'))
+    const isGone = status === 404 || status === 410
+    if (isGone || !isCalendar((await describe(session, url))[0])) missing.push(key)
+  }
+  return missing
 }
 
 const nameOf = ({ properties }: DavResponse, key: string) =>
@@ -435,12 +435,12 @@ const MAX_COUNTED = 10
 
 type TestedCalendar = { key: string; name: string; entries: number | null }
 
-async function testAccount(account: SourceAccount, privateHosts: readonly string[]) {
+async function testAccount(once: (work: (session: Session) => Promise<void>) => Promise<void>) {
   const checks: SourceCheck[] = []
   const otherHosts: string[] = []
   let calendars: TestedCalendar[] = []
   try {
-    await withSession(account, privateHosts, async (session) => {
+    await once(async (session) => {
       const homes = await findHomes(session)
       checks.push({ check: 'login', ok: true, detail: `${session.host} accepts the credential.` })
       calendars = await countCalendars(session, await listCalendars(session, homes))

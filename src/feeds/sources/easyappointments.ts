@@ -8,72 +8,54 @@ import {
   type Source,
   type SourceAccount,
 } from '../source.ts'
-import { entryWithout, listingOf } from './entries.ts'
+import { entryWithout } from '../stored-entry.ts'
+import { listingOf } from './entries.ts'
 import {
   addressOf,
   isObject,
   JsonApi,
   resourceOfEntry,
-  testApi,
   textIn,
   textsIn,
   type JsonObject,
 } from './json-api.ts'
+import { inSessions, testBy } from './sessions.ts'
 import { holdsSecret } from './signatures.ts'
 
 /** The appointments of an Easy!Appointments server. See docs/feeds/easyappointments.md. */
-export const makeEasyAppointments = (privateHosts: readonly string[]): Source => ({
-  source: 'EASYAPPOINTMENTS',
-  minutes: { usual: 5, least: 1 },
-  hasOrderedVersions: false,
-  hook: {
-    isSigned: (headers, _body, secrets) => holdsSecret(headers['x-ea-token'], secrets),
-  },
-  test(account) {
-    const api = openApi(account, privateHosts, 60)
-    return testApi(api, async () => {
-      const { resources } = await listAppointments(api, account, 'id')
-      return { name: api.host, entries: resources.length }
-    })
-  },
-  async *pull(account, pull) {
-    const api = openApi(account, privateHosts, pull.cursor === null ? 120 : 60)
-    try {
-      return yield* pullAppointments(api, account, pull)
-    } finally {
-      api.close()
-    }
-  },
-  async list(account) {
-    const api = openApi(account, privateHosts, 60)
-    try {
-      const { resources } = await listAppointments(api, account, '-id')
-      return { ...listingOf(resources), window: account.window }
-    } finally {
-      api.close()
-    }
-  },
-  async read(account, keys) {
-    const api = openApi(account, privateHosts, 60)
-    try {
-      return await readAppointments(api, keys)
-    } finally {
-      api.close()
-    }
-  },
-})
+export function makeEasyAppointments(privateHosts: readonly string[]): Source {
+  const open = (account: SourceAccount, requestsPerMinute: number) => {
+    const base = apiAddress(addressOf(account))
+    return new JsonApi(account, { base, privateHosts, requestsPerMinute })
+  }
+  const { once, ...sessions } = inSessions(open, {
+    pull: pullAppointments,
+    list: async (api) => ({
+      ...listingOf((await listAppointments(api, '-id')).resources),
+      window: api.account.window,
+    }),
+    read: readAppointments,
+  })
+  return {
+    source: 'EASYAPPOINTMENTS',
+    minutes: { usual: 5, least: 1 },
+    hasOrderedVersions: false,
+    hook: {
+      isSigned: (headers, _body, secrets) => holdsSecret(headers['x-ea-token'], secrets),
+    },
+    test: (account) =>
+      testBy('login', () =>
+        once(account, async (api) => {
+          const { resources } = await listAppointments(api, 'id')
+          return { detail: api.acceptance, name: api.host, entries: resources.length }
+        }),
+      ),
+    ...sessions,
+  }
+}
 
 const PAGE = 250
 const WITH = { with: 'customer,provider,service' }
-
-function openApi(
-  account: SourceAccount,
-  privateHosts: readonly string[],
-  requestsPerMinute: number,
-) {
-  const base = apiAddress(addressOf(account))
-  return new JsonApi(account, { base, privateHosts, requestsPerMinute })
-}
 
 /** The address of the server, of its `index.php`, or of the API itself. */
 function apiAddress(base: string) {
@@ -84,17 +66,17 @@ function apiAddress(base: string) {
 /** There is no time of a change in the answers: each pull lists everything, and compares digests. */
 async function* pullAppointments(
   api: JsonApi,
-  account: SourceAccount,
   { versionOf }: Pull,
 ): AsyncGenerator<PulledPart, PullEnd> {
-  const { resources, keys } = await listAppointments(api, account, 'id')
+  const { resources, keys } = await listAppointments(api, 'id')
   const changed = resources.filter(({ key, version }) => versionOf(key) !== version)
   if (changed.length > 0) yield { resources: changed, deleted: [] }
-  const complete = { keys, window: account.window }
+  const complete = { keys, window: api.account.window }
   return { cursor: { isComplete: true }, complete, requests: api.requests }
 }
 
-async function listAppointments(api: JsonApi, { window }: SourceAccount, sort: string) {
+async function listAppointments(api: JsonApi, sort: string) {
+  const { window } = api.account
   const day = (time: Temporal.Instant, days: number) =>
     String(time.toZonedDateTimeISO('UTC').toPlainDate().add({ days }))
   // A day more at both ends: the days are those of each provider's clock.

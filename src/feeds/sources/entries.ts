@@ -2,6 +2,7 @@ import { UnreadableCalendar } from '../calendar/content-lines.ts'
 import type { CalendarEvent, CalendarSeries } from '../calendar/read.ts'
 import { readCalendarFile } from '../calendar/reader-pool.ts'
 import { SourceError, type Entry, type Resource, type SourceAccount } from '../source.ts'
+import { entryWithout } from '../stored-entry.ts'
 
 /** Reads a calendar file on a worker thread. `name` is how the owner knows it. */
 export async function readSeries(account: SourceAccount, text: string, name: string) {
@@ -73,31 +74,5 @@ export const listingOf = (resources: Resource[]) => ({
   resources,
 })
 
-/** An entry of which the source states no more than this. */
-export const entryWithout = (known: Pick<Entry, 'key'> & Partial<Entry>): Entry => ({
-  uid: null,
-  calendar: null,
-  start: null,
-  end: null,
-  allDay: false,
-  status: null,
-  title: null,
-  isPrivate: false,
-  isBusy: true,
-  clients: [],
-  attendees: [],
-  organizer: null,
-  service: null,
-  staff: null,
-  location: null,
-  categories: [],
-  addressesInText: [],
-  isClass: false,
-  createdTime: null,
-  changedTime: null,
-  problem: null,
-  ...known,
-})
-
-const momentOf = (ms: number | null) =>
-  ms === null ? null : Temporal.Instant.fromEpochMilliseconds(ms)
+export const momentOf = (ms: number | null | undefined) =>
+  ms == null ? null : Temporal.Instant.fromEpochMilliseconds(ms)

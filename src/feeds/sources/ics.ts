@@ -1,6 +1,5 @@
 import { Fetcher, unusableStatus } from '../fetch.ts'
 import {
-  SourceError,
   type Pull,
   type PulledPart,
   type PullEnd,
@@ -9,29 +8,19 @@ import {
 } from '../source.ts'
 import type { CalendarSeries } from '../calendar/read.ts'
 import { listingOf, readSeries, resourceOf } from './entries.ts'
+import { testBy } from './sessions.ts'
 
 /** A calendar that is published as one file. Its address is the secret: who has it, reads the calendar. */
 export const makeIcs = (privateHosts: readonly string[]): Source => ({
   source: 'ICS',
   minutes: { usual: 15, least: 5 },
   hasOrderedVersions: false,
-  async test(account) {
-    try {
+  test: (account) =>
+    testBy('file', async () => {
       const { series } = await readFile(account, privateHosts, {})
       const detail = `The file has ${series.length} events.`
-      const entries = series.length
-      return {
-        ok: true,
-        checks: [{ check: 'file', ok: true, detail }],
-        calendars: [{ key: '', name: hostOf(account), entries }],
-        otherHosts: [],
-      }
-    } catch (error) {
-      if (!(error instanceof SourceError)) throw error
-      const checks = [{ check: 'file', ok: false, detail: error.message }]
-      return { ok: false, checks, calendars: [], otherHosts: [] }
-    }
-  },
+      return { detail, name: hostOf(account), entries: series.length }
+    }),
   pull: (account, pull) => pullFile(account, privateHosts, pull),
   async list(account) {
     const { series } = await readFile(account, privateHosts, {})

@@ -3,6 +3,8 @@ import { InletEntry } from '../../contract/feed.ts'
 import { findFaults } from '../../contract/find-faults.ts'
 import type { Fault } from '../../errors.ts'
 import type { Entry, Resource, Source, SourcePerson } from '../source.ts'
+import { entryWithout } from '../stored-entry.ts'
+import { momentOf } from './entries.ts'
 import { isStandardSigned } from './signatures.ts'
 
 /** The source that sends its entries itself: `POST /feed/{id}/entries`, or a signed webhook. */
@@ -11,18 +13,15 @@ export const inlet: Source = {
   minutes: null,
   hasOrderedVersions: true,
   hook: { isSigned: isStandardSigned },
-  test: async () => ({
-    ok: true,
-    checks: [
-      {
-        check: 'INLET',
-        ok: true,
-        detail: 'The source sends its entries: POST /feed/{feedId}/entries.',
-      },
-    ],
-    calendars: [],
-    otherHosts: [],
-  }),
+  test: async () => {
+    const detail = 'The source sends its entries: POST /feed/{feedId}/entries.'
+    return {
+      ok: true,
+      checks: [{ check: 'INLET', ok: true, detail }],
+      calendars: [],
+      otherHosts: [],
+    }
+  },
 }
 
 /** An entry that was sent, as a resource of its own; undefined entries mean that it was deleted. */
@@ -57,34 +56,19 @@ function timeFaults({ startTime, endTime }: InletEntry): Fault[] {
 
 function entryOf(sent: InletEntry): Entry {
   const clients = [...(sent.client ? [sent.client] : []), ...(sent.clients ?? [])]
-  return {
+  return entryWithout({
     key: sent.key,
-    uid: null,
-    calendar: null,
     start: momentOf(sent.startTime),
     end: momentOf(sent.endTime),
-    allDay: false,
     status: sent.status || null,
     title: sent.title || null,
-    isPrivate: false,
-    isBusy: true,
     clients: clients.map((client) => given(client) as SourcePerson),
-    attendees: [],
-    organizer: null,
     service: sent.service ? given(sent.service) : null,
     staff: sent.staff ? given(sent.staff) : null,
     location: sent.location ? given(sent.location) : null,
-    categories: [],
-    addressesInText: [],
-    isClass: false,
     createdTime: momentOf(sent.createdTime),
-    changedTime: null,
-    problem: null,
-  }
+  })
 }
-
-const momentOf = (time: number | null | undefined) =>
-  time == null ? null : Temporal.Instant.fromEpochMilliseconds(time)
 
 /** Without empty and absent properties. */
 const given = (value: object): Record<string, string> =>

@@ -1,16 +1,15 @@
 import { createHash } from 'node:crypto'
 import { Fetcher, unusableStatus, type SourceAnswer } from '../fetch.ts'
 import {
+  MAX_RESOURCES,
   SourceError,
   type Entry,
   type Resource,
   type SourceAccount,
-  type SourceTest,
 } from '../source.ts'
 
 /** Sources that answer in pages of JSON. What they send is not trusted: each value is read by its type. */
 
-const MAX_RESOURCES = 50_000
 /** A page has at most some hundred bookings. It is parsed on the event loop. */
 const MAX_ANSWER_BYTES = 8 * 1_048_576
 
@@ -33,11 +32,14 @@ export function addressOf({ connection: { url } }: SourceAccount) {
 
 /** The requests of one pull. Close it at the end. */
 export class JsonApi {
+  readonly account: SourceAccount
   readonly #fetcher: Fetcher
   readonly #settings: ApiSettings
 
-  constructor({ connection, secret, signal }: SourceAccount, settings: ApiSettings) {
+  constructor(account: SourceAccount, settings: ApiSettings) {
+    const { connection, secret, signal } = account
     const { base, privateHosts, requestsPerMinute } = settings
+    this.account = account
     this.#settings = settings
     this.#fetcher = new Fetcher({
       url: base,
@@ -56,6 +58,10 @@ export class JsonApi {
 
   get host() {
     return new URL(this.#settings.base).host
+  }
+
+  get acceptance() {
+    return `${this.host} accepts the key.`
   }
 
   close() {
@@ -99,29 +105,6 @@ export class JsonApi {
     } catch {
       throw this.unreadable()
     }
-  }
-}
-
-/** The test of a connection: `ask` returns how many appointments there are, and throws if that fails. */
-export async function testApi(
-  api: JsonApi,
-  ask: () => Promise<{ name: string; entries: number | null }>,
-): Promise<SourceTest> {
-  try {
-    const { name, entries } = await ask()
-    const detail = `${api.host} accepts the key.`
-    return {
-      ok: true,
-      checks: [{ check: 'login', ok: true, detail }],
-      calendars: [{ key: '', name, entries }],
-      otherHosts: [],
-    }
-  } catch (error) {
-    if (!(error instanceof SourceError)) throw error
-    const checks = [{ check: 'login', ok: false, detail: error.message }]
-    return { ok: false, checks, calendars: [], otherHosts: [] }
-  } finally {
-    api.close()
   }
 }
 

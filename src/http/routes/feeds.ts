@@ -10,7 +10,7 @@ import { endFeed } from '../../feeds/end-feed.ts'
 import { makeHook } from '../../feeds/hooks.ts'
 import { remapFeed } from '../../feeds/remap.ts'
 import { requireFeed, saveFeed } from '../../feeds/save-feed.ts'
-import { testFeed } from '../../feeds/test-feed.ts'
+import { findMissingCalendars, testFeed } from '../../feeds/test-feed.ts'
 import { todoOf } from '../../feeds/health.ts'
 import { listFeeds, readFeedStates, requestRemap, type FeedRow } from '../../store/feeds.ts'
 import { pageOf, readPage } from '../server/cursor.ts'
@@ -128,15 +128,18 @@ const postFeed: Routes = async (app, { clock, database, settings, sourceAccess: 
         response: { 200: Feed, 201: Feed },
       },
     },
-    (request, reply) => {
+    async (request, reply) => {
       const { db, businessId, user } = request.caller
       const now = clock.now()
+      const asking = { businessId, now, access }
+      const missingCalendars = await findMissingCalendars({ db, database }, request.body, asking)
       return answerOnce(db, request, reply, now, async (tx) => {
         const { feed, isNew, mapsAgain } = await saveFeed(tx, request.body, {
           businessId,
           user,
           now,
           access,
+          missingCalendars,
           onCurrent: matchOf(request),
         })
         if (mapsAgain) await requestRemap(tx, feed)

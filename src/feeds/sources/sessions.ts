@@ -1,0 +1,76 @@
+import {
+  SourceError,
+  type FullListing,
+  type Pull,
+  type PulledPart,
+  type PullEnd,
+  type Resource,
+  type Source,
+  type SourceAccount,
+  type SourceTest,
+} from '../source.ts'
+
+const USUAL_RATE = 60
+/** Requests a minute of a pull that reads everything. */
+const FIRST_RATE = 120
+
+/** The requests of one pull, question or listing. It is closed at the end. */
+type Session = { close(): void }
+
+/** What a source does with the requests of a session. */
+type Work<S extends Session> = {
+  pull(session: S, pull: Pull): AsyncGenerator<PulledPart, PullEnd>
+  list(session: S): Promise<FullListing>
+  read(session: S, keys: string[]): Promise<Map<string, Resource | 'GONE'>>
+}
+
+/** The parts of a source that open a session for each call. */
+export function inSessions<S extends Session>(
+  open: (account: SourceAccount, requestsPerMinute: number) => S,
+  { pull, list, read }: Work<S>,
+): Required<Pick<Source, 'pull' | 'list' | 'read'>> & { once: Once<S> } {
+  const once: Once<S> = async (account, work) => {
+    const session = open(account, USUAL_RATE)
+    try {
+      return await work(session)
+    } finally {
+      session.close()
+    }
+  }
+  return {
+    once,
+    async *pull(account, what) {
+      const session = open(account, what.cursor === null ? FIRST_RATE : USUAL_RATE)
+      try {
+        return yield* pull(session, what)
+      } finally {
+        session.close()
+      }
+    },
+    list: (account) => once(account, list),
+    read: (account, keys) => once(account, (session) => read(session, keys)),
+  }
+}
+
+type Once<S> = <T>(account: SourceAccount, work: (session: S) => Promise<T>) => Promise<T>
+
+type Tested = { detail: string; name: string; entries: number | null }
+
+/** A test of one question, with one calendar. A source that fails says why. */
+export async function testBy(check: string, ask: () => Promise<Tested>): Promise<SourceTest> {
+  try {
+    const { detail, name, entries } = await ask()
+    const checks = [{ check, ok: true, detail }]
+    return { ok: true, checks, calendars: [{ key: '', name, entries }], otherHosts: [] }
+  } catch (error) {
+    if (!(error instanceof SourceError)) throw error
+    return failedTest(check, error.message)
+  }
+}
+
+export const failedTest = (check: string, detail: string): SourceTest => ({
+  ok: false,
+  checks: [{ check, ok: false, detail }],
+  calendars: [],
+  otherHosts: [],
+})
