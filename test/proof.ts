@@ -2,6 +2,9 @@ import { spawn } from 'node:child_process'
 import path from 'node:path'
 
 const ELSEWHERE: Record<string, string[]> = {
+  feeds: ['', '-edits', '-hooks', '-bombs', '-figures', '-shadow'].map(
+    (part) => `proofs/feeds${part}.test.ts`,
+  ),
   plans: ['automation/plan-model.test.ts', 'http/save-plans.test.ts'],
   tenants: ['tenants/pool.test.ts'],
   /** Tests whose promised durations hold on an idle machine only; see `assertWithin`. */
@@ -32,7 +35,9 @@ const files = ELSEWHERE[name] ?? [`proofs/${name}.test.ts`]
 const paths = files.map((file) => path.join(import.meta.dirname, file))
 const run = path.join(import.meta.dirname, 'run.ts')
 const hours = 12 * 3_600_000
-const child = spawn(process.execPath, [run, `--test-timeout=${hours}`, ...paths], {
+// One file after the other: some measure durations.
+const flags = [`--test-timeout=${hours}`, '--test-concurrency=1']
+const child = spawn(process.execPath, [run, ...flags, ...paths], {
   stdio: 'inherit',
   env: { ...process.env, PROOF: 'full' },
 })

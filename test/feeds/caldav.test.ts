@@ -9,6 +9,7 @@ import { SourceError } from '../../src/feeds/source.ts'
 import { makeCaldav } from '../../src/feeds/sources/caldav.ts'
 import { assertNeverBlocks } from '../support/event-loop.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { freePort } from '../support/pgbouncer.ts'
 import { needProgram } from '../support/programs.ts'
 import { until } from '../support/until.ts'
 import { accountOf, followSource } from './source-account.ts'
@@ -49,14 +50,6 @@ async function startRadicale(t: TestContext, program: string) {
     ),
   )
   return { url, folder, send }
-}
-
-async function freePort() {
-  const server = http.createServer().listen(0, '127.0.0.1')
-  await new Promise((done) => server.once('listening', done))
-  const { port } = server.address() as AddressInfo
-  await new Promise((done) => server.close(done))
-  return port
 }
 
 test('Radicale is found, read, followed, and not believed while its disk is missing', async (t) => {

@@ -1,36 +1,8 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import path from 'node:path'
-import { test, type TestContext } from 'node:test'
+import { test } from 'node:test'
 import { readCalendar } from '../../src/feeds/calendar/read.ts'
-import { findProgram, skipLoudly } from '../support/programs.ts'
+import { openOracle } from './feeds-oracle.ts'
 import { isFull, proofSeed, randomFrom, type Random } from './random.ts'
-
-/** Answers of other libraries to the tasks, in their order; undefined if these are not installed. */
-function askOracle<Answer>(t: TestContext, tasks: object[], modules: string) {
-  // Debian's own comes first: another Python does not see the packages of Debian.
-  const python = ['/usr/bin/python3', findProgram('python3') ?? '']
-    .filter((program) => existsSync(program))
-    .find((program) => spawnSync(program, ['-c', `import ${modules}`]).status === 0)
-  if (!python) {
-    const packages = 'python3-dateutil python3-icalendar python3-recurring-ical-events'
-    skipLoudly(t, `${modules} is missing; "apt-get install ${packages}" installs it`)
-    return undefined
-  }
-  const { stdout, stderr, status } = spawnSync(
-    python,
-    [path.join(import.meta.dirname, 'feeds-oracle.py')],
-    {
-      input: tasks.map((task) => JSON.stringify(task)).join('\n'),
-      maxBuffer: 1e9,
-      encoding: 'utf8',
-    },
-  )
-  assert.equal(status, 0, stderr)
-  const answers = stdout.trim().split('\n')
-  return answers.map((line): Answer => JSON.parse(line))
-}
 
 const ZONES = `Europe/Zurich America/New_York Australia/Sydney Asia/Kolkata America/Sao_Paulo
   Pacific/Auckland Africa/Cairo UTC`.split(/\s+/)
@@ -99,7 +71,9 @@ function randomRule({ below, chance, pick }: Random) {
     .join(';')
 }
 
-test('random rules give the same local times as dateutil', (t) => {
+test('random rules give the same local times as dateutil', async (t) => {
+  const ask = openOracle(t, 'dateutil')
+  if (!ask) return
   const random = randomFrom(proofSeed(t))
   const tasks = Array.from({ length: isFull ? 10_000 : 200 }, () => ({
     rule: randomRule(random),
@@ -108,8 +82,7 @@ test('random rules give the same local times as dateutil', (t) => {
     from: FROM,
     to: TO,
   }))
-  const answers = askOracle<{ first: string | null; starts: string[] }>(t, tasks, 'dateutil')
-  if (!answers) return
+  const answers = await ask<{ first: string | null; starts: string[] }>(tasks)
   let occurrences = 0
   for (const [at, { first, starts }] of answers.entries()) {
     const { rule, zone } = tasks[at]!
@@ -172,15 +145,16 @@ function randomFile(random: Random) {
   return [...lines, 'END:VCALENDAR', ''].join('\r\n')
 }
 
-test('random files give the same occurrences as recurring_ical_events', (t) => {
+test('random files give the same occurrences as recurring_ical_events', async (t) => {
+  const ask = openOracle(t, 'recurring_ical_events')
+  if (!ask) return
   const random = randomFrom(proofSeed(t))
   const tasks = Array.from({ length: isFull ? 1_000 : 40 }, () => ({
     text: randomFile(random),
     from: FROM,
     to: TO,
   }))
-  const answers = askOracle<string[]>(t, tasks, 'recurring_ical_events')
-  if (!answers) return
+  const answers = await ask<string[]>(tasks)
   for (const [at, expected] of answers.entries()) {
     const { text } = tasks[at]!
     const found = read(text).map(({ startMs, endMs, title }) =>

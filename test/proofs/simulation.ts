@@ -34,6 +34,7 @@ import {
   type Version,
 } from './model.ts'
 import { randomFrom, type Random } from './random.ts'
+import { SimulatedFeed } from './simulated-feed.ts'
 import { rewriting } from './without-guards.ts'
 
 const HOUR = 3_600_000
@@ -66,6 +67,7 @@ export type RunResult = {
   givenUp: number
 }
 
+type Ids = { locationId: number; professionalId: number; reasonId: number }
 export type World = Awaited<ReturnType<typeof startWorld>>
 
 const START = Date.parse('2026-03-02T09:00:00Z')
@@ -234,6 +236,9 @@ class SimulatedRun {
   readonly #faultRates: FaultRates
   readonly #rewrite: (statement: Sql) => Sql
   readonly #steps: Interleaving
+  /** Half of the runs have one, but none with a mutation: its random numbers are its own. */
+  readonly #feed: SimulatedFeed | undefined
+  readonly #feedRandom: Random
   readonly #settings = new SettingsCache()
   readonly #nodes: Node[] = []
   /** The processes of all nodes, also of replaced ones. */
@@ -256,12 +261,24 @@ class SimulatedRun {
     this.#faultRates = faultRatesOf(this.#random, mutation)
     this.#rewrite = (statement) => inFixedOrder(rewrite(statement))
     this.#steps = new Interleaving(this.#random, world.countBlocked)
+    this.#feedRandom = randomFrom(seed ^ 0x5eed)
+    if (Object.keys(mutation).length > 0 || this.#feedRandom.chance(0.5)) return
+    const { businessId, clock, ids } = world
+    this.#feed = new SimulatedFeed({
+      random: this.#feedRandom,
+      businessId,
+      clock,
+      ids: ids as Ids,
+      settings: this.#settings,
+      onError: (error) => this.#onError(error),
+    })
   }
 
   async simulate(): Promise<RunResult> {
     const random = this.#random
     for (let i = 0; i < NODES; i += 1) this.#nodes.push(this.#startNode(i))
     await this.#createDefinitions()
+    if (this.#feed) await this.#runSafely('makes a feed', (database) => this.#feed!.open(database))
     const rounds = 4 + random.below(6)
     for (let round = 0; round < rounds; round += 1) {
       const count = 1 + random.below(4)
@@ -279,6 +296,7 @@ class SimulatedRun {
       this.#moveClock(15 * HOUR)
       await this.#settle()
     }
+    this.#broken.push(...(await this.#compareFeed()))
     const record = await this.#readRecord()
     this.#broken.push(...findBrokenPromises(record), ...(await this.#reconcile()))
     const { steps, crashes, frozen, fingerprint } = this.#steps
@@ -365,6 +383,7 @@ class SimulatedRun {
   }
 
   #randomTask(): () => Promise<unknown> {
+    if (this.#feed && this.#feedRandom.chance(0.3)) return this.#feedTask(this.#feed)
     const random = this.#random
     const node = random.pick(this.#nodes)
     if (random.chance(this.#faultRates.firing)) return () => node.engine.fire()
@@ -386,6 +405,28 @@ class SimulatedRun {
       return () => this.#change(this.#randomAppointment(), { active })
     }
     return () => this.#change(this.#randomAppointment(), { note: `note ${random.below(100)}` })
+  }
+
+  /** The source changes, and a node pulls it; or a person changes what is mirrored. */
+  #feedTask(feed: SimulatedFeed) {
+    const random = this.#feedRandom
+    if (feed.appointments.length > 0 && random.chance(0.3)) {
+      const status = random.pick(['CANCELLED', 'OPEN', 'CONFIRMED', 'COMPLETED', 'NO_SHOW'])
+      const calendarId = random.pick(feed.appointments)
+      return () => this.#change(calendarId, { status })
+    }
+    feed.change()
+    return () => feed.pull(this.#startService('pulls the feed'))
+  }
+
+  /** One pull without faults makes everything equal. */
+  async #compareFeed() {
+    const feed = this.#feed
+    if (!feed) return []
+    await this.#runSafely('pulls the feed', (database) => feed.pull(database))
+    const differences = await feed.findDifferences(this.#world.database)
+    await this.#settle()
+    return differences
   }
 
   #randomAppointment() {
