@@ -80,13 +80,15 @@ function remindersOf(
     ? sql`object_id is null and object_uuid`
     : sql`object_uuid is null and object_id`
   const list = isInvitation ? sql`${ids}::text[]` : sql`${ids}::bigint[]`
+  // The subquery hides the id: the planner takes a business that its statistics do not know for empty, and
+  // would read all its triggers for each object.
   const reminder = (table: Sql, state: Sql) => sql`
     select event_trigger_id as "eventTriggerId", event_defn_id as "eventDefnId",
            defn_version as "defnVersion", object_id as "objectId", object_uuid as "objectUUId",
            anchor_time as "anchorTime", scheduled_time as "scheduledTime", ${state}
     from ${table}
-    where business_id = ${businessId} and object_type = ${objectType} and occurrence is null
-      and event_defn_id = any (${eventDefnIds}::bigint[])`
+    where business_id = (select ${businessId}::bigint) and object_type = ${objectType}
+      and occurrence is null and event_defn_id = any (${eventDefnIds}::bigint[])`
   const recorded = reminder(sql`event_trigger`, sql`status, replan_since as "replanSince"`)
   return {
     recorded,

@@ -4,7 +4,11 @@ import type { Db } from '../../src/database/database.ts'
 import { sql } from '../../src/database/sql.ts'
 import { claimEmailShares, claimUselessEmails } from '../../src/store/email-queue.ts'
 import { listTriggersOfObject } from '../../src/store/event-triggers.ts'
-import { countOtherKinds, listPendingEvents } from '../../src/store/planned-triggers.ts'
+import {
+  countOtherKinds,
+  listPendingEvents,
+  listReminders,
+} from '../../src/store/planned-triggers.ts'
 import { listBusinessesInQueue } from '../../src/store/queue.ts'
 import {
   claimTriggerShares,
@@ -83,6 +87,15 @@ test('pending triggers of a definition are found without reading finished ones',
 test('triggers of an invitation are found by its UUID', async () => {
   const plan = await planOf((db) => listTriggersOfObject(db, 1, 'INVITATION', 'a1'))
   assert.equal(plan.match(/object_id IS NULL\) AND \(object_uuid = /g)?.length, 3)
+})
+
+test('the reminders of an object are found by its id, also in a business that is newer than the statistics', async () => {
+  const ids = Array.from({ length: 100 }, (_, i) => i + 1)
+  const statement = await statementOf((db) => listReminders(db, 99, 'CALENDAR', ids, [1, 2, 3]))
+  const db = database.forBusiness(99, 'x')
+  const plan = JSON.stringify(await db.query(sql`explain (format json) ${statement}`))
+  assert.match(plan, /event_trigger_once_per_anchor/)
+  assert.doesNotMatch(plan, /event_trigger_by_status/)
 })
 
 /** The server's plan of the engine's statement. */
