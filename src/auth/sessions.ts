@@ -1,8 +1,8 @@
-import type { Db } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
 import { getBusiness, type BusinessRow } from '../store/businesses.ts'
 import { insertSession, type KnownSession } from '../store/sessions.ts'
-import { findLiveUserByName, type KnownUser } from '../store/users.ts'
-import { isPassword } from './passwords.ts'
+import { findLiveUserByName, replacePasswordHash, type KnownUser } from '../store/users.ts'
+import { hashPassword, isOutdated, isPassword } from './passwords.ts'
 import { digest, makeSecret } from './secrets.ts'
 
 const MAX_IDLE = Temporal.Duration.from({ hours: 8 })
@@ -21,12 +21,19 @@ type SignedIn = { user: KnownUser; business: BusinessRow; token: string }
  * address for that reason: waiting by business would reveal whose business is busy, and so who exists.
  */
 export async function signIn(
-  operator: Db,
-  { username, password, address }: { username: string; password: string; address: string },
+  database: Pick<Database, 'operator' | 'forBusiness'>,
+  given: { username: string; password: string; address: string },
   now: Temporal.Instant,
 ): Promise<SignedIn | undefined> {
+  const { operator } = database
+  const { username, password, address } = given
   const user = await findLiveUserByName(operator, username)
   if (!(await isPassword(password, user?.passwordHash, { address })) || !user) return undefined
+  if (isOutdated(user.passwordHash)) {
+    const db = database.forBusiness(user.businessId, user.username)
+    await replacePasswordHash(db, user, await hashPassword(password, { address }))
+    return signIn(database, given, now)
+  }
   const token = makeSecret('bws_')
   const session = { ...user, tokenHash: digest(token) }
   const [isInserted, business] = await Promise.all([

@@ -123,6 +123,16 @@ export async function updateUser(
   return row!
 }
 
+/** For the same password, unless it was changed meanwhile. */
+export const replacePasswordHash = (
+  db: Db,
+  { businessId, userId, passwordHash }: KnownUser & { passwordHash: string },
+  renewed: string,
+) =>
+  db.query(sql`
+    update user_account set password_hash = ${renewed}
+    where business_id = ${businessId} and user_id = ${userId} and password_hash = ${passwordHash}`)
+
 export async function findPasswordHash(db: Db, businessId: number, userId: number) {
   const [row] = await db.query<{ passwordHash: string }>(sql`
     select password_hash as "passwordHash" from user_account

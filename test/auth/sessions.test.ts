@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { argon2Sync } from 'node:crypto'
 import { test } from 'node:test'
 import { hashPassword, isPassword } from '../../src/auth/passwords.ts'
 import { sql } from '../../src/database/sql.ts'
 import { ask, createPerson, PASSWORD, signInAs, startWithBusiness } from '../support/callers.ts'
+import { asOwner } from '../support/owner.ts'
 
 test('a person signs in, is known by the cookie, and signs out', async (t) => {
   const { app, database, clock, businessId } = await startWithBusiness(t)
@@ -48,8 +50,35 @@ test('only the hash of a session token is stored', async (t) => {
     select s::text || u::text as text from session s join user_account u using (user_id)`)
   assert.equal(rows.length, 1)
   assert.equal(rows[0]!.text.includes(token.slice(4)), false)
-  assert.match(rows[0]!.text, /\$argon2id\$v=19\$m=7168,t=5,p=1\$/)
+  assert.match(rows[0]!.text, /\$argon2id\$v=19\$m=7168,t=5,p=4\$/)
   assert.equal(rows[0]!.text.includes(PASSWORD), false)
+})
+
+test('a password hash that takes longer than new ones is replaced at the sign-in', async (t) => {
+  const { app, call, database, clock, businessId } = await startWithBusiness(t)
+  await createPerson(database, clock, businessId, { username: 'anna', role: 'OWNER' })
+  const cost = { memory: 32_768, passes: 2, parallelism: 1, tagLength: 32 }
+  const nonce = Buffer.alloc(16, 7)
+  const tag = argon2Sync('argon2id', { message: PASSWORD, nonce, ...cost })
+  const old = `$argon2id$v=19$m=32768,t=2,p=1$${nonce.toString('base64')}$${tag.toString('base64')}`
+  await asOwner(database, `update user_account set password_hash = '${old}'`)
+  const readStored = async () => {
+    const [row] = await database.operator.query<{ hash: string; version: number }>(
+      sql`select password_hash as hash, version from user_account where username = 'anna'`,
+    )
+    return { ...row!, audited: (await call('GET', '/audit?object=user')).body.items.length }
+  }
+  const before = await readStored()
+  const signIn = async (password: string) =>
+    (await ask(app, {})('POST', '/session', { username: 'anna', password })).status
+  assert.equal(await signIn('wrong'), 401)
+  assert.deepEqual(await readStored(), before)
+  assert.deepEqual(await Promise.all([signIn(PASSWORD), signIn(PASSWORD)]), [201, 201])
+  const after = await readStored()
+  assert.match(after.hash, /^\$argon2id\$v=19\$m=7168,t=5,p=4\$/)
+  assert.deepEqual({ ...after, hash: before.hash }, before, 'the account did not change')
+  assert.equal(await signIn(PASSWORD), 201)
+  assert.deepEqual(await readStored(), after)
 })
 
 test('an unknown username and a wrong password get the same answer, and both compute a password hash', async (t) => {

@@ -58,7 +58,7 @@ const postSession: Routes = async (app, { config, database, clock }) => {
       // In this order: attacks on one username do not use up the limit of the whole address.
       refuseTooMany(byUsername.take(guess))
       refuseTooMany(byClient.take(address))
-      const signedIn = await signIn(database.operator, { ...request.body, address }, clock.now())
+      const signedIn = await signIn(database, { ...request.body, address }, clock.now())
       if (!signedIn) throw unauthorized('sign-in-failed', 'Username or password is wrong.')
       byClient.giveBack(address)
       byUsername.giveBack(guess)
