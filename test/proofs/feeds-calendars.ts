@@ -20,12 +20,12 @@ type Plan = {
   revision: number
 }
 
-export type Edit = {
+type Edit = {
   what: string
   requests: { method: 'PUT' | 'DELETE'; path: string; body?: string }[]
 }
 
-export const ZONES = ['Europe/Zurich', 'America/New_York', 'Asia/Kolkata', 'Australia/Sydney']
+const ZONES = ['Europe/Zurich', 'America/New_York', 'Asia/Kolkata', 'Australia/Sydney']
 const CLIENTS = 6
 
 /** Edits two calendars of one account. `now` is when the next edit is made. */
