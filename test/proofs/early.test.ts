@@ -15,7 +15,7 @@ import { EMPTY_QUEUES_MS, isFull } from './random.ts'
  * records when each mail arrives. It uses the same clock as the database.
  */
 const NODES = 2
-const SHORT = 320
+const SHORT = 160
 const MAILS = isFull ? 100_000 : SHORT
 /** Few enough for a busy machine: a mail that waits in a queue cannot be early. */
 const MAILS_PER_SECOND = isFull ? 250 : 40

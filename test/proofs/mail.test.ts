@@ -13,7 +13,7 @@ import { EMPTY_QUEUES_MS, isFull, proofSeed, randomFrom } from './random.ts'
  * accepted booking arrives. A mail that arrives twice has the same bytes, and its row records that the
  * process died before it read the server's answer.
  */
-const KILLS = isFull ? 50 : 3
+const KILLS = isFull ? 50 : 2
 const BOOKINGS = 30
 
 test(`no mail is lost if the process that sends it is killed, ${KILLS} times`, async (t) => {

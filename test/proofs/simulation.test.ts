@@ -63,7 +63,7 @@ async function simulate(
 const PRINT_EVERY = 500
 const SUMMED = ['steps', 'crashes', 'frozen', 'triggers', 'mails', 'givenUp'] as const
 
-const RUNS = isFull ? Number(process.env.PROOF_RUNS ?? 100_000) : 25
+const RUNS = isFull ? Number(process.env.PROOF_RUNS ?? 100_000) : 15
 
 test('no simulated run of bookings, edits, crashes and clock jumps breaks a promise', async (t) => {
   const processes = isFull ? availableParallelism() : 1
