@@ -8,7 +8,7 @@ import { reminder, startWorld } from '../support/world.ts'
 import { isFull } from './random.ts'
 
 /** How many appointments are loaded. */
-const APPOINTMENTS = Number(process.env.PROOF_APPOINTMENTS ?? (isFull ? 200_000 : 20_000))
+const APPOINTMENTS = Number(process.env.PROOF_APPOINTMENTS ?? (isFull ? 200_000 : 5_000))
 const MAX_MS = 1_000
 /** The fastest of these: a busy machine delays each of them. */
 const TRIES = 3
