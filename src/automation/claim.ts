@@ -1,72 +1,161 @@
+import { findNextDueTime, type Claim } from '../store/queue.ts'
 import {
   claimDueTriggers,
+  claimFailedTrigger,
   claimTriggerShares,
+  FAILED_TRIGGER_QUEUE,
+  REPEATABLE_TRIGGER_QUEUE,
   TRIGGER_QUEUE,
   type ClaimedTrigger,
 } from '../store/trigger-queue.ts'
-import type { Claim } from '../store/queue.ts'
 import { FairShare } from './fair-share.ts'
 import type { FireContext } from './fire.ts'
+import { restUntilDue } from './loop.ts'
+import { THROTTLE_READ_EVERY_MS } from './throttle.ts'
+import { isBefore } from './timing.ts'
 
-type ClaimContext = Pick<
-  FireContext,
-  'db' | 'worker' | 'now' | 'leaseSeconds' | 'batchSize' | 'throttle'
->
-
-/** Claims in the order of time; after a full batch, first a fair share for each business. */
-export async function claim(context: ClaimContext, state: ClaimState): Promise<ClaimedTrigger[]> {
-  const { db, worker, batchSize: limit } = context
-  const now = context.now()
-  state.claimedAt = now
-  const { resets } = state
-  const request = { worker, now, leaseUntil: now.add({ seconds: context.leaseSeconds }), limit }
-  const throttled = await context.throttle?.listThrottled(now)
-  state.isThrottled = throttled !== undefined && throttled.size > 0
-  if (throttled && state.isThrottled) return claimUnthrottled(throttled, context, state, request)
-  const shared = state.isCrowded ? await claimNextShares(context, state, request) : []
-  const rest = limit - shared.length
-  if (rest <= 0) return shared
-  sweepSometimes(state, now)
-  const claimed = await claimDueTriggers(db, { ...request, limit: rest }, state.doneUntil)
-  state.isCrowded = claimed.length === rest
-  const doneUntil = state.isCrowded ? lastOf(claimed) : now.subtract(MAX_COMMIT_DELAY)
-  // A reset that came during the claim is for the next one.
-  state.doneUntil = state.resets === resets ? doneUntil : undefined
-  return [...shared, ...claimed]
+/** What worker slots claim triggers from. */
+export type TriggerSource = {
+  claim(worker: string): Promise<ClaimedTrigger[]>
+  /** Whether a claim that found triggers may be followed by the next one without a rest. */
+  readonly isMoreDue: boolean
+  readRestMs(): Promise<number>
+  /** The next claim reads the queue from its beginning: triggers were released. */
+  claimFromStart(): void
+  /** For a clock that was set back: times in the future would delay claims. */
+  forgetTimes(): void
 }
 
-/** The state that a node keeps between claims. */
-export type ClaimState = {
-  shares: FairShare
+type ClaimParts = Pick<FireContext, 'db' | 'now' | 'leaseSeconds' | 'batchSize' | 'throttle'>
+
+/**
+ * Due triggers without a failed attempt, claimed in batches in the order of time; after a full batch,
+ * first a fair share for each business.
+ */
+export class DueTriggers implements TriggerSource {
+  readonly #parts: ClaimParts
+  readonly #shares = new FairShare(TRIGGER_QUEUE)
   /** The last batch was full: more triggers are due than one batch holds. */
-  isCrowded: boolean
+  #isCrowded = false
   /** Triggers of some businesses are not claimed until their mails have been sent. */
-  isThrottled: boolean
+  #isThrottled = false
   /** Every trigger that was due before this is claimed; unset if that is not known. */
-  doneUntil: Temporal.Instant | undefined
-  /** How often `doneUntil` was reset by others than the claim. */
-  resets: number
+  #doneUntil: Temporal.Instant | undefined
+  /** How often `#doneUntil` was reset by others than the claim. */
+  #resets = 0
   /** When the queue was last read from its beginning. */
-  sweptAt: Temporal.Instant | undefined
+  #sweptAt: Temporal.Instant | undefined
   /** The last claim. A trigger that was due then and is still free is locked by a transaction. */
-  claimedAt: Temporal.Instant | undefined
-}
+  #claimedAt: Temporal.Instant | undefined
+  #lastClaimTime: Temporal.Instant | undefined
 
-/** The next claim reads the queue from its beginning. */
-export function claimFromStart(state: ClaimState) {
-  state.doneUntil = undefined
-  state.resets += 1
-}
+  constructor(parts: ClaimParts) {
+    this.#parts = parts
+  }
 
-export const newClaimState = (): ClaimState => ({
-  shares: new FairShare(TRIGGER_QUEUE),
-  isCrowded: false,
-  isThrottled: false,
-  doneUntil: undefined,
-  resets: 0,
-  sweptAt: undefined,
-  claimedAt: undefined,
-})
+  get isMoreDue() {
+    return this.#isCrowded || this.#isThrottled
+  }
+
+  /** When this node last claimed triggers, or found that none was due. */
+  get lastClaimTime() {
+    return this.#lastClaimTime
+  }
+
+  async claim(worker: string): Promise<ClaimedTrigger[]> {
+    const { now, batchSize: limit, leaseSeconds, throttle } = this.#parts
+    const moment = now()
+    this.#claimedAt = moment
+    const claim = {
+      worker,
+      now: moment,
+      leaseUntil: moment.add({ seconds: leaseSeconds }),
+      limit,
+    }
+    const throttled = await throttle?.listThrottled(moment)
+    this.#isThrottled = throttled !== undefined && throttled.size > 0
+    const claimed =
+      throttled && this.#isThrottled
+        ? await this.#claimUnthrottled(claim, throttled)
+        : await this.#claimInOrder(claim)
+    this.#lastClaimTime = now()
+    return claimed
+  }
+
+  async readRestMs() {
+    if (this.#isThrottled) return THROTTLE_READ_EVERY_MS
+    const { db, now } = this.#parts
+    const next = await findNextDueTime(db, TRIGGER_QUEUE, this.#doneUntil)
+    return restUntilDue({ next, claimedAt: this.#claimedAt, now: now() })
+  }
+
+  claimFromStart() {
+    this.#doneUntil = undefined
+    this.#resets += 1
+  }
+
+  forgetTimes() {
+    this.claimFromStart()
+    this.#claimedAt = undefined
+  }
+
+  /**
+   * Whether there are triggers that were committed late or released, and are due before those that are
+   * claimed next: the next claim finds them.
+   */
+  async sweep() {
+    const { db, now } = this.#parts
+    const first = await findNextDueTime(db, TRIGGER_QUEUE)
+    this.#sweptAt = now()
+    if (!first || !this.#doneUntil || !isBefore(first, this.#doneUntil)) return false
+    this.claimFromStart()
+    return true
+  }
+
+  async #claimInOrder(claim: Claim) {
+    const { db } = this.#parts
+    const resets = this.#resets
+    const shared = this.#isCrowded ? await this.#claimNextShares(claim) : []
+    const limit = claim.limit - shared.length
+    if (limit <= 0) return shared
+    this.#sweepSometimes(claim.now)
+    const claimed = await claimDueTriggers(db, { ...claim, limit }, this.#doneUntil)
+    this.#isCrowded = claimed.length === limit
+    const doneUntil = this.#isCrowded ? lastOf(claimed) : claim.now.subtract(MAX_COMMIT_DELAY)
+    // A reset that came during the claim is for the next one.
+    this.#doneUntil = this.#resets === resets ? doneUntil : undefined
+    return [...shared, ...claimed]
+  }
+
+  async #claimNextShares(claim: Claim) {
+    const { db } = this.#parts
+    const next = await this.#shares.next(db, claim)
+    // If only one business has due triggers, it delays no other.
+    return next && !next.isOnlyBusiness ? claimTriggerShares(db, claim, next) : []
+  }
+
+  /** Claims only triggers of businesses that are not throttled. */
+  #claimUnthrottled(claim: Claim, throttled: ReadonlySet<number>) {
+    // Throttled triggers stay in the queue before those that are claimed.
+    this.#isCrowded = false
+    this.#doneUntil = undefined
+    const { db } = this.#parts
+    return this.#shares.claimNext(db, claim, {
+      isExcluded: (businessId) => throttled.has(businessId),
+      claimShares: (shares) => claimTriggerShares(db, claim, shares),
+    })
+  }
+
+  /** The full sweep runs every second; if it does not run, or time jumped, a claim replaces it. */
+  #sweepSometimes(now: Temporal.Instant) {
+    const ms = this.#sweptAt
+      ? now.epochMilliseconds - this.#sweptAt.epochMilliseconds
+      : Number.POSITIVE_INFINITY
+    if (ms >= 0 && ms < MAX_SWEEP_AGE_MS) return
+    this.#doneUntil = undefined
+    this.#sweptAt = now
+  }
+}
 
 /** After a full batch the next one begins where it ended; the full sweep finds earlier triggers. */
 const lastOf = (claimed: ClaimedTrigger[]) =>
@@ -78,37 +167,47 @@ const lastOf = (claimed: ClaimedTrigger[]) =>
 const MAX_COMMIT_DELAY = { seconds: 2 }
 const MAX_SWEEP_AGE_MS = 5_000
 
-/** The full sweep runs every second; if it does not run, or time jumped, a claim replaces it. */
-function sweepSometimes(state: ClaimState, now: Temporal.Instant) {
-  const { sweptAt } = state
-  const ms = sweptAt ? now.epochMilliseconds - sweptAt.epochMilliseconds : Infinity
-  if (ms >= 0 && ms < MAX_SWEEP_AGE_MS) return
-  state.doneUntil = undefined
-  state.sweptAt = now
-}
+/** Triggers with failed attempts, claimed one at a time. */
+export class FailedTriggers implements TriggerSource {
+  readonly isMoreDue = true
+  readonly #parts: ClaimParts
+  /** When this node has been up for one lease; see `#queue`. */
+  #upForLeaseAt: Temporal.Instant
+  #claimedAt: Temporal.Instant | undefined
 
-async function claimNextShares({ db }: ClaimContext, { shares }: ClaimState, request: Claim) {
-  const next = await shares.next(db, request)
-  // If only one business has due triggers, it delays no other.
-  return next && !next.isOnlyBusiness ? claimTriggerShares(db, request, next) : []
-}
-
-/** Claims only triggers of businesses that are not throttled, page by page. */
-async function claimUnthrottled(
-  throttled: ReadonlySet<number>,
-  { db }: ClaimContext,
-  state: ClaimState,
-  request: Claim,
-) {
-  // Throttled triggers stay in the queue before those that are claimed.
-  Object.assign(state, { isCrowded: false, doneUntil: undefined })
-  // One pass from the end of the last claim to the last business, then one over all businesses.
-  let passesLeft = state.shares.isAtStart ? 1 : 2
-  while (passesLeft > 0) {
-    const next = await state.shares.next(db, request, (businessId) => throttled.has(businessId))
-    const claimed = next ? await claimTriggerShares(db, request, next) : []
-    if (claimed.length > 0) return claimed
-    if (state.shares.isAtStart) passesLeft -= 1
+  constructor(parts: ClaimParts) {
+    this.#parts = parts
+    this.#upForLeaseAt = this.#afterOneLease()
   }
-  return []
+
+  claim(worker: string) {
+    const now = this.#parts.now()
+    this.#claimedAt = now
+    const leaseUntil = now.add({ seconds: this.#parts.leaseSeconds })
+    return claimFailedTrigger(this.#parts.db, this.#queue(now), { worker, now, leaseUntil })
+  }
+
+  async readRestMs() {
+    const { db, now } = this.#parts
+    const next = await findNextDueTime(db, this.#queue(now()))
+    return restUntilDue({ next, claimedAt: this.#claimedAt, now: now() })
+  }
+
+  /** Every claim does. */
+  claimFromStart() {}
+
+  forgetTimes() {
+    this.#claimedAt = undefined
+    const latest = this.#afterOneLease()
+    if (isBefore(latest, this.#upForLeaseAt)) this.#upForLeaseAt = latest
+  }
+
+  #afterOneLease() {
+    return this.#parts.now().add({ seconds: this.#parts.leaseSeconds })
+  }
+
+  /** A service that is killed repeatedly just after its start must not give up triggers. */
+  #queue(now: Temporal.Instant) {
+    return isBefore(now, this.#upForLeaseAt) ? REPEATABLE_TRIGGER_QUEUE : FAILED_TRIGGER_QUEUE
+  }
 }

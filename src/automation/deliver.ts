@@ -287,10 +287,12 @@ export class Deliveries {
   async #claim(tx: Db, claim: Claim): Promise<ClaimedEmail[]> {
     const full = this.#fullBusinesses()
     const isShared = full.size > 0 || (this.#isCrowded && !this.#server.isOnTrial)
-    const shares = isShared
-      ? await this.#shares.nextDue(tx, claim, (businessId) => full.has(businessId))
-      : undefined
-    const shared = shares ? await claimEmailShares(tx, claim, shares) : []
+    const shared = isShared
+      ? await this.#shares.claimNext(tx, claim, {
+          isExcluded: (businessId) => full.has(businessId),
+          claimShares: (shares) => claimEmailShares(tx, claim, shares),
+        })
+      : []
     const rest = claim.limit - shared.length
     if (rest <= 0 || full.size > 0) return shared
     const claimed = await claimDueEmails(tx, { ...claim, limit: rest })

@@ -13,7 +13,7 @@ import { Deliveries, type DeliveryEvents } from './deliver.ts'
 import { FireLoops } from './fire-loops.ts'
 import type { FireContext } from './fire.ts'
 import { createHeartbeatLoop, createTakeoverLoop, takeoverMs } from './lease-loops.ts'
-import { Hint } from './loop.ts'
+import { WakeSignal } from './loop.ts'
 import { repeat, type Loop } from '../repeat.ts'
 import { createNoticeLoop } from './notices.ts'
 import { OperatorProblems } from './operator-problems.ts'
@@ -75,7 +75,7 @@ export function createEngine(parts: EngineParts) {
   const worker = parts.random(9).toString('base64url')
   let workers = 0
   const nextWorker = () => `${worker} ${(workers += 1)}`
-  const queued = new Hint()
+  const queued = new WakeSignal()
   const problems = new OperatorProblems({ ...parts, db, now })
   const deliveries = new Deliveries({ ...parts, db, now, nextWorker, problems })
   const fireLoops = new FireLoops({

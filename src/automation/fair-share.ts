@@ -6,6 +6,11 @@ const PAGE = 200
 
 type Request = { now: Temporal.Instant; limit: number }
 
+type Claiming<Row> = {
+  isExcluded(businessId: number): boolean
+  claimShares(shares: Shares): Promise<Row[]>
+}
+
 /**
  * Iterates over the businesses, so that each with due rows gets its share of a claim: a burst of one
  * business does not delay the others.
@@ -19,8 +24,7 @@ export class FairShare {
     this.#queue = queue
   }
 
-  /** Whether the next page is the first one. */
-  get isAtStart() {
+  get #isAtStart() {
     return this.#after === 0
   }
 
@@ -30,7 +34,7 @@ export class FairShare {
     { now, limit }: Request,
     isExcluded: (businessId: number) => boolean = () => false,
   ): Promise<(Shares & { isOnlyBusiness: boolean }) | undefined> {
-    const wasAtStart = this.isAtStart
+    const wasAtStart = this.#isAtStart
     const page = await listBusinessesInQueue(db, this.#queue, {
       now,
       after: this.#after,
@@ -49,14 +53,19 @@ export class FairShare {
     return { businessIds, share, isOnlyBusiness }
   }
 
-  /** The same, of the next page that has some; undefined if none has. */
-  async nextDue(db: Db, request: Request, isExcluded?: (businessId: number) => boolean) {
+  /** Claims the share of the first page of businesses of which rows can be claimed. */
+  async claimNext<Row>(
+    db: Db,
+    request: Request,
+    { isExcluded, claimShares }: Claiming<Row>,
+  ): Promise<Row[]> {
     // One pass from the last business that got its share to the last one, then one over all of them.
-    for (let passesLeft = this.isAtStart ? 1 : 2; passesLeft > 0;) {
+    for (let passesLeft = this.#isAtStart ? 1 : 2; passesLeft > 0;) {
       const shares = await this.next(db, request, isExcluded)
-      if (shares) return shares
-      if (this.isAtStart) passesLeft -= 1
+      const claimed = shares ? await claimShares(shares) : []
+      if (claimed.length > 0) return claimed
+      if (this.#isAtStart) passesLeft -= 1
     }
-    return undefined
+    return []
   }
 }

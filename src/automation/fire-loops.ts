@@ -1,19 +1,10 @@
 import { monotonicMs } from '../clock.ts'
-import { WorkQueue } from '../work-queue.ts'
-import { findNextDueTime } from '../store/queue.ts'
-import {
-  claimFailedTrigger,
-  FAILED_TRIGGER_QUEUE,
-  releaseTriggers,
-  REPEATABLE_TRIGGER_QUEUE,
-  TRIGGER_QUEUE,
-  type ClaimedTrigger,
-} from '../store/trigger-queue.ts'
-import { claim, claimFromStart, newClaimState } from './claim.ts'
-import { fireClaimed, type FireContext } from './fire.ts'
-import { Hint, MAX_REST_MS, restUntilDue } from './loop.ts'
 import { pause, type Loop } from '../repeat.ts'
-import { THROTTLE_READ_EVERY_MS } from './throttle.ts'
+import { releaseTriggers, type ClaimedTrigger } from '../store/trigger-queue.ts'
+import { WorkQueue } from '../work-queue.ts'
+import { DueTriggers, FailedTriggers, type TriggerSource } from './claim.ts'
+import { fireClaimed, type FireContext } from './fire.ts'
+import { WakeSignal, MAX_REST_MS } from './loop.ts'
 
 type FireLoopsParts = Omit<FireContext, 'worker'> & {
   /** A name that no worker has had before. */
@@ -22,161 +13,70 @@ type FireLoopsParts = Omit<FireContext, 'worker'> & {
   onFired?: () => void
 }
 
-/** Four keep two cores busy: one composes, two read or write, one waits for the disk. */
-const SLOTS = 4
-
 /** Claims due triggers and fires them: in batches, and those with failed attempts one at a time. */
 export class FireLoops {
-  readonly #parts: FireLoopsParts
-  readonly #state = newClaimState()
-  readonly #batches: WorkerSlots
-  readonly #retries: WorkerSlots
-  /** When this node has been up for one lease; see `#retryQueue`. */
-  #upForLeaseAt: Temporal.Instant
-  #retriedAt: Temporal.Instant | undefined
-  #lastClaimTime: Temporal.Instant | undefined
+  /** One loop for each slot that fires batches. */
+  readonly fire: Loop[]
+  /** One loop for each slot that fires triggers with failed attempts. */
+  readonly retry: Loop[]
+  readonly sweep: Loop
+  readonly #due: DueTriggers
+  readonly #slots: WorkerSlots[]
 
   constructor(parts: FireLoopsParts) {
-    this.#parts = parts
-    this.#upForLeaseAt = this.#afterOneLease()
-    this.#batches = new WorkerSlots('fire', parts, {
-      claim: (context) => this.#claimBatch(context),
-      isMoreDue: () => this.#state.isCrowded || this.#state.isThrottled,
-      readRestMs: () => this.#readRestMs(),
-      onReleased: () => this.claimFromStart(),
-    })
-    this.#retries = new WorkerSlots('retry', parts, {
-      claim: (context) => this.#claimFailed(context),
-      isMoreDue: () => true,
-      readRestMs: () => this.#readRetryRestMs(),
-      onReleased: () => {},
-    })
+    this.#due = new DueTriggers(parts)
+    const batches = new WorkerSlots('fire', parts, this.#due)
+    const retries = new WorkerSlots('retry', parts, new FailedTriggers(parts))
+    this.#slots = [batches, retries]
+    this.fire = batches.loops
+    this.retry = retries.loops
+    this.sweep = this.#createSweep()
   }
 
-  /** When this node last claimed triggers, or found that none was due. */
   get lastClaimTime() {
-    return this.#lastClaimTime
+    return this.#due.lastClaimTime
   }
 
   /** Called if triggers may be due earlier than known. */
   wake() {
-    this.#batches.wake()
-    this.#retries.wake()
+    for (const slots of this.#slots) slots.wake()
   }
 
-  #afterOneLease() {
-    return this.#parts.now().add({ seconds: this.#parts.leaseSeconds })
-  }
-
-  /** For a clock that was set back: times in the future would delay claims. */
+  /** For a clock that was set back. */
   forgetTimes() {
-    this.claimFromStart()
-    this.#state.claimedAt = undefined
-    this.#retriedAt = undefined
-    const latest = this.#afterOneLease()
-    if (Temporal.Instant.compare(this.#upForLeaseAt, latest) > 0) this.#upForLeaseAt = latest
-    this.wake()
+    for (const slots of this.#slots) slots.forgetTimes()
   }
 
-  /** The next claim reads the queue from its beginning. */
-  claimFromStart() {
-    claimFromStart(this.#state)
+  /** The workers whose leases must be renewed. */
+  busyWorkers() {
+    return this.#slots.flatMap((slots) => slots.busyWorkers())
   }
 
-  /** One loop for each slot that fires batches. */
-  get fire() {
-    return this.#batches.loops
-  }
-
-  /** One loop for each slot that fires triggers with failed attempts. */
-  get retry() {
-    return this.#retries.loops
-  }
-
-  async #claimBatch(context: FireContext) {
-    const claimed = await claim(context, this.#state)
-    this.#lastClaimTime = context.now()
-    return claimed
-  }
-
-  async #claimFailed({ db, worker, leaseSeconds, now }: FireContext) {
-    const moment = now()
-    this.#retriedAt = moment
-    const leaseUntil = moment.add({ seconds: leaseSeconds })
-    return claimFailedTrigger(db, this.#retryQueue(moment), { worker, now: moment, leaseUntil })
-  }
-
-  /** A service that is killed repeatedly just after its start must not give up triggers. */
-  #retryQueue(now: Temporal.Instant) {
-    const isUpForLease = Temporal.Instant.compare(now, this.#upForLeaseAt) >= 0
-    return isUpForLease ? FAILED_TRIGGER_QUEUE : REPEATABLE_TRIGGER_QUEUE
-  }
-
-  async #readRestMs() {
-    const { isThrottled, doneUntil, claimedAt } = this.#state
-    if (isThrottled) return THROTTLE_READ_EVERY_MS
-    const { db, now } = this.#parts
-    const next = await findNextDueTime(db, TRIGGER_QUEUE, doneUntil)
-    return restUntilDue({ next, claimedAt, now: now() })
-  }
-
-  async #readRetryRestMs() {
-    const { db, now } = this.#parts
-    const next = await findNextDueTime(db, this.#retryQueue(now()))
-    return restUntilDue({ next, claimedAt: this.#retriedAt, now: now() })
+  /** Releases triggers that were claimed and not fired. */
+  async stop() {
+    for (const slots of this.#slots) await slots.stop()
   }
 
   /**
-   * Finds triggers that were committed late or released, and are due before `doneUntil`. Releases those
-   * that could not be released because another transaction had locked them.
+   * Finds triggers that were committed late or released. Releases those that could not be released
+   * because another transaction had locked them.
    */
-  readonly sweep: Loop = this.#createSweep()
-
   #createSweep(): Loop {
     let restMs = MAX_REST_MS
     const runOnce = async () => {
       const startedAt = monotonicMs()
-      await this.#batches.releaseHeld()
-      await this.#retries.releaseHeld()
-      const found = await this.#findEarlier()
+      for (const slots of this.#slots) await slots.releaseHeld()
+      const found = await this.#due.sweep()
       if (found) this.wake()
       restMs = Math.max(MAX_REST_MS, 10 * (monotonicMs() - startedAt))
       return found ? 1 : 0
     }
     return { name: 'full sweep', runOnce, rest: (stopping) => pause(restMs, stopping) }
   }
-
-  async #findEarlier() {
-    const { db, now } = this.#parts
-    const first = await findNextDueTime(db, TRIGGER_QUEUE)
-    const { doneUntil } = this.#state
-    this.#state.sweptAt = now()
-    if (!first || !doneUntil || Temporal.Instant.compare(first, doneUntil) >= 0) return false
-    this.claimFromStart()
-    return true
-  }
-
-  /** The workers whose leases must be renewed. */
-  busyWorkers() {
-    return [...this.#batches.busyWorkers(), ...this.#retries.busyWorkers()]
-  }
-
-  /** Releases triggers that were claimed and not fired. */
-  async stop() {
-    await this.#batches.stop()
-    await this.#retries.stop()
-  }
 }
 
-/** How the slots of a group find their triggers. */
-type Source = {
-  claim(context: FireContext): Promise<ClaimedTrigger[]>
-  /** Whether a claim that found triggers may be followed by the next one without a rest. */
-  isMoreDue(): boolean
-  readRestMs(): Promise<number>
-  /** Called when triggers were released. */
-  onReleased(): void
-}
+/** Four keep two cores busy: one composes, two read or write, one waits for the disk. */
+const SLOTS = 4
 
 /**
  * Worker slots that claim and fire concurrently. One slot at a time waits for due triggers and claims
@@ -185,19 +85,19 @@ type Source = {
 class WorkerSlots {
   /** With a signal, a step waits until triggers are due. */
   readonly loops: Loop[]
-  readonly #source: Source
+  readonly #source: TriggerSource
   readonly #slots: WorkerSlot[]
   readonly #parts: FireLoopsParts
   readonly #claiming = new WorkQueue({ total: 1 })
   /** Former names of slots, whose triggers other transactions have locked. */
   readonly #holders = new Set<string>()
-  readonly #due = new Hint()
+  readonly #due = new WakeSignal()
   #isAllClaimed = false
 
-  constructor(name: string, parts: FireLoopsParts, source: Source) {
+  constructor(name: string, parts: FireLoopsParts, source: TriggerSource) {
     this.#parts = parts
     this.#source = source
-    this.#slots = Array.from({ length: SLOTS }, () => new WorkerSlot(parts, this.#holders))
+    this.#slots = Array.from({ length: SLOTS }, () => new WorkerSlot(parts, source, this.#holders))
     this.loops = this.#slots.map((slot, i) => ({
       name: `${name} ${i + 1}`,
       runOnce: (stopping) => this.#fireNext(slot, stopping),
@@ -207,6 +107,11 @@ class WorkerSlots {
 
   wake() {
     this.#due.wake()
+  }
+
+  forgetTimes() {
+    this.#source.forgetTimes()
+    this.wake()
   }
 
   busyWorkers() {
@@ -227,12 +132,12 @@ class WorkerSlots {
 
   async #fireNext(slot: WorkerSlot, stopping?: AbortSignal) {
     if (await slot.releaseBroken()) {
-      this.#source.onReleased()
+      this.#source.claimFromStart()
       this.wake()
     }
     const claimed = stopping
       ? await this.#claiming.run({}, () => this.#claimWhenDue(slot, stopping))
-      : await slot.claim(this.#source)
+      : await slot.claim()
     await slot.fire(claimed)
     if (claimed.length > 0) this.#parts.onFired?.()
     return claimed.length
@@ -241,8 +146,8 @@ class WorkerSlots {
   async #claimWhenDue(slot: WorkerSlot, stopping: AbortSignal) {
     while (!stopping.aborted) {
       if (this.#isAllClaimed) await this.#due.wait(await this.#source.readRestMs(), stopping)
-      const claimed = await slot.claim(this.#source)
-      this.#isAllClaimed = claimed.length === 0 || !this.#source.isMoreDue()
+      const claimed = await slot.claim()
+      this.#isAllClaimed = claimed.length === 0 || !this.#source.isMoreDue
       if (claimed.length > 0) return claimed
     }
     return []
@@ -252,30 +157,29 @@ class WorkerSlots {
 /** Claims and fires under a worker name of its own. */
 class WorkerSlot {
   readonly #parts: FireLoopsParts
+  readonly #source: TriggerSource
   readonly #holders: Set<string>
-  #context: FireContext
+  worker: string
   /** True from the claim until its triggers have ended or were freed. */
   isBusy = false
 
-  constructor(parts: FireLoopsParts, holders: Set<string>) {
+  constructor(parts: FireLoopsParts, source: TriggerSource, holders: Set<string>) {
     this.#parts = parts
+    this.#source = source
     this.#holders = holders
-    this.#context = { ...parts, worker: parts.nextWorker() }
+    this.worker = parts.nextWorker()
   }
 
-  get worker() {
-    return this.#context.worker
-  }
-
-  async claim({ claim }: Source) {
+  async claim() {
     this.isBusy = true
-    const claimed = await claim(this.#context)
+    const claimed = await this.#source.claim(this.worker)
     if (claimed.length === 0) this.isBusy = false
     return claimed
   }
 
   async fire(claimed: ClaimedTrigger[]) {
-    if (claimed.length > 0 && (await fireClaimed(this.#context, claimed))) this.#leaveHeld()
+    const context = { ...this.#parts, worker: this.worker }
+    if (claimed.length > 0 && (await fireClaimed(context, claimed))) this.#leaveHeld()
     this.isBusy = false
   }
 
@@ -286,8 +190,8 @@ class WorkerSlot {
    */
   async releaseBroken() {
     if (!this.isBusy) return false
-    if (await releaseTriggers(this.#context.db, this.worker)) this.#leaveHeld()
-    else this.#takeNewName()
+    if (await releaseTriggers(this.#parts.db, this.worker)) this.#leaveHeld()
+    else this.worker = this.#parts.nextWorker()
     this.isBusy = false
     return true
   }
@@ -295,10 +199,6 @@ class WorkerSlot {
   /** Triggers that other transactions have locked stay claimed under the old name. */
   #leaveHeld() {
     this.#holders.add(this.worker)
-    this.#takeNewName()
-  }
-
-  #takeNewName() {
-    this.#context = { ...this.#parts, worker: this.#parts.nextWorker() }
+    this.worker = this.#parts.nextWorker()
   }
 }

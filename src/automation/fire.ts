@@ -8,7 +8,7 @@ import { drawEmailIds, insertEmails } from '../store/emails.ts'
 import type { SettingsCache } from '../store/settings.ts'
 import { lockFreeTemplates } from '../store/email-templates.ts'
 import { lockFreeActions, type RunningAction } from '../store/event-actions.ts'
-import type { StoredDefinition } from '../store/event-definitions.ts'
+import type { DefinitionKey, StoredDefinition } from '../store/event-definitions.ts'
 import type { ContextRow, WholeObject } from '../store/mail-contexts.ts'
 import {
   endTriggers,
@@ -32,7 +32,6 @@ import { objectKeyOf } from '../store/subject.ts'
 import { Rendering } from './templates.ts'
 import { isBefore, usefulUntil } from './timing.ts'
 
-/** The dependencies of firing. */
 export type FireContext = MailParts & {
   db: Db
   settings: SettingsCache
@@ -200,14 +199,14 @@ async function fireBatch(
 ) {
   // One round trip. The time is read last, when all locks are held.
   const [rows, ids, pauses, now] = await Promise.all([
-    lockRows(tx, context, claimed),
+    lockInOrder(tx, { ...context, claimed, keys: distinctDefinitions(claimed) }),
     drawEmailIds(tx, claimed.length),
     listMailPauses(tx, claimed),
     context.confirmNow(tx),
   ])
   const { actions } = rows
   const { free, locked } = splitByLocks(claimed, rows)
-  const { templates, unrendered } = rendering.split(rows.templates)
+  const { templates, unrendered } = rendering.split(rows.templates.rows)
   const isReady = readiness(actions, unrendered)
   const decided = decideAll(context, free, { pauses, isReady, now })
   const making = { actions, templates, ids, now }
@@ -224,19 +223,31 @@ async function fireBatch(
   return { endings, emails: made.emails, now, unready, unrendered, paused, locked }
 }
 
-type Locked = Awaited<ReturnType<typeof lockRows>>
+type Batch = Pick<FireContext, 'settings' | 'worker'> & {
+  claimed: ClaimedTrigger[]
+  keys: DefinitionKey[]
+}
 
-/** Locks and reads the rows that no other transaction has locked, in the lock order of docs/engine.md. */
-async function lockRows(tx: Db, { settings, worker }: FireContext, claimed: ClaimedTrigger[]) {
-  const keys = distinctDefinitions(claimed)
-  const [objects, triggerIds, definitions, actions, templates] = await Promise.all([
-    lockFreeWholeObjects(tx, settings, claimed),
-    lockClaimed(tx, worker, claimed),
-    lockFreeDefinitionsOf(tx, keys),
-    lockFreeActions(tx, keys),
-    lockFreeTemplates(tx, keys),
+/** The rows of a batch that no other transaction has locked, in the lock order of docs/engine.md. */
+const LOCK_ORDER = {
+  objects: (tx, { settings, claimed }) => lockFreeWholeObjects(tx, settings, claimed),
+  triggerIds: (tx, { worker, claimed }) => lockClaimed(tx, worker, claimed),
+  definitions: (tx, { keys }) => lockFreeDefinitionsOf(tx, keys),
+  actions: (tx, { keys }) => lockFreeActions(tx, keys),
+  templates: (tx, { keys }) => lockFreeTemplates(tx, keys),
+} satisfies Record<string, (tx: Db, batch: Batch) => Promise<unknown>>
+
+type Locked = {
+  [Step in keyof typeof LOCK_ORDER]: Awaited<ReturnType<(typeof LOCK_ORDER)[Step]>>
+}
+
+/** Sends all statements at once; the server takes their locks one after the other. */
+async function lockInOrder(tx: Db, batch: Batch) {
+  const steps = Object.entries(LOCK_ORDER).map(async ([name, lock]) => [
+    name,
+    await lock(tx, batch),
   ])
-  return { objects, triggerIds, definitions, actions, ...templates }
+  return Object.fromEntries(await Promise.all(steps)) as Locked
 }
 
 /** A trigger that this worker holds, with its rows. No other transaction changes them. */
@@ -253,7 +264,7 @@ function splitByLocks(claimed: ClaimedTrigger[], rows: Locked) {
     const actions = rows.actions.get(eventDefnId)
     const isFree =
       rows.triggerIds.has(eventTriggerId) &&
-      actions?.every(({ emailTemplateId }) => !rows.lockedIds.has(emailTemplateId))
+      actions?.every(({ emailTemplateId }) => !rows.templates.lockedIds.has(emailTemplateId))
     if (isFree && object && definition) free.push({ trigger, definition, object })
     else locked.push(trigger)
   }
@@ -266,7 +277,6 @@ type Deciding = {
   now: Temporal.Instant
 }
 
-/** Which triggers fire, and how the others end or wait. */
 function decideAll(context: FireContext, free: Free[], { pauses, isReady, now }: Deciding) {
   const endings: Ending[] = []
   const unready: ClaimedTrigger[] = []
@@ -306,7 +316,6 @@ function withMove({ occurrence }: ClaimedTrigger, rows: ContextRow[]): ContextRo
   })
 }
 
-/** Whether all templates of a trigger are rendered. */
 function readiness(
   actionsOf: Map<number, RunningAction[]>,
   unrendered: { namedId: number }[],

@@ -1,5 +1,5 @@
 /** Ends a rest early. A hint between two rests ends the next one. */
-export class Hint {
+export class WakeSignal {
   #wake: (() => void) | undefined
   #isGiven = false
 

@@ -3,7 +3,7 @@ import type { Db } from '../database/database.ts'
 import { correctStoredTimes } from '../store/set-back.ts'
 import type { Deliveries } from './deliver.ts'
 import type { FireLoops } from './fire-loops.ts'
-import { Hint, MAX_REST_MS } from './loop.ts'
+import { WakeSignal, MAX_REST_MS } from './loop.ts'
 import { type Loop } from '../repeat.ts'
 
 type SetBackParts = { db: Db; clock: Clock; leaseSeconds: number }
@@ -19,7 +19,7 @@ export function createSetBackLoop(
   { db, clock, leaseSeconds }: SetBackParts,
   { fireLoops, deliveries }: Workers,
 ): Loop {
-  const noticed = new Hint()
+  const noticed = new WakeSignal()
   let stepMs = 0
   let isNew = false
   let correctionsLeft = 0

@@ -1,3 +1,4 @@
+import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
 import type { ClaimedEmail } from '../store/email-queue.ts'
 import {
@@ -5,10 +6,10 @@ import {
   type DefinitionKey,
   type StoredDefinition,
 } from '../store/event-definitions.ts'
-import { listWholeObjects, type WholeObject } from '../store/mail-contexts.ts'
+import { listWholeObjects } from '../store/mail-contexts.ts'
 import type { SettingsCache } from '../store/settings.ts'
 import { distinctByType, lockFreeObjects, readSubjects, type TypedKey } from '../store/subjects.ts'
-import { objectKeyOf, type Subject } from '../store/subject.ts'
+import { objectKeyOf } from '../store/subject.ts'
 
 /*
  * Firing and delivery work for all businesses in one transaction, so they never wait for a lock. They
@@ -16,32 +17,30 @@ import { objectKeyOf, type Subject } from '../store/subject.ts'
  */
 
 /** Locks and reads the free objects of triggers, by `objectKeyOf`. */
-export async function lockFreeSubjects(
-  tx: Db,
-  settings: SettingsCache,
-  triggers: TypedKey[],
-): Promise<Map<string, Subject>> {
-  const locking = lockFreeObjects(tx, triggers)
-  const reading = distinctByType(triggers).map(([objectType, ofType]) =>
-    readSubjects(tx, settings, objectType, ofType),
-  )
-  const [free, subjects] = await Promise.all([locking, Promise.all(reading)])
-  const keyed = subjects.flat().map((subject) => [objectKeyOf(subject), subject] as const)
-  return new Map(keyed.filter(([key]) => free.has(key)))
+export const lockFreeSubjects = (tx: Db, settings: SettingsCache, triggers: TypedKey[]) =>
+  lockFree(tx, triggers, {
+    read: (objectType, ofType) => readSubjects(tx, settings, objectType, ofType),
+    keyOf: objectKeyOf,
+  })
+
+/** The same, with the data for mails. */
+export const lockFreeWholeObjects = (tx: Db, settings: SettingsCache, triggers: TypedKey[]) =>
+  lockFree(tx, triggers, {
+    read: (objectType, ofType) => listWholeObjects(tx, settings, objectType, ofType),
+    keyOf: ({ subject }) => objectKeyOf(subject),
+  })
+
+type Reading<Row> = {
+  read(objectType: ObjectType, ofType: TypedKey[]): Promise<Row[]>
+  keyOf(row: Row): string
 }
 
-/** The same, with the data for mails. Sends all statements before it awaits a result. */
-export async function lockFreeWholeObjects(
-  tx: Db,
-  settings: SettingsCache,
-  triggers: TypedKey[],
-): Promise<Map<string, WholeObject>> {
+/** Sends all statements before it awaits a result. */
+async function lockFree<Row>(tx: Db, triggers: TypedKey[], { read, keyOf }: Reading<Row>) {
   const locking = lockFreeObjects(tx, triggers)
-  const reading = distinctByType(triggers).map(([objectType, ofType]) =>
-    listWholeObjects(tx, settings, objectType, ofType),
-  )
-  const [free, objects] = await Promise.all([locking, Promise.all(reading)])
-  const keyed = objects.flat().map((object) => [objectKeyOf(object.subject), object] as const)
+  const reading = distinctByType(triggers).map(([objectType, ofType]) => read(objectType, ofType))
+  const [free, rows] = await Promise.all([locking, Promise.all(reading)])
+  const keyed = rows.flat().map((row) => [keyOf(row), row] as const)
   return new Map(keyed.filter(([key]) => free.has(key)))
 }
 

@@ -4,7 +4,6 @@ import { sql, type Sql } from '../database/sql.ts'
 import { definitionKeys, type DefinitionKey } from './event-definitions.ts'
 import { attachmentsOfTemplate } from './files.ts'
 
-/** A template, with the fields that emails are made from. */
 export type StoredTemplate = {
   businessId: number
   emailTemplateId: number
@@ -69,10 +68,9 @@ export async function lockFreeTemplates(tx: Db, keys: DefinitionKey[]) {
   ])
   const isFree = new Set(free.map((row) => row.id))
   const locked = templates.filter(({ emailTemplateId }) => !isFree.has(emailTemplateId))
-  return { templates, lockedIds: new Set(locked.map(({ namedId }) => namedId)) }
+  return { rows: templates, lockedIds: new Set(locked.map(({ namedId }) => namedId)) }
 }
 
-/** The names of these templates, by id. */
 export async function listTemplateNames(db: Db, businessId: number, ids: number[]) {
   const rows = await db.query<{ id: number; name: string }>(sql`
     select email_template_id as id, template_name as name from email_template
@@ -109,7 +107,6 @@ const namedWithVariants = (names: Sql) => sql`
          or (t.template_name = named.template_name and t.active))
   order by t.email_template_id`
 
-/** The event types of the definitions that use a template, each once. */
 export async function listEventTypesOfTemplate(
   db: Db,
   businessId: number,

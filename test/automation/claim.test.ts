@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { claim, newClaimState } from '../../src/automation/claim.ts'
+import { DueTriggers } from '../../src/automation/claim.ts'
 import { Throttle } from '../../src/automation/throttle.ts'
 import { addBusiness, reminder, startWorld } from '../support/world.ts'
 
@@ -22,20 +22,16 @@ test('while one business is throttled, the others are claimed in turn', async (t
       return new Set([throttled.businessId])
     }
   }
-  const state = newClaimState()
+  const due = new DueTriggers({
+    db: database.engine,
+    now: () => clock.now(),
+    leaseSeconds: 10,
+    batchSize: 1,
+    throttle: new FixedThrottle(database.engine),
+  })
   const claimed: (number | undefined)[] = []
   for (let i = 0; i < 5; i += 1) {
-    const [trigger] = await claim(
-      {
-        db: database.engine,
-        worker: `w${i}`,
-        now: () => clock.now(),
-        leaseSeconds: 10,
-        batchSize: 1,
-        throttle: new FixedThrottle(database.engine),
-      },
-      state,
-    )
+    const [trigger] = await due.claim(`w${i}`)
     claimed.push(trigger?.businessId)
   }
   const [a, b] = [long.businessId, short.businessId]

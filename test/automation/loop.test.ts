@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { Hint, MAX_REST_MS, restUntilDue } from '../../src/automation/loop.ts'
+import { WakeSignal, MAX_REST_MS, restUntilDue } from '../../src/automation/loop.ts'
 import { repeat } from '../../src/repeat.ts'
 
 const noErrors = (error: unknown) => {
@@ -46,7 +46,7 @@ test('a hint ends the current rest, or the next one', async (t) => {
   // The clock stands still, so that only the hint can end a rest.
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { signal } = new AbortController()
-  const hint = new Hint()
+  const hint = new WakeSignal()
   let rests = 0
   const rest = async () => {
     void hint.wait(60_000, signal).then(() => (rests += 1))
