@@ -12,7 +12,7 @@ import { migrate } from '../src/database/migrate.ts'
 import { openDatabase } from '../src/database/postgres.ts'
 import { checkHtmlOf } from '../src/scheduling/email-templates.ts'
 import { saveObject, saveObjects } from '../src/scheduling/save.ts'
-import { SharedSaves } from '../src/scheduling/shared-saves.ts'
+import { sharedSaves } from '../src/scheduling/shared-saves.ts'
 import { insertBusiness } from '../src/store/businesses.ts'
 import { SettingsCache } from '../src/store/settings.ts'
 
@@ -93,9 +93,9 @@ const bodyOf = (ids: Ids) => {
 }
 
 const booking = (db: Db, businessId: number, ids: Ids) => {
-  const shared = new SharedSaves(now)
+  const shared = sharedSaves(now)
   const who = { db, businessId, user: 'key:bench', settings, kind: objectKind('calendar')! }
-  return () => shared.save({ ...who, body: bodyOf(ids) })
+  return () => shared.run({ ...who, body: bodyOf(ids) })
 }
 
 /** The rows of a booking as one statement, without look-ups, matching or timing. */

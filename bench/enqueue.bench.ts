@@ -3,7 +3,7 @@ import { saveDefinition } from '../src/automation/define.ts'
 import { planDefinition } from '../src/automation/plan.ts'
 import { objectKind } from '../src/contract/objects.ts'
 import { saveObjects } from '../src/scheduling/save.ts'
-import { SharedSaves } from '../src/scheduling/shared-saves.ts'
+import { sharedSaves } from '../src/scheduling/shared-saves.ts'
 import { SettingsCache } from '../src/store/settings.ts'
 import { openGraphileQueue } from './peers/graphile-worker.ts'
 import { openBossQueue } from './peers/pg-boss.ts'
@@ -29,7 +29,7 @@ const calendar = objectKind('calendar')!
 const now = () => Temporal.Now.instant()
 const who = { businessId, user: 'key:bench', settings: new SettingsCache() }
 const saving = () => ({ ...who, now: now() })
-const shared = new SharedSaves(now)
+const shared = sharedSaves(now)
 
 // The stage has one reminder a day before; add the others.
 for (const triggerHours of HOURS.filter((hours) => hours !== -24)) {
@@ -69,7 +69,7 @@ const bellwether: Contender = {
   name: 'Bellwether',
   book: async (startTime) => {
     const body = { ...ids, startTime, endTime: startTime + 1_800_000 }
-    const { object } = await shared.save({ ...who, kind: calendar, db, body })
+    const { object } = await shared.run({ ...who, kind: calendar, db, body })
     return object.calendarId as number
   },
   move: (moves) =>

@@ -19,7 +19,7 @@ import {
   tryLines,
   type Imported,
   type Importing,
-  type Line,
+  type ImportLine,
 } from '../scheduling/import.ts'
 import { readNdjson } from '../scheduling/ndjson.ts'
 import { insertFileImport, insertImportedObjects } from '../store/file-imports.ts'
@@ -308,7 +308,7 @@ async function* countBytes(source: Source): AsyncIterable<Buffer> {
   }
 }
 
-async function* ndjsonLines(source: Source, { kind }: Options): AsyncIterable<Line[]> {
+async function* ndjsonLines(source: Source, { kind }: Options): AsyncIterable<ImportLine[]> {
   for await (const lines of readNdjson(countBytes(source))) {
     if (kind) for (const line of lines) setKind(line, kind)
     yield lines
@@ -316,7 +316,7 @@ async function* ndjsonLines(source: Source, { kind }: Options): AsyncIterable<Li
 }
 
 /** A `kind` in the line has precedence. */
-function setKind(line: Line, kind: string) {
+function setKind(line: ImportLine, kind: string) {
   if (!('body' in line) || typeof line.body !== 'object' || line.body === null) return
   if (!Object.hasOwn(line.body, 'kind')) Object.assign(line.body, { kind })
 }

@@ -7,15 +7,15 @@ import { isDatabaseAway } from './postgres-errors.ts'
  * than three alone. If it fails, each caller gets a transaction of its own.
  */
 export class SharedTransactions<Item extends { db: Db }, Result> {
-  readonly #work: (tx: Db, items: Item[]) => Promise<Result[]>
+  readonly #options: Options<Item, Result>
   readonly #groups = new Map<string, Group<Item, Result>>()
 
-  /** `work` returns one result for each item. */
-  constructor(work: (tx: Db, items: Item[]) => Promise<Result[]>) {
-    this.#work = work
+  constructor(options: Options<Item, Result>) {
+    this.#options = options
   }
 
-  async run(name: string, item: Item): Promise<Result> {
+  async run(item: Item): Promise<Result> {
+    const name = this.#options.groupOf(item)
     const group = this.#groups.get(name) ?? this.#openGroup(name)
     group.members += 1
     try {
@@ -36,7 +36,12 @@ export class SharedTransactions<Item extends { db: Db }, Result> {
 
   async #transact(items: Item[]): Promise<(Result | Promise<Result>)[]> {
     try {
-      return await items[0]!.db.transaction((tx) => this.#work(tx, items))
+      return await items[0]!.db.transaction(async (tx) => {
+        const results = await this.#options.work(tx, items)
+        // If the transaction fails, these fail too, and nobody waits for them.
+        for (const result of results) void Promise.resolve(result).catch(() => {})
+        return results
+      })
     } catch (error) {
       // The transaction may have been committed: a second one could write everything twice.
       if (items.length === 1 || isDatabaseAway(error)) throw error
@@ -46,6 +51,13 @@ export class SharedTransactions<Item extends { db: Db }, Result> {
       return alone
     }
   }
+}
+
+type Options<Item, Result> = {
+  /** Items with the same name may share a transaction. */
+  groupOf(item: Item): string
+  /** Returns a result for each item. One that is a promise may wait for the commit, and fails alone. */
+  work(tx: Db, items: Item[]): Promise<(Result | Promise<Result>)[]>
 }
 
 /** Fewer items gain little. More would wait for the slowest, and be repeated if one fails. */

@@ -1,6 +1,6 @@
 import type { Db } from '../database/database.ts'
 import { listActiveDefinitions, listDefinitions } from '../store/event-definitions.ts'
-import { importLines, type Imported, type Line } from '../scheduling/import.ts'
+import { importLines, type Imported, type ImportLine } from '../scheduling/import.ts'
 import { followPastStatuses } from '../scheduling/past-statuses.ts'
 import {
   hasAppointment,
@@ -112,7 +112,7 @@ function* demoLines({ period, count, random, described, changes }: Making) {
   yield* definitionLines.filter(({ description }) => !described.has(description))
 }
 
-function* numbered(bodies: Iterable<Record<string, unknown>>): Iterable<Line[]> {
+function* numbered(bodies: Iterable<Record<string, unknown>>): Iterable<ImportLine[]> {
   let number = 0
   for (const body of bodies) yield [{ number: (number += 1), body }]
 }

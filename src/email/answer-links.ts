@@ -1,9 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { randomPartOf } from './message.ts'
 
-/** The answers that a client can give by a link. */
 export const ANSWERS = ['confirm', 'cancel', 'sign'] as const
-export type Answer = (typeof ANSWERS)[number]
+export type ClientAnswer = (typeof ANSWERS)[number]
 
 /** A mail with links that ask its recipient about an appointment, a class or a form. */
 export type AskingMail = {
@@ -23,24 +22,23 @@ export const answerLinks = (publicUrl: string, secret: string, mail: AskingMail)
   sign: linkOf(publicUrl, secret, mail, 'sign'),
 })
 
-const linkOf = (publicUrl: string, secret: string, mail: AskingMail, answer: Answer) =>
+const linkOf = (publicUrl: string, secret: string, mail: AskingMail, answer: ClientAnswer) =>
   `${publicUrl.replace(/\/$/, '')}/answer/${nameOf({ ...mail, answer })}.${sealOf(mail, answer, secret)}`
 
 /** The content of a link; `isSealed` checks whether it is genuine. */
 export type AnswerLink = {
-  answer: Answer
+  answer: ClientAnswer
   businessId: number
   emailId: number
   startTime: Temporal.Instant
   seal: string
 }
 
-/** Reads the last part of a link; undefined if it is malformed. */
 export function readAnswerLink(token: string): AnswerLink | undefined {
   const [, answer, businessId, emailId, start, seal] = LINK.exec(token) ?? []
   if (!answer || !businessId || !emailId || !start || !seal) return undefined
   const named = {
-    answer: answer as Answer,
+    answer: answer as ClientAnswer,
     businessId: Number(businessId),
     emailId: Number(emailId),
     startTime: Temporal.Instant.fromEpochMilliseconds(Number.parseInt(start, 36)),
@@ -77,7 +75,7 @@ const nameOf = ({ answer, businessId, emailId, startTime }: LinkName) =>
  * Covers the random part of the Message-ID, because ids are assigned again after a backup is restored.
  * Also covers the recipient and the object, so that a link never acts for another one.
  */
-function sealOf(mail: AskingMail, answer: Answer, secret: string) {
+function sealOf(mail: AskingMail, answer: ClientAnswer, secret: string) {
   const { messageId, objectId, toAddress } = mail
   const random = randomPartOf(messageId) ?? ''
   const name = nameOf({ ...mail, answer })

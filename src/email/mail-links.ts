@@ -1,11 +1,11 @@
-import { readAnswerLink, type Answer, type AskingMail } from './answer-links.ts'
+import { readAnswerLink, type ClientAnswer, type AskingMail } from './answer-links.ts'
 import type { UnsubscribedMail } from './unsubscribe.ts'
 
 /** Makes the links of a mail, which work for that mail and its recipient alone. */
 export type MailLinks = {
   unsubscribe(mail: UnsubscribedMail): string
   addToCalendar(mail: UnsubscribedMail): string
-  answer(mail: AskingMail): Record<Answer, string>
+  answer(mail: AskingMail): Record<ClientAnswer, string>
 }
 
 /** The text or HTML of a mail with the links of another mail. Answers are about the same start time. */

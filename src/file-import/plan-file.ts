@@ -6,7 +6,7 @@ import { RequestError } from '../errors.ts'
 import { keyOf, readDirectory, type Described, type Directory } from '../matching/directory.ts'
 import { plainText } from '../matching/plain.ts'
 import { findStatusOf } from '../matching/status-words.ts'
-import type { Line } from '../scheduling/import.ts'
+import type { ImportLine } from '../scheduling/import.ts'
 import { WINDOW } from '../scheduling/import.ts'
 import { getBusiness } from '../store/businesses.ts'
 import {
@@ -145,11 +145,11 @@ export class FilePlan {
   }
 
   /** What the rows create, then the rows. */
-  async *lines(): AsyncIterable<Line[]> {
+  async *lines(): AsyncIterable<ImportLine[]> {
     yield* this.#creations()
     const { kind } = this.#planning
     for await (const rows of this.#rows()) {
-      const lines: Line[] = []
+      const lines: ImportLine[] = []
       for (const row of rows) {
         if ('fault' in row) lines.push(row)
         else if (kind.kind === 'calendar')
@@ -196,8 +196,8 @@ export class FilePlan {
     }
   }
 
-  *#creations(): Iterable<Line[]> {
-    let lines: Line[] = []
+  *#creations(): Iterable<ImportLine[]> {
+    let lines: ImportLine[] = []
     for (const [key, resolved] of this.#resolved) {
       if (!('body' in resolved) || !resolved.isCreated) continue
       const number = this.survey.described.get(key)?.firstRow ?? this.survey.headerRow
@@ -223,7 +223,7 @@ export class FilePlan {
     return row
   }
 
-  #plainLine({ number, cells }: { number: number; cells: string[] }): Line {
+  #plainLine({ number, cells }: { number: number; cells: string[] }): ImportLine {
     const { length } = this.survey.header
     return cells.length === length || this.format.type === 'xlsx'
       ? { number, body: this.#bodyOf(cells) }
@@ -240,7 +240,7 @@ export class FilePlan {
     return body
   }
 
-  #lineOf(number: number, row: AppointmentRow): Line {
+  #lineOf(number: number, row: AppointmentRow): ImportLine {
     if (row.faults.length > 0) return { number, fault: row.faults.join('; ') }
     const body: Body = { kind: 'calendar', ...row.body }
     const faults: string[] = []
@@ -283,7 +283,7 @@ export class FilePlan {
   }
 
   /** A row without a number of its own is the appointment of the same client, start and service. */
-  async #adopt(lines: Line[]) {
+  async #adopt(lines: ImportLine[]) {
     const bodies = lines.flatMap((line): Body[] => ('body' in line ? [line.body as Body] : []))
     const open = bodies.filter(
       ({ externalId, clientId, reasonId }) => isRowKey(externalId) && clientId && reasonId,
@@ -314,7 +314,7 @@ export class FilePlan {
   }
 
   /** Defaults are for new appointments: what a row does not say about an existing one stays. */
-  async #leaveAlone(lines: Line[]) {
+  async #leaveAlone(lines: ImportLine[]) {
     const bodies = lines.flatMap((line): Body[] => ('body' in line ? [line.body as Body] : []))
     const open = bodies.filter((body) => (this.#filled.get(body) ?? []).length > 0)
     const externalIds = open.flatMap(({ externalId }) =>

@@ -1,4 +1,4 @@
-import type { Answer } from '../email/answer-links.ts'
+import type { ClientAnswer } from '../email/answer-links.ts'
 import { isSameAddress } from '../contract/addresses.ts'
 import { kindOfObjectType } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
@@ -7,14 +7,20 @@ import { listStatusMoves } from '../store/audit.ts'
 import { getBusiness, type BusinessRow } from '../store/businesses.ts'
 import { lockPlans } from '../store/event-definitions.ts'
 import { findMailContext, type ContextRow } from '../store/mail-contexts.ts'
-import { findObject, lockObjectsForUpdate, type StoredObject } from '../store/objects.ts'
+import {
+  findObject,
+  lockObjectsForUpdate,
+  ofKind,
+  type Disclaimer,
+  type StoredObject,
+} from '../store/objects.ts'
 import type { SettingsCache } from '../store/settings.ts'
 import { listStatusesOf, type Status } from '../store/statuses.ts'
 import { saveObject } from './save.ts'
 
 /** The content of a verified link: a question to this client about an object at this time. */
 export type Question = {
-  answer: Answer
+  answer: ClientAnswer
   businessId: number
   objectType: AnsweredType
   objectId: number
@@ -39,7 +45,6 @@ export type AnswerState =
   | 'TOO_LATE'
   | 'GONE'
 
-/** The content of a link's page. */
 export type AnswerPage = {
   state: AnswerState
   business: BusinessRow
@@ -66,7 +71,6 @@ export type GivenAnswer = {
 /** The user in the audit: a client who answered by a link. */
 export const CLIENT_USER = 'CLIENT'
 
-/** Reads the current state of a link, without changing anything. */
 export async function readAnswer(db: Db, question: Question, now: Temporal.Instant) {
   const { businessId, objectType, objectId } = question
   const context = await readAnswerContext(db, question)
@@ -130,6 +134,7 @@ async function pageOf(
   now: Temporal.Instant,
 ): Promise<AnswerPage> {
   const { business, row } = context
+  const { form } = byKind(question, object)
   const canUndo =
     state === 'DONE' && question.answer === 'cancel' && object !== undefined
       ? await isUndoable(db, question, object, context, now)
@@ -139,45 +144,50 @@ async function pageOf(
     business,
     row: state === 'GONE' ? undefined : row,
     canUndo,
-    signature: object && state === 'DONE' ? signatureOf(object) : null,
+    signature: form && state === 'DONE' ? signatureOf(form) : null,
   }
 }
 
-const signatureOf = ({ signedName, signedTime, signedText }: StoredObject): Signature | null =>
-  signedTime instanceof Temporal.Instant
-    ? { name: signedName as string, time: signedTime, text: (signedText as string | null) ?? '' }
-    : null
+const signatureOf = ({ signedName, signedTime, signedText }: Disclaimer): Signature | null =>
+  signedTime && { name: signedName ?? '', time: signedTime, text: signedText ?? '' }
 
-const wantedStatus = (answer: Answer, { confirmStatus, cancelStatus }: BusinessRow) =>
+/** The object of a question is an appointment, a class or a form. */
+function byKind({ objectType }: Question, object: StoredObject | undefined) {
+  const kind = kindOfObjectType(objectType)
+  return {
+    appointment: object && ofKind('calendar', kind, object),
+    lesson: object && ofKind('classSchedule', kind, object),
+    form: object && ofKind('disclaimer', kind, object),
+  }
+}
+
+const wantedStatus = (answer: ClientAnswer, { confirmStatus, cancelStatus }: BusinessRow) =>
   answer === 'confirm' ? (confirmStatus ?? 'CONFIRMED') : (cancelStatus ?? 'CANCELLED')
 
 /** The change that an answer makes. A class keeps its status: one student comes or does not. */
 function answerOf(
-  { objectType, answer, clientId }: Question,
+  question: Question,
   { name }: GivenAnswer,
   current: StoredObject,
   { business, row }: AnswerContext,
   now: Temporal.Instant,
 ): Record<string, unknown> {
-  switch (objectType) {
-    case 'CALENDAR':
-      return { status: wantedStatus(answer, business) }
-    case 'CLASS_SCHEDULE': {
-      const others = (property: string) =>
-        (current[property] as number[]).filter((id) => id !== clientId)
-      const confirmed = others('confirmedClientIdList')
-      return answer === 'confirm'
-        ? { confirmedClientIdList: [...confirmed, clientId] }
-        : { clientIdList: others('clientIdList'), confirmedClientIdList: confirmed }
+  const { answer, clientId } = question
+  const { lesson, form } = byKind(question, current)
+  if (form) {
+    return {
+      status: SIGNED,
+      signedName: name,
+      signedTime: now.epochMilliseconds,
+      signedText: row?.context.disclaimer?.formBody ?? null,
     }
-    case 'DISCLAIMER':
-      return {
-        status: SIGNED,
-        signedName: name,
-        signedTime: now.epochMilliseconds,
-        signedText: row?.context.disclaimer?.formBody ?? null,
-      }
   }
+  if (!lesson) return { status: wantedStatus(answer, business) }
+  const others = (ids: number[]) => ids.filter((id) => id !== clientId)
+  const confirmedClientIdList = others(lesson.confirmedClientIdList)
+  return answer === 'confirm'
+    ? { confirmedClientIdList: [...confirmedClientIdList, clientId] }
+    : { clientIdList: others(lesson.clientIdList), confirmedClientIdList }
 }
 
 const SIGNED = 'SIGNED'
@@ -197,39 +207,39 @@ function answeredBy(
 /** Whether the cancellation was by a link, and the place is still free. */
 async function isUndoable(
   db: Db,
-  { objectType, clientId, businessId, objectId }: Question,
+  question: Question,
   object: StoredObject,
   { statuses }: AnswerContext,
   now: Temporal.Instant,
 ) {
-  const startTime = object.startTime as Temporal.Instant
-  if (Temporal.Instant.compare(now, startTime) >= 0) return false
+  const { businessId, clientId } = question
+  const { appointment, lesson } = byKind(question, object)
+  const visit = appointment ?? lesson
+  if (!visit || Temporal.Instant.compare(now, visit.startTime) >= 0) return false
   const namesOf = (some: Status[]) => some.filter(({ live }) => live).map(({ status }) => status)
-  if (objectType === 'CLASS_SCHEDULE') {
-    const { answeredClientId, capacity, clientIdList, status } = object
-    const isFree = capacity === null || (clientIdList as number[]).length < (capacity as number)
-    return answeredClientId === clientId && isFree && namesOf(statuses).includes(status as string)
+  if (lesson) {
+    const { answeredClientId, capacity, clientIdList, status } = lesson
+    const isFree = capacity === null || clientIdList.length < capacity
+    return answeredClientId === clientId && isFree && namesOf(statuses).includes(status)
   }
-  if (object.modifiedUser !== CLIENT_USER) return false
+  if (!appointment || appointment.modifiedUser !== CLIENT_USER) return false
   const live = {
     CALENDAR: namesOf(statuses),
     CLASS_SCHEDULE: namesOf(await listStatusesOf(db, businessId, 'CLASS_SCHEDULE')),
   }
-  const { professionalId, endTime } = object
-  const visit = { businessId, calendarId: objectId, professionalId, startTime, endTime }
-  return !(await isStaffBusy(db, visit as Parameters<typeof isStaffBusy>[1], live))
+  return !(await isStaffBusy(db, appointment, live))
 }
 
 /** The change that takes a cancellation back: an appointment gets the status that it had before. */
 async function undoOf(
   tx: Db,
-  { objectType, businessId, objectId, clientId }: Question,
+  question: Question,
   current: StoredObject,
   { statuses }: AnswerContext,
 ): Promise<Record<string, unknown>> {
-  if (objectType === 'CLASS_SCHEDULE') {
-    return { clientIdList: [...(current.clientIdList as number[]), clientId] }
-  }
+  const { businessId, objectId, clientId } = question
+  const { lesson } = byKind(question, current)
+  if (lesson) return { clientIdList: [...lesson.clientIdList, clientId] }
   const changed = { object: 'calendar', id: objectId, columns: ['status'] }
   const [last] = await listStatusMoves(tx, businessId, changed, 1)
   const isUsable = statuses.some(
@@ -238,7 +248,6 @@ async function undoOf(
   return { status: isUsable ? last!.oldStatus : 'OPEN' }
 }
 
-/** The state of a link, given the object as it is now. */
 export function decideAnswer(
   question: Question,
   current: StoredObject | undefined,
@@ -250,42 +259,28 @@ export function decideAnswer(
     (objectType === 'CLASS_SCHEDULE' || current?.clientId === clientId) &&
     isSameAddress(row?.context.client?.emailAddress, toAddress)
   if (!current?.active || !business.active || !isTheirs) return 'GONE'
+  const { appointment, lesson } = byKind(question, current)
   const isLive = statuses.some(({ status, live }) => status === current.status && live)
-  if (objectType === 'DISCLAIMER') {
-    if (current.status === SIGNED) return 'DONE'
-    return isLive ? 'ASKS' : 'CLOSED'
-  }
-  const startTime = current.startTime as Temporal.Instant
+  const visit = appointment ?? lesson
+  if (!visit) return current.status === SIGNED ? 'DONE' : isLive ? 'ASKS' : 'CLOSED'
+  const { startTime } = visit
   if (!startTime.equals(question.startTime)) return 'MOVED'
   if (Temporal.Instant.compare(now, startTime) >= 0) return 'OVER'
-  if (isAsAnswered(question, current, business)) return 'DONE'
-  if (!isLive || !isAnswerable(question, current, { business, statuses })) return 'CLOSED'
-  const until = startTime.subtract({ hours: business.cancelUntilHours ?? 0 })
-  return answer === 'cancel' && Temporal.Instant.compare(now, until) > 0 ? 'TOO_LATE' : 'ASKS'
-}
-
-function isAsAnswered(
-  { objectType, answer, clientId }: Question,
-  { status, clientIdList, confirmedClientIdList }: StoredObject,
-  business: BusinessRow,
-) {
-  if (objectType === 'CALENDAR') return status === wantedStatus(answer, business)
-  return answer === 'confirm'
-    ? (confirmedClientIdList as number[]).includes(clientId)
-    : !(clientIdList as number[]).includes(clientId)
-}
-
-function isAnswerable(
-  { objectType, answer, clientId }: Question,
-  current: StoredObject,
-  { business, statuses }: Pick<AnswerContext, 'business' | 'statuses'>,
-) {
-  if (objectType === 'CLASS_SCHEDULE') return (current.clientIdList as number[]).includes(clientId)
   const wanted = wantedStatus(answer, business)
+  const isComing = lesson?.clientIdList.includes(clientId)
+  const isAsAnswered = !lesson
+    ? visit.status === wanted
+    : answer === 'confirm'
+      ? lesson.confirmedClientIdList.includes(clientId)
+      : !isComing
+  if (isAsAnswered) return 'DONE'
   const isUsable = statuses.some(
     ({ status, active, live }) => status === wanted && active && live === (answer === 'confirm'),
   )
-  return isUsable && !ARRIVED.has(current.status as string)
+  const isAnswerable = lesson ? isComing : isUsable && !ARRIVED.has(visit.status)
+  if (!isLive || !isAnswerable) return 'CLOSED'
+  const until = startTime.subtract({ hours: business.cancelUntilHours ?? 0 })
+  return answer === 'cancel' && Temporal.Instant.compare(now, until) > 0 ? 'TOO_LATE' : 'ASKS'
 }
 
 /** The client has arrived; confirming would undo that. */

@@ -1,6 +1,7 @@
 import { objectKind } from '../contract/objects.ts'
 
-type Body = Record<string, unknown>
+/** The object of a line, which names its kind. */
+export type LineBody = Record<string, unknown> & { kind: string }
 
 /** `text` is JSON, which takes a third of the memory of the object. */
 type Earlier = { order: number; text: string }
@@ -15,11 +16,11 @@ export class EarlierLines {
   /** By kind, by the property that identifies the object, and by that of the name: few maps. */
   readonly #byName = new Map<string, Map<string, Earlier>>()
 
-  keep(body: Body) {
+  keep(body: LineBody) {
     const names = namesOf(body)
     const [identity] = names
     if (!identity) return
-    const group = `${body.kind as string} ${body.objectType as string} ${identity.property}`
+    const group = `${body.kind} ${String(body.objectType)} ${identity.property}`
     const key = `${group} ${identity.name}`
     const line = this.#lines.get(key) ?? { order: this.#lines.size, text: '{}' }
     line.text = JSON.stringify({ ...JSON.parse(line.text), ...body })
@@ -34,8 +35,8 @@ export class EarlierLines {
    * The lines that these ones name, and those that they name in turn, in their order. Every value that
    * is the name of a line counts: a line too many changes nothing.
    */
-  namedBy(bodies: Body[]): Body[] {
-    const found = new Map<Earlier, Body>()
+  namedBy(bodies: LineBody[]): LineBody[] {
+    const found = new Map<Earlier, LineBody>()
     const open: unknown[] = [...bodies]
     while (open.length > 0) {
       const value = open.pop()
@@ -46,7 +47,7 @@ export class EarlierLines {
       for (const byName of this.#byName.values()) {
         const line = byName.get(String(value))
         if (!line || found.has(line)) continue
-        const body = JSON.parse(line.text) as Body
+        const body = JSON.parse(line.text) as LineBody
         found.set(line, body)
         open.push(body)
       }
@@ -56,9 +57,9 @@ export class EarlierLines {
 }
 
 /** By what other lines name the object of a line. The first one identifies it. */
-function namesOf(body: Body) {
+function namesOf(body: LineBody) {
   const { kind } = body
-  const id = objectKind(kind as string)?.id ?? OTHER_IDS[kind as string]
+  const id = objectKind(kind)?.id ?? OTHER_IDS[kind]
   return [id, 'externalId', 'ref'].flatMap((property) => {
     const name = property && body[property]
     return typeof name === 'string' || typeof name === 'number'

@@ -13,7 +13,7 @@ import { WorkQueue } from '../work-queue.ts'
 import { saveBusinessLine } from './business-lines.ts'
 import { checkHtmlOf, type HtmlChecks } from './email-templates.ts'
 import { saveDefinitionLine } from './definition-lines.ts'
-import { EarlierLines } from './earlier-lines.ts'
+import { EarlierLines, type LineBody } from './earlier-lines.ts'
 import { saveFileLine } from './files.ts'
 import { LineRefs } from './line-refs.ts'
 import { withKnownObjects } from './origins.ts'
@@ -23,7 +23,7 @@ import { saveStatusOf } from './statuses.ts'
 import { saveSuppressionLine } from './suppression-lines.ts'
 
 /** One line of an import: its object and its length in the file, or why it could not be read. */
-export type Line =
+export type ImportLine =
   | { number: number; body: unknown; bytes?: number }
   | { number: number; fault: string }
 
@@ -82,7 +82,7 @@ const MAX_REASON_LENGTH = 2_000
  */
 export async function importLines(
   db: Db,
-  lines: AsyncIterable<Line[]> | Iterable<Line[]>,
+  lines: AsyncIterable<ImportLine[]> | Iterable<ImportLine[]>,
   importing: Importing,
 ): Promise<Imported> {
   const bulkCall = new BulkCall(importing)
@@ -114,7 +114,7 @@ export async function importLines(
 /** A dry run: the same transactions as the import, each of which is rolled back. */
 export async function tryLines(
   db: Db,
-  lines: AsyncIterable<Line[]> | Iterable<Line[]>,
+  lines: AsyncIterable<ImportLine[]> | Iterable<ImportLine[]>,
   importing: Importing,
 ): Promise<Imported> {
   const run = new Run(importing, db, new EarlierLines())
@@ -122,8 +122,8 @@ export async function tryLines(
   return { ...run.imported, planned: run.planned }
 }
 
-async function* windowsOf(lines: AsyncIterable<Line[]> | Iterable<Line[]>) {
-  let window: Line[] = []
+async function* windowsOf(lines: AsyncIterable<ImportLine[]> | Iterable<ImportLine[]>) {
+  let window: ImportLine[] = []
   let bytes = 0
   for await (const chunk of lines) {
     for (const line of chunk) {
@@ -140,8 +140,7 @@ async function* windowsOf(lines: AsyncIterable<Line[]> | Iterable<Line[]>) {
   if (window.length > 0) yield window
 }
 
-type Body = Record<string, unknown>
-type Read = { number: number; body: Body }
+type Read = { number: number; body: LineBody }
 
 /** A dry run sends nothing, so it has no `bulkCall`. */
 type Running = Importing & { bulkCall?: BulkCall }
@@ -164,7 +163,7 @@ class Run {
     this.#earlier = earlier
   }
 
-  async save(window: Line[]) {
+  async save(window: ImportLine[]) {
     const byKind = this.#sort(window)
     for (const kind of KINDS) {
       const lines = byKind.get(kind)
@@ -174,7 +173,7 @@ class Run {
     this.#importing.onProgress?.(this.#lines)
   }
 
-  #sort(window: Line[]) {
+  #sort(window: ImportLine[]) {
     const byKind = new Map<string, Read[]>()
     for (const line of window) {
       const fault = 'fault' in line ? line.fault : this.#faultOf(line.body)
@@ -183,7 +182,7 @@ class Run {
         continue
       }
       const { number, body } = line as Read
-      const kind = body.kind as string
+      const { kind } = body
       const lines = byKind.get(kind)
       if (lines) lines.push({ number, body })
       else byKind.set(kind, [{ number, body }])
@@ -260,7 +259,7 @@ class Run {
   }
 
   /** A dry run counts what its lines would plan and send. */
-  async #saveAndCount(tx: Db, kind: ObjectKind, bodies: Body[], html: HtmlChecks) {
+  async #saveAndCount(tx: Db, kind: ObjectKind, bodies: LineBody[], html: HtmlChecks) {
     if (!this.#earlier) {
       const outcomes = await this.#saveBodies(tx, kind, bodies, html)
       await this.#importing.onSaved?.(tx, kind, outcomes)
@@ -290,9 +289,9 @@ class Run {
   }
 
   /** A dry run saves the earlier lines that these ones name again, and rolls everything back. */
-  async #transact<T>(bodies: Body[], work: (tx: Db) => Promise<T>): Promise<T> {
+  async #transact<T>(bodies: LineBody[], work: (tx: Db) => Promise<T>): Promise<T> {
     if (!this.#earlier) return this.#db.transaction(work)
-    const needed = Map.groupBy(this.#earlier.namedBy(bodies), ({ kind }) => kind as string)
+    const needed = Map.groupBy(this.#earlier.namedBy(bodies), ({ kind }) => kind)
     const templates = needed.get('emailTemplate') ?? []
     const html = await checkHtmlOf(
       objectKind('emailTemplate')!,
@@ -306,7 +305,7 @@ class Run {
   }
 
   /** Lines that were accepted before; the objects have new ids now. */
-  async #saveAgain(tx: Db, name: string, bodies: Body[], html: HtmlChecks) {
+  async #saveAgain(tx: Db, name: string, bodies: LineBody[], html: HtmlChecks) {
     const kind = objectKind(name)
     if (!kind) {
       for (const body of bodies) await this.#saveBody(tx, name, body)
@@ -321,13 +320,13 @@ class Run {
     }
   }
 
-  #saveBodies(tx: Db, kind: ObjectKind, bodies: Body[], html: HtmlChecks, trial?: BulkTrial) {
+  #saveBodies(tx: Db, kind: ObjectKind, bodies: LineBody[], html: HtmlChecks, trial?: BulkTrial) {
     const filled = bodies.map((body) => ({ body, ...this.#refs.fill(kind, body) }).body)
     const counting = trial ? { bulkCall: trial } : {}
     return saveObjects(tx, kind, filled, { ...this.#saving(), ...counting, html })
   }
 
-  #saveBody(tx: Db, kind: string, { kind: _kind, ...given }: Body) {
+  #saveBody(tx: Db, kind: string, { kind: _kind, ...given }: LineBody) {
     return OTHERS[kind]!(tx, given, this.#saving(), this.#refs)
   }
 
@@ -355,8 +354,8 @@ class Run {
     }
   }
 
-  #accept(body: Body) {
-    const kind = body.kind as string
+  #accept(body: LineBody) {
+    const { kind } = body
     this.imported.accepted[kind] = (this.imported.accepted[kind] ?? 0) + 1
     this.#earlier?.keep(body)
   }
@@ -367,7 +366,12 @@ class Run {
   }
 }
 
-type Save = (tx: Db, body: Body, saving: Saving, refs: LineRefs) => Promise<unknown>
+type Save = (
+  tx: Db,
+  body: Record<string, unknown>,
+  saving: Saving,
+  refs: LineRefs,
+) => Promise<unknown>
 
 /** Kinds that are saved line by line. */
 const OTHERS: Record<string, Save> = {

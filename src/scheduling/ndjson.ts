@@ -1,9 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import { MAX_FILE_BYTES } from '../contract/file-library.ts'
 import { findExcess } from '../contract/json-excess.ts'
-import { WINDOW, type Line } from './import.ts'
+import { WINDOW, type ImportLine } from './import.ts'
 
-/** The limit of a request body. */
 const MAX_LINE_LENGTH = 1_048_576
 /** A line with a file, in base64. It must begin with its kind. */
 const MAX_FILE_LINE_LENGTH = Math.ceil((MAX_FILE_BYTES * 4) / 3) + 4_096
@@ -14,12 +13,12 @@ const NEWLINE = 0x0a
  * Reads an NDJSON stream, and yields the lines that end in each piece, at most a window of them at once.
  * Blank lines are counted, but not yielded. Buffers no more than the longest valid line.
  */
-export async function* readNdjson(pieces: AsyncIterable<Buffer>): AsyncIterable<Line[]> {
+export async function* readNdjson(pieces: AsyncIterable<Buffer>): AsyncIterable<ImportLine[]> {
   let number = 0
   let buffered: Buffer[] = []
   let length = 0
 
-  const take = (end: Buffer): Line | undefined => {
+  const take = (end: Buffer): ImportLine | undefined => {
     number += 1
     const total = length + end.length
     const isTooLong = total > MAX_LINE_LENGTH && total > maxLength(buffered, end)
@@ -30,7 +29,7 @@ export async function* readNdjson(pieces: AsyncIterable<Buffer>): AsyncIterable<
   }
 
   for await (const piece of pieces) {
-    let lines: Line[] = []
+    let lines: ImportLine[] = []
     let start = 0
     for (;;) {
       // Blank lines are so short that nothing else may be done for each.
@@ -69,7 +68,7 @@ const isLineBreak = (piece: Buffer, at: number) =>
 
 const BOM = Buffer.from([0xef, 0xbb, 0xbf])
 
-function readLine(number: number, given: Buffer): Line | undefined {
+function readLine(number: number, given: Buffer): ImportLine | undefined {
   const bytes = number === 1 && given.subarray(0, 3).equals(BOM) ? given.subarray(3) : given
   if (!isUtf8(bytes)) return { number, fault: 'is not UTF-8' }
   const text = bytes.toString('utf8').trim()

@@ -53,9 +53,9 @@ export async function resolveReferences(
     has: (refersTo, id) =>
       byId.has(`${refersTo} ${id}`) ||
       (typeof id === 'number' && (settingsOf(refersTo, settings)?.has(id) ?? false)),
-    tagsOf: (clientId) => byId.get(`client ${clientId as number}`)?.tags ?? null,
+    tagsOf: (clientId) => byId.get(`client ${String(clientId)}`)?.tags ?? null,
     campaignEndOf: (campaignId) =>
-      byId.get(`invitationCampaign ${campaignId as number}`)?.expiresTime ?? null,
+      byId.get(`invitationCampaign ${String(campaignId)}`)?.expiresTime ?? null,
     files: new Map(files.map((file) => [file.fileUUId, file])),
     feedNames,
   }

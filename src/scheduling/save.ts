@@ -86,7 +86,6 @@ export async function saveObjects(
 
 const TAKEN = [{ pointer: '/externalId', detail: 'is taken by another object' }]
 
-/** A body as it was read. */
 type SaveRequest = { body: unknown; input: ObjectInput; allow: Allow | undefined }
 
 /**
@@ -116,13 +115,17 @@ async function writeFirsts(
     firsts.map((request) => [request, decide(request, findCurrent(request.input))]),
   )
   const changes = onlyChanges(outcomes.values())
+  const isNew = ({ before }: ObjectChange) => !before
+  const [created, changed] = [changes.filter(isNew), changes.filter((one) => !isNew(one))]
   // The reminders are read first: they are planned again while the server writes the changes.
+  const reading = readRemindersOf(tx, kind, changed, references, saving)
+  updateObjects(tx, kind, changed.map(objectOf))
   const [reminders, conflicts] = await Promise.all([
-    readRemindersOf(tx, kind, changes, references, saving),
-    writeChanges(tx, kind, changes),
+    reading,
+    insertObjects(tx, kind, created.map(objectOf)),
   ])
   for (const [request, outcome] of outcomes) {
-    if (!outcome.refused && conflicts.has(outcome.object)) outcomes.delete(request)
+    if (!outcome.refused && conflicts.includes(outcome.object)) outcomes.delete(request)
   }
   const written = onlyChanges(outcomes.values())
   await scheduleFollowUps(tx, kind, written, { ...references, reminders }, saving)
@@ -136,7 +139,7 @@ async function readBodies(
   kind: ObjectKind,
   bodies: unknown[],
   { areLines, businessId }: Saving,
-  allows: (Allow | undefined)[] = [],
+  allows: (Allow | undefined)[],
 ): Promise<SaveRequest[]> {
   const schema = areLines ? lineOf(kind) : bodyOf(kind)
   const requests: SaveRequest[] = []
@@ -290,7 +293,6 @@ function refusalOf(allow: Allow | undefined, current: StoredObject | undefined) 
   }
 }
 
-/** A new object with its default values. */
 function newObject(
   kind: ObjectKind,
   id: number | string,
@@ -419,7 +421,6 @@ function invisibleFaults(
   return [{ pointer, detail: `must be ${whose}` }]
 }
 
-/** An object that was created or changed. */
 type ObjectChange = { object: StoredObject; before: StoredObject | undefined }
 
 const onlyChanges = (outcomes: Iterable<SaveOutcome>): ObjectChange[] =>
@@ -427,15 +428,8 @@ const onlyChanges = (outcomes: Iterable<SaveOutcome>): ObjectChange[] =>
     outcome.refused || outcome.object === outcome.before ? [] : outcome,
   )
 
-/** Writes the changes. Returns the objects whose externalId another transaction has just taken. */
-async function writeChanges(tx: Db, kind: ObjectKind, changes: ObjectChange[]) {
-  const objectsOf = (some: ObjectChange[]) => some.map(({ object }) => object)
-  updateObjects(tx, kind, objectsOf(changes.filter(({ before }) => before)))
-  const created = objectsOf(changes.filter(({ before }) => !before))
-  return new Set(await insertObjects(tx, kind, created))
-}
+const objectOf = ({ object }: ObjectChange) => object
 
-/** The reminders of objects that are changed; new ones have none. */
 async function readRemindersOf(
   tx: Db,
   kind: ObjectKind,
@@ -444,7 +438,7 @@ async function readRemindersOf(
   { businessId }: Saving,
 ) {
   const { objectType } = kind
-  const ids = changes.flatMap(({ before }) => (before ? idIn(kind, before) : []))
+  const ids = changes.map(({ object }) => idIn(kind, object))
   if (!objectType || ids.length === 0) return []
   const definitions = settings.definitions.get(objectType) ?? []
   return readRemindersToPlan(tx, businessId, objectType, ids, definitions)
@@ -461,8 +455,8 @@ async function scheduleFollowUps(
   if (changes.length === 0) return
   const { objectType } = kind
   if (!objectType) {
-    const objects = changes.map(({ object }) => object)
-    if (kind.kind === 'client') await replaceClientWords(tx, saving.businessId, objects)
+    const clients = changes.flatMap(({ object }) => ofKind('client', kind, object) ?? [])
+    if (clients.length > 0) await replaceClientWords(tx, saving.businessId, clients)
     await followChanges(tx, kind, changes, saving)
     return
   }

@@ -3,7 +3,7 @@ import type { Db } from '../database/database.ts'
 import { SharedTransactions } from '../database/shared-transactions.ts'
 import { readStored, type StoredObject } from '../store/objects.ts'
 import { saveObjects } from './save.ts'
-import type { Allow, SaveOutcome, Saving } from './saving.ts'
+import type { Allow, Saving } from './saving.ts'
 
 /** An object to be saved in a transaction that it may share. */
 export type ToSave = Omit<Saving, 'now'> & {
@@ -17,14 +17,12 @@ export type ToSave = Omit<Saving, 'now'> & {
 /** An object as it is stored now. */
 export type Saved = { object: StoredObject; isNew: boolean }
 
-type SharedOutcome = { outcome: SaveOutcome; stored: ReturnType<typeof readStored> }
-
 /** Concurrent saves of the same user, kind, business and visibility. Each is audited as if it were alone. */
-export class SharedSaves {
-  readonly #transactions: SharedTransactions<ToSave, SharedOutcome>
-
-  constructor(now: () => Temporal.Instant) {
-    this.#transactions = new SharedTransactions(async (tx, all) => {
+export const sharedSaves = (now: () => Temporal.Instant) =>
+  new SharedTransactions<ToSave, Saved>({
+    groupOf: ({ businessId, user, kind, visibility = null }) =>
+      JSON.stringify([businessId, user, kind.kind, visibility]),
+    work: async (tx, all) => {
       const { db: _db, kind, body: _body, allow: _allow, ...who } = all[0]!
       const bodies = all.map(({ body }) => body)
       const allows = all.map(({ allow }) => allow)
@@ -32,17 +30,11 @@ export class SharedSaves {
       const objects = outcomes.flatMap((outcome) => (outcome.refused ? [] : outcome.object))
       // Read in the same round trip as the commit. Only valid once that has succeeded.
       const stored = readStored(tx, kind, objects)
-      stored.catch(() => {})
-      return outcomes.map((outcome) => ({ outcome, stored }))
-    })
-  }
+      return outcomes.map(async (outcome) => {
+        if (outcome.refused) throw outcome.refused
+        return { object: (await stored).get(outcome.object)!, isNew: !outcome.before }
+      })
+    },
+  })
 
-  /** Throws if the object is refused. */
-  async save(toSave: ToSave): Promise<Saved> {
-    const { businessId, user, kind, visibility = null } = toSave
-    const group = JSON.stringify([businessId, user, kind.kind, visibility])
-    const { outcome, stored } = await this.#transactions.run(group, toSave)
-    if (outcome.refused) throw outcome.refused
-    return { object: (await stored).get(outcome.object)!, isNew: !outcome.before }
-  }
-}
+export type SharedSaves = ReturnType<typeof sharedSaves>

@@ -74,11 +74,18 @@ function splitWords(text: string): string[] {
   return [...new Set(words)].slice(0, 20)
 }
 
+type NamedClient = {
+  clientId: number
+  firstName: string
+  lastName: string
+  emailAddress: string | null
+}
+
 /** Replaces the search words of saved clients. */
-export function replaceClientWords(tx: Db, businessId: number, clients: Record<string, unknown>[]) {
+export function replaceClientWords(tx: Db, businessId: number, clients: NamedClient[]) {
   const words = clients.flatMap((client) =>
     searchableWordsOf(`${client.firstName} ${client.lastName} ${client.emailAddress ?? ''}`).map(
-      (word) => ({ businessId, word, clientId: client.clientId as number }),
+      (word) => ({ businessId, word, clientId: client.clientId }),
     ),
   )
   return Promise.all([

@@ -42,6 +42,7 @@ type StoredOf<K extends keyof Objects> = {
 }
 export type Appointment = StoredOf<'calendar'>
 export type ClassSchedule = StoredOf<'classSchedule'>
+export type Disclaimer = StoredOf<'disclaimer'>
 export type Professional = StoredOf<'professional'>
 
 /** The object as one of this kind; undefined if it is of another. */
@@ -133,7 +134,6 @@ export function listObjects(db: Db, businessId: number, kind: ObjectKind, listin
 
 type ChangedObject = StoredObject & { changedIn: string }
 
-/** Changed objects, also deleted ones, in the order of the changes. */
 export async function listChangedObjects(
   db: Db,
   businessId: number,
@@ -278,7 +278,6 @@ export async function drawObjectIds(
 /** Objects of one kind that are referred to, by id or by `externalId`. */
 export type WantedReferences = Map<ObjectKind, { ids: Set<number>; externalIds: Set<string> }>
 
-/** An object that another one refers to. */
 export type ReferredObject = {
   kind: string
   /** Invitations have a UUID. */
@@ -316,7 +315,6 @@ export async function listReferredObjects(
   return referred.map(({ id, uuid, ...object }) => ({ ...object, id: (id ?? uuid)! }))
 }
 
-/** The active objects of this type that belong to these clients. */
 export function listObjectsOfClients(
   db: Db,
   businessId: number,
@@ -332,7 +330,6 @@ export function listObjectsOfClients(
 
 export const idType = (kind: ObjectKind) => (kind.id === 'invitationUUID' ? 'text' : 'bigint')
 
-/** The columns that all kinds of objects have. */
 const ENVELOPE: Written[] = [
   { property: 'businessId', column: 'business_id', sqlType: 'bigint' },
   { property: 'externalId', column: 'external_id', sqlType: 'text' },

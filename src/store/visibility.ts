@@ -71,10 +71,10 @@ export function findHidingProperty(
 ) {
   const property = limitingProperty(kind, visibility)
   if (visibility === null || !property) return undefined
-  const id = object[property] as number
+  const id = object[property]
   const isSeen =
     'locationIds' in visibility
-      ? visibility.locationIds.includes(id)
+      ? visibility.locationIds.some((one) => one === id)
       : visibility.professionalId === id
   return isSeen ? undefined : property
 }

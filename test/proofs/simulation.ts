@@ -11,7 +11,7 @@ import { CaptureMailer } from '../../src/email/capture.ts'
 import { findDefinition, markPlanned } from '../../src/store/event-definitions.ts'
 import { checkHtmlOf } from '../../src/scheduling/email-templates.ts'
 import { saveObject } from '../../src/scheduling/save.ts'
-import { SharedSaves } from '../../src/scheduling/shared-saves.ts'
+import { sharedSaves } from '../../src/scheduling/shared-saves.ts'
 import { SettingsCache } from '../../src/store/settings.ts'
 import type { Lifetime } from '../support/clean-up.ts'
 import { cloneDatabase } from '../support/database.ts'
@@ -469,10 +469,10 @@ class SimulatedRun {
     }
     const database = this.#startService(`saves ${bodies.length} together`)
     const db = database.forBusiness(businessId, 'key:simulation')
-    const shared = new SharedSaves(() => clock.now())
+    const shared = sharedSaves(() => clock.now())
     const kind = objectKind('calendar')!
     const who = { businessId, user: 'key:simulation', settings: this.#settings }
-    const saved = await Promise.all(bodies.map((body) => shared.save({ db, ...who, kind, body })))
+    const saved = await Promise.all(bodies.map((body) => shared.run({ db, ...who, kind, body })))
     for (const { object, isNew } of saved)
       if (isNew) this.#appointments.push(object.calendarId as number)
   }

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { EarlierLines } from '../../src/scheduling/earlier-lines.ts'
-import { importLines, tryLines, type Imported, type Line } from '../../src/scheduling/import.ts'
+import {
+  importLines,
+  tryLines,
+  type Imported,
+  type ImportLine,
+} from '../../src/scheduling/import.ts'
 import { isLockAwaited } from '../support/locks.ts'
 import { until } from '../support/until.ts'
 import { reminder, shareWorld } from '../support/world.ts'
@@ -11,7 +16,7 @@ const enterWorld = shareWorld()
 type World = Awaited<ReturnType<typeof enterWorld>>
 
 /** Each line in a window of its own: it cannot see the lines before it in its transaction. */
-const inWindows = (bodies: Record<string, unknown>[]): Line[][] =>
+const inWindows = (bodies: Record<string, unknown>[]): ImportLine[][] =>
   bodies.map((body, i) => [{ number: i + 1, body: structuredClone(body), bytes: 300_000 }])
 
 async function run(

@@ -7,7 +7,7 @@ import { raw, sql } from '../../src/database/sql.ts'
 import { toJson } from '../../src/http/server/serialize.ts'
 import { findObject } from '../../src/store/objects.ts'
 import { RequestError } from '../../src/errors.ts'
-import { SharedSaves, type Saved, type ToSave } from '../../src/scheduling/shared-saves.ts'
+import { sharedSaves, type Saved, type ToSave } from '../../src/scheduling/shared-saves.ts'
 import { reminder, shareWorld } from '../support/world.ts'
 
 const enterWorld = shareWorld()
@@ -18,7 +18,7 @@ type Ended = { saved?: Saved; failed?: unknown }
 async function start(t: TestContext) {
   const world = await enterWorld(t)
   const { businessId, clock, db, ids, settings } = world
-  const shared = new SharedSaves(() => clock.now())
+  const shared = sharedSaves(() => clock.now())
   const startTime = clock.in({ hours: 72 }).epochMilliseconds
   const common = { db, businessId, user: 'key:test', settings, kind: objectKind('calendar')! }
   const booking = (more: object = {}) => ({
@@ -30,7 +30,7 @@ async function start(t: TestContext) {
   const saveAtOnce = (all: (Partial<ToSave> & { body: unknown })[]): Promise<Ended[]> =>
     Promise.all(
       all.map((each) =>
-        shared.save({ ...common, ...each }).then(
+        shared.run({ ...common, ...each }).then(
           (saved) => ({ saved }),
           (failed: unknown) => ({ failed }),
         ),

@@ -16,7 +16,7 @@ import { notFound } from '../../errors.ts'
 import { checkHtmlOf, removedFrom } from '../../scheduling/email-templates.ts'
 import { planSave } from '../../scheduling/plan-save.ts'
 import { saveObject } from '../../scheduling/save.ts'
-import { SharedSaves, type Saved } from '../../scheduling/shared-saves.ts'
+import { sharedSaves, type Saved, type SharedSaves } from '../../scheduling/shared-saves.ts'
 import type { Allow } from '../../scheduling/saving.ts'
 import { countClientLanguages } from '../../store/client-languages.ts'
 import { countTriggersOfObjects } from '../../store/event-triggers.ts'
@@ -47,7 +47,7 @@ import type { Routes, Services } from '../server/services.ts'
 
 /** The routes of all scheduling objects: see contract/objects.ts. */
 export const objects: Routes = async (app, services) => {
-  const shared = new SharedSaves(() => services.clock.now())
+  const shared = sharedSaves(() => services.clock.now())
   for (const kind of OBJECT_KINDS) {
     for (const route of routesOf(kind, shared)) await route(app, services)
   }
@@ -236,7 +236,7 @@ const postObject =
         const { db, businessId, user, visibility } = caller
         if (!isTemplate && !hasKey(request)) {
           const who = { db, businessId, user, visibility, settings }
-          const saved = await shared.save({ ...who, kind, body, allow })
+          const saved = await shared.run({ ...who, kind, body, allow })
           return send(reply, answer(saved))
         }
         const html = await checkHtmlOf(kind, [body], businessId)
