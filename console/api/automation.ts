@@ -2,7 +2,7 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import type { InputOf } from '../../src/client/client.ts'
 import type { EventAction, RecipientValue } from '../../src/contract/event-action.ts'
 import type { EventDefinition } from '../../src/contract/event-definition.ts'
-import type { Change, ObjectType } from '../../src/contract/event-type.ts'
+import type { WatchedChange, ObjectType } from '../../src/contract/event-type.ts'
 import { storedOf, type SaveRequest, type Stored } from '../records/kind.ts'
 import { automationsQuery } from './automations.ts'
 import { client } from './client.ts'
@@ -10,7 +10,7 @@ import { queryClient } from './query-client.ts'
 
 /** Properties that older servers do not answer. */
 type Definition = Omit<EventDefinition, 'changes' | 'onlyIfStatus'> & {
-  changes?: Change[] | null | undefined
+  changes?: WatchedChange[] | null | undefined
   onlyIfStatus?: string[] | null | undefined
 }
 

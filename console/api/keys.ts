@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import type { ApiKey, Scope } from '../../src/contract/credentials.ts'
+import type { ApiKey, KeyScope } from '../../src/contract/credentials.ts'
 import { all, client, MAX_PAGE } from './client.ts'
 import { queryClient } from './query-client.ts'
 
@@ -12,7 +12,7 @@ export const keysQuery = queryOptions({
 
 const changed = () => queryClient.invalidateQueries({ queryKey: keysQuery.queryKey })
 
-export async function makeKey(wanted: { name: string; scopes: Scope[] }) {
+export async function makeKey(wanted: { name: string; scopes: KeyScope[] }) {
   const key = (await client.createApiKey(wanted)) as NewKey
   await changed()
   return key

@@ -1,7 +1,7 @@
 import { t } from '../texts/translate.ts'
 import type { EventAction, RecipientValue } from '../../src/contract/event-action.ts'
 import type { DefinitionObjectType } from '../../src/contract/event-definition.ts'
-import type { Change, EventType } from '../../src/contract/event-type.ts'
+import type { WatchedChange, EventType } from '../../src/contract/event-type.ts'
 import {
   readAutomation,
   saveAutomation,
@@ -37,7 +37,7 @@ export type Draft = DescribedDefinition & {
   offsetMode: 'ELAPSED' | 'CALENDAR'
   latePolicy: 'SKIP' | 'SEND'
   allowPast: boolean
-  changes?: Change[] | null | undefined
+  changes?: WatchedChange[] | null | undefined
   onlyIfStatus?: string[] | null | undefined
   mails: DraftMail[]
 }
@@ -156,7 +156,7 @@ export type Occasion = {
   eventType: EventType
   objectType: DefinitionObjectType
   anchor: 'START' | 'END'
-  changes?: Change[]
+  changes?: WatchedChange[]
 }
 
 const occasion = (

@@ -11,7 +11,7 @@ import { IconPlus, IconTrash } from '../components/icons.tsx'
 import { Trans } from '../texts/trans.tsx'
 import { useTranslation } from '../texts/translate.ts'
 import type { RecipientValue } from '../../src/contract/event-action.ts'
-import type { Change, ObjectType } from '../../src/contract/event-type.ts'
+import type { WatchedChange, ObjectType } from '../../src/contract/event-type.ts'
 import type { Setup } from '../api/setup.ts'
 import { OCCASIONS, withOccasion, type Draft, type DraftMail, type Occasion } from './draft.ts'
 import classes from './editor.module.css'
@@ -239,7 +239,7 @@ function OccasionDrawer({ draft, onChange }: DrawerProps) {
 }
 
 /** The changes that an event can be narrowed to. */
-const CHANGES: Record<ObjectType, Change[]> = {
+const CHANGES: Record<ObjectType, WatchedChange[]> = {
   CALENDAR: ['TIME', 'STAFF', 'LOCATION', 'SERVICE', 'CLIENT', 'STATUS', 'ANSWER'],
   CLASS_SCHEDULE: ['TIME', 'STAFF', 'LOCATION', 'SERVICE', 'STUDENTS', 'STATUS', 'ANSWER'],
   INVITATION: ['EXPIRY', 'CLIENT', 'STATUS'],
@@ -269,7 +269,7 @@ function StatusDrawer({ draft, setup, onChange }: DrawerProps) {
           label: changeName(value),
         }))}
         value={draft.changes ?? []}
-        onChange={(changes) => onChange({ ...draft, changes: changes as Change[] })}
+        onChange={(changes) => onChange({ ...draft, changes: changes as WatchedChange[] })}
       />
       <Select
         label={t('editor.status.to')}

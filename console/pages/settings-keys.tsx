@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState, type ReactNode } from 'react'
 import { Trans } from '../texts/trans.tsx'
 import { useTranslation } from '../texts/translate.ts'
-import type { ApiKey, Scope } from '../../src/contract/credentials.ts'
+import type { ApiKey, KeyScope } from '../../src/contract/credentials.ts'
 import { keysQuery, makeKey, revokeKey, type NewKey } from '../api/keys.ts'
 import { CopyRow } from '../components/copy-row.tsx'
 import { useForm } from '../components/form.ts'
@@ -16,7 +16,7 @@ import { ConfirmWindow, FormWindow, SubmitRow } from '../components/windows.tsx'
 import { SettingsColumns, SettingsTable } from '../setup/settings-frame.tsx'
 import { ErrorMessage } from '../components/error-message.tsx'
 
-const SCOPES: Scope[] = [
+const SCOPES: KeyScope[] = [
   'scheduling:read',
   'scheduling:write',
   'definitions:read',
@@ -91,7 +91,7 @@ function Scopes({ scopes }: Pick<ApiKey, 'scopes'>) {
   )
 }
 
-const keyOf = <S extends Scope>(scope: S) =>
+const keyOf = <S extends KeyScope>(scope: S) =>
   scope.replace(':', '_') as S extends `${infer A}:${infer B}` ? `${A}_${B}` : S
 
 function KeyTable({ keys }: { keys: ApiKey[] }) {
@@ -190,7 +190,7 @@ function KeyForm({ onDone }: { onDone: (key: NewKey) => void }) {
   const [scopes, setScopes] = useState<string[]>(['scheduling:read', 'scheduling:write'])
   const form = useForm(
     async (value) =>
-      onDone(await makeKey({ name: value('name').trim(), scopes: scopes as Scope[] })),
+      onDone(await makeKey({ name: value('name').trim(), scopes: scopes as KeyScope[] })),
     ['name', 'scopes'],
   )
   return (

@@ -1,13 +1,13 @@
-import type { Scope } from '../contract/credentials.ts'
+import type { KeyScope } from '../contract/credentials.ts'
 import type { Db } from '../database/database.ts'
 import { unauthorized } from '../errors.ts'
 import { insertApiKey, insertOperatorKey, replaceOperatorKeyHash } from '../store/api-keys.ts'
-import type { By } from '../store/businesses.ts'
+import type { By } from '../store/rows.ts'
 import { shareUser } from '../store/users.ts'
 import type { Account } from './caller.ts'
 import { digest, makeSecret } from './secrets.ts'
 
-type KeyFields = { name: string; scopes: readonly Scope[]; expiresTime: Temporal.Instant | null }
+type KeyFields = { name: string; scopes: readonly KeyScope[]; expiresTime: Temporal.Instant | null }
 
 /**
  * Creates a key. The caller must show `key` to the user now: only its hash is stored. `maker` is the

@@ -1,4 +1,4 @@
-import type { Role, Scope, User } from '../contract/credentials.ts'
+import type { Role, KeyScope, User } from '../contract/credentials.ts'
 import type { Db } from '../database/database.ts'
 import type { Visibility } from '../store/visibility.ts'
 import type { SecurityFunction } from './permissions.ts'
@@ -14,7 +14,7 @@ export type Caller = {
   /** The part of the business that the caller may see; `null`: all of it. */
   visibility: Visibility
   /** The scopes of the key; all scopes for a person, who is limited by the role. */
-  keyScopes: readonly Scope[]
+  keyScopes: readonly KeyScope[]
   /**
    * The account that limits the permissions: of the signed-in person, or of the one who created the key.
    * Null for a key that belongs to the business.

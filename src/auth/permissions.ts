@@ -1,4 +1,4 @@
-import type { Role, Scope } from '../contract/credentials.ts'
+import type { Role, KeyScope } from '../contract/credentials.ts'
 
 /**
  * Permissions. A key has scopes, a person has a role; both map to security functions, which routes and
@@ -28,14 +28,14 @@ const SCOPE_OF_FUNCTION = {
   MANAGE_USERS: 'admin',
   MANAGE_KEYS: 'admin',
   VIEW_AUDIT: 'admin',
-} as const satisfies Record<string, Scope>
+} as const satisfies Record<string, KeyScope>
 
 export type SecurityFunction = keyof typeof SCOPE_OF_FUNCTION
 
 export const SECURITY_FUNCTIONS = Object.keys(SCOPE_OF_FUNCTION) as SecurityFunction[]
 
 /** The function that a person needs for a route that names only a scope. */
-export const FUNCTION_OF_SCOPE: Record<Scope, SecurityFunction> = {
+export const FUNCTION_OF_SCOPE: Record<KeyScope, SecurityFunction> = {
   'definitions:read': 'VIEW_DEFINITIONS',
   'definitions:write': 'EDIT_DEFINITIONS',
   'scheduling:read': 'VIEW_SCHEDULE',
@@ -80,8 +80,8 @@ export function functionsOfKey({ scopes, maker }: KeyRights): ReadonlySet<Securi
   return maker ? functions.intersection(new Set(FUNCTIONS_OF_ROLE[maker.role])) : functions
 }
 
-type KeyRights = { scopes: readonly Scope[]; maker: { role: Role } | null }
+type KeyRights = { scopes: readonly KeyScope[]; maker: { role: Role } | null }
 
-export function functionsOfScopes(scopes: readonly Scope[]): ReadonlySet<SecurityFunction> {
+export function functionsOfScopes(scopes: readonly KeyScope[]): ReadonlySet<SecurityFunction> {
   return new Set(SECURITY_FUNCTIONS.filter((name) => scopes.includes(SCOPE_OF_FUNCTION[name])))
 }

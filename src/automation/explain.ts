@@ -1,6 +1,6 @@
 import {
   eventTypeById,
-  type Change,
+  type WatchedChange,
   type EventTypeName,
   type ObjectType,
 } from '../contract/event-type.ts'
@@ -104,17 +104,15 @@ export const namedBy =
     return name && `${what} ${name}`
   }
 
-/** A past change of the object. */
 type PastChange = {
   time: Temporal.Instant
   oldStatus: string
   newStatus: string
-  changes: Change[]
+  changes: WatchedChange[]
   /** The status changed to one that is not live. */
   ended: boolean
 }
 
-/** The facts about one definition and the object. */
 type Facts = {
   definition: StoredDefinition
   subject: Subject
@@ -359,7 +357,6 @@ const describeTrigger = (trigger: TriggerState, subject: Subject, mails?: MailCo
   reasons: readReasons(trigger.statusReason),
 })
 
-/** The state of a trigger, in words. */
 function describeState(trigger: TriggerState, subject: Subject, mails?: MailCounts): Check {
   const { status, statusReason, scheduledTime, isPending } = trigger
   const moment = momentInWords(scheduledTime, subject)
@@ -447,7 +444,6 @@ const withSince = (found: Check, { subject, changes }: Facts): Check => {
     : found
 }
 
-/** The local time of the location. */
 export function momentInWords(time: Temporal.Instant, { timeZone }: Subject) {
   const local = time.toZonedDateTimeISO(timeZone)
   return `${local.toLocaleString('en-GB', DATE_FORMAT)} (${timeZone})`

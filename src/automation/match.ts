@@ -1,6 +1,6 @@
 import type { Check, CheckCode } from '../contract/check.ts'
 import { parseFilterTags, type Definition } from '../contract/event-definition.ts'
-import { eventTypeById, type Change } from '../contract/event-type.ts'
+import { eventTypeById, type WatchedChange } from '../contract/event-type.ts'
 import { REASONS, reasonText } from '../contract/reasons.ts'
 import type { SchedulingEvent } from './occurrence.ts'
 import type { Subject, Tags } from '../store/subject.ts'
@@ -309,7 +309,7 @@ const endsToo = ({ changes }: Definition, { event }: Happening) =>
   !changes.includes('ANSWER') &&
   (event?.ended ?? false)
 
-const inWords = (changes: readonly Change[]) =>
+const inWords = (changes: readonly WatchedChange[]) =>
   changes.length === 0 ? 'nothing' : changes.map((change) => change.toLowerCase()).join(', ')
 
 const isNamed = (definition: Definition, subject: Subject) =>

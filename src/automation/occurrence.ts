@@ -1,11 +1,11 @@
-import { CHANGES, type Change, type EventTypeName } from '../contract/event-type.ts'
+import { CHANGES, type WatchedChange, type EventTypeName } from '../contract/event-type.ts'
 import type { Subject } from '../store/subject.ts'
 
 /** A creation or change of an object, as its trigger stores it. */
 type Occurrence = {
   eventType: EventTypeName
   /** For a change event: what changed. */
-  changes: readonly Change[]
+  changes: readonly WatchedChange[]
   /** The change moved the status to one that is not live. */
   ended: boolean
 }
@@ -38,7 +38,7 @@ export function readOccurrence(text: string): Occurrence {
   const [eventType, , , changes, end] = text.split(' ')
   return {
     eventType: eventType as EventTypeName,
-    changes: changes ? (changes.split(',') as Change[]) : CHANGES,
+    changes: changes ? (changes.split(',') as WatchedChange[]) : CHANGES,
     ended: end === 'ENDED',
   }
 }

@@ -1,7 +1,7 @@
 import {
   EVENT_TYPES,
   eventTypeById,
-  type Change,
+  type WatchedChange,
   type EventTypeName,
   type ObjectType,
 } from '../contract/event-type.ts'
@@ -29,7 +29,7 @@ type SavedObject = {
   before: Subject | undefined
   events: EventTypeName[]
   /** What the save changed; empty for a new object. */
-  changes: Change[]
+  changes: WatchedChange[]
 }
 
 type ScheduleContext = {

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { createApiKey } from '../auth/api-keys.ts'
-import { API_KEY_BODY, SCOPES, type Scope } from '../contract/credentials.ts'
+import { API_KEY_BODY, SCOPES, type KeyScope } from '../contract/credentials.ts'
 import { readFields } from '../contract/read-fields.ts'
 import { invalid } from '../errors.ts'
 import { findNamedBusiness, wholeNumber } from './named-business.ts'
@@ -35,7 +35,7 @@ export const command = new Command()
     }),
   )
 
-type Wanted = { name: string; scopes: Scope[]; expiresTime: Temporal.Instant | null }
+type Wanted = { name: string; scopes: KeyScope[]; expiresTime: Temporal.Instant | null }
 
 function readTime(text: string, now: Temporal.Instant) {
   try {

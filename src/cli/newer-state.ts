@@ -172,7 +172,7 @@ const OBJECTS: Record<string, NewerObject> = {
   disclaimer: 'disclaimer',
 }
 
-type Line = { kind: string; name?: string } & Partial<ExportedState & ExportedSuppression>
+type ExportLine = { kind: string; name?: string } & Partial<ExportedState & ExportedSuppression>
 
 const BATCH = 1_000
 
@@ -184,8 +184,8 @@ async function readExport(run: Run, file: string): Promise<NewerState['known']> 
   await createNewerTables(run)
   let businessId: number | undefined
   let isComplete = true
-  const batches = new Map<string, Line[]>()
-  const flush = async (kind: string, lines: Line[]) => {
+  const batches = new Map<string, ExportLine[]>()
+  const flush = async (kind: string, lines: ExportLine[]) => {
     const table = OBJECTS[kind]
     if (table) await insertNewerObjects(run, table, businessId!, lines as ExportedState[])
     else await insertNewerSuppressions(run, businessId!, lines as ExportedSuppression[])
@@ -208,7 +208,7 @@ async function readExport(run: Run, file: string): Promise<NewerState['known']> 
   ]
 }
 
-function parseLine(file: string, text: string): Line {
+function parseLine(file: string, text: string): ExportLine {
   try {
     return JSON.parse(text)
   } catch {

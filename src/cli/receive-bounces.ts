@@ -8,7 +8,7 @@ import { envelopeDomainOf } from '../email/mail-route.ts'
 import { bounceAddress, readBounceAddress, type BouncedMail } from '../email/verp.ts'
 import { StartError } from '../errors.ts'
 import { countBounceMessage } from '../http/routes/bounce-metrics.ts'
-import { addressOf } from '../http/server/rate-limit.ts'
+import { networkOf } from '../http/server/rate-limit.ts'
 import type { Log } from '../log.ts'
 import { WorkQueue } from '../work-queue.ts'
 
@@ -53,7 +53,7 @@ export async function receiveBounces({ config, database, clock, log, linkSeal }:
         lookups.run({ businessId: readBounceAddress(address, domain)?.businessId ?? 0 }, () =>
           findBouncedMail(dbOf, address, seal),
         ),
-      peerOf: (ip) => addressOf({ ip }),
+      peerOf: (ip) => networkOf({ ip }),
       isAllowed: (name) => limiter.take(name).allowed,
       isCommandAllowed: (peer) =>
         commandsOfPeer.take(peer).allowed &&

@@ -26,7 +26,7 @@ export const SCOPES = [
   'admin',
 ] as const
 
-export type Scope = (typeof SCOPES)[number]
+export type KeyScope = (typeof SCOPES)[number]
 
 export const ROLES = [
   'OWNER',
@@ -173,7 +173,7 @@ export const Session = Type.Object(
 
 const ScopeList = Type.Array(Type.Enum([...SCOPES], { title: 'Scope' }), { minItems: 1 })
 
-const scopes = (): Of<typeof ScopeList> & { initially: Scope[] } => ({
+const scopes = (): Of<typeof ScopeList> & { initially: KeyScope[] } => ({
   schema: ScopeList,
   sqlType: 'text[]',
   initially: [...SCOPES],

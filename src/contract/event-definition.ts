@@ -18,7 +18,7 @@ import {
 } from './schema.ts'
 import { withRule } from './rules.ts'
 import { holdsControl, textFault } from './text.ts'
-import { CHANGES, EVENT_TYPES, eventTypeById, EventType, type Change } from './event-type.ts'
+import { CHANGES, EVENT_TYPES, eventTypeById, EventType, type WatchedChange } from './event-type.ts'
 
 export const DEFINITION_OBJECT_TYPES = [
   'CALENDAR',
@@ -314,7 +314,7 @@ export type Definition = {
   allowPast: boolean
   triggerAnchor: (typeof TRIGGER_ANCHORS)[number]
   /** Only for the CHANGED types. Empty: any change. */
-  changes: Change[]
+  changes: WatchedChange[]
   /** When the trigger fires, the object must have one of these statuses. Empty: any status. */
   onlyIfStatus: string[]
 }

@@ -92,13 +92,13 @@ export const CHANGES = [
   'EXPIRY',
   'ANSWER',
 ] as const
-export type Change = (typeof CHANGES)[number]
+export type WatchedChange = (typeof CHANGES)[number]
 
 /**
  * The properties whose change fires a `…_CHANGED` event, each with its value in `changes`. ANSWER, an
  * answer of a client by a link, is told only to definitions that ask for it: see src/automation/match.ts.
  */
-export const WATCHED: Record<ObjectType, Record<string, Change>> = {
+export const WATCHED: Record<ObjectType, Record<string, WatchedChange>> = {
   CALENDAR: {
     status: 'STATUS',
     startTime: 'TIME',
@@ -124,7 +124,7 @@ export const WATCHED: Record<ObjectType, Record<string, Change>> = {
   DISCLAIMER: { status: 'STATUS', clientId: 'CLIENT' },
 }
 
-export const changesOf = (objectType: ObjectType): Change[] => [
+export const changesOf = (objectType: ObjectType): WatchedChange[] => [
   ...new Set(Object.values(WATCHED[objectType])),
 ]
 
@@ -146,7 +146,7 @@ export const EventTypeInfo = Type.Object(
       examples: ['The time of the change.'],
       description: 'The time from which the offset of a definition counts.',
     }),
-    changes: Type.Array(Type.Enum([...CHANGES], { title: 'Change' }), {
+    changes: Type.Array(Type.Enum([...CHANGES], { title: 'WatchedChange' }), {
       description: 'For the CHANGED types: the values that `changes` of a definition can hold.',
     }),
     statuses: Type.Array(Type.String(), {

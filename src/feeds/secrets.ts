@@ -19,9 +19,9 @@ export type Secrets = {
   decrypt(place: SecretPlace, sealed: Buffer): string | undefined
 }
 
-type Settings = Pick<Config, 'secretKeys' | 'databaseUrl' | 'dataDir'>
+type SecretsConfig = Pick<Config, 'secretKeys' | 'databaseUrl' | 'dataDir'>
 
-export function openSecrets({ secretKeys, databaseUrl, dataDir }: Settings): Secrets {
+export function openSecrets({ secretKeys, databaseUrl, dataDir }: SecretsConfig): Secrets {
   const file = path.join(dataDir, 'secret-key')
   /** SECRET_KEY counts alone. Only a node with the embedded database has a key of its own. */
   const keysOr = (ofFile: (file: string) => Buffer[]) =>

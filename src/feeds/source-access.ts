@@ -15,9 +15,9 @@ export type SourceAccess = {
   privateHosts: readonly string[]
 }
 
-type Settings = Pick<Config, 'feedPrivateHosts' | 'secretKeys' | 'databaseUrl' | 'dataDir'>
+type AccessConfig = Pick<Config, 'feedPrivateHosts' | 'secretKeys' | 'databaseUrl' | 'dataDir'>
 
-export const openSourceAccess = (config: Settings): SourceAccess => ({
+export const openSourceAccess = (config: AccessConfig): SourceAccess => ({
   sources: openSources(config.feedPrivateHosts),
   secrets: openSecrets(config),
   privateHosts: config.feedPrivateHosts,

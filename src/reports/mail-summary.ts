@@ -3,7 +3,7 @@ import {
   removeBidiControls,
   writeChange,
   writeFigure,
-  type Change,
+  type ChangeText,
 } from './formats/format-values.ts'
 import { isFigure, type ReportResult } from './report.ts'
 import { writeSummary } from './summary.ts'
@@ -11,7 +11,7 @@ import { wordsOf } from './words.ts'
 
 /** What the text of a mail with a report shows. */
 export type MailSummary = {
-  figures: ({ label: string; value: string } & Omit<Change, 'text'> & { change: string })[]
+  figures: ({ label: string; value: string } & Omit<ChangeText, 'text'> & { change: string })[]
   picture: ChartPicture | null
   sentences: string[]
   notes: string[]

@@ -1,6 +1,6 @@
 import {
   WATCHED,
-  type Change,
+  type WatchedChange,
   type EventTypeName,
   type ObjectType,
 } from '../contract/event-type.ts'
@@ -23,11 +23,11 @@ export function eventsOf(
   objectType: ObjectType,
   before: StoredObject | undefined,
   after: StoredObject,
-): { events: EventTypeName[]; changes: Change[] } {
+): { events: EventTypeName[]; changes: WatchedChange[] } {
   const { created, changed } = CAUSES[objectType]
   if (!after.active) return NONE
   if (!before) return created ? { events: [created], changes: [] } : NONE
-  const changes: Change[] = []
+  const changes: WatchedChange[] = []
   for (const [property, change] of Object.entries(WATCHED[objectType])) {
     if (changes.includes(change)) continue
     if (!isSame(members(before[property]), members(after[property]))) changes.push(change)

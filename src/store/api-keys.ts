@@ -1,7 +1,8 @@
-import type { ApiKey, Role, Scope } from '../contract/credentials.ts'
+import type { ApiKey, Role, KeyScope } from '../contract/credentials.ts'
 import type { Db } from '../database/database.ts'
 import { empty, sql, type Sql } from '../database/sql.ts'
-import type { By } from './businesses.ts'
+import type { By } from './rows.ts'
+import type { PageAfter } from './pages.ts'
 
 const columns = sql`
   k.business_id    as "businessId",
@@ -43,9 +44,7 @@ async function readKeyRow(db: Db, businessId: number, apiKeyId: number, lock: Sq
   return key
 }
 
-type Page = { after: number; limit: number }
-
-export function listApiKeys(db: Db, businessId: number, { after, limit }: Page) {
+export function listApiKeys(db: Db, businessId: number, { after, limit }: PageAfter) {
   return db.query<ApiKeyRow>(sql`
     select ${columns} from ${keys}
     where k.business_id = ${businessId} and k.active and k.api_key_id > ${after}
@@ -57,7 +56,7 @@ export type NewApiKey = {
   name: string
   prefix: string
   keyHash: Buffer
-  scopes: readonly Scope[]
+  scopes: readonly KeyScope[]
   expiresTime: Temporal.Instant | null
   /** Null: it belongs to the business. */
   makerUserId: number | null
@@ -92,7 +91,6 @@ export async function updateApiKey(db: Db, businessId: number, change: ApiKeyCha
   return row!
 }
 
-/** Deactivates the keys that are bound to this user. */
 export function revokeKeysOfMaker(tx: Db, businessId: number, userId: number, by: By) {
   return tx.query(sql`
     update api_key
@@ -104,7 +102,7 @@ export type KnownKey = {
   businessId: number
   apiKeyId: number
   name: string
-  scopes: Scope[]
+  scopes: KeyScope[]
   expiresTime: Temporal.Instant | null
   lastUsedTime: Temporal.Instant | null
   /** The user it is bound to; null: it belongs to the business. */

@@ -1,8 +1,9 @@
-import type { Role, Scope } from '../contract/credentials.ts'
+import type { Role, KeyScope } from '../contract/credentials.ts'
 import type { ReportLink, SharedFile } from '../contract/report-delivery.ts'
 import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
-import type { By } from './businesses.ts'
+import type { By } from './rows.ts'
+import type { PageAfter } from './pages.ts'
 
 export type ReportLinkRow = Omit<ReportLink, 'expiresTime' | 'createdDate' | 'modifiedDate'> & {
   expiresTime: Temporal.Instant
@@ -62,7 +63,7 @@ export async function lockReportLink(tx: Db, { businessId, runId, reportLinkId }
 export function listReportLinks(
   db: Db,
   { businessId, runId }: { businessId: number; runId: number },
-  { after, limit }: { after: number; limit: number },
+  { after, limit }: PageAfter,
 ) {
   return db.query<ReportLinkRow>(sql`
     select ${columns} from report_link
@@ -137,7 +138,7 @@ export type OpenedLink = {
   /** The active user whose rights apply; null if there is none, or it was created with a key. */
   user: { role: Role; locationIdList: number[]; professionalId: number | null } | null
   /** The active key whose rights apply. */
-  key: { scopes: Scope[]; maker: { role: Role } | null } | null
+  key: { scopes: KeyScope[]; maker: { role: Role } | null } | null
 }
 
 /** Needs the operator role: the business is not known before the link is found. */

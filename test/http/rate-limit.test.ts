@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { addressOf } from '../../src/http/server/rate-limit.ts'
+import { networkOf } from '../../src/http/server/rate-limit.ts'
 import { noDatabase, startApp } from '../support/app.ts'
 
 const ADDRESSES: [ip: string, counted: string][] = [
@@ -19,7 +19,7 @@ const ADDRESSES: [ip: string, counted: string][] = [
 
 for (const [ip, counted] of ADDRESSES) {
   test(`requests from ${ip} are counted under ${counted}`, () => {
-    assert.equal(addressOf({ ip }), counted)
+    assert.equal(networkOf({ ip }), counted)
   })
 }
 

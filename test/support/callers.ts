@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test'
 import type { InjectOptions } from 'fastify'
 import { createApiKey } from '../../src/auth/api-keys.ts'
 import type { Environment } from '../../src/config.ts'
-import { SCOPES, USER_BODY, type Role, type Scope } from '../../src/contract/credentials.ts'
+import { SCOPES, USER_BODY, type Role, type KeyScope } from '../../src/contract/credentials.ts'
 import { saveUser } from '../../src/auth/users.ts'
 import type { Clock } from '../../src/clock.ts'
 import type { Database } from '../../src/database/database.ts'
@@ -76,7 +76,7 @@ export function createKey(
   database: Database,
   clock: Clock,
   businessId: number,
-  scopes: readonly Scope[] = SCOPES,
+  scopes: readonly KeyScope[] = SCOPES,
   expiresTime: Temporal.Instant | null = null,
 ) {
   const by = { user: 'OPERATOR', now: clock.now() }

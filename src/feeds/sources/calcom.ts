@@ -12,7 +12,7 @@ import {
 import { entryWithout } from '../stored-entry.ts'
 import { listingOf } from './entries.ts'
 import {
-  addressOf,
+  sourceUrlOf,
   isObject,
   JsonApi,
   momentIn,
@@ -88,7 +88,7 @@ class Session {
   #owner: SourcePerson | undefined
 
   constructor(account: SourceAccount, privateHosts: readonly string[], requestsPerMinute: number) {
-    const base = addressOf(account).replace(/\/v2$/, '')
+    const base = sourceUrlOf(account).replace(/\/v2$/, '')
     this.#account = account
     this.api = new JsonApi(account, {
       base: `${base}/v2`,

@@ -11,7 +11,7 @@ import {
 import { entryWithout } from '../stored-entry.ts'
 import { listingOf } from './entries.ts'
 import {
-  addressOf,
+  sourceUrlOf,
   isObject,
   JsonApi,
   resourceOfEntry,
@@ -25,7 +25,7 @@ import { holdsSecret } from './signatures.ts'
 /** The appointments of an Easy!Appointments server. See docs/feeds/easyappointments.md. */
 export function makeEasyAppointments(privateHosts: readonly string[]): Source {
   const open = (account: SourceAccount, requestsPerMinute: number) => {
-    const base = apiAddress(addressOf(account))
+    const base = apiAddress(sourceUrlOf(account))
     return new JsonApi(account, { base, privateHosts, requestsPerMinute })
   }
   const { once, ...sessions } = inSessions(open, {

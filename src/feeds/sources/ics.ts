@@ -33,9 +33,9 @@ type Cursor = { etag?: string; lastModified?: string }
 
 export const httpsOf = (address: string) => address.replace(/^webcals?:/i, 'https:')
 
-const addressOf = ({ secret }: SourceAccount) => httpsOf(secret ?? '')
+const sourceUrlOf = ({ secret }: SourceAccount) => httpsOf(secret ?? '')
 
-const hostOf = (account: SourceAccount) => URL.parse(addressOf(account))?.host ?? ''
+const hostOf = (account: SourceAccount) => URL.parse(sourceUrlOf(account))?.host ?? ''
 
 async function* pullFile(
   account: SourceAccount,
@@ -60,7 +60,7 @@ const resourcesOf = (series: CalendarSeries[], account: SourceAccount) =>
   })
 
 async function readFile(account: SourceAccount, privateHosts: readonly string[], known: Cursor) {
-  const url = addressOf(account)
+  const url = sourceUrlOf(account)
   const { signal } = account
   const fetcher = new Fetcher({ url, hosts: [], privateHosts, signal })
   try {

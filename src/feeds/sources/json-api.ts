@@ -25,7 +25,7 @@ type ApiSettings = {
 }
 
 /** The address that a person entered, without a slash at its end. */
-export function addressOf({ connection: { url } }: SourceAccount) {
+export function sourceUrlOf({ connection: { url } }: SourceAccount) {
   if (!url) throw new SourceError('ANSWER', 'The feed has no address.')
   return url.replace(/\/+$/, '')
 }

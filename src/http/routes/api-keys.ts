@@ -7,7 +7,7 @@ import {
   ApiKey,
   ApiKeyWrite,
   NewApiKey,
-  type Scope,
+  type KeyScope,
 } from '../../contract/credentials.ts'
 import { isId, isPlainObject } from '../../contract/json.ts'
 import { foreignBusiness, isUnchanged, readFields } from '../../contract/read-fields.ts'
@@ -21,7 +21,7 @@ import {
   updateApiKey,
   type ApiKeyRow,
 } from '../../store/api-keys.ts'
-import type { By } from '../../store/businesses.ts'
+import type { By } from '../../store/rows.ts'
 import { pageOf, readPage } from '../server/cursor.ts'
 import { requireMatch } from '../server/etag.ts'
 import { answerOnce, ok, type RouteAnswer } from '../server/idempotency.ts'
@@ -183,7 +183,7 @@ function refuseAboveOwnRights(account: Account | null, { makerUserId }: ApiKeyRo
   throw forbidden('Only an OWNER can change a key that belongs to the business.')
 }
 
-type KeyFields = { name: string; scopes: Scope[]; expiresTime: Temporal.Instant | null }
+type KeyFields = { name: string; scopes: KeyScope[]; expiresTime: Temporal.Instant | null }
 
 function readKey(
   body: unknown,

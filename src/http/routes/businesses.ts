@@ -23,8 +23,8 @@ import {
   updateBusiness,
   type BusinessFields,
   type BusinessRow,
-  type By,
 } from '../../store/businesses.ts'
+import type { By } from '../../store/rows.ts'
 import { answerSavedKey } from './api-keys.ts'
 import { readList } from '../server/change-list.ts'
 import { requireMatch } from '../server/etag.ts'

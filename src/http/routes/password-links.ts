@@ -33,7 +33,7 @@ import {
 import { refuseSuppressed, sendingOf } from './emails.ts'
 import { requireMatch } from '../server/etag.ts'
 import { answerOnce, created, ok } from '../server/idempotency.ts'
-import { addressOf, refuseTooMany } from '../server/rate-limit.ts'
+import { networkOf, refuseTooMany } from '../server/rate-limit.ts'
 import { toWire } from '../server/serialize.ts'
 import type { Routes, Services } from '../server/services.ts'
 
@@ -141,7 +141,7 @@ const postForgottenPassword: Routes = async (app, services) => {
       },
     },
     async (request, reply) => {
-      refuseTooMany(byClient.take(addressOf(request)))
+      refuseTooMany(byClient.take(networkOf(request)))
       const emailAddress = parseAddress(request.body.emailAddress)
       if (emailAddress === undefined) {
         throw invalid([{ pointer: '/emailAddress', detail: 'must be one plain address' }])

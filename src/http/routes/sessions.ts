@@ -9,7 +9,7 @@ import { getBusiness, type BusinessRow } from '../../store/businesses.ts'
 import { deleteSession } from '../../store/sessions.ts'
 import type { KnownUser } from '../../store/users.ts'
 import { clearSessionCookie, isCrossSite, setSessionCookie } from '../server/cookies.ts'
-import { addressOf, refuseTooMany } from '../server/rate-limit.ts'
+import { networkOf, refuseTooMany } from '../server/rate-limit.ts'
 import { toWire } from '../server/serialize.ts'
 import type { Routes } from '../server/services.ts'
 
@@ -53,7 +53,7 @@ const postSession: Routes = async (app, { config, database, clock }) => {
       if (isCrossSite(request, config.publicUrl)) {
         throw forbidden('A page of another site sent this sign-in: it is refused.')
       }
-      const address = addressOf(request)
+      const address = networkOf(request)
       const guess = `${address} ${request.body.username.toLowerCase()}`
       // In this order: attacks on one username do not use up the limit of the whole address.
       refuseTooMany(byUsername.take(guess))

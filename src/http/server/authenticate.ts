@@ -7,16 +7,16 @@ import {
   type SecurityFunction,
 } from '../../auth/permissions.ts'
 import { digest, isSameDigest } from '../../auth/secrets.ts'
-import type { Scope } from '../../contract/credentials.ts'
+import type { KeyScope } from '../../contract/credentials.ts'
 import { forbidden, unauthorized } from '../../errors.ts'
 import { isCrossSite, readSessionCookie } from './cookies.ts'
-import { addressOf, limitRate } from './rate-limit.ts'
+import { networkOf, limitRate } from './rate-limit.ts'
 import type { Services } from './services.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** The scope that an API key needs. */
-    scope?: Scope
+    scope?: KeyScope
     /** The function that a signed-in person needs, if it is not the one that belongs to `scope`. */
     function?: SecurityFunction
     /** Every signed-in person may call this; API keys may not. */
@@ -55,13 +55,13 @@ export function authenticate(app: FastifyInstance, services: Services) {
   app.addHook('onRequest', async (request, reply) => {
     const route = request.routeOptions.config
     if (route.open) {
-      if (!route.unlimited) limitRate(reply, perAddress, addressOf(request))
+      if (!route.unlimited) limitRate(reply, perAddress, networkOf(request))
       return
     }
 
     const found = await findCaller(request, services)
     if (!found) {
-      limitRate(reply, perAddress, addressOf(request))
+      limitRate(reply, perAddress, networkOf(request))
       throw missingCredential(request, config.publicUrl)
     }
     limitRate(reply, perCredential, typeof found === 'string' ? found : found.credential)

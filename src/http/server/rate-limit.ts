@@ -31,7 +31,7 @@ const policyOf = ({ perSecond, burst }: Limit) =>
  * The client's IPv4 address or /64 IPv6 network: a provider assigns a customer a whole /64. A socket that
  * listens on `::` shows IPv4 clients as `::ffff:192.0.2.1`, which is converted back to IPv4.
  */
-export function addressOf({ ip }: Pick<FastifyRequest, 'ip'>) {
+export function networkOf({ ip }: Pick<FastifyRequest, 'ip'>) {
   if (!ipaddr.isValid(ip)) return ip
   const address = ipaddr.process(ip)
   if (address instanceof ipaddr.IPv4) return address.toString()

@@ -27,7 +27,7 @@ const SHOWN: MeasureName[] = [
   'aheadValue',
 ]
 
-type Line = {
+type MonthLine = {
   key: string
   label: string
   of: Scope
@@ -39,16 +39,16 @@ type Line = {
 }
 
 /** The lines of the table. The current month has two, so that only its past part is compared. */
-function linesOf(scope: Scope): Line[] {
+function linesOf(scope: Scope): MonthLine[] {
   const { soFar, before, yearBefore, next } = monthScopes(scope)
-  const line = (key: string, label: string, of: Scope): Line => ({
+  const line = (key: string, label: string, of: Scope): MonthLine => ({
     key,
     label,
     of,
     isAhead: Temporal.Instant.compare(of.from, scope.now) > 0,
     isPast: Temporal.Instant.compare(of.until, scope.now) <= 0,
   })
-  const rest: Line = {
+  const rest: MonthLine = {
     ...line('REST', 'The rest of the month', scope),
     where: sql`a.start_time > ${scope.now}`,
     after: scope.now.toZonedDateTimeISO(scope.timeZone).toPlainDate(),

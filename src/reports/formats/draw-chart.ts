@@ -143,9 +143,9 @@ function horizontalBars(chart: Shown, { width, height }: Size, write: Write): st
   ]
 }
 
-type Line = { left: number; y: number; scale: number; line: number }
+type ChartRow = { left: number; y: number; scale: number; line: number }
 
-function horizontalRow(chart: Shown, i: number, { left, y, scale, line }: Line) {
+function horizontalRow(chart: Shown, i: number, { left, y, scale, line }: ChartRow) {
   const whole = Math.min(11, line - 2)
   const thick = chart.stacked ? whole : whole / chart.series.length
   let end = left

@@ -140,14 +140,14 @@ function writeDuration(exactMinutes: number, locale: string) {
   return rest === 0 ? `${hours} h` : `${hours} h ${rest} min`
 }
 
-export type Change = { text: string; trend: 'good' | 'bad' | 'even' }
+export type ChangeText = { text: string; trend: 'good' | 'bad' | 'even' }
 
 /** How a figure changed since the range that it is compared with. */
 export function writeChange(
   kpi: KpiResult,
   { comparison, compareWith }: Pick<ReportResult, 'comparison' | 'compareWith'>,
   words: Words,
-): Change {
+): ChangeText {
   const { valueToDate: value, previous, unit } = kpi
   const { say } = words
   if (compareWith === 'NONE') return { text: '', trend: 'even' }

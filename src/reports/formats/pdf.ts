@@ -21,7 +21,7 @@ import {
   writePeriod,
   writeRowCount,
   writeTotal,
-  type Change,
+  type ChangeText,
 } from './format-values.ts'
 import { chartsPerRow } from './draw-chart.ts'
 import type { Logo, ReportResult } from '../report.ts'
@@ -47,7 +47,7 @@ export type Opening = {
   facts: [label: string, value: string][]
   /** Sentences about the figures. */
   sentences: string[]
-  kpis: { label: string; value: string; size: number; change: string; trend: Change['trend'] }[]
+  kpis: { label: string; value: string; size: number; change: string; trend: ChangeText['trend'] }[]
   /** Tiles in a row. */
   perRow: number
   charts: Chart[]
