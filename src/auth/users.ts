@@ -12,7 +12,7 @@ import { foreignBusiness, isUnchanged, readFields, readGiven } from '../contract
 import type { Db } from '../database/database.ts'
 import { conflict, forbidden, invalid, notFound, type Fault } from '../errors.ts'
 import { revokeKeysOfMaker } from '../store/api-keys.ts'
-import type { By } from '../store/businesses.ts'
+import type { By } from '../store/rows.ts'
 import { deletePasswordLinksOfUser } from '../store/password-links.ts'
 import { deleteSessionsOfUser } from '../store/sessions.ts'
 import {

@@ -15,7 +15,7 @@ import {
   type ApprovalKey,
   type StoredApproval,
 } from '../store/approvals.ts'
-import type { By } from '../store/businesses.ts'
+import type { By } from '../store/rows.ts'
 import { hintManyChangedTriggers } from '../store/changes.ts'
 import { cancelTriggers, fireTriggersNow, type StoredTrigger } from '../store/event-triggers.ts'
 import { type Plan } from '../store/planned-triggers.ts'

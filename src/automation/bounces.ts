@@ -4,14 +4,13 @@ import type { Bounce, MailReport } from '../email/bounce.ts'
 import { readReport } from '../email/mail-reports.ts'
 import { businessIdOf, emailIdOf, randomPartOf } from '../email/message.ts'
 import { isBounceSealOf, readBounceAddress } from '../email/verp.ts'
+import type { By } from '../store/rows.ts'
 import { findReportedMail, noteReport, type ReportedMail } from '../store/emails.ts'
 import { recordSoftBounces } from '../store/soft-bounces.ts'
 import { suppress } from '../store/suppressions.ts'
 
 /** The domain and the secret with which bounce addresses are verified. */
 export type BounceSeal = { domain: string; secret: string }
-
-type By = { user: string; now: Temporal.Instant }
 
 /** The mail that a genuine bounce address names; undefined for any other address. */
 export async function findBouncedMail(

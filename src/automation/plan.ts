@@ -21,6 +21,7 @@ import {
   readReminders,
   writePlan,
   type EventRow,
+  type OtherKind,
   type Plan,
   type ReminderRow,
 } from '../store/planned-triggers.ts'
@@ -32,6 +33,7 @@ import {
   type Anchor,
   type SubjectCursor,
 } from '../store/subjects.ts'
+import { pagesOf } from '../store/pages.ts'
 import { claimWork, releaseWork } from '../store/work-leases.ts'
 import { isOnlyRecorded, refusals } from './match.ts'
 import { readOccurrence, type SchedulingEvent } from './occurrence.ts'
@@ -45,7 +47,6 @@ import { firingTime, isReminder } from './timing.ts'
  */
 const PAGE = 500
 
-/** How many rows a plan changed. */
 export type Planned = { created: number; updated: number }
 
 /** A plan that stops for this long is continued by another worker. */
@@ -133,10 +134,10 @@ type Page = <Read>(work: {
 async function cancelOtherKindPages(db: Db, definition: StoredDefinition, page: Page) {
   const { businessId } = definition
   const kind = { objectType: objectTypeOf(definition), isReminder: isReminder(definition) }
-  for (let after = 0; ;) {
-    const rows = await listOtherKinds(db, definition, kind, { after, limit: PAGE })
-    if (rows.length === 0) return
-    after = rows.at(-1)!.eventTriggerId
+  const pages = pagesOf(PAGE, (last: OtherKind | undefined) =>
+    listOtherKinds(db, definition, kind, { after: last?.eventTriggerId ?? 0, limit: PAGE }),
+  )
+  for await (const rows of pages) {
     await page({
       read: async (tx) =>
         lockObjectsForShare(
@@ -177,22 +178,10 @@ async function planReminderPages(
   for await (const ids of pendingObjects(db, definition)) await plan(ids)
   if (!definition.active) return
   const listing = earliestAnchor(definition, objectType, now())
-  for await (const ids of idsFrom(db, businessId, objectType, listing)) await plan(ids)
-}
-
-async function* idsFrom(
-  db: Db,
-  businessId: number,
-  objectType: ObjectType,
-  listing: { anchor: Anchor; from: Temporal.Instant },
-) {
-  for (let after: SubjectCursor | undefined; ;) {
-    const page = { ...listing, after, limit: PAGE }
-    const { ids, last } = await listSubjectIds(db, businessId, objectType, page)
-    if (ids.length > 0) yield ids
-    if (ids.length < PAGE) return
-    after = last
-  }
+  const pages = pagesOf(PAGE, (after: SubjectCursor | undefined) =>
+    listSubjectIds(db, businessId, objectType, { ...listing, after, limit: PAGE }),
+  )
+  for await (const rows of pages) await plan(rows.map(({ id }) => id))
 }
 
 /** How the reminders of these objects must change after the definition was saved. */
@@ -210,32 +199,24 @@ export function planSavedReminders(
 export async function* pendingObjects(db: Db, definition: StoredDefinition, limit = PAGE) {
   const { businessId, eventDefnId } = definition
   const uuids = objectTypeOf(definition) === 'INVITATION'
-  for (let after: number | string | undefined; ;) {
-    const page = { after, limit, uuids }
-    const pending = await listPendingObjects(db, businessId, eventDefnId, page)
-    const ids = pending.map((row) => row.id)
-    if (ids.length > 0) yield ids
-    if (ids.length < limit) return
-    after = ids.at(-1)
-  }
+  const pages = pagesOf(limit, (last: { id: number | string } | undefined) =>
+    listPendingObjects(db, businessId, eventDefnId, { after: last?.id, limit, uuids }),
+  )
+  for await (const rows of pages) yield rows.map(({ id }) => id)
 }
 
 /** Subjects in pages, in the order of their anchor. */
-export async function* subjectsFrom(
+export const subjectsFrom = (
   db: Db,
   businessId: number,
   objectType: ObjectType,
   listing: { anchor: Anchor; from: Temporal.Instant; to?: Temporal.Instant | undefined },
   limit = PAGE,
-) {
-  for (let after: SubjectCursor | undefined; ;) {
-    const page = { ...listing, after, limit }
-    const subjects = await listSubjectsFrom(db, businessId, objectType, page)
-    if (subjects.length > 0) yield subjects
-    if (subjects.length < limit) return
-    after = cursorOf(subjects.at(-1)!, listing.anchor)
-  }
-}
+) =>
+  pagesOf(limit, (last: Subject | undefined) => {
+    const after = last && { anchor: last[listing.anchor]!, id: objectIdOf(last) }
+    return listSubjectsFrom(db, businessId, objectType, { ...listing, after, limit })
+  })
 
 /** Plans pending event triggers again: they get a new time, or are cancelled. */
 async function planEventPages(db: Db, definition: StoredDefinition, page: Page) {
@@ -255,14 +236,11 @@ async function planEventPages(db: Db, definition: StoredDefinition, page: Page) 
   }
 }
 
-export async function* pendingEvents(db: Db, { businessId, eventDefnId }: StoredDefinition) {
-  for (let after = 0; ;) {
-    const rows = await listPendingEvents(db, businessId, eventDefnId, { after, limit: PAGE })
-    if (rows.length > 0) yield rows
-    if (rows.length < PAGE) return
-    after = rows.at(-1)!.eventTriggerId
-  }
-}
+export const pendingEvents = (db: Db, { businessId, eventDefnId }: StoredDefinition) =>
+  pagesOf(PAGE, (last: EventRow | undefined) => {
+    const page = { after: last?.eventTriggerId ?? 0, limit: PAGE }
+    return listPendingEvents(db, businessId, eventDefnId, page)
+  })
 
 /** The change that a pending trigger reports. */
 export const reportedEvent = (row: EventRow, subject: Subject): SchedulingEvent => ({
@@ -334,8 +312,3 @@ export function earliestAnchor(
       }
   }
 }
-
-const cursorOf = (subject: Subject, anchor: Anchor): SubjectCursor => ({
-  anchor: subject[anchor]!,
-  id: objectIdOf(subject),
-})

@@ -2,6 +2,7 @@ import type { Database } from '../database/database.ts'
 import { isLockTimeout } from '../database/postgres-errors.ts'
 import { hintManyChangedTriggers } from '../store/changes.ts'
 import { listUnplannedDefinitions, type DefinitionKey } from '../store/event-definitions.ts'
+import { pagesOf } from '../store/pages.ts'
 import { pause, type Loop } from '../repeat.ts'
 import { planDefinition, type Planned } from './plan.ts'
 import { TIME_ZONE_VERSION } from './time-zones.ts'
@@ -26,9 +27,11 @@ export async function planUnplanned(parts: PlannerParts, signal?: AbortSignal): 
   const { database, now, onError, onPlanned, timeZoneVersion = TIME_ZONE_VERSION } = parts
   let count = 0
   const locked = new Set<number>()
-  for (let afterId = 0; ;) {
-    const page = { afterId, limit: PAGE, timeZoneVersion }
-    const definitions = await listUnplannedDefinitions(database.engine, page)
+  const pages = pagesOf(PAGE, (last: DefinitionKey | undefined) => {
+    const page = { afterId: last?.eventDefnId ?? 0, limit: PAGE, timeZoneVersion }
+    return listUnplannedDefinitions(database.engine, page)
+  })
+  for await (const definitions of pages) {
     for (const definition of definitions) {
       if (signal?.aborted) return count
       if (locked.has(definition.businessId)) continue
@@ -43,9 +46,8 @@ export async function planUnplanned(parts: PlannerParts, signal?: AbortSignal): 
         if (isLockTimeout(error)) locked.add(definition.businessId)
       }
     }
-    if (definitions.length < PAGE) return count
-    afterId = definitions.at(-1)!.eventDefnId
   }
+  return count
 }
 
 /** Plans definitions that were saved or whose time zone rules changed; one node plans each of them. */

@@ -1,14 +1,18 @@
 import { monotonicMs } from '../clock.ts'
 import type { Db } from '../database/database.ts'
 import { isLockTimeout } from '../database/postgres-errors.ts'
-import { findDefinition, type StoredDefinition } from '../store/event-definitions.ts'
+import {
+  findDefinition,
+  type DefinitionKey,
+  type StoredDefinition,
+} from '../store/event-definitions.ts'
+import { pagesOf } from '../store/pages.ts'
 import { listReminders, readReminders, type ReminderRow } from '../store/planned-triggers.ts'
 import {
   countMatches,
   findLastReconciliation,
   listPlannedDefinitionKeys,
   saveLastReconciliation,
-  type DefinitionCursor,
   type MatchCounts,
 } from '../store/reconciliation.ts'
 import { objectIdOf } from '../store/subject.ts'
@@ -66,8 +70,10 @@ const noFindings = (): Findings => ({
  */
 async function* reconcileInPages(db: Db, now: () => Temporal.Instant): AsyncGenerator<Findings> {
   const findings = noFindings()
-  for (let after: DefinitionCursor = { businessId: 0, eventDefnId: 0 }; ;) {
-    const keys = await listPlannedDefinitionKeys(db, after, DEFINITIONS_PAGE)
+  const pages = pagesOf(DEFINITIONS_PAGE, (last: DefinitionKey | undefined) =>
+    listPlannedDefinitionKeys(db, last ?? { businessId: 0, eventDefnId: 0 }, DEFINITIONS_PAGE),
+  )
+  for await (const keys of pages) {
     for (const key of keys) {
       const definition = await findDefinition(db, key.businessId, key.eventDefnId)
       if (!definition?.active) continue
@@ -81,8 +87,6 @@ async function* reconcileInPages(db: Db, now: () => Temporal.Instant): AsyncGene
       if (isReminder(definition)) yield* reconcileReminders({ db, definition, findings, now })
       yield findings
     }
-    if (keys.length < DEFINITIONS_PAGE) return
-    after = keys.at(-1)!
   }
 }
 

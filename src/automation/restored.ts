@@ -1,5 +1,6 @@
 import type { PastChoice } from '../contract/restore.ts'
 import type { Db } from '../database/database.ts'
+import type { By } from '../store/rows.ts'
 import { readDatabaseTime } from '../store/database-time.ts'
 import {
   countQueuedBefore,
@@ -196,11 +197,7 @@ function countByAutomation(
 }
 
 /** Lets the engine fire and send again, in the caller's transaction. Returns false if it is not held. */
-export async function releaseHold(
-  tx: Db,
-  past: PastChoice,
-  by: { user: string; now: Temporal.Instant },
-) {
+export async function releaseHold(tx: Db, past: PastChoice, by: By) {
   const hold = (await lockInstallation(tx))?.hold
   if (!hold) return false
   await releaseDatabase(tx, past === 'EXPIRE' ? hold.heldSince : null, by)

@@ -1,6 +1,6 @@
 import type { Db } from '../database/database.ts'
 import { conflict, RequestError } from '../errors.ts'
-import type { By } from '../store/businesses.ts'
+import type { By } from '../store/rows.ts'
 import { endRun, insertRun, type RunKind } from '../store/feed-runs.ts'
 import { findFeed, lockFeedState, requestPull, type FeedKey, type FeedRow } from '../store/feeds.ts'
 

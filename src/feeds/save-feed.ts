@@ -21,7 +21,7 @@ import {
 } from '../store/feeds.ts'
 import { listNamedObjects } from '../store/named-objects.ts'
 import { listStatusesOf } from '../store/statuses.ts'
-import type { By } from '../store/businesses.ts'
+import type { By } from '../store/rows.ts'
 import { faultOfUrl } from './fetch.ts'
 import { LATE_INTERVALS } from './health.ts'
 import { namesParts } from './patterns.ts'

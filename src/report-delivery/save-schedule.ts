@@ -3,7 +3,7 @@ import { SCHEDULE_BODY, type ReportSchedule } from '../contract/report-delivery.
 import type { Db } from '../database/database.ts'
 import { notFound, type Fault } from '../errors.ts'
 import { mayPrint, REPORTS } from '../reports/catalog/catalog.ts'
-import type { By } from '../store/businesses.ts'
+import type { By } from '../store/rows.ts'
 import {
   findTimeZone,
   insertSchedule,

@@ -4,7 +4,7 @@ import type { Db } from '../database/database.ts'
 import { notFound, type Fault } from '../errors.ts'
 import { mayPrint, REPORTS, visibleTo } from '../reports/catalog/catalog.ts'
 import type { Report } from '../reports/report.ts'
-import type { By } from '../store/businesses.ts'
+import type { By } from '../store/rows.ts'
 import {
   insertTarget,
   lockTarget,

@@ -2,7 +2,7 @@ import { foreignBusiness, isUnchanged, readFields } from '../contract/read-field
 import { VIEW_BODY } from '../contract/report-delivery.ts'
 import type { Db } from '../database/database.ts'
 import { forbidden, notFound } from '../errors.ts'
-import type { By } from '../store/businesses.ts'
+import type { By } from '../store/rows.ts'
 import {
   insertReportView,
   lockReportView,

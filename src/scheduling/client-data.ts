@@ -10,7 +10,8 @@ import {
   readTriggersOf,
   type Row,
 } from '../store/client-data.ts'
-import { findEmail, listEmails } from '../store/emails.ts'
+import { findEmail, listEmails, type StoredEmail } from '../store/emails.ts'
+import { pagesOf } from '../store/pages.ts'
 
 type ClientKey = { businessId: number; clientId: number }
 
@@ -70,9 +71,11 @@ const PAGE = 200
 /** The mails to the client, the newest first, with their content as long as it is stored. */
 async function readMails(tx: Db, { businessId, clientId }: ClientKey) {
   const mails: Row[] = []
-  for (let after: { createdDate: string; emailId: number } | undefined; ;) {
-    const filters = { clientId, visibility: null }
-    const page = await listEmails(tx, businessId, filters, { after, limit: PAGE })
+  const pages = pagesOf(PAGE, (last: StoredEmail | undefined) => {
+    const after = last && { createdDate: String(last.createdDate), emailId: last.emailId }
+    return listEmails(tx, businessId, { clientId, visibility: null }, { after, limit: PAGE })
+  })
+  for await (const page of pages) {
     for (const { emailId } of page) {
       const mail = await findEmail(tx, businessId, emailId, null)
       if (!mail) continue
@@ -85,8 +88,6 @@ async function readMails(tx: Db, { businessId, clientId }: ClientKey) {
       }
       mails.push({ emailId, to, subject, status, messageId, ...times, html, text })
     }
-    const last = page.at(-1)
-    if (!last || page.length < PAGE) return mails
-    after = { createdDate: String(last.createdDate), emailId: last.emailId }
   }
+  return mails
 }

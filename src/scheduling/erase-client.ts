@@ -8,6 +8,7 @@ import {
   eraseTraces,
   type ErasedPage,
 } from '../store/erasure.ts'
+import type { PageAfter } from '../store/pages.ts'
 
 /** One page is one short transaction. */
 const PAGE = 5_000
@@ -32,7 +33,7 @@ export async function eraseClient(
       totals[table] = (totals[table] ?? 0) + count
   }
   let rows = 0
-  const inPages = async (erase: (page: Page) => Promise<ErasedPage>) => {
+  const inPages = async (erase: (page: PageAfter) => Promise<ErasedPage>) => {
     for (let after = 0; ;) {
       const { lastId, counts } = await erase({ after, limit: PAGE })
       if (lastId === null) return
@@ -49,5 +50,3 @@ export async function eraseClient(
   await inPages((page) => inTransaction((tx) => eraseAudit(tx, client, page)))
   return totals
 }
-
-type Page = { after: number; limit: number }

@@ -15,8 +15,9 @@ import { listAllFiles, readContent, type StoredFile } from '../store/files.ts'
 import { OWN_FIELDS } from './business.ts'
 import { withItemRefs } from './inner-references.ts'
 import { originOf } from './origins.ts'
+import { pagesOf } from '../store/pages.ts'
 import { listAllStatuses } from '../store/statuses.ts'
-import { listSuppressions, positionOf } from '../store/suppressions.ts'
+import { listSuppressions, positionOf, type Suppression } from '../store/suppressions.ts'
 
 export type ExportLine = { kind: string } & Record<string, unknown>
 
@@ -45,9 +46,10 @@ export async function exportBusiness(
       }
     }
     await write(await definitionLines(tx, businessId, refs))
-    for (let after: ReturnType<typeof positionOf> | undefined; ;) {
-      const page = await listSuppressions(tx, businessId, { after, limit: 500 })
-      if (page.length === 0) break
+    const suppressions = pagesOf(500, (last: Suppression | undefined) =>
+      listSuppressions(tx, businessId, { after: last && positionOf(last), limit: 500 }),
+    )
+    for await (const page of suppressions) {
       await write(
         page.map(({ emailAddress: address, reason, detail, emailCategoryId, createdDate }) => ({
           kind: 'suppression',
@@ -60,7 +62,6 @@ export async function exportBusiness(
           createdDate: createdDate.epochMilliseconds,
         })),
       )
-      after = positionOf(page.at(-1)!)
     }
   })
 }

@@ -6,7 +6,7 @@ import type {
 } from '../contract/approval.ts'
 import type { Db } from '../database/database.ts'
 import { empty, sql, type Sql } from '../database/sql.ts'
-import type { By } from './businesses.ts'
+import type { By } from './rows.ts'
 
 export type StoredApproval = Omit<
   Approval,
@@ -140,7 +140,6 @@ export const listApprovalsToNotify = (engine: Db) =>
     where not is_applied and status = 'WAITING' and told_time is null
     order by business_id, approval_id limit 100`)
 
-/** How many triggers and mails an approval holds. */
 export type Held = { triggers: number; mails: number; definitions: HeldDefinition[] }
 
 const heldBy = (key: ApprovalKey) =>
@@ -148,7 +147,6 @@ const heldBy = (key: ApprovalKey) =>
 
 export const countHeldMails = (tx: Db, key: ApprovalKey) => countMails(tx, heldBy(key))
 
-/** Counts the mails of those triggers that are pending and not claimed. */
 export const countTriggerMails = (tx: Db, businessId: number, ids: number[]) =>
   countMails(
     tx,
@@ -198,7 +196,6 @@ export async function readBulkLimit(tx: Db, businessId: number, now: Temporal.In
   return Math.max(MIN_DEFAULT_LIMIT, TIMES_BUSIEST_HOUR * (hour!.busiest ?? 0))
 }
 
-/** The next triggers that wait for an approval. */
 export async function listHeldTriggers(tx: Db, key: ApprovalKey, limit: number) {
   const rows = await tx.query<{ id: number }>(sql`
     select p.event_trigger_id as id from pending_trigger p

@@ -2,10 +2,11 @@ import { parseDomain } from '../contract/addresses.ts'
 import type { Business } from '../contract/business.ts'
 import type { ActiveFilter } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
-import { empty, raw, sql } from '../database/sql.ts'
+import { empty, sql } from '../database/sql.ts'
 import { isChanged, type Changes } from './change-positions.ts'
 import { lockSettings } from './event-definitions.ts'
-import { columnsFor, rowTable } from './rows.ts'
+import { columnsFor, insertSaved, SAVED_COLUMNS, selectList, updateSaved, type By } from './rows.ts'
+import type { PageAfter } from './pages.ts'
 
 /** The fields that a caller may write. */
 export type BusinessFields = Omit<
@@ -46,15 +47,7 @@ const FIELD_COLUMNS = columnsFor<BusinessFields>({
 } satisfies Record<keyof BusinessFields, string>)
 
 const columns = sql`
-  t.business_id as "businessId",
-  ${raw(FIELD_COLUMNS.map(({ property, column }) => `t.${column} as "${property}"`).join(', '))},
-  t.version,
-  t.created_date  as "createdDate",
-  t.created_user  as "createdUser",
-  t.modified_date as "modifiedDate",
-  t.modified_user as "modifiedUser"`
-
-export type By = { user: string; now: Temporal.Instant }
+  t.business_id as "businessId", ${selectList(FIELD_COLUMNS)}, ${SAVED_COLUMNS}`
 
 export async function findBusiness(db: Db, businessId: number) {
   const [business] = await db.query<BusinessRow>(sql`
@@ -90,11 +83,7 @@ type BusinessFilters = {
 }
 
 /** All businesses for the operator; for a business only itself. */
-export function listBusinesses(
-  db: Db,
-  filters: BusinessFilters,
-  { after, limit }: { after: number; limit: number },
-) {
+export function listBusinesses(db: Db, filters: BusinessFilters, { after, limit }: PageAfter) {
   return db.query<BusinessRow>(sql`
     select ${columns} from business t
     where business_id > ${after} ${isListed({ ...filters, active: filters.active ?? 'true' })}
@@ -102,7 +91,6 @@ export function listBusinesses(
     limit ${limit}`)
 }
 
-/** Changed businesses, also deactivated ones, in the order of the changes. */
 export function listChangedBusinesses(
   db: Db,
   filters: BusinessFilters,
@@ -120,7 +108,6 @@ const isListed = ({ externalId, active = 'all', modifiedSince }: BusinessFilters
   ${externalId === undefined ? empty : sql`and external_id = ${externalId}`}
   ${modifiedSince === undefined ? empty : sql`and modified_date >= ${modifiedSince}`}`
 
-/** The values of a new business that are not given. */
 const DEFAULTS = {
   emailAddress: null,
   phone: null,
@@ -148,29 +135,19 @@ const DEFAULTS = {
 
 type NewBusiness = Pick<BusinessFields, 'name' | 'timeZone'> & Partial<BusinessFields>
 
-export async function insertBusiness(db: Db, given: NewBusiness, { user, now }: By) {
-  const names = raw(FIELD_COLUMNS.map(({ column }) => column).join(', '))
+export async function insertBusiness(db: Db, given: NewBusiness, by: By) {
+  const row = asStored({ ...DEFAULTS, ...given })
   const [business] = await db.query<BusinessRow>(sql`
-    insert into business as t (${names}, created_date, created_user, modified_date, modified_user)
-    select ${names}, ${now}, ${user}, ${now}, ${user}
-    from ${rowTable(FIELD_COLUMNS, [asStored({ ...DEFAULTS, ...given })])}
-    returning ${columns}`)
+    ${insertSaved('business', FIELD_COLUMNS, row, by)} returning ${columns}`)
   return business!
 }
 
-export async function updateBusiness(
-  db: Db,
-  businessId: number,
-  fields: BusinessFields,
-  { user, now }: By,
-) {
+export async function updateBusiness(db: Db, businessId: number, fields: BusinessFields, by: By) {
+  const resumed = sql`,
+      mail_resumed_time = case when t.mail_paused and not r.mail_paused then ${by.now}::timestamptz
+                               else t.mail_resumed_time end`
   const [business] = await db.query<BusinessRow>(sql`
-    update business t
-    set ${raw(FIELD_COLUMNS.map(({ column }) => `${column} = r.${column}`).join(', '))},
-        mail_resumed_time = case when t.mail_paused and not r.mail_paused then ${now}::timestamptz
-                                 else t.mail_resumed_time end,
-        version = t.version + 1, modified_date = ${now}, modified_user = ${user}
-    from ${rowTable(FIELD_COLUMNS, [asStored(fields)])}
+    ${updateSaved('business', FIELD_COLUMNS, asStored(fields), by, resumed)}
     where t.business_id = ${businessId}
     returning ${columns}`)
   return business!

@@ -1,6 +1,7 @@
 import { CHANGE_KINDS, type ChangeKind } from '../contract/change.ts'
 import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
+import type { PageAfter } from './pages.ts'
 
 const CHANNEL = 'bellwether_changes'
 
@@ -51,11 +52,7 @@ export type AuditChange = {
 }
 
 /** Changes after this id, in the order of ids, which can differ from the order of commits. */
-export function listChanges(
-  db: Db,
-  businessId: number,
-  { after, limit }: { after: number; limit: number },
-) {
+export function listChanges(db: Db, businessId: number, { after, limit }: PageAfter) {
   return db.query<AuditChange>(sql`
     select audit_id as "auditId", object as kind, id, change = 'CREATED' as "isNew",
            (after ->> 'location_id')::bigint as "locationId",

@@ -18,8 +18,8 @@ import {
   type Queue,
   type Shares,
 } from './queue.ts'
+import type { PageAfter } from './pages.ts'
 
-/** A mail that a worker has claimed to send it. */
 export type ClaimedEmail = {
   businessId: number
   emailId: number
@@ -41,7 +41,6 @@ export type ClaimedEmail = {
   workerDeaths: number
   /** How many of them sent the end of the message and got no answer. */
   uncertainAttempts: number
-  /** The answer to the last attempt. */
   lastAnswer: string | null
   createdDate: Temporal.Instant
   businessActive: boolean
@@ -80,7 +79,6 @@ export const EMAIL_QUEUE: Queue = {
   isClaimDurable: true,
 }
 
-/** Claims the mails that have been due longest. */
 export const claimDueEmails = (db: Db, claim: Claim) =>
   claimEmails(db, claimDue(EMAIL_QUEUE, claim))
 
@@ -147,7 +145,6 @@ const claimEmails = (db: Db, claim: Sql) =>
         on (t.business_id, t.event_trigger_id) = (e.business_id, e.event_trigger_id)`,
   )
 
-/** The businesses with more than `max` due mails in the queue. */
 export async function listLongQueues(db: Db, now: Temporal.Instant, max: number) {
   const rows = await db.query<{ businessId: number }>(sql`
     select business_id as "businessId" from email_queue where next_attempt_time <= ${now}
@@ -155,7 +152,6 @@ export async function listLongQueues(db: Db, now: Temporal.Instant, max: number)
   return rows.map((row) => row.businessId)
 }
 
-/** Whether a mail waits for an attempt, now or later. */
 export async function hasWaitingEmails(db: Db) {
   return (await db.query(sql`select from email_queue limit 1`)).length > 0
 }
@@ -199,7 +195,6 @@ export async function allowMessageEnds(db: Db, mails: ClaimedEmail[]) {
   return mails.map((mail) => marked.has(`${mail.emailId} ${mail.worker}`))
 }
 
-/** How an attempt ended, and the mail's status after it. */
 export type EmailEnding = EmailKey & {
   eventTriggerId: number | null
   objectType: ObjectType | null
@@ -341,8 +336,7 @@ export async function endMovedTrigger(
   return ended
 }
 
-/** A page of the moved triggers whose mails have ended. */
-export function listTriggersToReplan(db: Db, { after, limit }: { after: number; limit: number }) {
+export function listTriggersToReplan(db: Db, { after, limit }: PageAfter) {
   return db.query<MovedTrigger>(sql`
     select ${movedColumns} from event_trigger t
     where t.status = 'RUNNING' and t.replan_since is not null and t.event_trigger_id > ${after}

@@ -1,11 +1,11 @@
 import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
+import type { PageAfter } from './pages.ts'
 
 type ClientKey = { businessId: number; clientId: number }
 type Counts = Record<string, number>
 /** How many rows of each table a page overwrote, and its last row; null after the last page. */
 export type ErasedPage = { lastId: number | null; counts: Counts }
-type Page = { after: number; limit: number }
 
 /** Overwrites the client and its objects; undefined if there is no such client. */
 export async function eraseClientRows(
@@ -21,7 +21,7 @@ export async function eraseClientRows(
 export async function eraseMails(
   tx: Db,
   { businessId, clientId }: ClientKey,
-  { after, limit }: Page,
+  { after, limit }: PageAfter,
   now: Temporal.Instant,
 ): Promise<ErasedPage> {
   const [page] = await tx.query<{ lastId: number | null; email: number; eventTrigger: number }>(sql`
@@ -55,7 +55,7 @@ export async function eraseFeedSamples(tx: Db, { businessId }: ClientKey): Promi
 export async function eraseAudit(
   tx: Db,
   { businessId, clientId }: ClientKey,
-  { after, limit }: Page,
+  { after, limit }: PageAfter,
 ): Promise<ErasedPage> {
   const [page] = await tx.query<{ lastId: number | null; audit: number }>(sql`
     select last_id as "lastId", overwritten as audit

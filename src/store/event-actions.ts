@@ -1,5 +1,6 @@
 import type { RecipientValue } from '../contract/event-action.ts'
 import type { Db } from '../database/database.ts'
+import type { By } from './rows.ts'
 import { empty, sql, type Sql } from '../database/sql.ts'
 import { isChanged, type Changes } from './change-positions.ts'
 import { definitionKeys, type DefinitionKey } from './event-definitions.ts'
@@ -89,9 +90,7 @@ type ActionFields = Pick<
   StoredAction,
   'businessId' | 'eventDefnId' | 'active' | 'emailCategoryId' | 'emailTemplateId' | 'recipient'
 >
-type Who = { user: string; now: Temporal.Instant }
-
-export async function insertAction(tx: Db, action: ActionFields, { user, now }: Who) {
+export async function insertAction(tx: Db, action: ActionFields, { user, now }: By) {
   const [saved] = await tx.query<ShownAction>(sql`
     insert into event_action (business_id, event_defn_id, action_type, active, email_category_id,
       email_template_id, recipient, created_date, created_user, modified_date, modified_user)
@@ -105,7 +104,7 @@ export async function insertAction(tx: Db, action: ActionFields, { user, now }: 
 export async function updateAction(
   tx: Db,
   action: ActionFields & { eventActionId: number },
-  { user, now }: Who,
+  { user, now }: By,
 ) {
   const [saved] = await tx.query<ShownAction>(sql`
     update event_action

@@ -1,11 +1,10 @@
 import { kindNamed, type Definition } from '../contract/event-definition.ts'
 import type { Db } from '../database/database.ts'
-import { empty, raw, sql, type Sql } from '../database/sql.ts'
+import { empty, sql, type Sql } from '../database/sql.ts'
 import { recordedColumns, recordedEntries, type Recorded } from './audit.ts'
 import { isChanged, type Changes } from './change-positions.ts'
-import { columnsFor, rowTable } from './rows.ts'
+import { columnsFor, insertSaved, SAVED_COLUMNS, selectList, updateSaved, type By } from './rows.ts'
 
-/** A definition as it is stored. */
 export type StoredDefinition = Definition & {
   eventDefnId: number
   version: number
@@ -48,14 +47,10 @@ const WRITTEN = columnsFor<Definition>({
   changes: 'text[]',
   onlyIfStatus: 'text[]',
 })
-const writtenNames = raw(WRITTEN.map(({ column }) => column).join(', '))
 
 const columns = sql`
-  ${raw(WRITTEN.map(({ property, column }) => `${column} as "${property}"`).join(', '))},
-  event_defn_id as "eventDefnId", version, planned_version as "plannedVersion",
-  asked_since as "askedSince", deleted_date as "deletedDate",
-  created_date as "createdDate", created_user as "createdUser",
-  modified_date as "modifiedDate", modified_user as "modifiedUser"`
+  ${selectList(WRITTEN)}, t.event_defn_id as "eventDefnId", t.planned_version as "plannedVersion",
+  t.asked_since as "askedSince", t.deleted_date as "deletedDate", ${SAVED_COLUMNS}`
 
 export const findDefinition = (db: Db, businessId: number, eventDefnId: number) =>
   readDefinitionRow(db, businessId, eventDefnId, empty)
@@ -65,7 +60,7 @@ export const lockDefinition = (tx: Db, businessId: number, eventDefnId: number) 
 
 async function readDefinitionRow(db: Db, businessId: number, eventDefnId: number, lock: Sql) {
   const [definition] = await db.query<StoredDefinition>(sql`
-    select ${columns} from event_definition
+    select ${columns} from event_definition t
     where business_id = ${businessId} and event_defn_id = ${eventDefnId} ${lock}`)
   return definition
 }
@@ -83,11 +78,10 @@ export function listDefinitionStates(
     cross join lateral (
       select ${columns} from (
         select r.* from event_definition o cross join lateral jsonb_populate_record(o, a.after) r
-        where o.business_id = a.business_id and o.event_defn_id = ${eventDefnId}) r) d
+        where o.business_id = a.business_id and o.event_defn_id = ${eventDefnId}) t) d
     order by a.audit_id`)
 }
 
-/** Active definitions, oldest first, of these event types. */
 export function listDefinitionsOfTypes(db: Db, businessId: number, eventTypeIds: number[]) {
   return listActiveWhere(db, businessId, sql`event_type_id = any (${eventTypeIds}::int[])`)
 }
@@ -107,7 +101,7 @@ export async function listDefinitionsOfCampaign(db: Db, businessId: number, camp
 
 function listActiveWhere(db: Db, businessId: number, condition: Sql) {
   return db.query<StoredDefinition>(sql`
-    select ${columns} from event_definition
+    select ${columns} from event_definition t
     where business_id = ${businessId} and active and ${condition}
     order by event_defn_id`)
 }
@@ -119,27 +113,25 @@ type DefinitionFilters = {
   limit: number
 }
 
-/** A page of the definitions that are not deleted, oldest first. */
 export function listDefinitions(
   db: Db,
   businessId: number,
   { afterId, limit, ...filters }: DefinitionFilters & { afterId: number },
 ) {
   return db.query<StoredDefinition>(sql`
-    select ${columns} from event_definition
+    select ${columns} from event_definition t
     where business_id = ${businessId} and deleted_date is null and event_defn_id > ${afterId}
       ${isListed(filters)}
     order by event_defn_id limit ${limit}`)
 }
 
-/** Changed definitions, also deleted ones, in the order of the changes. */
 export function listChangedDefinitions(
   db: Db,
   businessId: number,
   { changes, limit, ...filters }: DefinitionFilters & { changes: Changes },
 ) {
   return db.query<StoredDefinition & { changedIn: string }>(sql`
-    select ${columns}, changed_in::text as "changedIn" from event_definition
+    select ${columns}, changed_in::text as "changedIn" from event_definition t
     where business_id = ${businessId} ${isListed(filters)}
       ${isChanged(changes, sql`changed_in`, sql`event_defn_id`)}
     order by changed_in, event_defn_id limit ${limit}`)
@@ -165,8 +157,8 @@ export const lockFreeDefinitions = (tx: Db, keys: DefinitionKey[]) =>
 
 const definitionsBy = (keys: DefinitionKey[], lock: Sql) => sql`
   select d.* from ${definitionKeys(keys)} cross join lateral (
-    select ${columns} from event_definition o
-    where o.business_id = k.business_id and o.event_defn_id = k.event_defn_id
+    select ${columns} from event_definition t
+    where t.business_id = k.business_id and t.event_defn_id = k.event_defn_id
     limit 1 ${lock}) d`
 
 export type DefinitionKey = { businessId: number; eventDefnId: number }
@@ -200,15 +192,11 @@ export async function planCalendarDefinitionsAgain(engine: Db) {
   return rows.length
 }
 
-type Who = { user: string; now: Temporal.Instant }
-
-export async function insertDefinition(tx: Db, definition: Definition, { user, now }: Who) {
+export async function insertDefinition(tx: Db, definition: Definition, by: By) {
+  const row = { ...definition, askedSince: by.now }
+  const written = [...WRITTEN, ...columnsFor<typeof row>({ askedSince: 'timestamptz' })]
   const [saved] = await tx.query<StoredDefinition>(sql`
-    insert into event_definition (${writtenNames}, asked_since, created_date, created_user,
-                                  modified_date, modified_user)
-    select ${writtenNames}, ${now}, ${now}, ${user}, ${now}, ${user}
-    from ${rowTable(WRITTEN, [definition])}
-    returning ${columns}`)
+    ${insertSaved<typeof row>('event_definition', written, row, by)} returning ${columns}`)
   return saved!
 }
 
@@ -218,19 +206,23 @@ export async function updateDefinition(
   eventDefnId: number,
   definition: Definition,
   {
-    user,
-    now,
-    askedSince = now,
+    askedSince,
     deletedDate = null,
-  }: Who & { askedSince?: Temporal.Instant | null; deletedDate?: Temporal.Instant | null },
+    ...by
+  }: By & { askedSince?: Temporal.Instant | null; deletedDate?: Temporal.Instant | null },
 ) {
+  const row = {
+    ...definition,
+    askedSince: askedSince === undefined ? by.now : askedSince,
+    deletedDate,
+  }
+  const written = [
+    ...WRITTEN,
+    ...columnsFor<typeof row>({ askedSince: 'timestamptz', deletedDate: 'timestamptz' }),
+  ]
   const [saved] = await tx.query<StoredDefinition>(sql`
-    update event_definition t
-    set (${writtenNames}) = (select ${writtenNames} from ${rowTable(WRITTEN, [definition])}),
-        version = version + 1, asked_since = ${askedSince}, deleted_date = ${deletedDate},
-        modified_date = ${now},
-        modified_user = ${user}
-    where business_id = ${definition.businessId} and event_defn_id = ${eventDefnId}
+    ${updateSaved<typeof row>('event_definition', written, row, by)}
+    where t.business_id = ${definition.businessId} and t.event_defn_id = ${eventDefnId}
     returning ${columns}`)
   return saved!
 }
@@ -281,18 +273,17 @@ const SETTINGS = 7_230_006
 /** All definitions that were not deleted, also inactive ones. */
 export function listAllDefinitions(db: Db, businessId: number) {
   return db.query<StoredDefinition>(sql`
-    select ${columns} from event_definition
+    select ${columns} from event_definition t
     where business_id = ${businessId} and deleted_date is null order by event_defn_id`)
 }
 
-/** The definitions with this event type and description that were not deleted, also inactive ones. */
 export function listNamesakes(
   db: Db,
   businessId: number,
   { eventTypeId, description }: Pick<StoredDefinition, 'eventTypeId' | 'description'>,
 ) {
   return db.query<StoredDefinition>(sql`
-    select ${columns} from event_definition
+    select ${columns} from event_definition t
     where business_id = ${businessId} and deleted_date is null and event_type_id = ${eventTypeId}
       and description is not distinct from ${description}::text
     order by event_defn_id`)

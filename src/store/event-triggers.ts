@@ -6,6 +6,7 @@ import {
 } from '../contract/event-trigger.ts'
 import { reasonText } from '../contract/reasons.ts'
 import type { Db } from '../database/database.ts'
+import type { By } from './rows.ts'
 import { empty, join, raw, sql, type Sql } from '../database/sql.ts'
 import { OBJECT_TABLES } from './object-tables.ts'
 import type { ObjectKey } from './subject.ts'
@@ -44,7 +45,6 @@ const isAbout = (id: number | string) =>
     ? sql`object_id is null and object_uuid = ${id}`
     : sql`object_uuid is null and object_id = ${id}`
 
-/** The finished triggers of an object. Each is in one of two indexes. */
 export const endedOfObjects = sql`(
   select * from event_trigger where status <> 'CANCELLED' and occurrence is null
   union all
@@ -67,7 +67,6 @@ export function listTriggersOfObject(
     order by scheduled_time, event_trigger_id`)
 }
 
-/** The triggers of an appointment, and those of its disclaimers. */
 export function listTriggersOfCalendar(db: Db, businessId: number, calendarId: number) {
   return db.query<StoredTrigger>(sql`
     select ${columns} from any_trigger where ${ofObject(businessId, 'CALENDAR', calendarId)}
@@ -83,7 +82,6 @@ export function listTriggersOfCalendar(db: Db, businessId: number, calendarId: n
     order by "scheduledTime", "eventTriggerId"`)
 }
 
-/** How many triggers of each status each of these objects has. */
 export function countTriggersOfObjects(
   db: Db,
   businessId: number,
@@ -240,7 +238,6 @@ export function listTriggers(
     order by t."scheduledTime" ${direction}, t."eventTriggerId" ${direction} limit ${limit}`)
 }
 
-/** How many triggers of each status match the filters. */
 export async function countTriggers(db: Db, businessId: number, filters: TriggerFilters) {
   const { pending, ended } = sourcesOf(businessId, filters)
   const counts: Sql[] = []
@@ -330,8 +327,7 @@ function aboutObjectsOf(businessId: number, { clientId, locationId, text }: Trig
 
 const RECORDED = TRIGGER_STATUSES.filter((status) => status !== 'SCHEDULED')
 
-/** Moves matching pending triggers to the outcome table as CANCELLED. */
-const cancelling = (condition: Sql, reason: string, who: Who) => sql`
+const cancelling = (condition: Sql, reason: string, who: By) => sql`
   with gone as (
     delete from pending_trigger w where ${condition}
     returning w.*, 'CANCELLED' as status, ${reason}::text as status_reason, ${asPlanned}
@@ -346,7 +342,7 @@ export async function fireTriggersNow(
   tx: Db,
   businessId: number,
   ids: number[],
-  { user, now }: Who,
+  { user, now }: By,
 ) {
   await lockObjectsOfTriggers(tx, businessId, ids)
   const fired = await tx.query<StoredTrigger>(sql`
@@ -367,7 +363,7 @@ export async function fireTriggersNow(
  * Cancels pending triggers because a user asked for it. Their objects are locked first: a trigger
  * that moves at the same time is cancelled at its new time.
  */
-export async function cancelTriggers(tx: Db, businessId: number, ids: number[], who: Who) {
+export async function cancelTriggers(tx: Db, businessId: number, ids: number[], who: By) {
   await lockObjectsOfTriggers(tx, businessId, ids)
   const condition = sql`
     w.business_id = ${businessId} and w.event_trigger_id = any (${ids}::bigint[])
@@ -384,5 +380,3 @@ async function lockObjectsOfTriggers(tx: Db, businessId: number, ids: number[]) 
     from pending_trigger where business_id = ${businessId} and event_trigger_id = any (${ids}::bigint[])`)
   lockObjectsForShare(tx, objects)
 }
-
-type Who = { user: string; now: Temporal.Instant }

@@ -1,7 +1,7 @@
 import type { FeedRunResult } from '../contract/feed.ts'
 import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
-import type { By } from './businesses.ts'
+import type { By } from './rows.ts'
 import type { FeedKey } from './feeds.ts'
 
 export type RunKind = 'DRY_RUN' | 'PULL' | 'RECONCILE'
@@ -124,7 +124,6 @@ export async function deleteOldRuns(engine: Db, before: Temporal.Instant, limit:
   return rows.length
 }
 
-/** The latest first. */
 export const listRuns = (
   db: Db,
   { businessId, feedId }: FeedKey,

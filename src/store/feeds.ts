@@ -2,8 +2,9 @@ import type { EntryState, FeedFields, FeedHealth, FeedRunResult } from '../contr
 import { toColumn, type ObjectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import { raw, sql } from '../database/sql.ts'
-import type { By } from './businesses.ts'
 import { NOT_HELD } from './installation.ts'
+import { columnsFor, insertSaved, SAVED_COLUMNS, selectList, updateSaved, type By } from './rows.ts'
+import type { PageAfter } from './pages.ts'
 
 export type FeedKey = { businessId: number; feedId: number }
 
@@ -36,13 +37,25 @@ export type FeedState = {
   remapAfter: number | null
 }
 
+const FIELDS = columnsFor<FeedFields>({
+  name: 'text',
+  source: 'text',
+  mode: 'text',
+  connection: 'jsonb',
+  defaults: 'jsonb',
+  rules: 'jsonb',
+  statusMap: 'jsonb',
+  pullMinutes: 'int',
+  horizonDays: 'int',
+  historyDays: 'int',
+  closeAfterHours: 'int',
+  severalClients: 'text',
+  clientsWithoutAddress: 'text',
+  vanishLimit: 'int',
+} satisfies Record<keyof FeedFields, string>)
+
 const columns = sql`
-  f.business_id as "businessId", f.feed_id as "feedId", f.name, f.source, f.mode, f.connection, f.defaults,
-  f.rules, f.status_map as "statusMap", f.pull_minutes as "pullMinutes", f.horizon_days as "horizonDays",
-  f.history_days as "historyDays", f.close_after_hours as "closeAfterHours",
-  f.several_clients as "severalClients", f.clients_without_address as "clientsWithoutAddress",
-  f.vanish_limit as "vanishLimit", f.active, f.version, f.created_date as "createdDate",
-  f.created_user as "createdUser", f.modified_date as "modifiedDate", f.modified_user as "modifiedUser"`
+  t.business_id as "businessId", t.feed_id as "feedId", ${selectList(FIELDS)}, t.active, ${SAVED_COLUMNS}`
 
 const stateColumns = sql`
   s.cursor, s.pull_number as "pullNumber", s.next_pull_time as "nextPullTime", s.failures,
@@ -53,13 +66,13 @@ const stateColumns = sql`
 
 export async function findFeed(db: Db, { businessId, feedId }: FeedKey) {
   const [feed] = await db.query<FeedRow>(sql`
-    select ${columns} from feed f where f.business_id = ${businessId} and f.feed_id = ${feedId}`)
+    select ${columns} from feed t where t.business_id = ${businessId} and t.feed_id = ${feedId}`)
   return feed
 }
 
 export async function lockFeed(tx: Db, { businessId, feedId }: FeedKey) {
   const [feed] = await tx.query<FeedRow>(sql`
-    select ${columns} from feed f where f.business_id = ${businessId} and f.feed_id = ${feedId}
+    select ${columns} from feed t where t.business_id = ${businessId} and t.feed_id = ${feedId}
     for no key update`)
   return feed
 }
@@ -67,21 +80,16 @@ export async function lockFeed(tx: Db, { businessId, feedId }: FeedKey) {
 /** The active feed with this id, of any business. */
 export async function findFeedById(engine: Db, feedId: number) {
   const [feed] = await engine.query<FeedRow>(sql`
-    select ${columns} from feed f join business b on b.business_id = f.business_id and b.active
-    where f.feed_id = ${feedId} and f.active`)
+    select ${columns} from feed t join business b on b.business_id = t.business_id and b.active
+    where t.feed_id = ${feedId} and t.active`)
   return feed
 }
 
-/** Active feeds, oldest first. */
-export const listFeeds = (
-  db: Db,
-  businessId: number,
-  { after, limit }: { after: number; limit: number },
-) =>
+export const listFeeds = (db: Db, businessId: number, { after, limit }: PageAfter) =>
   db.query<FeedRow>(sql`
-    select ${columns} from feed f
-    where f.business_id = ${businessId} and f.active and f.feed_id > ${after}
-    order by f.feed_id limit ${limit}`)
+    select ${columns} from feed t
+    where t.business_id = ${businessId} and t.active and t.feed_id > ${after}
+    order by t.feed_id limit ${limit}`)
 
 export async function countFeeds(db: Db, businessId: number) {
   const [row] = await db.query<{ count: number }>(sql`
@@ -96,41 +104,29 @@ export async function isFeedNameTaken(db: Db, businessId: number, name: string, 
   return rows.length > 0
 }
 
-const json = (value: unknown) => sql`${JSON.stringify(value)}::jsonb`
-
-export async function insertFeed(tx: Db, businessId: number, feed: FeedFields, { user, now }: By) {
-  const [row] = await tx.query<FeedRow>(sql`
-    insert into feed as f (business_id, name, source, mode, connection, defaults, rules, status_map,
-      pull_minutes, horizon_days, history_days, close_after_hours, several_clients, clients_without_address,
-      vanish_limit, created_date, created_user, modified_date, modified_user)
-    values (${businessId}, ${feed.name}, ${feed.source}, ${feed.mode}, ${json(feed.connection)},
-      ${json(feed.defaults)}, ${json(feed.rules)}, ${json(feed.statusMap)}, ${feed.pullMinutes},
-      ${feed.horizonDays}, ${feed.historyDays}, ${feed.closeAfterHours}, ${feed.severalClients},
-      ${feed.clientsWithoutAddress}, ${feed.vanishLimit}, ${now}, ${user}, ${now}, ${user})
-    returning ${columns}`)
+export async function insertFeed(tx: Db, businessId: number, feed: FeedFields, by: By) {
+  const row = { ...feed, businessId }
+  const written = [...FIELDS, ...columnsFor<typeof row>({ businessId: 'bigint' })]
+  const [inserted] = await tx.query<FeedRow>(sql`
+    ${insertSaved<typeof row>('feed', written, row, by)} returning ${columns}`)
   await tx.query(sql`
     insert into feed_state (business_id, feed_id, mapping_changed_time, health_since)
-    values (${businessId}, ${row!.feedId}, ${now}, ${now})`)
-  return row!
+    values (${businessId}, ${inserted!.feedId}, ${by.now}, ${by.now})`)
+  return inserted!
 }
 
 export async function updateFeed(
   tx: Db,
   { businessId, feedId }: FeedKey,
   feed: FeedFields & { active: boolean },
-  { user, now }: By,
+  by: By,
 ) {
-  const [row] = await tx.query<FeedRow>(sql`
-    update feed f
-    set name = ${feed.name}, mode = ${feed.mode}, connection = ${json(feed.connection)},
-        defaults = ${json(feed.defaults)}, rules = ${json(feed.rules)},
-        status_map = ${json(feed.statusMap)}, pull_minutes = ${feed.pullMinutes},
-        horizon_days = ${feed.horizonDays}, history_days = ${feed.historyDays},
-        close_after_hours = ${feed.closeAfterHours}, several_clients = ${feed.severalClients},
-        clients_without_address = ${feed.clientsWithoutAddress}, vanish_limit = ${feed.vanishLimit},
-        active = ${feed.active}, version = version + 1, modified_date = ${now}, modified_user = ${user}
-    where f.business_id = ${businessId} and f.feed_id = ${feedId} returning ${columns}`)
-  return row!
+  const changeable = FIELDS.filter(({ property }) => property !== 'source')
+  const written = [...changeable, ...columnsFor<typeof feed>({ active: 'boolean' })]
+  const [updated] = await tx.query<FeedRow>(sql`
+    ${updateSaved<typeof feed>('feed', written, feed, by)}
+    where t.business_id = ${businessId} and t.feed_id = ${feedId} returning ${columns}`)
+  return updated!
 }
 
 /** Only one transaction at a time writes what a feed mirrors: docs/engine.md, lock order. */
@@ -275,7 +271,6 @@ export const setHealth = (
     where s.business_id = n.business_id and s.feed_id = n.feed_id
       and (s.health, s.health_cause) is distinct from (n.health, n.cause)`)
 
-/** The names of feeds, for messages. */
 export async function listFeedNames(db: Db, businessId: number, feedIds: number[]) {
   if (feedIds.length === 0) return new Map<number, string>()
   const rows = await db.query<{ feedId: number; name: string }>(sql`
@@ -314,18 +309,17 @@ export async function takeFeedOfTime(
 /** Ends a feed and deletes its secrets. */
 export async function deactivateFeed(tx: Db, { businessId, feedId }: FeedKey, { user, now }: By) {
   const [row] = await tx.query<FeedRow>(sql`
-    update feed f
+    update feed t
     set active = false, secret = null, hook_token_hash = null, hook_secret = null,
         former_hook_token_hash = null, former_hook_secret = null,
         version = version + 1, modified_date = ${now}, modified_user = ${user}
-    where f.business_id = ${businessId} and f.feed_id = ${feedId} returning ${columns}`)
+    where t.business_id = ${businessId} and t.feed_id = ${feedId} returning ${columns}`)
   await tx.query(sql`
     update feed_state set has_secret = false, next_pull_time = null, cursor = null, remap_after = null
     where business_id = ${businessId} and feed_id = ${feedId}`)
   return row!
 }
 
-/** A page of the objects that the feed mirrors, also deleted ones. */
 export const listObjectsOfFeed = (
   tx: Db,
   { table, id }: Pick<ObjectKind, 'table' | 'id'>,

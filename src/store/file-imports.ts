@@ -2,7 +2,7 @@ import type { ObjectKind } from '../contract/objects.ts'
 import { objectKind, toColumn } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import { raw, sql } from '../database/sql.ts'
-import type { By } from './businesses.ts'
+import type { By } from './rows.ts'
 import type { StoredObject } from './objects.ts'
 
 export type FileImport = {

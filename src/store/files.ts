@@ -1,5 +1,6 @@
 import type { LibraryFile } from '../contract/file-library.ts'
 import type { Db } from '../database/database.ts'
+import type { By } from './rows.ts'
 import { empty, sql, type Sql } from '../database/sql.ts'
 
 export type StoredFile = Omit<LibraryFile, 'createdDate' | 'modifiedDate'> & {
@@ -7,7 +8,6 @@ export type StoredFile = Omit<LibraryFile, 'createdDate' | 'modifiedDate'> & {
   modifiedDate: Temporal.Instant
 }
 
-/** A file with the hash of its content. */
 export type HashedFile = StoredFile & { sha256: string }
 
 const columns = sql`
@@ -15,9 +15,6 @@ const columns = sql`
   created_date as "createdDate", created_user as "createdUser", modified_date as "modifiedDate",
   modified_user as "modifiedUser"`
 
-type By = { user: string; now: Temporal.Instant }
-
-/** A page of the active files, oldest first. */
 export function listFiles(
   db: Db,
   businessId: number,
@@ -103,7 +100,6 @@ export async function readContent(db: Db, businessId: number, fileUUId: string) 
   return content?.bytes
 }
 
-/** How many of these files still have their content. */
 export async function countContents(db: Db, businessId: number, fileUUIds: string[]) {
   const [row] = await db.query<{ count: number }>(sql`
     select count(*) as count from file_content
@@ -111,7 +107,6 @@ export async function countContents(db: Db, businessId: number, fileUUIds: strin
   return row!.count
 }
 
-/** The bytes that all files of a business take. */
 export async function sumFileSizes(db: Db, businessId: number) {
   const [row] = await db.query<{ bytes: number }>(sql`
     select coalesce(sum(size), 0)::bigint as bytes from file_library

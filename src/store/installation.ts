@@ -1,5 +1,6 @@
 import type { Definition } from '../contract/event-definition.ts'
 import type { Db } from '../database/database.ts'
+import type { By } from './rows.ts'
 import { sql, type Sql } from '../database/sql.ts'
 import { isOverAMinuteAgo } from './database-time.ts'
 
@@ -136,7 +137,7 @@ export const holdDatabase = (
 export async function releaseDatabase(
   tx: Db,
   expiresUntil: Temporal.Instant | null,
-  { user, now }: { user: string; now: Temporal.Instant },
+  { user, now }: By,
 ) {
   await tx.query(sql`
     update installation
@@ -151,7 +152,6 @@ export const saveBackupTime = (operator: Db, now: Temporal.Instant) =>
 export const saveLostUntil = (tx: Db, lostUntil: Temporal.Instant) =>
   tx.query(sql`update installation set lost_until = ${lostUntil}`)
 
-/** The businesses that exist, in the order of their ids. */
 export async function listBusinessIds(db: Db) {
   const rows = await db.query<{ id: number }>(sql`
     select business_id as id from business order by business_id`)
@@ -161,7 +161,6 @@ export async function listBusinessIds(db: Db) {
 export const saveNewerState = (tx: Db, state: NewerState) =>
   tx.query(sql`update installation set newer_state = ${JSON.stringify(state)}::jsonb`)
 
-/** Due triggers of a definition with one plan. */
 export type DueTriggers = Pick<
   Definition,
   'eventTypeId' | 'triggerMonths' | 'triggerHours' | 'triggerMinutes' | 'description'
@@ -176,7 +175,6 @@ export type DueTriggers = Pick<
   triggers: number
 }
 
-/** The pending triggers that are due, of one business or of all. */
 export const listDueTriggers = (
   engine: Db,
   { heldSince, now }: { heldSince: Temporal.Instant; now: Temporal.Instant },

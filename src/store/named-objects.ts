@@ -1,5 +1,6 @@
 import type { Db } from '../database/database.ts'
 import { raw, sql } from '../database/sql.ts'
+import type { PageAfter } from './pages.ts'
 
 /** The kinds that other software names instead of using our ids. */
 export const NAMED_KINDS = ['client', 'professional', 'reason', 'location'] as const
@@ -24,12 +25,11 @@ const COLUMNS: Record<NamedKind, string> = {
   location: `name, email_address as "emailAddress", time_zone as "timeZone", null::integer as "durationMinutes"`,
 }
 
-/** A page of the active objects of a kind, in the order of their ids. */
 export const listNamedObjects = (
   db: Db,
   businessId: number,
   kind: NamedKind,
-  { after, limit }: { after: number; limit: number },
+  { after, limit }: PageAfter,
 ) =>
   db.query<NamedObject>(sql`
     select ${raw(`${kind}_id`)} as id, external_id as "externalId", ${raw(COLUMNS[kind])}
@@ -95,7 +95,6 @@ export const listOwnAppointmentsAt = (
       and start_time = any (${startTimes.map(String)}::timestamptz[])
     order by calendar_id`)
 
-/** Which of these externalIds appointments have. */
 export async function listKnownAppointments(db: Db, businessId: number, externalIds: string[]) {
   const rows = await db.query<{ externalId: string }>(sql`
     select external_id as "externalId" from calendar

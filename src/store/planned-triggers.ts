@@ -7,8 +7,8 @@ import type { StoredTrigger } from './event-triggers.ts'
 import { columnsFor, insertRows, rowTable } from './rows.ts'
 import { aboutVisibleObject, type Visibility } from './visibility.ts'
 import { recordEnded, type PlannedTrigger } from './trigger-queue.ts'
+import type { PageAfter } from './pages.ts'
 
-/** A reminder, with the columns that planning needs. */
 export type ReminderRow = {
   eventTriggerId: number
   eventDefnId: number
@@ -104,7 +104,6 @@ function remindersOf(
   }
 }
 
-/** A page of the objects for which a definition has pending reminders. */
 export function listPendingObjects(
   db: Db,
   businessId: number,
@@ -120,7 +119,6 @@ export function listPendingObjects(
     order by ${id} limit ${page.limit}`)
 }
 
-/** A pending trigger of an event. */
 export type EventRow = {
   eventTriggerId: number
   /** Event type, object and version. */
@@ -137,7 +135,7 @@ export function listPendingEvents(
   db: Db,
   businessId: number,
   eventDefnId: number,
-  page: { after: number; limit: number },
+  page: PageAfter,
 ) {
   return db.query<EventRow>(sql`
     select event_trigger_id as "eventTriggerId", occurrence, object_id as "objectId",
@@ -153,15 +151,8 @@ type DefinitionKey = { businessId: number; eventDefnId: number }
 type Kind = { objectType: ObjectType; isReminder: boolean }
 
 /** A page of a definition's pending triggers that have another kind than the definition now. */
-export function listOtherKinds(
-  db: Db,
-  definition: DefinitionKey,
-  kind: Kind,
-  page: { after: number; limit: number },
-) {
-  return db.query<
-    OtherKind & Pick<PlannedUpdate, 'eventTriggerId' | 'anchorTime' | 'scheduledTime'>
-  >(sql`
+export function listOtherKinds(db: Db, definition: DefinitionKey, kind: Kind, page: PageAfter) {
+  return db.query<OtherKind>(sql`
     select event_trigger_id as "eventTriggerId", object_type as "objectType",
            object_id as "objectId", object_uuid as "objectUUId", anchor_time as "anchorTime",
            scheduled_time as "scheduledTime"
@@ -170,7 +161,11 @@ export function listOtherKinds(
     order by event_trigger_id limit ${page.limit}`)
 }
 
-type OtherKind = Pick<StoredTrigger, 'objectType' | 'objectId' | 'objectUUId' | 'scheduledTime'>
+type OtherKindObject = Pick<
+  StoredTrigger,
+  'objectType' | 'objectId' | 'objectUUId' | 'scheduledTime'
+>
+export type OtherKind = OtherKindObject & Pick<PlannedUpdate, 'eventTriggerId' | 'anchorTime'>
 
 /** Counts these triggers, and lists the first ones that the caller may see. */
 export async function countOtherKinds(
@@ -182,7 +177,7 @@ export async function countOtherKinds(
   const [[counted], first] = await Promise.all([
     db.query<{ count: number }>(sql`
       select count(*) as count from pending_trigger w where ${ofOtherKinds(definition, kind)}`),
-    db.query<OtherKind>(sql`
+    db.query<OtherKindObject>(sql`
       select object_type as "objectType", object_id as "objectId", object_uuid as "objectUUId",
              scheduled_time as "scheduledTime"
       from pending_trigger w
@@ -199,7 +194,6 @@ const ofOtherKinds = (
   w.business_id = ${businessId} and w.event_defn_id = ${eventDefnId} and w.worker is null
   and (w.object_type <> ${objectType} or (w.occurrence is null) <> ${isReminder})`
 
-/** All changes of triggers that `writePlan` writes at once. */
 export type Plan = {
   insert: NewTrigger[]
   /** Pending rows that get another time, or end before they fire. */
@@ -232,7 +226,6 @@ type PlannedUpdate = {
 type Holdable = {
   /** A reminder whose time has passed; `latePolicy` sends it anyway. */
   isLate?: boolean
-  /** It waits for this approval. */
   approvalId?: number
 }
 
@@ -335,7 +328,6 @@ const moving = (businessId: number, update: MovedUpdate[], now: Temporal.Instant
   from ${rowTable(MOVED_COLUMNS, update)}
   where w.business_id = ${businessId} and w.event_trigger_id = r.event_trigger_id`
 
-/** Moves triggers that end before they fire to the outcome table. */
 const ending = (businessId: number, update: PlannedUpdate[], now: Temporal.Instant) => sql`
   with gone as (
     delete from pending_trigger w

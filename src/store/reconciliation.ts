@@ -1,19 +1,16 @@
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
-import type { StoredDefinition } from './event-definitions.ts'
+import type { DefinitionKey } from './event-definitions.ts'
 import { tableOf } from './object-tables.ts'
-
-/** The definition after which the next page begins. */
-export type DefinitionCursor = Pick<StoredDefinition, 'businessId' | 'eventDefnId'>
 
 /** A page of the active definitions of all businesses whose plan is complete. */
 export async function listPlannedDefinitionKeys(
   db: Db,
-  { businessId, eventDefnId }: DefinitionCursor,
+  { businessId, eventDefnId }: DefinitionKey,
   limit: number,
 ) {
-  return db.query<DefinitionCursor>(sql`
+  return db.query<DefinitionKey>(sql`
     select business_id as "businessId", event_defn_id as "eventDefnId" from event_definition
     where active and planned_version = version
       and (business_id, event_defn_id) > (${businessId}, ${eventDefnId})
@@ -50,7 +47,7 @@ export type MatchCounts = {
 /** Counts the newest `newest` objects that were created after `since`, and `before` older ones. */
 export async function countMatches(
   db: Db,
-  { businessId, eventDefnId }: DefinitionCursor,
+  { businessId, eventDefnId }: DefinitionKey,
   objectType: ObjectType,
   { since, newest, before }: { since: Temporal.Instant; newest: number; before: number },
 ) {

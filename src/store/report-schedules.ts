@@ -1,38 +1,54 @@
 import type { ReportSchedule, ScheduleRunStatus } from '../contract/report-delivery.ts'
 import type { Db } from '../database/database.ts'
 import { empty, sql, type Sql } from '../database/sql.ts'
-import type { By } from './businesses.ts'
 import { NOT_HELD } from './installation.ts'
 import { revokeLinksOfCredential } from './report-links.ts'
-import { columnsFor, insertRows } from './rows.ts'
+import {
+  columnsFor,
+  insertRows,
+  insertSaved,
+  SAVED_COLUMNS,
+  selectList,
+  updateSaved,
+  type By,
+} from './rows.ts'
+import type { PageAfter } from './pages.ts'
+
+const FIELD_TYPES = {
+  name: 'text',
+  reportId: 'int',
+  format: 'text',
+  filters: 'jsonb',
+  groupBy: 'jsonb',
+  compareWith: 'text',
+  locationId: 'bigint',
+  frequency: 'text',
+  weekday: 'text',
+  dayOfMonth: 'int',
+  timeOfDay: 'text',
+  range: 'text',
+  userIdList: 'bigint[]',
+  addressList: 'text[]',
+  skipIfEmpty: 'boolean',
+  paused: 'boolean',
+  active: 'boolean',
+} as const
 
 /** The fields that a caller may write. */
-export type ScheduleFields = Pick<
-  ReportSchedule,
-  | 'name'
-  | 'reportId'
-  | 'format'
-  | 'filters'
-  | 'groupBy'
-  | 'compareWith'
-  | 'locationId'
-  | 'frequency'
-  | 'weekday'
-  | 'dayOfMonth'
-  | 'timeOfDay'
-  | 'range'
-  | 'userIdList'
-  | 'addressList'
-  | 'skipIfEmpty'
-  | 'paused'
-  | 'active'
->
+export type ScheduleFields = Pick<ReportSchedule, keyof typeof FIELD_TYPES>
 
 /** What follows from a change of the recipients. */
 export type RecipientState = Pick<
   ReportSchedule,
   'linkUserId' | 'stoppedUserIdList' | 'stoppedAddressList'
 >
+
+const RECIPIENT_COLUMNS = columnsFor<RecipientState>({
+  linkUserId: 'bigint',
+  stoppedUserIdList: 'bigint[]',
+  stoppedAddressList: 'text[]',
+})
+const FIELDS = columnsFor<ScheduleFields>(FIELD_TYPES)
 
 /** A schedule as the API returns it, without the state of its runs. */
 export type ScheduleObject = Omit<ReportSchedule, 'createdDate' | 'modifiedDate' | 'delivery'> & {
@@ -56,37 +72,10 @@ export type ScheduleRow = { schedule: ScheduleObject; state: ScheduleState }
 type FlatRow = ScheduleObject & ScheduleState
 
 const columns = sql`
-  report_schedule_id as "reportScheduleId",
-  business_id        as "businessId",
-  name,
-  report_id          as "reportId",
-  format,
-  filters,
-  group_by           as "groupBy",
-  compare_with       as "compareWith",
-  location_id        as "locationId",
-  frequency,
-  weekday,
-  day_of_month       as "dayOfMonth",
-  time_of_day        as "timeOfDay",
-  range,
-  user_id_list       as "userIdList",
-  address_list       as "addressList",
-  skip_if_empty      as "skipIfEmpty",
-  paused,
-  link_user_id       as "linkUserId",
-  stopped_user_id_list as "stoppedUserIdList",
-  stopped_address_list as "stoppedAddressList",
-  active,
-  version,
-  created_date       as "createdDate",
-  created_user       as "createdUser",
-  modified_date      as "modifiedDate",
-  modified_user      as "modifiedUser",
-  next_run_time      as "nextRunTime",
-  done_until         as "doneUntil",
-  attempts,
-  last_error         as "lastError"`
+  t.report_schedule_id as "reportScheduleId", t.business_id as "businessId",
+  ${selectList([...FIELDS, ...RECIPIENT_COLUMNS])}, ${SAVED_COLUMNS},
+  t.next_run_time as "nextRunTime", t.done_until as "doneUntil", t.attempts,
+  t.last_error as "lastError"`
 
 function splitRow(row: FlatRow): ScheduleRow {
   const { nextRunTime, doneUntil, attempts, lastError, ...schedule } = row
@@ -101,17 +90,14 @@ export const lockSchedule = (tx: Db, businessId: number, reportScheduleId: numbe
 
 async function readSchedule(db: Db, businessId: number, id: number, lock: Sql) {
   const [row] = await db.query<FlatRow>(sql`
-    select ${columns} from report_schedule
+    select ${columns} from report_schedule t
     where business_id = ${businessId} and report_schedule_id = ${id} ${lock}`)
   return row && splitRow(row)
 }
 
-type Page = { after: number; limit: number }
-
-/** Lists active schedules, oldest first. */
-export async function listSchedules(db: Db, businessId: number, { after, limit }: Page) {
+export async function listSchedules(db: Db, businessId: number, { after, limit }: PageAfter) {
   const rows = await db.query<FlatRow>(sql`
-    select ${columns} from report_schedule
+    select ${columns} from report_schedule t
     where business_id = ${businessId} and active and report_schedule_id > ${after}
     order by report_schedule_id limit ${limit}`)
   return rows.map(splitRow)
@@ -119,26 +105,27 @@ export async function listSchedules(db: Db, businessId: number, { after, limit }
 
 type NextRun = Pick<ScheduleState, 'nextRunTime' | 'doneUntil'>
 
+const NEXT_RUN_COLUMNS = columnsFor<NextRun>({
+  nextRunTime: 'timestamptz',
+  doneUntil: 'timestamptz',
+})
+
 export async function insertSchedule(
   tx: Db,
   businessId: number,
   fields: ScheduleFields & Pick<RecipientState, 'linkUserId'>,
-  { nextRunTime, doneUntil }: NextRun,
+  nextRun: NextRun,
   by: By,
 ) {
-  const [row] = await tx.query<FlatRow>(sql`
-    insert into report_schedule (business_id, name, report_id, format, filters, group_by, compare_with, location_id,
-      frequency, weekday, day_of_month, time_of_day, range, user_id_list, address_list,
-      skip_if_empty, paused, link_user_id, active, next_run_time,
-      done_until, created_date, created_user, modified_date, modified_user)
-    values (${businessId}, ${fields.name}, ${fields.reportId}, ${fields.format},
-            ${jsonOf(fields.filters)}::jsonb, ${jsonOf(fields.groupBy)}::jsonb, ${fields.compareWith}, ${fields.locationId}, ${fields.frequency},
-            ${fields.weekday}, ${fields.dayOfMonth}, ${fields.timeOfDay}, ${fields.range},
-            ${fields.userIdList}::bigint[], ${fields.addressList}::text[], ${fields.skipIfEmpty},
-            ${fields.paused}, ${fields.linkUserId}, ${fields.active}, ${nextRunTime}, ${doneUntil},
-            ${by.now}, ${by.user}, ${by.now}, ${by.user})
-    returning ${columns}`)
-  return splitRow(row!)
+  const row = { businessId, ...fields, ...nextRun }
+  const written = [
+    ...FIELDS,
+    ...NEXT_RUN_COLUMNS,
+    ...columnsFor<typeof row>({ businessId: 'bigint', linkUserId: 'bigint' }),
+  ]
+  const [inserted] = await tx.query<FlatRow>(sql`
+    ${insertSaved<typeof row>('report_schedule', written, row, by)} returning ${columns}`)
+  return splitRow(inserted!)
 }
 
 /**
@@ -153,36 +140,25 @@ export async function updateSchedule(
     addressList,
   }: Pick<ScheduleObject, 'businessId' | 'reportScheduleId' | 'addressList'>,
   fields: ScheduleFields & RecipientState,
-  { nextRunTime, doneUntil }: NextRun,
+  nextRun: NextRun,
   by: By,
 ) {
-  const [row] = await tx.query<FlatRow>(sql`
-    update report_schedule
-    set name = ${fields.name}, report_id = ${fields.reportId}, format = ${fields.format},
-        filters = ${jsonOf(fields.filters)}::jsonb, group_by = ${jsonOf(fields.groupBy)}::jsonb,
-        compare_with = ${fields.compareWith}, location_id = ${fields.locationId},
-        frequency = ${fields.frequency}, weekday = ${fields.weekday},
-        day_of_month = ${fields.dayOfMonth}, time_of_day = ${fields.timeOfDay},
-        range = ${fields.range}, user_id_list = ${fields.userIdList}::bigint[],
-        address_list = ${fields.addressList}::text[], skip_if_empty = ${fields.skipIfEmpty},
-        paused = ${fields.paused}, link_user_id = ${fields.linkUserId},
-        stopped_user_id_list = ${fields.stoppedUserIdList}::bigint[],
-        stopped_address_list = ${fields.stoppedAddressList}::text[],
-        active = ${fields.active}, next_run_time = ${nextRunTime}, done_until = ${doneUntil},
-        attempts = 0, last_error = null,
-        version = version + 1, modified_date = ${by.now}, modified_user = ${by.user}
-    where business_id = ${businessId} and report_schedule_id = ${reportScheduleId}
+  const row = { ...fields, ...nextRun }
+  const written = [...FIELDS, ...RECIPIENT_COLUMNS, ...NEXT_RUN_COLUMNS]
+  const again = sql`, attempts = 0, last_error = null`
+  const [updated] = await tx.query<FlatRow>(sql`
+    ${updateSaved<typeof row>('report_schedule', written, row, by, again)}
+    where t.business_id = ${businessId} and t.report_schedule_id = ${reportScheduleId}
     returning ${columns}`)
   if (!fields.active || addressList.some((one) => !fields.addressList.includes(one))) {
     const credential = credentialOfSchedule(reportScheduleId)
     await revokeLinksOfCredential(tx, { businessId, credential }, by)
   }
-  return splitRow(row!)
+  return splitRow(updated!)
 }
 
 type StoppingRecipient = { userId: number } | { address: string }
 
-/** Whether a recipient has stopped the mails of the schedule. */
 export const isStopped = (
   { stoppedUserIdList, stoppedAddressList }: RecipientState,
   recipient: StoppingRecipient,
@@ -217,8 +193,6 @@ export const saveStopped = (
 export const credentialOfSchedule = (reportScheduleId: number) =>
   `reportSchedule:${reportScheduleId}`
 
-const jsonOf = (value: unknown) => (value === null ? null : JSON.stringify(value))
-
 /** Businesses with a due schedule: first those after `after`, then those from the start. */
 export async function listBusinessesWithDueSchedules(
   engine: Db,
@@ -235,7 +209,7 @@ export async function listBusinessesWithDueSchedules(
 
 export async function findDueSchedule(db: Db, businessId: number, now: Temporal.Instant) {
   const [row] = await db.query<FlatRow>(sql`
-    select ${columns} from report_schedule
+    select ${columns} from report_schedule t
     where business_id = ${businessId} and active and not paused and next_run_time <= ${now}
     order by next_run_time, report_schedule_id limit 1`)
   return row && splitRow(row)

@@ -1,25 +1,29 @@
 import type { ReportTarget } from '../contract/report-target.ts'
 import type { Db } from '../database/database.ts'
 import { empty, sql, type Sql } from '../database/sql.ts'
-import type { By } from './businesses.ts'
+import { columnsFor, insertSaved, SAVED_COLUMNS, selectList, updateSaved, type By } from './rows.ts'
 import { NOT_HELD } from './installation.ts'
+import type { PageAfter } from './pages.ts'
+
+const FIELD_TYPES = {
+  name: 'text',
+  reportId: 'int',
+  kpi: 'text',
+  currency: 'text',
+  direction: 'text',
+  value: 'numeric',
+  range: 'text',
+  filters: 'jsonb',
+  locationId: 'bigint',
+  userIdList: 'bigint[]',
+  paused: 'boolean',
+  active: 'boolean',
+} as const
 
 /** The fields that a caller may write. */
-export type TargetFields = Pick<
-  ReportTarget,
-  | 'name'
-  | 'reportId'
-  | 'kpi'
-  | 'currency'
-  | 'direction'
-  | 'value'
-  | 'range'
-  | 'filters'
-  | 'locationId'
-  | 'userIdList'
-  | 'paused'
-  | 'active'
->
+export type TargetFields = Pick<ReportTarget, keyof typeof FIELD_TYPES>
+
+const FIELDS = columnsFor<TargetFields>(FIELD_TYPES)
 
 /** What the checks found. */
 export type TargetState = {
@@ -38,29 +42,9 @@ export type TargetRow = Omit<ReportTarget, 'createdDate' | 'modifiedDate' | 'sta
 type FlatRow = Omit<TargetRow, 'state'> & TargetState
 
 const columns = sql`
-  report_target_id as "reportTargetId",
-  business_id      as "businessId",
-  name,
-  report_id        as "reportId",
-  kpi,
-  currency,
-  direction,
-  value::float8    as value,
-  range,
-  filters,
-  location_id      as "locationId",
-  user_id_list     as "userIdList",
-  paused,
-  active,
-  version,
-  created_date     as "createdDate",
-  created_user     as "createdUser",
-  modified_date    as "modifiedDate",
-  modified_user    as "modifiedUser",
-  last_value::float8 as "lastValue",
-  checked_time     as "checkedTime",
-  crossed_time     as "crossedTime",
-  last_error       as "lastError"`
+  t.report_target_id as "reportTargetId", t.business_id as "businessId",
+  ${selectList(FIELDS)}, ${SAVED_COLUMNS}, t.last_value as "lastValue", t.checked_time as "checkedTime",
+  t.crossed_time as "crossedTime", t.last_error as "lastError"`
 
 function withState({
   lastValue,
@@ -80,36 +64,28 @@ export const lockTarget = (tx: Db, businessId: number, reportTargetId: number) =
 
 async function readTarget(db: Db, businessId: number, id: number, lock: Sql) {
   const [row] = await db.query<FlatRow>(sql`
-    select ${columns} from report_target
+    select ${columns} from report_target t
     where business_id = ${businessId} and report_target_id = ${id} ${lock}`)
   return row && withState(row)
 }
 
-/** Lists active targets, oldest first. */
-export async function listTargets(
-  db: Db,
-  businessId: number,
-  { after, limit }: { after: number; limit: number },
-) {
+export async function listTargets(db: Db, businessId: number, { after, limit }: PageAfter) {
   const rows = await db.query<FlatRow>(sql`
-    select ${columns} from report_target
+    select ${columns} from report_target t
     where business_id = ${businessId} and active and report_target_id > ${after}
     order by report_target_id limit ${limit}`)
   return rows.map(withState)
 }
 
-const jsonOf = (value: unknown) => (value === null ? null : JSON.stringify(value))
-
 export async function insertTarget(tx: Db, businessId: number, fields: TargetFields, by: By) {
-  const [row] = await tx.query<FlatRow>(sql`
-    insert into report_target (business_id, name, report_id, kpi, currency, direction, value, range, filters,
-      location_id, user_id_list, paused, active, next_check_time, created_date, created_user, modified_date, modified_user)
-    values (${businessId}, ${fields.name}, ${fields.reportId}, ${fields.kpi}, ${fields.currency},
-            ${fields.direction}, ${fields.value}, ${fields.range}, ${jsonOf(fields.filters)}::jsonb,
-            ${fields.locationId}, ${fields.userIdList}::bigint[], ${fields.paused}, ${fields.active}, ${by.now},
-            ${by.now}, ${by.user}, ${by.now}, ${by.user})
-    returning ${columns}`)
-  return withState(row!)
+  const row = { ...fields, businessId, nextCheckTime: by.now }
+  const written = [
+    ...FIELDS,
+    ...columnsFor<typeof row>({ businessId: 'bigint', nextCheckTime: 'timestamptz' }),
+  ]
+  const [inserted] = await tx.query<FlatRow>(sql`
+    ${insertSaved<typeof row>('report_target', written, row, by)} returning ${columns}`)
+  return withState(inserted!)
 }
 
 /** A changed target is checked at once, as if it were new. */
@@ -119,17 +95,13 @@ export async function updateTarget(
   fields: TargetFields,
   by: By,
 ) {
-  const [row] = await tx.query<FlatRow>(sql`
-    update report_target
-    set name = ${fields.name}, report_id = ${fields.reportId}, kpi = ${fields.kpi}, currency = ${fields.currency},
-        direction = ${fields.direction}, value = ${fields.value}, range = ${fields.range},
-        filters = ${jsonOf(fields.filters)}::jsonb, location_id = ${fields.locationId},
-        user_id_list = ${fields.userIdList}::bigint[], paused = ${fields.paused}, active = ${fields.active},
-        next_check_time = ${by.now}, last_value = null, checked_time = null, crossed_time = null, last_error = null,
-        version = version + 1, modified_date = ${by.now}, modified_user = ${by.user}
-    where business_id = ${businessId} and report_target_id = ${reportTargetId}
+  const asNew = sql`, next_check_time = ${by.now}, last_value = null, checked_time = null,
+    crossed_time = null, last_error = null`
+  const [updated] = await tx.query<FlatRow>(sql`
+    ${updateSaved('report_target', FIELDS, fields, by, asNew)}
+    where t.business_id = ${businessId} and t.report_target_id = ${reportTargetId}
     returning ${columns}`)
-  return withState(row!)
+  return withState(updated!)
 }
 
 /** The business whose check is due longest; undefined if none is. */
@@ -144,7 +116,7 @@ export async function findBusinessWithDueTarget(engine: Db, now: Temporal.Instan
 
 export async function findDueTarget(db: Db, businessId: number, now: Temporal.Instant) {
   const [row] = await db.query<FlatRow>(sql`
-    select ${columns} from report_target
+    select ${columns} from report_target t
     where business_id = ${businessId} and active and not paused and next_check_time <= ${now}
     order by next_check_time, report_target_id limit 1`)
   return row && withState(row)

@@ -1,7 +1,8 @@
 import type { ReportView } from '../contract/report-delivery.ts'
 import type { Db } from '../database/database.ts'
 import { empty, sql, type Sql } from '../database/sql.ts'
-import type { By } from './businesses.ts'
+import { columnsFor, insertSaved, SAVED_COLUMNS, selectList, updateSaved, type By } from './rows.ts'
+import type { PageAfter } from './pages.ts'
 
 export type ReportViewRow = Omit<ReportView, 'createdDate' | 'modifiedDate'> & {
   createdDate: Temporal.Instant
@@ -14,23 +15,19 @@ export type ReportViewFields = Pick<
   'name' | 'reportId' | 'filters' | 'groupBy' | 'compareWith' | 'locationId' | 'shared' | 'active'
 >
 
+const FIELDS = columnsFor<ReportViewFields>({
+  name: 'text',
+  reportId: 'int',
+  filters: 'jsonb',
+  groupBy: 'jsonb',
+  compareWith: 'text',
+  locationId: 'bigint',
+  shared: 'boolean',
+  active: 'boolean',
+})
+const OWNER = columnsFor<Viewer>({ businessId: 'bigint', userId: 'bigint' })
 const columns = sql`
-  report_view_id as "reportViewId",
-  business_id    as "businessId",
-  name,
-  report_id      as "reportId",
-  filters,
-  group_by       as "groupBy",
-  compare_with   as "compareWith",
-  location_id    as "locationId",
-  shared,
-  user_id        as "userId",
-  active,
-  version,
-  created_date   as "createdDate",
-  created_user   as "createdUser",
-  modified_date  as "modifiedDate",
-  modified_user  as "modifiedUser"`
+  t.report_view_id as "reportViewId", ${selectList([...OWNER, ...FIELDS])}, ${SAVED_COLUMNS}`
 
 /** `userId`: the calling user; null for an API key, which sees shared views and those of keys. */
 type Viewer = { businessId: number; userId: number | null }
@@ -46,39 +43,29 @@ export const lockReportView = (tx: Db, viewer: Viewer, reportViewId: number) =>
 
 async function readView(db: Db, viewer: Viewer, reportViewId: number, lock: Sql) {
   const [view] = await db.query<ReportViewRow>(sql`
-    select ${columns} from report_view
+    select ${columns} from report_view t
     where ${visibleTo(viewer)} and report_view_id = ${reportViewId} ${lock}`)
   return view
 }
 
-/** Lists the active views that the caller sees, oldest first. */
 export function listReportViews(
   db: Db,
   viewer: Viewer,
   reportId: number | undefined,
-  { after, limit }: { after: number; limit: number },
+  { after, limit }: PageAfter,
 ) {
   return db.query<ReportViewRow>(sql`
-    select ${columns} from report_view
+    select ${columns} from report_view t
     where ${visibleTo(viewer)} and active and report_view_id > ${after}
       ${reportId === undefined ? empty : sql`and report_id = ${reportId}`}
     order by report_view_id limit ${limit}`)
 }
 
-export async function insertReportView(
-  tx: Db,
-  { businessId, userId }: Viewer,
-  view: ReportViewFields,
-  by: By,
-) {
-  const [row] = await tx.query<ReportViewRow>(sql`
-    insert into report_view (business_id, name, report_id, filters, group_by, compare_with, location_id, shared, user_id,
-      active, created_date, created_user, modified_date, modified_user)
-    values (${businessId}, ${view.name}, ${view.reportId}, ${jsonOf(view.filters)}::jsonb,
-            ${jsonOf(view.groupBy)}::jsonb, ${view.compareWith}, ${view.locationId}, ${view.shared}, ${userId}, ${view.active},
-            ${by.now}, ${by.user}, ${by.now}, ${by.user})
-    returning ${columns}`)
-  return row!
+export async function insertReportView(tx: Db, viewer: Viewer, view: ReportViewFields, by: By) {
+  const row = { ...viewer, ...view }
+  const [inserted] = await tx.query<ReportViewRow>(sql`
+    ${insertSaved<typeof row>('report_view', [...OWNER, ...FIELDS], row, by)} returning ${columns}`)
+  return inserted!
 }
 
 export async function updateReportView(
@@ -87,15 +74,9 @@ export async function updateReportView(
   view: ReportViewFields,
   by: By,
 ) {
-  const [row] = await tx.query<ReportViewRow>(sql`
-    update report_view
-    set name = ${view.name}, report_id = ${view.reportId}, filters = ${jsonOf(view.filters)}::jsonb,
-        group_by = ${jsonOf(view.groupBy)}::jsonb, compare_with = ${view.compareWith},
-        location_id = ${view.locationId}, shared = ${view.shared}, active = ${view.active},
-        version = version + 1, modified_date = ${by.now}, modified_user = ${by.user}
-    where business_id = ${businessId} and report_view_id = ${reportViewId}
+  const [updated] = await tx.query<ReportViewRow>(sql`
+    ${updateSaved('report_view', FIELDS, view, by)}
+    where t.business_id = ${businessId} and t.report_view_id = ${reportViewId}
     returning ${columns}`)
-  return row!
+  return updated!
 }
-
-const jsonOf = (value: unknown) => (value === null ? null : JSON.stringify(value))

@@ -1,5 +1,5 @@
 import { toColumn } from '../contract/objects.ts'
-import { join, raw, sql, type Sql } from '../database/sql.ts'
+import { empty, join, raw, sql, type Sql } from '../database/sql.ts'
 
 /** A column that many rows are written to, and the property that its values are read from. */
 export type Column<Row> = { property: keyof Row & string; column: string; sqlType: string }
@@ -53,6 +53,41 @@ export function updateRows<Row>(
     from ${rowTable(columns, rows)}
     where ${raw(key.map((column) => `t.${column} = r.${column}`).join(' and '))}`
 }
+
+/** Who changes data, and when. */
+export type By = { user: string; now: Temporal.Instant }
+
+/** The columns of `t`, for `select` and `returning`. */
+export const selectList = (columns: readonly { property: string; column: string }[]) =>
+  raw(columns.map(({ property, column }) => `t.${column} as "${property}"`).join(', '))
+
+/** The same of every row that people save. */
+export const SAVED_COLUMNS = raw(`
+  t.version, t.created_date as "createdDate", t.created_user as "createdUser",
+  t.modified_date as "modifiedDate", t.modified_user as "modifiedUser"`)
+
+/** Inserts a row that people save. */
+export const insertSaved = <Row>(
+  table: string,
+  columns: readonly Column<Row>[],
+  row: Row,
+  { user, now }: By,
+) => sql`
+  insert into ${raw(table)} as t (${columnList(columns)}, created_date, created_user, modified_date, modified_user)
+  select ${columnList(columns)}, ${now}, ${user}, ${now}, ${user} from ${rowTable(columns, [row])}`
+
+/** Sets the columns of a row that people save, and `more`; the caller adds the condition. */
+export const updateSaved = <Row>(
+  table: string,
+  columns: readonly Column<Row>[],
+  row: Row,
+  { user, now }: By,
+  more = empty,
+) => sql`
+  update ${raw(table)} t
+  set ${raw(columns.map(({ column }) => `${column} = r.${column}`).join(', '))},
+      version = t.version + 1, modified_date = ${now}, modified_user = ${user} ${more}
+  from ${rowTable(columns, [row])}`
 
 const columnList = (columns: readonly { column: string }[]) =>
   raw(columns.map(({ column }) => column).join(', '))

@@ -1,4 +1,5 @@
 import type { Db } from '../database/database.ts'
+import type { By } from './rows.ts'
 import { sql } from '../database/sql.ts'
 import { suppress } from './suppressions.ts'
 
@@ -9,11 +10,7 @@ const MAX_SOFT_BOUNCES = 5
 const COUNTED_DAYS = 30
 
 /** Counts each mail once, and suppresses the addresses that reach the limit; returns these. */
-export async function recordSoftBounces(
-  tx: Db,
-  mails: SoftBounced[],
-  by: { user: string; now: Temporal.Instant },
-): Promise<string[]> {
+export async function recordSoftBounces(tx: Db, mails: SoftBounced[], by: By): Promise<string[]> {
   if (mails.length === 0) return []
   const { now } = by
   const businessIds = [...new Set(mails.map(({ businessId }) => businessId))]

@@ -3,6 +3,7 @@ import type { StatusOutcome } from '../contract/status.ts'
 import type { Db } from '../database/database.ts'
 import { empty, sql, type Sql } from '../database/sql.ts'
 import { tableOf } from './object-tables.ts'
+import { columnsFor, insertSaved, SAVED_COLUMNS, selectList, updateSaved, type By } from './rows.ts'
 
 export type Status = {
   businessId: number
@@ -20,26 +21,28 @@ export type Status = {
   modifiedUser: string
 }
 
-const columns = sql`
-  business_id as "businessId", object_type as "objectType", status, label, outcome, live,
-  live_after as "liveAfter", active, version, created_date as "createdDate",
-  created_user as "createdUser", modified_date as "modifiedDate", modified_user as "modifiedUser"`
+const KEY = columnsFor<StatusKey>({ businessId: 'bigint', objectType: 'text', status: 'text' })
+const FIELDS = columnsFor<StatusInput>({
+  label: 'text',
+  outcome: 'text',
+  live: 'boolean',
+  liveAfter: 'boolean',
+  active: 'boolean',
+})
+const columns = sql`${selectList([...KEY, ...FIELDS])}, ${SAVED_COLUMNS}`
 
-/** Lists active statuses, oldest first. */
 export const listStatuses = (db: Db, businessId: number) =>
   listWhere(
     db,
     sql`business_id = ${businessId} and active order by created_date, object_type, status`,
   )
 
-/** Statuses of all types, including removed ones. */
 export const listAllStatuses = (db: Db, businessIds: number[]) =>
   listWhere(
     db,
     sql`business_id = any (${businessIds}::bigint[]) order by business_id, object_type, status`,
   )
 
-/** Statuses of one type of object, including removed ones. */
 export const listStatusesOf = (db: Db, businessId: number, objectType: ObjectType) =>
   listWhere(db, sql`business_id = ${businessId} and object_type = ${objectType} order by status`)
 
@@ -58,35 +61,30 @@ async function readStatusRow(db: Db, { businessId, objectType, status }: StatusK
 }
 
 const listWhere = (db: Db, condition: Sql) =>
-  db.query<Status>(sql`select ${columns} from status where ${condition}`)
+  db.query<Status>(sql`select ${columns} from status t where ${condition}`)
 
 export type StatusInput = Pick<
   Status,
   'objectType' | 'status' | 'label' | 'outcome' | 'live' | 'liveAfter' | 'active'
 >
 
-type Who = { businessId: number; user: string; now: Temporal.Instant }
+type Who = By & { businessId: number }
 
 /** Returns undefined if another transaction has just created it. */
-export async function insertStatus(tx: Db, { businessId, user, now }: Who, input: StatusInput) {
+export async function insertStatus(tx: Db, who: Who, input: StatusInput) {
+  const row = { ...input, businessId: who.businessId }
   const [saved] = await tx.query<Status>(sql`
-    insert into status (business_id, object_type, status, label, outcome, live, live_after, active,
-                        created_date, created_user, modified_date, modified_user)
-    values (${businessId}, ${input.objectType}, ${input.status}, ${input.label}, ${input.outcome}, ${input.live},
-            ${input.liveAfter}, ${input.active}, ${now}, ${user}, ${now}, ${user})
+    ${insertSaved<typeof row>('status', [...KEY, ...FIELDS], row, who)}
     on conflict (business_id, object_type, status) do nothing
     returning ${columns}`)
   return saved
 }
 
-export async function updateStatus(tx: Db, { businessId, user, now }: Who, input: StatusInput) {
+export async function updateStatus(tx: Db, who: Who, input: StatusInput) {
   const [saved] = await tx.query<Status>(sql`
-    update status
-    set label = ${input.label}, outcome = ${input.outcome}, live = ${input.live}, live_after = ${input.liveAfter},
-        active = ${input.active}, version = version + 1, modified_date = ${now},
-        modified_user = ${user}
-    where business_id = ${businessId} and object_type = ${input.objectType}
-      and status = ${input.status}
+    ${updateSaved('status', FIELDS, input, who)}
+    where t.business_id = ${who.businessId} and t.object_type = ${input.objectType}
+      and t.status = ${input.status}
     returning ${columns}`)
   return saved!
 }

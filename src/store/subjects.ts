@@ -21,7 +21,6 @@ import {
   type SubjectRow,
 } from './subject.ts'
 
-/** The objects of one type with these ids. */
 export async function listSubjects(
   db: Db,
   businessId: number,
@@ -143,17 +142,16 @@ export async function listSubjectsFrom(
 }
 
 /** The ids of the same objects, for callers that read them again under a lock. */
-export async function listSubjectIds(
+export function listSubjectIds(
   db: Db,
   businessId: number,
   objectType: ObjectType,
   page: AnchorPage,
-): Promise<{ ids: (number | string)[]; last: SubjectCursor | undefined }> {
+): Promise<SubjectCursor[]> {
   const { table, id } = tableOf(objectType)
-  const rows = await db.query<SubjectCursor>(sql`
+  return db.query<SubjectCursor>(sql`
     select t.${raw(toColumn(page.anchor))} as anchor, t.${id} as id from ${table} t
     ${ofPage(businessId, objectType, page)}`)
-  return { ids: rows.map((row) => row.id), last: rows.at(-1) }
 }
 
 function ofPage(businessId: number, objectType: ObjectType, page: AnchorPage) {
@@ -168,7 +166,6 @@ function ofPage(businessId: number, objectType: ObjectType, page: AnchorPage) {
     order by ${anchor}, ${id} limit ${page.limit}`
 }
 
-/** The newest active objects of a type. */
 export function listRecentObjects(
   db: Db,
   businessId: number,

@@ -1,7 +1,7 @@
 import type { SuppressionReason } from '../contract/email.ts'
 import type { Db } from '../database/database.ts'
 import { empty, sql } from '../database/sql.ts'
-import { columnsFor, insertRows } from './rows.ts'
+import { columnsFor, insertRows, type By } from './rows.ts'
 
 export type Suppression = {
   businessId: number
@@ -18,7 +18,6 @@ const columns = sql`
   business_id as "businessId", email_address as "emailAddress", reason, detail,
   email_category_id as "emailCategoryId", created_date as "createdDate", created_user as "createdUser"`
 
-/** Lists which of these addresses are suppressed. */
 export function listSuppressed(db: Db, addresses: { businessId: number; emailAddress: string }[]) {
   return db.query<Suppression>(
     sql`
@@ -39,7 +38,6 @@ export const positionOf = ({
   emailCategoryId,
 }: Suppression): SuppressionPosition => [emailAddress, reason, (emailCategoryId ?? 0) + 1]
 
-/** A page of suppressions, ordered by address. */
 export function listSuppressions(
   db: Db,
   businessId: number,
@@ -66,7 +64,7 @@ export async function suppress(
   tx: Db,
   addresses: (Pick<Suppression, 'businessId' | 'emailAddress' | 'reason' | 'detail'> &
     Partial<Pick<Suppression, 'emailCategoryId'>>)[],
-  { user, now }: { user: string; now: Temporal.Instant },
+  { user, now }: By,
 ) {
   const rows = addresses.map(({ emailAddress, ...address }) => ({
     emailCategoryId: null,
@@ -101,7 +99,7 @@ export async function setUnsubscribed(
   tx: Db,
   { businessId, emailAddress }: Pick<Suppression, 'businessId' | 'emailAddress'>,
   { isAll, emailCategoryIds }: Unsubscribed,
-  by: { user: string; now: Temporal.Instant },
+  by: By,
 ) {
   const topics = isAll ? [null] : emailCategoryIds
   await tx.query(sql`
@@ -118,7 +116,6 @@ export async function setUnsubscribed(
   if (entries.length > 0) await suppress(tx, entries, by)
 }
 
-/** A category that a reader can unsubscribe from. */
 export type Topic = { emailCategoryId: number; name: string }
 
 export const listTopics = (db: Db, businessId: number) =>

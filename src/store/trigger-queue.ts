@@ -13,7 +13,7 @@ import {
   type Queue,
   type Shares,
 } from './queue.ts'
-import { columnsFor, rowTable } from './rows.ts'
+import { columnsFor, rowTable, type By } from './rows.ts'
 
 export type TriggerKey = { businessId: number; eventTriggerId: number }
 
@@ -31,7 +31,6 @@ export type PlannedTrigger = {
   scheduledTime: Temporal.Instant
 }
 
-/** A trigger that a worker has claimed. */
 export type ClaimedTrigger = PlannedTrigger & {
   businessId: number
   eventTriggerId: number
@@ -122,14 +121,12 @@ function keysOf(triggers: TriggerKey[]) {
       as k (business_id, event_trigger_id)`
 }
 
-/** How a trigger that a worker claimed has ended. */
 export type Ending = {
   businessId: number
   eventTriggerId: number
   /** SCHEDULED: it is pending again. RUNNING: its mails are made and queued. */
   status: TriggerStatus
   statusReason: string | null
-  /** When it was due. */
   scheduledTime: Temporal.Instant
   /** The new plan, if the definition or quiet hours changed its time since. */
   plan: Pick<ClaimedTrigger, 'defnVersion' | 'anchorTime' | 'scheduledTime'> | null
@@ -192,10 +189,7 @@ const postpone = (worker: string, endings: Ending[], now: Temporal.Instant) => s
  * Inserts triggers that are no longer pending into the outcome table. `gone` contains the rows that
  * were deleted from `pending_trigger`, with a status and its reason.
  */
-export const recordEnded = (
-  gone: Sql,
-  { user, now }: { user: string; now: Temporal.Instant },
-) => sql`
+export const recordEnded = (gone: Sql, { user, now }: By) => sql`
   insert into event_trigger (business_id, event_trigger_id, event_defn_id, defn_version, object_type,
     object_id, object_uuid, occurrence, old_status, new_status, anchor_time, scheduled_time, fire_now,
     fired_by, released_time, status, status_reason, completed_time, created_date, created_user, modified_date, modified_user)

@@ -1,24 +1,25 @@
 import type { Role, User } from '../contract/credentials.ts'
 import type { Db } from '../database/database.ts'
 import { empty, sql, type Sql } from '../database/sql.ts'
-import type { By } from './businesses.ts'
+import { columnsFor, insertSaved, SAVED_COLUMNS, selectList, updateSaved, type By } from './rows.ts'
+import type { PageAfter } from './pages.ts'
 
+const FIELD_TYPES = {
+  username: 'text',
+  emailAddress: 'text',
+  role: 'text',
+  professionalId: 'bigint',
+  locationIdList: 'bigint[]',
+  failureMails: 'boolean',
+  language: 'text',
+  active: 'boolean',
+} as const
+
+export type UserFields = Pick<UserRow, keyof typeof FIELD_TYPES>
+
+const FIELDS = columnsFor<UserFields>(FIELD_TYPES)
 const columns = sql`
-  business_id      as "businessId",
-  user_id          as "userId",
-  username,
-  email_address    as "emailAddress",
-  role,
-  professional_id  as "professionalId",
-  location_id_list as "locationIdList",
-  failure_mails    as "failureMails",
-  language,
-  active,
-  version,
-  created_date     as "createdDate",
-  created_user     as "createdUser",
-  modified_date    as "modifiedDate",
-  modified_user    as "modifiedUser"`
+  t.business_id as "businessId", t.user_id as "userId", ${selectList(FIELDS)}, ${SAVED_COLUMNS}`
 
 export type UserRow = Omit<User, 'createdDate' | 'modifiedDate'> & {
   createdDate: Temporal.Instant
@@ -44,13 +45,13 @@ export const shareUsersById = (tx: Db, businessId: number, userIds: number[]) =>
 
 const readUsersById = (db: Db, businessId: number, userIds: number[], lock: Sql) =>
   db.query<UserRow>(sql`
-    select ${columns} from user_account
+    select ${columns} from user_account t
     where business_id = ${businessId} and user_id = any (${userIds}::bigint[])
     order by user_id ${lock}`)
 
 async function readUserRow(db: Db, businessId: number, userId: number, lock: Sql) {
   const [user] = await db.query<UserRow>(sql`
-    select ${columns} from user_account
+    select ${columns} from user_account t
     where business_id = ${businessId} and user_id = ${userId} ${lock}`)
   return user
 }
@@ -63,42 +64,26 @@ export function lockOwners(db: Db, businessId: number) {
     order by user_id for update`)
 }
 
-type Page = { after: number; limit: number }
-
-export function listUsers(db: Db, businessId: number, { after, limit }: Page) {
+export function listUsers(db: Db, businessId: number, { after, limit }: PageAfter) {
   return db.query<UserRow>(sql`
-    select ${columns} from user_account
+    select ${columns} from user_account t
     where business_id = ${businessId} and active and user_id > ${after}
     order by user_id
     limit ${limit}`)
 }
 
-export type UserFields = Pick<
-  UserRow,
-  | 'username'
-  | 'emailAddress'
-  | 'role'
-  | 'professionalId'
-  | 'locationIdList'
-  | 'failureMails'
-  | 'language'
-  | 'active'
->
-
 type NewUser = Omit<UserFields, 'failureMails' | 'language'> &
   Partial<Pick<UserFields, 'failureMails' | 'language'>> & { passwordHash: string }
 
 export async function insertUser(db: Db, businessId: number, user: NewUser, by: By) {
-  const [row] = await db.query<UserRow>(sql`
-    insert into user_account (business_id, username, email_address, password_hash, role,
-      professional_id, location_id_list, failure_mails, language, active, created_date, created_user, modified_date,
-      modified_user)
-    values (${businessId}, ${user.username}, ${user.emailAddress}, ${user.passwordHash},
-            ${user.role}, ${user.professionalId}, ${user.locationIdList}::bigint[],
-            ${user.failureMails ?? null}, ${user.language ?? null}, ${user.active},
-            ${by.now}, ${by.user}, ${by.now}, ${by.user})
-    returning ${columns}`)
-  return row!
+  const row = { failureMails: null, language: null, ...user, businessId }
+  const written = [
+    ...FIELDS,
+    ...columnsFor<typeof row>({ businessId: 'bigint', passwordHash: 'text' }),
+  ]
+  const [inserted] = await db.query<UserRow>(sql`
+    ${insertSaved<typeof row>('user_account', written, row, by)} returning ${columns}`)
+  return inserted!
 }
 
 /** Also changes the password if `passwordHash` is set. */
@@ -108,19 +93,13 @@ export async function updateUser(
   fields: UserFields & { passwordHash?: string | undefined },
   by: By,
 ) {
-  const password = sql`password_hash = ${fields.passwordHash}, password_date = ${by.now},`
-  const [row] = await db.query<UserRow>(sql`
-    update user_account
-    set username = ${fields.username}, email_address = ${fields.emailAddress},
-        role = ${fields.role},
-        professional_id = ${fields.professionalId},
-        location_id_list = ${fields.locationIdList}::bigint[],
-        failure_mails = ${fields.failureMails}, language = ${fields.language}, active = ${fields.active},
-        ${fields.passwordHash === undefined ? empty : password}
-        version = version + 1, modified_date = ${by.now}, modified_user = ${by.user}
-    where business_id = ${known.businessId} and user_id = ${known.userId}
+  const { passwordHash } = fields
+  const password = sql`, password_hash = ${passwordHash}, password_date = ${by.now}`
+  const [updated] = await db.query<UserRow>(sql`
+    ${updateSaved('user_account', FIELDS, fields, by, passwordHash === undefined ? empty : password)}
+    where t.business_id = ${known.businessId} and t.user_id = ${known.userId}
     returning ${columns}`)
-  return row!
+  return updated!
 }
 
 /** For the same password, unless it was changed meanwhile. */
@@ -176,7 +155,6 @@ export function listLiveUsersByAddress(operator: Db, emailAddress: string, limit
     order by place, business_id`)
 }
 
-/** The ids in a user's fields that do not belong to the business. */
 export async function findForeignReferences(db: Db, businessId: number, fields: UserFields) {
   const { professionalId, locationIdList } = fields
   const [found] = await db.query<{ professional: boolean; locations: number[] }>(sql`
