@@ -37,7 +37,6 @@ type Found = {
   subject: Subject
   clientId: number | null
   to: string | null
-  /** The subject line of the mail. */
   title: string | null
   sendTime: SendTime
   emptyTokens: string[]
@@ -93,7 +92,6 @@ export async function backtest(
   }
 }
 
-/** The range of these days in the business's time zone. */
 async function rangeOf(db: Db, businessId: number, { startDate, endDate }: Days): Promise<Range> {
   const { timeZone } = await getBusiness(db, businessId)
   return {

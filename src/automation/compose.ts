@@ -23,7 +23,6 @@ import type { RunningAction } from '../store/event-actions.ts'
 import type { ContextRow } from '../store/mail-contexts.ts'
 import type { RenderedTemplate } from './templates.ts'
 
-/** One mail of one action to one recipient. */
 export type Composed = {
   emailId: number
   messageId: string
@@ -261,7 +260,6 @@ export function needsCalendar(
   return now === null || Temporal.Instant.compare(visit.endTime, now) > 0
 }
 
-/** The calendar file of a mail about an appointment or a class. */
 export function calendarEntry(
   objectType: ObjectType,
   { mail, row, recipient }: Entry,

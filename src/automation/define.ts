@@ -213,7 +213,6 @@ async function faultsOfReferences(
   return faults
 }
 
-/** Why a reference is refused; undefined if it is not. */
 async function findFault(
   db: Db,
   businessId: number,

@@ -25,14 +25,12 @@ export async function showLogo(db: Db, businessId: number, html: string): Promis
   return logo === null ? html : html.replaceAll(SOURCE, `src="${logo}"`)
 }
 
-/** The logo of the business as a data URL; null if it has none. */
 export async function readLogo(db: Db, businessId: number): Promise<string | null> {
   const file = await findLogo(db, businessId)
   const bytes = file && (await readContent(db, businessId, file.fileUUId))
   return bytes ? `data:${file.type};base64,${bytes.toString('base64')}` : null
 }
 
-/** The file of the logo of the business; null if it has none. */
 export async function findLogo(
   db: Db,
   businessId: number,

@@ -111,7 +111,6 @@ export function dictionaryOf(
   return makeDictionary(draft)
 }
 
-/** A link up to the name of its mail. */
 const beginningOf = (link: string | null) => link && link.slice(0, link.lastIndexOf('/') + 1)
 
 const BEGINNING = Temporal.Instant.fromEpochMilliseconds(1_800_000_000_000)

@@ -26,7 +26,6 @@ import { isSliceOver, nextSlice } from '../time-slice.ts'
 import { usefulUntil } from './timing.ts'
 import type { WorkQueue } from '../work-queue.ts'
 
-/** The dependencies of making emails. */
 export type MailParts = {
   /** Large batches of an engine are made one after the other. */
   batches: WorkQueue
@@ -55,7 +54,6 @@ export type Making = {
   now: Temporal.Instant
 }
 
-/** Makes the mails of triggers that fire, and decides how each trigger ends. */
 export async function makeMails(tx: Db, parts: MailParts, ready: Ready[], making: Making) {
   if (ready.length === 0) return { endings: [], emails: [] }
   const { actions, templates, ids, now } = making
@@ -238,7 +236,6 @@ function emailOf(
   }
 }
 
-/** The message that every attempt sends. */
 function draftOf(
   parts: MailParts,
   objectType: ObjectType,

@@ -45,7 +45,6 @@ import { isBefore } from './timing.ts'
  * and only mails of triggers count, so a notice is never about a notice.
  */
 
-/** How the mails are made. */
 export type NoticeMails = {
   now(): Temporal.Instant
   mailFrom: Mailbox

@@ -1,6 +1,5 @@
 import type { Subject } from '../store/subject.ts'
 
-/** The time zone of an object's location, and the hours in which its business sends nothing. */
 export type LocalClock = Pick<Subject, 'timeZone' | 'quietHours'>
 
 type Span = { from: Temporal.Instant; to: Temporal.Instant }
@@ -37,7 +36,6 @@ const instantOf = (
     .toZonedDateTime(timeZone, { disambiguation })
     .toInstant()
 
-/** Whether quiet hours end at this moment. */
 export function isQuietEnd(time: Temporal.Instant, { timeZone, quietHours }: LocalClock) {
   if (!quietHours) return false
   return time.toZonedDateTimeISO(timeZone).toPlainTime().equals(quietHours.to)

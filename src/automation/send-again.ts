@@ -31,7 +31,6 @@ import { findLogo, withLogo } from './logo.ts'
 import type { Preview } from './preview.ts'
 import { usefulUntil } from './timing.ts'
 
-/** The dependencies of a request that sends mails. */
 export type Sending = {
   now: Temporal.Instant
   mailFrom: Mailbox

@@ -5,7 +5,6 @@ import { nominalMinutes, type Offset } from '../contract/offset.ts'
 import type { Subject } from '../store/subject.ts'
 import { findQuietSpan, type LocalClock } from './quiet-hours.ts'
 
-/** The properties of a definition that decide when it fires. */
 export type Timing = Offset & Pick<Definition, 'eventTypeId' | 'offsetMode' | 'triggerAnchor'>
 
 /** The properties of a subject that an offset can count from. */

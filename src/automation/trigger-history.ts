@@ -92,7 +92,6 @@ type RecordedChange = Pick<HistoryEntry, 'change' | 'detail' | 'details'>
 type Step = Omit<Recorded, 'change'> &
   RecordedChange & { subject?: Subject; definition?: StoredDefinition }
 
-/** The changes of object and definition, each with the trigger's scheduled time after it. */
 function listChanges(
   trigger: StoredTrigger,
   plan: TriggerPlan,
@@ -202,7 +201,6 @@ type PastChecks = {
   hasFired: boolean
 }
 
-/** The checks on object, client and definition as they were at `time`. */
 async function checksAt(
   db: Db,
   { trigger, plan, states, time, hasFired }: PastChecks,

@@ -4,7 +4,6 @@ import { readConnectionLimits, type ConnectionLimits } from './connection-limits
 import { readConnectRights, readMigrations, readSchemaVersion } from './migrate.ts'
 import { assertWritable, newClient, refusePooler } from './servers.ts'
 
-/** The facts about a database that `doctor` checks. */
 export type Inspection = {
   serverVersion: string
   majorVersion: number

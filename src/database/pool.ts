@@ -15,9 +15,7 @@ export type PostgresOptions = {
   replicaUrl?: string | undefined
   /** Called when the replica becomes usable, or is no longer usable. */
   onReplica?: (state: ReplicaState) => void
-  /** Called for each lost connection, to log it. */
   onError?: (error: Error) => void
-  /** The size of the pool for requests. */
   connections?: number
   /** For nodes: notices when the server stops answering or becomes read-only, and when its schema is upgraded. */
   heartbeat?: { onUpgrade(): void }

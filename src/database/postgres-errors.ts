@@ -62,7 +62,6 @@ export const isDatabaseAway = (error: unknown) =>
   isReadOnly(error) ||
   (error instanceof pg.DatabaseError && /^(08|57P|53)/.test(error.code ?? ''))
 
-/** The constraint that a statement violated, if any. */
 export const brokenConstraint = (error: unknown) =>
   error instanceof pg.DatabaseError && error.code?.startsWith('23') ? error.constraint : undefined
 
@@ -70,7 +69,6 @@ export const brokenConstraint = (error: unknown) =>
 export const isTooSlow = (error: unknown) =>
   error instanceof pg.DatabaseError && /^(57014|55P03)$/.test(error.code ?? '')
 
-/** The server cannot store a value of the statement. */
 export const isRefusedValue = (error: unknown) =>
   error instanceof pg.DatabaseError && /^(22|23|54)/.test(error.code ?? '')
 
@@ -79,7 +77,6 @@ export const isTransient = (error: unknown) =>
   isConnectionError(error) ||
   (error instanceof pg.DatabaseError && /^(40|57014|55P03|25P0[34])/.test(error.code ?? ''))
 
-/** The statement waited too long for a lock. */
 export const isLockTimeout = (error: unknown) =>
   error instanceof pg.DatabaseError && error.code === '55P03'
 

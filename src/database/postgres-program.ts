@@ -171,7 +171,6 @@ function canReach({ uid, gid }: Owner, bin: string, parent: string) {
   return spawnSync('/bin/sh', ['-c', script, bin, parent], { uid, gid }).status === 0
 }
 
-/** Makes the server's user the owner of a folder and its files. */
 export function giveTo(owner: Owner | undefined, folder: string) {
   if (!owner) return
   lchownSync(folder, owner.uid, owner.gid)

@@ -148,7 +148,6 @@ const MAX_SHARE = 0.4
 /** One business keeps at most half of the cores busy with reads, or two connections. */
 const MIN_READS = 2
 
-/** How long a request waits for a lock. */
 const LOCK_SECONDS = 5
 
 /** Restricts the planner to plans that find rows by an index: see docs/database.md, query plans. */

@@ -46,7 +46,6 @@ export function clearPid(folder: string, { pid, socketFolder }: Postmaster) {
   fs.rmSync(path.join(socketFolder || folder, SOCKET_LOCK), { force: true })
 }
 
-/** Whether this process is a server of this folder. */
 export function isServerOf(folder: string, pid: number) {
   if (!isAlive(pid)) return false
   try {

@@ -106,7 +106,6 @@ async function firstFailure(sent: Promise<unknown>[]): Promise<unknown> {
   return ended.find((result) => result.status === 'rejected')?.reason
 }
 
-/** A notification to send after the commit. */
 type Hint = { channel: Channel; payload: string }
 
 type Run = (statement: pg.QueryConfig) => Promise<pg.QueryResult>

@@ -31,7 +31,6 @@ const LIMITS = {
   /** If there are more, the peer with the most connections loses its oldest one. */
   connections: 200,
   connectionsPerPeer: 50,
-  /** Larger messages are refused. */
   messageBytes: 20 * 1024 * 1024,
   /** The rest of a message is dropped: the report comes before the mail that it quotes. */
   keptBytes: 128 * 1024,

@@ -12,7 +12,6 @@ export type Bounce = {
   isSoft: boolean
   /** Such as `5.1.1`. */
   status: string
-  /** The reply of the other server. */
   words: string
 }
 

@@ -2,7 +2,6 @@ import type { Mailbox } from '../contract/addresses.ts'
 import { basicTime } from './calendar-links.ts'
 import { headerValue, textValue } from './merge.ts'
 
-/** A calendar entry for an appointment or a class. */
 export type CalendarEntry = {
   /** The same in every mail about the object, so that calendars update their entry. */
   uid: string
@@ -17,9 +16,7 @@ export type CalendarEntry = {
   organizer: Mailbox
   /** Only in a cancellation: the recipient of the mail. Students of a class do not see each other. */
   attendee: Mailbox
-  /** The website of the business. */
   url: string | null
-  /** When the entry was last changed. */
   changedTime: Temporal.Instant
 }
 

@@ -23,7 +23,6 @@ const ADDRESS_FIELDS = [
 type NameField = (typeof NAME_FIELDS)[number]
 type AddressField = (typeof ADDRESS_FIELDS)[number]
 
-/** The faults of these fields, each with its field and place. */
 export function templateFaults(fields: CheckedFields): Fault[] {
   const texts = [
     'subject',

@@ -56,7 +56,6 @@ const rendering = new Map<string, Promise<RenderedHtml | Unusable>>()
 /** Counts the sources only; with the rendered HTML the cache takes about three times as much. */
 const MAX_CACHED_CHARACTERS = 10_000_000
 
-/** Rendered HTML by its source. */
 const cache = new RecentlyUsed<string, RenderedHtml | Unusable>(MAX_CACHED_CHARACTERS, {
   sizeOf: (html) => html.length,
 })

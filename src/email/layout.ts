@@ -12,7 +12,6 @@ import { findToken } from './tokens.ts'
 /** The HTML or the text of a template, which the layout is put around. */
 export type BodyPart = {
   body: Segment[]
-  /** Why the reader gets this mail. */
   because: Segment[]
   /** Whether the body already contains the card or the unsubscribe link. */
   hasCard: boolean
@@ -172,7 +171,6 @@ export const hasOwnColors = (html: string) =>
     .matchAll(/ style="([^"]*)"/g)
     .some(([, style = '']) => /(?:^|;)\s*color:/.test(style) !== /background/.test(style))
 
-/** The HTML of a template in the layout. */
 export const layOutHtml = ({ body, because, ...placed }: BodyPart): Segment[] => [
   ...TOP_HTML,
   ...body,
@@ -184,7 +182,6 @@ export const layOutHtml = ({ body, because, ...placed }: BodyPart): Segment[] =>
   ...END_HTML,
 ]
 
-/** The text of a template in the layout. */
 export const layOutText = ({ body, because, ...placed }: BodyPart): Segment[] => [
   ...body,
   ...(placed.hasCard ? [] : [...BLANK_LINE, cardIf(CARD_TEXT[placed.cardSize], 'MAIL_HAS_CARD')]),

@@ -6,7 +6,6 @@ import type { Message } from './message.ts'
 export type Outgoing = {
   /** A business whose mails get no answer leaves room for the others. */
   businessId: number
-  /** The envelope sender. */
   from: string
   to: string
   message: Message

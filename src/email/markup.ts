@@ -94,7 +94,6 @@ const RAW_TEXT = new Set(['style', 'script', 'textarea', 'title', 'xmp', 'iframe
 
 type Tag = { end: number; styles: number[]; index: number; fault?: string }
 
-/** Reads one tag, from its `<` to after its `>`. */
 function readTag(html: string, start: number): Tag {
   const styles: number[] = []
   let index = start + 1

@@ -47,7 +47,6 @@ export type MailTemplate = {
   bccAddress: string | null
   replyToAddress: string | null
   language: string | null
-  /** Why the reader gets this mail. */
   because: string | null
   /** The media rules of its style sheets, as `html.ts` returns them. */
   styles: string
@@ -68,7 +67,6 @@ export type MergedMail = {
   bcc: Mailbox | null
   replyTo: Mailbox | null
   subject: string
-  /** A complete HTML document. */
   html: string
   text: string
   language: string
@@ -85,13 +83,11 @@ export type AddressField =
   | 'bccAddress'
   | 'replyToAddress'
 
-/** Sender and recipients. */
 export type MergedAddresses = Pick<
   MergedMail,
   'from' | 'fromName' | 'to' | 'cc' | 'bcc' | 'replyTo' | 'badAddresses' | 'emptyTokens'
 >
 
-/** Subject and content. */
 export type MergedContent = Pick<
   MergedMail,
   'subject' | 'html' | 'text' | 'language' | 'emptyTokens'
@@ -114,7 +110,6 @@ export function mergeMail(
   }
 }
 
-/** Only the addresses of a mail. */
 export const mergeAddresses = (
   template: CompiledTemplate,
   context: MailContext,
@@ -234,7 +229,6 @@ function contentOf(
 const languageOf = (templateLanguage: string | null, { business }: MailContext) =>
   templateLanguage ?? knownLanguage(business.language) ?? 'en'
 
-/** The tokens without a value in a mail. */
 export const emptyTokensOf = (template: CompiledTemplate, context: MailContext): TokenName[] =>
   mergeMail(template, context).emptyTokens
 

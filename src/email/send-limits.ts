@@ -60,7 +60,6 @@ export const asksForPause = (reply: string) => /^421\b|^4\d\d[ -]4\.7\.\d/.test(
 /** How a mail to a provider ended: `paused` if the provider asked for a pause. */
 export type SendResult = 'accepted' | 'deferred' | 'paused' | 'other'
 
-/** Counts the mails that are being sent to each provider. */
 export class ProviderLimits {
   readonly #limits: Record<string, ProviderLimit>
   readonly #providers = new Map<string, Provider>()

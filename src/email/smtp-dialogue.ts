@@ -2,13 +2,11 @@ import type { Socket } from 'node:net'
 import { reasonText } from '../contract/reasons.ts'
 import type { Outcome, Phase } from './mailer.ts'
 
-/** Timeouts in milliseconds, by phase. */
 export type PhaseTimeouts = Partial<Record<Phase, number>> & {
   connect: number
   greeting: number
   /** Each of EHLO, STARTTLS with its handshake, AUTH, MAIL, RCPT and DATA. */
   command: number
-  /** Sending the whole message. */
   body: number
   /** From the end of the message to the reply. */
   end: number
@@ -26,13 +24,11 @@ export type Delivery = {
 
 export type SmtpLine = {
   socket: Socket
-  /** The server supports PIPELINING. */
   pipelining: boolean
   /** The server supports SIZE; the largest message that it accepts, 0 for no limit. */
   size: boolean
   maxMessageBytes: number
   timeouts: PhaseTimeouts
-  /** Closes the connection. */
   close(): void
 }
 
@@ -114,7 +110,6 @@ export class SmtpDialogue {
     this.#write('QUIT\r\n')
   }
 
-  /** The connection was lost. */
   broke(error: Error) {
     if (this.#over) return
     // The server may close before it terminates its last reply.

@@ -24,7 +24,6 @@ import type { Delivery } from './smtp-dialogue.ts'
 import type { PhaseTimeouts } from './smtp-dialogue.ts'
 import { SmtpSession, type SessionOptions } from './smtp-session.ts'
 
-/** The mail server, as `SMTP_URL` names it. */
 export type SmtpServer = Pick<
   SessionOptions,
   'host' | 'port' | 'secure' | 'requireTls' | 'user' | 'password'

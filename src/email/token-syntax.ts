@@ -18,7 +18,6 @@ export const MAX_FAULTS = 20
 /** Each token costs time in every mail. */
 const MAX_TOKENS = 5_000
 
-/** The faults of a text with tokens, in the order of their places. */
 export function findTokenFaults(text: string): TextFault[] {
   const faults: { index: number; detail: string }[] = []
   let open: { index: number; mark: string } | undefined
@@ -70,7 +69,6 @@ function findUnfinished(text: string) {
     .toArray()
 }
 
-/** The names of the known tokens in a text, each once. */
 export function tokensIn(text: string): TokenName[] {
   const names = new Set(text.matchAll(PIECE).map(([, condition, , name]) => condition ?? name))
   return [...names].filter(isTokenName)

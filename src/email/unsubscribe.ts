@@ -1,14 +1,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { randomPartOf } from './message.ts'
 
-/** The mail whose recipient unsubscribes. */
 export type UnsubscribedMail = { businessId: number; emailId: number; messageId: string }
 
-/** The link of one mail. Links cannot be forged without the secret. */
 export const unsubscribeLink = (publicUrl: string, secret: string, mail: UnsubscribedMail) =>
   linkTo('unsubscribe', publicUrl, secret, mail)
 
-/** The link to the calendar file of a mail. */
 export const calendarLink = (publicUrl: string, secret: string, mail: UnsubscribedMail) =>
   linkTo('addToCalendar', publicUrl, secret, mail)
 
@@ -21,7 +18,6 @@ const linkTo = (purpose: LinkPurpose, publicUrl: string, secret: string, mail: U
 /** The content of a link; `isSealOf` checks whether it is genuine. */
 type UnsubscribeToken = { businessId: number; emailId: number; seal: string }
 
-/** Reads the last part of a link; undefined if it is malformed. */
 export function readUnsubscribe(token: string): UnsubscribeToken | undefined {
   const [, businessId, emailId, seal] = /^(\d{1,16})\.(\d{1,16})\.([\w-]{22})$/.exec(token) ?? []
   if (!businessId || !emailId || !seal) return undefined

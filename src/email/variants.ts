@@ -1,4 +1,3 @@
-/** The fields by which one of several templates is chosen. */
 export type Variant = {
   emailTemplateId: number
   language: string | null

@@ -1,7 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { randomPartOf } from './message.ts'
 
-/** The mail that a bounce address names. */
 export type BouncedMail = { businessId: number; emailId: number; messageId: string }
 
 /**

@@ -8,7 +8,6 @@ import type { HtmlChecks } from './email-templates.ts'
 /** The user who changes data of a business, and when. */
 export type Author = { businessId: number; user: string; now: Temporal.Instant }
 
-/** How objects are saved. */
 export type Saving = Author & {
   settings: SettingsCache
   /** An object outside it is treated as missing. */

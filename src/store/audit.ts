@@ -70,7 +70,6 @@ type StatusMove = {
   columns: string[]
 }
 
-/** Which of the columns an entry changed. */
 const changedOf = (columns: string[]) => sql`
   array(select c from unnest(${columns}::text[]) c, (select before as was offset 0) entry
         where was ? c and was -> c is distinct from after -> c)`

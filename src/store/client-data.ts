@@ -20,7 +20,6 @@ async function readRows(db: Db, source: Sql): Promise<Row[]> {
   return rows.map(({ row }) => propertiesOf(row))
 }
 
-/** The client, and the objects that belong to it. */
 export async function readClientRows(db: Db, { businessId, clientId }: ClientKey) {
   const ownRows = (table: string, order: string) =>
     readRows(
@@ -80,10 +79,8 @@ export const readFeedRows = async (db: Db, { businessId, clientId }: ClientKey) 
   ),
 })
 
-/** Objects of a kind of the audit, with their ids as text. */
 export type AuditedObjects = { object: string; ids: string[] }[]
 
-/** The changes of these objects, the oldest first. */
 export function readAuditOf(db: Db, businessId: number, objects: AuditedObjects) {
   const pairs = objects.flatMap(({ object, ids }) => ids.map((id) => ({ object, id })))
   return readRows(
@@ -95,7 +92,6 @@ export function readAuditOf(db: Db, businessId: number, objects: AuditedObjects)
   )
 }
 
-/** The suppressions of these addresses. */
 export const readSuppressionsOf = (db: Db, businessId: number, addresses: string[]) =>
   readRows(
     db,
@@ -106,7 +102,6 @@ export const readSuppressionsOf = (db: Db, businessId: number, addresses: string
 
 export type Trigger = { type: string; ids: number[]; uuids: string[] }
 
-/** The triggers about these objects, pending and finished. */
 export const readTriggersOf = (db: Db, businessId: number, about: Trigger[]) =>
   readRows(
     db,

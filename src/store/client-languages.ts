@@ -2,7 +2,6 @@ import type { ClientLanguage } from '../contract/client-language.ts'
 import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
 
-/** The languages of the active clients, the most frequent first. */
 export const countClientLanguages = (db: Db, businessId: number) =>
   db.query<ClientLanguage>(sql`
     select nullif(lower(split_part(replace(language, '_', '-'), '-', 1)), '') as language,

@@ -11,7 +11,6 @@ export async function readDatabaseTime(tx: Db) {
 export const isOverAMinuteAgo = (moment: Sql) =>
   sql`${moment} < clock_timestamp() - interval '1 minute'`
 
-/** The version of PostgreSQL: "18.1". */
 export async function readServerVersion(db: Db) {
   const [row] = await db.query<{ version: string }>(
     sql`select split_part(current_setting('server_version'), ' ', 1) as version`,

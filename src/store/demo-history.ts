@@ -31,7 +31,6 @@ const CHANGE_COLUMNS = columnsFor<ChangedObject>({
 /** The audit joins the old and new rows of a statement, which is slow for many rows. */
 const CHANGES_AT_ONCE = 100
 
-/** Changes objects that were just imported. */
 export async function recordPastStatuses(db: Db, businessId: number, changes: PastStatusChange[]) {
   const key = ['business_id', 'external_id']
   for (const [object, ofObject] of Map.groupBy(changes, (change) => change.object)) {
@@ -69,7 +68,6 @@ export async function hasAppointment(db: Db, businessId: number, externalId: str
   return found.length > 0
 }
 
-/** A definition with the action and the template of its mail. */
 export type SentDefinition = {
   eventDefnId: number
   description: string
@@ -99,7 +97,6 @@ export const listSentDefinitions = (db: Db, businessId: number, descriptions: st
     where d.business_id = ${businessId} and d.description = any (${descriptions}::text[])
       and d.deleted_date is null`)
 
-/** A client to whom a message was sent. */
 export type Addressee = {
   clientId: number
   firstName: string
@@ -154,7 +151,6 @@ export const listDemoInvitations = (db: Db, businessId: number, since: Temporal.
     where i.business_id = ${businessId} and i.external_id like 'demo-invitation-%' and i.created_date > ${since}
     order by i.created_date, i.invitation_uuid`)
 
-/** The objects for which these definitions have ended triggers. */
 export const listEndedObjects = (db: Db, businessId: number, eventDefnIds: number[]) =>
   db.query<{ eventDefnId: number; objectKey: string }>(sql`
     select event_defn_id as "eventDefnId", coalesce(object_id::text, object_uuid) as "objectKey"

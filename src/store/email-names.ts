@@ -3,7 +3,6 @@ import { sql } from '../database/sql.ts'
 import type { StoredEmail } from './emails.ts'
 import { readObjectNames } from './object-names.ts'
 
-/** A page of mails with the names of client, staff, service, location and template. */
 export async function nameEmails(db: Db, businessId: number, emails: StoredEmail[]) {
   if (emails.length === 0) return []
   const clientIds = emails.map((email) => email.clientId)

@@ -159,7 +159,6 @@ const isClaimed = sql`
               where (s.business_id, s.email_id) = (email.business_id, email.email_id)
                 and s.worker is not null)`
 
-/** A mail's status as it is shown. */
 export const shownStatus = sql`case when ${isClaimed} then 'SENDING' else email.status end`
 
 const columns = sql`
@@ -189,7 +188,6 @@ export type EmailPage = {
   limit: number
 }
 
-/** A page of the mails, the newest first. */
 export function listEmails(db: Db, businessId: number, filters: EmailFilters, page: EmailPage) {
   const { statuses, emailTemplateId, eventTriggerId, clientId } = filters
   if (statuses) {
@@ -211,7 +209,6 @@ export function listEmails(db: Db, businessId: number, filters: EmailFilters, pa
     order by e."createdDate" desc, e."emailId" desc limit ${page.limit}`)
 }
 
-/** Counts the mails that match the filters, by status. */
 export async function countEmails(db: Db, businessId: number, filters: EmailFilters) {
   const { statuses, from, to } = filters
   const rows = await db.query<{ status: EmailStatus; count: number }>(sql`
@@ -225,7 +222,6 @@ export async function countEmails(db: Db, businessId: number, filters: EmailFilt
   return Object.fromEntries(rows.map(({ status, count }) => [status, count]))
 }
 
-/** The final states of mails. */
 export const OUTCOMES = ['SENT', 'CAPTURED', 'FAILED', 'SUPPRESSED', 'CANCELLED']
 
 /** Always true. With it, a search by time can use the index that begins with the outcome. */
@@ -318,7 +314,6 @@ function idsAbout(businessId: number, about: { calendarId: number } | { invitati
     where business_id = ${businessId} and ${object} and event_trigger_id is null`
 }
 
-/** The mails that one trigger made, in the order in which they were made. */
 export function listEmailsOfTrigger(db: Db, businessId: number, eventTriggerId: number) {
   return db.query<StoredEmail>(sql`
     select ${columns} from email
@@ -375,7 +370,6 @@ export async function findEmail(
   return email
 }
 
-/** A mail that a report can be about. */
 export type ReportedMail = {
   businessId: number
   emailId: number

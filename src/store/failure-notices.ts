@@ -11,7 +11,6 @@ export type FailureNotice = {
 
 type Candidate = FailureNotice & { businessId: number; timeZone: string }
 
-/** Active businesses with a trigger that failed after `since`. */
 export const listBusinessesWithFailures = (engine: Db, since: Temporal.Instant) =>
   engine.query<Candidate>(sql`
     select b.business_id as "businessId", b.time_zone as "timeZone",
@@ -54,12 +53,10 @@ export const listBusinessesWithWaitingMails = (
     where b.active and not b.mail_paused and w.mails > 0
     order by b.business_id`)
 
-/** Businesses that were notified of an outage. */
 export const listNotifiedBusinesses = (engine: Db) =>
   engine.query<{ businessId: number }>(sql`
     select business_id as "businessId" from failure_notice where outage_told is not null`)
 
-/** Whether a mail of the business was accepted after `since`. */
 export async function hasSentMail(db: Db, businessId: number, since: Temporal.Instant) {
   const rows = await db.query(sql`
     select from email

@@ -167,7 +167,6 @@ type Listing = {
   limit: number
 }
 
-/** Entries in the order of their ids. */
 export const listEntries = (
   db: Db,
   feed: FeedKey,
@@ -284,7 +283,6 @@ const WRITTEN = columnsFor<EntryRow>({
   changedTime: 'timestamptz',
 })
 
-/** Ids of new entries. */
 export async function drawEntryIds(tx: Db, count: number) {
   if (count === 0) return []
   const rows = await tx.query<{ id: number }>(sql`

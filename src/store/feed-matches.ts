@@ -27,7 +27,6 @@ const columns = sql`
 const ofFeed = ({ businessId, feedId }: FeedKey) =>
   sql`business_id = ${businessId} and feed_id = ${feedId}`
 
-/** What these keys of any kind were matched to. */
 export const listMatchesOf = (db: Db, feed: FeedKey, keys: string[]) =>
   db.query<MatchRow>(sql`
     select ${columns} from feed_match where ${ofFeed(feed)} and match_key = any (${keys}::text[])`)

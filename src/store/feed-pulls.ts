@@ -7,7 +7,6 @@ import { NOT_HELD } from './installation.ts'
 const ofFeed = ({ businessId, feedId }: FeedKey) =>
   sql`business_id = ${businessId} and feed_id = ${feedId}`
 
-/** The name of the lease of a pull. */
 export const pullLease = ({ businessId, feedId }: FeedKey) =>
   `feed ${feedId} of business ${businessId}`
 

@@ -4,7 +4,6 @@ import { sql } from '../database/sql.ts'
 /** Why a mail server accepts no mail, and since when. */
 export type MailOutage = { since: Temporal.Instant; phase: string; reply: string }
 
-/** The state of a mail server, as seen by the nodes that send. */
 export type MailServerState = {
   lastAcceptedTime: Temporal.Instant | null
   /** Null: it accepts mails. */

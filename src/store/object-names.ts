@@ -41,7 +41,6 @@ const NO_NAMES: ObjectNames = {
   objectStatus: null,
 }
 
-/** Finds the names of a page of objects of any type: one statement for each type. */
 export async function readObjectNames(
   db: Db,
   businessId: number,

@@ -7,7 +7,6 @@ import { overdueAt } from './queue-health.ts'
 import type { TriggerStatus } from '../contract/event-trigger.ts'
 import { aboutVisibleObject, atVisiblePlace, type Visibility } from './visibility.ts'
 
-/** The state of a business's day and of its automations. */
 export type Overview = {
   appointmentsToday: number
   classesToday: number
@@ -70,7 +69,6 @@ const FINISHED = sql`status in ('COMPLETED', 'FAILED', 'CANCELLED', 'SKIPPED', '
 
 export type Span = { from: Temporal.Instant; to: Temporal.Instant; visibility: Visibility }
 
-/** How many triggers of each status are scheduled for each quarter of an hour. */
 export function listQuarterHours(db: Db, businessId: number, { from, to, visibility }: Span) {
   return db.query<{ time: Temporal.Instant; status: TriggerStatus; count: number }>(sql`
     select date_bin('15 minutes', scheduled_time, ${from}) as time, status, count(*) as count
@@ -187,7 +185,6 @@ const SETUP = [
 /** A mail that waited can be sent after newer ones, so this many of the newest are searched. */
 const LAST_SENT_AMONG = 1_000
 
-/** The state of a business's emails. */
 export async function readMailState(db: Db, businessId: number, now: Temporal.Instant) {
   const [state] = await db.query<{
     waiting: number

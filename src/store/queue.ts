@@ -142,7 +142,6 @@ const latestOf = (leases: ExpiredLease[]) =>
     .map(({ leaseUntil }) => leaseUntil)
     .reduce((a, b) => (Temporal.Instant.compare(a, b) < 0 ? b : a))
 
-/** Deletes the leases of these workers unless one of the queues still has rows of theirs. */
 export const deleteUnusedLeases = (tx: Db, queues: Queue[], workers: string[]) =>
   tx.query(sql`
     delete from worker_lease lease

@@ -4,7 +4,6 @@ import { sql, type Sql } from '../database/sql.ts'
 import { clientsWithWords, searchableWordsOf } from './client-words.ts'
 import { aboutVisibleObject, atVisiblePlace, type Visibility } from './visibility.ts'
 
-/** A search result. */
 type FoundRow = {
   kind: (typeof FOUND_KINDS)[number]
   id: number
@@ -112,7 +111,6 @@ export async function findDefinitions(db: Db, businessId: number, { words, limit
   return withWords(rows, words, limit)
 }
 
-/** Templates by name and subject. */
 export async function findTemplates(db: Db, businessId: number, { words, limit }: Search) {
   const rows = await db.query<FoundRow>(sql`
     select 'emailTemplate' as kind, email_template_id as id, template_name as title,

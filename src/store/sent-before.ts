@@ -10,7 +10,6 @@ import { asPlanned, recordEnded, type TriggerKey } from './trigger-queue.ts'
 
 /* Mails of a restored database that were sent before it was restored: they are not sent again. */
 
-/** A mail of the queue, and how it has ended. */
 export type EndedMail = {
   businessId: number
   emailId: number
@@ -77,7 +76,6 @@ const LOGGED = columnsFor<LoggedMail>({
   toAddress: 'text',
 })
 
-/** Mails of the queue that the mail server has taken. */
 export const listLoggedInQueue = (tx: Db, logged: LoggedMail[]) =>
   tx.query<EndedMail>(sql`
     select distinct e.business_id as "businessId", e.email_id as "emailId",

@@ -104,7 +104,6 @@ export async function readSettings(db: Db, named: NamesSettings[]) {
 export const findStatusInSettings = (settings: Settings, objectType: ObjectType, name: unknown) =>
   settings.statuses.get(objectType)?.find(({ status }) => status === name)
 
-/** The location's time zone, or else the business's. */
 export const timeZoneOf = (settings: Settings, locationId: number | null | undefined) =>
   (locationId ? settings.locations.get(locationId)?.timeZone : null) ?? settings.business.timeZone
 

@@ -2,10 +2,8 @@ import { OBJECT_KINDS, toColumn, type ObjectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import { join, raw, sql } from '../database/sql.ts'
 
-/** The kinds of objects that have tags. */
 export const TAGGED_KINDS = OBJECT_KINDS.filter(({ fields }) => 'tags' in fields)
 
-/** A value of a tag, and how many active objects have it. */
 export type TagValueRow = {
   name: string
   value: string
@@ -43,7 +41,6 @@ export function listTagValues(db: Db, businessId: number, limit: number) {
 
 type Tagged = { name: string; value: string; after: number | string | null; limit: number }
 
-/** The ids of active objects with this value of a tag. */
 export async function listTaggedIds(
   db: Db,
   businessId: number,
