@@ -173,6 +173,9 @@ function checkLostReminders(record: RunRecord, mailsOf: Map<number, Mail[]>, rep
 
 type WantedPeriod = { start: number; offset: number; from: number; until: number; at: number }
 
+const isWantedBy = (offset: number, { active, status }: Appointment) =>
+  active && (offset < 0 ? LIVE : LIVE_AFTER).has(status)
+
 /** The periods in which a definition asked for the same reminder of an appointment. */
 function wantedPeriods(definitions: Definition[], appointments: Appointment[]) {
   const found: WantedPeriod[] = []
@@ -181,20 +184,29 @@ function wantedPeriods(definitions: Definition[], appointments: Appointment[]) {
       const { offset } = definition
       const later = definition.from < appointment.from ? appointment : definition
       const until = Math.min(definition.until, appointment.until)
-      const live = offset < 0 ? LIVE : LIVE_AFTER
-      if (later.from >= until || !definition.active || !appointment.active) continue
-      if (!live.has(appointment.status)) continue
+      if (later.from >= until || !definition.active || !isWantedBy(offset, appointment)) continue
       // A save that froze has the time at which it began, hours ago: the later time of both counts.
       const at = Math.max(definition.at, appointment.at)
       found.push({ start: appointment.start, offset, from: later.from, until, at })
     }
   }
+  // A save that another one of the same transaction replaced has cancelled the reminder.
+  const wasCancelled = ({ start, offset, from }: WantedPeriod) =>
+    appointments.some(
+      (one) =>
+        one.from === from &&
+        one.until === from &&
+        !(one.start === start && isWantedBy(offset, one)),
+    )
   return found
     .toSorted((a, b) => a.from - b.from)
     .reduce<WantedPeriod[]>((joined, next) => {
       const last = joined.at(-1)
       const continuesLast =
-        last?.until === next.from && last.start === next.start && last.offset === next.offset
+        last?.until === next.from &&
+        last.start === next.start &&
+        last.offset === next.offset &&
+        !wasCancelled(next)
       if (continuesLast) last.until = next.until
       else joined.push({ ...next })
       return joined
