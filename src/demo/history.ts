@@ -141,6 +141,8 @@ function triggerOf(message: Message, businessId: number, eventTriggerId: number)
     objectType: definition.objectType,
     ...idOf(object),
     occurrence: definition.objectType === 'INVITATION' ? `INVITE_CREATED ${object.id} 1` : null,
+    oldStatus: null,
+    newStatus: null,
     anchorTime,
     scheduledTime,
     status: isSent ? 'COMPLETED' : fate,
@@ -153,7 +155,7 @@ function triggerOf(message: Message, businessId: number, eventTriggerId: number)
 }
 
 const idOf = ({ id }: PastObject) =>
-  typeof id === 'number' ? { objectId: id, objectUuid: null } : { objectId: null, objectUuid: id }
+  typeof id === 'number' ? { objectId: id, objectUUId: null } : { objectId: null, objectUUId: id }
 
 function reasonOf({ fate, object, definition }: Message): string | null {
   switch (fate) {

@@ -1,6 +1,9 @@
 import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
+import { EMAIL_TYPES, type Attempt, type NewEmail } from './emails.ts'
+import { TRIGGER_TYPES } from './planned-triggers.ts'
 import { columnsFor, insertRows, updateRows } from './rows.ts'
+import type { PlannedTrigger } from './trigger-queue.ts'
 
 /** The history of the demo business that an import cannot create: changed statuses and sent messages. */
 
@@ -164,17 +167,9 @@ export async function drawTriggerIds(db: Db, count: number): Promise<number[]> {
   return row!.ids
 }
 
-export type PastTrigger = {
+export type PastTrigger = PlannedTrigger & {
   businessId: number
   eventTriggerId: number
-  eventDefnId: number
-  defnVersion: number
-  objectType: string
-  objectId: number | null
-  objectUuid: string | null
-  occurrence: string | null
-  anchorTime: Temporal.Instant
-  scheduledTime: Temporal.Instant
   status: string
   statusReason: string | null
   completedTime: Temporal.Instant | null
@@ -184,68 +179,31 @@ export type PastTrigger = {
 }
 
 const TRIGGER_COLUMNS = columnsFor<PastTrigger>({
-  businessId: 'bigint',
+  ...TRIGGER_TYPES,
   eventTriggerId: 'bigint',
-  eventDefnId: 'bigint',
-  defnVersion: 'bigint',
-  objectType: 'text',
-  objectId: 'bigint',
-  objectUuid: 'text',
-  occurrence: 'text',
-  anchorTime: 'timestamptz',
-  scheduledTime: 'timestamptz',
   status: 'text',
   statusReason: 'text',
   completedTime: 'timestamptz',
-  createdDate: 'timestamptz',
   modifiedDate: 'timestamptz',
   modifiedUser: 'text',
 })
 
-export type PastEmail = {
-  businessId: number
-  eventTriggerId: number
-  eventActionId: number
-  emailTemplateId: number
-  emailCategoryId: number | null
-  objectType: string
-  objectId: number | null
-  objectUuid: string | null
-  clientId: number
-  recipientKey: string
-  toAddress: string
-  fromAddress: string
-  subject: string
-  message: Buffer
-  messageId: string
-  status: 'SENT' | 'FAILED'
-  statusReason: string | null
-  attempts: { time: number; phase: string; reply: string }[]
-  sentTime: Temporal.Instant | null
-  createdDate: Temporal.Instant
-}
+export type PastEmail = Omit<
+  NewEmail,
+  'emailId' | 'dictionary' | 'attachments' | 'repeatsEmailId' | 'test' | 'status' | 'usefulUntil'
+> & { status: 'SENT' | 'FAILED'; attempts: Attempt[]; sentTime: Temporal.Instant | null }
 
+const {
+  emailId: _id,
+  attachments: _files,
+  repeatsEmailId: _first,
+  test: _test,
+  ...GIVEN
+} = EMAIL_TYPES
 const EMAIL_COLUMNS = columnsFor<PastEmail>({
-  businessId: 'bigint',
-  eventTriggerId: 'bigint',
-  eventActionId: 'bigint',
-  emailTemplateId: 'bigint',
-  emailCategoryId: 'bigint',
-  objectType: 'text',
-  objectId: 'bigint',
-  objectUuid: 'text',
-  clientId: 'bigint',
-  recipientKey: 'text',
-  toAddress: 'text',
-  fromAddress: 'text',
-  subject: 'text',
-  message: 'bytea',
-  messageId: 'text',
-  status: 'text',
-  statusReason: 'text',
+  ...GIVEN,
   attempts: 'jsonb',
   sentTime: 'timestamptz',
-  createdDate: 'timestamptz',
 })
 
 /** Inserts ended triggers, and then their mails, which refer to them. */

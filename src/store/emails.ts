@@ -52,7 +52,7 @@ export type NewEmail = {
   usefulUntil: Temporal.Instant
 }
 
-const COLUMNS = columnsFor<NewEmail>({
+export const EMAIL_TYPES = {
   emailId: 'bigint',
   businessId: 'bigint',
   eventTriggerId: 'bigint',
@@ -75,7 +75,8 @@ const COLUMNS = columnsFor<NewEmail>({
   status: 'text',
   statusReason: 'text',
   createdDate: 'timestamptz',
-})
+} as const
+const COLUMNS = columnsFor<NewEmail>(EMAIL_TYPES)
 const names = raw(COLUMNS.map(({ column }) => column).join(', '))
 
 export async function drawEmailIds(db: Db, count: number): Promise<number[]> {

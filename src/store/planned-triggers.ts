@@ -273,7 +273,7 @@ type WrittenTrigger = Omit<NewTrigger, 'approvalId'> & {
   nextAttemptTime: Temporal.Instant
 }
 
-const TRIGGER_COLUMNS = columnsFor<WrittenTrigger>({
+export const TRIGGER_TYPES = {
   businessId: 'bigint',
   createdDate: 'timestamptz',
   eventDefnId: 'bigint',
@@ -286,7 +286,9 @@ const TRIGGER_COLUMNS = columnsFor<WrittenTrigger>({
   newStatus: 'text',
   anchorTime: 'timestamptz',
   scheduledTime: 'timestamptz',
-})
+} as const
+
+const TRIGGER_COLUMNS = columnsFor<WrittenTrigger>(TRIGGER_TYPES)
 
 const PENDING_COLUMNS = [
   ...TRIGGER_COLUMNS,
