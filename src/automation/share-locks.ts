@@ -9,7 +9,7 @@ import {
 import { listWholeObjects } from '../store/mail-contexts.ts'
 import type { SettingsCache } from '../store/settings.ts'
 import { distinctByType, lockFreeObjects, readSubjects, type TypedKey } from '../store/subjects.ts'
-import { objectKeyOf } from '../store/subject.ts'
+import { objectKeyOf, type Subject } from '../store/subject.ts'
 
 /*
  * Firing and delivery work for all businesses in one transaction, so they never wait for a lock. They
@@ -18,7 +18,7 @@ import { objectKeyOf } from '../store/subject.ts'
 
 /** Locks and reads the free objects of triggers, by `objectKeyOf`. */
 export const lockFreeSubjects = (tx: Db, settings: SettingsCache, triggers: TypedKey[]) =>
-  lockFree(tx, triggers, {
+  lockFree<Subject>(tx, triggers, {
     read: (objectType, ofType) => readSubjects(tx, settings, objectType, ofType),
     keyOf: objectKeyOf,
   })

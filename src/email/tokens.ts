@@ -1,6 +1,6 @@
 import { TOKEN_KINDS } from '../contract/email-template.ts'
 import type { MailContext, Tags } from '../contract/mail-context.ts'
-import texts from '../texts/tokens.json' with { type: 'json' }
+import texts from '../texts/tokens/en.json' with { type: 'json' }
 import { timeAtLocation, type Readers } from './readers.ts'
 
 /** The subject of a token, by which the list of tokens is grouped. */

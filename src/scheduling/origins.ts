@@ -3,8 +3,7 @@ import type { ObjectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import type { BusinessRow } from '../store/businesses.ts'
 import { listCreations } from '../store/exported-objects.ts'
-
-type Body = Record<string, unknown>
+import type { LineBody } from './earlier-lines.ts'
 
 /**
  * Names the object of an exported line, so that importing the line into the same business finds it. Ids
@@ -15,7 +14,7 @@ export const originOf = (business: BusinessRow, id: unknown) => prefixOf(busines
 const prefixOf = ({ businessId, createdDate }: BusinessRow) =>
   `${businessId}-${createdDate.epochMilliseconds}-`
 
-type Found = { body: Body } | { fault: string }
+type Found = { body: LineBody } | { fault: string }
 
 /**
  * Lines without an externalId get the ids of the objects that they came from, as far as these are in this
@@ -24,7 +23,7 @@ type Found = { body: Body } | { fault: string }
 export async function withKnownObjects(
   db: Db,
   kind: ObjectKind,
-  bodies: Body[],
+  bodies: LineBody[],
   business: BusinessRow,
 ): Promise<Found[]> {
   const prefix = prefixOf(business)
@@ -45,7 +44,7 @@ export async function withKnownObjects(
 const WAS_ERASED = '/origin: this client was erased. Remove the line'
 
 /** The id in the origin of a line of this business. */
-function idIn(kind: ObjectKind, { origin }: Body, prefix: string) {
+function idIn(kind: ObjectKind, { origin }: LineBody, prefix: string) {
   if (typeof origin !== 'string' || !origin.startsWith(prefix)) return undefined
   const id = origin.slice(prefix.length)
   if (kind.id === 'invitationUUID') return /^[a-z0-9]{32}$/.test(id) ? id : undefined
