@@ -1,7 +1,7 @@
 import { join, raw, sql, type Sql } from '../database/sql.ts'
 import type { Unit } from './chart.ts'
 import {
-  shareOf,
+  rateKpi,
   type Column,
   type ColumnType,
   type Figures,
@@ -272,6 +272,12 @@ export function measureColumn(measure: MeasureName, others: Partial<Column> = {}
   }
 }
 
+/** A column of counts. */
+export const countColumn = (
+  { name, label }: Pick<Column, 'name' | 'label'>,
+  others: Partial<Column> = {},
+): Column => ({ name, label, type: 'integer', width: 7, total: 'sum', ...others })
+
 /** The column of a measure of some of the rows. Its total is only a part, so it does not name the measure. */
 export function partColumn(measure: MeasureName, others: Partial<Column> = {}): Column {
   const { measure: _, ...column } = measureColumn(measure, others)
@@ -330,29 +336,23 @@ function chanceOf(measure: MeasureName): Pick<Kpi, 'base' | 'variance'> {
 /** Rates of outcomes: a filter by status would decide them. */
 const OF_OUTCOMES = { meaninglessWith: ['statusList'] } as const
 
-export const keptRate: Kpi = {
-  name: 'completed',
-  label: 'Kept rate',
-  unit: 'percent',
+export const keptRate: Kpi = rateKpi('completed', 'Kept rate', {
   definition: 'Kept appointments as a share of all whose time has come, also cancelled ones.',
-  ...shareOf(({ kept, begun }) => [kept, begun]),
+  of: ({ kept, begun }) => [kept, begun],
   better: 'more',
   tense: 'past',
   ...OF_OUTCOMES,
-}
+})
 
-export const noShowRate: Kpi = {
-  name: 'noShowRate',
-  label: 'No-show rate',
-  unit: 'percent',
+export const noShowRate: Kpi = rateKpi('noShowRate', 'No-show rate', {
   explainedBy: 'missed',
   definition: 'Missed appointments as a share of kept and missed ones.',
-  ...shareOf(({ kept, missed, unrated }) => [missed, (kept ?? 0) + (missed ?? 0) - (unrated ?? 0)]),
+  of: ({ kept, missed, unrated }) => [missed, (kept ?? 0) + (missed ?? 0) - (unrated ?? 0)],
   isNoShowRate: true,
   better: 'less',
   tense: 'past',
   ...OF_OUTCOMES,
-}
+})
 
 /** The SQL of a no-show rate, from `selectMeasures`. */
 export const NO_SHOW_RATE = raw('round(100.0 * missed / nullif(kept + missed - unrated, 0), 1)')

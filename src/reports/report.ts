@@ -403,10 +403,27 @@ export type KpiResult = {
 /** By column. If single prices are in several currencies, there is one total for each currency. */
 export type Totals = Record<string, number | Record<string, number> | null>
 
-/** The value of a figure that is a percentage of counted things. */
-export const shareOf = (share: NonNullable<Kpi['share']>) => ({
+type KpiText = Omit<Kpi, 'name' | 'label' | 'unit' | 'value' | 'share'>
+
+/** A count. Its figure `of` has the name of the KPI unless it says otherwise. */
+export const countKpi = (
+  name: string,
+  label: string,
+  { of = name, ...others }: KpiText & { of?: string },
+): Kpi => ({ name, label, unit: 'count', value: (figures) => figures[of] ?? 0, ...others })
+
+/** A percentage of counted things. */
+export const rateKpi = (
+  name: string,
+  label: string,
+  { of: share, ...others }: KpiText & { of: NonNullable<Kpi['share']> },
+): Kpi => ({
+  name,
+  label,
+  unit: 'percent',
   share,
-  value: (figures: Figures) => percent(...share(figures)),
+  value: (figures) => percent(...share(figures)),
+  ...others,
 })
 
 /** A percentage with one decimal; null if the whole is 0. */

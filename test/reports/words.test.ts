@@ -70,7 +70,7 @@ test('every text that the layout and the sentences use is in German and French',
 test('every title and series of a chart is in German and French', () => {
   // Titles over time end with a comma if “by day” follows as a new clause.
   const titles = textsLike(/\btitle: '([^']+?),?'/g)
-  const series = textsLike(/\{\s*name: '([^']+)',\s*(?:tone|column|values)/g)
+  const series = textsLike(/\{\s*name: '([^']+)',\s*(?:tone|column|values|where)/g)
   assert.ok(titles.length > 20 && series.length > 30)
   const words = new Set([...titles, ...series])
   assert.deepEqual(

@@ -1,6 +1,7 @@
 import { sql } from '../../database/sql.ts'
-import type { Report, Scope } from '../report.ts'
+import { countKpi, type Report, type Scope } from '../report.ts'
 import { triggerRows } from './automation-rows.ts'
+import { barsOf } from './charts.ts'
 import { localAtAnyTime } from './conditions.ts'
 import { triggerObjects } from './objects.ts'
 
@@ -55,65 +56,44 @@ export const automations: Report = {
            coalesce(sum(a.fired), 0)::bigint as fired, coalesce(sum(a.failed), 0)::bigint as failed
     from (${perAutomation(scope)}) a`,
   kpis: [
-    {
-      name: 'active',
-      label: 'Active',
-      unit: 'count',
+    countKpi('active', 'Active', {
       definition: 'Automations that are active now.',
-      value: ({ active }) => active ?? 0,
-    },
-    {
-      name: 'silent',
-      label: 'Did not fire',
-      unit: 'count',
+    }),
+    countKpi('silent', 'Did not fire', {
       definition: 'Active automations that did not fire in the period.',
-      value: ({ silent }) => silent ?? 0,
       better: 'less',
       base: ({ active }) => active ?? undefined,
       tense: 'past',
       meaninglessWith: ['statusList'],
-    },
-    {
-      name: 'fired',
-      label: 'Fired',
-      unit: 'count',
+    }),
+    countKpi('fired', 'Fired', {
       definition: 'Triggers of the period that fired, also those whose emails failed.',
-      value: ({ fired }) => fired ?? 0,
       tense: 'past',
-    },
-    {
-      name: 'failed',
-      label: 'Failed',
-      unit: 'count',
+    }),
+    countKpi('failed', 'Failed', {
       definition: 'Triggers of the period that failed.',
-      value: ({ failed }) => failed ?? 0,
       better: 'less',
       base: ({ fired, failed }) => (fired ?? 0) + (failed ?? 0),
       tense: 'past',
-    },
+    }),
   ],
   charts: [
     {
-      draw: (rows) => {
-        const shown = rows.toSorted((a, b) => Number(b.due) - Number(a.due)).slice(0, 12)
-        const values = (name: string) => shown.map((row) => Number(row[name]))
-        return [
-          {
-            kind: 'bar',
-            named: true,
-            name: 'triggers',
-            title: shown.length < rows.length ? 'Triggers of the twelve busiest' : 'Triggers',
-            unit: 'count',
-            stacked: true,
-            labels: shown.map((row) => String(row.automation)),
-            series: [
-              { name: 'Fired', tone: 'kept', values: values('fired') },
-              { name: 'Cancelled or skipped', tone: 'cancelled', values: values('dropped') },
-              { name: 'To come', tone: 'ahead', values: values('waiting') },
-            ],
-          },
-        ]
-      },
+      draw: (rows) => [
+        barsOf(rows, {
+          name: 'triggers',
+          title: 'Triggers',
+          label: 'automation',
+          series: [
+            { name: 'Fired', tone: 'kept', column: 'fired' },
+            { name: 'Cancelled or skipped', tone: 'cancelled', column: 'dropped' },
+            { name: 'To come', tone: 'ahead', column: 'waiting' },
+          ],
+          titleOfSome: 'Triggers of the twelve busiest',
+          stacked: true,
+          size: 'due',
+        }),
+      ],
     },
   ],
   drillDown: {

@@ -2,7 +2,8 @@ import { join, sql } from '../../database/sql.ts'
 import { measureColumn, measureKpi, selectCells, selectMeasures } from '../measures.ts'
 import type { MeasureName, Report, Scope } from '../report.ts'
 import { appointmentFigures, measuresBy, drillToAppointments } from './appointments.ts'
-import { appointmentRows } from './conditions.ts'
+import { barsOf } from './charts.ts'
+import { appointmentRows, joinNames } from './conditions.ts'
 
 /** The value, and the parts that add up to it. */
 const MONEY: MeasureName[] = [
@@ -45,8 +46,7 @@ export const bookedValue: Report = {
            m.reason_id as key_service,
            m.professional_id as key_staff
     from (${byServiceAndStaff(scope)}) m
-    join reason r on (r.business_id, r.reason_id) = (${scope.businessId}, m.reason_id)
-    join professional p on (p.business_id, p.professional_id) = (${scope.businessId}, m.professional_id)
+    ${joinNames('m', ['reason', 'professional'], scope)}
     order by r.name collate name_order, r.reason_id, p.first_name collate name_order,
              p.last_name collate name_order, p.professional_id`,
   figures: appointmentFigures,
@@ -58,31 +58,26 @@ export const bookedValue: Report = {
         from (${measuresBy(scope, sql`a.reason_id`, MONEY)}) m
         join reason r on (r.business_id, r.reason_id) = (${scope.businessId}, m.key)
         order by r.name collate name_order, r.reason_id`,
-      draw: (rows) => {
-        const priced = rows
-          .filter(({ value }) => Number(value) > 0)
-          .toSorted((a, b) => Number(b.value) - Number(a.value))
-          .slice(0, MAX_BARS)
-        const valuesOf = (name: string) => priced.map((row) => Number(row[name]))
-        return [
+      draw: (rows) => [
+        barsOf(
+          rows.filter(({ value }) => Number(value) > 0),
           {
-            kind: 'bar',
-            named: true,
             name: 'value',
             title: 'Value by service',
             unit: 'money',
             stacked: true,
-            labels: priced.map(({ service }) => String(service)),
+            label: 'service',
+            size: 'value',
             series: [
-              { name: 'Kept', tone: 'kept', values: valuesOf('revenue') },
-              { name: 'No-show', tone: 'missed', values: valuesOf('lostValue') },
-              { name: 'Cancelled', tone: 'cancelled', values: valuesOf('cancelledValue') },
-              { name: 'Not closed', tone: 'unclosed', values: valuesOf('unclosedValue') },
-              { name: 'Booked ahead', tone: 'ahead', values: valuesOf('aheadValue') },
+              { name: 'Kept', tone: 'kept', column: 'revenue' },
+              { name: 'No-show', tone: 'missed', column: 'lostValue' },
+              { name: 'Cancelled', tone: 'cancelled', column: 'cancelledValue' },
+              { name: 'Not closed', tone: 'unclosed', column: 'unclosedValue' },
+              { name: 'Booked ahead', tone: 'ahead', column: 'aheadValue' },
             ],
           },
-        ]
-      },
+        ),
+      ],
     },
   ],
   measures: SHOWN,

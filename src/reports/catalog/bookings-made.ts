@@ -1,9 +1,10 @@
 import { join, raw, sql, type Sql } from '../../database/sql.ts'
 import { firstOf, narrowed } from '../beginning.ts'
 import { groupedColumns, groupedRows } from '../grouping.ts'
-import { measureColumn, measureKpi, selectMeasures } from '../measures.ts'
-import { shareOf, type Groups, type MeasureName, type Report, type Scope } from '../report.ts'
-import { chartOverTime, linesOf, stepOf } from '../time-steps.ts'
+import { countColumn, measureColumn, measureKpi, selectMeasures } from '../measures.ts'
+import { rateKpi, type Groups, type MeasureName, type Report, type Scope } from '../report.ts'
+import { linesOf } from '../time-steps.ts'
+import { countsOverTime } from './charts.ts'
 import { bookingRows } from './conditions.ts'
 import { bookingObjects } from './objects.ts'
 
@@ -42,13 +43,7 @@ const counts = (scope: Scope) => sql`
 const groups: Groups = {
   columns: [
     measureColumn('bookings'),
-    ...LEADS.map(({ name, label }) => ({
-      name,
-      label,
-      type: 'integer' as const,
-      width: 6,
-      total: 'sum' as const,
-    })),
+    ...LEADS.map((lead) => countColumn(lead, { width: 6 })),
     { name: 'afterwards', label: 'Afterwards', type: 'integer', width: 7, total: 'sum' },
     { name: 'medianLead', label: 'Median days', type: 'integer', width: 6 },
     { name: 'cancelledSince', label: 'Cancelled since', type: 'integer', width: 7, total: 'sum' },
@@ -85,47 +80,32 @@ export const bookingsMade: Report = {
       value: ({ medianLead }) => medianLead ?? null,
       tense: 'past',
     },
-    {
-      name: 'sameDayShare',
-      label: 'For the same day',
-      unit: 'percent',
+    rateKpi('sameDayShare', 'For the same day', {
       definition:
         'Bookings for an appointment on the same day as a share of all that were made before it began.',
-      ...shareOf((figures) => [
+      of: (figures) => [
         figures.sameDay,
         LEADS.reduce((sum, { name }) => sum + (figures[name] ?? 0), 0),
-      ]),
+      ],
       tense: 'past',
-    },
-    {
-      name: 'cancelledSince',
-      label: 'Cancelled since',
-      unit: 'percent',
+    }),
+    rateKpi('cancelledSince', 'Cancelled since', {
       definition: 'The share of these bookings whose status counts as cancelled now.',
-      ...shareOf(({ cancelledSince, bookings }) => [cancelledSince, bookings]),
+      of: ({ cancelledSince, bookings }) => [cancelledSince, bookings],
       better: 'less',
       tense: 'past',
       isNotComparable: true,
       meaninglessWith: ['statusList'],
-    },
+    }),
     measureKpi('bookingsValue'),
   ],
   charts: [
-    {
-      rows: (scope) => sql`
-        select to_char(date_trunc(${stepOf(scope)}, f.local_start), 'YYYY-MM-DD') as step,
-               ${selectMeasures(['bookings'], scope)}
-        from (${bookingRows(scope)}) f group by 1`,
-      draw: (rows, scope) => [
-        chartOverTime(scope, rows, {
-          kind: 'bar',
-          name: 'bookings',
-          title: 'Bookings made',
-          unit: 'count',
-          series: [{ name: 'Bookings made', column: 'bookings' }],
-        }),
-      ],
-    },
+    countsOverTime({
+      name: 'bookings',
+      title: 'Bookings made',
+      rows: bookingRows,
+      series: [{ name: 'Bookings made', where: 'true' }],
+    }),
     {
       rows: (scope) => sql`select ${counts(scope)} from (${bookingRows(scope)}) f`,
       draw: ([figures = {}]) => [

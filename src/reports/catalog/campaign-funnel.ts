@@ -1,6 +1,7 @@
 import { join, raw, sql } from '../../database/sql.ts'
 import { partColumn, selectCells, selectMeasures } from '../measures.ts'
 import type { Report, Scope } from '../report.ts'
+import { barsOf } from './charts.ts'
 import {
   creditedBookings,
   FUNNEL,
@@ -87,25 +88,19 @@ export const campaignFunnel: Report = {
       ],
     },
     {
-      draw: (rows) => {
-        const largest = rows
-          .toSorted((a, b) => Number(b.invited) - Number(a.invited))
-          .slice(0, MAX_CAMPAIGNS)
-        return [
-          {
-            kind: 'bar',
-            named: true,
-            name: 'byCampaign',
-            title: 'Share of the invited (%)',
-            unit: 'percent',
-            labels: largest.map(({ campaign }) => String(campaign)),
-            series: [
-              { name: 'Booked', tone: 'ahead', values: numbers(largest, 'bookedRate') },
-              { name: 'Came', tone: 'kept', values: numbers(largest, 'cameRate') },
-            ],
-          },
-        ]
-      },
+      draw: (rows) => [
+        barsOf(rows, {
+          name: 'byCampaign',
+          title: 'Share of the invited (%)',
+          label: 'campaign',
+          series: [
+            { name: 'Booked', tone: 'ahead', column: 'bookedRate' },
+            { name: 'Came', tone: 'kept', column: 'cameRate' },
+          ],
+          unit: 'percent',
+          size: 'invited',
+        }),
+      ],
     },
   ],
   prices: creditedBookings,

@@ -1,14 +1,10 @@
 import { sql } from '../../database/sql.ts'
 import { measureKpi } from '../measures.ts'
-import { shareOf, type Report, type Scope } from '../report.ts'
+import { countKpi, rateKpi, type Report, type Scope } from '../report.ts'
 import { APPOINTMENT_MEASURES, appointmentFigures, drillToAppointments } from './appointments.ts'
+import { countsOverTime } from './charts.ts'
 import { appointmentRows, localAtAnyTime, statusesOf } from './conditions.ts'
-import {
-  listAppointments,
-  listColumns,
-  outcomeOverTime,
-  priceColumns,
-} from './listed-appointments.ts'
+import { listAppointments, listColumns, priceColumns } from './listed-appointments.ts'
 import { appointmentObjects } from './objects.ts'
 import { timeOfStatus } from './status-history.ts'
 
@@ -84,35 +80,25 @@ export const cancelledAppointments: Report = {
           from (${cancellations(scope)}) a) n`,
   kpis: [
     measureKpi('cancelled'),
-    {
-      name: 'cancellationRate',
-      label: 'Cancellation rate',
-      unit: 'percent',
+    rateKpi('cancellationRate', 'Cancellation rate', {
       explainedBy: 'cancelled',
       definition: 'Cancelled appointments as a share of all appointments of the period.',
-      ...shareOf(({ cancelled, appointments }) => [cancelled, appointments]),
+      of: ({ cancelled, appointments }) => [cancelled, appointments],
       better: 'less',
       meaninglessWith: ['statusList'],
-    },
-    {
-      name: 'lateCancelled',
-      label: 'Cancelled late',
-      unit: 'count',
+    }),
+    countKpi('lateCancelled', 'Cancelled late', {
       definition:
         'Cancelled appointments whose status says that it was too late. They are cancellations, not no-shows.',
-      value: ({ lateCancelled }) => lateCancelled ?? 0,
       better: 'less',
       base: ({ appointments }) => appointments ?? undefined,
-    },
-    {
-      name: 'lateShare',
-      label: 'With less than 24 hours',
-      unit: 'percent',
+    }),
+    rateKpi('lateShare', 'With less than 24 hours', {
       definition:
         'The share of cancellations that came less than 24 hours before the start or later, of those whose time is known. An appointment that was saved as cancelled from the beginning has no notice.',
-      ...shareOf(({ late, known }) => [late, known]),
+      of: ({ late, known }) => [late, known],
       better: 'less',
-    },
+    }),
     {
       name: 'medianNotice',
       label: 'Median notice',
@@ -150,12 +136,11 @@ export const cancelledAppointments: Report = {
         ]
       },
     },
-    outcomeOverTime({
-      outcome: 'CANCELLED',
+    countsOverTime({
       name: 'cancellations',
       title: 'Cancelled appointments',
-      series: 'Cancelled',
-      tone: 'cancelled',
+      rows: appointmentRows,
+      series: [{ name: 'Cancelled', tone: 'cancelled', where: `outcome = 'CANCELLED'` }],
     }),
   ],
   measures: APPOINTMENT_MEASURES,

@@ -1,8 +1,8 @@
 import { sql } from '../../database/sql.ts'
 import { measureColumn, measureKpi, selectMeasures } from '../measures.ts'
-import { shareOf, type MeasureName, type Report, type Scope } from '../report.ts'
-import { chartOverTime, stepOf } from '../time-steps.ts'
-import { classRows, inOrder } from './conditions.ts'
+import { rateKpi, type MeasureName, type Report } from '../report.ts'
+import { countsOverTime } from './charts.ts'
+import { classRows, inOrder, joinNames } from './conditions.ts'
 import { classObjects } from './objects.ts'
 import { NOT_CANCELLED } from './appointments.ts'
 
@@ -47,8 +47,7 @@ export const classAttendance: Report = {
              then round(100.0 * k.enrolled / nullif(k.capacity, 0), 1) end as filled,
            k.class_schedule_id as "key_objectId"
     from (${classRows(scope)}) k
-    join professional p on (p.business_id, p.professional_id) = (${scope.businessId}, k.professional_id)
-    join location l on (l.business_id, l.location_id) = (${scope.businessId}, k.location_id)
+    ${joinNames('k', ['professional', 'location'], scope)}
     left join status s on s.business_id = ${scope.businessId} and s.object_type = 'CLASS_SCHEDULE' and s.status = k.status
     order by ${inOrder('k', 'class_schedule_id', scope)}`,
   figures: (scope) => sql`
@@ -58,33 +57,20 @@ export const classAttendance: Report = {
   kpis: [
     measureKpi('classes'),
     measureKpi('students'),
-    {
-      name: 'filled',
-      label: 'Filled',
-      unit: 'percent',
+    rateKpi('filled', 'Filled', {
       definition:
         'Places taken as a share of all places, in classes whose number of places is known.',
-      ...shareOf(({ seated, places }) => [seated, places]),
+      of: ({ seated, places }) => [seated, places],
       better: 'more',
-    },
+    }),
   ],
   charts: [
-    {
-      rows: (scope: Scope) => sql`
-        select to_char(date_trunc(${stepOf(scope)}, k.local_start), 'YYYY-MM-DD') as step,
-               ${selectMeasures(['students'], scope)}
-        from (${classRows(scope)}) k
-        group by 1`,
-      draw: (rows, scope) => [
-        chartOverTime(scope, rows, {
-          kind: 'bar',
-          name: 'students',
-          title: 'Students',
-          unit: 'count',
-          series: [{ name: 'Students', column: 'students' }],
-        }),
-      ],
-    },
+    countsOverTime({
+      name: 'students',
+      title: 'Students',
+      rows: classRows,
+      series: [{ name: 'Students', where: NOT_CANCELLED, of: 'enrolled' }],
+    }),
   ],
   measures: CLASS_MEASURES,
   drillDown: {

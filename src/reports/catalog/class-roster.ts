@@ -1,8 +1,8 @@
 import { sql } from '../../database/sql.ts'
 import { measureKpi, selectMeasures } from '../measures.ts'
-import { shareOf, type Report, type Scope } from '../report.ts'
-import { chartOverTime, stepOf } from '../time-steps.ts'
-import { anyOf, classRows } from './conditions.ts'
+import { countKpi, rateKpi, type Report, type Scope } from '../report.ts'
+import { countsOverTime } from './charts.ts'
+import { anyOf, classRows, joinNames } from './conditions.ts'
 import { classObjects } from './objects.ts'
 import { NOT_CANCELLED } from './appointments.ts'
 
@@ -61,9 +61,7 @@ export const classRoster: Report = {
            k.class_schedule_id as "key_objectId",
            k.client_id as key_client
     from (${students(scope)}) k
-    join client cl on (cl.business_id, cl.client_id) = (${scope.businessId}, k.client_id)
-    join professional p on (p.business_id, p.professional_id) = (${scope.businessId}, k.professional_id)
-    join location l on (l.business_id, l.location_id) = (${scope.businessId}, k.location_id)
+    ${joinNames('k', ['client', 'professional', 'location'], scope)}
     order by k.local_start, k.start_time, k.class_schedule_id, k.place`,
   figures: (scope) => sql`
     select m.*, s.present, s.absent
@@ -75,46 +73,28 @@ export const classRoster: Report = {
     measureKpi('classes'),
     // A class has its other students too.
     measureKpi('students', { meaninglessWith: ['clientIdList'] }),
-    {
-      name: 'present',
-      label: 'Present',
-      unit: 'count',
+    countKpi('present', 'Present', {
       definition: 'Places whose student was recorded as present, in classes that have begun.',
-      value: ({ present }) => present ?? 0,
       better: 'more',
       tense: 'past',
-    },
-    {
-      name: 'presence',
-      label: 'Presence',
-      unit: 'percent',
+    }),
+    rateKpi('presence', 'Presence', {
       definition: 'Present students as a share of those whose presence was recorded.',
-      ...shareOf(({ present, absent }) => [present, (present ?? 0) + (absent ?? 0)]),
+      of: ({ present, absent }) => [present, (present ?? 0) + (absent ?? 0)],
       better: 'more',
       tense: 'past',
-    },
+    }),
   ],
   charts: [
-    {
-      rows: (scope) => sql`
-        select to_char(date_trunc(${stepOf(scope)}, k.local_start), 'YYYY-MM-DD') as step,
-               count(*) filter (where k.outcome <> 'AHEAD') as begun,
-               count(*) filter (where k.outcome = 'AHEAD') as ahead
-        from (${students(scope)}) k group by 1`,
-      draw: (rows, scope) => [
-        chartOverTime(scope, rows, {
-          kind: 'bar',
-          name: 'students',
-          title: 'Students',
-          stacked: true,
-          unit: 'count',
-          series: [
-            { name: 'In classes that have begun', column: 'begun', tone: 'kept' },
-            { name: 'Booked ahead', column: 'ahead', tone: 'ahead' },
-          ],
-        }),
+    countsOverTime({
+      name: 'students',
+      title: 'Students',
+      rows: students,
+      series: [
+        { name: 'In classes that have begun', tone: 'kept', where: `outcome <> 'AHEAD'` },
+        { name: 'Booked ahead', tone: 'ahead', where: `outcome = 'AHEAD'` },
       ],
-    },
+    }),
   ],
   measures: ['classes', 'students', 'places'],
   drillDown: {

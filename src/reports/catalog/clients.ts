@@ -1,14 +1,14 @@
 import { empty, join, raw, sql, type Sql } from '../../database/sql.ts'
 import { measureColumn, selectCells, selectMeasures } from '../measures.ts'
-import { shareOf, type MeasureName, type Report, type Scope } from '../report.ts'
-import { chartOverTime, stepOf } from '../time-steps.ts'
+import { countKpi, rateKpi, type MeasureName, type Report, type Scope } from '../report.ts'
 import {
   APPOINTMENT_MEASURES,
   drillToAppointments,
   clientsWith,
   NOT_CANCELLED,
 } from './appointments.ts'
-import { appointmentRows } from './conditions.ts'
+import { countsOverTime } from './charts.ts'
+import { appointmentRows, joinNames } from './conditions.ts'
 import { appointmentObjects } from './objects.ts'
 import { firstVisits, isNewInPeriod } from './first-visits.ts'
 
@@ -74,7 +74,7 @@ export const clients: Report = {
            ${join(selectCells(SHOWN, scope), ', ')},
            v.client_id as key_client
     from (${visits(scope, sql`, max(a.local_start) filter (where a.outcome <> 'CANCELLED') as last_here, ${selectMeasures(SHOWN, scope)}`)}) v
-    join client cl on (cl.business_id, cl.client_id) = (${scope.businessId}, v.client_id)
+    ${joinNames('v', ['client'], scope)}
     order by cl.last_name collate name_order, cl.first_name collate name_order, cl.client_id`,
   figures: (scope) => sql`
     select f.*, c.clients, c.fresh, c.returning
@@ -92,30 +92,20 @@ export const clients: Report = {
       value: ({ fresh, returning }) => (fresh ?? 0) + (returning ?? 0),
       better: 'more',
     },
-    {
-      name: 'clients',
-      label: 'Clients listed',
-      unit: 'count',
+    countKpi('clients', 'Clients listed', {
       definition: 'Clients with an appointment in the period, in any status, also cancelled.',
-      value: ({ clients }) => clients ?? 0,
-    },
-    {
-      name: 'newClients',
-      label: 'New clients',
-      unit: 'count',
+    }),
+    countKpi('newClients', 'New clients', {
       definition: 'Clients whose first appointment ever that was not cancelled is in the period.',
-      value: ({ fresh }) => fresh ?? 0,
+      of: 'fresh',
       better: 'more',
-    },
-    {
-      name: 'returning',
-      label: 'Returning',
-      unit: 'percent',
+    }),
+    rateKpi('returning', 'Returning', {
       definition:
         'Of the clients with an appointment that was not cancelled: the share who had one before the period.',
-      ...shareOf(({ returning, fresh }) => [returning, (returning ?? 0) + (fresh ?? 0)]),
+      of: ({ returning, fresh }) => [returning, (returning ?? 0) + (fresh ?? 0)],
       better: 'more',
-    },
+    }),
     {
       name: 'revenuePerClient',
       label: 'Revenue per paying client',
@@ -129,28 +119,16 @@ export const clients: Report = {
     },
   ],
   charts: [
-    {
-      rows: (scope) => sql`
-        select to_char(date_trunc(${stepOf(scope)}, first_here), 'YYYY-MM-DD') as step,
-               count(*) filter (where not is_new) as returning,
-               count(*) filter (where is_new) as fresh
-        from (${visits(scope)}) v
-        where first_here is not null
-        group by 1`,
-      draw: (rows, scope) => [
-        chartOverTime(scope, rows, {
-          kind: 'bar',
-          name: 'clients',
-          title: 'Clients seen for the first time in the period,',
-          stacked: true,
-          unit: 'count',
-          series: [
-            { name: 'Returning', column: 'returning' },
-            { name: 'New', column: 'fresh' },
-          ],
-        }),
+    countsOverTime({
+      name: 'clients',
+      title: 'Clients seen for the first time in the period,',
+      rows: visits,
+      time: 'first_here',
+      series: [
+        { name: 'Returning', where: 'not is_new' },
+        { name: 'New', where: 'is_new' },
       ],
-    },
+    }),
   ],
   measures: APPOINTMENT_MEASURES,
   drillDown: drillToAppointments(['client'], {

@@ -23,6 +23,22 @@ export const NO_CURRENCY = 'XXX'
 /** `a`: the currency of a price in a list; an appointment without a price has none. */
 export const currencyOfPrice = raw('case when a.price is not null then a.currency end as currency')
 
+const NAMED = { client: 'cl', reason: 'r', professional: 'p', location: 'l' }
+
+/** Joins the clients `cl`, services `r`, staff `p` and locations `l` that the rows of `table` name. */
+export const joinNames = (
+  table: string,
+  named: readonly (keyof typeof NAMED)[],
+  { businessId }: Scope,
+) =>
+  join(
+    named.map((name) => {
+      const [as, id] = [NAMED[name], `${name}_id`]
+      return sql`join ${raw(`${name} ${as} on (${as}.business_id, ${as}.${id})`)} = (${businessId}, ${raw(`${table}.${id}`)})`
+    }),
+    ' ',
+  )
+
 /** `c`: the appointments of the scope that begin in its range. Prefer `appointmentRows`. */
 export const appointmentsIn = (scope: Scope) => sql`
   c.business_id = ${scope.businessId} and c.active

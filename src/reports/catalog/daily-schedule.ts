@@ -1,7 +1,8 @@
 import { sql } from '../../database/sql.ts'
 import { measureKpi } from '../measures.ts'
-import type { Report, Scope } from '../report.ts'
+import { countKpi, type Report, type Scope } from '../report.ts'
 import { APPOINTMENT_MEASURES, appointmentFigures, NOT_CANCELLED } from './appointments.ts'
+import { barsOf } from './charts.ts'
 import {
   appointmentRows,
   classRows,
@@ -9,6 +10,7 @@ import {
   statusesOf,
   STUDENT_WORDS,
   studentsInWords,
+  joinNames,
 } from './conditions.ts'
 import { appointmentAndClassObjects } from './objects.ts'
 
@@ -25,8 +27,7 @@ const entries = (scope: Scope) => sql`
              and e.start_time < a.start_time
              and not e.status = any (${statusesOf('CALENDAR', 'CANCELLED', scope)}::text[])) as is_first
   from (${appointmentRows(scope)}) a
-  join client cl on (cl.business_id, cl.client_id) = (${scope.businessId}, a.client_id)
-  join reason r on (r.business_id, r.reason_id) = (${scope.businessId}, a.reason_id)
+  ${joinNames('a', ['client', 'reason'], scope)}
   left join status s on s.business_id = ${scope.businessId} and s.object_type = 'CALENDAR' and s.status = a.status
   where a.outcome <> 'CANCELLED'
   union all
@@ -81,8 +82,7 @@ export const dailySchedule: Report = {
            e.object_type as "key_objectType",
            e.id as "key_objectId"
     from (${entries(scope)}) e
-    join professional p on (p.business_id, p.professional_id) = (${scope.businessId}, e.professional_id)
-    join location l on (l.business_id, l.location_id) = (${scope.businessId}, e.location_id)
+    ${joinNames('e', ['professional', 'location'], scope)}
     order by p.first_name collate name_order, p.last_name collate name_order, p.professional_id,
              e.local_start, e.start_time, e.id`,
   figures: (scope) => sql`
@@ -93,21 +93,13 @@ export const dailySchedule: Report = {
                  coalesce(sum(e.minutes), 0) as "entryMinutes"
           from (${entries(scope)}) e) d`,
   kpis: [
-    {
-      name: 'entries',
-      label: 'Appointments and classes',
-      unit: 'count',
+    countKpi('entries', 'Appointments and classes', {
       definition: 'All appointments and classes that begin in the period and were not cancelled.',
-      value: ({ entries: count }) => count ?? 0,
       better: 'more',
-    },
-    {
-      name: 'people',
-      label: 'Staff',
-      unit: 'count',
+    }),
+    countKpi('people', 'Staff', {
       definition: 'Members of staff with at least one of them.',
-      value: ({ people }) => people ?? 0,
-    },
+    }),
     {
       name: 'entryMinutes',
       label: 'Time booked',
@@ -116,14 +108,11 @@ export const dailySchedule: Report = {
       value: ({ entryMinutes }) => entryMinutes ?? 0,
       better: 'more',
     },
-    {
-      name: 'firstVisits',
-      label: 'First visits',
-      unit: 'count',
+    countKpi('firstVisits', 'First visits', {
       definition: 'Appointments of clients who had none before that was not cancelled.',
-      value: ({ firsts }) => firsts ?? 0,
+      of: 'firsts',
       better: 'more',
-    },
+    }),
     measureKpi('cancelled'),
   ],
   charts: [
@@ -131,21 +120,18 @@ export const dailySchedule: Report = {
       rows: (scope) => sql`
         select p.first_name || ' ' || p.last_name as staff, sum(e.minutes) / 60 as hours
         from (${entries(scope)}) e
-        join professional p on (p.business_id, p.professional_id) = (${scope.businessId}, e.professional_id)
+        ${joinNames('e', ['professional'], scope)}
         group by p.professional_id, p.first_name, p.last_name
         order by 2 desc, 1, p.professional_id limit 12`,
       draw: (rows) => [
-        {
-          kind: 'bar',
-          named: true,
+        barsOf(rows, {
           name: 'hours',
           title: 'Hours booked, the twelve busiest',
-          unit: 'count',
-          labels: rows.map(({ staff }) => String(staff)),
+          label: 'staff',
           series: [
-            { name: 'Hours', values: rows.map(({ hours }) => Math.round(10 * Number(hours)) / 10) },
+            { name: 'Hours', column: 'hours', write: (hours) => Math.round(10 * hours) / 10 },
           ],
-        },
+        }),
       ],
     },
   ],

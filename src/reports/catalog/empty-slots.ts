@@ -1,10 +1,11 @@
 import type { ObjectType } from '../../contract/event-type.ts'
 import { raw, sql } from '../../database/sql.ts'
 import { measureKpi, selectMeasures } from '../measures.ts'
-import { shareOf, type Report, type Scope } from '../report.ts'
-import { chartOverTime, stepOf } from '../time-steps.ts'
+import { countKpi, rateKpi, type Report, type Scope } from '../report.ts'
 import { APPOINTMENT_MEASURES, drillToAppointments } from './appointments.ts'
-import { appointmentRows, currencyOfPrice, inOrder, statusesOf } from './conditions.ts'
+import { countsOverTime } from './charts.ts'
+import { appointmentRows, statusesOf } from './conditions.ts'
+import { listAppointments, listColumns, priceColumns } from './listed-appointments.ts'
 import { appointmentObjects } from './objects.ts'
 
 /** Cancelled appointments, with whether another booking of the person overlaps the slot. */
@@ -30,6 +31,8 @@ const bookingsOf = (table: string, objectType: ObjectType, scope: Scope) => sql`
   where business_id = ${scope.businessId} and active
     and not status = any (${statusesOf(objectType, 'CANCELLED', scope)}::text[])`
 
+const LISTED = ['date', 'time', 'minutes', 'client', 'service', 'staff', 'location'] as const
+
 export const emptySlots: Report = {
   reportId: 205,
   category: 'NO_SHOWS',
@@ -39,49 +42,20 @@ export const emptySlots: Report = {
   securityFunctions: ['PRINT_REPORTS', 'VIEW_CLIENT_REPORTS'],
   about: 'appointments',
   columns: [
-    { name: 'date', label: 'Date', type: 'date', width: 10 },
-    { name: 'time', label: 'Time', type: 'time', width: 5 },
-    {
-      name: 'minutes',
-      label: 'Min',
-      type: 'minutes',
-      width: 6,
-      total: 'sum',
-    },
-    { name: 'client', label: 'Client', type: 'text', width: 18 },
-    { name: 'service', label: 'Service', type: 'text', width: 16 },
-    { name: 'staff', label: 'Staff', type: 'text', width: 16 },
-    { name: 'location', label: 'Location', type: 'text', width: 13, unlessOneLocation: true },
+    ...listColumns(LISTED),
     { name: 'state', label: 'Slot', type: 'text', width: 12, fixedWords: true },
-    {
-      name: 'price',
-      label: 'Price',
-      type: 'money',
-      width: 8,
-      total: 'sum',
-      currencyIn: 'currency',
-    },
-    { name: 'currency', label: 'Currency', type: 'text', width: 5, ifSeveralCurrencies: true },
+    ...priceColumns(),
   ],
-  rows: (scope) => sql`
-    select to_char(a.local_start, 'YYYY-MM-DD') as date,
-           to_char(a.local_start, 'HH24:MI') as time,
-           a.minutes,
-           cl.first_name || ' ' || cl.last_name as client,
-           r.name as service,
-           p.first_name || ' ' || p.last_name as staff,
-           l.name as location,
-           case when a.start_time > ${scope.now} then 'Still free' else 'Stayed empty' end as state,
-           a.price,
-           ${currencyOfPrice},
-           a.calendar_id as "key_objectId"
-    from (${slots(scope)}) a
-    join client cl on (cl.business_id, cl.client_id) = (${scope.businessId}, a.client_id)
-    join reason r on (r.business_id, r.reason_id) = (${scope.businessId}, a.reason_id)
-    join professional p on (p.business_id, p.professional_id) = (${scope.businessId}, a.professional_id)
-    join location l on (l.business_id, l.location_id) = (${scope.businessId}, a.location_id)
-    where not a.refilled
-    order by ${inOrder('a', 'calendar_id', scope)}`,
+  rows: (scope) =>
+    listAppointments(
+      {
+        names: LISTED,
+        others: sql`case when a.start_time > ${scope.now} then 'Still free' else 'Stayed empty' end as state`,
+        from: slots(scope),
+        where: sql`not a.refilled`,
+      },
+      scope,
+    ),
   figures: (scope) => sql`
     select ${selectMeasures(['cancelled'], scope)},
            count(*) filter (where not a.refilled and a.start_time <= ${scope.now}) as stayed,
@@ -90,17 +64,14 @@ export const emptySlots: Report = {
            coalesce(sum(a.minutes) filter (where not a.refilled and a.start_time <= ${scope.now}), 0) as lost
     from (${slots(scope)}) a`,
   kpis: [
-    {
-      name: 'stayedEmpty',
-      label: 'Stayed empty',
-      unit: 'count',
+    countKpi('stayedEmpty', 'Stayed empty', {
       definition:
         'Cancelled appointments that would have begun, and in whose time the member of staff had no other appointment and no class.',
-      value: ({ stayed }) => stayed ?? 0,
+      of: 'stayed',
       better: 'less',
       base: ({ cancelled }) => cancelled ?? undefined,
       tense: 'past',
-    },
+    }),
     {
       name: 'emptyMinutes',
       label: 'Empty time',
@@ -110,45 +81,28 @@ export const emptySlots: Report = {
       better: 'less',
       tense: 'past',
     },
-    {
-      name: 'refilled',
-      label: 'Booked again',
-      unit: 'percent',
+    rateKpi('refilled', 'Booked again', {
       definition: 'The share of cancelled appointments whose time was booked again.',
-      ...shareOf(({ refilled, cancelled }) => [refilled, cancelled]),
+      of: ({ refilled, cancelled }) => [refilled, cancelled],
       better: 'more',
-    },
-    {
-      name: 'stillFree',
-      label: 'Still free',
-      unit: 'count',
+    }),
+    countKpi('stillFree', 'Still free', {
       definition: 'Cancelled appointments of the future whose time is still free.',
-      value: ({ free }) => free ?? 0,
+      of: 'free',
       tense: 'future',
-    },
+    }),
     measureKpi('cancelled'),
   ],
   charts: [
-    {
-      rows: (scope) => sql`
-        select to_char(date_trunc(${stepOf(scope)}, a.local_start), 'YYYY-MM-DD') as step,
-               count(*) filter (where not a.refilled) as stayed,
-               count(*) filter (where a.refilled) as refilled
-        from (${slots(scope)}) a group by 1`,
-      draw: (rows, scope) => [
-        chartOverTime(scope, rows, {
-          kind: 'bar',
-          name: 'slots',
-          title: 'Cancelled slots',
-          stacked: true,
-          unit: 'count',
-          series: [
-            { name: 'Booked again', column: 'refilled', tone: 'kept' },
-            { name: 'Empty', column: 'stayed', tone: 'cancelled' },
-          ],
-        }),
+    countsOverTime({
+      name: 'slots',
+      title: 'Cancelled slots',
+      rows: slots,
+      series: [
+        { name: 'Booked again', tone: 'kept', where: 'refilled' },
+        { name: 'Empty', tone: 'cancelled', where: 'not refilled' },
       ],
-    },
+    }),
   ],
   measures: APPOINTMENT_MEASURES,
   drillDown: drillToAppointments(['objectId'], {

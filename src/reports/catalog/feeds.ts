@@ -1,6 +1,6 @@
+import { countsOverTime } from './charts.ts'
 import { empty, raw, sql } from '../../database/sql.ts'
-import type { Column, Report, Scope, SentenceSource } from '../report.ts'
-import { chartOverTime, stepOf } from '../time-steps.ts'
+import { countKpi, type Column, type Report, type Scope, type SentenceSource } from '../report.ts'
 import { inRange, isNarrowed, local, localAtAnyTime } from './conditions.ts'
 import { PARTS_OF_OBJECT } from './objects.ts'
 
@@ -113,13 +113,6 @@ const MISSED = `starts_with(kind, 'MISSED_')`
 /** Those of the last reconciliation of each feed. */
 const OPEN = `of_feed and not ${MISSED}`
 
-const countColumn = ({ name, label }: { name: string; label: string }): Column => ({
-  name,
-  label,
-  type: 'integer',
-  width: 6,
-})
-
 /** An empty report must say why it is empty, and a full one what it proves. */
 const proofs: SentenceSource = {
   rows: (scope) => sql`
@@ -168,15 +161,18 @@ export const feeds: Report = {
     { name: 'date', label: 'Date', type: 'date', width: 10 },
     { name: 'feed', label: 'Feed', type: 'text', width: 14 },
     { name: 'found', label: 'Result', type: 'text', width: 14, fixedWords: true },
-    countColumn({ name: 'entries', label: 'In the source' }),
-    countColumn({ name: 'mirrored', label: 'Here' }),
-    countColumn({ name: 'held', label: 'Held' }),
-    countColumn({ name: 'skipped', label: 'Left out' }),
-    ...KINDS.map((kind): Column => {
-      // What waits for a person is found again each night, so its sum over nights has no meaning.
-      const isSum = kind.tone === 'missed'
-      return { ...countColumn(kind), ...(isSum ? { total: 'sum' } : {}) }
-    }),
+    { name: 'entries', label: 'In the source', type: 'integer', width: 6 },
+    { name: 'mirrored', label: 'Here', type: 'integer', width: 6 },
+    { name: 'held', label: 'Held', type: 'integer', width: 6 },
+    { name: 'skipped', label: 'Left out', type: 'integer', width: 6 },
+    // What waits for a person is found again each night, so its sum over nights has no meaning.
+    ...KINDS.map(({ name, label, tone }): Column => ({
+      name,
+      label,
+      type: 'integer',
+      width: 6,
+      ...(tone === 'missed' ? { total: 'sum' } : {}),
+    })),
     { name: 'entry', label: 'Entry or cause', type: 'text', width: 18 },
     {
       name: 'field',
@@ -202,73 +198,42 @@ export const feeds: Report = {
          (select count(*) filter (where ${raw(MISSED)}) as missed, count(*) filter (where ${raw(OPEN)}) as open
           from (${differences(scope)}) d) d`,
   kpis: [
-    {
-      name: 'mirrored',
-      label: 'Entries that are here',
-      unit: 'count',
+    countKpi('mirrored', 'Entries that are here', {
       definition:
         'Entries of the sources that an appointment or class here follows, at the last comparison of each feed in the period.',
-      value: ({ mirrored }) => mirrored ?? 0,
-    },
-    {
-      name: 'held',
-      label: 'Need a person',
-      unit: 'count',
+    }),
+    countKpi('held', 'Need a person', {
       definition:
         'Entries that are held until a person decides, at the last comparison of each feed.',
-      value: ({ held }) => held ?? 0,
       better: 'less',
-    },
-    {
-      name: 'missed',
-      label: 'Missed by pulls',
-      unit: 'count',
+    }),
+    countKpi('missed', 'Missed by pulls', {
       definition:
         'Differences that no pull saw. The comparison found them and fixed them at once; at most 1,000 of one comparison are stored.',
-      value: ({ missed }) => missed ?? 0,
       better: 'less',
-    },
-    {
-      name: 'open',
-      label: 'Differences left',
-      unit: 'count',
+    }),
+    countKpi('open', 'Differences left', {
       definition:
         'Appointments that were cancelled only here or only in the source, and those that disappeared there and were not cancelled, at the last comparison of each feed.',
-      value: ({ open }) => open ?? 0,
       better: 'less',
-    },
-    {
-      name: 'wrongDays',
-      label: 'Days without proof',
-      unit: 'count',
+    }),
+    countKpi('wrongDays', 'Days without proof', {
       definition:
         'Days of a feed on which it could not be compared, or its entries did not add up: those in the source are those that are here, held and left out.',
-      value: ({ wrongDays }) => wrongDays ?? 0,
       better: 'less',
       base: ({ days }) => days ?? undefined,
-    },
+    }),
   ],
   charts: [
-    {
-      rows: (scope) => sql`
-        select to_char(date_trunc(${stepOf(scope)}, d.local_start), 'YYYY-MM-DD') as step,
-               count(*) filter (where ${raw(MISSED)}) as missed,
-               count(*) filter (where not ${raw(MISSED)}) as open
-        from (${differences(scope)}) d group by 1`,
-      draw: (rows, scope) => [
-        chartOverTime(scope, rows, {
-          kind: 'bar',
-          name: 'differences',
-          title: 'Differences',
-          stacked: true,
-          unit: 'count',
-          series: [
-            { name: 'Missed by pulls', column: 'missed', tone: 'missed' },
-            { name: 'Left to a person', column: 'open', tone: 'unclosed' },
-          ],
-        }),
+    countsOverTime({
+      name: 'differences',
+      title: 'Differences',
+      rows: differences,
+      series: [
+        { name: 'Missed by pulls', tone: 'missed', where: MISSED },
+        { name: 'Left to a person', tone: 'unclosed', where: `not ${MISSED}` },
       ],
-    },
+    }),
   ],
   sentences: proofs,
   drillDown: {

@@ -1,6 +1,7 @@
+import { countColumn } from '../measures.ts'
+import { barsOf, countsOverTime } from './charts.ts'
 import { join, raw, sql } from '../../database/sql.ts'
-import { shareOf, type Groups, type Report, type Scope } from '../report.ts'
-import { chartOverTime, stepOf } from '../time-steps.ts'
+import { countKpi, rateKpi, type Groups, type Report, type Scope } from '../report.ts'
 import {
   anyOf,
   inRange,
@@ -10,6 +11,7 @@ import {
   statusesOf,
   tagged,
   todayAt,
+  joinNames,
 } from './conditions.ts'
 import { timeOfStatus } from './status-history.ts'
 import { NOT_AUTOMATED } from './objects.ts'
@@ -60,10 +62,12 @@ const datedForms = (scope: Scope) => {
                 from (${formRows(scope)}) f) f) g`
 }
 
+const isInState = (name: string) => `state = '${name}'`
+
 const COUNTS = join(
   [
     sql`count(f.disclaimer_id) as requested`,
-    ...STATES.map(({ name }) => raw(`count(*) filter (where f.state = '${name}') as "${name}"`)),
+    ...STATES.map(({ name }) => raw(`count(*) filter (where ${isInState(name)}) as "${name}"`)),
   ],
   ', ',
 )
@@ -74,13 +78,7 @@ const TO_SIGN = ['signed', 'outstanding', 'notSigned']
 const groups: Groups = {
   columns: [
     { name: 'requested', label: 'Requested', type: 'integer', width: 7, total: 'sum' },
-    ...STATES.map(({ name, label }) => ({
-      name,
-      label,
-      type: 'integer' as const,
-      width: 7,
-      total: 'sum' as const,
-    })),
+    ...STATES.map((state) => countColumn(state)),
     {
       name: 'signedRate',
       label: 'Signed share',
@@ -137,7 +135,7 @@ export const forms: Report = {
            f.disclaimer_id as "key_objectId"
     from (${datedForms(scope)}) f
     join disclaimer_form m on (m.business_id, m.disclaimer_form_id) = (${scope.businessId}, f.disclaimer_form_id)
-    join client cl on (cl.business_id, cl.client_id) = (${scope.businessId}, f.client_id)
+    ${joinNames('f', ['client'], scope)}
     left join location l on (l.business_id, l.location_id) = (${scope.businessId}, f.location_id)
     order by f.state = 'outstanding' desc, f.local_start, f.disclaimer_id`,
   figures: (scope) => sql`
@@ -146,48 +144,33 @@ export const forms: Report = {
            percentile_disc(0.5) within group (order by f.days) filter (where f.state = 'signed') as median
     from (${datedForms(scope)}) f`,
   kpis: [
-    {
-      name: 'requested',
-      label: 'Requested',
-      unit: 'count',
+    countKpi('requested', 'Requested', {
       definition: 'Forms that clients were asked to sign in the period, in any status.',
-      value: ({ requested }) => requested ?? 0,
       tense: 'past',
-    },
-    {
-      name: 'signedRate',
-      label: 'Signed',
-      unit: 'percent',
+    }),
+    rateKpi('signedRate', 'Signed', {
       definition: 'Forms whose status counts as kept, as a share of those that were not waived.',
-      ...shareOf((figures) => [
+      of: (figures) => [
         figures.signed,
         TO_SIGN.reduce((sum, name) => sum + (figures[name] ?? 0), 0),
-      ]),
+      ],
       better: 'more',
       tense: 'past',
       isNotComparable: true,
       meaninglessWith: ['statusList'],
-    },
-    {
-      name: 'outstanding',
-      label: 'Outstanding',
-      unit: 'count',
+    }),
+    countKpi('outstanding', 'Outstanding', {
       definition: 'Forms whose status is still pending.',
-      value: ({ outstanding }) => outstanding ?? 0,
       better: 'less',
       tense: 'past',
       isNotComparable: true,
-    },
-    {
-      name: 'late',
-      label: 'Not signed in time',
-      unit: 'count',
+    }),
+    countKpi('late', 'Not signed in time', {
       definition: 'Outstanding forms whose appointment has begun.',
-      value: ({ late }) => late ?? 0,
       better: 'less',
       tense: 'past',
       isNotComparable: true,
-    },
+    }),
     {
       name: 'medianDays',
       label: 'Median days to sign',
@@ -202,21 +185,16 @@ export const forms: Report = {
     },
   ],
   charts: [
-    {
-      rows: (scope) => sql`
-        select to_char(date_trunc(${stepOf(scope)}, f.local_start), 'YYYY-MM-DD') as step, ${COUNTS}
-        from (${formRows(scope)}) f group by 1`,
-      draw: (rows, scope) => [
-        chartOverTime(scope, rows, {
-          kind: 'bar',
-          name: 'forms',
-          title: 'Forms requested',
-          stacked: true,
-          unit: 'count',
-          series: STATES.map(({ name, label, tone }) => ({ name: label, column: name, tone })),
-        }),
-      ],
-    },
+    countsOverTime({
+      name: 'forms',
+      title: 'Forms requested',
+      rows: formRows,
+      series: STATES.map(({ name, label, tone }) => ({
+        name: label,
+        tone,
+        where: isInState(name),
+      })),
+    }),
     {
       rows: (scope) => sql`
         select m.name as form, ${COUNTS}
@@ -225,20 +203,13 @@ export const forms: Report = {
         group by m.disclaimer_form_id, m.name
         order by requested desc, m.disclaimer_form_id limit 12`,
       draw: (rows) => [
-        {
-          kind: 'bar',
-          named: true,
+        barsOf(rows, {
           name: 'byForm',
           title: 'Forms',
-          unit: 'count',
           stacked: true,
-          labels: rows.map((row) => String(row.form)),
-          series: STATES.map(({ name, label, tone }) => ({
-            name: label,
-            tone,
-            values: rows.map((row) => Number(row[name])),
-          })),
-        },
+          label: 'form',
+          series: STATES.map(({ name, label, tone }) => ({ name: label, tone, column: name })),
+        }),
       ],
     },
   ],
@@ -253,7 +224,7 @@ export const forms: Report = {
     keys: () => ['objectId'],
     figures: {
       requested: {},
-      ...Object.fromEntries(STATES.map(({ name }) => [name, { where: `state = '${name}'` }])),
+      ...Object.fromEntries(STATES.map(({ name }) => [name, { where: isInState(name) }])),
       late: { where: 'is_late' },
     },
   },

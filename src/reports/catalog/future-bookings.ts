@@ -1,9 +1,9 @@
 import { join, sql } from '../../database/sql.ts'
 import { measureColumn, measureKpi, selectCells, selectMeasures } from '../measures.ts'
 import { percent, type MeasureName, type Report, type Scope } from '../report.ts'
-import { chartOverTime, stepOf } from '../time-steps.ts'
 import { appointmentFigures, countedAppointments, drillToAppointments } from './appointments.ts'
-import { anyOf } from './conditions.ts'
+import { countsOverTime } from './charts.ts'
+import { anyOf, appointmentRows } from './conditions.ts'
 import { bookings, OF_ALL_BOOKINGS } from './staff-utilisation.ts'
 import { shifts } from './working-hours.ts'
 
@@ -127,20 +127,12 @@ export const futureBookings: Report = {
     },
   ],
   charts: [
-    {
-      rows: (scope) => sql`
-        with counted as (${countedAppointments(scope, sql`to_char(date_trunc(${stepOf(scope)}, a.local_start), 'YYYY-MM-DD')`)})
-        select key as step, ${selectMeasures(SHOWN, scope)} from counted group by 1`,
-      draw: (rows, scope) => [
-        chartOverTime(scope, rows, {
-          kind: 'bar',
-          name: 'ahead',
-          title: 'Booked ahead',
-          unit: 'count',
-          series: [{ name: 'Booked ahead', column: 'ahead', tone: 'ahead' }],
-        }),
-      ],
-    },
+    countsOverTime({
+      name: 'ahead',
+      title: 'Booked ahead',
+      rows: appointmentRows,
+      series: [{ name: 'Booked ahead', tone: 'ahead', where: `outcome = 'AHEAD'` }],
+    }),
   ],
   measures: SHOWN,
   drillDown: drillToAppointments(['staff']),

@@ -1,12 +1,14 @@
+import { countColumn } from '../measures.ts'
 import { empty, raw, sql, type Sql } from '../../database/sql.ts'
 import {
-  shareOf,
+  countKpi,
   type Column,
   type DrillDown,
   type KeyName,
   type Kpi,
   type Scope,
   type SentenceSource,
+  rateKpi,
 } from '../report.ts'
 import { mailOutcome } from './automation-rows.ts'
 import {
@@ -164,13 +166,7 @@ const stepOf = (name: Step) => FUNNEL.find((step) => step.name === name)!
 
 /** The columns of all steps, and the shares of the invited that booked and came. */
 export const FUNNEL_COLUMNS: Column[] = [
-  ...FUNNEL.map(({ name, label }) => ({
-    name,
-    label,
-    type: 'integer' as const,
-    width: 7,
-    total: 'sum' as const,
-  })),
+  ...FUNNEL.map((step) => countColumn(step)),
   ...RATES.map(({ name, label, of }): Column => ({
     name,
     label,
@@ -190,27 +186,21 @@ export const FUNNEL_CELLS = sql`
     ).join(', '),
   )}`
 
-export const invitedKpi: Kpi = {
-  name: 'invited',
-  label: 'Invited',
-  unit: 'count',
+export const invitedKpi: Kpi = countKpi('invited', 'Invited', {
   definition: FUNNEL[0].definition,
-  value: ({ invited }) => invited ?? 0,
   tense: 'past',
-}
+})
 
 /** The share of the invited that reached a step. Not compared: earlier periods have had more time. */
-export const funnelKpi = (name: Exclude<Step, 'invited'>): Kpi => ({
-  name,
-  label: stepOf(name).label,
-  unit: 'percent',
-  definition: `${stepOf(name).definition} As a share of the invited.`,
-  ...shareOf((figures) => [figures[name], figures.invited]),
-  better: 'more',
-  tense: 'past',
-  isNotComparable: true,
-  ...(name === 'completed' ? { meaninglessWith: ['statusList'] } : {}),
-})
+export const funnelKpi = (name: Exclude<Step, 'invited'>) =>
+  rateKpi(name, stepOf(name).label, {
+    definition: `${stepOf(name).definition} As a share of the invited.`,
+    of: (figures) => [figures[name], figures.invited],
+    better: 'more',
+    tense: 'past',
+    isNotComparable: true,
+    ...(name === 'completed' ? { meaninglessWith: ['statusList'] } : {}),
+  })
 
 /** An empty report must say why it is empty. */
 export const invitationNotes: SentenceSource = {

@@ -1,7 +1,7 @@
 import { join, raw, sql } from '../../database/sql.ts'
-import type { Groups, Report, Scope } from '../report.ts'
-import { chartOverTime, stepOf } from '../time-steps.ts'
-import { localAtAnyTime, statusesOf } from './conditions.ts'
+import { countKpi, type Groups, type Report, type Scope } from '../report.ts'
+import { countsOverTime } from './charts.ts'
+import { localAtAnyTime, statusesOf, joinNames } from './conditions.ts'
 import {
   FUNNEL_CELLS,
   FUNNEL_COLUMNS,
@@ -91,22 +91,18 @@ export const invitations: Report = {
            f.invitation_uuid as "key_objectUUId"
     from (select f.*, ${timeOfStatus(completed(scope), scope)} as completed_time
           from (${invitationResults(scope)}) f) f
-    join client cl on (cl.business_id, cl.client_id) = (${scope.businessId}, f.client_id)
+    ${joinNames('f', ['client'], scope)}
     order by f.created_date, f.invitation_uuid`,
   figures: (scope) => sql`
     select ${FUNNEL_COUNTS}, count(*) filter (where f.state = 'OPEN') as open
     from (${invitationResults(scope)}) f`,
   kpis: [
     invitedKpi,
-    {
-      name: 'open',
-      label: 'Open',
-      unit: 'count',
+    countKpi('open', 'Open', {
       definition: 'Invitations that are neither completed nor withdrawn, and have not expired.',
-      value: ({ open }) => open ?? 0,
       tense: 'past',
       isNotComparable: true,
-    },
+    }),
     funnelKpi('reached'),
     funnelKpi('completed'),
     funnelKpi('booked'),
@@ -114,21 +110,16 @@ export const invitations: Report = {
     funnelKpi('after'),
   ],
   charts: [
-    {
-      rows: (scope) => sql`
-        select to_char(date_trunc(${stepOf(scope)}, f.local_start), 'YYYY-MM-DD') as step, ${STATE_COUNTS}
-        from (${invitationResults(scope)}) f group by 1`,
-      draw: (rows, scope) => [
-        chartOverTime(scope, rows, {
-          kind: 'bar',
-          name: 'invitations',
-          title: 'Invitations',
-          stacked: true,
-          unit: 'count',
-          series: STATES.map(({ name, label, tone }) => ({ name: label, column: name, tone })),
-        }),
-      ],
-    },
+    countsOverTime({
+      name: 'invitations',
+      title: 'Invitations',
+      rows: invitationResults,
+      series: STATES.map(({ state, label, tone }) => ({
+        name: label,
+        tone,
+        where: `state = '${state}'`,
+      })),
+    }),
   ],
   groups,
   sentences: invitationNotes,

@@ -1,8 +1,8 @@
 import { sql } from '../../database/sql.ts'
-import { shareOf, type Report, type Scope } from '../report.ts'
-import { chartOverTime, stepOf } from '../time-steps.ts'
+import { countKpi, rateKpi, type Report, type Scope } from '../report.ts'
 import { APPOINTMENT_MEASURES, appointmentFigures, drillToAppointments } from './appointments.ts'
-import { appointmentRows, statusesOf, todayAt } from './conditions.ts'
+import { countsOverTime } from './charts.ts'
+import { appointmentRows, statusesOf, todayAt, joinNames } from './conditions.ts'
 import { appointmentObjects } from './objects.ts'
 
 /** From so many clients who came again on, a service has an interval of its own. */
@@ -95,10 +95,7 @@ export const lapsedClients: Report = {
               and b.status = any (${statusesOf('CALENDAR', 'KEPT', scope)}::text[])) as visits,
            v.calendar_id as "key_objectId"
     from (${lastVisits(scope)}) v
-    join client cl on (cl.business_id, cl.client_id) = (${scope.businessId}, v.client_id)
-    join reason r on (r.business_id, r.reason_id) = (${scope.businessId}, v.reason_id)
-    join professional p on (p.business_id, p.professional_id) = (${scope.businessId}, v.professional_id)
-    join location l on (l.business_id, l.location_id) = (${scope.businessId}, v.location_id)
+    ${joinNames('v', ['client', 'reason', 'professional', 'location'], scope)}
     where v.has_lapsed
     order by visits desc, v.start_time desc, v.client_id`,
   figures: (scope) => sql`
@@ -108,58 +105,38 @@ export const lapsedClients: Report = {
                  count(*) filter (where has_lapsed and days >= ${LONG_DAYS}) as long
           from (${lastVisits(scope)}) one) v`,
   kpis: [
-    {
-      name: 'lapsedClients',
-      label: 'Lapsed clients',
-      unit: 'count',
+    countKpi('lapsedClients', 'Lapsed clients', {
       definition: `Clients whose last kept appointment, with anybody, is in the period, who have none ahead, and who are away for twice as long as clients of that service usually are between two visits, at least the days that the business has set (else ${LAPSED_AFTER_DAYS}).`,
-      value: ({ lapsed }) => lapsed ?? 0,
+      of: 'lapsed',
       tense: 'past',
       isNotComparable: true,
-    },
-    {
-      name: 'seenClients',
-      label: 'Clients who came',
-      unit: 'count',
+    }),
+    countKpi('seenClients', 'Clients who came', {
       definition: 'Clients with a kept appointment in the period.',
-      value: ({ seen }) => seen ?? 0,
+      of: 'seen',
       better: 'more',
       tense: 'past',
-    },
-    {
-      name: 'lapsedShare',
-      label: 'Lapsed',
-      unit: 'percent',
+    }),
+    rateKpi('lapsedShare', 'Lapsed', {
       definition: 'Lapsed clients as a share of those who came in the period.',
-      ...shareOf(({ lapsed, seen }) => [lapsed, seen]),
+      of: ({ lapsed, seen }) => [lapsed, seen],
       tense: 'past',
       isNotComparable: true,
-    },
-    {
-      name: 'longLapsed',
-      label: `Gone for ${LONG_DAYS} days`,
-      unit: 'count',
+    }),
+    countKpi('longLapsed', `Gone for ${LONG_DAYS} days`, {
       definition: `Lapsed clients whose last visit was at least ${LONG_DAYS} days ago.`,
-      value: ({ long }) => long ?? 0,
+      of: 'long',
       tense: 'past',
       isNotComparable: true,
-    },
+    }),
   ],
   charts: [
-    {
-      rows: (scope) => sql`
-        select to_char(date_trunc(${stepOf(scope)}, v.local_start), 'YYYY-MM-DD') as step, count(*) as lapsed
-        from (${lastVisits(scope)}) v where v.has_lapsed group by 1`,
-      draw: (rows, scope) => [
-        chartOverTime(scope, rows, {
-          kind: 'bar',
-          name: 'lapsed',
-          title: 'Lapsed clients by their last visit,',
-          unit: 'count',
-          series: [{ name: 'Lapsed', column: 'lapsed', tone: 'missed' }],
-        }),
-      ],
-    },
+    countsOverTime({
+      name: 'lapsed',
+      title: 'Lapsed clients by their last visit,',
+      rows: lastVisits,
+      series: [{ name: 'Lapsed', tone: 'missed', where: 'has_lapsed' }],
+    }),
   ],
   measures: APPOINTMENT_MEASURES,
   drillDown: drillToAppointments(['objectId'], {

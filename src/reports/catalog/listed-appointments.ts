@@ -1,10 +1,8 @@
-import { join, raw, sql, type Sql } from '../../database/sql.ts'
-import type { Tone } from '../chart.ts'
-import type { ChartSource, Column, Scope } from '../report.ts'
-import { chartOverTime, stepOf } from '../time-steps.ts'
-import { appointmentRows, currencyOfPrice, inOrder } from './conditions.ts'
+import { empty, join, raw, sql, type Sql } from '../../database/sql.ts'
+import type { Column, Scope } from '../report.ts'
+import { currencyOfPrice, inOrder, joinNames } from './conditions.ts'
 
-/** The shared columns, SQL and chart of reports that list appointments of one outcome. */
+/** The shared columns and SQL of reports that list appointments. */
 
 const CELLS = {
   date: {
@@ -33,6 +31,7 @@ const CELLS = {
     column: { label: 'Status', type: 'text', width: 10, fixedWords: 'status' },
     cell: 'coalesce(s.label, a.status)',
   },
+  minutes: { column: { label: 'Min', type: 'minutes', width: 5, total: 'sum' }, cell: 'a.minutes' },
 } as const
 
 type CellName = keyof typeof CELLS
@@ -57,7 +56,7 @@ export const priceColumns = (others: Partial<Column> = {}): Column[] => [
 type Listed = {
   names: readonly CellName[]
   /** The cells of the report's own columns. */
-  others: Sql
+  others?: Sql
   /** The appointments `a`. */
   from: Sql
   where?: Sql
@@ -71,36 +70,9 @@ export const listAppointments = (
   select ${join(
     names.map((name) => raw(`${CELLS[name].cell} as ${name}`)),
     ', ',
-  )}, ${others}, a.price, ${currencyOfPrice}, a.calendar_id as "key_objectId"
+  )} ${others ? sql`, ${others}` : empty}, a.price, ${currencyOfPrice}, a.calendar_id as "key_objectId"
   from (${from}) a
-  join client cl on (cl.business_id, cl.client_id) = (${scope.businessId}, a.client_id)
-  join reason r on (r.business_id, r.reason_id) = (${scope.businessId}, a.reason_id)
-  join professional p on (p.business_id, p.professional_id) = (${scope.businessId}, a.professional_id)
-  join location l on (l.business_id, l.location_id) = (${scope.businessId}, a.location_id)
+  ${joinNames('a', ['client', 'reason', 'professional', 'location'], scope)}
   left join status s on (s.business_id, s.object_type, s.status) = (${scope.businessId}, 'CALENDAR', a.status)
   where ${where}
   order by ${inOrder('a', 'calendar_id', scope)}`
-
-type OutcomeChart = { outcome: string; name: string; title: string; series: string; tone: Tone }
-
-/** How many appointments of the period had this outcome, over time. */
-export const outcomeOverTime = ({
-  outcome,
-  name,
-  title,
-  series,
-  tone,
-}: OutcomeChart): ChartSource => ({
-  rows: (scope) => sql`
-    select to_char(date_trunc(${stepOf(scope)}, a.local_start), 'YYYY-MM-DD') as step, count(*) as counted
-    from (${appointmentRows(scope)}) a where a.outcome = ${outcome} group by 1`,
-  draw: (rows, scope) => [
-    chartOverTime(scope, rows, {
-      kind: 'bar',
-      name,
-      title,
-      unit: 'count',
-      series: [{ name: series, column: 'counted', tone }],
-    }),
-  ],
-})

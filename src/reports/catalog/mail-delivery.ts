@@ -1,6 +1,7 @@
+import { countColumn } from '../measures.ts'
+import { countsOverTime } from './charts.ts'
 import { join, raw, sql } from '../../database/sql.ts'
-import { shareOf, type Column, type Figures, type Report, type Scope } from '../report.ts'
-import { chartOverTime, stepOf } from '../time-steps.ts'
+import { countKpi, rateKpi, type Figures, type Report, type Scope } from '../report.ts'
 import { mailRows } from './automation-rows.ts'
 import { mailObjects } from './objects.ts'
 
@@ -51,14 +52,6 @@ const counts = raw(
   ).join(', '),
 )
 
-const countColumn = ({ name, label }: { name: string; label: string }): Column => ({
-  name,
-  label,
-  type: 'integer',
-  width: 7,
-  total: 'sum',
-})
-
 /** Emails to which a mail server replied. */
 const answered = ({ delivered, bounced, failed }: Figures) =>
   (delivered ?? 0) + (bounced ?? 0) + (failed ?? 0)
@@ -74,6 +67,8 @@ const kpiOf = (name: string, better?: 'less') => {
     ...(better ? { better, base: answered } : {}),
   }
 }
+
+const NOT_SENT = `result in ('CAPTURED', 'SUPPRESSED', 'CANCELLED')`
 
 const NO_TEMPLATE = 'No template'
 
@@ -100,7 +95,7 @@ export const mailDelivery: Report = {
   columns: [
     { name: 'template', label: 'Template', type: 'text', width: 28, fixedWords: [NO_TEMPLATE] },
     countColumn({ name: 'mails', label: 'Mails' }),
-    ...RESULTS.map(countColumn),
+    ...RESULTS.map((result) => countColumn(result)),
     {
       name: 'rate',
       label: 'Delivery rate',
@@ -127,23 +122,16 @@ export const mailDelivery: Report = {
     order by id is null, template collate name_order, id`,
   figures: (scope) => sql`select count(*) as mails, ${counts} from (${mailRows(scope)}) m`,
   kpis: [
-    {
-      name: 'mails',
-      label: 'Mails',
-      unit: 'count',
+    countKpi('mails', 'Mails', {
       definition: 'All emails created in the period, without tests.',
-      value: ({ mails }) => mails ?? 0,
-    },
-    {
-      name: 'delivered',
-      label: 'Accepted',
-      unit: 'percent',
+    }),
+    rateKpi('delivered', 'Accepted', {
       definition:
         'Emails that the mail server accepted and that did not bounce, as a share of those that it accepted or refused.',
-      ...shareOf((figures) => [figures.delivered, answered(figures)]),
+      of: (figures) => [figures.delivered, answered(figures)],
       better: 'more',
       ...RATE,
-    },
+    }),
     kpiOf('bounced', 'less'),
     kpiOf('failed', 'less'),
     {
@@ -156,29 +144,18 @@ export const mailDelivery: Report = {
     },
   ],
   charts: [
-    {
-      rows: (scope) => sql`
-        select to_char(date_trunc(${stepOf(scope)}, m.local_time), 'YYYY-MM-DD') as step, ${counts},
-               count(*) filter (where m.result in ('FAILED', 'BOUNCED')) as lost,
-               count(*) filter (where m.result in ('CAPTURED', 'SUPPRESSED', 'CANCELLED')) as "notSent"
-        from (${mailRows(scope)}) m
-        group by 1`,
-      draw: (rows, scope) => [
-        chartOverTime(scope, rows, {
-          kind: 'bar',
-          name: 'mails',
-          title: 'Mails',
-          stacked: true,
-          unit: 'count',
-          series: [
-            { name: 'Accepted', column: 'delivered', tone: 'kept' },
-            { name: 'Failed or bounced', column: 'lost', tone: 'missed' },
-            { name: 'Not sent', column: 'notSent', tone: 'cancelled' },
-            { name: 'Waiting', column: 'waiting', tone: 'ahead' },
-          ],
-        }),
+    countsOverTime({
+      name: 'mails',
+      title: 'Mails',
+      rows: mailRows,
+      time: 'local_time',
+      series: [
+        { name: 'Accepted', tone: 'kept', where: `result = 'ACCEPTED'` },
+        { name: 'Failed or bounced', tone: 'missed', where: `result in ('FAILED', 'BOUNCED')` },
+        { name: 'Not sent', tone: 'cancelled', where: NOT_SENT },
+        { name: 'Waiting', tone: 'ahead', where: `result = 'WAITING'` },
       ],
-    },
+    }),
   ],
   drillDown: {
     objects: mailObjects,
@@ -188,7 +165,7 @@ export const mailDelivery: Report = {
       ...Object.fromEntries(
         RESULTS.map(({ name, result }) => [name, { where: `result = '${result}'` }]),
       ),
-      notSent: { where: `result in ('CAPTURED', 'SUPPRESSED', 'CANCELLED')` },
+      notSent: { where: NOT_SENT },
     },
   },
 }

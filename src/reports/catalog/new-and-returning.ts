@@ -1,5 +1,5 @@
 import { sql, raw } from '../../database/sql.ts'
-import { shareOf, type Report, type Scope } from '../report.ts'
+import { countKpi, rateKpi, type Report, type Scope } from '../report.ts'
 import { linesOf, stepsOf } from '../time-steps.ts'
 import {
   APPOINTMENT_MEASURES,
@@ -65,24 +65,18 @@ export const newAndReturning: Report = {
                  count(distinct o.client_id) filter (where o.is_new) as fresh
           from (${visits(scope)}) o) v`,
   kpis: [
-    {
-      name: 'activeClients',
-      label: 'Clients',
-      unit: 'count',
+    countKpi('activeClients', 'Clients', {
       definition:
         'Clients with an appointment in the period that was not cancelled; in a line, those of its day or month.',
-      value: ({ clients }) => clients ?? 0,
+      of: 'clients',
       better: 'more',
-    },
-    {
-      name: 'firstTimeClients',
-      label: 'New',
-      unit: 'count',
+    }),
+    countKpi('firstTimeClients', 'New', {
       definition:
         'Clients whose first appointment ever that was not cancelled is in the period; in a line, in its day or month.',
-      value: ({ fresh }) => fresh ?? 0,
+      of: 'fresh',
       better: 'more',
-    },
+    }),
     {
       name: 'returningClients',
       label: 'Returning',
@@ -91,13 +85,10 @@ export const newAndReturning: Report = {
       value: ({ clients, fresh }) => (clients ?? 0) - (fresh ?? 0),
       better: 'more',
     },
-    {
-      name: 'newShare',
-      label: 'New clients',
-      unit: 'percent',
+    rateKpi('newShare', 'New clients', {
       definition: 'New clients as a share of all clients of the period.',
-      ...shareOf(({ clients, fresh }) => [fresh, clients]),
-    },
+      of: ({ clients, fresh }) => [fresh, clients],
+    }),
   ],
   charts: [
     {

@@ -1,19 +1,15 @@
 import { sql } from '../../database/sql.ts'
 import { measureKpi, noShowRate } from '../measures.ts'
-import type { Report } from '../report.ts'
+import { countKpi, type Report } from '../report.ts'
 import {
   APPOINTMENT_MEASURES,
   appointmentFigures,
   drillToAppointments,
   clientsWith,
 } from './appointments.ts'
+import { countsOverTime } from './charts.ts'
 import { appointmentRows, statusesOf } from './conditions.ts'
-import {
-  listAppointments,
-  listColumns,
-  outcomeOverTime,
-  priceColumns,
-} from './listed-appointments.ts'
+import { listAppointments, listColumns, priceColumns } from './listed-appointments.ts'
 
 const MISSED = `outcome = 'MISSED'`
 
@@ -53,25 +49,21 @@ export const noShows: Report = {
   kpis: [
     measureKpi('missed'),
     noShowRate,
-    {
-      name: 'noShowClients',
-      label: 'Clients who missed',
-      unit: 'count',
+    countKpi('noShowClients', 'Clients who missed', {
       definition: 'The number of clients who missed at least one appointment.',
-      value: ({ clients }) => clients ?? 0,
+      of: 'clients',
       better: 'less',
       base: ({ kept, missed }) => (kept ?? 0) + (missed ?? 0),
       tense: 'past',
-    },
+    }),
     measureKpi('lostValue'),
   ],
   charts: [
-    outcomeOverTime({
-      outcome: 'MISSED',
+    countsOverTime({
       name: 'noShows',
       title: 'No-shows',
-      series: 'No-shows',
-      tone: 'missed',
+      rows: appointmentRows,
+      series: [{ name: 'No-shows', tone: 'missed', where: MISSED }],
     }),
     {
       meaninglessWith: ['statusList'],

@@ -8,7 +8,7 @@ import {
   selectCells,
   selectMeasures,
 } from '../measures.ts'
-import { shareOf, type MeasureName, type Report, type Scope } from '../report.ts'
+import { countKpi, rateKpi, type MeasureName, type Report, type Scope } from '../report.ts'
 import {
   APPOINTMENT_MEASURES,
   appointmentFigures,
@@ -85,38 +85,29 @@ export const peakTimes: Report = {
           from (${byHour(scope)}) one) h`,
   kpis: [
     measureKpi('appointments'),
-    {
-      name: 'busiestHour',
-      label: 'Busiest hour',
-      unit: 'count',
+    countKpi('busiestHour', 'Busiest hour', {
       definition:
         'The hour of the week in which most appointments begin that were not cancelled, per open day of its weekday, and how many. A day is open if somebody works or an appointment or a class begins.',
-      value: ({ perDay }) => perDay ?? 0,
+      of: 'perDay',
       describe: ({ busiestHour }, { say }) => {
         if (typeof busiestHour !== 'string') return undefined
         const [day, hour] = busiestHour.split(' ')
         return `${say(WEEKDAYS[Number(day) - 1]!)} ${hour!.slice(0, 2)}:00`
       },
-    },
-    {
-      name: 'busiestShare',
-      label: 'In the busiest hour',
-      unit: 'percent',
+    }),
+    rateKpi('busiestShare', 'In the busiest hour', {
       definition:
         'The share of appointments that were not cancelled that begins in the busiest hour of the week.',
-      ...shareOf(({ busiest, appointments, cancelled }) => [
+      of: ({ busiest, appointments, cancelled }) => [
         busiest,
         (appointments ?? 0) - (cancelled ?? 0),
-      ]),
-    },
-    {
-      name: 'hoursUsed',
-      label: 'Hours of the week in use',
-      unit: 'count',
+      ],
+    }),
+    countKpi('hoursUsed', 'Hours of the week in use', {
       definition:
         'The number of hours of the week (of 168) with at least one appointment that was not cancelled.',
-      value: ({ hours }) => hours ?? 0,
-    },
+      of: 'hours',
+    }),
   ],
   charts: [
     {

@@ -1,7 +1,7 @@
 import { sql } from '../../database/sql.ts'
-import { shareOf, type Report, type Scope } from '../report.ts'
-import { chartOverTime, stepOf } from '../time-steps.ts'
-import { filtered, inRange, local, localAtAnyTime, statusesOf } from './conditions.ts'
+import { countKpi, rateKpi, type Report, type Scope } from '../report.ts'
+import { countsOverTime } from './charts.ts'
+import { filtered, inRange, local, localAtAnyTime, statusesOf, joinNames } from './conditions.ts'
 
 /** Recalls that are due in the period. A pending one is BOOKED if the client has an appointment ahead. */
 const recalls = (scope: Scope) => sql`
@@ -59,7 +59,7 @@ export const recallsDue: Report = {
            to_char(${localAtAnyTime('v.next_start', 'v.next_location', scope)}, 'YYYY-MM-DD HH24:MI') as "nextAppointment",
            v.recall_id as "key_objectId"
     from (${recalls(scope)}) v
-    join client cl on (cl.business_id, cl.client_id) = (${scope.businessId}, v.client_id)
+    ${joinNames('v', ['client'], scope)}
     left join reason s on (s.business_id, s.reason_id) = (${scope.businessId}, v.reason_id)
     left join professional p on (p.business_id, p.professional_id) = (${scope.businessId}, v.professional_id)
     left join location l on (l.business_id, l.location_id) = (${scope.businessId}, v.location_id)
@@ -69,66 +69,42 @@ export const recallsDue: Report = {
            ${countOf('BOOKED')} as booked, ${countOf('OVERDUE')} as overdue
     from (${recalls(scope)}) v`,
   kpis: [
-    {
-      name: 'recalls',
-      label: 'Recalls due',
-      unit: 'count',
+    countKpi('recalls', 'Recalls due', {
       definition: 'Recalls with a due time in the period, in any status.',
-      value: ({ recalls: count }) => count ?? 0,
-    },
-    {
-      name: 'doneRate',
-      label: 'Done',
-      unit: 'percent',
+    }),
+    rateKpi('doneRate', 'Done', {
       definition:
         'Recalls whose status counts as kept, as a share of those that were not cancelled.',
-      ...shareOf(({ done, recalls: count, cancelled }) => [done, (count ?? 0) - (cancelled ?? 0)]),
+      of: ({ done, recalls: count, cancelled }) => [done, (count ?? 0) - (cancelled ?? 0)],
       better: 'more',
       isNotComparable: true,
       meaninglessWith: ['statusList'],
-    },
-    {
-      name: 'bookedRecalls',
-      label: 'Booked',
-      unit: 'count',
+    }),
+    countKpi('bookedRecalls', 'Booked', {
       definition: 'Recalls that are not done, of clients who have an appointment ahead.',
-      value: ({ booked }) => booked ?? 0,
+      of: 'booked',
       isNotComparable: true,
-    },
-    {
-      name: 'overdueRecalls',
-      label: 'Overdue',
-      unit: 'count',
+    }),
+    countKpi('overdueRecalls', 'Overdue', {
       definition: 'Recalls whose time has come that are not done, of clients with nothing booked.',
-      value: ({ overdue }) => overdue ?? 0,
+      of: 'overdue',
       better: 'less',
       isNotComparable: true,
-    },
+    }),
   ],
   charts: [
-    {
-      rows: (scope) => sql`
-        select to_char(date_trunc(${stepOf(scope)}, v.local_due), 'YYYY-MM-DD') as step,
-               ${countOf('DONE')} as done, ${countOf('CANCELLED')} as cancelled,
-               ${countOf('OVERDUE')} as overdue,
-               count(*) filter (where v.state in ('BOOKED', 'AHEAD')) as ahead
-        from (${recalls(scope)}) v group by 1`,
-      draw: (rows, scope) => [
-        chartOverTime(scope, rows, {
-          kind: 'bar',
-          name: 'recalls',
-          title: 'Recalls due',
-          stacked: true,
-          unit: 'count',
-          series: [
-            { name: 'Done', column: 'done', tone: 'kept' },
-            { name: 'Cancelled', column: 'cancelled', tone: 'cancelled' },
-            { name: 'Overdue', column: 'overdue', tone: 'unclosed' },
-            { name: 'Booked or to come', column: 'ahead', tone: 'ahead' },
-          ],
-        }),
+    countsOverTime({
+      name: 'recalls',
+      title: 'Recalls due',
+      rows: recalls,
+      time: 'local_due',
+      series: [
+        { name: 'Done', tone: 'kept', where: `state = 'DONE'` },
+        { name: 'Cancelled', tone: 'cancelled', where: `state = 'CANCELLED'` },
+        { name: 'Overdue', tone: 'unclosed', where: `state = 'OVERDUE'` },
+        { name: 'Booked or to come', tone: 'ahead', where: `state in ('BOOKED', 'AHEAD')` },
       ],
-    },
+    }),
   ],
   drillDown: {
     objects: (scope) => sql`

@@ -1,6 +1,6 @@
 import { join, raw, sql } from '../../database/sql.ts'
 import { compareReminded, wilsonInterval, type Counted, type Stratum } from '../difference.ts'
-import { percent, shareOf, type Figures, type Report, type Scope } from '../report.ts'
+import { countKpi, percent, rateKpi, type Figures, type Report, type Scope } from '../report.ts'
 import { REMINDER_GROUPS, reminderCounts, writeDifference, remindedRows } from './reminder-rows.ts'
 import { appointmentObjects } from './objects.ts'
 import { drillToAppointments } from './appointments.ts'
@@ -46,12 +46,13 @@ const strataIn = (figures: Figures): Stratum[] =>
     others: countIn(figures, 'others', stratum),
   }))
 
-const rateOf = (side: Side) =>
-  shareOf((figures) => {
+const missedOf =
+  (side: Side) =>
+  (figures: Figures): [number, number] => {
     const counts = STRATA.map((stratum) => countIn(figures, side, stratum))
     const sum = (part: keyof Counted) => counts.reduce((all, one) => all + one[part], 0)
     return [sum('missed'), sum('total')]
-  })
+  }
 
 const toTenth = (value: number) => Math.round(value * 10) / 10
 
@@ -116,32 +117,22 @@ export const remindersAndNoShows: Report = {
       better: 'less',
       ...OF_OUTCOMES,
     },
-    {
-      name: 'withReminder',
-      label: 'Missed with a reminder',
-      unit: 'percent',
+    rateKpi('withReminder', 'Missed with a reminder', {
       definition:
         'No-show rate of appointments whose client was reached: a mail server accepted a reminder before the appointment and did not return it.',
-      ...rateOf('reached'),
+      of: missedOf('reached'),
       better: 'less',
       ...OF_OUTCOMES,
-    },
-    {
-      name: 'withoutReminder',
-      label: 'Missed without one',
-      unit: 'percent',
+    }),
+    rateKpi('withoutReminder', 'Missed without one', {
       definition:
         'No-show rate of appointments without a reminder that reached the client, without those that were booked too late for one.',
-      ...rateOf('others'),
+      of: missedOf('others'),
       ...OF_OUTCOMES,
-    },
-    {
-      name: 'freed',
-      label: 'Freed slots',
-      unit: 'count',
+    }),
+    countKpi('freed', 'Freed slots', {
       definition: 'Appointments that were cancelled after a reminder had reached the client.',
-      value: ({ freed }) => freed ?? 0,
-    },
+    }),
   ],
   sentences: {
     rows: selectStrata,

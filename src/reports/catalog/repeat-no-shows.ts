@@ -1,6 +1,6 @@
 import { join, sql } from '../../database/sql.ts'
 import { partColumn, selectCells, selectMeasures } from '../measures.ts'
-import { shareOf, type MeasureName, type Report, type Scope } from '../report.ts'
+import { countKpi, rateKpi, type MeasureName, type Report, type Scope } from '../report.ts'
 import {
   APPOINTMENT_MEASURES,
   appointmentFigures,
@@ -8,7 +8,8 @@ import {
   drillToAppointments,
   clientsWith,
 } from './appointments.ts'
-import { appointmentRows, isUnrated, localAtAnyTime, statusesOf } from './conditions.ts'
+import { barsOf } from './charts.ts'
+import { appointmentRows, isUnrated, localAtAnyTime, statusesOf, joinNames } from './conditions.ts'
 import { appointmentObjects } from './objects.ts'
 
 const SHOWN: MeasureName[] = ['missed', 'lostValue']
@@ -78,7 +79,7 @@ export const repeatNoShows: Report = {
            ${dateOf(scope, 'next')} as "nextVisit",
            r.client_id as key_client
     from (${repeaters(scope)}) r
-    join client cl on (cl.business_id, cl.client_id) = (${scope.businessId}, r.client_id)
+    ${joinNames('r', ['client'], scope)}
     order by r.missed_in_all desc, cl.last_name collate name_order, cl.first_name collate name_order, cl.client_id`,
   figures: (scope) => sql`
     select f.*, c.clients, c.repeated, c.booked
@@ -87,66 +88,42 @@ export const repeatNoShows: Report = {
                  count(${dateOf(scope, 'next')}) as booked
           from (${repeaters(scope)}) r) c`,
   kpis: [
-    {
-      name: 'repeatClients',
-      label: 'Clients who repeat',
-      unit: 'count',
+    countKpi('repeatClients', 'Clients who repeat', {
       definition:
         'Clients who missed an appointment in the period and have missed two or more until its end.',
-      value: ({ clients }) => clients ?? 0,
+      of: 'clients',
       better: 'less',
       base: ({ kept, missed }) => (kept ?? 0) + (missed ?? 0),
       tense: 'past',
-    },
-    {
-      name: 'repeated',
-      label: 'Their no-shows',
-      unit: 'count',
+    }),
+    countKpi('repeated', 'Their no-shows', {
       definition: 'Appointments of the period that these clients missed.',
-      value: ({ repeated }) => repeated ?? 0,
       better: 'less',
       base: ({ kept, missed }) => (kept ?? 0) + (missed ?? 0),
       tense: 'past',
-    },
-    {
-      name: 'shareOfNoShows',
-      label: 'Of all no-shows',
-      unit: 'percent',
+    }),
+    rateKpi('shareOfNoShows', 'Of all no-shows', {
       definition: 'Their no-shows as a share of all no-shows of the period.',
-      ...shareOf(({ repeated, missed }) => [repeated, missed]),
+      of: ({ repeated, missed }) => [repeated, missed],
       better: 'less',
       tense: 'past',
-    },
-    {
-      name: 'bookedAgain',
-      label: 'Booked again',
-      unit: 'count',
+    }),
+    countKpi('bookedAgain', 'Booked again', {
       definition: 'These clients with an appointment that has not begun and was not cancelled.',
-      value: ({ booked }) => booked ?? 0,
-    },
+      of: 'booked',
+    }),
   ],
   charts: [
     {
-      draw: (rows) => {
-        const shown = rows.slice(0, 12)
-        return [
-          {
-            kind: 'bar',
-            named: true,
-            name: 'repeatNoShows',
-            title: shown.length < rows.length ? 'No-shows of the first twelve' : 'No-shows in all',
-            unit: 'count',
-            labels: shown.map((row) => String(row.client)),
-            series: [
-              {
-                name: 'Missed in all',
-                tone: 'missed',
-                values: shown.map((row) => Number(row.missedInAll)),
-              },
-            ],
-          },
-        ]
-      },
+      draw: (rows) => [
+        barsOf(rows, {
+          name: 'repeatNoShows',
+          title: 'No-shows in all',
+          label: 'client',
+          series: [{ name: 'Missed in all', tone: 'missed', column: 'missedInAll' }],
+          titleOfSome: 'No-shows of the first twelve',
+        }),
+      ],
     },
   ],
   measures: APPOINTMENT_MEASURES,

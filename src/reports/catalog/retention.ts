@@ -1,7 +1,15 @@
 import { join, raw, sql, type Sql } from '../../database/sql.ts'
 import { groupedColumns, groupedRows } from '../grouping.ts'
-import { shareOf, percent, type Groups, type Kpi, type Report, type Scope } from '../report.ts'
-import { chartOverTime, stepOf } from '../time-steps.ts'
+import {
+  countKpi,
+  rateKpi,
+  percent,
+  type Groups,
+  type Kpi,
+  type Report,
+  type Scope,
+} from '../report.ts'
+import { countsOverTime } from './charts.ts'
 import { appointmentRows, localAtAnyTime, statusesOf, todayAt } from './conditions.ts'
 import { appointmentObjects } from './objects.ts'
 
@@ -91,15 +99,13 @@ const observed = (months: number) => sql`
 const selectObserved = (scope: Scope) => sql`
   select ${COUNTS}, ${join(MONTHS.map(observed), ', ')} from (${firstVisits(scope)}) f`
 
-const retentionWithin = (months: number): Kpi => ({
-  name: `within${months}`,
-  label: `Back in ${monthWords(months)}`,
-  unit: 'percent',
-  definition: `The share of clients who came again on a later day within ${monthWords(months)}, at any location and with anybody, of those who first came at least ${monthWords(months)} ago. In a line it is empty until this is so for all its clients.`,
-  ...shareOf((figures) => [figures[`back${months}`], figures[`seen${months}`]]),
-  better: 'more',
-  tense: 'past',
-})
+const retentionWithin = (months: number): Kpi =>
+  rateKpi(`within${months}`, `Back in ${monthWords(months)}`, {
+    definition: `The share of clients who came again on a later day within ${monthWords(months)}, at any location and with anybody, of those who first came at least ${monthWords(months)} ago. In a line it is empty until this is so for all its clients.`,
+    of: (figures) => [figures[`back${months}`], figures[`seen${months}`]],
+    better: 'more',
+    tense: 'past',
+  })
 
 export const retention: Report = {
   reportId: 504,
@@ -116,28 +122,21 @@ export const retention: Report = {
   groupedBy: () => ['month'],
   figures: selectObserved,
   kpis: [
-    {
-      name: 'firstVisits',
-      label: 'First visits',
-      unit: 'count',
+    countKpi('firstVisits', 'First visits', {
       definition:
         'Clients whose first kept appointment ever, with anybody, is in the period. Each is in the line of that appointment.',
-      value: ({ clients }) => clients ?? 0,
+      of: 'clients',
       better: 'more',
       tense: 'past',
-    },
+    }),
     retentionWithin(1),
     retentionWithin(3),
     retentionWithin(12),
-    {
-      name: 'gone',
-      label: 'Not back',
-      unit: 'count',
+    countKpi('gone', 'Not back', {
       definition: 'These clients who have come on one day only, and have nothing booked.',
-      value: ({ gone }) => gone ?? 0,
       tense: 'past',
       isNotComparable: true,
-    },
+    }),
   ],
   charts: [
     {
@@ -163,25 +162,16 @@ export const retention: Report = {
         },
       ],
     },
-    {
-      rows: (scope) => sql`
-        select to_char(date_trunc(${stepOf(scope)}, f.local_start), 'YYYY-MM-DD') as step, ${COUNTS}
-        from (${firstVisits(scope)}) f group by 1`,
-      draw: (rows, scope) => [
-        chartOverTime(scope, rows, {
-          kind: 'bar',
-          name: 'firstVisits',
-          title: 'First visits',
-          stacked: true,
-          unit: 'count',
-          series: [
-            { name: 'Came back', column: 'cameBack', tone: 'kept' },
-            { name: 'Only booked', column: 'booked', tone: 'ahead' },
-            { name: 'Not back', column: 'gone', tone: 'missed' },
-          ],
-        }),
+    countsOverTime({
+      name: 'firstVisits',
+      title: 'First visits',
+      rows: firstVisits,
+      series: [
+        { name: 'Came back', tone: 'kept', where: 'next_day is not null' },
+        { name: 'Only booked', tone: 'ahead', where: 'next_day is null and has_ahead' },
+        { name: 'Not back', tone: 'missed', where: 'next_day is null and not has_ahead' },
       ],
-    },
+    }),
   ],
   drillDown: {
     objects: (scope) => appointmentObjects(firstVisits(scope)),

@@ -8,7 +8,7 @@ import {
   unratedColumn,
   selectCells,
 } from '../measures.ts'
-import { shareOf, type MeasureName, type Report } from '../report.ts'
+import { countKpi, rateKpi, type MeasureName, type Report } from '../report.ts'
 import {
   APPOINTMENT_MEASURES,
   appointmentFigures,
@@ -90,23 +90,17 @@ export const servicesByPopularity: Report = {
           from (select a.reason_id, count(*) as n from (${appointmentRows(scope)}) a group by 1) one) s`,
   kpis: [
     measureKpi('appointments'),
-    {
-      name: 'servicesBooked',
-      label: 'Services booked',
-      unit: 'count',
+    countKpi('servicesBooked', 'Services booked', {
       definition: 'Services with at least one appointment in the period, in any status.',
-      value: ({ services }) => services ?? 0,
+      of: 'services',
       ...OF_ALL_SERVICES,
-    },
-    {
-      name: 'topShare',
-      label: 'Most popular service',
-      unit: 'percent',
+    }),
+    rateKpi('topShare', 'Most popular service', {
       definition: 'The share of all appointments that the most popular service has.',
-      ...shareOf(({ most, appointments }) => [most, appointments]),
+      of: ({ most, appointments }) => [most, appointments],
       describe: ({ popular }) => (typeof popular === 'string' ? popular : undefined),
       ...OF_ALL_SERVICES,
-    },
+    }),
     noShowRate,
     measureKpi('revenue'),
   ],

@@ -9,7 +9,7 @@ import {
   selectCells,
   selectMeasures,
 } from '../measures.ts'
-import { shareOf, type MeasureName, type Report, type Scope } from '../report.ts'
+import { countKpi, rateKpi, type MeasureName, type Report, type Scope } from '../report.ts'
 import {
   APPOINTMENT_MEASURES,
   drillToAppointments,
@@ -17,7 +17,7 @@ import {
   NOT_CANCELLED,
 } from './appointments.ts'
 import { drawOutcomesBy } from './charts.ts'
-import { appointmentRows, statusesOf } from './conditions.ts'
+import { appointmentRows, statusesOf, joinNames } from './conditions.ts'
 import { appointmentObjects } from './objects.ts'
 
 const SHOWN: MeasureName[] = [
@@ -100,7 +100,7 @@ export const staffPerformance: Report = {
            p.professional_id as key_staff
     from (select professional_id, ${selectMeasures(SHOWN, scope)}, ${REBOOKED}
           from (${visits(scope)}) v group by 1) m
-    join professional p on (p.business_id, p.professional_id) = (${scope.businessId}, m.professional_id)
+    ${joinNames('m', ['professional'], scope)}
     left join (${clientsOf(scope)}) c on c.professional_id = m.professional_id
     order by p.first_name collate name_order, p.last_name collate name_order, p.professional_id`,
   figures: (scope) => sql`
@@ -110,25 +110,19 @@ export const staffPerformance: Report = {
     from (${visits(scope)}) v`,
   kpis: [
     measureKpi('kept'),
-    {
-      name: 'rebookingRate',
-      label: 'Rebooking rate',
-      unit: 'percent',
+    rateKpi('rebookingRate', 'Rebooking rate', {
       definition: `The share of kept appointments whose client has a later appointment that was booked at most ${REBOOKING_DAYS} days after the visit and was not cancelled.`,
-      ...shareOf(({ rebooked, kept }) => [rebooked, kept]),
+      of: ({ rebooked, kept }) => [rebooked, kept],
       better: 'more',
       tense: 'past',
-    },
+    }),
     noShowRate,
-    {
-      name: 'visitingClients',
-      label: 'Clients',
-      unit: 'count',
+    countKpi('visitingClients', 'Clients', {
       definition:
         'Clients with an appointment in the period that was not cancelled; a client of two members of staff counts once here and once for each.',
-      value: ({ clients }) => clients ?? 0,
+      of: 'clients',
       better: 'more',
-    },
+    }),
     measureKpi('revenue'),
   ],
   charts: [drawOutcomesBy('staff', 'Appointments by staff')],

@@ -2,6 +2,7 @@ import { join, sql } from '../../database/sql.ts'
 import { measureColumn, measureKpi, selectCells, selectMeasures } from '../measures.ts'
 import { percent, type MeasureName, type Report, type Scope } from '../report.ts'
 import { appointmentFigures, countedAppointments } from './appointments.ts'
+import { barsOf } from './charts.ts'
 import { anyOf, appointmentRows, classRows } from './conditions.ts'
 import { appointmentAndClassObjects } from './objects.ts'
 import { shifts } from './working-hours.ts'
@@ -61,6 +62,8 @@ export const OF_ALL_BOOKINGS = {
   meaninglessWith: ['reasonIdList', 'clientIdList', 'statusList', 'tags'],
 } as const
 
+const hours = (minutes: number) => Math.round(minutes / 6) / 10
+
 export const staffUtilisation: Report = {
   reportId: 301,
   category: 'STAFF',
@@ -113,26 +116,19 @@ export const staffUtilisation: Report = {
   ],
   charts: [
     {
-      draw: (rows) => {
-        const busiest = rows
-          .toSorted((a, b) => Number(b.busyMinutes) - Number(a.busyMinutes))
-          .slice(0, 12)
-        const hours = (minutes: unknown) => Math.round(Number(minutes) / 6) / 10
-        return [
-          {
-            kind: 'bar',
-            named: true,
-            name: 'hours',
-            title: busiest.length < rows.length ? 'Hours of the twelve busiest' : 'Hours',
-            unit: 'count',
-            labels: busiest.map((row) => String(row.staff)),
-            series: [
-              { name: 'Busy', values: busiest.map((row) => hours(row.busyMinutes)) },
-              { name: 'Working', values: busiest.map((row) => hours(row.workingMinutes)) },
-            ],
-          },
-        ]
-      },
+      draw: (rows) => [
+        barsOf(rows, {
+          name: 'hours',
+          title: 'Hours',
+          label: 'staff',
+          series: [
+            { name: 'Busy', column: 'busyMinutes', write: hours },
+            { name: 'Working', column: 'workingMinutes', write: hours },
+          ],
+          titleOfSome: 'Hours of the twelve busiest',
+          size: 'busyMinutes',
+        }),
+      ],
     },
   ],
   drillDown: { objects: appointmentAndClassObjects, keys: () => ['staff'] },

@@ -1,7 +1,17 @@
+import { countColumn } from '../measures.ts'
+import { barsOf, countsOverTime } from './charts.ts'
 import { join, raw, sql } from '../../database/sql.ts'
-import type { Groups, Report, Scope } from '../report.ts'
-import { chartOverTime, stepOf } from '../time-steps.ts'
-import { anyOf, inRange, local, localAtAnyTime, ofScope, statusesOf, tagged } from './conditions.ts'
+import { countKpi, type Groups, type Report, type Scope } from '../report.ts'
+import {
+  anyOf,
+  inRange,
+  local,
+  localAtAnyTime,
+  ofScope,
+  statusesOf,
+  tagged,
+  joinNames,
+} from './conditions.ts'
 import { NOT_AUTOMATED } from './objects.ts'
 
 /** The outcomes of appointments after a change. */
@@ -57,21 +67,13 @@ const COUNTS = join(
   ', ',
 )
 
-const counted = (name: string, label: string) => ({
-  name,
-  label,
-  type: 'integer' as const,
-  width: 7,
-  total: 'sum' as const,
-})
-
 const groups: Groups = {
   columns: [
-    counted('changes', 'Changes'),
+    countColumn({ name: 'changes', label: 'Changes' }),
     // Without a total, because an appointment can be in several lines.
     { name: 'changedAppointments', label: 'Appointments', type: 'integer', width: 7 },
-    ...RESULTS.map(({ name, label }) => counted(name, label)),
-    counted('corrected', 'Corrected'),
+    ...RESULTS.map((result) => countColumn(result)),
+    countColumn({ name: 'corrected', label: 'Corrected' }),
   ],
   rows: statusChanges,
   cells: () => COUNTS,
@@ -111,10 +113,7 @@ export const changedStatuses: Report = {
            l.name as location,
            f.audit_id as key_line
     from (${statusChanges(scope)}) f
-    join client cl on (cl.business_id, cl.client_id) = (${scope.businessId}, f.client_id)
-    join reason r on (r.business_id, r.reason_id) = (${scope.businessId}, f.reason_id)
-    join professional p on (p.business_id, p.professional_id) = (${scope.businessId}, f.professional_id)
-    join location l on (l.business_id, l.location_id) = (${scope.businessId}, f.location_id)
+    ${joinNames('f', ['client', 'reason', 'professional', 'location'], scope)}
     left join status o on (o.business_id, o.object_type, o.status) = (${scope.businessId}, 'CALENDAR', f.old_status)
     left join status n on (n.business_id, n.object_type, n.status) = (${scope.businessId}, 'CALENDAR', f.new_status)
     order by f.local_start, f.time, f.audit_id`,
@@ -122,61 +121,40 @@ export const changedStatuses: Report = {
     select min(t.time) as began from audit t where t.business_id = ${businessId} and t.object = 'calendar'`,
   figures: (scope) => sql`select ${COUNTS} from (${statusChanges(scope)}) f`,
   kpis: [
-    {
-      name: 'changes',
-      label: 'Changes',
-      unit: 'count',
+    countKpi('changes', 'Changes', {
       definition:
         'Changes of the status of an appointment in the period, whenever it begins. The status that it was booked with is not a change. A filter by status is one by the status after the change.',
-      value: ({ changes }) => changes ?? 0,
       tense: 'past',
-    },
-    {
-      name: 'changedAppointments',
-      label: 'Appointments changed',
-      unit: 'count',
+    }),
+    countKpi('changedAppointments', 'Appointments changed', {
       definition: 'Appointments whose status changed in the period at least once.',
-      value: ({ changedAppointments }) => changedAppointments ?? 0,
       tense: 'past',
-    },
-    {
-      name: 'toCancelled',
-      label: 'Cancellations',
-      unit: 'count',
+    }),
+    countKpi('toCancelled', 'Cancellations', {
       definition:
         'Changes to a status that counts as cancelled, made in the period. Cancelled appointments of other reports are those that begin in the period.',
-      value: ({ toCancelled }) => toCancelled ?? 0,
       better: 'less',
       tense: 'past',
       meaninglessWith: ['statusList'],
-    },
-    {
-      name: 'corrected',
-      label: 'Corrected',
-      unit: 'count',
+    }),
+    countKpi('corrected', 'Corrected', {
       definition:
         'Changes of a status that already said how the appointment ended, to one that counts as something else.',
-      value: ({ corrected }) => corrected ?? 0,
       better: 'less',
       tense: 'past',
-    },
+    }),
   ],
   charts: [
-    {
-      rows: (scope) => sql`
-        select to_char(date_trunc(${stepOf(scope)}, f.local_start), 'YYYY-MM-DD') as step, ${COUNTS}
-        from (${statusChanges(scope)}) f group by 1`,
-      draw: (rows, scope) => [
-        chartOverTime(scope, rows, {
-          kind: 'bar',
-          name: 'changes',
-          title: 'Status changes',
-          stacked: true,
-          unit: 'count',
-          series: RESULTS.map(({ name, label, tone }) => ({ name: label, column: name, tone })),
-        }),
-      ],
-    },
+    countsOverTime({
+      name: 'changes',
+      title: 'Status changes',
+      rows: statusChanges,
+      series: RESULTS.map(({ label, outcome, tone }) => ({
+        name: label,
+        tone,
+        where: becomes(outcome),
+      })),
+    }),
     {
       rows: (scope) => sql`
         select coalesce(o.label, f.old_status) || ' → ' || coalesce(n.label, f.new_status) as change,
@@ -186,16 +164,13 @@ export const changedStatuses: Report = {
         left join status n on (n.business_id, n.object_type, n.status) = (${scope.businessId}, 'CALENDAR', f.new_status)
         group by 1 order by 2 desc, 1 limit 12`,
       draw: (rows) => [
-        {
-          kind: 'bar',
-          named: true,
+        barsOf(rows, {
           name: 'byChange',
           title: 'The most frequent changes',
-          unit: 'count',
           fixedWords: 'status',
-          labels: rows.map(({ change }) => String(change)),
-          series: [{ name: 'Changes', values: rows.map(({ changes }) => Number(changes)) }],
-        },
+          label: 'change',
+          series: [{ name: 'Changes', column: 'changes' }],
+        }),
       ],
     },
   ],

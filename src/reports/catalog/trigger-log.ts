@@ -1,7 +1,7 @@
 import { sql } from '../../database/sql.ts'
-import type { Report, Scope } from '../report.ts'
-import { chartOverTime, stepOf } from '../time-steps.ts'
+import { countKpi, type Report, type Scope } from '../report.ts'
 import { mailOutcome, objectNames, RECALL, triggerRows } from './automation-rows.ts'
+import { countsOverTime } from './charts.ts'
 import { inOrderOf, localAtAnyTime, STUDENT_WORDS } from './conditions.ts'
 import { triggerObjects } from './objects.ts'
 
@@ -83,96 +83,59 @@ export const triggerLog: Report = {
            count(*) filter (where t.status = 'SCHEDULED') as waiting
     from (${triggersWithMails(scope)}) t`,
   kpis: [
-    {
-      name: 'triggers',
-      label: 'Triggers',
-      unit: 'count',
+    countKpi('triggers', 'Triggers', {
       definition: 'All triggers scheduled for the period, also cancelled ones.',
-      value: ({ triggers }) => triggers ?? 0,
-    },
-    {
-      name: 'due',
-      label: 'Due',
-      unit: 'count',
+    }),
+    countKpi('due', 'Due', {
       definition: 'Triggers whose time has come and that were not cancelled.',
-      value: ({ due }) => due ?? 0,
       tense: 'past',
-    },
-    {
-      name: 'fired',
-      label: 'Fired',
-      unit: 'count',
+    }),
+    countKpi('fired', 'Fired', {
       definition: 'Triggers that wrote their emails.',
-      value: ({ fired }) => fired ?? 0,
       better: 'more',
       base: ({ due }) => due ?? undefined,
       tense: 'past',
-    },
-    {
-      name: 'accepted',
-      label: 'Accepted',
-      unit: 'count',
+    }),
+    countKpi('accepted', 'Accepted', {
       definition: 'Triggers with an email that the mail server accepted and that did not bounce.',
-      value: ({ accepted }) => accepted ?? 0,
       better: 'more',
       base: ({ due }) => due ?? undefined,
       tense: 'past',
-    },
-    {
-      name: 'bounced',
-      label: 'Bounced',
-      unit: 'count',
+    }),
+    countKpi('bounced', 'Bounced', {
       definition: 'Triggers with an email that was returned after a mail server had accepted it.',
-      value: ({ bounced }) => bounced ?? 0,
       better: 'less',
       base: ({ fired }) => fired ?? undefined,
       tense: 'past',
-    },
-    {
-      name: 'failed',
-      label: 'Failed',
-      unit: 'count',
+    }),
+    countKpi('failed', 'Failed', {
       definition: 'Triggers with at least one email that was permanently refused.',
-      value: ({ failed }) => failed ?? 0,
       better: 'less',
       base: ({ due }) => due ?? undefined,
       tense: 'past',
-    },
-    {
-      name: 'waiting',
-      label: 'Still to come',
-      unit: 'count',
+    }),
+    countKpi('waiting', 'Still to come', {
       definition: 'Triggers of the period that are still pending.',
-      value: ({ waiting }) => waiting ?? 0,
       tense: 'future',
-    },
+    }),
   ],
   charts: [
-    {
-      rows: (scope) => sql`
-        select to_char(date_trunc(${stepOf(scope)}, t.local_time), 'YYYY-MM-DD') as step,
-               count(*) filter (where t.status in ('COMPLETED', 'RUNNING')) as fired,
-               count(*) filter (where t.status = 'FAILED') as failed,
-               count(*) filter (where t.status in ('CANCELLED', 'SKIPPED', 'EXPIRED')) as dropped,
-               count(*) filter (where t.status = 'SCHEDULED') as waiting
-        from (${triggerRows(scope)}) t
-        group by 1`,
-      draw: (rows, scope) => [
-        chartOverTime(scope, rows, {
-          kind: 'bar',
-          name: 'triggers',
-          title: 'Triggers',
-          stacked: true,
-          unit: 'count',
-          series: [
-            { name: 'Fired', column: 'fired', tone: 'kept' },
-            { name: 'Failed', column: 'failed', tone: 'missed' },
-            { name: 'Cancelled or skipped', column: 'dropped', tone: 'cancelled' },
-            { name: 'To come', column: 'waiting', tone: 'ahead' },
-          ],
-        }),
+    countsOverTime({
+      name: 'triggers',
+      title: 'Triggers',
+      rows: triggerRows,
+      time: 'local_time',
+      series: [
+        { name: 'Fired', tone: 'kept', where: `status in ('COMPLETED', 'RUNNING')` },
+        { name: 'Failed', tone: 'missed', where: `status = 'FAILED'` },
+        {
+          name: 'Cancelled or skipped',
+          tone: 'cancelled',
+          where: `status in ('CANCELLED', 'SKIPPED', 'EXPIRED')`,
+        },
+        { name: 'To come', tone: 'ahead', where: `status = 'SCHEDULED'` },
       ],
-    },
+    }),
   ],
   drillDown: {
     objects: (scope) => sql`

@@ -1,14 +1,10 @@
 import { sql } from '../../database/sql.ts'
 import { measureKpi } from '../measures.ts'
-import { shareOf, type Report } from '../report.ts'
+import { rateKpi, type Report } from '../report.ts'
 import { APPOINTMENT_MEASURES, appointmentFigures, drillToAppointments } from './appointments.ts'
+import { countsOverTime } from './charts.ts'
 import { appointmentRows } from './conditions.ts'
-import {
-  listAppointments,
-  listColumns,
-  outcomeOverTime,
-  priceColumns,
-} from './listed-appointments.ts'
+import { listAppointments, listColumns, priceColumns } from './listed-appointments.ts'
 
 const UNCLOSED = `outcome = 'UNCLOSED'`
 
@@ -46,21 +42,15 @@ export const unclosedAppointments: Report = {
     from (${appointmentFigures(scope)}) f`,
   kpis: [
     measureKpi('unclosed', TOO_EARLY_TO_COMPARE),
-    {
-      name: 'unclosedShare',
-      label: 'Share not closed',
-      unit: 'percent',
+    rateKpi('unclosedShare', 'Share not closed', {
       definition:
         'Appointments that are not closed as a share of all that have begun and were not cancelled.',
-      ...shareOf(({ unclosed, kept, missed }) => [
-        unclosed,
-        (unclosed ?? 0) + (kept ?? 0) + (missed ?? 0),
-      ]),
+      of: ({ unclosed, kept, missed }) => [unclosed, (unclosed ?? 0) + (kept ?? 0) + (missed ?? 0)],
       better: 'less',
       tense: 'past',
       meaninglessWith: ['statusList'],
       ...TOO_EARLY_TO_COMPARE,
-    },
+    }),
     {
       name: 'oldestDays',
       label: 'Oldest, in days',
@@ -74,12 +64,11 @@ export const unclosedAppointments: Report = {
     },
   ],
   charts: [
-    outcomeOverTime({
-      outcome: 'UNCLOSED',
+    countsOverTime({
       name: 'unclosed',
       title: 'Not closed',
-      series: 'Not closed',
-      tone: 'unclosed',
+      rows: appointmentRows,
+      series: [{ name: 'Not closed', tone: 'unclosed', where: UNCLOSED }],
     }),
   ],
   measures: APPOINTMENT_MEASURES,

@@ -1,6 +1,6 @@
 import { sql } from '../../database/sql.ts'
-import { shareOf, type Report, type Scope } from '../report.ts'
-import { appointmentRows, localAtAnyTime, statusesOf } from './conditions.ts'
+import { countKpi, rateKpi, type Report, type Scope } from '../report.ts'
+import { appointmentRows, localAtAnyTime, statusesOf, joinNames } from './conditions.ts'
 import { appointmentObjects } from './objects.ts'
 import { drillToAppointments, clientsWith, NOT_CANCELLED } from './appointments.ts'
 
@@ -21,7 +21,7 @@ const clientsOf = (scope: Scope) => sql`
          s.created_date as since
   from (select a.client_id, max(a.local_start) as last_here
         from (${appointmentRows(scope)}) a where a.outcome <> 'CANCELLED' group by 1) v
-  join client cl on (cl.business_id, cl.client_id) = (${scope.businessId}, v.client_id)
+  ${joinNames('v', ['client'], scope)}
   left join lateral (
     select n.reason, n.created_date from suppression n
     where n.business_id = ${scope.businessId} and n.email_address = lower(cl.email_address)
@@ -76,42 +76,27 @@ export const unreachableClients: Report = {
            count(*) filter (where c.cause <> 'NO_ADDRESS') as suppressed
     from (${clientsOf(scope)}) c`,
   kpis: [
-    {
-      name: 'unreachable',
-      label: 'Cannot be reached',
-      unit: 'count',
+    countKpi('unreachable', 'Cannot be reached', {
       definition:
         'Clients with an appointment in the period that was not cancelled, and without an address or with one that gets no email.',
-      value: ({ unreachable }) => unreachable ?? 0,
       better: 'less',
       base: ({ clients }) => clients ?? undefined,
-    },
-    {
-      name: 'unreachableShare',
-      label: 'Of all clients',
-      unit: 'percent',
+    }),
+    rateKpi('unreachableShare', 'Of all clients', {
       definition: 'Their share of all clients with an appointment that was not cancelled.',
-      ...shareOf(({ unreachable, clients }) => [unreachable, clients]),
+      of: ({ unreachable, clients }) => [unreachable, clients],
       better: 'less',
-    },
-    {
-      name: 'noAddress',
-      label: 'Without an address',
-      unit: 'count',
+    }),
+    countKpi('noAddress', 'Without an address', {
       definition: 'Clients without an email address.',
-      value: ({ noAddress }) => noAddress ?? 0,
       better: 'less',
       base: ({ clients }) => clients ?? undefined,
-    },
-    {
-      name: 'suppressed',
-      label: 'Suppressed',
-      unit: 'count',
+    }),
+    countKpi('suppressed', 'Suppressed', {
       definition: 'Clients whose address bounced, who unsubscribed or who marked an email as spam.',
-      value: ({ suppressed }) => suppressed ?? 0,
       better: 'less',
       base: ({ clients }) => clients ?? undefined,
-    },
+    }),
   ],
   charts: [
     {

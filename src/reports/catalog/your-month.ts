@@ -8,7 +8,14 @@ import {
   selectCells,
   selectMeasures,
 } from '../measures.ts'
-import type { Column, LineKeys, MeasureName, Report, Scope } from '../report.ts'
+import {
+  countKpi,
+  type Column,
+  type LineKeys,
+  type MeasureName,
+  type Report,
+  type Scope,
+} from '../report.ts'
 import { appointmentFigures, appointmentsOverTime } from './appointments.ts'
 import { appointmentRows } from './conditions.ts'
 import { monthSentences } from './month-sentences.ts'
@@ -157,15 +164,12 @@ export const yourMonth: Report = {
     keptRate,
     noShowRate,
     measureKpi('revenue'),
-    {
-      name: 'nextMonth',
-      label: 'Next month',
-      unit: 'count',
+    countKpi('nextMonth', 'Next month', {
       definition: 'Appointments of the month after that were not cancelled.',
-      value: ({ next }) => next ?? 0,
+      of: 'next',
       // For an earlier month the next one is complete; for this month it is still being booked.
       isNotComparable: true,
-    },
+    }),
   ],
   charts: appointmentsOverTime,
   sentences: monthSentences,
