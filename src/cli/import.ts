@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream'
 import { finished, pipeline } from 'node:stream/promises'
 import { Command, Option } from 'commander'
 import { instant, isTimeZone } from '../contract/fields.ts'
+import { schemaFaults } from '../contract/find-faults.ts'
 import { OBJECT_KINDS, objectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import { StartError } from '../errors.ts'
@@ -273,7 +274,7 @@ function describe(plan: FilePlan) {
 }
 
 function readCreatedDate({ createdDate }: Record<string, unknown>) {
-  const isMoment = instant().faults(createdDate).length === 0
+  const isMoment = schemaFaults(instant().schema, createdDate).length === 0
   return isMoment ? Temporal.Instant.fromEpochMilliseconds(createdDate as number) : undefined
 }
 

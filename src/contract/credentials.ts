@@ -1,5 +1,6 @@
 import { Type, type Static, type TString } from 'typebox'
 import { Business, businessExample } from './business.ts'
+import { inWords, withRule } from './rules.ts'
 import { about, Id, Maybe, serverOwned, ServerOwned, UpdatedId } from './schema.ts'
 import {
   address,
@@ -171,22 +172,15 @@ export const Session = Type.Object(
   },
 )
 
-const ScopeList = Type.Array(Type.Enum([...SCOPES], { title: 'Scope' }), { minItems: 1 })
+const ScopeList = inWords(
+  Type.Array(Type.Enum([...SCOPES], { title: 'Scope' }), { minItems: 1 }),
+  'must be a non-empty list of scopes; leave it out for all of them',
+)
 
 const scopes = (): Of<typeof ScopeList> & { initially: KeyScope[] } => ({
   schema: ScopeList,
   sqlType: 'text[]',
   initially: [...SCOPES],
-  faults: (value) => {
-    if (!Array.isArray(value) || value.length === 0) {
-      return [{ detail: 'must be a non-empty list of scopes; leave it out for all of them' }]
-    }
-    return value.flatMap((scope, i) =>
-      SCOPES.some((known) => known === scope)
-        ? []
-        : [{ at: `/${i}`, detail: `must be one of ${SCOPES.join(', ')}` }],
-    )
-  },
 })
 
 const REQUIRED = 'Required to create one.'
@@ -220,32 +214,21 @@ export const API_KEY_BODY = { schema: ApiKeyWrite, fields: API_KEY_FIELDS }
 
 /** An email address is a valid username. The names of the service itself are reserved. */
 const username = (): Of<TString> => ({
-  schema: Type.String({ minLength: 1, maxLength: 254 }),
-  sqlType: 'text',
-  faults: (value) => {
+  schema: withRule(Type.String({ minLength: 1, maxLength: 254 }), (value) => {
     if (typeof value !== 'string' || !/^[\p{L}\p{M}\p{N}._@+-]{1,254}$/u.test(value)) {
       return [{ detail: 'must be 1 to 254 letters, digits or any of . _ @ + -' }]
     }
     return /^(system|operator|client)$/i.test(value)
       ? [{ detail: 'is reserved; choose another name' }]
       : []
-  },
+  }),
+  sqlType: 'text',
 })
-
-const MIN_PASSWORD_LENGTH = 8
-const MAX_PASSWORD_LENGTH = 256
 
 /** Only the length is checked, as NIST SP 800-63B recommends. */
 export const password = (): Of<TString> => ({
-  schema: Type.String({ minLength: MIN_PASSWORD_LENGTH, maxLength: MAX_PASSWORD_LENGTH }),
+  schema: inWords(Type.String({ minLength: 8, maxLength: 256 }), 'must be 8 to 256 characters'),
   sqlType: 'text',
-  faults: (value) => {
-    if (typeof value !== 'string') return [{ detail: 'must be a string' }]
-    const length = [...value].length
-    return length < MIN_PASSWORD_LENGTH || length > MAX_PASSWORD_LENGTH
-      ? [{ detail: `must be ${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters` }]
-      : []
-  },
 })
 
 export const USER_FIELDS = {

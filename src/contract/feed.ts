@@ -149,7 +149,6 @@ const json = <S extends TSchema, I>(schema: S, initially: I): Of<S> & { initiall
   schema,
   sqlType: 'jsonb',
   initially,
-  faults: () => [],
 })
 
 const valued = <S extends Of<TSchema>, I>(shape: S, initially: I) => ({ ...shape, initially })

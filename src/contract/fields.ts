@@ -16,12 +16,12 @@ import {
 } from 'typebox'
 import { parseAddress, parseDomain } from './addresses.ts'
 import { escapePointer, isId, isPlainObject } from './json.ts'
-import { withRule, type Rule, type RuleFault } from './rules.ts'
-import { about, MAX_TIME, MIN_TIME, NOT_A_DAY, readDay, ServerOwned } from './schema.ts'
-import { textFault } from './text.ts'
+import { inWords, withRule, type RuleFault } from './rules.ts'
+import { about, Day, Id, MAX_TIME, MIN_TIME, ServerOwned } from './schema.ts'
+import { textFault, type Lines } from './text.ts'
 
 /**
- * One property of an object: its schema, its checks and its column. To add a property, declare it in
+ * One property of an object: its schema, which also holds its checks, and its column. To add a property, declare it in
  * objects.ts and add the column in a migration.
  */
 export type Field = {
@@ -37,8 +37,6 @@ export type Field = {
   itemsReferTo?: { property: string; refersTo: string }
   /** The kind of object whose id this text can be. */
   textRefersTo?: string
-  /** The rule of the schema. */
-  faults: Rule
   /** A time: milliseconds in JSON, a Temporal.Instant in our code. */
   instant: boolean
   /** Only the service sets it: ignored in a body, and not exported. */
@@ -80,9 +78,16 @@ export const orNull = (schema: TSchema) => {
   return Type.Union([schema, Type.Null()], description ? { description } : {})
 }
 
-/** The schema of a value, with its rule. */
-export const schemaOf = <S extends TSchema>(shape: Of<S>, text?: string, example?: unknown): S =>
-  withRule(text === undefined ? shape.schema : describe(shape.schema, text, example), shape.faults)
+/** The schema of a value, with a description. */
+export const schemaOf = <S extends TSchema>(
+  { schema }: Of<S>,
+  description?: string,
+  example?: unknown,
+): S => {
+  if (description === undefined) return schema
+  const { description: unit } = schema as { description?: string }
+  return about(schema, unit ? `${description} ${unit}` : description, example)
+}
 
 /** A property that may be absent or null. */
 export const optional = <S extends Shape>(
@@ -108,68 +113,72 @@ export const required = <S extends Shape>(
   required: true,
 })
 
-const describe = <S extends TSchema>(schema: S, description: string, example: unknown): S => {
-  const { description: unit } = schema as { description?: string }
-  return about(schema, unit ? `${description} ${unit}` : description, example)
-}
-
 const faultIf = (detail: string | false | undefined, at?: string): RuleFault[] =>
   detail ? [at === undefined ? { detail } : { at, detail }] : []
 
+/** Text of a length, without control characters. */
+export const Text = (
+  options: { minLength?: number; maxLength: number; examples?: string[]; description?: string },
+  lines: Lines = 'one',
+) => withRule(Type.String(options), (value) => faultIf(textFault(value, options.maxLength, lines)))
+
+/** Text with a condition that is said in words. */
+const TextThat = (
+  options: { format?: string; pattern?: string; maxLength?: number; examples?: string[] },
+  isRight: (value: string) => boolean,
+  detail: string,
+) =>
+  withRule(Type.String(options), (value) =>
+    faultIf(typeof value !== 'string' ? 'must be a string' : !isRight(value) && detail),
+  )
+
+const ofText = (schema: TString): Of<TString> => ({ schema, sqlType: 'text' })
+
 /** A single line, which may be empty. */
-export const line = (max = 300): Of<TString> => ({
-  schema: Type.String({ maxLength: max }),
-  sqlType: 'text',
-  faults: (value) => faultIf(textFault(value, max)),
-})
+export const line = (max = 300) => ofText(Text({ maxLength: max }))
 
 /** A single line that is not blank. */
-export const name = (max = 300): Of<TString> => ({
-  schema: Type.String({ minLength: 1, maxLength: max }),
-  sqlType: 'text',
-  faults: (value) =>
-    faultIf(
-      textFault(value, max) ?? (String(value).trim() === '' ? 'must not be empty' : undefined),
+export const name = (max = 300) =>
+  ofText(
+    withRule(Type.String({ minLength: 1, maxLength: max }), (value) =>
+      faultIf(
+        textFault(value, max) ?? (String(value).trim() === '' ? 'must not be empty' : undefined),
+      ),
     ),
-})
+  )
 
 /** Text that may have several lines. */
-export const text = (max = 20_000): Of<TString> => ({
-  schema: Type.String({ maxLength: max }),
-  sqlType: 'text',
-  faults: (value) => faultIf(textFault(value, max, 'many')),
+export const text = (max = 20_000) => ofText(Text({ maxLength: max }, 'many'))
+
+const Address = TextThat(
+  { format: 'idn-email', maxLength: 254 },
+  (value) => parseAddress(value) !== undefined,
+  'must be one plain address, local@domain',
+)
+
+export const address = () => ofText(Address)
+
+type ListOf<S extends TSchema> = Of<TArray<S>> & { initially: [] }
+
+const listOf = <S extends TSchema>(items: S, maxItems: number, sqlType: string): ListOf<S> => ({
+  schema: Type.Array(items, { maxItems }),
+  sqlType,
+  initially: [],
 })
 
-export const address = (): Of<TString> => ({
-  schema: Type.String({ format: 'idn-email', maxLength: 254 }),
-  sqlType: 'text',
-  faults: (value) =>
-    faultIf(
-      typeof value !== 'string'
-        ? 'must be a string'
-        : parseAddress(value) === undefined && 'must be one plain address, local@domain',
-    ),
-})
+export const addresses = (max: number) => listOf(Address, max, 'text[]')
 
 /** Domains of email addresses. */
-export const domains = (max = 100): Of<TArray<TString>> & { initially: string[] } => ({
-  schema: Type.Array(Type.String({ maxLength: 253, examples: ['clinic.example'] }), {
-    maxItems: max,
-  }),
-  sqlType: 'text[]',
-  initially: [],
-  faults: (value) => {
-    if (!Array.isArray(value)) return faultIf('must be a list of domain names')
-    if (value.length > max) return faultIf(`must hold at most ${max} domain names`)
-    return value.flatMap((entry, i) =>
-      faultIf(
-        (typeof entry !== 'string' || parseDomain(entry) === undefined) &&
-          'must be a domain name, such as clinic.example',
-        `/${i}`,
-      ),
-    )
-  },
-})
+export const domains = (max = 100) =>
+  listOf(
+    TextThat(
+      { maxLength: 253, examples: ['clinic.example'] },
+      (value) => parseDomain(value) !== undefined,
+      'must be a domain name, such as clinic.example',
+    ),
+    max,
+    'text[]',
+  )
 
 /** Whether it is an IANA time zone, not an offset. */
 export function isTimeZone(value: string): boolean {
@@ -188,68 +197,63 @@ export function isTimeZone(value: string): boolean {
 const ICU_ONLY =
   /^(?!(CET|EET|EST|GMT|HST|MET|MST|PRC|ROC|ROK|UCT|UTC|WET)$)[a-z]{3}$|^SystemV\/|^US\/Pacific-New$|^Canada\/East-Saskatchewan$/i
 
-export const timeZone = (): Of<TString> => ({
-  schema: Type.String({ examples: ['Europe/Zurich'] }),
-  sqlType: 'text',
-  faults: (value) =>
-    faultIf(
-      typeof value !== 'string'
-        ? 'must be a string'
-        : !isTimeZone(value) && 'must be an IANA time zone, such as Europe/Zurich',
+export const timeZone = () =>
+  ofText(
+    TextThat(
+      { examples: ['Europe/Zurich'] },
+      isTimeZone,
+      'must be an IANA time zone, such as Europe/Zurich',
     ),
-})
+  )
 
 export const oneOf = <const T extends string>(
   choices: readonly T[],
   title: string,
-): Of<TEnum<T[]>> => ({
-  schema: Type.Enum([...choices], { title }),
-  sqlType: 'text',
-  faults: (value) =>
-    faultIf(!choices.some((choice) => choice === value) && `must be one of ${choices.join(', ')}`),
-})
+): Of<TEnum<T[]>> => ({ schema: Type.Enum([...choices], { title }), sqlType: 'text' })
+
+/** An id of 32 lower-case letters and digits. */
+export const Uuid = (of: string) =>
+  inWords(
+    Type.String({ pattern: '^[a-z0-9]{32}$' }),
+    `must be the ${of}: 32 lower-case letters and digits`,
+  )
 
 /** The id of a file of the library. */
-export const fileUUId = (): Of<TString> => ({
-  schema: Type.String({ pattern: '^[a-z0-9]{32}$' }),
-  sqlType: 'text',
-  faults: (value) =>
-    faultIf(
-      !(typeof value === 'string' && /^[a-z0-9]{32}$/.test(value)) &&
-        'must be the fileUUId of a file: 32 lower-case letters and digits',
-    ),
-})
+export const fileUUId = () => ofText(Uuid('fileUUId of a file'))
 
-const TIME_OF_DAY = /^([01]\d|2[0-3]):[0-5]\d$/
+/** A time of day, HH:MM. */
+export const TimeOfDay = (options: {
+  description?: string
+  examples: string[]
+  default?: string
+}) =>
+  inWords(
+    Type.String({ pattern: '^([01]\\d|2[0-3]):[0-5]\\d$', ...options }),
+    'must be a time from 00:00 to 23:59, HH:MM',
+  )
 
 /** A span of the day, which may include midnight. */
 export const quietHours = (): Of<TObject<{ from: TString; to: TString }>> => ({
-  schema: Type.Object(
-    {
-      from: Type.String({
-        pattern: TIME_OF_DAY.source,
-        description: 'When quiet hours begin.',
-        examples: ['21:00'],
-      }),
-      to: Type.String({
-        pattern: TIME_OF_DAY.source,
-        description: 'When they end; on the next day if it is earlier than `from`.',
-        examples: ['08:00'],
-      }),
-    },
-    { title: 'QuietHoursBody' },
+  schema: withRule(
+    Type.Object(
+      {
+        from: TimeOfDay({ description: 'When quiet hours begin.', examples: ['21:00'] }),
+        to: TimeOfDay({
+          description: 'When they end; on the next day if it is earlier than `from`.',
+          examples: ['08:00'],
+        }),
+      },
+      { title: 'QuietHoursBody' },
+    ),
+    (value) =>
+      faultIf(
+        isPlainObject(value) &&
+          value.from !== undefined &&
+          value.from === value.to &&
+          'from and to must differ; null means no quiet hours',
+      ),
   ),
   sqlType: 'jsonb',
-  faults: (value) => {
-    if (!isPlainObject(value)) return faultIf('must be an object with from and to, or null')
-    const ofTimes = (['from', 'to'] as const).flatMap((key) => {
-      const time = value[key]
-      const isTime = typeof time === 'string' && TIME_OF_DAY.test(time)
-      return faultIf(!isTime && 'must be a time of day, such as 21:00', `/${key}`)
-    })
-    if (ofTimes.length > 0) return ofTimes
-    return faultIf(value.from === value.to && 'from and to must differ; null means no quiet hours')
-  },
 })
 
 const LANGUAGE_TAG = /^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8}){0,3}$/
@@ -264,60 +268,52 @@ export function isLanguageTag(value: string) {
   }
 }
 
-export const language = (): Of<TString> => ({
-  schema: Type.String({ pattern: LANGUAGE_TAG.source, examples: ['de-CH'] }),
-  sqlType: 'text',
-  faults: (value) =>
-    faultIf(
-      typeof value !== 'string'
-        ? 'must be a string'
-        : !isLanguageTag(value) && 'must be a language tag (BCP 47), such as de-CH',
+export const language = () =>
+  ofText(
+    TextThat(
+      { pattern: LANGUAGE_TAG.source, examples: ['de-CH'] },
+      isLanguageTag,
+      'must be a language tag (BCP 47), such as de-CH',
     ),
-})
+  )
 
-export const url = (): Of<TString> => ({
-  schema: Type.String({ format: 'uri', maxLength: 2_000 }),
-  sqlType: 'text',
-  faults: (value) => {
-    const fault = textFault(value, 2_000)
-    if (fault) return faultIf(fault)
-    const parsed = URL.parse(String(value))
-    return faultIf(!(parsed && /^https?:$/.test(parsed.protocol)) && 'must be an http or https URL')
-  },
-})
+export const url = () =>
+  ofText(
+    withRule(Type.String({ format: 'uri', maxLength: 2_000 }), (value) => {
+      const fault = textFault(value, 2_000)
+      if (fault) return faultIf(fault)
+      const parsed = URL.parse(String(value))
+      return faultIf(
+        !(parsed && /^https?:$/.test(parsed.protocol)) && 'must be an http or https URL',
+      )
+    }),
+  )
 
 /** A colour as six hexadecimal digits. */
-export const color = (): Of<TString> => ({
-  schema: Type.String({ pattern: '^#[0-9A-Fa-f]{6}$', examples: ['#2f5d50'] }),
-  sqlType: 'text',
-  faults: (value) =>
-    faultIf(
-      !(typeof value === 'string' && /^#[0-9a-f]{6}$/i.test(value)) &&
-        'must be a colour, such as #2f5d50',
+export const color = () =>
+  ofText(
+    inWords(
+      Type.String({ pattern: '^#[0-9A-Fa-f]{6}$', examples: ['#2f5d50'] }),
+      'must be a colour, such as #2f5d50',
     ),
-})
+  )
 
-export const integer = (min: number, max: number): Of<TInteger> => ({
-  schema: Type.Integer({ minimum: min, maximum: max }),
+export const integer = (minimum: number, maximum: number): Of<TInteger> => ({
+  schema: Type.Integer({ minimum, maximum }),
   sqlType: 'bigint',
-  faults: (value) =>
-    faultIf(
-      !Number.isSafeInteger(value)
-        ? 'must be an integer'
-        : ((value as number) < min || (value as number) > max) &&
-            `must be between ${min} and ${max}`,
-    ),
 })
 
 /** An amount of money. */
 export const amount = (): Of<TNumber> => ({
-  schema: Type.Number({ minimum: 0, maximum: 9_999_999_999 }),
+  schema: withRule(Type.Number({ minimum: 0, maximum: 9_999_999_999 }), (value) =>
+    faultIf(
+      typeof value === 'number' &&
+        Math.abs(value) <= 9_999_999_999 &&
+        !hasAtMostDecimals(value, MAX_DECIMALS) &&
+        'must have at most four decimals',
+    ),
+  ),
   sqlType: 'numeric',
-  faults: (value) => {
-    if (typeof value !== 'number' || !Number.isFinite(value)) return faultIf('must be a number')
-    if (value < 0 || value > 9_999_999_999) return faultIf('must be between 0 and 9999999999')
-    return faultIf(!hasAtMostDecimals(value, MAX_DECIMALS) && 'must have at most four decimals')
-  },
 })
 
 /** No currency has more digits. */
@@ -327,24 +323,17 @@ export const MAX_DECIMALS = 4
 export const hasAtMostDecimals = (value: number, decimals: number) =>
   Math.abs(value - Number(value.toFixed(decimals))) <= 1e-8
 
-export const currency = (): Of<TString> => ({
-  schema: Type.String({ pattern: '^[A-Z]{3}$', examples: ['CHF'] }),
-  sqlType: 'text',
-  faults: (value) =>
-    faultIf(
-      !(typeof value === 'string' && /^[A-Z]{3}$/.test(value)) &&
-        'must be a currency code of three capital letters, such as CHF',
+export const currency = () =>
+  ofText(
+    inWords(
+      Type.String({ pattern: '^[A-Z]{3}$', examples: ['CHF'] }),
+      'must be a currency code of three capital letters, such as CHF',
     ),
-})
+  )
 
 export const boolean = <I extends boolean | null>(
   initially: I,
-): Of<TBoolean> & { initially: I } => ({
-  schema: Type.Boolean(),
-  sqlType: 'boolean',
-  initially,
-  faults: (value) => faultIf(typeof value !== 'boolean' && 'must be true or false'),
-})
+): Of<TBoolean> & { initially: I } => ({ schema: Type.Boolean(), sqlType: 'boolean', initially })
 
 const isInRange = (ms: number) => ms >= MIN_TIME && ms <= MAX_TIME
 
@@ -366,42 +355,36 @@ function timeFault(value: unknown) {
 
 /** A time in milliseconds. The range catches times in seconds, which would all be in January 1970. */
 export const instant = (): Of<TInteger> => ({
-  schema: Type.Integer({
-    minimum: MIN_TIME,
-    maximum: MAX_TIME,
-    description: 'Milliseconds since 1970-01-01 00:00 UTC.',
-  }),
+  schema: withRule(
+    Type.Integer({
+      minimum: MIN_TIME,
+      maximum: MAX_TIME,
+      description: 'Milliseconds since 1970-01-01 00:00 UTC.',
+    }),
+    (value) => faultIf(timeFault(value)),
+  ),
   sqlType: 'timestamptz',
   instant: true,
-  faults: (value) => faultIf(timeFault(value)),
 })
 
 /** The id of another object of the business. */
 export const reference = (refersTo: string): Of<TInteger> & { refersTo: string } => ({
-  schema: Type.Integer({ minimum: 1 }),
+  schema: Id,
   sqlType: 'bigint',
   refersTo,
-  faults: (value) => faultIf(!isId(value) && 'must be an id: an integer above 0'),
 })
 
 /** The UUID of an invitation of the business. */
 export const invitationReference = (): Of<TString> & { refersTo: string } => ({
-  schema: Type.String({ pattern: '^[a-z0-9]{32}$' }),
-  sqlType: 'text',
+  ...ofText(Uuid('UUID of an invitation')),
   refersTo: 'invitation',
-  faults: (value) =>
-    faultIf(
-      !(typeof value === 'string' && /^[a-z0-9]{32}$/.test(value)) &&
-        'must be an invitationUUID: 32 lower-case letters and digits',
-    ),
 })
 
 /** The feed that mirrors an object. */
 export const mirroringFeed = (): Of<TInteger> & { isServerOwned: true } => ({
-  schema: Type.Integer({ minimum: 1 }),
+  schema: Id,
   sqlType: 'bigint',
   isServerOwned: true,
-  faults: (value) => faultIf(!isId(value) && 'must be an id: an integer above 0'),
 })
 
 /** Ids of other objects of the business, without duplicates. */
@@ -409,44 +392,29 @@ export const references = (
   refersTo: string,
   max = 5_000,
 ): Of<TArray<TInteger>> & { refersTo: string; initially: number[] } => ({
-  schema: Type.Array(Type.Integer({ minimum: 1 }), { maxItems: max }),
-  sqlType: 'bigint[]',
+  ...listOf(Id, max, 'bigint[]'),
   refersTo,
-  initially: [],
-  faults: (value) => {
-    if (!Array.isArray(value)) return faultIf('must be a list of ids')
-    if (value.length > max) return faultIf(`must hold at most ${max} ids`)
-    return value.flatMap((id, i) =>
-      faultIf(!isId(id) && 'must be an id: an integer above 0', `/${i}`),
-    )
-  },
 })
 
-export const lines = (max = 200): Of<TArray<TString>> & { initially: string[] } => ({
-  schema: Type.Array(Type.String({ maxLength: 300 }), { maxItems: max }),
-  sqlType: 'text[]',
-  initially: [],
-  faults: (value) => {
-    if (!Array.isArray(value)) return faultIf('must be a list of strings')
-    if (value.length > max) return faultIf(`must hold at most ${max} strings`)
-    return value.flatMap((entry, i) => faultIf(textFault(entry, 300), `/${i}`))
-  },
-})
+export const lines = (max = 200): Of<TArray<TString>> & { initially: string[] } =>
+  listOf(Text({ maxLength: 300 }), max, 'text[]')
 
 /** Tags: an object of arrays of strings. */
 export const tags = (): Of<TRecord<string, TArray<TString>>> & { initially: {} } => ({
-  schema: Type.Record(Type.String(), Type.Array(Type.String()), {
-    title: 'Tags',
-    examples: [{ membership: ['gold'] }],
-  }),
+  schema: withRule(
+    Type.Record(Type.String(), Type.Array(Type.String()), {
+      title: 'Tags',
+      examples: [{ membership: ['gold'] }],
+    }),
+    (value) => {
+      if (!isPlainObject(value)) return faultIf('must be an object of arrays of strings')
+      const entries = Object.entries(value)
+      if (entries.length > 100) return faultIf('must hold at most 100 tags')
+      return entries.flatMap(([tag, values]) => tagFaults(tag, values))
+    },
+  ),
   sqlType: 'jsonb',
   initially: {},
-  faults: (value) => {
-    if (!isPlainObject(value)) return faultIf('must be an object of arrays of strings')
-    const entries = Object.entries(value)
-    if (entries.length > 100) return faultIf('must hold at most 100 tags')
-    return entries.flatMap(([tag, values]) => tagFaults(tag, values))
-  },
 })
 
 function tagFaults(tag: string, values: unknown): RuleFault[] {
@@ -469,214 +437,133 @@ export const WEEKDAYS = [
 ] as const
 
 /** Who was present at a class. */
-export const attendance = (
-  max = 5_000,
-): Of<TArray<TObject<{ clientId: TInteger; present: TBoolean }>>> & {
-  initially: []
-  itemsReferTo: { property: string; refersTo: string }
-} => ({
-  schema: Type.Array(
+export const attendance = () => {
+  const { schema, ...shape } = listOf(
     Type.Object(
-      {
-        clientId: Type.Integer({ minimum: 1 }),
-        present: about(Type.Boolean(), 'Whether the student was present.', true),
-      },
+      { clientId: Id, present: about(Type.Boolean(), 'Whether the student was present.', true) },
       { title: 'Attendance', additionalProperties: false },
     ),
-    { maxItems: max },
-  ),
-  sqlType: 'jsonb',
-  initially: [],
-  itemsReferTo: { property: 'clientId', refersTo: 'client' },
-  faults: (value) => {
-    if (!Array.isArray(value)) return faultIf('must be a list of { clientId, present }')
-    if (value.length > max) return faultIf(`must hold at most ${max} entries`)
-    const seen = new Set<unknown>()
-    return value.flatMap((entry, i) => {
-      if (!isPlainObject(entry)) return faultIf('must be { clientId, present }', `/${i}`)
-      const isRepeated = seen.has(entry.clientId)
-      seen.add(entry.clientId)
-      return [
-        ...faultIf(!isId(entry.clientId) && 'must be an id: an integer above 0', `/${i}/clientId`),
-        ...faultIf(isRepeated && 'must be there once', `/${i}/clientId`),
-        ...faultIf(typeof entry.present !== 'boolean' && 'must be true or false', `/${i}/present`),
-      ]
-    })
-  },
-})
-
-const DAY_TIME = /^([01]\d|2[0-3]):[0-5]\d$|^24:00$/
-
-/** The working hours of a member of staff, in the time zone of the location. */
-export const workingHours = (): Of<
-  TArray<
-    TObject<{
-      weekday: TEnum<[...typeof WEEKDAYS]>
-      from: TString
-      to: TString
-      locationId: TOptional<TUnion<[TInteger, TNull]>>
-    }>
-  >
-> & { initially: []; itemsReferTo: { property: string; refersTo: string } } => ({
-  schema: Type.Array(
-    Type.Object(
-      {
-        weekday: about(Type.Enum([...WEEKDAYS], { title: 'Weekday' }), 'The day of the week.'),
-        from: about(
-          Type.String({ pattern: DAY_TIME.source, examples: ['09:00'] }),
-          'The start, as HH:MM.',
-        ),
-        to: about(
-          Type.String({ pattern: DAY_TIME.source, examples: ['17:30'] }),
-          'The end, as HH:MM.',
-        ),
-        locationId: OF_LOCATION,
-      },
-      { title: 'WorkingHours', additionalProperties: false },
-    ),
-    { maxItems: 100 },
-  ),
-  sqlType: 'jsonb',
-  initially: [],
-  itemsReferTo: { property: 'locationId', refersTo: 'location' },
-  faults: (value) => {
-    if (!Array.isArray(value)) return faultIf('must be a list of { weekday, from, to }')
-    if (value.length > 100) return faultIf('must hold at most 100 entries')
-    return value.flatMap((entry, i) => hoursFaults(entry, `/${i}`))
-  },
-})
-
-function hoursFaults(entry: unknown, at: string): RuleFault[] {
-  if (!isPlainObject(entry)) return faultIf('must be { weekday, from, to }', at)
-  const { weekday, from, to } = entry
-  return [
-    ...faultIf(
-      !WEEKDAYS.some((known) => known === weekday) && `must be one of ${WEEKDAYS.join(', ')}`,
-      `${at}/weekday`,
-    ),
-    ...spanFaults(from, to, at),
-    ...locationFaults(entry, at),
-  ]
+    5_000,
+    'jsonb',
+  )
+  return {
+    ...shape,
+    schema: withRule(schema, repeatedStudents),
+    itemsReferTo: { property: 'clientId', refersTo: 'client' },
+  }
 }
 
-const isTime = (time: unknown) => typeof time === 'string' && DAY_TIME.test(time)
+function repeatedStudents(list: unknown): RuleFault[] {
+  const ids = Array.isArray(list) ? list.map((entry) => isPlainObject(entry) && entry.clientId) : []
+  const seen = new Set()
+  return ids.flatMap((id, i) => {
+    const isRepeated = seen.has(id)
+    seen.add(id)
+    return faultIf(isRepeated && isId(id) && 'must be there once', `/${i}/clientId`)
+  })
+}
 
-const spanFaults = (from: unknown, to: unknown, at: string): RuleFault[] => [
-  ...faultIf(!isTime(from) && 'must be a time, HH:MM', `${at}/from`),
-  ...faultIf(!isTime(to) && 'must be a time, HH:MM', `${at}/to`),
-  ...faultIf(
-    isTime(from) && isTime(to) && String(to) <= String(from) && 'must be after from',
-    `${at}/to`,
-  ),
-]
+const DAY_TIME = '^([01]\\d|2[0-3]):[0-5]\\d$|^24:00$'
 
-const locationFaults = ({ locationId }: Record<string, unknown>, at: string): RuleFault[] =>
-  faultIf(
-    locationId !== undefined &&
-      locationId !== null &&
-      !isId(locationId) &&
-      'must be an id: an integer above 0',
-    `${at}/locationId`,
-  )
+const DayTime = (options: { description?: string; examples?: string[] } = {}) =>
+  inWords(Type.String({ pattern: DAY_TIME, ...options }), 'must be a time, HH:MM')
 
 const OF_LOCATION = Type.Optional(
-  Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], {
-    description: 'One of `locationIdList`. Absent: any of them.',
-  }),
+  Type.Union([Id, Type.Null()], { description: 'One of `locationIdList`. Absent: any of them.' }),
 )
 
-/** Days off and special hours of a member of staff, which replace the working hours of these days. */
-export const workingExceptions = (
-  max = 1_000,
-): Of<TArray<typeof WorkingException>> & {
-  initially: []
-  itemsReferTo: { property: string; refersTo: string }
-} => ({
-  schema: Type.Array(WorkingException, { maxItems: max }),
-  sqlType: 'jsonb',
-  initially: [],
-  itemsReferTo: { property: 'locationId', refersTo: 'location' },
-  faults: (value) => {
-    if (!Array.isArray(value)) return faultIf('must be a list of { startDate, endDate, from, to }')
-    if (value.length > max) return faultIf(`must hold at most ${max} entries`)
-    return value.flatMap((entry, i) => exceptionFaults(entry, `/${i}`))
-  },
-})
+/** The end is after the start. Times as text have the order of times. */
+const isAfter = ({ from, to }: Record<string, unknown>) =>
+  faultIf(
+    typeof from === 'string' && typeof to === 'string' && to <= from && 'must be after from',
+    '/to',
+  )
 
-const WorkingException = Type.Object(
-  {
-    startDate: Type.String({
-      format: 'date',
-      description: 'The first day.',
-      examples: ['2026-12-24'],
-    }),
-    endDate: Type.Optional(
-      Type.Union([Type.String({ format: 'date' }), Type.Null()], {
-        description: 'The last day. Default: the first one.',
-        examples: ['2026-12-26'],
-      }),
-    ),
-    from: Type.Optional(
-      Type.Union([Type.String({ pattern: DAY_TIME.source }), Type.Null()], {
-        description: 'The start of special hours. Absent: a day off.',
-        examples: ['09:00'],
-      }),
-    ),
-    to: Type.Optional(
-      Type.Union([Type.String({ pattern: DAY_TIME.source }), Type.Null()], {
-        description: 'The end of special hours.',
-        examples: ['12:00'],
-      }),
-    ),
-    locationId: OF_LOCATION,
-  },
-  { title: 'WorkingException', additionalProperties: false },
+const WorkingHours = withRule(
+  Type.Object(
+    {
+      weekday: about(Type.Enum([...WEEKDAYS], { title: 'Weekday' }), 'The day of the week.'),
+      from: about(DayTime({ examples: ['09:00'] }), 'The start, as HH:MM.'),
+      to: about(DayTime({ examples: ['17:30'] }), 'The end, as HH:MM.'),
+      locationId: OF_LOCATION,
+    },
+    { title: 'WorkingHours', additionalProperties: false },
+  ),
+  (value) => (isPlainObject(value) ? isAfter(value) : []),
 )
 
-function exceptionFaults(entry: unknown, at: string): RuleFault[] {
-  if (!isPlainObject(entry)) return faultIf('must be { startDate, endDate, from, to }', at)
-  const { startDate, endDate, from, to } = entry
-  const isOneDay = (endDate ?? null) === null
-  const isOff = (from ?? null) === null && (to ?? null) === null
+const OF_LOCATIONS = { itemsReferTo: { property: 'locationId', refersTo: 'location' } }
+
+/** The working hours of a member of staff, in the time zone of the location. */
+export const workingHours = () => ({ ...listOf(WorkingHours, 100, 'jsonb'), ...OF_LOCATIONS })
+
+const WorkingException = withRule(
+  Type.Object(
+    {
+      startDate: Day({ description: 'The first day.', examples: ['2026-12-24'] }),
+      endDate: Type.Optional(
+        Type.Union([Day(), Type.Null()], {
+          description: 'The last day. Default: the first one.',
+          examples: ['2026-12-26'],
+        }),
+      ),
+      from: Type.Optional(
+        Type.Union([DayTime(), Type.Null()], {
+          description: 'The start of special hours. Absent: a day off.',
+          examples: ['09:00'],
+        }),
+      ),
+      to: Type.Optional(
+        Type.Union([DayTime(), Type.Null()], {
+          description: 'The end of special hours.',
+          examples: ['12:00'],
+        }),
+      ),
+      locationId: OF_LOCATION,
+    },
+    { title: 'WorkingException', additionalProperties: false },
+  ),
+  exceptionFaults,
+)
+
+/** Special hours have a start and an end, and the days are in order. */
+function exceptionFaults(value: unknown): RuleFault[] {
+  if (!isPlainObject(value)) return []
+  const { startDate, endDate, from, to } = value
+  const isOneSided = (from ?? null) === null ? (to ?? null) !== null : (to ?? null) === null
   return [
-    ...faultIf(!isDate(startDate) && NOT_A_DAY, `${at}/startDate`),
-    ...faultIf(!isOneDay && !isDate(endDate) && NOT_A_DAY, `${at}/endDate`),
     ...faultIf(
-      isDate(startDate) &&
-        isDate(endDate) &&
-        String(endDate) < String(startDate) &&
+      typeof startDate === 'string' &&
+        typeof endDate === 'string' &&
+        endDate < startDate &&
         'must not be before startDate',
-      `${at}/endDate`,
+      '/endDate',
     ),
-    ...(isOff ? [] : spanFaults(from, to, at)),
-    ...locationFaults(entry, at),
+    ...faultIf(isOneSided && 'must be a time, HH:MM', (from ?? null) === null ? '/from' : '/to'),
+    ...isAfter(value),
   ]
 }
 
-const isDate = (value: unknown) => readDay(value) !== undefined
+/** Days off and special hours of a member of staff, which replace the working hours of these days. */
+export const workingExceptions = () => ({
+  ...listOf(WorkingException, 1_000, 'jsonb'),
+  ...OF_LOCATIONS,
+})
 
 /** The status of an object. */
 export const status = (initially: string): Of<TString> & { initially: string } => ({
-  schema: Type.String({ minLength: 1, maxLength: 60, examples: [initially] }),
-  sqlType: 'text',
+  ...ofText(Text({ minLength: 1, maxLength: 60, examples: [initially] })),
   initially,
-  faults: (value) =>
-    faultIf(textFault(value, 60) ?? (value === '' ? 'must not be empty' : undefined)),
 })
 
 const TOKEN = /%[A-Z][A-Z0-9_]{2,}[%|]|%IF:/
 
 /** An address in a template: one plain address, or tokens, which `email/` checks. */
-export const addressOrToken = (): Of<TString> => ({
-  schema: Type.String({ maxLength: 254, examples: ['%CLIENT_EMAILADDRESS%'] }),
-  sqlType: 'text',
-  faults: (value) =>
-    faultIf(
-      typeof value !== 'string'
-        ? 'must be a string'
-        : value !== '' &&
-            parseAddress(value) === undefined &&
-            !TOKEN.test(value) &&
-            'must be one plain address or a token',
+export const addressOrToken = () =>
+  ofText(
+    TextThat(
+      { maxLength: 254, examples: ['%CLIENT_EMAILADDRESS%'] },
+      (value) => value === '' || parseAddress(value) !== undefined || TOKEN.test(value),
+      'must be one plain address or a token',
     ),
-})
+  )

@@ -1,5 +1,6 @@
 import { Type, type Static, type TString } from 'typebox'
-import { bodyProperties, boolean, fileUUId, name, optional, required, type Of } from './fields.ts'
+import { bodyProperties, boolean, fileUUId, name, optional, required } from './fields.ts'
+import { alsoWithRule } from './rules.ts'
 import { FILE_EXTENSIONS, fileTypeOf } from './file-types.ts'
 import { PageQuery } from './page.ts'
 import { about, Id, Maybe, Moment, Named, serverOwned, ServerOwned } from './schema.ts'
@@ -62,19 +63,16 @@ export const Attachment = Named('Attachment', {
 })
 export type Attachment = Static<typeof Attachment>
 
-const fileName = (): Of<TString> => {
-  const { faults, ...shape } = name(100)
-  return {
-    ...shape,
-    faults: (value) => {
-      const found = faults(value)
-      if (found.length > 0) return found
-      const text = String(value)
-      if (/[/\\:*?"<>|]/.test(text)) return [{ detail: 'must not hold / \\ : * ? " < > |' }]
-      if (fileTypeOf(text)) return []
-      return [{ detail: `must end with one of .${FILE_EXTENSIONS.join(', .')}` }]
-    },
-  }
+const fileName = () => {
+  const { schema, ...shape } = name(100)
+  return { ...shape, schema: alsoWithRule(schema, fileNameFaults) }
+}
+
+function fileNameFaults(value: unknown) {
+  const text = String(value)
+  if (/[/\\:*?"<>|]/.test(text)) return [{ detail: 'must not hold / \\ : * ? " < > |' }]
+  if (fileTypeOf(text)) return []
+  return [{ detail: `must end with one of .${FILE_EXTENSIONS.join(', .')}` }]
 }
 
 const FILE_FIELDS = {

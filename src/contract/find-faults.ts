@@ -2,7 +2,7 @@ import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { MAX_FAULTS, type Fault } from '../errors.ts'
 import { escapePointer, isPlainObject } from './json.ts'
-import { ruleOf } from './rules.ts'
+import { ruleOf, wordsOf } from './rules.ts'
 import { isLongerThan } from './text.ts'
 import { unknownProperties } from './unknown-properties.ts'
 
@@ -68,7 +68,9 @@ function explain(shape: Shape, value: unknown, at: string, faults: Fault[]) {
   if (rule) {
     const found = rule(value)
     for (const fault of found) faults.push({ pointer: at + (fault.at ?? ''), detail: fault.detail })
-    if (found.length === 0) explainType(shape, value, at, faults)
+    // A rule about an object or a list comes in addition to those of its parts.
+    const hasParts = typeof value === 'object' && isOfType(shape, value)
+    if (found.length === 0 || hasParts) explainType(shape, value, at, faults)
   } else if (shape.anyOf) explainChoice(shape.anyOf, value, at, faults)
   else explainType(shape, value, at, faults)
 }
@@ -77,7 +79,10 @@ function explainType(shape: Shape, value: unknown, at: string, faults: Fault[]) 
   const detail = ownFault(shape, value)
   if (detail !== undefined) {
     const isBody = at === '' && shape.type === 'object'
-    faults.push({ pointer: at, detail: isBody ? 'must be a JSON object' : detail })
+    faults.push({
+      pointer: at,
+      detail: isBody ? 'must be a JSON object' : (wordsOf(shape) ?? detail),
+    })
   } else if (isPlainObject(value)) {
     for (const name of shape.required ?? []) {
       if (Object.hasOwn(value, name)) continue
@@ -86,13 +91,16 @@ function explainType(shape: Shape, value: unknown, at: string, faults: Fault[]) 
     for (const [name, inner] of Object.entries(shape.properties ?? {})) {
       if (!Object.hasOwn(value, name) || value[name] === undefined) continue
       const pointer = `${at}/${escapePointer(name)}`
-      if (value[name] === null && ruleOf(inner)) faults.push({ pointer, detail: 'is required' })
+      if (value[name] === null && !canBeNull(inner)) faults.push({ pointer, detail: 'is required' })
       else explain(inner, value[name], pointer, faults)
     }
   } else if (Array.isArray(value) && shape.items) {
     for (const [i, item] of value.entries()) explain(shape.items, item, `${at}/${i}`, faults)
   }
 }
+
+const canBeNull = ({ type, anyOf, enum: values, const: only }: Shape): boolean =>
+  anyOf ? anyOf.some(canBeNull) : type === 'null' || (type ?? values ?? only) === undefined
 
 /** Explains the choice that the value was meant for, or lists the choices. */
 function explainChoice(choices: Shape[], value: unknown, at: string, faults: Fault[]) {

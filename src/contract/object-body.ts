@@ -1,8 +1,7 @@
 import { Type, type TSchema } from 'typebox'
 import type { Fault } from '../errors.ts'
-import { bodyProperties as bodyOfFields, line, orNull } from './fields.ts'
+import { bodyProperties as bodyOfFields, orNull, Text, Uuid } from './fields.ts'
 import { foreignBusiness, readGiven } from './read-fields.ts'
-import { withRule } from './rules.ts'
 import { isPlainObject } from './json.ts'
 import { ExpandedObject } from './object-names.ts'
 import type { ObjectKind } from './objects.ts'
@@ -30,13 +29,8 @@ export function externalName(property: string) {
 }
 const externalNames = new Map<string, string>()
 
-export const idOf = (kind: ObjectKind): TSchema => (kind.id === 'invitationUUID' ? UUID : Id)
-
-const UUID = withRule(Type.String({ pattern: '^[a-z0-9]{32}$' }), (value) =>
-  typeof value === 'string' && /^[a-z0-9]{32}$/.test(value)
-    ? []
-    : [{ detail: 'must be the UUID of an invitation: 32 lower-case letters and digits' }],
-)
+export const idOf = (kind: ObjectKind): TSchema =>
+  kind.id === 'invitationUUID' ? Uuid('UUID of an invitation') : Id
 
 /** `member of staff` → `MemberOfStaff`: for names of schemas and operations. */
 export const pascalCase = (words: string) =>
@@ -119,15 +113,7 @@ const externalIds = (property: string) => {
 }
 
 const externalId = (description?: string) =>
-  withRule(
-    Type.String({
-      minLength: 1,
-      maxLength: 200,
-      examples: ['A-4711'],
-      ...(description && { description }),
-    }),
-    (value) => (value === '' ? [{ detail: 'must not be empty' }] : line(200).faults(value)),
-  )
+  Text({ minLength: 1, maxLength: 200, examples: ['A-4711'], ...(description && { description }) })
 
 const CategoryOfTemplate = Type.Optional(
   Type.Union(

@@ -1,6 +1,6 @@
-import { Type, type Static, type TArray, type TString } from 'typebox'
+import { Type, type Static, type TString } from 'typebox'
 import {
-  address,
+  addresses,
   bodyProperties,
   boolean,
   instant,
@@ -11,10 +11,10 @@ import {
   reference,
   references,
   required,
+  TimeOfDay,
   WEEKDAYS,
   type Of,
 } from './fields.ts'
-import { isPlainObject } from './json.ts'
 import { COMPARED_PERIODS, GroupBy, REPORT_FORMATS, ReportFilters } from './report.ts'
 import {
   about,
@@ -73,30 +73,22 @@ const stampsExample = {
   modifiedUser: 'anna',
 }
 
-const TIME_OF_DAY = /^([01]\d|2[0-3]):[0-5]\d$/
-
 const timeOfDay = (): Of<TString> & { initially: string } => ({
-  schema: Type.String({ pattern: TIME_OF_DAY.source, default: '07:00', examples: ['07:00'] }),
+  schema: TimeOfDay({ default: '07:00', examples: ['07:00'] }),
   sqlType: 'text',
   initially: '07:00',
-  faults: (value) =>
-    typeof value === 'string' && TIME_OF_DAY.test(value)
-      ? []
-      : [{ detail: 'must be a time from 00:00 to 23:59, HH:MM' }],
 })
 
 /** `checkPrintRequest` checks the content. */
 export const filtersField = (): Of<typeof ReportFilters> => ({
   schema: ReportFilters,
   sqlType: 'jsonb',
-  faults: (value) => (isPlainObject(value) ? [] : [{ detail: 'must be an object' }]),
 })
 
 /** `checkPrintRequest` checks its names. */
 const groupByField = (): Of<typeof GroupBy> => ({
   schema: GroupBy,
   sqlType: 'jsonb',
-  faults: (value) => (Array.isArray(value) ? [] : [{ detail: 'must be an array' }]),
 })
 
 const StoredGroupBy = OrNull(Type.Array(Type.String()))
@@ -130,25 +122,6 @@ const PAUSED = 'No runs until it is false again; the links in its mails stay val
 const ADDRESSES =
   'People without a login. They get a mail with a link to the file, which expires after 7 days.'
 
-/** Only a signed-in person can change them, because the links have the rights of that person. */
-const addresses = (): Of<TArray<TString>> & { initially: string[] } => {
-  const one = address()
-  return {
-    schema: Type.Array(one.schema, { maxItems: MAX_RECIPIENTS }),
-    sqlType: 'text[]',
-    initially: [],
-    faults: (value) => {
-      if (!Array.isArray(value)) return [{ detail: 'must be a list of email addresses' }]
-      if (value.length > MAX_RECIPIENTS) {
-        return [{ detail: `must hold at most ${MAX_RECIPIENTS} addresses` }]
-      }
-      return value.flatMap((entry, i) =>
-        one.faults(entry).map(({ detail }) => ({ at: `/${i}`, detail })),
-      )
-    },
-  }
-}
-
 const SCHEDULE_FIELDS = {
   name: optional(name(200), 'Default: the name of the report.', 'Last week'),
   reportId: reportId(),
@@ -163,7 +136,8 @@ const SCHEDULE_FIELDS = {
   timeOfDay: optional(timeOfDay()),
   range: required(oneOf(REPORT_RANGES, 'ReportRange')),
   userIdList: required(references('user', MAX_RECIPIENTS), RECIPIENTS),
-  addressList: optional(addresses(), ADDRESSES, ['books@accountant.example']),
+  // Only a signed-in person can change them, because the links have the rights of that person.
+  addressList: optional(addresses(MAX_RECIPIENTS), ADDRESSES, ['books@accountant.example']),
   skipIfEmpty: optional(boolean(false), SKIP_IF_EMPTY),
   paused: optional(boolean(false), PAUSED),
   active: optional(boolean(true)),

@@ -32,10 +32,6 @@ const value = (): Of<TNumber> => ({
   schema: Type.Number({ minimum: -MAX_VALUE, maximum: MAX_VALUE, examples: [8] }),
   // Not `numeric`: that is an amount of money.
   sqlType: 'float8',
-  faults: (given) =>
-    typeof given === 'number' && Math.abs(given) <= MAX_VALUE
-      ? []
-      : [{ detail: 'must be a number' }],
 })
 
 const RECIPIENTS =

@@ -1,6 +1,7 @@
 import { Type, type Static, type TString } from 'typebox'
 import { OBJECT_TYPES, type ObjectType } from './event-type.ts'
-import { bodyProperties, boolean, name, oneOf, optional, required, type Of } from './fields.ts'
+import { bodyProperties, boolean, name, oneOf, optional, required } from './fields.ts'
+import { alsoWithRule } from './rules.ts'
 import { kindOfObjectType } from './objects.ts'
 import { about, Id, Maybe, serverOwned } from './schema.ts'
 
@@ -54,11 +55,13 @@ export const Status = Type.Object(
 export type Status = Static<typeof Status>
 
 /** `*` means any status in definitions, so it cannot be the name of one. */
-const nameOfStatus = (): Of<TString> => {
-  const { faults, ...shape } = name(60)
-  const any = [{ detail: 'must not be *, which means any status' }]
-  return { ...shape, faults: (value) => (value === '*' ? any : faults(value)) }
+const nameOfStatus = () => {
+  const { schema, ...shape } = name(60)
+  return { ...shape, schema: alsoWithRule(schema, refuseAny) }
 }
+
+const refuseAny = (value: unknown) =>
+  value === '*' ? [{ detail: 'must not be *, which means any status' }] : []
 
 const STATUS_KEY = {
   objectType: required(oneOf(OBJECT_TYPES, 'ObjectType')),

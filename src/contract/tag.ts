@@ -1,13 +1,10 @@
 import { Type, type Static } from 'typebox'
-import { line } from './fields.ts'
-import { withRule } from './rules.ts'
+import { Text } from './fields.ts'
 import { about, OrNull } from './schema.ts'
 
 const Count = (description: string, example: number) => about(Type.Integer(), description, example)
-const OneLine = (maxLength: number) =>
-  withRule(Type.String({ minLength: 1, maxLength }), line(maxLength).faults)
-const Name = about(OneLine(100), 'The name of the tag.', 'level')
-const Value = about(OneLine(300), 'One of its values.', 'gold')
+const Name = about(Text({ minLength: 1, maxLength: 100 }), 'The name of the tag.', 'level')
+const Value = about(Text({ minLength: 1, maxLength: 300 }), 'One of its values.', 'gold')
 
 /** A value of a tag of the business. */
 export const TagValue = Type.Object(
@@ -28,7 +25,7 @@ export const TagChangeWrite = Type.Object(
     name: Name,
     value: Value,
     newValue: about(
-      OrNull(OneLine(300)),
+      OrNull(Text({ minLength: 1, maxLength: 300 })),
       'What replaces it: another value. Null: nothing, the value is deleted.',
       'premium',
     ),

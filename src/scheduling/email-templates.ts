@@ -1,3 +1,4 @@
+import { schemaFaults } from '../contract/find-faults.ts'
 import { isPlainObject, isSame } from '../contract/json.ts'
 import type { ObjectKind } from '../contract/objects.ts'
 import { checkHtml } from '../email/html-pool.ts'
@@ -37,7 +38,7 @@ export async function checkHtmlOf(kind: ObjectKind, bodies: unknown[], businessI
   for (const body of bodies) {
     const html = isPlainObject(body) ? body.emailBody : undefined
     if (typeof html !== 'string' || checks.has(html)) continue
-    if (kind.fields.emailBody!.faults(html).length > 0) continue
+    if (schemaFaults(kind.fields.emailBody!.schema, html).length > 0) continue
     const { faults, stored, removed } = await checkHtml(businessId, html)
     checks.set(html, { faults, stored: stored === html ? html : stored, removed })
   }

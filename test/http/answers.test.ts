@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Field } from '../../src/contract/fields.ts'
+import { schemaFaults } from '../../src/contract/find-faults.ts'
 import { OBJECT_KINDS, type ObjectKind } from '../../src/contract/objects.ts'
 import { proofSeed, randomFrom } from '../proofs/random.ts'
 import { startWorld } from '../support/world.ts'
@@ -47,7 +48,9 @@ test('the answer to a save equals a later GET, for single and concurrent saves',
   const valueOf = (field: Field): unknown => {
     const ids = known.get(field.refersTo ?? '')
     if (field.refersTo) return field.sqlType.endsWith('[]') ? (ids ?? []).slice(0, 2) : ids?.[0]
-    const good = (TRICKY[field.sqlType] ?? NUMBERS).filter((v) => field.faults(v).length === 0)
+    const good = (TRICKY[field.sqlType] ?? NUMBERS).filter(
+      (v) => schemaFaults(field.schema, v).length === 0,
+    )
     return good.length > 0 ? random.pick(good) : undefined
   }
   let externalIds = 0
