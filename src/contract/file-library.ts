@@ -1,4 +1,4 @@
-import { Type, type Static, type TString } from 'typebox'
+import { Type, type Static } from 'typebox'
 import { bodyProperties, boolean, fileUUId, name, optional, required } from './fields.ts'
 import { alsoWithRule } from './rules.ts'
 import { FILE_EXTENSIONS, fileTypeOf } from './file-types.ts'

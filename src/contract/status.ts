@@ -1,4 +1,4 @@
-import { Type, type Static, type TString } from 'typebox'
+import { Type, type Static } from 'typebox'
 import { OBJECT_TYPES, type ObjectType } from './event-type.ts'
 import { bodyProperties, boolean, name, oneOf, optional, required } from './fields.ts'
 import { alsoWithRule } from './rules.ts'

@@ -15,7 +15,6 @@ const MONEY: MeasureName[] = [
   'aheadValue',
 ]
 const SHOWN: MeasureName[] = ['appointments', 'kept', ...MONEY]
-const MAX_BARS = 12
 
 /** The measures of each service and member of staff. */
 const byServiceAndStaff = (scope: Scope) => sql`

@@ -15,8 +15,6 @@ import {
   drillToInvitations,
 } from './invitation-rows.ts'
 
-const MAX_CAMPAIGNS = 12
-
 export const campaignFunnel: Report = {
   reportId: 701,
   category: 'CLIENTS',
@@ -107,6 +105,3 @@ export const campaignFunnel: Report = {
   sentences: invitationNotes,
   drillDown: drillToInvitations(['line']),
 }
-
-const numbers = (rows: Record<string, unknown>[], name: string) =>
-  rows.map((row) => (row[name] === null ? null : Number(row[name])))

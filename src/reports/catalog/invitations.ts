@@ -22,12 +22,6 @@ const STATES = [
   { state: 'WITHDRAWN', name: 'withdrawn', label: 'Withdrawn', tone: 'cancelled' },
 ] as const
 
-const STATE_COUNTS = raw(
-  STATES.map(({ state, name }) => `count(*) filter (where f.state = '${state}') as ${name}`).join(
-    ', ',
-  ),
-)
-
 const wordsFor = (column: string, words: [key: string, word: string][]) =>
   sql`case ${raw(column)} ${join(
     words.map(([key, word]) => sql`when ${key} then ${word}`),
