@@ -1,9 +1,14 @@
 import type { Page } from '../contract/page.ts'
-import type { Operation, Operations } from './operation-types.ts'
-import { CONTENT_TYPES, NEVER_REPEATED, operations } from './operations.ts'
+import {
+  CONTENT_TYPES,
+  NEVER_REPEATED,
+  operations,
+  type Operation,
+  type Operations,
+} from './operations.ts'
 import { ConnectionError, ProblemError, type Problem } from './problem-error.ts'
 
-export type { BulkResult, ImportLine, Operations, Session } from './operation-types.ts'
+export type { BulkResult, ImportLine, Operations, Session } from './operations.ts'
 export { ConnectionError, ProblemError, type Problem } from './problem-error.ts'
 
 /** A client of the API. Every operation is a method with the name of its `operationId`. */
