@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { about, IdWith, Maybe, serverOwned } from './schema.ts'
+import { about, IdWith, Maybe, serverOwned, stamps } from './schema.ts'
 import {
   address,
   bodyProperties,
@@ -156,11 +156,7 @@ export const Business = Type.Object(
       'Automations send nothing in these hours; null: no quiet hours.',
     ),
     active: Type.Boolean(),
-    version: Type.Integer({ description: 'Incremented by every change.' }),
-    createdDate: Type.Integer(),
-    createdUser: Type.String(),
-    modifiedDate: Type.Integer(),
-    modifiedUser: Type.String(),
+    ...stamps,
   },
   { title: 'Business', examples: [businessExample] },
 )

@@ -1,7 +1,16 @@
 import { Type, type Static, type TString } from 'typebox'
 import { Business, businessExample } from './business.ts'
 import { inWords, withRule } from './rules.ts'
-import { about, Id, Maybe, serverOwned, ServerOwned, UpdatedId } from './schema.ts'
+import {
+  about,
+  Id,
+  Maybe,
+  serverOwned,
+  ServerOwned,
+  UpdatedId,
+  stamps,
+  stampsExample,
+} from './schema.ts'
 import {
   address,
   bodyProperties,
@@ -51,24 +60,6 @@ const PersonLanguage = Type.Union(
 
 const Moment = (description: string) => Type.Integer({ description: `${description} In ms.` })
 
-const stamps = {
-  active: Type.Boolean(),
-  version: Type.Integer({ description: 'Incremented by every change.' }),
-  createdDate: Moment('Time of creation.'),
-  createdUser: Type.String(),
-  modifiedDate: Moment('Time of the last change.'),
-  modifiedUser: Type.String(),
-}
-
-const stampsExample = {
-  active: true,
-  version: 1,
-  createdDate: 1_789_000_000_000,
-  createdUser: 'anna',
-  modifiedDate: 1_789_000_000_000,
-  modifiedUser: 'anna',
-}
-
 const apiKey = {
   apiKeyId: Type.Integer(),
   businessId: Type.Integer(),
@@ -81,6 +72,7 @@ const apiKey = {
     description:
       'The person who created the key: it is revoked with them. null: it belongs to the business.',
   }),
+  active: Type.Boolean(),
   ...stamps,
 }
 
@@ -93,6 +85,7 @@ const apiKeyExample = {
   expiresTime: null,
   lastUsedTime: null,
   makerUserId: null,
+  active: true,
   ...stampsExample,
 }
 
@@ -114,6 +107,7 @@ const userExample = {
   locationIdList: [],
   failureMails: null,
   language: null,
+  active: true,
   ...stampsExample,
 }
 
@@ -138,6 +132,7 @@ export const User = Type.Object(
     }),
     failureMails: Type.Union([Type.Boolean(), Type.Null()], { description: FAILURE_MAILS }),
     language: PersonLanguage,
+    active: Type.Boolean(),
     ...stamps,
   },
   { title: 'User', examples: [userExample] },

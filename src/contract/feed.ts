@@ -25,6 +25,8 @@ import {
   serverOwned,
   ServerOwned,
   UpdatedId,
+  stamps,
+  stampsExample,
 } from './schema.ts'
 
 /** Feeds mirror the appointments of another scheduler: see docs/feeds.md. */
@@ -297,11 +299,7 @@ export const Feed = Type.Object(
     ...answered,
     hasSecret: Type.Boolean({ description: 'Whether a secret is stored.' }),
     active: Type.Boolean(),
-    version: Type.Integer(),
-    createdDate: Moment,
-    createdUser: Type.String(),
-    modifiedDate: Moment,
-    modifiedUser: Type.String(),
+    ...stamps,
     state: about(FeedState, 'How the feed does.'),
   },
   {
@@ -326,11 +324,7 @@ export const Feed = Type.Object(
         vanishLimit: null,
         hasSecret: false,
         active: true,
-        version: 1,
-        createdDate: 1_789_000_000_000,
-        createdUser: 'anna',
-        modifiedDate: 1_789_000_000_000,
-        modifiedUser: 'anna',
+        ...stampsExample,
         state: {
           health: 'OK',
           since: 1_789_000_000_000,

@@ -3,7 +3,16 @@ import { bodyProperties, boolean, fileUUId, name, optional, required } from './f
 import { alsoWithRule } from './rules.ts'
 import { FILE_EXTENSIONS, fileTypeOf } from './file-types.ts'
 import { PageQuery } from './page.ts'
-import { about, Id, Maybe, Moment, Named, serverOwned, ServerOwned } from './schema.ts'
+import {
+  about,
+  Id,
+  Maybe,
+  Named,
+  serverOwned,
+  ServerOwned,
+  stamps,
+  stampsExample,
+} from './schema.ts'
 
 export const MAX_FILE_BYTES = 5 * 1_048_576
 /** All attachments of one mail, before base64, which adds a third. */
@@ -27,11 +36,7 @@ export const LibraryFile = Type.Object(
     type: about(Type.String(), 'The media type.'),
     size: Type.Integer(),
     active: Type.Boolean(),
-    version: Type.Integer(),
-    createdDate: Moment,
-    createdUser: Type.String(),
-    modifiedDate: Moment,
-    modifiedUser: Type.String(),
+    ...stamps,
   },
   {
     title: 'LibraryFile',
@@ -43,11 +48,7 @@ export const LibraryFile = Type.Object(
         type: 'application/pdf',
         size: 48_213,
         active: true,
-        version: 1,
-        createdDate: 1_789_000_000_000,
-        createdUser: 'anna',
-        modifiedDate: 1_789_000_000_000,
-        modifiedUser: 'anna',
+        ...stampsExample,
       },
     ],
   },

@@ -26,6 +26,8 @@ import {
   serverOwned,
   ServerOwned,
   UpdatedId,
+  stamps,
+  stampsExample,
 } from './schema.ts'
 
 export const FREQUENCIES = ['DAILY', 'WEEKLY', 'MONTHLY'] as const
@@ -54,24 +56,6 @@ export const REPORT_RANGES = [
 export type ReportRange = (typeof REPORT_RANGES)[number]
 
 export const MAX_RECIPIENTS = 50
-
-const stamps = {
-  active: Type.Boolean(),
-  version: Type.Integer(),
-  createdDate: Moment,
-  createdUser: Type.String(),
-  modifiedDate: Moment,
-  modifiedUser: Type.String(),
-}
-
-const stampsExample = {
-  active: true,
-  version: 1,
-  createdDate: 1_789_000_000_000,
-  createdUser: 'anna',
-  modifiedDate: 1_789_000_000_000,
-  modifiedUser: 'anna',
-}
 
 const timeOfDay = (): Of<TString> & { initially: string } => ({
   schema: TimeOfDay({ default: '07:00', examples: ['07:00'] }),
@@ -193,6 +177,7 @@ const scheduleExample = {
   linkUserId: null,
   stoppedUserIdList: [],
   stoppedAddressList: [],
+  active: true,
   ...stampsExample,
   delivery: {
     nextRunTime: 1_789_362_000_000,
@@ -296,6 +281,7 @@ export const ReportSchedule = Type.Object(
     stoppedAddressList: Type.Array(Type.String(), {
       description: 'The addresses whose readers have stopped this mail by its link.',
     }),
+    active: Type.Boolean(),
     ...stamps,
     delivery: about(
       Named('ReportScheduleDelivery', {
@@ -341,6 +327,7 @@ const viewExample = {
   locationId: null,
   shared: false,
   userId: 3,
+  active: true,
   ...stampsExample,
 }
 
@@ -356,6 +343,7 @@ export const ReportView = Type.Object(
     locationId: about(OrNull(Type.Integer()), 'Only this location; null: all.', null),
     shared: Type.Boolean(),
     userId: about(OrNull(Type.Integer()), 'The person who saved it; null if a key did.'),
+    active: Type.Boolean(),
     ...stamps,
   },
   { title: 'ReportView', examples: [viewExample] },
@@ -397,6 +385,7 @@ const link = {
     Type.Integer({ description: 'The link works while this person may see the report.' }),
   ),
   expiresTime: Type.Integer({ description: 'The link stops working at this time. In ms.' }),
+  active: Type.Boolean(),
   ...stamps,
 }
 
@@ -406,6 +395,7 @@ const linkExample = {
   runId: 7,
   userId: 3,
   expiresTime: 1_789_604_800_000,
+  active: true,
   ...stampsExample,
 }
 

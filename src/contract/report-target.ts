@@ -22,6 +22,8 @@ import {
   serverOwned,
   ServerOwned,
   UpdatedId,
+  stamps,
+  stampsExample,
 } from './schema.ts'
 
 const DIRECTIONS = ['ABOVE', 'BELOW'] as const
@@ -107,11 +109,7 @@ export const ReportTarget = Type.Object(
     userIdList: Type.Array(Type.Integer(), { description: RECIPIENTS }),
     paused: Type.Boolean({ description: PAUSED }),
     active: Type.Boolean(),
-    version: Type.Integer(),
-    createdDate: Moment,
-    createdUser: Type.String(),
-    modifiedDate: Moment,
-    modifiedUser: Type.String(),
+    ...stamps,
     state: about(
       Named('ReportTargetState', {
         lastValue: about(OrNull(Type.Number()), 'The figure at the last check.', 9.2),
@@ -144,11 +142,7 @@ export const ReportTarget = Type.Object(
         userIdList: [3],
         paused: false,
         active: true,
-        version: 1,
-        createdDate: 1_789_000_000_000,
-        createdUser: 'anna',
-        modifiedDate: 1_789_000_000_000,
-        modifiedUser: 'anna',
+        ...stampsExample,
         state: {
           lastValue: 9.2,
           checkedTime: 1_789_003_600_000,

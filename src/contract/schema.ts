@@ -59,6 +59,23 @@ export const serverOwned = {
 export const MOMENT_UNIT = 'Milliseconds since 1970-01-01 00:00:00 UTC.'
 export const Moment = Type.Integer({ description: MOMENT_UNIT })
 
+/** The same properties in an answer. */
+export const stamps = {
+  version: Type.Integer(),
+  createdDate: Moment,
+  createdUser: Type.String(),
+  modifiedDate: Moment,
+  modifiedUser: Type.String(),
+}
+
+export const stampsExample = {
+  version: 1,
+  createdDate: 1_789_000_000_000,
+  createdUser: 'anna',
+  modifiedDate: 1_789_000_000_000,
+  modifiedUser: 'anna',
+}
+
 /** The service accepts times and days of these years: others are mistakes, such as a wrong unit. */
 export const MIN_TIME = Date.UTC(2000, 0)
 export const MAX_TIME = Date.UTC(2200, 0)

@@ -3,7 +3,7 @@ import { OBJECT_TYPES, type ObjectType } from './event-type.ts'
 import { bodyProperties, boolean, name, oneOf, optional, required } from './fields.ts'
 import { alsoWithRule } from './rules.ts'
 import { kindOfObjectType } from './objects.ts'
-import { about, Id, Maybe, serverOwned } from './schema.ts'
+import { about, Id, Maybe, serverOwned, stamps } from './schema.ts'
 
 /** PENDING: not decided yet, also if its time has passed. LATE_CANCELLED: cancelled, but too late. */
 export const OUTCOMES = ['PENDING', 'KEPT', 'MISSED', 'CANCELLED', 'LATE_CANCELLED'] as const
@@ -25,11 +25,7 @@ export const Status = Type.Object(
     live: Type.Boolean({ description: 'Whether reminders before the appointment are still sent.' }),
     liveAfter: Type.Boolean({ description: 'Whether reminders after the appointment are sent.' }),
     active: Type.Boolean(),
-    version: Type.Integer({ description: 'Incremented by every change.' }),
-    createdDate: Type.Integer(),
-    createdUser: Type.String(),
-    modifiedDate: Type.Integer(),
-    modifiedUser: Type.String(),
+    ...stamps,
   },
   {
     title: 'Status',

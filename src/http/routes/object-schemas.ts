@@ -3,7 +3,7 @@ import { TemplateWarnings } from '../../contract/email-template.ts'
 import { orNull } from '../../contract/fields.ts'
 import { externalName, idOf, pascalCase } from '../../contract/object-body.ts'
 import { ExpandedObject } from '../../contract/object-names.ts'
-import { Moment, MomentQuery } from '../../contract/schema.ts'
+import { MomentQuery, stamps } from '../../contract/schema.ts'
 import { ABOUT_ACTIVE, ABOUT_MODIFIED_SINCE } from '../../contract/queries.ts'
 import { ACTIVE_FILTERS, type Filter, type ObjectKind } from '../../contract/objects.ts'
 
@@ -87,11 +87,7 @@ export function answerOf(kind: ObjectKind) {
       ...(isTemplate ? { emailCategory: category } : {}),
       externalId: orNull(Type.String({ description: 'The id of the object in another system.' })),
       active: Type.Boolean({ description: 'False if the object was deleted.' }),
-      version: Type.Integer({ description: 'Incremented by every change.' }),
-      createdDate: Moment,
-      createdUser: Type.String(),
-      modifiedDate: Moment,
-      modifiedUser: Type.String(),
+      ...stamps,
     },
     {
       title: pascalCase(kind.title),
