@@ -6,14 +6,19 @@ import { chartOverTime, stepOf } from '../time-steps.ts'
 import { appointmentRows } from './conditions.ts'
 import { appointmentObjects } from './objects.ts'
 
-/** The measures that every report about appointments can show. */
-export const APPOINTMENT_MEASURES: MeasureName[] = [
+/** All appointments, and how they ended. */
+export const OUTCOMES: MeasureName[] = [
   'appointments',
   'kept',
   'missed',
   'cancelled',
   'unclosed',
   'ahead',
+]
+
+/** The measures that every report about appointments can show. */
+export const APPOINTMENT_MEASURES: MeasureName[] = [
+  ...OUTCOMES,
   'bookedMinutes',
   'revenue',
   'aheadValue',

@@ -6,21 +6,14 @@ import {
   drillToAppointments,
   clientsWith,
   NOT_CANCELLED,
+  OUTCOMES,
 } from './appointments.ts'
 import { countsOverTime } from './charts.ts'
 import { appointmentRows, joinNames } from './conditions.ts'
 import { appointmentObjects } from './objects.ts'
 import { firstVisits, isNewInPeriod } from './first-visits.ts'
 
-const SHOWN: MeasureName[] = [
-  'appointments',
-  'kept',
-  'missed',
-  'cancelled',
-  'unclosed',
-  'ahead',
-  'revenue',
-]
+const SHOWN: MeasureName[] = [...OUTCOMES, 'revenue']
 
 /** Clients with a kept appointment that was not free, in each currency. */
 const payingClients = ({ currencies }: Scope) =>

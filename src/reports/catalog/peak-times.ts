@@ -14,21 +14,13 @@ import {
   appointmentFigures,
   countedAppointments,
   drillToAppointments,
+  OUTCOMES,
 } from './appointments.ts'
 import { openDays } from './working-hours.ts'
 
 const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
 
-const SHOWN: MeasureName[] = [
-  'appointments',
-  'kept',
-  'missed',
-  'unrated',
-  'cancelled',
-  'unclosed',
-  'ahead',
-  'bookedMinutes',
-]
+const SHOWN: MeasureName[] = [...OUTCOMES, 'unrated', 'bookedMinutes']
 
 /**
  * The weekday and hour of each appointment, such as `3 14`, with its measures. A period can have more

@@ -1,4 +1,4 @@
-import { measuredReport } from './appointments.ts'
+import { measuredReport, APPOINTMENT_MEASURES } from './appointments.ts'
 
 export const servicesByLocation = measuredReport({
   reportId: 402,
@@ -7,16 +7,6 @@ export const servicesByLocation = measuredReport({
   reportFileName: 'services-by-location',
   description: 'How often each service was booked at each location, and how it ended.',
   securityFunctions: ['PRINT_REPORTS'],
-  measures: [
-    'appointments',
-    'kept',
-    'missed',
-    'cancelled',
-    'unclosed',
-    'ahead',
-    'bookedMinutes',
-    'revenue',
-    'aheadValue',
-  ],
+  measures: APPOINTMENT_MEASURES,
   groupedBy: () => ['location', 'service'],
 })

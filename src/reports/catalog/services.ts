@@ -20,18 +20,7 @@ import {
 import { drawOutcomesBy } from './charts.ts'
 import { appointmentRows } from './conditions.ts'
 
-const SHOWN: MeasureName[] = [
-  'appointments',
-  'kept',
-  'missed',
-  'unrated',
-  'cancelled',
-  'unclosed',
-  'ahead',
-  'bookedMinutes',
-  'revenue',
-  'aheadValue',
-]
+const SHOWN: MeasureName[] = [...APPOINTMENT_MEASURES, 'unrated']
 
 /** A filter by service would make the shares meaningless. */
 const OF_ALL_SERVICES = { meaninglessWith: ['reasonIdList'] } as const

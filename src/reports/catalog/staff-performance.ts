@@ -15,22 +15,13 @@ import {
   drillToAppointments,
   clientsWith,
   NOT_CANCELLED,
+  OUTCOMES,
 } from './appointments.ts'
 import { drawOutcomesBy } from './charts.ts'
 import { appointmentRows, statusesOf, joinNames } from './conditions.ts'
 import { appointmentObjects } from './objects.ts'
 
-const SHOWN: MeasureName[] = [
-  'appointments',
-  'kept',
-  'missed',
-  'unrated',
-  'cancelled',
-  'unclosed',
-  'ahead',
-  'bookedMinutes',
-  'revenue',
-]
+const SHOWN: MeasureName[] = [...OUTCOMES, 'unrated', 'bookedMinutes', 'revenue']
 
 const REBOOKING_DAYS = 7
 

@@ -1,7 +1,7 @@
 import { join, sql } from '../../database/sql.ts'
 import { measureColumn, measureKpi, selectCells, selectMeasures } from '../measures.ts'
 import { percent, type MeasureName, type Report, type Scope } from '../report.ts'
-import { appointmentFigures, countedAppointments } from './appointments.ts'
+import { appointmentFigures, countedAppointments, OUTCOMES } from './appointments.ts'
 import { barsOf } from './charts.ts'
 import { anyOf, appointmentRows, classRows } from './conditions.ts'
 import { appointmentAndClassObjects } from './objects.ts'
@@ -21,15 +21,7 @@ const lengthOf = (spans: ReturnType<typeof sql>) => sql`
          (select sum(extract(epoch from upper(one) - lower(one)) / 60)::float8 from unnest(u.spans) one) as minutes
   from (select s.professional_id, range_agg(s.span) as spans from (${spans}) s group by 1) u`
 
-const SHOWN: MeasureName[] = [
-  'appointments',
-  'kept',
-  'missed',
-  'cancelled',
-  'unclosed',
-  'ahead',
-  'revenue',
-]
+const SHOWN: MeasureName[] = [...OUTCOMES, 'revenue']
 
 const perPerson = (scope: Scope) => sql`
   with counted as (${countedAppointments(scope, sql`a.professional_id`)}),

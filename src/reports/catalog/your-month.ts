@@ -16,23 +16,14 @@ import {
   type Report,
   type Scope,
 } from '../report.ts'
-import { appointmentFigures, appointmentsOverTime } from './appointments.ts'
+import { appointmentFigures, appointmentsOverTime, OUTCOMES } from './appointments.ts'
 import { appointmentRows } from './conditions.ts'
 import { monthSentences } from './month-sentences.ts'
 import { appointmentObjects } from './objects.ts'
 import { isRunning, monthOf, monthScopes, otherMonths } from './months.ts'
 import { openDays, perDay } from './working-hours.ts'
 
-const SHOWN: MeasureName[] = [
-  'appointments',
-  'kept',
-  'missed',
-  'cancelled',
-  'unclosed',
-  'ahead',
-  'revenue',
-  'aheadValue',
-]
+const SHOWN: MeasureName[] = [...OUTCOMES, 'revenue', 'aheadValue']
 
 type MonthLine = {
   key: string
