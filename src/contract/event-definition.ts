@@ -16,7 +16,7 @@ import {
   ServerOwned,
   serverOwned,
 } from './schema.ts'
-import { withRule } from './rules.ts'
+import { inWords, withRule } from './rules.ts'
 import { holdsControl, textFault } from './text.ts'
 import { CHANGES, EVENT_TYPES, eventTypeById, EventType, type WatchedChange } from './event-type.ts'
 
@@ -133,12 +133,9 @@ export const EventDefinition = Type.Object(
 )
 export type EventDefinition = Static<typeof EventDefinition>
 
-const EventTypeId = withRule(
+const EventTypeId = inWords(
   Type.Integer({ minimum: 1, maximum: 13, description: 'Send this or eventType.' }),
-  (value) =>
-    EVENT_TYPES.some(({ eventTypeId }) => eventTypeId === value)
-      ? []
-      : [{ detail: 'must be an event type: an integer from 1 to 13' }],
+  'must be an event type: an integer from 1 to 13',
 )
 
 /** Stored as sent and not used. */

@@ -1,6 +1,5 @@
 import { Type, type TProperties, type TSchema } from 'typebox'
-import { isId } from './json.ts'
-import { withRule } from './rules.ts'
+import { inWords, withRule } from './rules.ts'
 
 /** An object whose schema has a name of its own in the API description. */
 export const Named = <P extends TProperties>(title: string, properties: P, example?: object) =>
@@ -22,18 +21,16 @@ export const OrNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type
 /** A property of a body that may be left out or be `null`. */
 export const Maybe = <T extends TSchema>(schema: T) => Type.Optional(OrNull(schema))
 
+const NOT_AN_ID = 'must be an id: an integer above 0'
+
 /** An id in a body. */
 export const IdWith = (options: { description?: string }) =>
-  withRule(Type.Integer({ minimum: 1, ...options }), (value) =>
-    isId(value) ? [] : [{ detail: 'must be an id: an integer above 0' }],
-  )
+  inWords(Type.Integer({ minimum: 1, ...options }), NOT_AN_ID)
 export const Id = IdWith({})
 
 /** An id in a body; 0 counts as absent. */
 export const IdOrZero = (description: string) =>
-  withRule(Type.Integer({ minimum: 0, description }), (value) =>
-    isId(value) || value === 0 ? [] : [{ detail: 'must be an id: an integer above 0' }],
-  )
+  inWords(Type.Integer({ minimum: 0, description }), NOT_AN_ID)
 
 /** The id of the object that a body updates. */
 export const UpdatedId = Maybe(IdWith({ description: 'Send it to update an object.' }))
@@ -119,14 +116,9 @@ export const SeveralOf = (
   words: readonly string[],
   description = `One or several of ${words.join(', ')}, separated by commas.`,
 ) =>
-  withRule(
+  inWords(
     Type.String({ pattern: `^(${words.join('|')})(,(${words.join('|')}))*$`, description }),
-    (value) => {
-      const given = typeof value === 'string' ? value.split(',') : []
-      return given.length > 0 && given.every((word) => words.includes(word))
-        ? []
-        : [{ detail: `must be one or several of ${words.join(', ')}, separated by commas` }]
-    },
+    `must be one or several of ${words.join(', ')}, separated by commas`,
   )
 
 /** The body of a route that acts on many objects. */
