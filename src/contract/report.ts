@@ -1,5 +1,9 @@
 import { Type, type Static } from 'typebox'
+import { Text } from './fields.ts'
+import { isPlainObject } from './json.ts'
+import { withRule } from './rules.ts'
 import { about, Day, Id, Ignored, Maybe, Moment, Named, OrNull } from './schema.ts'
+import { textFault } from './text.ts'
 
 export const REPORT_FORMATS = ['pdf', 'xlsx', 'csv', 'html', 'json'] as const
 export type ReportFormat = (typeof REPORT_FORMATS)[number]
@@ -171,35 +175,50 @@ export const PrintQuery = Type.Object({
   ),
 })
 
-/** The body may be a report as `GET /reports/category` lists it. */
+const MAX_TAGS = 20
+/** For all tags together, because each value is searched in all objects of the business. */
+const MAX_TAG_VALUES = 100
+
+function faultsOfTags(value: unknown) {
+  const tags = isPlainObject(value) ? Object.entries(value) : undefined
+  const isText = (text: unknown) => text !== '' && textFault(text, 300) === undefined
+  const isRight = tags?.every(
+    ([name, values]) => isText(name) && Array.isArray(values) && values.every(isText),
+  )
+  if (!isRight || tags!.length > MAX_TAGS) {
+    return [{ detail: `must be an object of at most ${MAX_TAGS} arrays of strings` }]
+  }
+  return tags!.flatMap(([, values]) => values).length > MAX_TAG_VALUES
+    ? [{ detail: `must have at most ${MAX_TAG_VALUES} values` }]
+    : []
+}
+
+const FilterIds = Type.Optional(Type.Array(Id, { maxItems: 1_000 }))
+
 export const ReportFilters = Named('ReportFilters', {
-  locationIdList: Type.Optional(Type.Array(Type.Integer())),
-  professionalIdList: Type.Optional(Type.Array(Type.Integer())),
-  reasonIdList: Type.Optional(Type.Array(Type.Integer())),
-  clientIdList: Type.Optional(
-    Type.Array(Type.Integer(), {
-      description: 'Only rows of one of these clients; empty: all.',
-      examples: [[17]],
-    }),
-  ),
+  locationIdList: FilterIds,
+  professionalIdList: FilterIds,
+  reasonIdList: FilterIds,
+  clientIdList: about(FilterIds, 'Only rows of one of these clients; empty: all.', [17]),
   statusList: about(
-    Type.Optional(Type.Array(Type.String())),
+    Type.Optional(Type.Array(Text({ minLength: 1, maxLength: 300 }), { maxItems: 1_000 })),
     'Only objects with one of these statuses.',
     ['COMPLETED'],
   ),
-  tags: Type.Optional(
-    Type.Record(Type.String(), Type.Array(Type.String()), {
-      description: 'Only objects with one of the values of each tag, or whose client has one.',
-      examples: [{ membership: ['gold'] }],
-    }),
+  tags: about(
+    Type.Optional(withRule(Type.Record(Type.String(), Type.Array(Type.String())), faultsOfTags)),
+    'Only objects with one of the values of each tag, or whose client has one.',
+    { membership: ['gold'] },
   ),
 })
+export type ReportFilters = Static<typeof ReportFilters>
 
 export const GroupBy = Type.Array(Type.Enum([...DIMENSIONS], { title: 'ReportDimension' }), {
   maxItems: 2,
   description: 'One line for each of these, or for each combination of two.',
 })
 
+/** The body may be a report as `GET /reports/category` lists it. */
 export const PrintBody = Type.Object(
   {
     ...Object.fromEntries(Object.keys(Report.properties).map((name) => [name, Ignored])),

@@ -1,8 +1,9 @@
 import type { ObjectType } from '../contract/event-type.ts'
 import { TRIGGER_STATUSES } from '../contract/event-trigger.ts'
 import { EMAIL_STATUSES } from '../contract/email.ts'
-import { FILTER_NAMES, type FilterName } from '../contract/report.ts'
+import { findFaults } from '../contract/find-faults.ts'
 import { escapePointer, isPlainObject } from '../contract/json.ts'
+import { FILTER_NAMES, ReportFilters, type FilterName } from '../contract/report.ts'
 import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
 import type { AppliedFilters, Report, ReportSubject, Scope, StatusOutcomes } from './report.ts'
@@ -29,67 +30,28 @@ const NO_FILTERS: Filters = {
   tags: null,
 }
 
-/** Reads the filters of a request. An empty list is no filter. */
+/** Reads the filters of a request. An empty list and null are no filter. */
 export function readFilters(value: unknown, addFault: AddFault): Filters {
-  if (value === undefined || value === null) return NO_FILTERS
-  if (!isPlainObject(value)) {
-    addFault('/filters', 'must be an object')
-    return NO_FILTERS
-  }
-  for (const name of Object.keys(value)) {
-    if (FILTER_NAMES.some((known) => known === name)) continue
-    addFault(
-      `/filters/${escapePointer(name)}`,
-      `is not a filter; the filters are ${FILTER_NAMES.join(', ')}`,
-    )
-  }
-  const list = <T>(name: FilterName, isRight: (item: unknown) => item is T, what: string) => {
-    const items = value[name] ?? null
-    if (items === null) return null
-    if (Array.isArray(items) && items.length <= MAX_VALUES && items.every(isRight)) {
-      return items.length > 0 ? [...new Set<T>(items)] : null
-    }
-    addFault(`/filters/${name}`, `must be an array of at most 1,000 ${what}`)
-    return null
-  }
+  const wanted = isPlainObject(value)
+    ? Object.fromEntries(Object.entries(value).filter(([, one]) => one !== null))
+    : (value ?? {})
+  const faults = findFaults(ReportFilters, wanted)
+  for (const { pointer, detail } of faults) addFault(`/filters${pointer}`, detail)
+  if (faults.length > 0) return NO_FILTERS
+  const given = wanted as ReportFilters
+  const tags = Object.entries(given.tags ?? {}).filter(([, values]) => values.length > 0)
   return {
-    locationIdList: list('locationIdList', isId, 'ids'),
-    professionalIdList: list('professionalIdList', isId, 'ids'),
-    reasonIdList: list('reasonIdList', isId, 'ids'),
-    clientIdList: list('clientIdList', isId, 'ids'),
-    statusList: list('statusList', isText, 'statuses'),
-    tags: readTags(value.tags ?? null, addFault),
+    locationIdList: listOrNull(given.locationIdList),
+    professionalIdList: listOrNull(given.professionalIdList),
+    reasonIdList: listOrNull(given.reasonIdList),
+    clientIdList: listOrNull(given.clientIdList),
+    statusList: listOrNull(given.statusList),
+    tags: tags.length > 0 ? tags : null,
   }
 }
 
-const MAX_VALUES = 1_000
-const MAX_TAGS = 20
-/** For all tags together, because each value is searched in all objects of the business. */
-const MAX_TAG_VALUES = 100
-
-function readTags(value: unknown, addFault: AddFault): Filters['tags'] {
-  if (value === null) return null
-  const tags = isPlainObject(value) ? Object.entries(value) : undefined
-  const isRight = tags?.every(
-    ([name, values]) => isText(name) && Array.isArray(values) && values.every(isText),
-  )
-  if (!tags || !isRight || tags.length > MAX_TAGS) {
-    addFault('/filters/tags', `must be an object of at most ${MAX_TAGS} arrays of strings`)
-    return null
-  }
-  const named = tags.filter((tag): tag is [string, string[]] => (tag[1] as string[]).length > 0)
-  if (named.flatMap(([, values]) => values).length > MAX_TAG_VALUES) {
-    addFault('/filters/tags', `must have at most ${MAX_TAG_VALUES} values`)
-    return null
-  }
-  return named.length > 0 ? named : null
-}
-
-export const isId = (item: unknown): item is number =>
-  Number.isSafeInteger(item) && (item as number) > 0
-
-const isText = (item: unknown): item is string =>
-  typeof item === 'string' && item.length > 0 && item.length <= 300 && !item.includes('\0')
+const listOrNull = <T>(items: T[] | undefined) =>
+  items && items.length > 0 ? [...new Set(items)] : null
 
 /** The objects whose statuses a report can be filtered by. */
 export const OBJECT_TYPES: Partial<Record<ReportSubject, ObjectType>> = {

@@ -8,6 +8,7 @@ import {
   type DimensionName,
 } from '../contract/report.ts'
 import { SOURCES_WITHOUT_NO_SHOWS } from '../contract/feed.ts'
+import { isId } from '../contract/json.ts'
 import { NOT_A_DAY, readDay } from '../contract/schema.ts'
 import { mayPrint, REPORTS, showsMoney, visibleTo } from './catalog/catalog.ts'
 import { comparedRange } from './comparison.ts'
@@ -18,7 +19,6 @@ import {
   describeFilters,
   describeLocations,
   findFilterNames,
-  isId,
   readFilters,
   refuseUnknownIds,
   refuseUnknownTags,
