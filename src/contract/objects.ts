@@ -92,6 +92,22 @@ const COMMON_FILTERS = {
 const MIRRORED_BY =
   'The feed that mirrors it; null: it was entered here. Its time, client, staff, service and location are changed in the source of the feed. Set by the service.'
 
+const TAGS = 'For `filterTagMapJson` of definitions, in addition to the tags of the client.'
+
+/** What the service records about moves and answers. */
+const moved = () => ({
+  previousStartTime: optional(
+    instant(),
+    'The start before the last move. Set by the service.',
+    1_799_990_000_000,
+  ),
+  answeredTime: optional(
+    instant(),
+    'When a client last answered by a link in an email. Set by the service.',
+    1_799_000_000_000,
+  ),
+})
+
 const location = declare({
   kind: 'location',
   title: 'location',
@@ -213,10 +229,7 @@ const calendar = declare({
       'The reason of a change: `%CHANGE_NOTE%` in an email.',
       'Elena is ill; Marco sees you instead.',
     ),
-    tags: optional(
-      tags(),
-      'For `filterTagMapJson` of definitions, in addition to the tags of the client.',
-    ),
+    tags: optional(tags(), TAGS),
     price: optional(
       amount(),
       'The price at booking. Default: that of the service; none for an appointment of the past that is imported. Lists leave it out for roles without `VIEW_REVENUE_REPORTS`. A later change of the service’s price does not change it; choosing another service does.',
@@ -227,16 +240,7 @@ const calendar = declare({
       'The time of booking. Default: the time of creation.',
       1_789_000_000_000,
     ),
-    previousStartTime: optional(
-      instant(),
-      'The start before the last move. Set by the service.',
-      1_799_990_000_000,
-    ),
-    answeredTime: optional(
-      instant(),
-      'When a client last answered by a link in an email. Set by the service.',
-      1_799_000_000_000,
-    ),
+    ...moved(),
     answerNote: optional(
       text(1_000),
       'Why the client cancelled by the link: `%ANSWER_NOTE%` in an email to staff.',
@@ -291,16 +295,7 @@ const classSchedule = declare({
       references('client'),
       'Who of `clientIdList` confirmed by the link in an email.',
     ),
-    previousStartTime: optional(
-      instant(),
-      'The start before the last move. Set by the service.',
-      1_799_990_000_000,
-    ),
-    answeredTime: optional(
-      instant(),
-      'When a client last answered by a link in an email. Set by the service.',
-      1_799_000_000_000,
-    ),
+    ...moved(),
     answeredClientId: optional(
       reference('client'),
       'The student who answered last, by the link in an email. Set by the service.',
@@ -356,10 +351,7 @@ const invitation = declare({
     clientId: required(reference('client'), 'The invited client.'),
     status: optional(status('SENT'), 'One of the INVITATION statuses.'),
     expiresTime: optional(instant(), 'The expiry. Default: that of the campaign.'),
-    tags: optional(
-      tags(),
-      'For `filterTagMapJson` of definitions, in addition to the tags of the client.',
-    ),
+    tags: optional(tags(), TAGS),
   },
   filters: {
     invitationCampaignId: equal('invitationCampaignId'),
@@ -381,10 +373,7 @@ const recall = declare({
     professionalId: optional(reference('professional'), 'The member of staff.'),
     locationId: optional(reference('location'), 'The location.'),
     status: optional(status('DUE'), 'One of the RECALL statuses.'),
-    tags: optional(
-      tags(),
-      'For `filterTagMapJson` of definitions, in addition to the tags of the client.',
-    ),
+    tags: optional(tags(), TAGS),
   },
   filters: {
     ...during('dueTime'),
@@ -423,10 +412,7 @@ const disclaimer = declare({
       'The text of the form as the client read it.',
       'I have been told how I am treated. I agree.',
     ),
-    tags: optional(
-      tags(),
-      'For `filterTagMapJson` of definitions, in addition to the tags of the client.',
-    ),
+    tags: optional(tags(), TAGS),
   },
   filters: {
     disclaimerFormId: equal('disclaimerFormId'),
