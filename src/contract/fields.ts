@@ -17,7 +17,7 @@ import {
 import { parseAddress, parseDomain } from './addresses.ts'
 import { escapePointer, isId, isPlainObject } from './json.ts'
 import { inWords, withRule, type RuleFault } from './rules.ts'
-import { about, Day, Id, MAX_TIME, MIN_TIME, ServerOwned } from './schema.ts'
+import { about, Day, Id, MAX_TIME, MIN_TIME, readDay, ServerOwned } from './schema.ts'
 import { textFault, type Lines } from './text.ts'
 
 /**
@@ -472,12 +472,11 @@ const OF_LOCATION = Type.Optional(
   Type.Union([Id, Type.Null()], { description: 'One of `locationIdList`. Absent: any of them.' }),
 )
 
+const isTime = (value: unknown) => typeof value === 'string' && new RegExp(DAY_TIME).test(value)
+
 /** The end is after the start. Times as text have the order of times. */
 const isAfter = ({ from, to }: Record<string, unknown>) =>
-  faultIf(
-    typeof from === 'string' && typeof to === 'string' && to <= from && 'must be after from',
-    '/to',
-  )
+  faultIf(isTime(from) && isTime(to) && String(to) <= String(from) && 'must be after from', '/to')
 
 const WorkingHours = withRule(
   Type.Object(
@@ -533,9 +532,9 @@ function exceptionFaults(value: unknown): RuleFault[] {
   const isOneSided = (from ?? null) === null ? (to ?? null) !== null : (to ?? null) === null
   return [
     ...faultIf(
-      typeof startDate === 'string' &&
-        typeof endDate === 'string' &&
-        endDate < startDate &&
+      readDay(startDate) !== undefined &&
+        readDay(endDate) !== undefined &&
+        String(endDate) < String(startDate) &&
         'must not be before startDate',
       '/endDate',
     ),

@@ -28,9 +28,9 @@ test('a class stores who was present, and drops the attendance of a removed stud
   assert.deepEqual(fewer.attendance, [{ clientId: ben, present: false }])
 
   const pointersOf = async (attendance: unknown) =>
-    (await call('POST', '/classSchedule', { classScheduleId, attendance })).body.errors.map(
-      ({ pointer }: { pointer: string }) => pointer,
-    )
+    (await call('POST', '/classSchedule', { classScheduleId, attendance })).body.errors
+      .map(({ pointer }: { pointer: string }) => pointer)
+      .toSorted()
   assert.deepEqual(await pointersOf([{ clientId: ids.clientId, present: true }]), [
     '/attendance/0/clientId',
   ])
