@@ -4,6 +4,7 @@ import type { MeasureName, Report, Scope } from '../report.ts'
 import { appointmentFigures, measuresBy, drillToAppointments } from './appointments.ts'
 import { barsOf } from './charts.ts'
 import { appointmentRows, joinNames } from './conditions.ts'
+import { cellsOf, listColumns } from './listed-appointments.ts'
 
 /** The value, and the parts that add up to it. */
 const MONEY: MeasureName[] = [
@@ -34,13 +35,11 @@ export const bookedValue: Report = {
   securityFunctions: ['PRINT_REPORTS', 'VIEW_REVENUE_REPORTS'],
   about: 'appointments',
   columns: [
-    { name: 'service', label: 'Service', type: 'text', width: 18 },
-    { name: 'staff', label: 'Staff', type: 'text', width: 16 },
+    ...listColumns(['service', 'staff']),
     ...SHOWN.map((measure) => measureColumn(measure)),
   ],
   rows: (scope) => sql`
-    select r.name as service,
-           p.first_name || ' ' || p.last_name as staff,
+    select ${cellsOf(['service', 'staff'])},
            ${join(selectCells(SHOWN, scope), ', ')},
            m.reason_id as key_service,
            m.professional_id as key_staff

@@ -5,6 +5,7 @@ import { countsOverTime } from './charts.ts'
 import { classRows, inOrder, joinNames } from './conditions.ts'
 import { classObjects } from './objects.ts'
 import { NOT_CANCELLED } from './appointments.ts'
+import { cellsOf, listColumns } from './listed-appointments.ts'
 
 const CLASS_MEASURES: MeasureName[] = ['classes', 'students', 'places']
 
@@ -22,12 +23,9 @@ export const classAttendance: Report = {
   securityFunctions: ['PRINT_REPORTS'],
   about: 'classes',
   columns: [
-    { name: 'date', label: 'Date', type: 'date', width: 10 },
-    { name: 'time', label: 'Time', type: 'time', width: 5 },
+    ...listColumns(['date', 'time']),
     { name: 'class', label: 'Class', type: 'text', width: 20 },
-    { name: 'staff', label: 'Staff', type: 'text', width: 17 },
-    { name: 'location', label: 'Location', type: 'text', width: 14, unlessOneLocation: true },
-    { name: 'status', label: 'Status', type: 'text', width: 10, fixedWords: 'status' },
+    ...listColumns(['staff', 'location', 'status']),
     measureColumn('students', { width: 5 }),
     { name: 'present', label: 'Present', type: 'integer', width: 5, total: 'sum' },
     measureColumn('places', { width: 5 }),
@@ -37,8 +35,7 @@ export const classAttendance: Report = {
     select to_char(k.local_start, 'YYYY-MM-DD') as date,
            to_char(k.local_start, 'HH24:MI') as time,
            k.name as class,
-           p.first_name || ' ' || p.last_name as staff,
-           l.name as location,
+           ${cellsOf(['staff', 'location'])},
            coalesce(s.label, k.status) as status,
            case when k.outcome <> 'CANCELLED' then k.enrolled end as students,
            case when k.outcome <> 'CANCELLED' then ${present} end as present,

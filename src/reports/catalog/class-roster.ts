@@ -5,6 +5,7 @@ import { countsOverTime } from './charts.ts'
 import { anyOf, classRows, joinNames } from './conditions.ts'
 import { classObjects } from './objects.ts'
 import { NOT_CANCELLED } from './appointments.ts'
+import { cellsOf, listColumns } from './listed-appointments.ts'
 
 /** Each place taken in a class that was not cancelled; `present` is null if it was not recorded. */
 const students = (scope: Scope) => sql`
@@ -37,25 +38,16 @@ export const classRoster: Report = {
   securityFunctions: ['PRINT_REPORTS', 'VIEW_CLIENT_REPORTS'],
   about: 'classes',
   columns: [
-    { name: 'date', label: 'Date', type: 'date', width: 10 },
-    { name: 'time', label: 'Time', type: 'time', width: 5 },
+    ...listColumns(['date', 'time']),
     { name: 'class', label: 'Class', type: 'text', width: 18 },
-    { name: 'staff', label: 'Staff', type: 'text', width: 16 },
-    { name: 'location', label: 'Location', type: 'text', width: 13, unlessOneLocation: true },
-    { name: 'client', label: 'Client', type: 'text', width: 18 },
-    { name: 'phone', label: 'Phone', type: 'text', width: 14 },
-    { name: 'emailAddress', label: 'Email', type: 'text', width: 22 },
+    ...listColumns(['staff', 'location', 'client', 'phone', 'emailAddress']),
     { name: 'presence', label: 'Presence', type: 'text', width: 12, fixedWords: true },
   ],
   rows: (scope) => sql`
     select to_char(k.local_start, 'YYYY-MM-DD') as date,
            to_char(k.local_start, 'HH24:MI') as time,
            k.name as class,
-           p.first_name || ' ' || p.last_name as staff,
-           l.name as location,
-           cl.first_name || ' ' || cl.last_name as client,
-           cl.phone,
-           cl.email_address as "emailAddress",
+           ${cellsOf(['staff', 'location', 'client', 'phone', 'emailAddress'])},
            case when k.outcome = 'AHEAD' then 'Booked ahead' when k.present then 'Present'
                 when not k.present then 'Absent' else 'Not recorded' end as presence,
            k.class_schedule_id as "key_objectId",

@@ -12,6 +12,7 @@ import { countsOverTime } from './charts.ts'
 import { appointmentRows, joinNames } from './conditions.ts'
 import { appointmentObjects } from './objects.ts'
 import { firstVisits, isNewInPeriod } from './first-visits.ts'
+import { cellsOf, listColumns } from './listed-appointments.ts'
 
 const SHOWN: MeasureName[] = [...OUTCOMES, 'revenue']
 
@@ -51,17 +52,13 @@ export const clients: Report = {
   securityFunctions: ['PRINT_REPORTS', 'VIEW_CLIENT_REPORTS'],
   about: 'appointments',
   columns: [
-    { name: 'client', label: 'Client', type: 'text', width: 18 },
-    { name: 'emailAddress', label: 'Email', type: 'text', width: 22 },
-    { name: 'phone', label: 'Phone', type: 'text', width: 14 },
+    ...listColumns(['client', 'emailAddress', 'phone']),
     { name: 'firstVisit', label: 'First visit', type: 'date', width: 10 },
     { name: 'lastVisit', label: 'Last visit', type: 'date', width: 10 },
     ...SHOWN.map((measure) => measureColumn(measure)),
   ],
   rows: (scope) => sql`
-    select cl.first_name || ' ' || cl.last_name as client,
-           cl.email_address as "emailAddress",
-           cl.phone,
+    select ${cellsOf(['client', 'emailAddress', 'phone'])},
            to_char(v.first_start, 'YYYY-MM-DD') as "firstVisit",
            to_char(v.last_here, 'YYYY-MM-DD') as "lastVisit",
            ${join(selectCells(SHOWN, scope), ', ')},

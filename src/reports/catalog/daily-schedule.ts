@@ -13,12 +13,12 @@ import {
   joinNames,
 } from './conditions.ts'
 import { appointmentAndClassObjects } from './objects.ts'
+import { cellsOf, listColumns } from './listed-appointments.ts'
 
 /** Appointments and classes that were not cancelled, as one list. */
 const entries = (scope: Scope) => sql`
   select 'CALENDAR' as object_type, a.professional_id, a.local_start, ${local('a.end_time', 'a.location_id', scope)} as local_end, a.start_time, a.minutes, a.location_id, a.calendar_id as id,
-         cl.first_name || ' ' || cl.last_name as client,
-         r.name as service,
+         ${cellsOf(['client', 'service'])},
          coalesce(s.label, a.status) as status,
          a.note,
          not exists (
@@ -49,15 +49,12 @@ export const dailySchedule: Report = {
   about: 'appointments',
   newPageFor: 'staff',
   columns: [
-    { name: 'staff', label: 'Staff', type: 'text', width: 15 },
-    { name: 'date', label: 'Date', type: 'date', width: 10 },
+    ...listColumns(['staff', 'date']),
     { name: 'time', label: 'From', type: 'time', width: 5 },
     { name: 'endTime', label: 'To', type: 'time', width: 5 },
     { name: 'client', label: 'Client', type: 'text', width: 17, fixedWords: STUDENT_WORDS },
     { name: 'firstVisit', label: 'First visit', type: 'text', width: 5, fixedWords: true },
-    { name: 'service', label: 'Service', type: 'text', width: 16 },
-    { name: 'location', label: 'Location', type: 'text', width: 12, unlessOneLocation: true },
-    { name: 'status', label: 'Status', type: 'text', width: 10, fixedWords: 'status' },
+    ...listColumns(['service', 'location', 'status']),
     { name: 'note', label: 'Note', type: 'text', width: 20 },
     {
       name: 'minutes',

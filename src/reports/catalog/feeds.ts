@@ -1,8 +1,8 @@
-import { countsOverTime } from './charts.ts'
 import { empty, raw, sql } from '../../database/sql.ts'
 import { countKpi, type Column, type Report, type Scope, type SentenceSource } from '../report.ts'
 import { inRange, isNarrowed, local, localAtAnyTime } from './conditions.ts'
 import { PARTS_OF_OBJECT } from './objects.ts'
+import { countsOverTime } from './charts.ts'
 
 /** The kinds of differences, with their columns, in the order of docs/feeds.md. */
 const KINDS = [

@@ -15,6 +15,7 @@ import {
 } from './conditions.ts'
 import { timeOfStatus } from './status-history.ts'
 import { NOT_AUTOMATED } from './objects.ts'
+import { cellsOf, listColumns } from './listed-appointments.ts'
 
 /** The states of a form, by the outcome of its status; also the columns of a group, in this order. */
 const STATES = [
@@ -112,9 +113,7 @@ export const forms: Report = {
   columns: [
     { name: 'requestedOn', label: 'Requested', type: 'date', width: 10 },
     { name: 'form', label: 'Form', type: 'text', width: 18 },
-    { name: 'client', label: 'Client', type: 'text', width: 18 },
-    { name: 'phone', label: 'Phone', type: 'text', width: 14 },
-    { name: 'emailAddress', label: 'Email', type: 'text', width: 20 },
+    ...listColumns(['client', 'phone', 'emailAddress']),
     { name: 'appointment', label: 'Appointment', type: 'text', width: 16, isDate: true },
     { name: 'location', label: 'Location', type: 'text', width: 12, unlessOneLocation: true },
     { name: 'state', label: 'State', type: 'text', width: 11, fixedWords: true },
@@ -124,9 +123,7 @@ export const forms: Report = {
   rows: (scope) => sql`
     select to_char(f.local_start, 'YYYY-MM-DD') as "requestedOn",
            m.name as form,
-           cl.first_name || ' ' || cl.last_name as client,
-           cl.phone,
-           cl.email_address as "emailAddress",
+           ${cellsOf(['client', 'phone', 'emailAddress'])},
            to_char(${localAtAnyTime('f.appointment_time', 'f.location_id', scope)}, 'YYYY-MM-DD HH24:MI') as appointment,
            l.name as location,
            case f.state ${STATE_WORDS} end as state,

@@ -14,6 +14,7 @@ import {
 } from './invitation-rows.ts'
 import { timeOfStatus } from './status-history.ts'
 import { MAIL_RESULTS } from './trigger-log.ts'
+import { cellsOf, listColumns } from './listed-appointments.ts'
 
 const STATES = [
   { state: 'COMPLETED', name: 'completed', label: 'Completed', tone: 'kept' },
@@ -56,9 +57,7 @@ export const invitations: Report = {
   columns: [
     { name: 'invitedOn', label: 'Invited', type: 'date', width: 10 },
     { name: 'campaign', label: 'Campaign', type: 'text', width: 18 },
-    { name: 'client', label: 'Client', type: 'text', width: 17 },
-    { name: 'phone', label: 'Phone', type: 'text', width: 14 },
-    { name: 'emailAddress', label: 'Email', type: 'text', width: 20 },
+    ...listColumns(['client', 'phone', 'emailAddress']),
     { name: 'mail', label: 'Mail', type: 'text', width: 14, fixedWords: true },
     { name: 'state', label: 'State', type: 'text', width: 9, fixedWords: true },
     { name: 'completedOn', label: 'Completed on', type: 'date', width: 10 },
@@ -69,9 +68,7 @@ export const invitations: Report = {
   rows: (scope) => sql`
     select to_char(f.local_start, 'YYYY-MM-DD') as "invitedOn",
            f.campaign,
-           cl.first_name || ' ' || cl.last_name as client,
-           cl.phone,
-           cl.email_address as "emailAddress",
+           ${cellsOf(['client', 'phone', 'emailAddress'])},
            ${wordsFor('f.mail', Object.entries(MAIL_RESULTS))} as mail,
            ${wordsFor(
              'f.state',

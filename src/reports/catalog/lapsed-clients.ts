@@ -4,6 +4,7 @@ import { APPOINTMENT_MEASURES, appointmentFigures, drillToAppointments } from '.
 import { countsOverTime } from './charts.ts'
 import { appointmentRows, statusesOf, todayAt, joinNames } from './conditions.ts'
 import { appointmentObjects } from './objects.ts'
+import { cellsOf, listColumns } from './listed-appointments.ts'
 
 /** From so many clients who came again on, a service has an interval of its own. */
 const MIN_CLIENTS = 10
@@ -70,9 +71,7 @@ export const lapsedClients: Report = {
   securityFunctions: ['PRINT_REPORTS', 'VIEW_CLIENT_REPORTS'],
   about: 'appointments',
   columns: [
-    { name: 'client', label: 'Client', type: 'text', width: 18 },
-    { name: 'phone', label: 'Phone', type: 'text', width: 15 },
-    { name: 'emailAddress', label: 'Email', type: 'text', width: 22 },
+    ...listColumns(['client', 'phone', 'emailAddress']),
     { name: 'lastVisit', label: 'Last visit', type: 'date', width: 10 },
     { name: 'days', label: 'Days ago', type: 'integer', width: 6 },
     { name: 'service', label: 'Last service', type: 'text', width: 16 },
@@ -81,14 +80,10 @@ export const lapsedClients: Report = {
     { name: 'visits', label: 'Visits', type: 'integer', width: 6 },
   ],
   rows: (scope) => sql`
-    select cl.first_name || ' ' || cl.last_name as client,
-           cl.phone,
-           cl.email_address as "emailAddress",
+    select ${cellsOf(['client', 'phone', 'emailAddress'])},
            to_char(v.local_start, 'YYYY-MM-DD') as "lastVisit",
            v.days,
-           r.name as service,
-           p.first_name || ' ' || p.last_name as staff,
-           l.name as location,
+           ${cellsOf(['service', 'staff', 'location'])},
            (select count(*) from calendar b
             where b.business_id = ${scope.businessId} and b.client_id = v.client_id and b.active
               and b.start_time <= ${scope.now}

@@ -2,7 +2,7 @@ import { empty, join, raw, sql, type Sql } from '../../database/sql.ts'
 import type { Column, Scope } from '../report.ts'
 import { currencyOfPrice, inOrder, joinNames } from './conditions.ts'
 
-/** The shared columns and SQL of reports that list appointments. */
+/** The shared columns and SQL of reports that list appointments, and other objects with their names. */
 
 const CELLS = {
   date: {
@@ -18,6 +18,10 @@ const CELLS = {
     cell: `cl.first_name || ' ' || cl.last_name`,
   },
   phone: { column: { label: 'Phone', type: 'text', width: 14 }, cell: 'cl.phone' },
+  emailAddress: {
+    column: { label: 'Email', type: 'text', width: 22 },
+    cell: 'cl.email_address',
+  },
   service: { column: { label: 'Service', type: 'text', width: 15 }, cell: 'r.name' },
   staff: {
     column: { label: 'Staff', type: 'text', width: 15 },
@@ -38,6 +42,13 @@ type CellName = keyof typeof CELLS
 
 export const listColumns = (names: readonly CellName[]): Column[] =>
   names.map((name) => ({ name, ...CELLS[name].column }))
+
+/** The cells of these columns; `joinNames` joins their tables. */
+export const cellsOf = (names: readonly CellName[]) =>
+  join(
+    names.map((name) => raw(`${CELLS[name].cell} as "${name}"`)),
+    ', ',
+  )
 
 /** The price of each appointment, with its total. */
 export const priceColumns = (others: Partial<Column> = {}): Column[] => [
@@ -67,10 +78,7 @@ export const listAppointments = (
   { names, others, from, where = raw('true') }: Listed,
   scope: Scope,
 ) => sql`
-  select ${join(
-    names.map((name) => raw(`${CELLS[name].cell} as ${name}`)),
-    ', ',
-  )} ${others ? sql`, ${others}` : empty}, a.price, ${currencyOfPrice}, a.calendar_id as "key_objectId"
+  select ${cellsOf(names)} ${others ? sql`, ${others}` : empty}, a.price, ${currencyOfPrice}, a.calendar_id as "key_objectId"
   from (${from}) a
   ${joinNames('a', ['client', 'reason', 'professional', 'location'], scope)}
   left join status s on (s.business_id, s.object_type, s.status) = (${scope.businessId}, 'CALENDAR', a.status)

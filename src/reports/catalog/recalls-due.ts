@@ -2,6 +2,7 @@ import { sql } from '../../database/sql.ts'
 import { countKpi, rateKpi, type Report, type Scope } from '../report.ts'
 import { countsOverTime } from './charts.ts'
 import { filtered, inRange, local, localAtAnyTime, statusesOf, joinNames } from './conditions.ts'
+import { cellsOf, listColumns } from './listed-appointments.ts'
 
 /** Recalls that are due in the period. A pending one is BOOKED if the client has an appointment ahead. */
 const recalls = (scope: Scope) => sql`
@@ -38,23 +39,15 @@ export const recallsDue: Report = {
   about: 'recalls',
   columns: [
     { name: 'dueDate', label: 'Due', type: 'date', width: 10 },
-    { name: 'client', label: 'Client', type: 'text', width: 18 },
-    { name: 'phone', label: 'Phone', type: 'text', width: 15 },
-    { name: 'emailAddress', label: 'Email', type: 'text', width: 20 },
-    { name: 'service', label: 'Service', type: 'text', width: 15 },
-    { name: 'staff', label: 'Staff', type: 'text', width: 15 },
-    { name: 'location', label: 'Location', type: 'text', width: 12, unlessOneLocation: true },
+    ...listColumns(['client', 'phone', 'emailAddress', 'service', 'staff', 'location']),
     { name: 'state', label: 'State', type: 'text', width: 9, fixedWords: true },
     { name: 'nextAppointment', label: 'Next appointment', type: 'text', width: 16, isDate: true },
   ],
   rows: (scope) => sql`
     select to_char(v.local_due, 'YYYY-MM-DD') as "dueDate",
-           cl.first_name || ' ' || cl.last_name as client,
-           cl.phone,
-           cl.email_address as "emailAddress",
+           ${cellsOf(['client', 'phone', 'emailAddress'])},
            s.name as service,
-           p.first_name || ' ' || p.last_name as staff,
-           l.name as location,
+           ${cellsOf(['staff', 'location'])},
            ${STATE_WORDS} as state,
            to_char(${localAtAnyTime('v.next_start', 'v.next_location', scope)}, 'YYYY-MM-DD HH24:MI') as "nextAppointment",
            v.recall_id as "key_objectId"

@@ -11,6 +11,7 @@ import {
 import { barsOf } from './charts.ts'
 import { appointmentRows, isUnrated, localAtAnyTime, statusesOf, joinNames } from './conditions.ts'
 import { appointmentObjects } from './objects.ts'
+import { cellsOf, listColumns } from './listed-appointments.ts'
 
 const SHOWN: MeasureName[] = ['missed', 'lostValue']
 
@@ -56,9 +57,7 @@ export const repeatNoShows: Report = {
   securityFunctions: ['PRINT_REPORTS', 'VIEW_CLIENT_REPORTS'],
   about: 'appointments',
   columns: [
-    { name: 'client', label: 'Client', type: 'text', width: 18 },
-    { name: 'emailAddress', label: 'Email', type: 'text', width: 22 },
-    { name: 'phone', label: 'Phone', type: 'text', width: 14 },
+    ...listColumns(['client', 'emailAddress', 'phone']),
     partColumn('missed', { label: 'Missed here' }),
     { name: 'missedInAll', label: 'Missed in all', type: 'integer', width: 6 },
     { name: 'keptInAll', label: 'Kept in all', type: 'integer', width: 6 },
@@ -68,9 +67,7 @@ export const repeatNoShows: Report = {
     partColumn('lostValue'),
   ],
   rows: (scope) => sql`
-    select cl.first_name || ' ' || cl.last_name as client,
-           cl.email_address as "emailAddress",
-           cl.phone,
+    select ${cellsOf(['client', 'emailAddress', 'phone'])},
            ${join(selectCells(SHOWN, scope), ', ')},
            r.missed_in_all as "missedInAll",
            r.kept_in_all as "keptInAll",

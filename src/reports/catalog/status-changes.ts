@@ -13,6 +13,7 @@ import {
   joinNames,
 } from './conditions.ts'
 import { NOT_AUTOMATED } from './objects.ts'
+import { cellsOf, listColumns } from './listed-appointments.ts'
 
 /** The outcomes of appointments after a change. */
 const RESULTS = [
@@ -89,16 +90,13 @@ export const changedStatuses: Report = {
   securityFunctions: ['PRINT_REPORTS', 'VIEW_STAFF_REPORTS'],
   about: 'appointments',
   columns: [
-    { name: 'date', label: 'Date', type: 'date', width: 10 },
-    { name: 'time', label: 'Time', type: 'time', width: 5 },
+    ...listColumns(['date', 'time']),
     { name: 'fromStatus', label: 'From', type: 'text', width: 10, fixedWords: 'status' },
     { name: 'toStatus', label: 'To', type: 'text', width: 10, fixedWords: 'status' },
     { name: 'changedBy', label: 'By', type: 'text', width: 12 },
     { name: 'client', label: 'Client', type: 'text', width: 17 },
     { name: 'appointment', label: 'Appointment', type: 'text', width: 16, isDate: true },
-    { name: 'service', label: 'Service', type: 'text', width: 15 },
-    { name: 'staff', label: 'Staff', type: 'text', width: 15 },
-    { name: 'location', label: 'Location', type: 'text', width: 12, unlessOneLocation: true },
+    ...listColumns(['service', 'staff', 'location']),
   ],
   rows: (scope) => sql`
     select to_char(f.local_start, 'YYYY-MM-DD') as date,
@@ -108,9 +106,7 @@ export const changedStatuses: Report = {
            f.username as "changedBy",
            cl.first_name || ' ' || cl.last_name as client,
            to_char(${localAtAnyTime('f.start_time', 'f.location_id', scope)}, 'YYYY-MM-DD HH24:MI') as appointment,
-           r.name as service,
-           p.first_name || ' ' || p.last_name as staff,
-           l.name as location,
+           ${cellsOf(['service', 'staff', 'location'])},
            f.audit_id as key_line
     from (${statusChanges(scope)}) f
     ${joinNames('f', ['client', 'reason', 'professional', 'location'], scope)}

@@ -3,6 +3,7 @@ import { countKpi, rateKpi, type Report, type Scope } from '../report.ts'
 import { appointmentRows, localAtAnyTime, statusesOf, joinNames } from './conditions.ts'
 import { appointmentObjects } from './objects.ts'
 import { drillToAppointments, clientsWith, NOT_CANCELLED } from './appointments.ts'
+import { listColumns } from './listed-appointments.ts'
 
 /** Why no email reaches a client: the first of these that applies. */
 const CAUSES = {
@@ -52,8 +53,7 @@ export const unreachableClients: Report = {
     { name: 'client', label: 'Client', type: 'text', width: 18 },
     { name: 'cause', label: 'Cause', type: 'text', width: 14, fixedWords: true },
     { name: 'since', label: 'Since', type: 'date', width: 10 },
-    { name: 'emailAddress', label: 'Email', type: 'text', width: 22 },
-    { name: 'phone', label: 'Phone', type: 'text', width: 14 },
+    ...listColumns(['emailAddress', 'phone']),
     { name: 'lastVisit', label: 'Last in the period', type: 'date', width: 10 },
     { name: 'nextVisit', label: 'Next booking', type: 'date', width: 10 },
   ],
