@@ -315,12 +315,13 @@ test('on a phone a long and wide table scrolls in place, and its head and first 
   await page.goto(`${service.base}/console/reports/101?period=thisYear`)
   const frame = frameOf(page, 'Appointment list')
   await frame.locator('tbody tr').nth(200).waitFor({ state: 'attached' })
-  const rows = frame.locator('.rows')
+  const printed = await (await page.locator('iframe').elementHandle())!.contentFrame()
   await until(() => page.evaluate('document.documentElement.scrollHeight < 4000'))
   const before = await frame.locator('thead th').first().boundingBox()
-  await rows.evaluate('(table) => table.scrollTo(300, 5000)')
-  const scrolled = '(table) => [table.scrollLeft > 0, table.scrollTop > 1000]'
-  assert.deepEqual(await rows.evaluate(scrolled), [true, true])
+  const rows = "document.querySelector('.rows')"
+  await printed!.evaluate(`${rows}.scrollTo(300, 5000)`)
+  const scrolled = await printed!.evaluate(`[${rows}.scrollLeft > 0, ${rows}.scrollTop > 1000]`)
+  assert.deepEqual(scrolled, [true, true])
   const after = await frame.locator('thead th').first().boundingBox()
   assert.deepEqual([after!.x, after!.y], [before!.x, before!.y])
   await keepScreenshot(page, 'report-rows-390')
