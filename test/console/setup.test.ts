@@ -99,7 +99,7 @@ test('an owner adds a location, a member of staff and a service by hand and book
   await fillInService(page)
   await assertAccessible(page)
   await save(page)
-  await page.getByRole('row', { name: /Physiotherapy.*45 min.*92\.50 CHF/ }).waitFor()
+  await page.getByRole('row', { name: /Physiotherapy.*45 min.*CHF\s92\.50/ }).waitFor()
 
   await call('POST', '/client', { firstName: 'Anna', lastName: 'Müller' })
   await goTo(page, '/')
