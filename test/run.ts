@@ -28,18 +28,9 @@ const given = process.argv.slice(2)
 const files = given.filter((argument) => !argument.startsWith('--')).flatMap(testsIn)
 const flags = given.filter((argument) => argument.startsWith('--'))
 
-/** Folders whose tests start no service of their own and leave their process as it was. */
-const SHARE_PROCESSES = new Set([
-  'auth',
-  'automation',
-  'contract',
-  'email',
-  'http',
-  'report-delivery',
-  'scheduling',
-  'store',
-  'tenants',
-])
+/** Tests that start a service, a server, a command or a browser of their own, or change their process. */
+const OWN_PROCESS = /\/test\/(cli|client|database|deploy|feeds|proofs)\//
+const STARTS_BROWSER = /from '\.\.\/support\/(browser|console)\.ts'/
 /** Files whose tests are all left out by `skipInShortRun`. */
 const ONLY_COMPLETE_RUN = /\/console\/(mail-outage|report-period|restored)\.test\.ts$/
 /** Files that find the demo as the others need it: in `npm test` they share a service and a browser. */
@@ -116,7 +107,7 @@ function wanted() {
 /** The files that run in processes of their own, and files that import several of the others. */
 function groupTests() {
   const { alone = [], shared = [] } = Object.groupBy(wanted(), (file) =>
-    SHARE_PROCESSES.has(path.relative(root, file).split(path.sep)[1]!) ? 'shared' : 'alone',
+    OWN_PROCESS.test(file) || STARTS_BROWSER.test(readFileSync(file, 'utf8')) ? 'alone' : 'shared',
   )
   const sameDemo = isCompleteRun
     ? []
