@@ -18,8 +18,14 @@ export const TEXT_CONDITIONS = [
 /** The rule that an entry suggests: its title, and what a person decided about it. */
 export function ruleOf({ title, correction }: FeedEntry): Rule {
   const { clientId: _clientId, skip, ...then } = correction ?? {}
-  return { when: { title }, then: skip ? { skip } : then }
+  return { when: { title: asCondition(title) }, then: skip ? { skip } : then }
 }
+
+/** A rule holds a part of a long title, and `*` for the rest. */
+const asCondition = (title: string | null) =>
+  title !== null && title.length > MAX_TITLE ? `${title.slice(0, MAX_TITLE - 1)}*` : title
+
+const MAX_TITLE = 300
 
 /** A rule in words: its conditions, and what it decides. */
 export function useRuleWords() {

@@ -14,7 +14,7 @@ import { RuleForm } from './rule-form.tsx'
 import { useRuleWords, type Rule } from './rule-words.ts'
 import { RunButton } from './run-button.tsx'
 
-const MAX_RULES = 200
+export const MAX_RULES = 200
 
 type RulesRecord = EditedRecord<Feed, Pick<Feed, 'rules'>>
 /** If it is no longer in its place, using it adds it. */

@@ -14,7 +14,7 @@ import { MatchesTab } from '../feeds/matches-tab.tsx'
 import { HookPanel } from '../feeds/hook-panel.tsx'
 import { ModePanel } from '../feeds/mode-panel.tsx'
 import { ruleOf } from '../feeds/rule-words.ts'
-import { RulesTab, type OpenedRule } from '../feeds/rules-tab.tsx'
+import { MAX_RULES, RulesTab, type OpenedRule } from '../feeds/rules-tab.tsx'
 import { RunsTab } from '../feeds/runs-tab.tsx'
 import { useRecord } from '../records/use-record.ts'
 import { SettingsColumns } from '../setup/settings-frame.tsx'
@@ -101,7 +101,8 @@ function Panels({ feed }: { feed: Feed }) {
       <EntriesTab
         feed={feed}
         onRule={(entry) => {
-          setOpened({ rule: ruleOf(entry), place: rules.draft.rules.length })
+          const place = rules.draft.rules.length
+          if (place < MAX_RULES) setOpened({ rule: ruleOf(entry), place })
           setTab('rules')
         }}
       />

@@ -1,6 +1,6 @@
 import { Select } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { formatMoney, useTranslation } from '../texts/translate.ts'
+import { formatMoney, formatNumber, useTranslation } from '../texts/translate.ts'
 import type { Service } from '../api/setup.ts'
 import { serviceKind, type ServiceFields } from '../api/setup-objects.ts'
 import { NameField, NumberField } from '../setup/fields.tsx'
@@ -32,8 +32,10 @@ export function SettingsServicesPage() {
   )
 }
 
-const priceOf = ({ price, currency }: Service) =>
-  price === null || currency === null ? price : formatMoney(price, currency)
+function priceOf({ price, currency }: Service) {
+  if (price === null) return null
+  return currency === null ? formatNumber(price) : formatMoney(price, currency)
+}
 
 function Fields({ form: { at } }: { form: Form<ServiceFields> }) {
   const { t } = useTranslation()

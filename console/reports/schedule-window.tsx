@@ -89,6 +89,7 @@ function useValueInWords() {
     if (name === 'frequency' && frequency) return t(`reports.mail.frequencies.${frequency}`)
     if (name === 'weekday' && weekday) return longName(weekday)
     if (name === 'range' && range) return t(`reports.mail.ranges.${range}`)
+    if (name === 'compareWith') return t(`reports.compared.${draft.compareWith}`)
     if (name === 'format') return t(`reports.formats.${draft.format}`)
     if (name === 'userIdList') return userIdList.map(nameOf).join(', ')
     if (name === 'addressList') return draft.addressList.join(', ')

@@ -44,11 +44,11 @@ export function useViewActions(onNote: (note: ReactNode) => void) {
           kind={viewKind}
           id={viewKind.idOf(action.view)}
           labels="reports.views.fields"
-          valueInWords={(name, draft) =>
-            name === 'shared'
-              ? t(draft.shared ? 'words.yesInSentence' : 'words.noInSentence')
-              : undefined
-          }
+          valueInWords={(name, draft) => {
+            if (name === 'compareWith') return t(`reports.compared.${draft.compareWith}`)
+            if (name !== 'shared') return undefined
+            return t(draft.shared ? 'words.yesInSentence' : 'words.noInSentence')
+          }}
           fields={(form) => <Fields form={form} />}
           onSaved={({ name }) => {
             onNote(t('settings.setup.saved', { name }))
