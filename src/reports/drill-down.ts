@@ -116,6 +116,11 @@ export async function readSums(
   { by, limit }: { by: SumKey[]; limit: number },
 ): Promise<ObjectSums['items']> {
   const sum = checkRequest(report, scope, request)
+  const { currencies } = scope
+  if (request.measure && sum.isMoney && !request.currency && currencies.length > 1) {
+    const detail = `is needed: the amounts are in ${currencies.join(', ')}`
+    throw invalid([{ pointer: '?currency', detail }])
+  }
   const keys = by.map((key) => sql`(${KEY_VALUES[key](scope)})::text`)
   return db.query(sql`
     select keys, count, sum
@@ -142,7 +147,7 @@ const outcomeOfObject = ({ outcomes }: Scope) => {
   const counts = (fixed: string[], ...wanted: StatusOutcome[]) =>
     join(
       [
-        sql`(o.event_trigger_id is not null or o.object_type = 'INVITATION') and o.status = any (${fixed}::text[])`,
+        sql`(o.event_trigger_id is not null or o.email_id is not null or o.object_type = 'INVITATION') and o.status = any (${fixed}::text[])`,
         ...outcomes
           .filter(({ outcome }) => wanted.includes(outcome))
           .map(

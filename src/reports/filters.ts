@@ -5,6 +5,7 @@ import { findFaults } from '../contract/find-faults.ts'
 import { escapePointer, isPlainObject } from '../contract/json.ts'
 import { FILTER_NAMES, ReportFilters, type FilterName } from '../contract/report.ts'
 import type { Db } from '../database/database.ts'
+import { MAX_FAULTS } from '../errors.ts'
 import { sql } from '../database/sql.ts'
 import type { AppliedFilters, Report, ReportSubject, Scope, StatusOutcomes } from './report.ts'
 import type { Words } from './words.ts'
@@ -37,8 +38,12 @@ export function readFilters(value: unknown, addFault: AddFault): Filters {
     : (value ?? {})
   const faults = findFaults(ReportFilters, wanted)
   for (const { pointer, detail } of faults) addFault(`/filters${pointer}`, detail)
-  if (faults.length > 0) return NO_FILTERS
-  const given = wanted as ReportFilters
+  // After that many faults the rest is not checked.
+  if (!isPlainObject(wanted) || faults.length >= MAX_FAULTS) return NO_FILTERS
+  const faulty = new Set(faults.map(({ pointer }) => pointer.split('/')[1]))
+  const given: ReportFilters = Object.fromEntries(
+    Object.entries(wanted).filter(([name]) => !faulty.has(name)),
+  )
   const tags = Object.entries(given.tags ?? {}).filter(([, values]) => values.length > 0)
   return {
     locationIdList: listOrNull(given.locationIdList),

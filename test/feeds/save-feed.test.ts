@@ -90,13 +90,18 @@ test('a calendar that the source does not have is refused, unless the source can
   t.after(() => void (server.close(), server.closeAllConnections()))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
   const { call } = await enterWorld(t)
-  const connection = { url, username: 'salon', calendars: ['/one/', '/two/', '/'] }
+  const connection = { url, username: 'salon', calendars: ['/one/', '/two/', '/', 'http://['] }
   const body = { name: 'Salon', source: 'CALDAV', secret: 'x', connection, horizonDays: 29 }
   const refused = await call('POST', '/feed', body)
   assert.equal(refused.status, 422)
   assert.deepEqual(
     refused.body.errors.map(({ pointer }: { pointer: string }) => pointer).toSorted(),
-    ['/connection/calendars/1', '/connection/calendars/2', '/horizonDays'],
+    [
+      '/connection/calendars/1',
+      '/connection/calendars/2',
+      '/connection/calendars/3',
+      '/horizonDays',
+    ],
   )
   const made = await call('POST', '/feed', {
     ...body,

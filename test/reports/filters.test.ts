@@ -64,6 +64,10 @@ test('a misspelt filter, an unknown value and a filter that the report does not 
     [{ filters: { locationIdList: [999_999] } }, ['/filters/locationIdList/0']],
     [{ filters: { clientIdList: [business.ben, 999_999] } }, ['/filters/clientIdList/1']],
     [{ filters: { statusList: ['NO_SHOW', 'NOSHOW'] } }, ['/filters/statusList/1']],
+    [
+      { filters: { locationIdList: [999_999], professionalIdList: ['x'] } },
+      ['/filters/professionalIdList/0', '/filters/locationIdList/0'],
+    ],
     [{ filters: { statusList: 'NO_SHOW' } }, ['/filters/statusList']],
     [{ filters: { tags: { level: ['golden'] } } }, ['/filters/tags/level/0']],
     [{ filters: { tags: ['gold'] } }, ['/filters/tags']],

@@ -211,7 +211,11 @@ async function listMissing(session: Session) {
   await describe(session, session.base)
   const missing: string[] = []
   for (const key of session.account.connection.calendars ?? []) {
-    const url = new URL(key, session.base).href
+    const url = URL.parse(key, session.base)?.href
+    if (url === undefined) {
+      missing.push(key)
+      continue
+    }
     const { status } = await session.send('PROPFIND', url, '0', propfind('d:resourcetype'))
     const isGone = status === 404 || status === 410
     if (isGone || !isCalendar((await describe(session, url))[0])) missing.push(key)
