@@ -195,7 +195,7 @@ export class MailServer {
 
   /** The outage was why these mails were deferred. More than one statement may hold follow at the next step. */
   async #retryDeferred(now: Temporal.Instant) {
-    if (!this.#ended) return
+    if (!this.#ended || this.#outage) return
     const retried = await retryDeferredEmails(this.#parts.db, {
       ...this.#ended,
       now,
@@ -271,7 +271,8 @@ export class MailServer {
     if (!this.#outage) return
     const outage = this.#outage
     this.#outage = undefined
-    this.#ended = { since: outage.since, until: now }
+    // An outage before this one may have left mails that no step has retried.
+    this.#ended = { since: this.#ended?.since ?? outage.since, until: now }
     this.#isOnTrial = false
     this.#changes = 'state'
     if (this.#isReported) this.#notify(outage, true, now)

@@ -26,7 +26,9 @@ export const command = new Command()
         writeBackup(url, file.out, report),
       )
       await file.keep()
-      await noteBackup(url)
+      await noteBackup(url).catch((error: Error) =>
+        console.error(`The backup is complete, but its time was not noted: ${error.message}`),
+      )
       const { size } = await stat(name)
       console.log(`Wrote ${rows} rows of ${tables} tables to ${name}, ${size} bytes.`)
     } catch (error) {

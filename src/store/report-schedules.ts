@@ -117,7 +117,7 @@ export async function insertSchedule(
   nextRun: NextRun,
   by: By,
 ) {
-  const row = { businessId, ...fields, ...nextRun }
+  const row = { ...fields, ...nextRun, businessId }
   const written = [
     ...FIELDS,
     ...NEXT_RUN_COLUMNS,

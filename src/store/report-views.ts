@@ -62,7 +62,7 @@ export function listReportViews(
 }
 
 export async function insertReportView(tx: Db, viewer: Viewer, view: ReportViewFields, by: By) {
-  const row = { ...viewer, ...view }
+  const row = { ...view, ...viewer }
   const [inserted] = await tx.query<ReportViewRow>(sql`
     ${insertSaved<typeof row>('report_view', [...OWNER, ...FIELDS], row, by)} returning ${columns}`)
   return inserted!
