@@ -134,7 +134,7 @@ const otherNumber = (code: string) => (/^\d$/.test(code) ? String(Number(code) +
 const lineAt = (text: string, at: number) =>
   text.slice(text.lastIndexOf('\n', at) + 1, text.indexOf('\n', at))
 
-/** Nobody asserts a margin. */
+/** Tests do not assert margins. */
 const isLayout = (text: string, at: number) =>
   /\bstyle=|\b(?:margin|padding|gap|width|height|size|radius|flex)\w*[:=]/i.test(lineAt(text, at))
 

@@ -17,7 +17,7 @@ import { RunButton } from './run-button.tsx'
 export const MAX_RULES = 200
 
 type RulesRecord = EditedRecord<Feed, Pick<Feed, 'rules'>>
-/** If it is no longer in its place, using it adds it. */
+/** If the edited rule is no longer in its place, saving adds it again. */
 export type OpenedRule = { rule: Rule; place: number }
 type Props = {
   feed: Feed

@@ -4,7 +4,7 @@ import { WorkQueue, type WaitingCaller } from '../work-queue.ts'
 
 /**
  * Memory and passes are one of the settings that OWASP recommends as equally strong: 36 ms of a core. Four
- * lanes, as RFC 9106 recommends, are filled by four threads: next to busy neighbours a third of the time.
+ * lanes, as RFC 9106 recommends, are filled by four threads: next to other work this takes a third of the time.
  */
 const COST = { memory: 7_168, passes: 5, parallelism: 4, tagLength: 32 }
 

@@ -38,7 +38,7 @@ export class SharedTransactions<Item extends { db: Db }, Result> {
     try {
       return await items[0]!.db.transaction(async (tx) => {
         const results = await this.#options.work(tx, items)
-        // If the transaction fails, these fail too, and nobody waits for them.
+        // If the transaction fails, these fail too, and no caller awaits them.
         for (const result of results) void Promise.resolve(result).catch(() => {})
         return results
       })

@@ -28,7 +28,7 @@ export async function canLackPostalAddress(
   return (await db.query(withoutPostalAddress(sent))).length > 0
 }
 
-/** The address of the location stands in the footer, too; mails about invitations have no location. */
+/** The footer shows the address of the location too, but mails about invitations have no location. */
 const withoutPostalAddress = (sent: Sql) => sql`
   select s.business_id as "businessId", count(distinct s.event_defn_id) as definitions
   from (${sent}) s (business_id, event_defn_id, event_type_id, email_template_id)

@@ -79,7 +79,7 @@ test('no file and no answer keeps its reader busy, fills the memory or delays th
   assertWithin(t, { what, tookMs: await endBooking(), limitMs: 2 * baselineMs })
 })
 
-/** What became of it: a refusal in words, or how many entries were read and held. */
+/** The outcome: a refusal in words, or how many entries were read and held. */
 async function pull({ source }: Bomb, url: string) {
   const connection = {
     ICS: {},

@@ -270,7 +270,7 @@ for (const source of ['CALCOM', 'EASYAPPOINTMENTS'] as const) {
         async () => [await post(body, right, `/feed/hook/fh_${'0'.repeat(43)}`), 404],
       ])()
       assert.equal(status, expected)
-      assert.equal(await feed.nextPull(), before, 'a forged one is no hint')
+      assert.equal(await feed.nextPull(), before, 'a forged webhook does not cause a pull')
       counts.forged += 1
     }
 

@@ -165,7 +165,7 @@ export const feeds: Report = {
     { name: 'mirrored', label: 'Here', type: 'integer', width: 6 },
     { name: 'held', label: 'Held', type: 'integer', width: 6 },
     { name: 'skipped', label: 'Left out', type: 'integer', width: 6 },
-    // What waits for a person is found again each night, so its sum over nights has no meaning.
+    // Entries that a person must decide are counted again each night, so their sum over nights has no meaning.
     ...KINDS.map(({ name, label, tone }): Column => ({
       name,
       label,
