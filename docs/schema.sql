@@ -271,12 +271,9 @@ create table class_schedule (
   changed_in xid8 not null default pg_current_xact_id(),
   previous_start_time timestamp with time zone,
   confirmed_client_id_list bigint[] not null default '{}'::bigint[],
-  answered_time timestamp with time zone,
-  answered_client_id bigint,
   feed_id bigint,
-  answer_note text,
+  answers jsonb not null default '[]'::jsonb,
   constraint class_schedule_pkey PRIMARY KEY (business_id, class_schedule_id),
-  constraint class_schedule_business_id_answered_client_id_fkey FOREIGN KEY (business_id, answered_client_id) REFERENCES client(business_id, client_id),
   constraint class_schedule_business_id_feed_id_fkey FOREIGN KEY (business_id, feed_id) REFERENCES feed(business_id, feed_id),
   constraint class_schedule_business_id_fkey FOREIGN KEY (business_id) REFERENCES business(business_id),
   constraint class_schedule_business_id_location_id_fkey FOREIGN KEY (business_id, location_id) REFERENCES location(business_id, location_id),
@@ -284,7 +281,7 @@ create table class_schedule (
   constraint class_schedule_business_id_reason_id_fkey FOREIGN KEY (business_id, reason_id) REFERENCES reason(business_id, reason_id),
   constraint class_schedule_check CHECK (end_time > start_time)
 ) with ();
-CREATE INDEX class_schedule_answered_by ON class_schedule USING btree (business_id, answered_client_id) WHERE answered_client_id IS NOT NULL;
+CREATE INDEX class_schedule_answered_by ON class_schedule USING gin (answers jsonb_path_ops);
 CREATE INDEX class_schedule_by_change ON class_schedule USING btree (business_id, changed_in, class_schedule_id);
 CREATE INDEX class_schedule_by_client ON class_schedule USING gin (client_id_list);
 CREATE UNIQUE INDEX class_schedule_by_external_id ON class_schedule USING btree (business_id, external_id) WHERE external_id IS NOT NULL;
@@ -2356,11 +2353,11 @@ CREATE OR REPLACE FUNCTION classes_answered_by(business bigint, client bigint)
  SET search_path TO 'public'
  SET enable_seqscan TO 'off'
 AS $function$
-  select class_schedule_id from class_schedule s where s.business_id = business and s.answered_client_id = client
+  select class_schedule_id from class_schedule s where s.business_id = business and s.answers @> jsonb_build_array(jsonb_build_object('clientId', client))
   union
   select a.id::bigint from audit a
   where a.business_id = business and a.object = 'classSchedule'
-    and client::text in (a.before ->> 'answered_client_id', a.after ->> 'answered_client_id')
+    and (has_class_answer(a.before, client) or has_class_answer(a.after, client))
 $function$;
 -- may be called by its owner only
 
@@ -2511,6 +2508,18 @@ CREATE OR REPLACE FUNCTION erase_audit_row(object text, "row" jsonb)
  IMMUTABLE
 RETURN CASE WHEN ("row" IS NULL) THEN NULL::jsonb WHEN (object = 'client'::text) THEN ("row" || '{"tags": {}, "phone": null, "language": null, "last_name": "client", "time_zone": null, "first_name": "Erased", "external_id": null, "email_address": null}'::jsonb) WHEN (object = 'calendar'::text) THEN ("row" || '{"note": null, "tags": {}, "answer_note": null, "change_note": null, "external_id": null}'::jsonb) WHEN ((object = 'disclaimer'::text) AND (("row" ->> 'signed_name'::text) IS NOT NULL)) THEN ("row" || '{"tags": {}, "external_id": null, "signed_name": "Erased"}'::jsonb) ELSE ("row" || '{"tags": {}, "external_id": null}'::jsonb) END;
 
+CREATE OR REPLACE FUNCTION erase_class_answer(answers jsonb, client bigint)
+ RETURNS jsonb
+ LANGUAGE sql
+ IMMUTABLE
+RETURN (SELECT jsonb_agg(CASE WHEN ((a.one -> 'clientId'::text) = to_jsonb(erase_class_answer.client)) THEN (a.one || '{"note": null}'::jsonb) ELSE a.one END ORDER BY a.place) AS jsonb_agg FROM jsonb_array_elements(erase_class_answer.answers) WITH ORDINALITY a(one, place));
+
+CREATE OR REPLACE FUNCTION erase_class_row("row" jsonb, client bigint)
+ RETURNS jsonb
+ LANGUAGE sql
+ IMMUTABLE
+RETURN CASE WHEN (NOT has_class_answer("row", client)) THEN "row" WHEN ("row" ? 'answers'::text) THEN ("row" || jsonb_build_object('answers', erase_class_answer(("row" -> 'answers'::text), client))) ELSE ("row" || '{"answer_note": null}'::jsonb) END;
+
 CREATE OR REPLACE FUNCTION erase_client(business bigint, client bigint, moment timestamp with time zone)
  RETURNS jsonb
  LANGUAGE plpgsql
@@ -2528,7 +2537,7 @@ begin
   perform from calendar c where c.business_id = business and c.client_id = client
   order by calendar_id for no key update;
   perform from class_schedule s where s.business_id = business
-    and (s.client_id_list @> array[client] or s.answered_client_id = client)
+    and (s.client_id_list @> array[client] or s.answers @> jsonb_build_array(jsonb_build_object('clientId', client)))
   order by class_schedule_id for no key update;
   perform from disclaimer d where d.business_id = business and d.client_id = client
   order by disclaimer_id for no key update;
@@ -2570,8 +2579,10 @@ begin
   counts := counts || jsonb_build_object('calendar', overwritten);
 
   update class_schedule s
-  set answer_note = null, version = version + 1, modified_date = moment, modified_user = username
-  where s.business_id = business and s.answered_client_id = client and s.answer_note is not null;
+  set answers = erase_class_answer(s.answers, client),
+      version = version + 1, modified_date = moment, modified_user = username
+  where s.business_id = business and s.answers @> jsonb_build_array(jsonb_build_object('clientId', client))
+    and s.answers <> erase_class_answer(s.answers, client);
   get diagnostics overwritten = row_count;
   counts := counts || jsonb_build_object('classSchedule', overwritten);
 
@@ -2607,7 +2618,6 @@ CREATE OR REPLACE FUNCTION erase_client_audit(business bigint, client bigint, af
  SET search_path TO 'public'
 AS $function$
 declare
-  note constant jsonb := '{"answer_note": null}';
   notes bigint;
 begin
   select max(audit_id) into last_id
@@ -2623,11 +2633,10 @@ begin
            and client::text in (p.after ->> 'client_id', p.before ->> 'client_id') limit 1);
   get diagnostics overwritten = row_count;
   update audit a
-  set before = case when a.before ->> 'answered_client_id' = client::text then a.before || note else a.before end,
-      after = case when a.after ->> 'answered_client_id' = client::text then a.after || note else a.after end
+  set before = erase_class_row(a.before, client), after = erase_class_row(a.after, client)
   where a.business_id = business and a.audit_id > after_id and a.audit_id <= last_id
     and a.object = 'classSchedule'
-    and client::text in (a.before ->> 'answered_client_id', a.after ->> 'answered_client_id');
+    and (has_class_answer(a.before, client) or has_class_answer(a.after, client));
   get diagnostics notes = row_count;
   overwritten := overwritten + notes;
 end $function$;
@@ -2872,6 +2881,12 @@ AS $function$
           and e.to_address <> 'erased@erased.invalid') former
 $function$;
 -- may be called by its owner only
+
+CREATE OR REPLACE FUNCTION has_class_answer("row" jsonb, client bigint)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+RETURN (COALESCE((("row" ->> 'answered_client_id'::text) = (client)::text), false) OR COALESCE((("row" -> 'answers'::text) @> jsonb_build_array(jsonb_build_object('clientId', client))), false));
 
 CREATE OR REPLACE FUNCTION hold_database(reason text, lost_until timestamp with time zone, moment timestamp with time zone)
  RETURNS void

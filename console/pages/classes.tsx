@@ -153,14 +153,17 @@ export function ClassPage() {
       )}
       readOnly={(item) => <StudentList {...item} />}
     >
-      {({ startTime, answeredClientId, answerNote }) => (
+      {({ startTime, answers }) => (
         <>
-          {answeredClientId && answerNote && (
-            <p>
-              <ClientLink clientId={answeredClientId} />
-              {' · '}
-              <span dir="auto">{t('calendar.clientReason', { reason: answerNote })}</span>
-            </p>
+          {answers.map(
+            ({ clientId, note }) =>
+              note && (
+                <p key={clientId}>
+                  <ClientLink clientId={clientId} />
+                  {' · '}
+                  <span dir="auto">{t('calendar.clientReason', { reason: note })}</span>
+                </p>
+              ),
           )}
           <MessagesAndWhy
             kind={classKind}

@@ -9,6 +9,7 @@ import type { SettingsCache } from '../store/settings.ts'
 import { lockFreeTemplates } from '../store/email-templates.ts'
 import { lockFreeActions, type RunningAction } from '../store/event-actions.ts'
 import type { DefinitionKey, StoredDefinition } from '../store/event-definitions.ts'
+import { listAnswers, type NamedAnswer } from '../store/class-answers.ts'
 import type { ContextRow, WholeObject } from '../store/mail-contexts.ts'
 import {
   endTriggers,
@@ -27,6 +28,7 @@ import {
   lockFreeWholeObjects,
 } from './share-locks.ts'
 import { ended, makeMails, type MailParts, type Ready } from './mails.ts'
+import { readOccurrence } from './occurrence.ts'
 import { planAgainFor, type Moved } from './schedule.ts'
 import { objectKeyOf } from '../store/subject.ts'
 import { Rendering } from './templates.ts'
@@ -210,7 +212,7 @@ async function fireBatch(
   const isReady = readiness(actions, unrendered)
   const decided = decideAll(context, free, { pauses, isReady, now })
   const making = { actions, templates, ids, now }
-  const made = await makeMails(tx, context, decided.firable, making)
+  const made = await makeMails(tx, context, await withAnswers(tx, decided.firable), making)
   const endings = [...decided.endings, ...made.endings]
   // Before the mails: inserting a mail checks that its trigger is recorded.
   endTriggers(tx, context.worker, endings, now)
@@ -314,6 +316,28 @@ function withMove({ occurrence }: ClaimedTrigger, rows: ContextRow[]): ContextRo
     const movedFrom = (calendar ?? classSchedule)?.previousStartTime ?? null
     return { ...row, context: { ...row.context, movedFrom } }
   })
+}
+
+/** A mail about the answer of a student tells that one, also if others have answered since. */
+async function withAnswers(tx: Db, firable: Ready[]): Promise<Ready[]> {
+  const asked = firable.flatMap(({ trigger }) => {
+    const { businessId, objectId, eventTriggerId, occurrence } = trigger
+    const answer = occurrence === null ? undefined : readOccurrence(occurrence).answer
+    return answer ? { businessId, objectId, eventTriggerId, ...answer } : []
+  })
+  if (asked.length === 0) return firable
+  const answers = await listAnswers(tx, asked)
+  const answerOf = new Map(asked.map(({ eventTriggerId }, i) => [eventTriggerId, answers[i]]))
+  return firable.map((ready) => {
+    const answer = answerOf.get(ready.trigger.eventTriggerId)
+    return answer ? { ...ready, rows: ready.rows.map((row) => withAnswer(row, answer)) } : ready
+  })
+}
+
+function withAnswer(row: ContextRow, answer: NamedAnswer): ContextRow {
+  const { classSchedule } = row.context
+  if (!classSchedule) return row
+  return { ...row, context: { ...row.context, classSchedule: { ...classSchedule, ...answer } } }
 }
 
 function readiness(

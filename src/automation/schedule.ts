@@ -16,7 +16,7 @@ import {
 } from '../store/planned-triggers.ts'
 import type { BulkCall } from './approvals.ts'
 import { isOnlyRecorded, refusals } from './match.ts'
-import { writeOccurrence, type SchedulingEvent } from './occurrence.ts'
+import { writeOccurrence, type SchedulingEvent, type StudentAnswer } from './occurrence.ts'
 import { planReminders, type Cause } from './reschedule.ts'
 import { objectIdOf, type Subject } from '../store/subject.ts'
 import { firingTime, isReminder } from './timing.ts'
@@ -30,6 +30,7 @@ type SavedObject = {
   events: EventTypeName[]
   /** What the save changed; empty for a new object. */
   changes: WatchedChange[]
+  answer?: StudentAnswer | undefined
 }
 
 type ScheduleContext = {
@@ -99,7 +100,7 @@ export async function planAgainFor(tx: Db, moved: Moved[], now: Temporal.Instant
 
 /** One trigger for each definition that waits for one of the events. */
 function eventTriggers(
-  { subject, before, version, events, changes }: SavedObject,
+  { subject, before, version, events, changes, answer }: SavedObject,
   definitions: StoredDefinition[],
   now: Temporal.Instant,
 ): NewTrigger[] {
@@ -110,6 +111,7 @@ function eventTriggers(
       oldStatus: before?.status ?? null,
       changes,
       ended: before !== undefined && before.status !== subject.status && !subject.live,
+      answer,
       happenedAt: now,
     }
     return definitions

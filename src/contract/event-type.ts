@@ -117,7 +117,7 @@ export const WATCHED: Record<ObjectType, Record<string, WatchedChange>> = {
     reasonId: 'SERVICE',
     locationId: 'LOCATION',
     clientIdList: 'STUDENTS',
-    answeredTime: 'ANSWER',
+    answers: 'ANSWER',
   },
   INVITATION: { status: 'STATUS', expiresTime: 'EXPIRY', clientId: 'CLIENT' },
   RECALL: {},

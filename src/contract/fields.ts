@@ -17,7 +17,17 @@ import {
 import { parseAddress, parseDomain } from './addresses.ts'
 import { escapePointer, isId, isPlainObject } from './json.ts'
 import { inWords, withRule, type RuleFault } from './rules.ts'
-import { about, Day, Id, MAX_TIME, MIN_TIME, readDay, ServerOwned } from './schema.ts'
+import {
+  about,
+  Day,
+  Id,
+  MAX_TIME,
+  MIN_TIME,
+  Moment,
+  MOMENT_UNIT,
+  readDay,
+  ServerOwned,
+} from './schema.ts'
 import { textFault, type Lines } from './text.ts'
 
 /**
@@ -452,6 +462,27 @@ export const attendance = () => {
     itemsReferTo: { property: 'clientId', refersTo: 'client' },
   }
 }
+
+/** The last answer of each student by a link; the student who answered last is at the end. */
+export const classAnswers = () =>
+  ({ ...listOf(ClassAnswer, 5_000, 'jsonb'), isServerOwned: true }) as const
+
+const ClassAnswer = Type.Object(
+  {
+    clientId: Id,
+    answer: Type.Enum(['CONFIRMED', 'CANCELLED', 'RETURNED'], {
+      title: 'StudentAnswer',
+      description: 'RETURNED takes a cancellation back.',
+    }),
+    time: about(Moment, `When the student answered. ${MOMENT_UNIT}`, 1_799_000_000_000),
+    note: Type.Union([Text({ maxLength: 1_000 }), Type.Null()], {
+      description: 'Why the student cancelled: `%ANSWER_NOTE%` in an email to staff.',
+      examples: ['I have a cold.'],
+    }),
+  },
+  { title: 'ClassAnswer', additionalProperties: false },
+)
+export type ClassAnswer = Static<typeof ClassAnswer>
 
 function repeatedStudents(list: unknown): RuleFault[] {
   const ids = Array.isArray(list) ? list.map((entry) => isPlainObject(entry) && entry.clientId) : []

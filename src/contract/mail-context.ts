@@ -70,7 +70,7 @@ export type MailContext = {
     isMissed: boolean
     isLive: boolean
     capacity: number | null
-    /** The student who answered last, by the link in a mail. */
+    /** The student whose answer by the link is told; without one, who answered last. */
     answeredBy: string | null
     /** What that student answered: RETURNED takes a cancellation back. */
     answer: 'CONFIRMED' | 'CANCELLED' | 'RETURNED' | null

@@ -5,6 +5,7 @@ import {
   amount,
   attendance,
   boolean,
+  classAnswers,
   currency,
   instant,
   integer,
@@ -94,19 +95,8 @@ const MIRRORED_BY =
 
 const TAGS = 'For `filterTagMapJson` of definitions, in addition to the tags of the client.'
 
-/** What the service records about moves and answers. */
-const moved = () => ({
-  previousStartTime: optional(
-    instant(),
-    'The start before the last move. Set by the service.',
-    1_799_990_000_000,
-  ),
-  answeredTime: optional(
-    instant(),
-    'When a client last answered by a link in an email. Set by the service.',
-    1_799_000_000_000,
-  ),
-})
+const previousStart = () =>
+  optional(instant(), 'The start before the last move. Set by the service.', 1_799_990_000_000)
 
 const location = declare({
   kind: 'location',
@@ -240,7 +230,12 @@ const calendar = declare({
       'The time of booking. Default: the time of creation.',
       1_789_000_000_000,
     ),
-    ...moved(),
+    previousStartTime: previousStart(),
+    answeredTime: optional(
+      instant(),
+      'When the client last answered by a link in an email. Set by the service.',
+      1_799_000_000_000,
+    ),
     answerNote: optional(
       text(1_000),
       'Why the client cancelled by the link: `%ANSWER_NOTE%` in an email to staff.',
@@ -295,15 +290,10 @@ const classSchedule = declare({
       references('client'),
       'Who of `clientIdList` confirmed by the link in an email.',
     ),
-    ...moved(),
-    answeredClientId: optional(
-      reference('client'),
-      'The student who answered last, by the link in an email. Set by the service.',
-    ),
-    answerNote: optional(
-      text(1_000),
-      'Why that student cancelled: `%ANSWER_NOTE%` in an email to staff.',
-      'I have a cold.',
+    previousStartTime: previousStart(),
+    answers: optional(
+      classAnswers(),
+      'The last answer of each student by the link in an email, also of students who left; the latest is at the end. Set by the service.',
     ),
     tags: optional(tags(), 'For `filterTagMapJson` of definitions.'),
     feedId: optional(mirroringFeed(), MIRRORED_BY, 3),

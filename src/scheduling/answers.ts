@@ -1,5 +1,6 @@
 import type { ClientAnswer } from '../email/answer-links.ts'
 import { isSameAddress } from '../contract/addresses.ts'
+import type { ClassAnswer } from '../contract/fields.ts'
 import { kindOfObjectType } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import { isStaffBusy, type AnsweredType } from '../store/answer-links.ts'
@@ -102,8 +103,9 @@ export async function saveAnswer(
     const change = isUndo
       ? await undoOf(tx, question, current, context)
       : answerOf(question, given, current, context, now)
-    const body = { [kind.id]: objectId, ...change, ...answeredBy(question, given, isUndo, now) }
-    const saving = { businessId, user: CLIENT_USER, now, settings, isAnswer: true }
+    const answered = answeredBy(question, given, current, isUndo, now)
+    const body = { [kind.id]: objectId, ...change, ...answered.properties }
+    const saving = { businessId, user: CLIENT_USER, now, settings, ...answered.saving }
     const { object } = await saveObject(tx, kind, body, saving)
     return pageOf(tx, question, context, object, isUndo ? 'UNDONE' : 'DONE', now)
   })
@@ -194,14 +196,21 @@ const SIGNED = 'SIGNED'
 
 /** Definitions can wait for the answer of a client: see ANSWER in src/contract/event-type.ts. */
 function answeredBy(
-  { objectType, clientId }: Question,
-  { note }: GivenAnswer,
+  question: Question,
+  given: GivenAnswer,
+  current: StoredObject,
   isUndo: boolean,
   now: Temporal.Instant,
-) {
-  if (objectType === 'DISCLAIMER') return {}
-  const answered = { answeredTime: now.epochMilliseconds, answerNote: isUndo ? null : note }
-  return objectType === 'CALENDAR' ? answered : { ...answered, answeredClientId: clientId }
+): { properties?: object; saving?: { answers: ClassAnswer[] } } {
+  const { clientId } = question
+  const { appointment, lesson } = byKind(question, current)
+  const time = now.epochMilliseconds
+  const note = isUndo ? null : given.note
+  if (appointment) return { properties: { answeredTime: time, answerNote: note } }
+  if (!lesson) return {}
+  const others = lesson.answers.filter((one) => one.clientId !== clientId)
+  const answer = isUndo ? 'RETURNED' : question.answer === 'confirm' ? 'CONFIRMED' : 'CANCELLED'
+  return { saving: { answers: [...others, { clientId, answer, time, note }] } }
 }
 
 /** Whether the cancellation was by a link, and the place is still free. */
@@ -218,11 +227,12 @@ async function isUndoable(
   if (!visit || Temporal.Instant.compare(now, visit.startTime) >= 0) return false
   const namesOf = (some: Status[]) => some.filter(({ live }) => live).map(({ status }) => status)
   if (lesson) {
-    const { answeredClientId, capacity, clientIdList, status } = lesson
+    const { answers, capacity, clientIdList, status } = lesson
+    const answer = answers.find((one) => one.clientId === clientId)?.answer
     const isFree = capacity === null || clientIdList.length < capacity
-    return answeredClientId === clientId && isFree && namesOf(statuses).includes(status)
+    return answer === 'CANCELLED' && isFree && namesOf(statuses).includes(status)
   }
-  if (!appointment || appointment.modifiedUser !== CLIENT_USER) return false
+  if (!appointment || (await lastMoveOf(db, question))?.user !== CLIENT_USER) return false
   const live = {
     CALENDAR: namesOf(statuses),
     CLASS_SCHEDULE: namesOf(await listStatusesOf(db, businessId, 'CLASS_SCHEDULE')),
@@ -237,15 +247,20 @@ async function undoOf(
   current: StoredObject,
   { statuses }: AnswerContext,
 ): Promise<Record<string, unknown>> {
-  const { businessId, objectId, clientId } = question
   const { lesson } = byKind(question, current)
-  if (lesson) return { clientIdList: [...lesson.clientIdList, clientId] }
-  const changed = { object: 'calendar', id: objectId, columns: ['status'] }
-  const [last] = await listStatusMoves(tx, businessId, changed, 1)
+  if (lesson) return { clientIdList: [...lesson.clientIdList, question.clientId] }
+  const last = await lastMoveOf(tx, question)
   const isUsable = statuses.some(
     ({ status, active, live }) => status === last?.oldStatus && active && live,
   )
   return { status: isUsable ? last!.oldStatus : 'OPEN' }
+}
+
+/** The last change of the status of an appointment. */
+async function lastMoveOf(db: Db, { businessId, objectId }: Question) {
+  const changed = { object: 'calendar', id: objectId, columns: ['status'] }
+  const [last] = await listStatusMoves(db, businessId, changed, 1)
+  return last
 }
 
 export function decideAnswer(

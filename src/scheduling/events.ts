@@ -4,8 +4,10 @@ import {
   type EventTypeName,
   type ObjectType,
 } from '../contract/event-type.ts'
+import type { ClassAnswer } from '../contract/fields.ts'
 import { isSame } from '../contract/json.ts'
-import type { StoredObject } from '../store/objects.ts'
+import { kindOfObjectType } from '../contract/objects.ts'
+import { ofKind, type StoredObject } from '../store/objects.ts'
 
 type Causes = { created?: EventTypeName; changed?: EventTypeName }
 
@@ -23,7 +25,7 @@ export function eventsOf(
   objectType: ObjectType,
   before: StoredObject | undefined,
   after: StoredObject,
-): { events: EventTypeName[]; changes: WatchedChange[] } {
+): { events: EventTypeName[]; changes: WatchedChange[]; answer?: ClassAnswer | undefined } {
   const { created, changed } = CAUSES[objectType]
   if (!after.active) return NONE
   if (!before) return created ? { events: [created], changes: [] } : NONE
@@ -35,7 +37,9 @@ export function eventsOf(
   if (!changed || changes.length === 0) return NONE
   const completed =
     objectType === 'INVITATION' && before.status !== 'COMPLETED' && after.status === 'COMPLETED'
-  return { events: completed ? [changed, 'INVITE_COMPLETED'] : [changed], changes }
+  const lesson = ofKind('classSchedule', kindOfObjectType(objectType), after)
+  const answer = changes.includes('ANSWER') ? lesson?.answers.at(-1) : undefined
+  return { events: completed ? [changed, 'INVITE_COMPLETED'] : [changed], changes, answer }
 }
 
 const NONE = { events: [], changes: [] }

@@ -270,11 +270,11 @@ function mirroredRefusal(
   object: StoredObject,
   before: StoredObject,
   { feedNames }: References,
-  { feedId, isAnswer }: Saving,
+  { feedId, answers }: Saving,
 ) {
   if (typeof before.feedId !== 'number' || feedId !== undefined || object === before) return
   const changed = MIRRORED.filter(([property]) => !isSame(object[property], before[property]))
-    .filter(([property]) => !(isAnswer && property === 'clientIdList'))
+    .filter(([property]) => !(answers && property === 'clientIdList'))
     .map(([, name]) => name)
   const isDeleted = before.active && !object.active
   if (changed.length === 0 && !isDeleted) return
@@ -317,12 +317,13 @@ function newObject(
 function mergeInput(
   input: ObjectInput,
   base: StoredObject,
-  { user, now, feedId }: Saving,
+  { user, now, feedId, answers }: Saving,
 ): StoredObject {
   const merged: StoredObject = {
     ...base,
     ...input.values,
     ...(feedId !== undefined && { feedId }),
+    ...(answers && { answers }),
     externalId: input.externalId === undefined ? base.externalId : input.externalId,
     // An object that is named by its externalId alone exists in the other system: it is restored.
     active: input.active ?? (input.id === undefined || base.active),

@@ -1,4 +1,5 @@
 import type { BulkCall } from '../automation/approvals.ts'
+import type { ClassAnswer } from '../contract/fields.ts'
 import type { RequestError } from '../errors.ts'
 import type { StoredObject } from '../store/objects.ts'
 import type { SettingsCache } from '../store/settings.ts'
@@ -22,8 +23,8 @@ export type Saving = Author & {
   bulkCall?: Pick<BulkCall, 'hold'>
   /** Set by a feed: the objects mirror it. Null: they mirror nothing any more. */
   feedId?: number | null
-  /** A client answered by a link: a student may leave a class, also a mirrored one. */
-  isAnswer?: boolean
+  /** Set by the link of a student, who may leave a class, also a mirrored one. */
+  answers?: ClassAnswer[]
   /** When a new object was really created, if that is known and trusted. */
   recordedAt?: (body: Record<string, unknown>) => Temporal.Instant | undefined
 }

@@ -54,7 +54,7 @@ export function listStatusMoves(
   limit: number,
 ) {
   return db.query<StatusMove>(sql`
-    select time, before ->> 'status' as "oldStatus", after ->> 'status' as "newStatus",
+    select time, username as "user", before ->> 'status' as "oldStatus", after ->> 'status' as "newStatus",
            ${changedOf(changed.columns)} as columns
     from audit_entry
     where business_id = ${businessId} and object = ${changed.object} and id = ${String(changed.id)}
@@ -65,6 +65,7 @@ export function listStatusMoves(
 
 type StatusMove = {
   time: Temporal.Instant
+  user: string
   oldStatus: string
   newStatus: string
   columns: string[]

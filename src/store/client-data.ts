@@ -12,6 +12,7 @@ const LEFT_OUT = [
   'client_id_list',
   'attendance',
   'confirmed_client_id_list',
+  'answers',
 ]
 
 async function readRows(db: Db, source: Sql): Promise<Row[]> {
@@ -39,17 +40,18 @@ export async function readClientRows(db: Db, { businessId, clientId }: ClientKey
   }
 }
 
-/** The classes of which the client is a student, or which it answered last, without answers of others. */
-async function readClasses(db: Db, { businessId, clientId }: ClientKey): Promise<Row[]> {
-  const rows = await readRows(
+/** The classes of which the client is or was a student, with its own answer only. */
+function readClasses(db: Db, { businessId, clientId }: ClientKey): Promise<Row[]> {
+  return readRows(
     db,
-    sql`select * from class_schedule
-        where business_id = ${businessId}
-          and (client_id_list @> array[${clientId}::bigint] or answered_client_id = ${clientId})
-        order by class_schedule_id`,
-  )
-  return rows.map(({ answeredClientId, answeredTime, answerNote, ...row }) =>
-    answeredClientId === clientId ? { ...row, answeredTime, answerNote } : row,
+    sql`select s.*, own.answer
+        from class_schedule s
+        left join lateral (
+          select one - 'clientId' as answer from jsonb_array_elements(s.answers) one
+          where (one ->> 'clientId')::bigint = ${clientId}) own on true
+        where s.business_id = ${businessId}
+          and (s.client_id_list @> array[${clientId}::bigint] or own.answer is not null)
+        order by s.class_schedule_id`,
   )
 }
 

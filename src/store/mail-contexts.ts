@@ -132,13 +132,7 @@ const COLUMNS: Record<ObjectType, Sql> = {
   CALENDAR: sql`${CLIENT_TAGS}, ${SHADOW_FEED}, t.note, t.change_note as "changeNote", t.answer_note as "answerNote",
     t.previous_start_time as "previousStartTime"`,
   CLASS_SCHEDULE: sql`${SHADOW_FEED}, t.name as "className", t.capacity, c.tags as "studentTags",
-    t.answer_note as "answerNote", t.previous_start_time as "previousStartTime",
-    (select a.first_name || ' ' || a.last_name from client a
-     where a.business_id = t.business_id and a.client_id = t.answered_client_id) as "answeredBy",
-    case when t.answered_client_id is null then null
-         when t.answered_client_id = any (t.confirmed_client_id_list) then 'CONFIRMED'
-         when t.answered_client_id = any (t.client_id_list) then 'RETURNED'
-         else 'CANCELLED' end as answer`,
+    t.previous_start_time as "previousStartTime", answered.*`,
   INVITATION: sql`${CLIENT_TAGS}, g.name as "campaignName",
     g.description as "campaignDescription", g.booking_url as "bookingUrl",
     g.expires_time as "campaignExpiresTime"`,
@@ -159,6 +153,12 @@ const theObject = (objectType: ObjectType) => {
 const JOINS: Record<ObjectType, Sql> = {
   CALENDAR: theClient,
   CLASS_SCHEDULE: sql`
+    left join lateral (
+      select a.first_name || ' ' || a.last_name as "answeredBy", last.one ->> 'answer' as answer,
+             last.one ->> 'note' as "answerNote"
+      from (select t.answers -> -1 as one offset 0) last
+      join client a on a.business_id = t.business_id
+        and a.client_id = (last.one ->> 'clientId')::bigint) answered on true
     left join client c on c.business_id = t.business_id and c.client_id = any (t.client_id_list)`,
   INVITATION: sql`
     ${theClient}

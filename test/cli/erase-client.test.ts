@@ -23,6 +23,7 @@ const CANARIES = {
   externalId: 'canary-external-id',
   answerNote: 'canary answer to a question',
   classNote: 'canary reason of a student',
+  latestClassNote: 'canary second reason of a student',
   signedName: 'Canarina Signature',
   feedTitle: 'Canary lesson of a feed',
   sampleTitle: 'Canary sample of a dry run',
@@ -37,9 +38,24 @@ const writeOldAudit = (database: Database, calendarId: number) =>
        and a.object = 'calendar' and a.id = '${calendarId}'`,
   )
 
+/** What the answers of students by their links store. */
+const storeAnswers = (database: Database, classScheduleId: number, notes: [number, string][]) => {
+  const answers = notes.map(([clientId, note]) => ({
+    clientId,
+    answer: 'CANCELLED',
+    time: 1,
+    note,
+  }))
+  return asOwner(
+    database,
+    `update class_schedule set answers = '${JSON.stringify(answers)}'
+     where class_schedule_id = ${classScheduleId}`,
+  )
+}
+
 /** A student gives up the place and says why; staff get a mail with the name and the reason. */
 async function answerByStudent(
-  { save, businessId, ids }: Awaited<ReturnType<typeof startWorld>>,
+  { save, businessId, database, ids }: Awaited<ReturnType<typeof startWorld>>,
   { classScheduleId, clientId }: { classScheduleId: number; clientId: number },
 ) {
   const { emailTemplateId } = await save('/emailTemplate', {
@@ -55,8 +71,8 @@ async function answerByStudent(
   })
   const { professionalId } = ids
   await save('/professional', { professionalId, emailAddress: 'elena@example.org' })
-  const answered = { answeredClientId: clientId, answerNote: CANARIES.classNote }
-  await save('/classSchedule', { classScheduleId, clientIdList: [ids.clientId], ...answered })
+  await storeAnswers(database, classScheduleId, [[clientId, CANARIES.classNote]])
+  await save('/classSchedule', { classScheduleId, clientIdList: [ids.clientId] })
 }
 
 /** Searches all columns of all tables; returns each table and canary found in it. */
@@ -158,11 +174,6 @@ test('erase-client overwrites all personal data, and counts stay the same', asyn
     clientIdList: [clientId, ids.clientId],
   }
   const { classScheduleId } = await save('/classSchedule', yoga)
-  await save('/classSchedule', {
-    ...yoga,
-    answeredClientId: clientId,
-    answerNote: CANARIES.classNote,
-  })
   await asOwner(
     database,
     `update calendar set answer_note = '${CANARIES.answerNote}' where calendar_id = ${calendarId};
@@ -193,15 +204,13 @@ test('erase-client overwrites all personal data, and counts stay the same', asyn
     data.calendar.find((one: { answerNote: string }) => one.answerNote)?.answerNote,
     CANARIES.answerNote,
   )
-  assert.equal(data.classSchedule[0].answerNote, CANARIES.classNote)
-  // Another student answers: only the audit has the note of the first one.
-  await save('/classSchedule', {
-    classScheduleId,
-    answeredClientId: ids.clientId,
-    answerNote: 'No',
-  })
+  assert.equal(data.classSchedule[0].answer.note, CANARIES.classNote)
+  await storeAnswers(database, classScheduleId, [
+    [clientId, CANARIES.latestClassNote],
+    [ids.clientId!, 'No'],
+  ])
   const { body: copy } = await call('GET', `/client/${ids.clientId}/data`)
-  assert.equal(copy.classSchedule[0].answerNote, 'No')
+  assert.equal(copy.classSchedule[0].answer.note, 'No')
   await save('/classSchedule', { classScheduleId, clientIdList: [clientId, ids.clientId] })
   await runEngine()
   // A pending reminder whose last attempt failed.
@@ -258,6 +267,11 @@ test('erase-client overwrites all personal data, and counts stay the same', asyn
   )
   const { body: other } = await call('GET', `/calendar/${reassigned.calendarId}`)
   assert.equal(other.note, 'new', 'data of another client stays')
+  const { body: lesson } = await call('GET', `/classSchedule/${classScheduleId}`)
+  assert.deepEqual(
+    lesson.answers.map(({ note }: { note: string }) => note),
+    [null, 'No'],
+  )
   const { body: audit } = await call('GET', `/audit?object=client&id=${clientId}`)
   assert.equal(audit.items[0].user, 'OPERATOR')
   assert.ok(audit.items.length >= 3)

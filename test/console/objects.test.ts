@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { asOwner } from '../support/owner.ts'
 import { assertAccessible, keepPictures, startEmptyConsole } from '../support/console.ts'
 
-const { call, businessId, openAs } = await startEmptyConsole([{ username: 'sofia', role: 'OWNER' }])
+const { call, businessId, database, openAs } = await startEmptyConsole([
+  { username: 'sofia', role: 'OWNER' },
+])
 
 const dayIn = (days: number) => Temporal.Now.plainDateISO('UTC').add({ days }).toString()
 
@@ -62,12 +65,17 @@ test('a class is planned, gets students, and records who was present', async (t)
   const [{ clientIdList, attendance, startTime, endTime }] = items
   assert.equal(endTime - startTime, 3_600_000)
   assert.deepEqual(attendance, [{ clientId: clientIdList[1], present: true }])
-  // A student who cancelled by the link may have said why.
-  const [{ classScheduleId }] = items
-  const answered = { answeredClientId: clientIdList[0], answerNote: 'I have a cold.' }
-  await call('POST', '/classSchedule', { classScheduleId, ...answered })
+  // Students who cancelled by the link may have said why.
+  const answers = ['I have a cold.', 'My train is late.'].map((note, i) => ({
+    clientId: clientIdList[i],
+    answer: 'CANCELLED',
+    time: startTime,
+    note,
+  }))
+  await asOwner(database, `update class_schedule set answers = '${JSON.stringify(answers)}'`)
   await page.reload()
   await page.getByText('The client’s reason: “I have a cold.”').waitFor()
+  await page.getByText('The client’s reason: “My train is late.”').waitFor()
   await page.getByRole('link', { name: 'Classes' }).first().click()
   await page
     .getByRole('row')

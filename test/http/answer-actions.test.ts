@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import { answerLinks } from '../../src/email/answer-links.ts'
 import { formTokenIn, linksIn, startAsking } from '../support/answer-mails.ts'
 import { startEngine, startWorld } from '../support/world.ts'
@@ -51,6 +51,8 @@ test('a client who cancels by mistake takes it back while the time is free, and 
   assert.ok(stored.answeredTime > 0)
   assert.deepEqual(await staffSubjects(), ['Anna Müller cancelled: I have a cold. Sorry'])
 
+  // Staff who write a note do not take the undo away.
+  await save('/calendar', { calendarId, note: 'Called back' })
   const undone = await send('undo=yes')
   assert.match(undone.body, /Your appointment is kept/)
   assert.equal(await statusOf(calendarId), 'CONFIRMED')
@@ -101,84 +103,122 @@ test('a client who is too late to cancel reads the limit in days, and is asked t
   assert.doesNotMatch(body, /praxis\.example\/book/)
 })
 
-test('a student confirms, gives up the place, and takes it back while there is one', async (t) => {
+/** A class whose students can answer, and whose staff read each answer. */
+async function startClass(
+  t: TestContext,
+  { students, capacity }: { students: number; capacity: number },
+) {
   const world = await startWorld(t)
   const { app, businessId, call, clock, ids, save } = world
-  const { emailTemplateId } = await save('/emailTemplate', {
-    templateName: 'Class',
-    subject: 'Class',
-    emailBody:
-      '<p><a href="%CONFIRM_URL%">I will come</a></p><p><a href="%CANCEL_URL%">Cancel</a></p>',
-  })
-  const ask = async (eventTypeId: number, more: object) =>
-    save('/eventDefinition', {
+  const { professionalId, locationId } = ids
+  await save('/professional', { professionalId, emailAddress: 'elena@example.org' })
+  const define = async (eventTypeId: number, template: object, more: object = {}) => {
+    const { emailTemplateId } = await save('/emailTemplate', template)
+    const action = { actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }
+    const recipient = eventTypeId === 5 ? { recipient: { value: 'staff' } } : {}
+    await save('/eventDefinition', {
       active: true,
       businessId,
       objectType: 'CLASS_SCHEDULE',
       eventType: { eventTypeId },
       triggerHours: 0,
       triggerMinutes: 0,
-      eventActions: [{ actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }],
+      eventActions: [{ ...action, ...recipient }],
       ...more,
     })
-  await ask(4, {})
-  // A definition without `changes` does not tell everybody that one student confirmed.
-  await ask(5, {})
+  }
+  const links =
+    '<p><a href="%CONFIRM_URL%">I will come</a></p><p><a href="%CANCEL_URL%">Cancel</a></p>'
+  await define(4, { templateName: 'Class', subject: 'Class', emailBody: links })
+  // A definition without `changes` does not tell staff that one student answered.
+  await define(5, { templateName: 'Changed', subject: 'Changed', emailBody: '<p>Changed</p>' })
+  const subject = '%ANSWER_CLIENT% %ANSWER%%IF:ANSWER_NOTE%: %ANSWER_NOTE%%END:IF%'
+  const answered = { templateName: 'Student answered', subject, emailBody: '<p>%ANSWER_NOTE%</p>' }
+  await define(5, answered, { changes: ['ANSWER'] })
   const { runEngine } = startEngine(world, {
     answerLinks: (mail) => answerLinks('http://localhost', 'test', mail),
   })
+  const clientIdList = [ids.clientId!]
+  for (const firstName of ['Ben', 'Cleo'].slice(0, students - 1)) {
+    const emailAddress = `${firstName}@example.org`
+    const client = await save('/client', { firstName, lastName: 'Roth', emailAddress })
+    clientIdList.push(client.clientId)
+  }
   const startTime = clock.in({ hours: 48 }).epochMilliseconds
-  const { classScheduleId } = await save('/classSchedule', {
-    name: 'Yoga',
-    professionalId: ids.professionalId,
-    locationId: ids.locationId,
-    startTime,
-    endTime: startTime + 3_600_000,
-    clientIdList: [ids.clientId],
-    capacity: 1,
-  })
+  const endTime = startTime + 3_600_000
+  const lesson = { name: 'Yoga', professionalId, locationId, startTime, endTime, capacity }
+  const { classScheduleId } = await save('/classSchedule', { ...lesson, clientIdList })
   await runEngine()
   const mails = async () => (await call('GET', '/emails')).body.items
-  const [mail] = await mails()
-  const { confirm, cancel } = linksIn((await call('GET', `/emails/${mail.emailId}`)).body.html)
+  const linksOf = new Map<string, ReturnType<typeof linksIn>>()
+  for (const { emailId, to } of await mails())
+    linksOf.set(to, linksIn((await call('GET', `/emails/${emailId}`)).body.html))
   const send = async (url: string, fields = '') => {
     const formToken = formTokenIn((await app.inject({ url })).body)
     const payload = `formToken=${formToken}&${fields}`
-    return app.inject({ method: 'POST', url, headers: FORM, payload })
+    return (await app.inject({ method: 'POST', url, headers: FORM, payload })).body
   }
-  const lists = async () => {
-    const { clientIdList, confirmedClientIdList, answeredClientId } = (
-      await call('GET', `/classSchedule/${classScheduleId}`)
-    ).body
-    return [clientIdList, confirmedClientIdList, answeredClientId]
+  const read = async () => (await call('GET', `/classSchedule/${classScheduleId}`)).body
+  const staffSubjects = async () => {
+    await runEngine()
+    return (await mails())
+      .filter(({ to }: { to: string }) => to === 'elena@example.org')
+      .map(({ subject }: { subject: string }) => subject)
+      .toSorted()
   }
-  const noteOf = async () =>
-    (await call('GET', `/classSchedule/${classScheduleId}`)).body.answerNote
-  assert.match((await send(confirm)).body, /your place is confirmed/)
-  assert.deepEqual(await lists(), [[ids.clientId], [ids.clientId], ids.clientId])
-  await runEngine()
-  assert.equal((await mails()).length, 1)
-  const { professionalId } = ids
-  await save('/professional', { professionalId, emailAddress: 'elena@example.org' })
-  const staffTemplate = await save('/emailTemplate', {
-    templateName: 'Student answered',
-    subject: '%ANSWER_CLIENT% %ANSWER%: %ANSWER_NOTE%',
-    emailBody: '<p>%ANSWER_NOTE%</p>',
+  return { ...world, clientIdList, linksOf, read, send, staffSubjects }
+}
+
+test('a student confirms, gives up the place, and takes it back while there is one', async (t) => {
+  const { clock, ids, linksOf, read, send, staffSubjects } = await startClass(t, {
+    students: 1,
+    capacity: 1,
   })
-  const toStaff = { recipient: { value: 'staff' }, emailTemplateId: staffTemplate.emailTemplateId }
-  const action = { actionType: 'SEND_EMAIL', active: true, businessId, ...toStaff }
-  await ask(5, { changes: ['ANSWER'], eventActions: [action] })
+  const { confirm, cancel } = linksOf.get('anna@example.org')!
+  const stored = async () => {
+    const { clientIdList, confirmedClientIdList, answers } = await read()
+    const [{ clientId, answer, note }] = answers
+    assert.equal(clientId, ids.clientId)
+    return [clientIdList, confirmedClientIdList, answer, note]
+  }
+  assert.match(await send(confirm), /your place is confirmed/)
+  assert.deepEqual(await stored(), [[ids.clientId], [ids.clientId], 'CONFIRMED', null])
+  assert.deepEqual(await staffSubjects(), ['Anna Müller confirmed'])
   clock.advance({ minutes: 1 })
-  const { body } = await send(cancel, 'reason=I+have+a+cold.')
-  assert.match(body, /no longer in this class/)
-  assert.deepEqual(await lists(), [[], [], ids.clientId])
-  assert.equal(await noteOf(), 'I have a cold.')
-  await runEngine()
-  const staffMail = (await mails()).find(({ to }: { to: string }) => to === 'elena@example.org')
-  assert.equal(staffMail.subject, 'Anna Müller cancelled: I have a cold.')
-  assert.match((await send(cancel, 'undo=yes')).body, /is kept/)
-  assert.deepEqual(await lists(), [[ids.clientId], [], ids.clientId])
-  assert.equal(await noteOf(), null)
+  assert.match(await send(cancel, 'reason=I+have+a+cold.'), /no longer in this class/)
+  assert.deepEqual(await stored(), [[], [], 'CANCELLED', 'I have a cold.'])
+  assert.ok((await staffSubjects()).includes('Anna Müller cancelled: I have a cold.'))
+  assert.match(await send(cancel, 'undo=yes'), /is kept/)
+  assert.deepEqual(await stored(), [[ids.clientId], [], 'RETURNED', null])
+})
+
+test('staff read the answer of each student, and one who cancelled before another answered can return', async (t) => {
+  const { clientIdList, linksOf, read, save, send, staffSubjects } = await startClass(t, {
+    students: 2,
+    capacity: 2,
+  })
+  const [anna, ben] = clientIdList
+  const annas = linksOf.get('anna@example.org')!
+  await send(annas.cancel, 'reason=I+have+a+cold.')
+  await send(linksOf.get('Ben@example.org')!.confirm)
+  const { classScheduleId } = await read()
+  await save('/classSchedule', { classScheduleId, answers: [], name: 'Hatha yoga' })
+  const subjects = ['Anna Müller cancelled: I have a cold.', 'Ben Roth confirmed', 'Changed']
+  assert.deepEqual(await staffSubjects(), subjects)
+  assert.match(await send(annas.cancel, 'undo=yes'), /is kept/)
+  const lesson = await read()
+  assert.deepEqual(lesson.clientIdList, [ben, anna])
+  assert.deepEqual(
+    lesson.answers.map(({ clientId, answer }: Record<string, unknown>) => [clientId, answer]),
+    [
+      [ben, 'CONFIRMED'],
+      [anna, 'RETURNED'],
+    ],
+  )
+  assert.doesNotMatch(await send(annas.confirm, 'undo=yes'), /name="undo"/)
+  // Staff removed this student: there is no answer to take back.
+  await save('/classSchedule', { classScheduleId, clientIdList: [anna] })
+  assert.doesNotMatch(await send(linksOf.get('Ben@example.org')!.cancel), /name="undo"/)
 })
 
 test('a client reads a form by the link and signs it with a name; its text is kept as it was read', async (t) => {

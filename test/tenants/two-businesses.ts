@@ -226,7 +226,7 @@ function readIds(url: string, tables: Table[], businessId: number) {
     ids.invitationUUID = ids.invitationUuid!
     ids.fileUUId = ids.fileUuid!
     ids.eventDefinitionId = ids.eventDefnId!
-    ids.answeredClientId = ids.confirmedClientId = ids.clientId!
+    ids.confirmedClientId = ids.clientId!
     ids.entryId = ids.feedEntryId!
     return ids
   })
