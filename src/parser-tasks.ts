@@ -1,5 +1,5 @@
-import { constants, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
+import { lowerPriority } from './lower-priority.ts'
 
 /** What a worker thread of `parser-pool.ts` gets: the name of a task and its input. */
 export type Task = { name: string; input: unknown }
@@ -10,9 +10,8 @@ export type ParserReply = { result?: unknown; error?: string; cpuMs: number }
 /** Makes the current thread a parser thread: one task in, one answer out. */
 export function answerTasks(tasks: Record<string, (input: never) => unknown>) {
   const port = parentPort!
-  // On Linux the priority is that of this thread alone: requests, the engine and sign-ins come first.
-  if (process.platform === 'linux' && !workerData.isUrgent)
-    setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
+  // Elsewhere the priority would be that of the service.
+  if (process.platform === 'linux' && !workerData.isUrgent) lowerPriority()
   const cpuMs = () => {
     const { user, system } = process.threadCpuUsage()
     return (user + system) / 1_000

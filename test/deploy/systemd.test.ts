@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
-import { needProgram } from '../support/programs.ts'
+import { needProgram, skipLoudly } from '../support/programs.ts'
 
 const unit = path.join(import.meta.dirname, '../../deploy/bellwether.service')
 const MAX_EXPOSURE = 2
@@ -29,4 +29,19 @@ test('the unit starts after the network and PostgreSQL, and is restarted without
   ]) {
     assert.ok(lines.includes(line), line)
   }
+})
+
+test('PDFs, exports and bounces are made by a service that must not set priorities', (t) => {
+  const program = needProgram(t, 'python3')
+  if (!program) return
+  const [filter, work] = ['deny-set-priority.py', 'work-of-workers.ts'].map((name) =>
+    path.join(import.meta.dirname, name),
+  )
+  const args = [filter!, process.execPath, work!]
+  const { status, stdout, stderr } = spawnSync(program, args, { encoding: 'utf8' })
+  if (stderr.startsWith('no filter is possible')) return skipLoudly(t, stderr.trim())
+  assert.equal(status, 0, stderr)
+  assert.match(stdout, /priority: 'cannot be set'/)
+  assert.match(stdout, /pdf: '%PDF'/)
+  assert.match(stdout, /csv: \d{3}/)
 })

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { constants, setPriority } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { lowerPriority } from '../../lower-priority.ts'
 import { drawCharts } from './draw-chart.ts'
 import { fontsFor } from './fonts.ts'
 import { PdfJoiner } from './join-pdf.ts'
@@ -18,8 +18,7 @@ const MAX_ROWS_OF_SINGLE_PIECE = 1_000
 /** Tags take much time: see docs/decisions/0026-report-files.md. */
 const MAX_TAGGED_ROWS = 500
 const ROWS_PER_PIECE = 500
-// Requests and the engine come first.
-setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
+lowerPriority()
 
 const TEMPLATE = readFileSync(join(import.meta.dirname, 'report.typ'), 'utf8')
 

@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs'
-import { constants, setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 import type { ReportFormat } from '../../contract/report.ts'
+import { lowerPriority } from '../../lower-priority.ts'
 import type { Cell, ReportResult, Totals } from '../report.ts'
 import { write } from './formats.ts'
 
@@ -20,8 +20,8 @@ export type Answered =
   | { kind: 'done'; size: number }
   | { kind: 'error'; message: string }
 
-// On Linux the priority is that of this thread alone: requests and the engine come first.
-if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
+// Elsewhere the priority would be that of the service.
+if (process.platform === 'linux') lowerPriority()
 
 const port = parentPort!
 const answer = (message: Answered) => port.postMessage(message)
