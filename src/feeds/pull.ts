@@ -50,7 +50,7 @@ export class PullSuperseded extends Error {}
 
 /** An entry that its source cannot be asked for must be absent from two listings. */
 const CONFIRM_MINUTES = 10
-/** Beyond these, a person decides anyway. */
+/** If more are absent, a person decides instead of the source. */
 const MAX_ASKED = 500
 
 /**
@@ -252,21 +252,22 @@ async function askForAbsent(
   { source, account, feed }: Reading,
   { keys, window }: Listing,
   read: PulledPart,
-): Promise<Listing> {
-  if (!source.read) return { keys, window }
-  const live = await listLiveEntries(db, feed)
-  const absent = new Set(
-    live.flatMap((row) =>
-      row.isErased || keys.has(row.resourceKey) || !isWithin(window, row.startTime)
-        ? []
-        : row.resourceKey,
-    ),
-  )
-  if (absent.size === 0 || absent.size > MAX_ASKED) return { keys, window }
-  const found = await source.read(account, [...absent])
-  const there = [...found.values()].filter((one) => one !== 'GONE')
-  read.resources.push(...there)
-  return { keys: new Set([...keys, ...there.map(({ key }) => key)]), window }
+): Promise<Listing & { unconfirmed: Set<string> }> {
+  const unconfirmed = new Set<string>()
+  if (!source.read) return { keys, window, unconfirmed }
+  for (const { isErased, resourceKey, startTime } of await listLiveEntries(db, feed)) {
+    const isAbsent = !keys.has(resourceKey) && isWithin(window, startTime)
+    if (isAbsent && !isErased) unconfirmed.add(resourceKey)
+  }
+  if (unconfirmed.size === 0 || unconfirmed.size > MAX_ASKED) return { keys, window, unconfirmed }
+  const there: string[] = []
+  for (const [key, found] of await source.read(account, [...unconfirmed])) {
+    unconfirmed.delete(key)
+    if (found === 'GONE') continue
+    read.resources.push(found)
+    there.push(key)
+  }
+  return { keys: new Set([...keys, ...there]), window, unconfirmed }
 }
 
 /** The entries under new keys that continue stored ones. */

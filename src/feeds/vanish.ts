@@ -19,15 +19,17 @@ const LIMIT_SHARE = 0.1
 export type Listed = Listing & {
   /** An entry must be absent from a listing that is so much older, too. */
   confirmMinutes: number
+  /** Keys that the source could be asked for, and was not, or did not answer. */
+  unconfirmed?: Set<string>
 }
 
 /**
- * Ends the entries that a full listing lacks. If too many upcoming ones are absent, none ends: the feed
- * waits for a decision. Entries that come back end the wait.
+ * Ends the entries that a full listing lacks. If too many upcoming ones are absent, or the source does not
+ * confirm it, none ends: the feed waits for a decision. Entries that come back end the wait.
  */
 export async function applyListing(
   tx: Db,
-  { keys, window, confirmMinutes }: Listed,
+  { keys, window, confirmMinutes, unconfirmed }: Listed,
   mirroring: Mirroring,
   state: FeedState,
 ): Promise<MirrorResult | undefined> {
@@ -50,7 +52,8 @@ export async function applyListing(
     feed.vanishLimit ?? Math.max(MIN_LIMIT, Math.floor(live.filter(counts).length * LIMIT_SHARE))
   // Once a person is asked, time alone does not decide: entries that began are not counted any more.
   const isAsked = state.health === 'NEEDS_DECISION' && absent.length > 0
-  if (absent.length > limit || isAsked) {
+  const isUnconfirmed = absent.some(({ resourceKey }) => unconfirmed?.has(resourceKey))
+  if (absent.length > limit || isAsked || isUnconfirmed) {
     await needDecision(tx, feed, absent.length, now)
     return undefined
   }

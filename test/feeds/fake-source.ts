@@ -18,6 +18,8 @@ export type Shelf = {
   beforeList?: (() => Promise<void>) | undefined
   /** False: as a published file, which cannot be asked by key. */
   canRead: boolean
+  /** It does not answer for a key. */
+  isMute?: boolean
   pulls: number
   afterPart?: (() => Promise<void>) | undefined
 }
@@ -50,7 +52,11 @@ function fakeSource(shelf: Shelf): Source {
     },
     ...(shelf.canRead && {
       read: async (_account: unknown, keys: string[]) =>
-        new Map(keys.map((key) => [key, shelf.resources.get(key) ?? ('GONE' as const)])),
+        new Map(
+          shelf.isMute
+            ? []
+            : keys.map((key) => [key, shelf.resources.get(key) ?? ('GONE' as const)]),
+        ),
     }),
   }
 }

@@ -88,6 +88,33 @@ test('many absent entries wait for a decision, and time alone does not decide', 
   assert.ok(statusesOf(await feed.appointments()).every((status) => status === 'OPEN'))
 })
 
+test('more absent entries than a source is asked for are not cancelled without a person', async (t) => {
+  const world = await enterWorld(t)
+  const feed = await openPulled(world)
+  const { feedId, put, pull, entryOf, shelf, state, appointments } = feed
+  await world.save('/feed', { feedId, vanishLimit: 1_000 })
+  for (let i = 0; i < 501; i += 1) put(`k${i}`, entryOf(`k${i}`, 48 + i))
+  await pull(0)
+  shelf.resources.clear()
+  await pull()
+  assert.equal((await state()).health, 'NEEDS_DECISION')
+  assert.ok(statusesOf(await appointments()).every((status) => status === 'OPEN'))
+})
+
+test('an absent entry about which the source says nothing is not cancelled without a person', async (t) => {
+  const world = await enterWorld(t)
+  const { put, pull, entryOf, shelf, state, appointments, path } = await openPulled(world)
+  put('a', entryOf('a', 48))
+  await pull(0)
+  shelf.resources.clear()
+  shelf.isMute = true
+  await pull()
+  assert.equal((await state()).health, 'NEEDS_DECISION')
+  assert.deepEqual(statusesOf(await appointments()), ['OPEN'])
+  await world.call('POST', `${path}/vanished/cancel`)
+  assert.deepEqual(statusesOf(await appointments()), ['CANCELLED'])
+})
+
 test('a series that cannot be read any more is held, and none of its occurrences is cancelled', async (t) => {
   const { put, pull, entryOf, entries, appointments } = await openPulled(await enterWorld(t))
   put('s', entryOf('s/1', 48), entryOf('s/2', 72))
