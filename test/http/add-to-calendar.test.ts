@@ -131,3 +131,42 @@ test('a cancellation by a status of the business cancels the calendar entry', as
   assert.match(file.body, /METHOD:CANCEL/)
   assert.match(file.body, /STATUS:CANCELLED/)
 })
+
+test('in a calendar on the web, a cancelled visit makes no entry: a page says that it is cancelled', async (t) => {
+  const { app, book, businessId, clock, save, readMails } = await start(t, 'CALENDAR', {})
+  await save('/business', { businessId, bookingUrl: 'https://book.example/' })
+  const { calendarId } = await book(clock.in({ hours: 48 }))
+  const { text } = (await readMails()).get('anna@example.org')!
+  const link = /http:\/\/localhost(\/addToCalendar\/[\w.-]+)/.exec(text)![1]!
+  assert.equal((await app.inject({ url: `${link}?to=google` })).statusCode, 302)
+
+  await save('/calendar', { calendarId, status: 'CANCELLED' })
+  for (const to of ['google', 'outlook']) {
+    const page = await app.inject({ url: `${link}?to=${to}` })
+    assert.equal(page.statusCode, 200)
+    assert.match(page.body, /<h1>This appointment is cancelled\.<\/h1>/)
+    assert.match(page.body, /class="when gone"/)
+    assert.match(page.body, /href="https:\/\/book\.example\/"/)
+  }
+})
+
+test('a link that does not work answers a page in the language of the browser', async (t) => {
+  const { app } = await enterWorld(t)
+  const seal = 'A'.repeat(22)
+  for (const url of [
+    `/addToCalendar/1.1.${seal}`,
+    `/answer/confirm.1.1.a.${seal}`,
+    `/unsubscribe/1.1.${seal}`,
+    `/unsubscribe/${'x'.repeat(150)}`,
+    `/report/stop/1.1.u1.${seal}`,
+    '/report/link/bwr_x',
+  ]) {
+    const { statusCode, headers, body } = await app.inject({
+      url,
+      headers: { 'accept-language': 'de-CH,de;q=0.9' },
+    })
+    assert.equal(statusCode, 404, url)
+    assert.equal(headers['content-type'], 'text/html; charset=utf-8', url)
+    assert.match(body, /<html lang="de-CH"[^]*<h1>Dieser Link ist nicht gültig\.<\/h1>/, url)
+  }
+})

@@ -37,7 +37,9 @@ test('a link shows the file to anyone until it is revoked, and its URL is shown 
 
   const revoked = await call('DELETE', `/report/run/${runId}/link/${reportLinkId}`)
   assert.deepEqual([revoked.status, revoked.body.active], [200, false])
-  assert.equal((await app.inject(pathname)).statusCode, 410)
+  const gone = await app.inject(pathname)
+  assert.equal(gone.statusCode, 410)
+  assert.match(gone.body, /<h1>This link has expired\.<\/h1>/)
   assert.equal((await app.inject(pathname.slice(0, -1))).statusCode, 404)
   assert.deepEqual((await call('GET', `/report/run/${runId}/link`)).body.items, [])
 })

@@ -7,12 +7,15 @@ import { RequestError } from '../../errors.ts'
 import { findEmail } from '../../store/emails.ts'
 import { listMailContexts, type ContextRow } from '../../store/mail-contexts.ts'
 import type { Routes } from '../server/services.ts'
+import { cancelledPage, explainDeadLinks } from './answer-pages.ts'
+import { HtmlPage, readSender, sendMailPage } from './mail-page.ts'
 
 const LINKS = { google: googleCalendarLink, outlook: outlookCalendarLink }
 const ByToken = Type.Object({ token: Type.String({ maxLength: 100 }) })
 
 /** The calendar file behind the button of a mail: the appointment as it is now. */
 export const addToCalendar: Routes = async (app, { config, database, linkSeal }) => {
+  explainDeadLinks(app)
   const host = new URL(config.publicUrl).hostname
 
   const findVisit = async (token: string) => {
@@ -48,7 +51,9 @@ export const addToCalendar: Routes = async (app, { config, database, linkSeal })
         operationId: 'addToCalendar',
         tags: ['email'],
         summary: 'Get the calendar file of an appointment, by the link in an email',
-        description: 'With `to` it leads to a new entry in the calendar of Google or Outlook.',
+        description:
+          'With `to` it leads to a new entry in the calendar of Google or Outlook, or to a page that says ' +
+          'that the appointment is cancelled.',
         params: ByToken,
         querystring: Type.Object({
           to: Type.Optional(
@@ -58,17 +63,26 @@ export const addToCalendar: Routes = async (app, { config, database, linkSeal })
             }),
           ),
         }),
-        response: { 200: { content: { 'text/calendar': { schema: Type.String() } } } },
+        response: {
+          200: { content: { 'text/calendar': { schema: Type.String() }, ...HtmlPage.content } },
+          404: HtmlPage,
+        },
       },
     },
     async ({ params, query }, reply) => {
       const found = await findVisit(params.token)
-      const { calendar, classSchedule } = found?.row.context ?? {}
-      if (found && query.to && (calendar ?? classSchedule)) {
-        return reply.redirect(LINKS[query.to](linkedEntry(found.row.context)))
+      const { calendar, classSchedule, location } = found?.row.context ?? {}
+      const visit = calendar ?? classSchedule
+      if (found && query.to && visit) {
+        if (!visit.isCancelled)
+          return reply.redirect(LINKS[query.to](linkedEntry(found.row.context)))
+        const { businessId } = found.email
+        const db = database.forBusiness(businessId, 'SYSTEM')
+        const sender = await readSender(db, businessId, location)
+        return sendMailPage(reply, 200, cancelledPage(found.row, sender))
       }
       const file = found && fileOf(found)
-      if (!file) throw new RequestError(404, 'This calendar link is not valid.')
+      if (!file) throw new RequestError(404, 'This link is not valid.')
       return reply
         .type(`text/calendar; charset=utf-8; method=${file.method}`)
         .header('content-disposition', `attachment; filename="${file.fileName}"`)

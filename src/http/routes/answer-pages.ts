@@ -1,3 +1,5 @@
+import type { FastifyInstance } from 'fastify'
+import { RequestError } from '../../errors.ts'
 import type { ContextRow } from '../../store/mail-contexts.ts'
 import { googleCalendarLink, outlookCalendarLink } from '../../email/calendar-links.ts'
 import { knownLanguage } from '../../email/formats.ts'
@@ -5,11 +7,13 @@ import { linkedEntry, mapLink, placeOf } from '../../email/layout-tokens.ts'
 import { escapeHtml, readersOf } from '../../email/merge.ts'
 import { visitTimes } from '../../email/readers.ts'
 import type { AnswerPage, Question } from '../../scheduling/answers.ts'
+import { sendProblem } from '../server/problems.ts'
 import { fillCount, fillText, LANGUAGES, textsFor, type Texts } from '../../texts/texts.ts'
 import {
   linkButton,
   paragraph,
   phoneOf,
+  sendMailPage,
   telOf,
   textLink,
   type MailPage,
@@ -46,12 +50,41 @@ export function answerPage(shown: Shown): MailPage {
 export const languageOf = ({ row, business }: AnswerPage) =>
   chooseLanguage([row?.context.client?.language, business.language])
 
-/** The page of any other address. It does not reveal which links exist. */
-export function unknownLinkPage(acceptLanguage: string | undefined): MailPage {
-  const wanted = (acceptLanguage ?? '').slice(0, 200).split(',')
-  const language = chooseLanguage(wanted.map((one) => one.split(';')[0]!.trim()))
-  const { title, text } = textsFor(language).answerPages.unknown
-  return { sender: null, language, title, body: [paragraph(text)] }
+/** The page of a visit that was cancelled, for a client who wants to add it to a calendar. */
+export function cancelledPage(row: ContextRow, sender: PageSender): MailPage {
+  const { client, business, classSchedule } = row.context
+  const language = chooseLanguage([client?.language, business.language])
+  const texts = textsFor(language).answerPages
+  const { title, lines } = classSchedule ? texts.class.cancelled : texts.cancelled
+  const { bookingUrl } = sender.business
+  const body = [
+    ...lines.map(paragraph),
+    cardOf(row, language, true),
+    bookingUrl && linkButton(bookingUrl, texts.bookAgain),
+    contactOf(sender, texts),
+  ]
+  return { sender, language, title, body }
+}
+
+/**
+ * Answers a page if a link does not work, because people open the addresses of these routes by a link that
+ * they were sent. The page does not reveal which links exist.
+ */
+export function explainDeadLinks(app: FastifyInstance) {
+  app.setErrorHandler((error, request, reply) => {
+    const isDead = error instanceof RequestError && (error.status === 404 || error.status === 410)
+    if (!isDead) return sendProblem(error, request, reply)
+    const wanted = (request.headers['accept-language'] ?? '').slice(0, 200).split(',')
+    const language = chooseLanguage(wanted.map((one) => one.split(';')[0]!.trim()))
+    const { unknown, expired } = textsFor(language).answerPages
+    const { title, text } = error.status === 410 ? expired : unknown
+    return sendMailPage(reply, error.status, {
+      sender: null,
+      language,
+      title,
+      body: [paragraph(text)],
+    })
+  })
 }
 
 type AnswerTexts = Texts['answerPages']

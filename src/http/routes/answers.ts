@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import {
   answerLinks,
@@ -16,15 +16,15 @@ import {
   type AnswerPage,
   type Question,
 } from '../../scheduling/answers.ts'
+import { RequestError } from '../../errors.ts'
 import { findAskingMail } from '../../store/answer-links.ts'
 import { hintChanges } from '../../store/changes.ts'
 import { isCrossSite } from '../server/cookies.ts'
 import type { Routes, Services } from '../server/services.ts'
-import { answerPage, MAX_REASON, unknownLinkPage, type PageLinks } from './answer-pages.ts'
-import { readSender, sendMailPage } from './mail-page.ts'
+import { answerPage, explainDeadLinks, MAX_REASON, type PageLinks } from './answer-pages.ts'
+import { HtmlPage, readSender, sendMailPage } from './mail-page.ts'
 
 const tags = ['answer']
-const Html = { content: { 'text/html': { schema: Type.String() } } }
 /** A reason of 300 characters, each of three encoded bytes, fits. */
 const MAX_FORM_BYTES = 4_096
 const MAX_NAME = 200
@@ -36,6 +36,7 @@ const ByToken = Type.Object({ token: Type.String({ maxLength: 100 }) })
  * from the same site.
  */
 export const answers: Routes = async (app, services) => {
+  explainDeadLinks(app)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
@@ -79,13 +80,11 @@ const getAnswer: Routes = async (app, services) => {
         description:
           'The page of `%CONFIRM_URL%`, `%CANCEL_URL%` and `%SIGN_URL%`. It changes nothing.',
         params: ByToken,
-        response: { 200: Html, 404: Html },
+        response: { 200: HtmlPage, 404: HtmlPage },
       },
     },
-    async (request, reply) => {
-      const { token } = request.params
+    async ({ params: { token } }, reply) => {
       const found = await findQuestion(services, token)
-      if (!found) return sendUnknownLink(request, reply)
       const page = await readAnswer(
         dbOf(services, found.question),
         found.question,
@@ -108,18 +107,15 @@ const postAnswer: Routes = async (app, services) => {
         tags,
         summary: 'Confirm or cancel an appointment or class, or sign a form, as its client',
         params: ByToken,
-        response: { 200: Html, 403: Html, 404: Html, 409: Html, 422: Html },
+        response: { 200: HtmlPage, 403: HtmlPage, 404: HtmlPage, 409: HtmlPage, 422: HtmlPage },
       },
       // The route is public: no body is read without a genuine link.
-      onRequest: async (request, reply) => {
-        const { token } = request.params as { token: string }
-        if (!(await findQuestion(services, token))) return sendUnknownLink(request, reply)
-      },
+      onRequest: async ({ params }) =>
+        void (await findQuestion(services, (params as { token: string }).token)),
     },
     async (request, reply) => {
       const { token } = request.params
       const found = await findQuestion(services, token)
-      if (!found) return sendUnknownLink(request, reply)
       const { question } = found
       const db = dbOf(services, question)
       const now = clock.now()
@@ -151,12 +147,15 @@ type Found = { question: Question; links: PageLinks }
 async function findQuestion(
   { config, database, linkSeal }: Services,
   token: string,
-): Promise<Found | undefined> {
+): Promise<Found> {
   const link = readAnswerLink(token)
   const mail = link && (await findAskingMail(database.operator, link.businessId, link.emailId))
-  if (!mail || !isSealed(link, mail, linkSeal)) return undefined
+  const isGenuine =
+    mail &&
+    isSealed(link, mail, linkSeal) &&
+    (link.answer === 'sign') === (mail.objectType === 'DISCLAIMER')
+  if (!isGenuine) throw new RequestError(404, 'This link is not valid.')
   const { answer, startTime } = link
-  if ((answer === 'sign') !== (mail.objectType === 'DISCLAIMER')) return undefined
   const { businessId, objectType, objectId, clientId, toAddress } = mail
   return {
     question: { answer, startTime, businessId, objectType, objectId, clientId, toAddress },
@@ -186,9 +185,6 @@ const STATUS_OF_STATE = {
   TOO_LATE: 409,
   GONE: 404,
 }
-
-const sendUnknownLink = (request: FastifyRequest, reply: FastifyReply) =>
-  sendMailPage(reply, 404, unknownLinkPage(request.headers['accept-language']))
 
 type ShownPage = Found & { token: string; page: AnswerPage; isNameMissing?: boolean }
 

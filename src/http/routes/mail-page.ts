@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
+import { Type } from 'typebox'
 import { readLogo } from '../../automation/logo.ts'
 import type { Db } from '../../database/database.ts'
 import { colorsFor, type MailColors } from '../../email/colors.ts'
@@ -8,6 +9,9 @@ import { escapeHtml } from '../../email/merge.ts'
 import { getBusiness, type BusinessRow } from '../../store/businesses.ts'
 
 /** The pages behind the links of mails. They look like the mail that they come from; see src/email/layout.ts. */
+
+/** A page in the API description. */
+export const HtmlPage = { content: { 'text/html': { schema: Type.String() } } }
 
 /** The sender of the mail, as its pages show it. */
 export type PageSender = {

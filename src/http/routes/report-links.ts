@@ -24,6 +24,8 @@ import {
 } from '../../store/report-links.ts'
 import { findRunOfLink } from '../../store/report-runs.ts'
 import { requireRun } from './reports.ts'
+import { explainDeadLinks } from './answer-pages.ts'
+import { HtmlPage } from './mail-page.ts'
 import { PrintedFiles, sendStoredFile } from './report-files.ts'
 import { pageOf, readPage } from '../server/cursor.ts'
 import { requireMatch } from '../server/etag.ts'
@@ -40,7 +42,7 @@ const ById = Type.Object({
 })
 
 export const reportLinks: Routes = async (app, services) => {
-  for (const route of [postLink, getLinks, getSharedFiles, deleteLink, getLinkedFile]) {
+  for (const route of [postLink, getLinks, getSharedFiles, deleteLink]) {
     await route(app, services)
   }
 }
@@ -185,7 +187,8 @@ const deleteLink: Routes = async (app, { clock }) => {
   )
 }
 
-const getLinkedFile: Routes = async (app, { clock, database }) => {
+export const linkedFile: Routes = async (app, { clock, database }) => {
+  explainDeadLinks(app)
   app.get(
     '/report/link/:token',
     {
@@ -196,7 +199,7 @@ const getLinkedFile: Routes = async (app, { clock, database }) => {
         summary: 'Read the file behind a public link',
         description: '410 if the link has expired or was revoked.',
         params: Type.Object({ token: Type.String({ maxLength: 100 }) }),
-        response: { 200: PrintedFiles },
+        response: { 200: PrintedFiles, 404: HtmlPage, 410: HtmlPage },
       },
     },
     async ({ params }, reply) => {

@@ -14,11 +14,11 @@ import {
 } from '../../store/report-schedules.ts'
 import { textsFor } from '../../texts/texts.ts'
 import type { Routes, Services } from '../server/services.ts'
-import { chooseLanguage } from './answer-pages.ts'
-import { readSender, sendMailPage } from './mail-page.ts'
+import { chooseLanguage, explainDeadLinks } from './answer-pages.ts'
+import { HtmlPage, readSender, sendMailPage } from './mail-page.ts'
 
 const tags = ['Reports']
-const Page = { 200: { content: { 'text/html': { schema: Type.String() } } } }
+const Page = { 200: HtmlPage, 404: HtmlPage }
 const MAX_FORM_BYTES = 4_096
 const ByToken = Type.Object({ token: Type.String({ maxLength: 100 }) })
 
@@ -28,6 +28,7 @@ const ByToken = Type.Object({ token: Type.String({ maxLength: 100 }) })
  */
 export const reportStops: Routes = async (app, services) => {
   const { clock, database } = services
+  explainDeadLinks(app)
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
     { parseAs: 'string' },
@@ -93,8 +94,7 @@ async function findRecipient({ database, linkSeal }: Services, token: string): P
   const db = link && database.forBusiness(link.businessId, 'SYSTEM')
   const row = db && (await findSchedule(db, link.businessId, link.reportScheduleId))
   const recipient = row && findStopper(token, row.schedule, linkSeal)
-  if (!recipient)
-    throw new RequestError(404, 'This link is not valid, or you no longer get this mail.')
+  if (!recipient) throw new RequestError(404, 'This link is not valid.')
   return { schedule: row.schedule, recipient }
 }
 

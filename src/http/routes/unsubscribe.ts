@@ -13,11 +13,11 @@ import {
 } from '../../store/suppressions.ts'
 import { textsFor, type Texts } from '../../texts/texts.ts'
 import type { Routes, Services } from '../server/services.ts'
-import { chooseLanguage } from './answer-pages.ts'
-import { readSender, sendMailPage } from './mail-page.ts'
+import { chooseLanguage, explainDeadLinks } from './answer-pages.ts'
+import { HtmlPage, readSender, sendMailPage } from './mail-page.ts'
 
 const tags = ['unsubscribe']
-const Page = { 200: { content: { 'text/html': { schema: Type.String() } } } }
+const Page = { 200: HtmlPage, 404: HtmlPage }
 const MAX_FORM_BYTES = 4_096
 const ByToken = Type.Object({ token: Type.String({ maxLength: 100 }) })
 const Choosing = Type.Object({
@@ -35,6 +35,7 @@ const Choosing = Type.Object({
  */
 export const unsubscribe: Routes = async (app, services) => {
   const { clock, database } = services
+  explainDeadLinks(app)
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
     { parseAs: 'string' },
@@ -165,7 +166,7 @@ async function findMail({ database, linkSeal }: Services, token: string): Promis
   const link = readUnsubscribe(token)
   const mail = link && (await findSignedMail(database.operator, link.businessId, link.emailId))
   if (!mail || !isSealOf(mail, link.seal, linkSeal)) {
-    throw new RequestError(404, 'This unsubscribe link is not valid.')
+    throw new RequestError(404, 'This link is not valid.')
   }
   const { businessId, emailId, toAddress: address } = mail
   return { businessId, emailId, address }

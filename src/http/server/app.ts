@@ -51,7 +51,7 @@ import { answerBrokenHttp, answerProblems, routeOf, sendProblem } from './proble
 import { passwordLinks } from '../routes/password-links.ts'
 import { privacy } from '../routes/privacy.ts'
 import { problemPages } from '../routes/problem-pages.ts'
-import { reportLinks } from '../routes/report-links.ts'
+import { linkedFile, reportLinks } from '../routes/report-links.ts'
 import { reportOptions } from '../routes/report-options.ts'
 import { reportRows } from '../routes/report-rows.ts'
 import { reportSchedules } from '../routes/report-schedules.ts'
@@ -87,6 +87,7 @@ const ROUTES: Routes[] = [
   eventTriggers,
   reports,
   reportLinks,
+  linkedFile,
   reportSchedules,
   reportTargets,
   reportViews,
