@@ -21,7 +21,7 @@ export function Columns({ result, isBusy, onMap }: Props) {
         <h2>{t('words.columns')}</h2>
       </header>
       <p className="soft small" style={{ marginTop: 0 }}>
-        {t('import.mappingHint')}
+        {t('import.headerRow', { row: result.headerRow })} {t('import.mappingHint')}
       </p>
       <div className={settings.scroll} tabIndex={0} role="region" aria-label={t('words.columns')}>
         <table className="table">

@@ -1370,6 +1370,7 @@ export const dePages: Translated<typeof enPages> = {
       'Keine E-Mail meldet, dass sie angelegt wurden. Erinnerungen, die noch bevorstehen, werden geplant.',
     mailHint:
       'Der Import sendet E-Mails: Automationen schreiben über jeden neuen Termin, der noch bevorsteht. Wählen Sie „Vergangenheit“, wenn Kunden keine erhalten sollen.',
+    headerRow: 'Zeile {{row, number}} ist die Kopfzeile.',
     mappingHint: 'Als was jede Spalte erkannt wurde. Ändern Sie, was falsch ist.',
     fieldOf: 'Feld für die Spalte {{column}}',
     notImported: 'nicht importiert',

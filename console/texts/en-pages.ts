@@ -1313,6 +1313,7 @@ export const enPages = {
     historyHint: 'No mail says that they were created. Reminders that are still ahead are planned.',
     mailHint:
       'Importing sends mails: automations write about each new appointment that is still ahead. Choose history if clients must not get them.',
+    headerRow: 'Row {{row, number}} is the header.',
     mappingHint: 'What each column was recognised as. Change what is wrong.',
     fieldOf: 'Field for the column {{column}}',
     notImported: 'not imported',

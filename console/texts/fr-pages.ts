@@ -1352,6 +1352,7 @@ export const frPages: Translated<typeof enPages> = {
     historyHint: 'Aucun e-mail n’annonce leur création. Les rappels encore à venir sont planifiés.',
     mailHint:
       'L’import envoie des e-mails : les automatisations écrivent pour chaque nouveau rendez-vous à venir. Choisissez « passé » si les clients ne doivent pas en recevoir.',
+    headerRow: 'La ligne {{row, number}} est l’en-tête.',
     mappingHint: 'Ce que chaque colonne semble être. Corrigez ce qui est faux.',
     fieldOf: 'Champ pour la colonne {{column}}',
     notImported: 'non importée',

@@ -243,10 +243,11 @@ async function importPlanned(
 
 /** Says how the file is read, on standard error. */
 function describe(plan: FilePlan) {
-  const { columns, questions, newCounts, clients } = describePlan(plan)
+  const { headerRow, columns, questions, newCounts, clients } = describePlan(plan)
   const read = columns.filter(({ field }) => field !== null)
   const unread = columns.filter(({ field }) => field === null).map(({ column }) => column)
   const guessed = read.filter(({ column, field }) => fieldKey(column) !== fieldKey(field ?? ''))
+  if (headerRow > 1) console.error(`The header is row ${headerRow}.`)
   if (guessed.length > 0) {
     const pairs = guessed.map(({ column, field }) => `${column} = ${field}`)
     console.error(`Columns: ${pairs.join(', ')}.`)

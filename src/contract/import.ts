@@ -208,6 +208,11 @@ export const CsvImportResult = Type.Object(
       title: 'FileFormat',
       description: 'What the file is.',
     }),
+    headerRow: about(
+      Type.Integer(),
+      'The number of the row that was taken as the header, from 1: titles may come before it.',
+      1,
+    ),
     columns: Type.Array(
       Named('CsvColumn', {
         column: about(Type.String(), 'The name of the column.', 'First name'),
@@ -291,6 +296,7 @@ export const CsvImportResult = Type.Object(
       {
         ...countsExample,
         format: 'csv',
+        headerRow: 1,
         columns: [{ column: 'Kunde', field: 'client' }],
         fields: ['client', 'startDate', 'startTimeOfDay'],
         dates: null,

@@ -3,6 +3,8 @@ import { WINDOW } from '../scheduling/import.ts'
 /** A row of a file with the number of its first line, or why it cannot be read. */
 export type FileRow = { number: number; cells: string[] } | { number: number; fault: string }
 
+/** Titles may come before the header, so the delimiter is chosen by this many lines. */
+const DELIMITER_LINES = 10
 /** A cell may contain line breaks, but a quote that stays open this long is a mistake. */
 const MAX_LINES = 100
 /** The length of a row with all its lines. */
@@ -44,16 +46,13 @@ type LineEnd = 'complete' | 'quoted' | { fault: string }
 /** Combines lines to rows. Scans each line at most twice: as a first line, and within quotes. */
 class RowReader {
   records: FileRow[] = []
-  /** Of the first line that has one. */
-  #foundDelimiter: string | undefined
+  #delimiter = ''
+  /** The lines before the delimiter is known. */
+  #first: Numbered[] = []
   #number = 0
   /** The lines of a row whose quote is open. The first one opened it, the others are within it. */
   #open: Numbered[] = []
   #openLength = 0
-
-  get #delimiter() {
-    return this.#foundDelimiter ?? ','
-  }
 
   takeRecords() {
     const { records } = this
@@ -66,11 +65,22 @@ class RowReader {
     const text = given.endsWith('\r') ? given.slice(0, -1) : given
     const told = this.#number === 1 ? /^sep=(.)$/i.exec(text) : null
     if (told) {
-      this.#foundDelimiter = told[1]!
+      this.#delimiter = told[1]!
       return
     }
-    this.#foundDelimiter ??= delimiterOf(text)
     const line = { number: this.#number, text }
+    if (this.#delimiter !== '') return this.#addLine(line)
+    this.#first.push(line)
+    if (this.#first.length === DELIMITER_LINES) this.#addFirst()
+  }
+
+  #addFirst() {
+    this.#delimiter ||= delimiterOf(this.#first.map(({ text }) => text))
+    for (const line of this.#first.splice(0)) this.#addLine(line)
+  }
+
+  #addLine(line: Numbered) {
+    const { text } = line
     const end = this.#open.length === 0 ? undefined : endOf(text, this.#delimiter, [], true)
     while (this.#open.length > 0) {
       const isTooLong = this.#openLength + 1 + text.length > MAX_LENGTH
@@ -83,6 +93,7 @@ class RowReader {
 
   /** Ends the file. */
   end() {
+    this.#addFirst()
     while (this.#open.length > 0) this.#refuseFirst(NOT_CLOSED)
   }
 
@@ -162,10 +173,20 @@ function closingQuote(text: string, from: number) {
   }
 }
 
-/** The most frequent one in the line; undefined if there is none. */
-function delimiterOf(line: string) {
-  const plain = line.replace(/"[^"]*"/g, '')
-  const count = (mark: string) => plain.split(mark).length
-  const [best] = [',', ';', '\t', '|'].toSorted((a, b) => count(b) - count(a))
-  return count(best!) > 1 ? best : undefined
+const DELIMITERS = [',', ';', '\t', '|']
+
+/** The one that rows have as often as the row before, which titles do not; else that of the first line. */
+function delimiterOf(lines: string[]) {
+  const plain = lines.map((line) => line.replace(/"[^"]*"/g, '')).filter((line) => line.trim())
+  const first = plain.find((line) => DELIMITERS.some((mark) => line.includes(mark))) ?? ''
+  const count = (mark: string, line: string) => line.split(mark).length - 1
+  const counted = DELIMITERS.map((mark) => {
+    const counts = plain.map((line) => count(mark, line))
+    const repeats = counts.filter((count, i) => count > 0 && count === counts[i - 1])
+    return { mark, repeats: repeats.length, most: Math.max(...repeats), first: count(mark, first) }
+  })
+  const [best] = counted.toSorted(
+    (a, b) => b.repeats - a.repeats || b.most - a.most || b.first - a.first,
+  )
+  return best!.mark
 }

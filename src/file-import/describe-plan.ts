@@ -10,6 +10,7 @@ export function describePlan(plan: FilePlan): Described {
   const { survey, kind, format, questions, missing } = plan
   return {
     format: format.type,
+    headerRow: survey.headerRow,
     columns: survey.header.map((column, i) => ({ column, field: survey.fields[i] ?? null })),
     fields: fieldsOf(kind),
     dates: survey.order === undefined ? null : plan.order,

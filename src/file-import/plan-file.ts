@@ -392,7 +392,7 @@ export async function planFile(db: Db, file: FileHandle, planning: Planning): Pr
     keptMap: choices.keptMap ?? {},
     ...(onProgress && { onProgress }),
   })
-  if (!survey.fields.some(Boolean) && survey.rowCount > 0) throw noColumnRead(kind)
+  if (!survey.fields.some(Boolean) && survey.rowCount > 0) throw noColumnRead(kind, survey)
   const named = namedDefaults(choices)
   const described = [...survey.described.values(), ...named.values()].map(({ value }) => value)
   const directory = await readDirectory(db, businessId, described)
@@ -416,10 +416,10 @@ export async function planFile(db: Db, file: FileHandle, planning: Planning): Pr
   })
 }
 
-const noColumnRead = ({ title }: ObjectKind) =>
+const noColumnRead = ({ title }: ObjectKind, { headerRow }: Survey) =>
   new RequestError(
     422,
-    `No column is a property of ${/^[aeiou]/.test(title) ? 'an' : 'a'} ${title}: is the first row a header?`,
+    `No column is a property of ${/^[aeiou]/.test(title) ? 'an' : 'a'} ${title}: row ${headerRow} was taken as the header. Name the columns there, or map one.`,
   )
 
 /** While the question is open, dates are shown as they are usual in the zone of the business. */

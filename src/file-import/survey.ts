@@ -75,12 +75,17 @@ export async function surveyFile(
   return survey!
 }
 
-/** The first row with at least two known headings, else the first row. */
+/** The row with the most known headings, if there are two, else the first that is no title. */
 function findHeader(kind: ObjectKind, rows: FileRow[]) {
-  const readable = rows.slice(0, MAX_ROWS_BEFORE_HEADER).filter((row) => 'cells' in row)
-  const [first] = readable
-  if (!first) throw new RequestError(422, 'The file is empty; a file begins with a header row.')
-  return readable.find(({ cells }) => countKnownHeadings(kind, cells) >= 2) ?? first
+  const readable = rows
+    .slice(0, MAX_ROWS_BEFORE_HEADER)
+    .flatMap((row) => ('cells' in row ? [{ row, known: countKnownHeadings(kind, row.cells) }] : []))
+  const [best] = readable.toSorted((a, b) => b.known - a.known)
+  if (!best) throw new RequestError(422, 'The file is empty; a file begins with a header row.')
+  if (best.known >= 2) return best.row
+  const cellCount = (cells: string[]) => cells.filter((cell) => cell.trim() !== '').length
+  const first = readable.find(({ row, known }) => known > 0 || cellCount(row.cells) > 1)
+  return (first ?? readable[0]!).row
 }
 
 class SurveyRun implements Survey {

@@ -53,3 +53,44 @@ test('rows whose quotes stay open cost about as much as other rows', async () =>
   const [plain, open] = [await cost('xxx,yyy\n'), await cost('x",",y\n')]
   assert.ok(open < 20 * Math.max(plain, 20), `${open} ms, other rows ${plain} ms`)
 })
+
+test('the delimiter is that of the rows, whatever titles come before the header', async () => {
+  const header = 'Datum;Zeit;Kunde'
+  const row = '03.05.2032;09:30;"Keller, Anna"'
+  for (const titles of [
+    ['Termine, Salon am See, Mai'],
+    ['Salon am See', '', 'gedruckt am 3. Mai, 09:30'],
+    ['Termine, Mai', 'Salon am See, Biel'],
+    ['a, b, c, d', ' '],
+    [],
+  ]) {
+    const cells = (await recordsOf([...titles, header, row].join('\n'), 5)).map((record) =>
+      'cells' in record ? record.cells : [],
+    )
+    assert.deepEqual(
+      cells.slice(-2),
+      [
+        ['Datum', 'Zeit', 'Kunde'],
+        ['03.05.2032', '09:30', 'Keller, Anna'],
+      ],
+      titles.join(' / '),
+    )
+  }
+  for (const [text, count] of [
+    ['wann;wo\n03.05.2032;Weg 1, 2502 Biel, CH\n04.05.2032;Weg 2, 2502 Biel, CH', 2],
+    ['name,tags\nAnna,a;b\nBen,c;d', 2],
+    ['a,b,c\nx,y', 3],
+    ['a\tb', 2],
+    ['a', 1],
+  ] as const) {
+    const [first] = await recordsOf(text, 5)
+    assert.equal('cells' in first! && first.cells.length, count, text)
+  }
+})
+
+test('a quoted cell of the first lines keeps its empty line', async () => {
+  assert.deepEqual(await recordsOf('a,b\n"x\n\ny",1\n', 5), [
+    { number: 1, cells: ['a', 'b'] },
+    { number: 2, cells: ['x\n\ny', '1'] },
+  ])
+})

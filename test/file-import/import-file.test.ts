@@ -72,6 +72,25 @@ test('clients and services that do not exist are listed, and created if a person
   assert.equal(first!.status, 'CONFIRMED')
 })
 
+test('titles above the header are left out, and the answer says which row the header is', async (t) => {
+  const world = await enterWorld(t)
+  const [header, row] = VISITS.split('\n')
+  for (const [titles, headerRow] of [
+    [[], 1],
+    [['Termine, Salon am See, Mai'], 2],
+    [['Termine;Datum: 3.5.2032;;;;', '', 'Kunde: alle, Leistung: alle'], 4],
+    [['Kunde;Status', 'alle;alle'], 3],
+  ] as const) {
+    const file = [...titles, header, row].join('\n')
+    const tried = await bring(world, { dryRun: 'true', create: ALL }, file)
+    assert.equal(tried.headerRow, headerRow, file)
+    assert.deepEqual([tried.rowCount, tried.refused], [1, []])
+    assert.equal(tried.rows[0].line, headerRow + 1)
+  }
+  const unknown = await send(world, {}, 'Praxis am See\n\nX1;X2\n1;2')
+  assert.match(unknown.body.detail, /row 3 was taken as the header/)
+})
+
 test('bringing the same file twice changes nothing, also after the appointment was booked by hand', async (t) => {
   const world = await enterWorld(t)
   const { book, ids } = world
