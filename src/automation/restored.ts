@@ -21,6 +21,7 @@ import {
   type NewerState,
   type RestoreHold,
 } from '../store/installation.ts'
+import { wasNodeRunning } from '../store/nodes.ts'
 import { isBefore, isOfUse } from './timing.ts'
 
 /*
@@ -39,21 +40,25 @@ export type NodeMemory = {
   folder: string | undefined
 }
 
+/** What the database says of itself. `wasRunning`: a node ran when it was last seen, and did not stop. */
+type Found = DatabasePlace & { wasRunning: boolean }
+
 type Restore = { reason: string; lostUntil: Temporal.Instant | null }
 
 /** A failover to an asynchronous standby may lose this much without being a restore. */
 const MAX_FAILOVER_LOSS = { seconds: 60 }
 
-/** Without a note of its own, a node takes a longer absence with a new timeline for a recovery. */
+/** Without a note of its own, a node takes a longer absence for a restore, unless all nodes had stopped. */
 const MAX_FAILOVER = { minutes: 5 }
 
 /**
  * Whether the database was restored. What the node noted decides: a database that knows a later time was
- * moved or failed over, and has lost nothing. Without a note, a database in another place is a copy.
+ * moved or failed over, and has lost nothing. Without a note, a database in another place is a copy, and
+ * one in which nodes run that nobody has seen for long is a snapshot.
  */
 export function findRestore(
   stored: Pick<Installation, 'installationId' | 'seenTime' | 'place' | 'timeline'>,
-  found: DatabasePlace,
+  found: Found,
   lastSeen: LastSeen | undefined,
   now: Temporal.Instant,
 ): Restore | undefined {
@@ -66,10 +71,13 @@ export function findRestore(
   if (stored.place !== found.place) {
     return { reason: 'it is a copy in another server, database or folder', lostUntil: null }
   }
-  const isRecovered =
-    stored.timeline !== found.timeline && isBefore(stored.seenTime, now.subtract(MAX_FAILOVER))
-  if (!isRecovered) return undefined
-  return { reason: 'it was recovered to an earlier point in time', lostUntil: null }
+  if (!isBefore(stored.seenTime, now.subtract(MAX_FAILOVER))) return undefined
+  if (stored.timeline !== found.timeline) {
+    return { reason: 'it was recovered to an earlier point in time', lostUntil: null }
+  }
+  if (!found.wasRunning) return undefined
+  const reason = `it ends at ${stored.seenTime} while a node was running, as a snapshot does`
+  return { reason, lostUntil: null }
 }
 
 /** A node that saw a later state than the restored one knows until when changes are lost. */
@@ -89,14 +97,15 @@ export function checkIn(operator: Db, { lastSeen, folder }: NodeMemory) {
   return operator.transaction(async (tx) => {
     const now = await readDatabaseTime(tx)
     const { place, timeline } = await readDatabasePlace(tx)
-    const found = { place: folder ? `${place} ${folder}` : place, timeline }
-    await insertInstallation(tx, found, now)
+    const here = { place: folder ? `${place} ${folder}` : place, timeline }
+    await insertInstallation(tx, here, now)
     const stored = (await lockInstallation(tx))!
+    const found = { ...here, wasRunning: await wasNodeRunning(tx, stored.seenTime) }
     const restore = stored.hold ? undefined : findRestore(stored, found, lastSeen, now)
     if (restore) await holdDatabase(tx, restore, now)
     const lostUntil = stored.hold && findLostUntil(stored, stored.hold, lastSeen)
     if (lostUntil) await saveLostUntil(tx, lostUntil)
-    return saveSeen(tx, found, now)
+    return saveSeen(tx, here, now)
   })
 }
 

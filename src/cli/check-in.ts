@@ -36,7 +36,7 @@ export async function stayCheckedIn(database: Database, place: Config, log: Log)
     fs.mkdirSync(place.dataDir, { recursive: true })
   } catch {
     log.warn(
-      `DATA_DIR ${place.dataDir} cannot be written: a restored copy of the database server's files is not noticed`,
+      `DATA_DIR ${place.dataDir} cannot be written: a restored database is noticed only if it is a copy or a snapshot`,
     )
   }
   const { role } = place

@@ -12,6 +12,8 @@ export type NodeRow = NodeRun & {
 }
 
 const KEPT_FOR = { hours: 30 * 24 }
+/** A node that runs was seen at most this long ago. */
+const MAX_CHECK_IN = { minutes: 1 }
 
 /** Notes that a node runs, and forgets those that were not seen for long. */
 export async function noteNode(operator: Db, node: NodeRun, now: Temporal.Instant) {
@@ -27,6 +29,14 @@ export async function noteNode(operator: Db, node: NodeRun, now: Temporal.Instan
 
 export const noteNodeStop = (operator: Db, { nodeId }: NodeRun, now: Temporal.Instant) =>
   operator.query(sql`update node set stopped_time = ${now} where node_id = ${nodeId}`)
+
+/** Whether a node ran then, and never said that it stopped. */
+export async function wasNodeRunning(operator: Db, time: Temporal.Instant) {
+  const [found] = await operator.query(sql`
+    select from node
+    where stopped_time is null and seen_time >= ${time.subtract(MAX_CHECK_IN)}::timestamptz limit 1`)
+  return found !== undefined
+}
 
 /** The latest ones, the latest first. */
 export const listNodes = (db: Db, limit: number) =>

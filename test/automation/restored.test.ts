@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
 import pg from 'pg'
 import {
@@ -11,6 +12,7 @@ import {
 } from '../../src/automation/restored.ts'
 import { REASONS } from '../../src/contract/reasons.ts'
 import type { PastChoice } from '../../src/contract/restore.ts'
+import { noteNode, noteNodeStop, type NodeRun } from '../../src/store/nodes.ts'
 import { listOperatorProblems, NO_CHECK_IN } from '../../src/store/operator-problems.ts'
 import { readQueueHealth } from '../../src/store/queue-health.ts'
 import { asOwner, urlOf } from '../support/owner.ts'
@@ -27,13 +29,14 @@ describe('a database', () => {
     place: 'server database',
     timeline: '1',
   }
-  const here = { place: stored.place, timeline: stored.timeline }
+  const here = { place: stored.place, timeline: stored.timeline, wasRunning: false }
   const seen = (time: string, installationId = 'one'): LastSeen => ({
     installationId,
     seenTime: at(time),
   })
   const moved = { ...here, place: 'another server' }
   const promoted = { ...here, timeline: '2' }
+  const running = { ...here, wasRunning: true }
   const now = at('18:00:00')
 
   for (const [name, found, lastSeen, isRestored] of [
@@ -52,6 +55,13 @@ describe('a database', () => {
     ],
     ['with another timeline was recovered, if it knows less', promoted, seen('12:30:00'), true],
     ['with another timeline was recovered, if nothing is noted', promoted, undefined, true],
+    ['in which nodes run that nobody saw for long is a snapshot', running, undefined, true],
+    [
+      'in which nodes run was killed, if it knows what a node noted',
+      running,
+      seen('12:00:30'),
+      false,
+    ],
   ] as const) {
     test(name, () => {
       assert.equal(findRestore(stored, found, lastSeen, now) !== undefined, isRestored)
@@ -60,6 +70,10 @@ describe('a database', () => {
 
   test('with another timeline was failed over, if it was seen a moment ago', () => {
     assert.equal(findRestore(stored, promoted, undefined, at('12:04:00')), undefined)
+  })
+
+  test('in which nodes run may have lost them a moment ago', () => {
+    assert.equal(findRestore(stored, running, undefined, at('12:04:00')), undefined)
   })
 })
 
@@ -106,6 +120,28 @@ test('a database that is restored under a running node is held, and a later note
   await holdByHand(database.operator, before.seenTime)
   const known = await checkIn(database.operator, { ...node, lastSeen: other })
   assert.equal(String(known.hold!.lostUntil), String(other!.seenTime))
+})
+
+test('a snapshot of a running service is held by a node without a note; a long stop of all nodes is not', async (t) => {
+  const { database } = await startWorld(t)
+  const run: NodeRun = { nodeId: randomUUID(), host: 'pod', role: 'all', version: '1' }
+  const { seenTime } = await checkIn(database.operator, node)
+  await noteNode(database.operator, run, seenTime)
+  await noteNodeStop(database.operator, run, seenTime)
+  const makeOld = () =>
+    asOwner(
+      database,
+      `update installation set seen_time = seen_time - interval '1 day';
+       update node set seen_time = seen_time - interval '1 day'`,
+    )
+  await makeOld()
+  assert.equal((await checkIn(database.operator, node)).hold, null)
+
+  await noteNode(database.operator, { ...run, nodeId: randomUUID() }, seenTime)
+  assert.equal((await checkIn(database.operator, node)).hold, null)
+  await makeOld()
+  const { hold } = await checkIn(database.operator, node)
+  assert.match(hold!.heldReason, /while a node was running/)
 })
 
 test('a database that is restored under a running node fires and sends nothing before the node checks in', async (t) => {
