@@ -4,6 +4,7 @@ import { keyOf, type Described } from '../matching/directory.ts'
 import { fullName, readPerson } from '../matching/people.ts'
 import { plainText } from '../matching/plain.ts'
 import type { Attendee, Entry, SourcePerson, SourceThing } from './source.ts'
+import { safeKey } from './stored-entry.ts'
 
 /** Addresses of people who are known by their telephone number. They get no mail. */
 const UNMAILABLE = /@sms\.cal\.com$/i
@@ -86,7 +87,8 @@ function nameClient(person: SourcePerson): NamedClient {
 
 /** The key of a match: the source's own id, else the address, else the name. */
 export function matchKeyOf(described: Described, sourceKey: string | undefined) {
-  return keyOf(sourceKey ? { ...described, externalId: sourceKey } : described).replace(/^\w+ /, '')
+  const key = keyOf(sourceKey ? { ...described, externalId: sourceKey } : described)
+  return safeKey(key.replace(/^\w+ /, ''))
 }
 
 /** A service, member of staff or location as the source names it. */

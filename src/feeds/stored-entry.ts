@@ -1,4 +1,6 @@
-import type { Entry } from './source.ts'
+import { createHash } from 'node:crypto'
+import { MAX_TIME, MIN_TIME } from '../contract/schema.ts'
+import type { Entry, Resource } from './source.ts'
 
 /** What a private entry does not tell, and what most sources do not know. */
 const UNKNOWN = {
@@ -30,6 +32,48 @@ export const entryWithout = (known: Pick<Entry, 'key'> & Partial<Entry>): Entry 
   ...UNKNOWN,
   ...known,
 })
+
+const MAX_KEY = 800
+
+/** The key, or a shorter one that PostgreSQL can store and index. */
+export function safeKey(key: string) {
+  const safe = key.replaceAll('\0', '').toWellFormed()
+  if (safe === key && key.length <= MAX_KEY) return key
+  const digest = createHash('sha256').update(JSON.stringify(key)).digest('base64url')
+  return `${safe.slice(0, MAX_KEY / 2).toWellFormed()}~${digest}`
+}
+
+/** The resource as PostgreSQL can store it: an entry that it cannot store is held, and the others are read. */
+export const makeStorable = (resource: Resource): Resource => ({
+  ...resource,
+  key: safeKey(resource.key),
+  entries: resource.entries.map((entry) => {
+    const key = safeKey(entry.key)
+    const reason = faultOf(entry)
+    if (reason) return entryWithout({ key, problem: { state: 'HELD', code: 'bad-event', reason } })
+    // Some programs write 1900 if they do not know it.
+    const createdTime = isUsual(entry.createdTime) ? entry.createdTime : null
+    const changedTime = isUsual(entry.changedTime) ? entry.changedTime : null
+    return { ...entry, key, createdTime, changedTime }
+  }),
+})
+
+function faultOf(entry: Entry) {
+  const name = Object.keys(entry).find((one) => !isText(entry[one as keyof Entry]))
+  if (name)
+    return `Its ${name} holds a NUL character or half a character: correct it in the source.`
+  if (isUsual(entry.start) && isUsual(entry.end)) return undefined
+  return 'It is not between 2000 and 2200: correct its time in the source.'
+}
+
+/** Whether all texts in the value can be stored. */
+const isText = (value: unknown): boolean =>
+  typeof value === 'string'
+    ? value.isWellFormed() && !value.includes('\0')
+    : Object.values(value ?? {}).every(isText)
+
+const isUsual = (time: Temporal.Instant | null) =>
+  time === null || (time.epochMilliseconds >= MIN_TIME && time.epochMilliseconds <= MAX_TIME)
 
 /** An entry as JSON. Of a private one, only its time is stored. */
 export function storeEntry(entry: Entry): Record<string, unknown> {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { parseAddress } from '../../contract/addresses.ts'
 import { readPerson } from '../../matching/people.ts'
 import { MAX_RESOURCES } from '../source.ts'
+import { safeKey } from '../stored-entry.ts'
 import {
   listOf,
   parseCalendars,
@@ -104,7 +105,7 @@ const tooMany = (most: number, what: string) =>
 
 type Surroundings = { zoneOf: ZoneOf; window: Window }
 
-const uidOf = (event: Component) => propertyOf(event, 'UID')?.value.trim() ?? ''
+const uidOf = (event: Component) => safeKey(propertyOf(event, 'UID')?.value.trim() ?? '')
 
 function readSeries(uid: string, parts: Component[], surroundings: Surroundings): CalendarSeries {
   const { window } = surroundings

@@ -11,6 +11,7 @@ import {
   type SourceCheck,
 } from '../source.ts'
 import { readMultistatus } from '../calendar/reader-pool.ts'
+import { safeKey } from '../stored-entry.ts'
 import { readSeries, resourceOf, unreadableResource, type Place } from './entries.ts'
 import { isSuccess, type DavResponse } from './multistatus.ts'
 import { inSessions } from './sessions.ts'
@@ -85,7 +86,7 @@ class Session {
   keyOf(href: string, from: string) {
     const { host, pathname, href: whole } = new URL(href, from)
     const path = pathname.split('/').map(normalizeSegment).join('/')
-    return host === this.host ? path : new URL(path, whole).href
+    return safeKey(host === this.host ? path : new URL(path, whole).href)
   }
 
   async send(method: 'PROPFIND' | 'REPORT', url: string, depth: '0' | '1', body: string) {
@@ -224,7 +225,7 @@ async function listMissing(session: Session) {
 }
 
 const nameOf = ({ properties }: DavResponse, key: string) =>
-  properties.get('displayname')?.trim() || key
+  properties.get('displayname')?.trim().slice(0, 300).toWellFormed() || key
 
 /** Calendars of one name get their keys as well: rules and matches know a calendar by its name. */
 function nameApart(calendars: Calendar[]): Calendar[] {

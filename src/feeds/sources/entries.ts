@@ -2,7 +2,7 @@ import { UnreadableCalendar } from '../calendar/content-lines.ts'
 import type { CalendarEvent, CalendarSeries } from '../calendar/read.ts'
 import { readCalendarFile } from '../calendar/reader-pool.ts'
 import { SourceError, type Entry, type Resource, type SourceAccount } from '../source.ts'
-import { entryWithout } from '../stored-entry.ts'
+import { entryWithout, makeStorable } from '../stored-entry.ts'
 
 /** Reads a calendar file on a worker thread. `name` is how the owner knows it. */
 export async function readSeries(account: SourceAccount, text: string, name: string) {
@@ -31,7 +31,7 @@ export function resourceOf(
     [...events, ...later].map((event) => entryOf(event, place)),
   )
   const readAgainAt = nextMs.length === 0 ? null : readAgain(Math.min(...nextMs), account)
-  return { key, calendar, version, entries, readAgainAt }
+  return makeStorable({ key, calendar, version, entries, readAgainAt })
 }
 
 const DAY_MS = 86_400_000

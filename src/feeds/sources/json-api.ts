@@ -7,6 +7,7 @@ import {
   type Resource,
   type SourceAccount,
 } from '../source.ts'
+import { makeStorable } from '../stored-entry.ts'
 
 /** Sources that answer in pages of JSON. What they send is not trusted: each value is read by its type. */
 
@@ -111,13 +112,13 @@ export class JsonApi {
 /** A booking, as a resource with one entry. `version` is what the source says about its age, if it does. */
 export function resourceOfEntry(key: string, entry: Entry, version = ''): Resource {
   const digest = createHash('sha256').update(JSON.stringify(entry)).digest('base64url').slice(0, 22)
-  return {
+  return makeStorable({
     key,
     calendar: null,
     version: version === '' ? digest : `${version} ${digest}`,
     entries: [entry],
     readAgainAt: null,
-  }
+  })
 }
 
 export const isObject = (value: unknown): value is JsonObject =>
@@ -132,7 +133,14 @@ const MAX_TEXT = 300
 /** The text, or the number as text; undefined if there is none. */
 export function textIn(value: unknown): string | undefined {
   if (typeof value === 'number') return String(value)
-  return typeof value === 'string' ? value.trim().slice(0, MAX_TEXT) || undefined : undefined
+  if (typeof value !== 'string') return undefined
+  // Not half of the last character.
+  return (
+    value
+      .trim()
+      .slice(0, MAX_TEXT)
+      .replace(/[\ud800-\udbff]$/, '') || undefined
+  )
 }
 
 /** The texts that are known, under these names. */
