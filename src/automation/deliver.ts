@@ -18,6 +18,7 @@ import { hintChangedTriggers } from '../store/changes.ts'
 import {
   claimDueEmails,
   claimEmailShares,
+  claimUrgentEmail,
   claimUselessEmails,
   EMAIL_QUEUE,
   endEmails,
@@ -282,10 +283,15 @@ export class Deliveries {
   /**
    * Claims in the order of time. After a full claim, first a fair share for each business, in the order in
    * which mails lose their use. While the mail server hangs with mails of a business, only the others get a
-   * share. The mail that is tried after an outage is the oldest: one that the server refuses goes to the end.
+   * share. After an outage, see `MailServer.isUrgentNext`.
    */
   async #claim(tx: Db, claim: Claim): Promise<ClaimedEmail[]> {
     const full = this.#fullBusinesses()
+    if (this.#server.isUrgentNext) {
+      const urgent = await claimUrgentEmail(tx, claim, [...full])
+      this.#isCrowded = urgent.length > 0
+      if (this.#isCrowded) return urgent
+    }
     const isShared = full.size > 0 || (this.#isCrowded && !this.#server.isOnTrial)
     const shared = isShared
       ? await this.#shares.claimNext(tx, claim, {

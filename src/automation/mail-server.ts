@@ -38,7 +38,7 @@ type MailServerParts = {
  * | paused   | set    | false     | none            | on trial, if a probe succeeds               |
  * | on trial | set    | true      | one             | works, if it accepts or rejects one, or no  |
  * |          |        |           |                 | mail waits; paused, if it is unavailable or |
- * |          |        |           |                 | defers two                                  |
+ * |          |        |           |                 | defers two, or five because of recipients   |
  */
 export class MailServer {
   readonly #parts: MailServerParts
@@ -56,8 +56,10 @@ export class MailServer {
   #silentSince: Temporal.Instant | undefined
   /** The mails that it deferred (4xx) since it last accepted one. */
   #deferred = new Deferrals()
-  /** A probe succeeded, and no mail was answered since. */
-  #isOnTrial = false
+  /** Set if a probe succeeded, and no mail was accepted since: what the server deferred since then. */
+  #trial: Deferrals | undefined
+  /** On trial: the next mail is the one that loses its use first, or else the oldest one. */
+  #isUrgentNext = true
   /** Whether the state that an earlier process stored was read. */
   #isRead = false
   /** The changes that are not stored yet. */
@@ -78,7 +80,7 @@ export class MailServer {
 
   /** No mail may be sent until a probe succeeds. */
   get isPaused() {
-    return this.#outage !== undefined && !this.#isOnTrial
+    return this.#outage !== undefined && !this.isOnTrial
   }
 
   isProbeDue(now: Temporal.Instant) {
@@ -87,7 +89,15 @@ export class MailServer {
 
   /** One mail is tried at a time. */
   get isOnTrial() {
-    return this.#isOnTrial
+    return this.#trial !== undefined
+  }
+
+  /**
+   * The mail that is tried is the one that loses its use first. If the server does not accept that one, the
+   * reason may be the mail, so the oldest one follows.
+   */
+  get isUrgentNext() {
+    return this.isOnTrial && this.#isUrgentNext
   }
 
   /** Opens a connection without a mail. */
@@ -97,7 +107,7 @@ export class MailServer {
     // A mail that was begun before the pause was accepted meanwhile, and says more than the probe.
     if (!this.#outage) return trouble
     if (trouble) this.#fail(trouble, now(), { begunAt })
-    else this.#isOnTrial = true
+    else this.#trial = new Deferrals()
     return trouble
   }
 
@@ -108,7 +118,8 @@ export class MailServer {
     if (isAnswered(outcome)) this.#silentSince = now
     if (outcome.kind === 'retry') {
       this.#deferred.add(outcome, now, emailId)
-      if (this.#isOnTrial && this.#deferred.areMany) this.#fail(this.#deferred.last!, now)
+      this.#trial?.add(outcome, now, emailId)
+      if (this.#trial?.areEnough) this.#fail(this.#trial.last!, now)
     } else if (isAnswered(outcome) && !this.#deferred.areMany) {
       this.#failures = 0
       this.#recover(now)
@@ -118,6 +129,7 @@ export class MailServer {
   noteBegun(now: Temporal.Instant) {
     if (this.#unanswered === 0) this.#silentSince = now
     this.#unanswered++
+    if (this.isOnTrial) this.#isUrgentNext = !this.#isUrgentNext
   }
 
   noteEnded() {
@@ -148,10 +160,15 @@ export class MailServer {
 
   /** No mail is due that could be tried: the probe alone decides, unless others hang or were deferred. */
   async noteNothingDue(now: Temporal.Instant) {
-    if (!this.#isOnTrial || this.#unanswered > 0) return
-    if (this.#deferred.areMany && (await hasWaitingEmails(this.#parts.db))) {
+    const trial = this.#trial
+    if (!trial || this.#unanswered > 0) return
+    const { db } = this.#parts
+    if (this.#deferred.areMany && (await hasWaitingEmails(db))) {
       const { since } = this.#outage!
-      return void (await retryDeferredEmails(this.#parts.db, { since, until: now, now, limit: 1 }))
+      const deferred = { since, until: now, except: [...trial.emailIds] }
+      const retried = await retryDeferredEmails(db, { ...deferred, now, limit: 1 })
+      if (retried.length === 0 && trial.last) this.#fail(trial.last, now)
+      return
     }
     this.#recover(now)
   }
@@ -198,6 +215,7 @@ export class MailServer {
     if (!this.#ended || this.#outage) return
     const retried = await retryDeferredEmails(this.#parts.db, {
       ...this.#ended,
+      except: [],
       now,
       limit: MAX_RETRIED,
     })
@@ -260,7 +278,7 @@ export class MailServer {
     this.#failedTryAt = begunAt
     // A probe of a silent server may take longer than this.
     this.#probeAt = begunAt.add({ seconds: probeAfterSeconds(this.#failures) })
-    this.#isOnTrial = false
+    this.#trial = undefined
     // The log and the overview of every business show the reply, and some replies name the account.
     this.#outage = { since: this.#outage?.since ?? since, phase, reply: hideAddresses(reply) }
     this.#changes = 'state'
@@ -271,9 +289,10 @@ export class MailServer {
     if (!this.#outage) return
     const outage = this.#outage
     this.#outage = undefined
+    this.#isUrgentNext = true
     // An outage before this one may have left mails that no step has retried.
     this.#ended = { since: this.#ended?.since ?? outage.since, until: now }
-    this.#isOnTrial = false
+    this.#trial = undefined
     this.#changes = 'state'
     if (this.#isReported) this.#notify(outage, true, now)
     this.#isReported = false
@@ -302,20 +321,27 @@ type Failure = Unavailable & { since: Temporal.Instant }
  * mailbox full: only several tell about the server.
  */
 class Deferrals {
-  readonly #emailIds = new Set<number>()
+  readonly emailIds = new Set<number>()
+  #areOfRecipients = true
   #first: Temporal.Instant | undefined
   #latest: Temporal.Instant | undefined
   last: Unavailable | undefined
 
   add({ phase, reply }: Outcome, now: Temporal.Instant, emailId: number) {
-    if (!this.areMany) this.#emailIds.add(emailId)
+    if (this.emailIds.size < MIN_DEFERRED_RECIPIENTS) this.emailIds.add(emailId)
+    if (phase !== 'rcpt') this.#areOfRecipients = false
     this.#first ??= now
     this.#latest = now
     this.last = { kind: 'unavailable', phase, reply }
   }
 
   get areMany() {
-    return this.#emailIds.size >= MIN_DEFERRED
+    return this.emailIds.size >= MIN_DEFERRED
+  }
+
+  /** To end a trial. An answer to RCPT may concern the recipient alone. */
+  get areEnough() {
+    return this.emailIds.size >= (this.#areOfRecipients ? MIN_DEFERRED_RECIPIENTS : MIN_DEFERRED)
   }
 
   /** The last attempts were a minute after the first one, and as unsuccessful. */
@@ -344,6 +370,7 @@ const MIN_PROBE_REST = { seconds: 1 }
 
 const MAX_UNACCEPTED = { minutes: 1 }
 const MIN_DEFERRED = 2
+const MIN_DEFERRED_RECIPIENTS = 5
 const MAX_RETRIED = 5_000
 
 const SENDER_ACCEPTED_FOR = { minutes: 5 }

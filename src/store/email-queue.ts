@@ -104,6 +104,27 @@ export const claimUselessEmails = (db: Db, claim: Claim) =>
     ),
   )
 
+/** Claims the mail that loses its use first, of businesses that may begin another one. */
+export const claimUrgentEmail = (db: Db, claim: Claim, excludedBusinessIds: number[]) =>
+  claimEmails(
+    db,
+    claimRows(
+      EMAIL_QUEUE,
+      claim,
+      sql`
+        select q.ctid from business b
+        cross join lateral (
+          select q.business_id, q.email_id, q.useful_until from email_queue q
+          where q.business_id = b.business_id and q.worker is null and q.useful_until > ${claim.now}
+            and q.next_attempt_time <= ${claim.now} and (not b.mail_paused or q.is_account)
+          order by q.business_id, q.useful_until limit 1) first
+        join email_queue q on (q.business_id, q.email_id) = (first.business_id, first.email_id)
+        where b.business_id <> all (${excludedBusinessIds}::bigint[]) and q.worker is null
+        order by first.useful_until limit 1
+        for update of q skip locked`,
+    ),
+  )
+
 /** Recorded as the reply of an attempt whose worker died. */
 const WORKER_DIED = 'the worker died'
 
@@ -159,6 +180,8 @@ export async function hasWaitingEmails(db: Db) {
 type Deferred = {
   since: Temporal.Instant
   until: Temporal.Instant
+  /** Mails that are left alone. */
+  except: number[]
   now: Temporal.Instant
   limit: number
 }
@@ -167,13 +190,13 @@ type Deferred = {
  * Makes mails due that were deferred in this time, although their next attempt is later: first those that
  * lose their use first. Returns a row for each.
  */
-export const retryDeferredEmails = (db: Db, { since, until, now, limit }: Deferred) =>
+export const retryDeferredEmails = (db: Db, { since, until, except, now, limit }: Deferred) =>
   db.query(sql`
     update email_queue set next_attempt_time = ${now}
     where (business_id, email_id) in (
       select q.business_id, q.email_id from email_queue q join email e using (business_id, email_id)
       where q.worker is null and q.status = 'RETRYING' and q.postponed_reason is null
-        and q.next_attempt_time > ${now}
+        and q.next_attempt_time > ${now} and q.email_id <> all (${except}::bigint[])
         and (e.attempts -> -1 ->> 'time')::bigint
           between ${since.epochMilliseconds} and ${until.epochMilliseconds}
       order by q.useful_until limit ${limit} for update of q skip locked)

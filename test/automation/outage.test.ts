@@ -578,12 +578,12 @@ test('a server that defers every mail for a minute has failed, until it accepts 
     log: [failing(full, 60)],
   })
 
-  // Other mails keep their attempts: one is tried after each probe.
+  // Other mails keep their attempts: two are tried after each probe.
   for (let i = 0; i < 5; i += 1) await book(clock.in({ hours: 24, seconds: 5 }))
   await step({ seconds: 5 })
   assert.deepEqual(await observe(), {
     ...failedFor(65, 8),
-    metrics: 'up 0, waiting 8, oldest 65, accepted absent, retry data 7',
+    metrics: 'up 0, waiting 8, oldest 65, accepted absent, retry data 8',
     log: [],
   })
   server.answer = undefined
@@ -876,6 +876,58 @@ test('after an outage the mails that lose their use first are sent first', async
   assert.equal(server.taken.length, 23)
   const urgent = server.taken.slice(0, 11).filter((to) => to === 'soon@example.org')
   assert.equal(urgent.length, 3, 'in the first claim after the mail that is tried')
+})
+
+/** The ten oldest of these mails are deferred; three others lose their use in a minute. */
+async function startUrgentAndDeferred(t: Parameters<typeof startWorld>[0]) {
+  const world = await startUrgent(t)
+  const { book, bookSoon, clock, save, server } = world
+  const emailAddress = 'grey@example.net'
+  const { clientId } = await save('/client', { firstName: 'G', lastName: 'L', emailAddress })
+  for (let i = 0; i < 10; i += 1) await book(clock.in({ hours: 25, seconds: i }), { clientId })
+  for (let i = 0; i < 3; i += 1) await bookSoon(clock.in({ hours: 2, minutes: 1 }))
+  server.answerTo[emailAddress] = { kind: 'retry', phase: 'rcpt', reply: '450 4.2.0 greylisted' }
+  server.trouble = REFUSED
+  clock.advance({ hours: 1 })
+  const run = async (seconds: number) => {
+    for (let second = 0; second < seconds; second += 5) {
+      await world.runEngine()
+      clock.advance({ seconds: 5 })
+    }
+  }
+  await world.runEngine()
+  clock.advance({ seconds: 62 })
+  return { ...world, run }
+}
+
+test('after an outage the mail that loses its use first is tried first', async (t) => {
+  const { clock, server, run, ...world } = await startUrgentAndDeferred(t)
+  clock.advance({ minutes: 59 })
+  await world.runEngine()
+  server.trouble = undefined
+  const back = clock.now()
+  await run(35)
+  const sent = await world.db.query<{ at: Temporal.Instant }>(sql`
+    select sent_time as at from email where to_address = 'soon@example.org' and status = 'SENT'`)
+  assert.equal(sent.length, 3)
+  assert.ok(sent.every(({ at }) => at.since(back).total('seconds') <= 35))
+})
+
+test('a server that defers some recipients after an outage delays the others by no more than a probe', async (t) => {
+  const { clock, server, run, ...world } = await startUrgentAndDeferred(t)
+  // The urgent mails are those that are deferred.
+  server.answerTo['soon@example.org'] = server.answerTo['grey@example.net']!
+  const { clientId } = await world.save('/client', {
+    firstName: 'L',
+    lastName: 'A',
+    emailAddress: 'last@example.org',
+  })
+  await world.book(clock.in({ hours: 24, seconds: 1 }), { clientId })
+  clock.advance({ seconds: 30 })
+  await world.runEngine()
+  server.trouble = undefined
+  await run(95)
+  assert.deepEqual(server.taken, ['last@example.org'])
 })
 
 test('in a long queue the urgent is sent first, however many businesses have no mail', async (t) => {
