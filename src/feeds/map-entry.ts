@@ -246,8 +246,11 @@ class Draft {
     const { described, key } = client
     const label = described.name || described.emailAddress || key
     const known = matchOf('client', key)
-    if (known && directory.findById('client', known.objectId)) return known.objectId
-    const match = directory.find(described)
+    const matched = known && directory.findById('client', known.objectId)
+    // Several clients can have the address or the name of a match.
+    const isOneClient = key.startsWith('#') || known?.madeBy === 'PERSON'
+    if (matched && isOneClient) return matched.id
+    const match = directory.find(described) ?? (matched && { found: matched })
     if (match && 'found' in match) {
       this.#name('client', key, label, match, described.emailAddress)
       return match.found.id

@@ -186,6 +186,27 @@ test('several clients are a class, or the first one, if the feed says so', async
   assert.equal((await call('GET', `/classSchedule/${lesson.classScheduleId}`)).body.active, false)
 })
 
+test('each of two clients with one address gets their own appointments, also in later pulls', async (t) => {
+  const world = await enterWorld(t)
+  const { begin, send, entry, entryOf, objectOf, path } = await openInlet(world)
+  const emailAddress = 'family@example.org'
+  const idOf = async (firstName: string) =>
+    (await world.save('/client', { firstName, lastName: 'Keller', emailAddress })).clientId
+  const ids = [await idOf('Ada'), await idOf('Ben')]
+  const bookingOf = (key: string, firstName: string, more = {}) =>
+    entry(key, { client: { emailAddress, firstName, lastName: 'Keller' }, ...more })
+  await begin(bookingOf('B-1', 'Ada'))
+  await send([bookingOf('B-2', 'Ben'), bookingOf('B-3', 'Eva')])
+  await send([bookingOf('B-1', 'Ada', { version: 2, title: 'Knee' })])
+  const clients = [(await objectOf('B-1')).clientId, (await objectOf('B-2')).clientId]
+  assert.deepEqual(clients, ids)
+  assert.equal((await entryOf('B-3')).reasonCode, 'ambiguous-client')
+  const { items } = (await world.call('GET', `${path}/match?kind=client`)).body
+  const { feedMatchId } = items.find(({ key }: { key: string }) => key.includes(emailAddress))
+  await world.save(`${path}/match/${feedMatchId}`, { objectId: ids[1] })
+  assert.equal((await objectOf('B-3')).clientId, ids[1], 'a person said who it is')
+})
+
 test('of two clients with one address, the one with the same name is meant', async (t) => {
   const world = await enterWorld(t)
   const { begin, entry, entryOf, objectOf } = await openInlet(world)
