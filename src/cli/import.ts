@@ -49,6 +49,9 @@ type Options = {
   undo?: number
 }
 
+/** Refused rows of a CSV or XLSX file; `--refused` writes all. */
+const MAX_PRINTED = 20
+
 const collect = (text: string, earlier: string[]) => [...earlier, text]
 
 export const command = new Command()
@@ -104,7 +107,7 @@ export const command = new Command()
   .option('--dry-run', 'show what would be imported and refused; saves nothing')
   .option(
     '--refused <file>',
-    'output file for refused lines; of a CSV or XLSX file as CSV with a column why (default: standard error)',
+    'output file for refused lines; of a CSV or XLSX file as CSV with a column why (default: standard error, the first 20 of a CSV or XLSX file)',
   )
   .option('--undo <fileImportId>', 'undo an import of a CSV or XLSX file instead', wholeNumber)
   .addHelpText(
@@ -167,18 +170,24 @@ async function importFile(db: Db, file: string, options: Options, importing: Imp
       if (!options.dryRun) plan.requireAnswers()
       describe(plan)
       const reasons = new Map<number, string>()
+      let refused = 0
       const running: Importing = {
         ...importing,
         onRefused: (line, reason) => {
           const why = plan.inWords(reason)
-          if (options.refused === undefined) console.error(`line ${line}: ${why}`)
-          else reasons.set(line, why)
+          refused += 1
+          if (refused <= MAX_PRINTED) console.error(`line ${line}: ${why}`)
+          if (options.refused !== undefined) reasons.set(line, why)
         },
         onProgress: (done) => report({ share: Math.min(1, done / plan.survey.rowCount), done }),
       }
       const imported: Imported = options.dryRun
         ? await tryLines(db, plan.lines(), running)
         : await importPlanned(db, plan, running, { ...options, file })
+      if (refused > MAX_PRINTED) {
+        const where = options.refused ?? 'use --refused to write all to a file'
+        console.error(`… and ${refused - MAX_PRINTED} more: ${where}.`)
+      }
       const { planned } = imported
       if (planned) {
         console.error(

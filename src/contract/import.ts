@@ -242,7 +242,11 @@ export const CsvImportResult = Type.Object(
             description: 'The values by field. Times are in ms.',
           }),
           why: Type.Optional(
-            about(Type.String(), 'Why it is refused.', '“31.02.2026” is no date or time'),
+            about(
+              Type.String(),
+              'Why it is refused.',
+              '“31.02.2026” is no date or time: write it as 2026-07-01',
+            ),
           ),
         },
         { title: 'ShownRow' },

@@ -81,15 +81,19 @@ function readSide(
     if (text === undefined) continue
     const when = readWhen(text, order)
     if (when) Object.assign(whole, when)
-    else faults.push(`${quoted(text)} is no date or time`)
+    else faults.push(`${quoted(text)} is no date or time: write it as ${exampleOf(field)}`)
   }
   return whole
 }
 
+const exampleOf = (field: string) =>
+  field.endsWith('TimeOfDay') ? '09:30' : `2026-07-01${field.endsWith('Date') ? '' : ' 09:30'}`
+
 function readMinutes(text: string | undefined, faults: string[]) {
   if (text === undefined) return undefined
   const minutes = readDuration(text)
-  if (minutes === undefined) faults.push(`${quoted(text)} is no duration`)
+  if (minutes === undefined)
+    faults.push(`${quoted(text)} is no duration: write minutes, such as 45`)
   return minutes
 }
 
@@ -115,7 +119,8 @@ function readDescribed(
   const named = (kind: 'reason' | 'location') => {
     const name = oneLine(texts[kind] ?? '')
     if (name === '' || isNamedById(kind, body)) return {}
-    if (name.length > MAX_NAME) faults.push(`${quoted(name)} is too long for a name`)
+    if (name.length > MAX_NAME)
+      faults.push(`${quoted(name)} is too long for a name: ${MAX_NAME} characters are possible`)
     return { [kind]: { kind, name, emailAddress: '' } }
   }
   return {
@@ -148,11 +153,12 @@ function describePerson(
   const given = texts[`${kind}EmailAddress`] ?? ''
   person.emailAddress = emailAddress || given || person.emailAddress
   if (person.emailAddress !== '' && parseAddress(person.emailAddress) === undefined) {
-    faults.push(`${quoted(person.emailAddress)} is no email address`)
+    faults.push(`${quoted(person.emailAddress)} is no email address: correct it, or empty it`)
   }
   const name = fullName(person)
   if (name === '' && person.emailAddress === '') return undefined
-  if (name.length > MAX_NAME) faults.push(`${quoted(name)} is too long for a name`)
+  if (name.length > MAX_NAME)
+    faults.push(`${quoted(name)} is too long for a name: ${MAX_NAME} characters are possible`)
   const phone = oneLine(texts[`${kind}Phone`] ?? '').slice(0, 60)
   return { kind, name, phone, ...person }
 }
@@ -171,13 +177,15 @@ export function timesOf(
 ): { startTime: number; endTime: number } | { fault: string } {
   const startTime = momentOf(start, zone)
   if (startTime === undefined) {
-    return { fault: start.date ? 'has no time of day' : 'has no start: a date and a time' }
+    return {
+      fault: start.date ? 'has no time of day: add one' : 'has no start: add a date and a time',
+    }
   }
   const endTime = endOf(start, end, startTime, zone)
   if (endTime !== undefined) return { startTime, endTime }
   const lasts = minutes ?? usualMinutes
   return lasts === null
-    ? { fault: 'has no end and no duration, and its service has no usual duration' }
+    ? { fault: 'has no end and no duration: add one, or a usual duration to its service' }
     : { startTime, endTime: startTime + lasts * 60_000 }
 }
 

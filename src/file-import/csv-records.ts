@@ -12,7 +12,8 @@ export const MAX_LENGTH = 1_048_576
 
 export const TOO_LONG = 'is longer than 1 MiB'
 const NOT_DECODED = 'has characters that cannot be read: save the file as "CSV UTF-8"'
-const NOT_CLOSED = 'a quote is opened and not closed'
+const NOT_CLOSED =
+  'a quote is opened and not closed: close it, or write it twice if it is part of the text'
 
 /**
  * The rows of a CSV file, at most a window of them at once. A faulty row ends with its line, and reading
@@ -147,7 +148,11 @@ function endOf(text: string, delimiter: string, cells: string[], isQuoted = fals
       const end = closingQuote(text, start)
       if (end === -1) return 'quoted'
       const next = text[end + 1] ?? delimiter
-      if (next !== delimiter) return { fault: 'text stands behind a closing quote' }
+      if (next !== delimiter)
+        return {
+          fault:
+            'text stands behind a closing quote: write a quote twice if it is part of the text',
+        }
       cells.push(text.slice(start, end).replaceAll('""', '"'))
       at = end + 1
     } else {

@@ -218,7 +218,7 @@ export class FilePlan {
     const { fields, header } = this.survey
     const row = readAppointment(cells, fields, this.#rules())
     if (cells.slice(header.length).some((cell) => cell.trim() !== '')) {
-      row.faults.unshift(`has ${cells.length} cells, but the header has ${header.length}`)
+      row.faults.unshift(otherLength(cells.length, header.length))
     }
     return row
   }
@@ -227,7 +227,7 @@ export class FilePlan {
     const { length } = this.survey.header
     return cells.length === length || this.format.type === 'xlsx'
       ? { number, body: this.#bodyOf(cells) }
-      : { number, fault: `has ${cells.length} cells where the header has ${length}` }
+      : { number, fault: otherLength(cells.length, length) }
   }
 
   #bodyOf(cells: string[]): Body {
@@ -362,6 +362,9 @@ export class FilePlan {
 }
 
 type Body = Record<string, unknown>
+
+const otherLength = (found: number, expected: number) =>
+  `has ${found} cells, but the header has ${expected}: put text that contains the separator in quotes`
 
 const hasTimes = ({ start, end, minutes }: AppointmentRow) =>
   Object.keys(start).length + Object.keys(end).length > 0 || minutes !== undefined

@@ -123,7 +123,7 @@ const TITLES: Record<NamedKind, string> = {
 }
 
 export const MISSING: Record<NamedKind, string> = {
-  client: 'names no client',
+  client: 'names no client: add a name or an email address',
   professional: 'names no member of staff: choose one for rows without',
   reason: 'names no service: choose one for rows without',
   location: 'names no location: choose one for rows without',
@@ -153,6 +153,6 @@ function resolve(
   const body = { kind, ...bodyOfDescribed(described) }
   const forbidden = refusalOf?.(kind)
   if (choices.create.includes(kind) && !forbidden) return { key, body, isCreated: true }
-  const advice = forbidden ?? 'Create it, or say which one is meant.'
-  return { fault: `there is no ${TITLES[kind]} ${label}. ${advice}`, body }
+  const advice = forbidden ?? 'create it, or say which one is meant'
+  return { fault: `there is no ${TITLES[kind]} ${label}: ${advice}`, body }
 }

@@ -85,7 +85,7 @@ test('a CSV file is imported by its header, with columns mapped and times in a z
   assert.match(stderr, /^Columns not read: Farbe\. Use --map column=field to read one\.$/m)
   assert.match(stderr, /line 4: professionalId: must be an id: an integer above 0; Kunde: .*nobody/)
   assert.match(stderr, /line 5: Start Time: is required; end_time: is required\n/)
-  assert.match(stderr, /line 6: “next week” is no date or time\n/)
+  assert.match(stderr, /line 6: “next week” is no date or time: write it as 2026-07-01 09:30\n/)
   const [summer, winter] = await listed(world, '/calendar')
   assert.equal(new Date(summer.startTime).toISOString(), '2026-07-01T07:00:00.000Z')
   assert.equal(new Date(summer.endTime).toISOString(), '2026-07-01T08:00:00.000Z')
@@ -110,9 +110,9 @@ test('only the CSV row with broken quotes is refused, also if a quote is never c
   assert.equal(stdout, 'Accepted: 3 client. Refused: 4.\n', stderr)
   assert.deepEqual(stderr.trim().split('\n').toSorted(), [
     'Undo it within a day: bellwether import --undo 1',
-    'line 3: text stands behind a closing quote',
+    'line 3: text stands behind a closing quote: write a quote twice if it is part of the text',
     'line 4: lastName: must be one line without control characters',
-    'line 6: a quote is opened and not closed',
+    'line 6: a quote is opened and not closed: close it, or write it twice if it is part of the text',
     'line 8: lastName: is required',
   ])
   const names = (await listed(world, '/client')).map((item: { lastName: string }) => item.lastName)
@@ -154,12 +154,23 @@ test('an export is read as it is, its refused rows are written with a reason, an
   )
   assert.equal(
     readFileSync(refused, 'utf8'),
-    '\ufeffDatum,Zeit,Dauer,Kunde,Status,why\r\nmorgen,09:30,45,"Keller, Anna",bestätigt,“morgen” is no date or time\r\n',
+    '\ufeffDatum,Zeit,Dauer,Kunde,Status,why\r\nmorgen,09:30,45,"Keller, Anna",bestätigt,“morgen” is no date or time: write it as 2026-07-01\r\n',
   )
+  assert.match(stderr, /^line 3: “morgen” is no date or time/m)
   const [, fileImportId] = /--undo (\d+)/.exec(stderr)!
   const undone = await world.run('may.csv', text, '--undo', fileImportId!)
   assert.equal(undone.stdout, 'Undone: 2. Kept, because they were changed or used since: 0.\n')
   assert.equal((await listed(world, '/calendar')).length, 0)
+})
+
+test('the first 20 refused rows of a file are printed, and how many more there are', async (t) => {
+  const world = await startImports(t)
+  const bad = Array.from({ length: 23 }, (_, i) => `when ${i},45,anna@example.org`)
+  const good = bad.map((_, i) => `2032-05-${10 + (i % 20)} 09:00,45,anna@example.org`)
+  const text = ['Start,Duration,Client email', ...bad, ...good].join('\n')
+  const { stderr } = await world.run('x.csv', text, '--dry-run')
+  assert.equal(stderr.match(/^line \d+: “when \d+” is no date or time: write it as/gm)?.length, 20)
+  assert.match(stderr, /^line 2: [^]*^line 21: .*\n… and 3 more: use --refused to write all/m)
 })
 
 test('an invalid command is one line and exit code 2', async (t) => {

@@ -59,9 +59,9 @@ test('clients and services that do not exist are listed, and created if a person
     {
       line: 2,
       reason:
-        'there is no client “Anna Keller”. Create it, or say which one is meant.; there is no service “Massage”. Create it, or say which one is meant.',
+        'there is no client “Anna Keller”: create it, or say which one is meant; there is no service “Massage”: create it, or say which one is meant',
     },
-    { line: 3, reason: 'there is no client “Ben Roth”. Create it, or say which one is meant.' },
+    { line: 3, reason: 'there is no client “Ben Roth”: create it, or say which one is meant' },
   ])
   const done = await bring(world, { create: ['client', 'reason'] }, VISITS)
   assert.deepEqual(done.accepted, { reason: 1, client: 2, calendar: 2 })
@@ -231,9 +231,9 @@ test('refused rows are a file with a reason each, which can be corrected and bro
   const rows = answer.body.replace('\ufeff', '').trim().split('\r\n')
   assert.deepEqual(rows, [
     'Start,Duration,Email,Remark,why',
-    'soon,30,anna@example.org,first,“soon” is no date or time',
-    "2032-05-04 09:00,30,no address,'=1+1,“no address” is no email address",
-    '2032-05-05 09:00,long,anna@example.org,,“long” is no duration',
+    'soon,30,anna@example.org,first,“soon” is no date or time: write it as 2026-07-01 09:30',
+    `2032-05-04 09:00,30,no address,'=1+1,"“no address” is no email address: correct it, or empty it"`,
+    '2032-05-05 09:00,long,anna@example.org,,"“long” is no duration: write minutes, such as 45"',
   ])
   const corrected = answer.body
     .replace('soon', '2032-05-06 10:00')

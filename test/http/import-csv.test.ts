@@ -40,7 +40,10 @@ test('the rows of a CSV file are imported by mapped columns, and bad lines are n
   assert.deepEqual(body.refused, [
     { line: 3, reason: 'Surname: is required' },
     { line: 4, reason: 'E-Mail: must be one plain address, local@domain' },
-    { line: 5, reason: 'has 2 cells where the header has 5' },
+    {
+      line: 5,
+      reason: 'has 2 cells, but the header has 5: put text that contains the separator in quotes',
+    },
   ])
   assert.equal(body.refusedCount, 3)
   assert.deepEqual(body.columns, [
