@@ -3,6 +3,7 @@ import {
   claimDueTriggers,
   claimFailedTrigger,
   claimTriggerShares,
+  claimUrgentTriggers,
   FAILED_TRIGGER_QUEUE,
   REPEATABLE_TRIGGER_QUEUE,
   TRIGGER_QUEUE,
@@ -10,7 +11,7 @@ import {
 } from '../store/trigger-queue.ts'
 import { FairShare } from './fair-share.ts'
 import type { FireContext } from './fire.ts'
-import { restUntilDue } from './loop.ts'
+import { MAX_REST_MS, restUntilDue } from './loop.ts'
 import { THROTTLE_READ_EVERY_MS } from './throttle.ts'
 import { isBefore } from './timing.ts'
 
@@ -39,6 +40,8 @@ export class DueTriggers implements TriggerSource {
   #isCrowded = false
   /** Triggers of some businesses are not claimed until their mails have been sent. */
   #isThrottled = false
+  /** When the urgent triggers of these businesses are claimed next. */
+  #urgentClaimAt: Temporal.Instant | undefined
   /** Every trigger that was due before this is claimed; unset if that is not known. */
   #doneUntil: Temporal.Instant | undefined
   /** How often `#doneUntil` was reset by others than the claim. */
@@ -97,6 +100,7 @@ export class DueTriggers implements TriggerSource {
   forgetTimes() {
     this.claimFromStart()
     this.#claimedAt = undefined
+    this.#urgentClaimAt = undefined
   }
 
   /**
@@ -134,16 +138,34 @@ export class DueTriggers implements TriggerSource {
     return next && !next.isOnlyBusiness ? claimTriggerShares(db, claim, next) : []
   }
 
-  /** Claims only triggers of businesses that are not throttled. */
-  #claimUnthrottled(claim: Claim, throttled: ReadonlySet<number>) {
+  /** Claims only triggers of businesses that are not throttled, and the urgent ones of the others. */
+  async #claimUnthrottled(claim: Claim, throttled: ReadonlySet<number>) {
     // Throttled triggers stay in the queue before those that are claimed.
     this.#isCrowded = false
     this.#doneUntil = undefined
     const { db } = this.#parts
-    return this.#shares.claimNext(db, claim, {
-      isExcluded: (businessId) => throttled.has(businessId),
-      claimShares: (shares) => claimTriggerShares(db, claim, shares),
-    })
+    const urgent = await this.#claimUrgent(claim, [...throttled])
+    const limit = Math.max(1, claim.limit - urgent.length)
+    const others = await this.#shares.claimNext(
+      db,
+      { ...claim, limit },
+      {
+        isExcluded: (businessId) => throttled.has(businessId),
+        claimShares: (shares) => claimTriggerShares(db, claim, shares),
+      },
+    )
+    return [...urgent, ...others]
+  }
+
+  /** They are at most half of a batch, and finding them takes at most a tenth of the time. */
+  async #claimUrgent(claim: Claim, businessIds: number[]) {
+    const { db, now } = this.#parts
+    if (this.#urgentClaimAt && isBefore(claim.now, this.#urgentClaimAt)) return []
+    const share = Math.max(1, Math.floor(claim.limit / 2 / businessIds.length))
+    const urgent = await claimUrgentTriggers(db, claim, { businessIds, share })
+    const tookMs = now().since(claim.now).total('milliseconds')
+    this.#urgentClaimAt = now().add({ milliseconds: Math.ceil(Math.max(MAX_REST_MS, 10 * tookMs)) })
+    return urgent
   }
 
   /** The full sweep runs every second; if it does not run, or time jumped, a claim replaces it. */

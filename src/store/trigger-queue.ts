@@ -79,6 +79,17 @@ export const REPEATABLE_TRIGGER_QUEUE: Queue = {
   condition: sql`and q.attempts > 0 and q.attempts < ${MAX_ATTEMPTS_ALONE}`,
 }
 
+/** Due triggers of events that begin within an hour. Reads all due ones of a business. */
+const URGENT_TRIGGER_QUEUE: Queue = {
+  ...TRIGGER_QUEUE,
+  ofBusiness: (now) => {
+    const { isDue, order } = TRIGGER_QUEUE.ofBusiness(now)
+    const isUrgent = sql`q.anchor_time > ${now} and q.anchor_time <= ${now.add({ hours: 1 })}`
+    return { isDue: sql`${isDue} and ${isUrgent}`, order }
+  },
+  shareOrder: sql`q.anchor_time`,
+}
+
 const claimTriggers = (db: Db, claim: Sql) =>
   db.query<ClaimedTrigger>(sql`with ${claim} select ${columns} from claimed`)
 
@@ -87,6 +98,9 @@ export const claimDueTriggers = (db: Db, claim: Claim, from?: Temporal.Instant) 
 
 export const claimTriggerShares = (db: Db, claim: Claim, shares: Shares) =>
   claimTriggers(db, claimShares(TRIGGER_QUEUE, claim, shares))
+
+export const claimUrgentTriggers = (db: Db, claim: Claim, shares: Shares) =>
+  claimTriggers(db, claimShares(URGENT_TRIGGER_QUEUE, claim, shares))
 
 /** Claims one trigger alone: if it fails, or its worker dies, no other trigger is affected. */
 export const claimFailedTrigger = (db: Db, queue: Queue, claim: Omit<Claim, 'limit'>) =>
