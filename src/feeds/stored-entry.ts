@@ -37,10 +37,12 @@ const MAX_KEY = 800
 
 /** The key, or a shorter one that PostgreSQL can store and index. */
 export function safeKey(key: string) {
-  const safe = key.replaceAll('\0', '').toWellFormed()
-  if (safe === key && key.length <= MAX_KEY) return key
+  if (key.length <= MAX_KEY && isText(key)) return key
   const digest = createHash('sha256').update(JSON.stringify(key)).digest('base64url')
-  return `${safe.slice(0, MAX_KEY / 2).toWellFormed()}~${digest}`
+  return `${key
+    .slice(0, MAX_KEY / 2)
+    .replaceAll('\0', '')
+    .toWellFormed()}~${digest}`
 }
 
 /** The resource as PostgreSQL can store it: an entry that it cannot store is held, and the others are read. */

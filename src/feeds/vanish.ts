@@ -52,7 +52,9 @@ export async function applyListing(
     feed.vanishLimit ?? Math.max(MIN_LIMIT, Math.floor(live.filter(counts).length * LIMIT_SHARE))
   // Once a person is asked, time alone does not decide: entries that began are not counted any more.
   const isAsked = state.health === 'NEEDS_DECISION' && absent.length > 0
-  const isUnconfirmed = absent.some(({ resourceKey }) => unconfirmed?.has(resourceKey))
+  const isUnconfirmed = absent.some(
+    ({ objectId, resourceKey }) => objectId !== null && unconfirmed?.has(resourceKey),
+  )
   if (absent.length > limit || isAsked || isUnconfirmed) {
     await needDecision(tx, feed, absent.length, now)
     return undefined

@@ -46,6 +46,14 @@ test('a booking of Cal.com is read with its client, staff, service and place', a
   )
 })
 
+test('a key that no header can carry is a refused login, and no error of the service', async () => {
+  for (const source of [calcom, easyAppointments]) {
+    const account = accountOf({ url: 'http://127.0.0.1:1' }, 'cal_\u017c\n')
+    assert.match((await source.test(account)).checks[0]!.detail, /strange character/)
+    await assert.rejects(followSource(source, account).pullOnce(), { kind: 'LOGIN' })
+  }
+})
+
 test('the statuses of Cal.com, absent clients, seats, and bookings of others are told apart', async (t) => {
   const [attendee] = bookingOf('x').attendees as object[]
   const { url } = await startCalcom(t, [

@@ -307,6 +307,35 @@ test('an event file that cannot be read is held, and the others of the calendar 
   assert.match(held![0]!.problem!.reason, /^The calendar file \/cal\/b\.ics /)
 })
 
+test('an event whose address is none is held, and the others of the calendar are read', async (t) => {
+  const strange = responseOf('http://[', '<d:getetag>"1"</d:getetag>')
+  let isSyncing = true
+  const url = await startFake(t, (_request, body) => {
+    if (body.includes('sync-collection') && !isSyncing) return { status: 403, body: '' }
+    return { body: good(body).replace('</d:multistatus>', `${strange}</d:multistatus>`) }
+  })
+  const home = responseOf(
+    '/',
+    '<c:calendar-home-set><d:href>http://[</d:href></c:calendar-home-set>',
+  )
+  const lost = await startFake(t, () => ({ body: multistatus(home) }))
+  for (const again of [true, false]) {
+    isSyncing = again
+    const account = accountOf({ url, username: 'salon', calendars: ['/cal/'] }, 'x')
+    const { pullOnce } = followSource(caldav, account)
+    const { resources } = await pullOnce()
+    assert.deepEqual(
+      resources.map(({ key, entries }) => `${key} ${entries[0]!.problem?.state ?? 'read'}`),
+      ['http://[ HELD', '/cal/a.ics read'],
+    )
+    assert.deepEqual((await pullOnce()).resources, [])
+    assert.equal((await caldav.list!(account)).versions.size, 2)
+  }
+  assert.equal((await caldav.test(accountOf({ url: lost, username: 'salon' }, 'x'))).ok, false)
+  const account = accountOf({ url, username: 'salon', calendars: ['http://['] }, 'x')
+  await assert.rejects(followSource(caldav, account).pullOnce(), SourceError)
+})
+
 test('reading a large answer does not block the event loop', async (t) => {
   const many = Array.from({ length: 60_000 }, (_, at) => etagOf(`${at}.ics`))
   const large = multistatus(ITSELF, ...many)

@@ -84,7 +84,9 @@ class Session {
 
   /** Equal for all spellings of a path that a server may use. */
   keyOf(href: string, from: string) {
-    const { host, pathname, href: whole } = new URL(href, from)
+    const url = URL.parse(href, from)
+    if (!url) return safeKey(href)
+    const { host, pathname, href: whole } = url
     const path = pathname.split('/').map(normalizeSegment).join('/')
     return safeKey(host === this.host ? path : new URL(path, whole).href)
   }
@@ -161,7 +163,7 @@ const splitHrefs = (value: string, from: string) =>
   value
     .split(/\s+/)
     .filter((href) => href !== '' && href !== 'href' && href !== 'unauthenticated')
-    .map((href) => new URL(href, from).href)
+    .flatMap((href) => URL.parse(href, from)?.href ?? [])
 
 const isCalendar = (response: DavResponse | undefined) =>
   response?.properties.get('resourcetype')?.split(' ').includes('calendar') ?? false
@@ -174,9 +176,9 @@ async function listCalendars(session: Session, homes: string[]): Promise<Calenda
     for (const response of responses.filter(isCalendar)) {
       const components = response.properties.get('supported-calendar-component-set')
       if (components && !components.split(' ').includes('VEVENT')) continue
-      const address = new URL(response.href, url).href
+      const address = URL.parse(response.href, url)?.href
       const key = session.keyOf(response.href, url)
-      found.push({ key, url: address, name: nameOf(response, key) })
+      if (address) found.push({ key, url: address, name: nameOf(response, key) })
     }
   }
   return found
@@ -198,10 +200,10 @@ async function chosenCalendars(session: Session, cursor: Cursor | null) {
 
 /** A calendar by its key, with its name. */
 async function findCalendar(session: Session, key: string): Promise<Calendar> {
-  const url = new URL(key, session.base).href
-  const [itself] = await describe(session, url)
-  if (!isCalendar(itself)) throw gone({ name: key })
-  return { key, url, name: nameOf(itself!, key) }
+  const url = URL.parse(key, session.base)?.href
+  const [itself] = url ? await describe(session, url) : []
+  if (!url || !itself || !isCalendar(itself)) throw gone({ name: key })
+  return { key, url, name: nameOf(itself, key) }
 }
 
 const describe = async (session: Session, url: string) =>
@@ -256,7 +258,16 @@ async function* pullCalendars(
     const changed = [...etags].filter(
       ([key, { etag }]) => versionOf(key) !== etag || again.has(key),
     )
-    const asked = new Map(changed.map(([key, { href }]) => [key, href]))
+    const [named, unnamed] = [true, false].map((isNamed) =>
+      changed.filter(([, { href }]) => URL.canParse(href, calendar.url) === isNamed),
+    ) as [typeof changed, typeof changed]
+    if (unnamed.length > 0) {
+      const resources = unnamed.map(([key, { etag }]) =>
+        unreadableResource(placeOf(calendar, key, etag), NO_ADDRESS),
+      )
+      yield { resources, deleted: [] }
+    }
+    const asked = new Map(named.map(([key, { href }]) => [key, href]))
     if (deltas) for (const key of again) if (belongsTo(key, calendar)) asked.set(key, key)
     for (const hrefs of inBatches([...asked.values()])) {
       const { resources } = await readBodies(session, calendar, hrefs)
@@ -273,6 +284,15 @@ async function* pullCalendars(
     requests: session.fetcher.requests,
   }
 }
+
+const NO_ADDRESS = 'The calendar server names it by an address that is none.'
+
+const placeOf = ({ key, name }: Calendar, resourceKey: string, version: string): Place => ({
+  key: resourceKey,
+  calendar: key,
+  calendarName: name,
+  version,
+})
 
 const belongsTo = (key: string, calendar: Calendar) => key.startsWith(withSlash(calendar.key))
 const withSlash = (path: string) => (path.endsWith('/') ? path : `${path}/`)
@@ -405,8 +425,7 @@ async function readBodies(session: Session, calendar: Calendar, hrefs: string[])
     if (text.length > MAX_RESOURCE_LENGTH) {
       throw new SourceError('LIMIT', `The event ${key} is larger than 1 MiB.`)
     }
-    const place = { key, calendar: calendar.key, calendarName: calendar.name, version }
-    resources.push(await readBody(session.account, text, place))
+    resources.push(await readBody(session.account, text, placeOf(calendar, key, version)))
   }
   return { resources, missing }
 }

@@ -44,8 +44,8 @@ function readAgain(nextMs: number, { now, window }: SourceAccount) {
 
 /** A resource that cannot be read, in an answer that was whole: it is held, and the others are read. */
 export function unreadableResource({ key, calendar, version }: Place, reason: string): Resource {
-  const entry = entryWithout({ key, problem: { state: 'HELD', code: 'unreadable', reason } })
-  return { key, calendar, version, entries: [entry], readAgainAt: null }
+  const entry = entryWithout({ key, problem: { state: 'HELD', code: 'bad-event', reason } })
+  return makeStorable({ key, calendar, version, entries: [entry], readAgainAt: null })
 }
 
 function entryOf(event: CalendarEvent, { calendarName }: Place): Entry {

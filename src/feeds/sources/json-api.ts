@@ -40,6 +40,10 @@ export class JsonApi {
   constructor(account: SourceAccount, settings: ApiSettings) {
     const { connection, secret, signal } = account
     const { base, privateHosts, requestsPerMinute } = settings
+    // No header can carry other characters.
+    if (/[^\x21-\x7e]/.test(secret ?? '')) {
+      throw new SourceError('LOGIN', 'The key has a space or a strange character. Enter it again.')
+    }
     this.account = account
     this.#settings = settings
     this.#fetcher = new Fetcher({
