@@ -11,15 +11,19 @@ type Example = {
   /** A parameter that a person has to give. */
   correction?: Record<string, string>
   /** The first row as it must be read, in Europe/Zurich. */
-  first: {
-    client: string
-    professional: string
-    reason: string
-    location?: string
-    start: string
-    minutes: number
-    status: string
-  }
+  first: Row
+  /** What the second row says otherwise. */
+  second: Partial<Row>
+}
+
+type Row = {
+  client: string
+  professional: string
+  reason: string
+  location?: string
+  start: string
+  minutes: number
+  status: string
 }
 
 const rows = (...lines: string[]) => `${lines.join('\r\n')}\r\n`
@@ -41,6 +45,7 @@ export const CORPUS: Example[] = [
       minutes: 45,
       status: 'CONFIRMED',
     },
+    second: { client: 'Renard Chloé', start: '2032-05-04T14:00', minutes: 30, status: 'NO_SHOW' },
   },
   {
     name: 'Calendly',
@@ -58,6 +63,11 @@ export const CORPUS: Example[] = [
       minutes: 45,
       status: '',
     },
+    second: {
+      client: 'Ben Roth <ben@example.com>',
+      start: '2032-05-04T09:30',
+      status: 'CANCELLED',
+    },
   },
   {
     name: 'Acuity Scheduling',
@@ -74,6 +84,7 @@ export const CORPUS: Example[] = [
       minutes: 45,
       status: '',
     },
+    second: { client: 'Ben Roth <ben@example.com>', start: '2032-05-14T13:30' },
   },
   {
     name: 'Microsoft Bookings',
@@ -92,6 +103,7 @@ export const CORPUS: Example[] = [
       minutes: 45,
       status: '',
     },
+    second: { client: 'Ben Roth <ben@example.com>', start: '2032-05-14T13:00' },
   },
   {
     name: 'Fresha',
@@ -111,6 +123,7 @@ export const CORPUS: Example[] = [
       minutes: 45,
       status: 'CONFIRMED',
     },
+    second: { client: 'Ben Roth', start: '2032-05-04T13:15', minutes: 75, status: 'NO_SHOW' },
   },
   {
     name: 'SimplyBook.me',
@@ -126,6 +139,11 @@ export const CORPUS: Example[] = [
       start: '2032-05-03T09:30',
       minutes: 45,
       status: 'CONFIRMED',
+    },
+    second: {
+      client: 'Ben Roth <ben@example.com>',
+      start: '2032-05-24T09:30',
+      status: 'CANCELLED',
     },
   },
   {
@@ -145,6 +163,7 @@ export const CORPUS: Example[] = [
       minutes: 45,
       status: 'CONFIRMED',
     },
+    second: { client: 'Ben Roth <ben@example.com>', start: '2032-05-04T09:30', status: 'OPEN' },
   },
   {
     name: 'Bookly',
@@ -160,6 +179,11 @@ export const CORPUS: Example[] = [
       start: '2032-05-03T09:30',
       minutes: 45,
       status: 'CONFIRMED',
+    },
+    second: {
+      client: 'Ben Roth <ben@example.com>',
+      start: '2032-05-04T09:30',
+      status: 'CANCELLED',
     },
   },
   {
@@ -177,6 +201,7 @@ export const CORPUS: Example[] = [
       minutes: 45,
       status: 'CONFIRMED',
     },
+    second: { client: 'Ben Roth <ben@example.com>', start: '2032-05-04T09:30', status: 'NO_SHOW' },
   },
   {
     name: 'Square Appointments',
@@ -192,6 +217,11 @@ export const CORPUS: Example[] = [
       start: '2032-05-03T09:30',
       minutes: 45,
       status: 'CONFIRMED',
+    },
+    second: {
+      client: 'Ben Roth <ben@example.com>',
+      start: '2032-05-04T09:30',
+      status: 'CANCELLED',
     },
   },
   {
@@ -210,5 +240,6 @@ export const CORPUS: Example[] = [
       minutes: 45,
       status: 'CONFIRMED',
     },
+    second: { client: 'Ben Roth', start: '2032-05-04T09:30', status: 'CANCELLED' },
   },
 ]
