@@ -13,6 +13,7 @@ import { cleanUpLater } from '../support/clean-up.ts'
 import { runCommand } from '../support/command.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { debianPrograms, startInstalledServer } from '../support/installed-server.ts'
+import { skipLoudly } from '../support/programs.ts'
 import { startService } from '../support/service.ts'
 
 const page = fs.readFileSync(path.join(import.meta.dirname, '../../docs/backup.md'), 'utf8')
@@ -79,51 +80,51 @@ async function checkInAt(url: string, dataDir: string, databaseUrl: string | und
   return checkInNode(database, { dataDir, databaseUrl }).finally(() => database.close())
 }
 
-const skip = debianPrograms() ? false : 'PostgreSQL’s own programs are not installed'
-
-test(
-  'your own database can be restored on a new server as documented, without a superuser',
-  { skip },
-  async (t) => {
-    const folder = temporaryFolder(t)
-    const [old, fresh] = [await startServerWithDatabase(t), await startServerWithDatabase(t)]
-    const DATA_DIR = path.join(folder, 'data')
-    const settings = { DATABASE_URL: old.url, ADMIN_API_KEY: KEY, DATA_DIR }
-    const before = await startService(t, settings)
-    const rows = await writeAndRead(before.base)
-    runShell(folder, commands('sh backup-shared'), { DATABASE_URL: old.url })
-    await before.stop()
-
-    await run(fresh.superuserUrl, commands('sql restore-shared'))
-    runShell(folder, commands('sh restore-shared'), { DATABASE_URL: fresh.url })
-    const ofOtherNode = { DATABASE_URL: fresh.url, DATA_DIR: path.join(folder, 'other') }
-    const after = await startService(t, { ...settings, ...ofOtherNode })
-    assert.deepEqual(await read(after.base), rows)
-    assert.equal(await isHeld(after.base), true)
-    assert.equal((await writeAndRead(after.base)).length, rows.length + 1)
-    const { code, stdout } = await runCommand(['doctor'], { DATABASE_URL: fresh.url })
-    assert.equal(code, 0, stdout)
-    assert.match(stdout, /^note +Restored/m)
-    await after.stop()
-
-    // The node that moves to the new server knows that nothing was lost.
-    await run(fresh.url, 'update installation set held_since = null, held_reason = null')
-    assert.equal((await checkInAt(fresh.url, DATA_DIR, fresh.url)).hold, null)
-
-    // The same with our own backup, which a login without special rights reads and restores.
-    const another = await addDatabase(fresh.superuserUrl, 'another')
-    const file = path.join(folder, 'own.backup')
-    await writeBackup(old.url, fs.createWriteStream(file), () => {})
-    await restoreBackup(another, file, () => {})
-    const count = await run(another, 'select count(*)::int as count from business')
-    assert.deepEqual(count, [{ count: rows.length }])
-    assert.match((await checkInAt(another, folder, another)).hold!.heldReason, /^it is a backup of/)
-    await assert.rejects(
-      restoreBackup(another, file, () => {}),
-      /not empty/,
+test('your own database can be restored on a new server as documented, without a superuser', async (t) => {
+  if (!debianPrograms()) {
+    return skipLoudly(
+      t,
+      'PostgreSQL of Debian is missing; "apt-get install postgresql" installs it',
     )
-  },
-)
+  }
+  const folder = temporaryFolder(t)
+  const [old, fresh] = [await startServerWithDatabase(t), await startServerWithDatabase(t)]
+  const DATA_DIR = path.join(folder, 'data')
+  const settings = { DATABASE_URL: old.url, ADMIN_API_KEY: KEY, DATA_DIR }
+  const before = await startService(t, settings)
+  const rows = await writeAndRead(before.base)
+  runShell(folder, commands('sh backup-shared'), { DATABASE_URL: old.url })
+  await before.stop()
+
+  await run(fresh.superuserUrl, commands('sql restore-shared'))
+  runShell(folder, commands('sh restore-shared'), { DATABASE_URL: fresh.url })
+  const ofOtherNode = { DATABASE_URL: fresh.url, DATA_DIR: path.join(folder, 'other') }
+  const after = await startService(t, { ...settings, ...ofOtherNode })
+  assert.deepEqual(await read(after.base), rows)
+  assert.equal(await isHeld(after.base), true)
+  assert.equal((await writeAndRead(after.base)).length, rows.length + 1)
+  const { code, stdout } = await runCommand(['doctor'], { DATABASE_URL: fresh.url })
+  assert.equal(code, 0, stdout)
+  assert.match(stdout, /^note +Restored/m)
+  await after.stop()
+
+  // The node that moves to the new server knows that nothing was lost.
+  await run(fresh.url, 'update installation set held_since = null, held_reason = null')
+  assert.equal((await checkInAt(fresh.url, DATA_DIR, fresh.url)).hold, null)
+
+  // The same with our own backup, which a login without special rights reads and restores.
+  const another = await addDatabase(fresh.superuserUrl, 'another')
+  const file = path.join(folder, 'own.backup')
+  await writeBackup(old.url, fs.createWriteStream(file), () => {})
+  await restoreBackup(another, file, () => {})
+  const count = await run(another, 'select count(*)::int as count from business')
+  assert.deepEqual(count, [{ count: rows.length }])
+  assert.match((await checkInAt(another, folder, another)).hold!.heldReason, /^it is a backup of/)
+  await assert.rejects(
+    restoreBackup(another, file, () => {}),
+    /not empty/,
+  )
+})
 
 /** The database is created as docs/database.md tells the administrator. */
 async function startServerWithDatabase(t: TestContext) {

@@ -9,6 +9,7 @@ import pg from 'pg'
 import { openEmbedded, type Purpose } from '../../src/database/embedded.ts'
 import { cleanUpLater } from '../support/clean-up.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { skipLoudly } from '../support/programs.ts'
 import { until } from '../support/until.ts'
 
 const isRoot = process.getuid?.() === 0
@@ -400,5 +401,5 @@ function isAlive(pid: number) {
 }
 
 function cannotStage(t: TestContext, reason: string) {
-  t.skip(`not possible on this machine: ${reason}`)
+  skipLoudly(t, `not possible on this machine: ${reason}`)
 }

@@ -11,7 +11,7 @@ const BASE = `http://127.0.0.1:${PORT}`
 const KEY = 'operator-key-of-this-test-0123456789'
 const SETTINGS = { PORT: `${PORT}`, HOST: '127.0.0.1', ADMIN_API_KEY: KEY }
 
-/** Building takes minutes, so `npm run test:images` and `.ci/run` set IMAGE_TESTS. */
+/** Building takes minutes, so only `npm run test:images` sets IMAGE_TESTS. */
 test('both images are built on packages of Debian, and run hardened as documented', async (t) => {
   if (process.env.IMAGE_TESTS !== 'all') {
     return skipLoudly(t, 'images are built by "npm run test:images" only')

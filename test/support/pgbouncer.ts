@@ -6,12 +6,8 @@ import path from 'node:path'
 import type { TestContext } from 'node:test'
 import { cleanUpLater } from './clean-up.ts'
 import { temporaryFolder } from './folder.ts'
+import { findProgram } from './programs.ts'
 import { until } from './until.ts'
-
-/** The path of PgBouncer; undefined if it is not installed. */
-export const pgbouncerProgram = ['/usr/sbin', ...(process.env.PATH ?? '').split(':')]
-  .map((folder) => path.join(folder, 'pgbouncer'))
-  .find((file) => fs.existsSync(file))
 
 /** A PgBouncer in front of a server that listens on TCP, and the URL of the database through it. */
 export async function startPgBouncer(t: TestContext, url: string, settings: string) {
@@ -33,7 +29,7 @@ ${settings}
 `,
   )
   const run = async () => {
-    const child = spawn(pgbouncerProgram!, [file], { stdio: 'ignore' })
+    const child = spawn(findProgram('pgbouncer')!, [file], { stdio: 'ignore' })
     const ended = once(child, 'exit')
     await until(() => accepts(listenPort))
     return async () => {
