@@ -43,8 +43,10 @@ export async function reconcileFeed(
   try {
     const found = await findTwice(session, parts, { ...claim, cursor })
     const differences = await describeMissed(session, found.missed)
-    if (found.missed.length > 0) await fix(session, found.compared, found.missed, found.cursor)
     const { compared } = found
+    if (found.missed.length > 0 || isSomeBack(compared)) {
+      await fix(session, compared, found.missed, found.cursor)
+    }
     const live = await listLiveEntries(session.db, session.feed)
     const { sums, absent, unknown } = addUp({ ...compared, live })
     differences.push(...(await describeOthers(session, compared.listing, parts.now())))
@@ -60,6 +62,10 @@ export async function reconcileFeed(
     await session.end()
   }
 }
+
+/** Whether the source has entries again that a person was asked about. */
+const isSomeBack = ({ live, listing: { versions } }: Compared) =>
+  live.some((row) => isDecided(row) && !row.isErased && versions.has(row.resourceKey))
 
 type Comparison = { compared: Compared; missed: Missed[]; cursor: unknown }
 

@@ -20,6 +20,8 @@ export type Shelf = {
   canRead: boolean
   /** It does not answer for a key. */
   isMute?: boolean
+  /** Its pulls list changes only. */
+  isDelta?: boolean
   pulls: number
   afterPart?: (() => Promise<void>) | undefined
 }
@@ -41,7 +43,8 @@ function fakeSource(shelf: Shelf): Source {
       if (resources.length > 0) yield { resources, deleted: [] }
       await shelf.afterPart?.()
       const keys = new Set(listed.map(({ key }) => key))
-      return { cursor: shelf.pulls, complete: { keys, window: null }, requests: 1 }
+      const complete = shelf.isDelta ? null : { keys, window: null }
+      return { cursor: shelf.pulls, complete, requests: 1 }
     },
     list: async () => {
       if (shelf.error) throw shelf.error

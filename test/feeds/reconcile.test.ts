@@ -99,6 +99,49 @@ test('what no pull saw is found, applied, and shown with both values and the pul
   assert.deepEqual(await differences(), [], 'it was fixed')
 })
 
+for (const canRead of [true, false]) {
+  test(`an appointment that is back, though no pull saw it, is alive again (${canRead ? 'by key' : 'file'})`, async (t) => {
+    const world = await enterWorld(t)
+    const feed = await openReconciled(world, { canRead })
+    const { put, pull, entryOf, shelf, reconcile, differences, appointments } = feed
+    put('a', entryOf('a', 48))
+    put('s', entryOf('s/1', 72), entryOf('s/2', 96))
+    put('kept', entryOf('kept', 120))
+    await pull(0)
+    const [one, series] = ['a', 's'].map((key) => shelf.resources.get(key)!)
+    shelf.resources.delete('a')
+    put('s', entryOf('s/1', 72))
+    for (let pulls = 0; pulls < 3; pulls += 1) await pull()
+    const statuses = async () => (await appointments()).map(({ status }) => status).toSorted()
+    assert.deepEqual(await statuses(), ['CANCELLED', 'CANCELLED', 'OPEN', 'OPEN'])
+    const { version } = shelf.resources.get('s')!
+    shelf.resources.set('a', one!)
+    shelf.resources.set('s', { ...series!, version })
+    feed.hide('a')
+    await pull()
+    await reconcile()
+    assert.deepEqual(kindsOf(await differences()), ['MISSED_CREATE a', 'MISSED_CREATE s/2'])
+    assert.deepEqual(await statuses(), ['OPEN', 'OPEN', 'OPEN', 'OPEN'])
+    await reconcile()
+    assert.deepEqual(await differences(), [])
+  })
+}
+
+test('entries that are back end the wait for a decision, though no pull saw them', async (t) => {
+  const feed = await openReconciled(await enterWorld(t))
+  for (let i = 0; i < 7; i += 1) feed.put(`k${i}`, feed.entryOf(`k${i}`, 48 + i))
+  await feed.pull(0)
+  const all = [...feed.shelf.resources]
+  feed.shelf.resources.clear()
+  await feed.pull()
+  assert.equal((await feed.state()).health, 'NEEDS_DECISION')
+  for (const [key, resource] of all) feed.shelf.resources.set(key, resource)
+  feed.shelf.isDelta = true
+  await feed.pull()
+  await feed.reconcile()
+  assert.equal((await feed.state()).health, 'OK')
+})
+
 test('an entry that pulls did not see move beyond the horizon is moved, and the sum is right again', async (t) => {
   const feed = await openReconciled(await enterWorld(t))
   const { put, pull, entryOf, shelf, reconcile, differences, appointments, inHours } = feed
