@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import path from 'node:path'
 
 const ELSEWHERE: Record<string, string[]> = {
-  feeds: ['', '-edits', '-hooks', '-bombs', '-figures', '-shadow'].map(
+  feeds: ['', '-files', '-edits', '-hooks', '-bombs', '-figures', '-shadow'].map(
     (part) => `proofs/feeds${part}.test.ts`,
   ),
   plans: ['automation/plan-model.test.ts', 'http/save-plans.test.ts'],

@@ -2,6 +2,7 @@
 import json
 import sys
 from datetime import datetime, timezone
+from zoneinfo import ZoneInfo
 
 from dateutil.rrule import rrulestr
 
@@ -21,15 +22,24 @@ def expand_rule(task):
 
 
 def expand_file(task):
-    """Start, end and title of each occurrence, in UTC."""
+    """Start, end and title of each occurrence, in UTC; days and floating times are those of the zone."""
     import icalendar
     import recurring_ical_events
 
-    calendar = icalendar.Calendar.from_ical(task["text"])
+    floating = ZoneInfo(task.get("zone", "UTC"))
+
+    def utc(value):
+        time = value.dt
+        if not isinstance(time, datetime):
+            time = datetime(time.year, time.month, time.day)
+        if time.tzinfo is None:
+            time = time.replace(tzinfo=floating)
+        return time.astimezone(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
     window = [datetime.fromisoformat(task[name]).replace(tzinfo=timezone.utc) for name in ("from", "to")]
-    utc = lambda value: value.dt.astimezone(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
     return sorted(
-        " ".join([utc(event["DTSTART"]), utc(event["DTEND"]), str(event["SUMMARY"])])
+        " ".join([utc(event["DTSTART"]), utc(event["DTEND"]), str(event.get("SUMMARY", ""))])
+        for calendar in icalendar.Calendar.from_ical(task["text"], multiple=True)
         for event in recurring_ical_events.of(calendar).between(*window)
     )
 
