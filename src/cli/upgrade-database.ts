@@ -5,7 +5,12 @@ import { releaseHold } from '../automation/restored.ts'
 import { readConfig, type Config } from '../config.ts'
 import { restoreBackup, writeBackup } from '../database/backup.ts'
 import { openEmbedded } from '../database/embedded.ts'
-import { folderOf, readMajorVersion } from '../database/embedded-server.ts'
+import {
+  finishUpgrade,
+  folderOf,
+  readMajorVersion,
+  upgradeFolderOf,
+} from '../database/embedded-server.ts'
 import { startFormerServer } from '../database/former-server.ts'
 import { findPostgresProgram } from '../database/postgres-program.ts'
 import { openDatabase } from '../database/postgres.ts'
@@ -30,7 +35,8 @@ export const command = new Command()
  */
 export async function upgradeDatabase(config: Config, programs: string) {
   const folder = folderOf(path.resolve(config.dataDir))
-  const fresh = `${folder}.upgrade`
+  finishUpgrade(folder)
+  const fresh = upgradeFolderOf(folder)
   const version = readMajorVersion(folder)
   if (config.databaseUrl || version === undefined) {
     throw new StartError(
@@ -53,11 +59,12 @@ export async function upgradeDatabase(config: Config, programs: string) {
     const backup = path.join(fresh, 'backup')
     const wasHeld = await saveFormer(folder, programs, backup)
     await fillNew({ ...config, dataDir: fresh }, backup, wasHeld)
-    renameSync(folder, kept)
-    renameSync(folderOf(fresh), folder)
-  } finally {
+  } catch (error) {
     remove()
+    throw error
   }
+  renameSync(folder, kept)
+  finishUpgrade(folder)
   console.log(
     `The database is of PostgreSQL ${majorVersion} now. The old one is in ${kept}: delete it when the service runs well.`,
   )

@@ -45,13 +45,26 @@ export function hasDatabase(dataDir: string) {
   }
 }
 
+/** Where `upgrade-database` makes the new database. */
+export const upgradeFolderOf = (folder: string) => `${folder}.upgrade`
+
+/** The old database was moved away, so the new one is complete; the upgrade may have been killed then. */
+export function finishUpgrade(folder: string) {
+  const fresh = upgradeFolderOf(folder)
+  if (fs.existsSync(folder) || !fs.existsSync(folderOf(fresh))) return
+  fs.renameSync(folderOf(fresh), folder)
+  fs.rmSync(fresh, { recursive: true, force: true, maxRetries: 5 })
+}
+
 /** Creates DATA_DIR if needed; returns the database's folder in it. */
 export function prepareFolder(dataDir: string) {
   try {
     // Other users can enter, to reach the database's own folder, but cannot list the files.
     if (makeFolder(dataDir)) fs.chmodSync(dataDir, 0o711)
     fs.accessSync(dataDir, fs.constants.R_OK | fs.constants.W_OK | fs.constants.X_OK)
-    return folderOf(fs.realpathSync(dataDir))
+    const folder = folderOf(fs.realpathSync(dataDir))
+    finishUpgrade(folder)
+    return folder
   } catch (error) {
     throw new StartError(
       `DATA_DIR ${dataDir} cannot be used: ${describeError(error)}. Give this user the folder, or name another in DATA_DIR.`,

@@ -93,8 +93,34 @@ test('upgrade-database moves an embedded database of an older PostgreSQL, and a 
     before,
   )
   assert.equal(fs.existsSync(`${folder}.upgrade`), false)
+  await assertComplete(settings)
+
+  fs.rmSync(folder, { recursive: true })
+  fs.renameSync(`${folder}-${before.trim()}`, folder)
+  const killed = await runCommand(['upgrade-database', '--programs', bin], {
+    ...settings,
+    NODE_OPTIONS: `--import=${KILL_BETWEEN_RENAMES}`,
+  })
+  assert.equal(killed.code, null, killed.stderr)
+  assert.equal(fs.existsSync(folder), false)
+  await assertComplete(settings)
+  assert.equal(fs.existsSync(`${folder}.upgrade`), false)
+})
+
+const KILL_BETWEEN_RENAMES = `data:text/javascript,${encodeURIComponent(`
+  import fs from 'node:fs'
+  import { syncBuiltinESMExports } from 'node:module'
+  const { renameSync } = fs
+  fs.renameSync = (from, to) => {
+    renameSync(from, to)
+    if (/postgres-[0-9]+$/.test(to)) process.kill(process.pid, 'SIGKILL')
+  }
+  syncBuiltinESMExports()`)}`
+
+async function assertComplete(settings: { DATA_DIR: string }) {
   const released = await runCommand(['release'], settings)
   assert.match(released.stdout, /not held/)
-  const key = await runCommand(['create-key', 'proof', '--business', 'Harbour Clinic'], settings)
-  assert.doesNotMatch(key.stderr, /no business|There is no/)
-})
+  const key = await runCommand(['create-key', '--name', 'proof', '--business', '1'], settings)
+  assert.equal(key.code, 0, key.stderr)
+  assert.match(key.stderr, /of business 1\b/)
+}
