@@ -49,6 +49,13 @@ export const businessKind: RecordKind<Business, BusinessFields> = {
     bulkLimit: null,
     lapsedAfterDays: null,
   }),
+  plan: {
+    fields: ['timeZone', 'quietHours'],
+    isAsked: ({ timeZone, quietHours }) =>
+      timeZone !== '' && Object.values(quietHours ?? {}).every((time) => time !== ''),
+    read: (changes, id, signal) =>
+      client.planBusiness({ ...changes, businessId: Number(id) }, { signal }),
+  },
   read: (id, signal) => storedOf(client.getBusiness({ businessId: Number(id) }, { signal })),
   save: async ({ id, changes, options }) => {
     const saved = await storedOf(

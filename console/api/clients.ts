@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import type { AnswerOf, InputOf } from '../../src/client/client.ts'
 import { recordQuery } from '../records/editor.ts'
-import { pickFields, storedOf, type RecordKind } from '../records/kind.ts'
+import { isStored, pickFields, storedOf, type RecordKind } from '../records/kind.ts'
 import { all, client, MAX_PAGE } from './client.ts'
 import { queryClient } from './query-client.ts'
 
@@ -40,6 +40,14 @@ export const clientKind: RecordKind<Client, ClientFields> = {
     timeZone: null,
     tags: {},
   }),
+  plan: {
+    fields: ['tags'],
+    isAsked: isStored,
+    read: (changes, id, signal) =>
+      client.planClient({ ...changes, clientId: Number(id) } as InputOf<'createClient'>, {
+        signal,
+      }),
+  },
   read: (id, signal) => storedOf(client.getClient({ clientId: Number(id) }, { signal })),
   save: async ({ id, changes, options }) => {
     const clientId = id === undefined ? undefined : Number(id)

@@ -2,8 +2,14 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import type { Answer, AnswerOf, InputOf } from '../../src/client/client.ts'
 import type { ObjectType } from '../../src/contract/event-type.ts'
 import type { NamedTrigger } from '../../src/contract/event-trigger.ts'
-import type { SavePlan } from '../../src/contract/save-plan.ts'
-import { pickFields, storedOf, type RecordId, type RecordKind } from '../records/kind.ts'
+import {
+  hasAll,
+  isStored,
+  pickFields,
+  storedOf,
+  type RecordId,
+  type RecordKind,
+} from '../records/kind.ts'
 import { client } from './client.ts'
 import { queryClient } from './query-client.ts'
 import { numberOf } from './setup-objects.ts'
@@ -96,26 +102,11 @@ export const disclaimersQuery = (filters: { disclaimerFormId: number }) =>
     client.listDisclaimers({ ...filters, ...page, expand: 'names,messages' }, { signal }),
   )
 
-/** A kind of record whose messages and plan can be read. */
+/** A kind of record with messages. */
 export type EventKind<Item, Draft extends object> = RecordKind<Item, Draft> & {
   objectType: ObjectType
   messages: (id: RecordId, signal: AbortSignal) => Promise<NamedTrigger[]>
-  plan: (body: Partial<Draft>, id: RecordId | undefined, signal: AbortSignal) => Promise<SavePlan>
 }
-
-/** What saving these properties would do to messages; undefined if it cannot be saved yet. */
-export const objectPlanQuery = <Item, Draft extends object>(
-  kind: EventKind<Item, Draft>,
-  id: RecordId | undefined,
-  body: Partial<Draft> | undefined,
-) =>
-  queryOptions({
-    queryKey: ['calendar', 'plan', kind.objectType, id, body],
-    enabled: body !== undefined,
-    staleTime: 0,
-    retry: false,
-    queryFn: ({ signal }) => kind.plan(body!, id, signal),
-  })
 
 export const objectMessagesQuery = <Item, Draft extends object>(
   kind: Pick<EventKind<Item, Draft>, 'objectType' | 'messages'>,
@@ -136,7 +127,7 @@ export const explanationsQuery = (objectType: ObjectType, objectId: RecordId) =>
 
 type Calls<Item, Draft extends object> = Pick<
   RecordKind<Item, Draft>,
-  'idOf' | 'settings' | 'hasEffects'
+  'idOf' | 'settings' | 'hasEffects' | 'plan'
 > & {
   name: string
   empty: Draft
@@ -196,7 +187,10 @@ export const classKind: EventKind<ClassRecord, ClassFields> = {
   objectType: 'CLASS_SCHEDULE',
   messages: (id, signal) =>
     client.listEventTriggersOfClass({ classScheduleId: Number(id), expand: 'names' }, { signal }),
-  plan: (body, id, signal) => client.planClass(classBody(body, id), { signal }),
+  plan: {
+    isAsked: hasAll('name', 'professionalId', 'locationId', 'startTime', 'endTime'),
+    read: (changes, id, signal) => client.planClass(classBody(changes, id), { signal }),
+  },
 }
 
 const recallBody = (changes: Partial<RecallFields>, id: RecordId | undefined) =>
@@ -221,8 +215,14 @@ export const recallKind: EventKind<AnswerOf<'getRecall'>, RecallFields> = {
   objectType: 'RECALL',
   messages: (id, signal) =>
     client.listEventTriggersOfRecall({ recallId: Number(id), expand: 'names' }, { signal }),
-  plan: (body, id, signal) => client.planRecall(recallBody(body, id), { signal }),
+  plan: {
+    isAsked: hasAll('clientId', 'dueTime'),
+    read: (changes, id, signal) => client.planRecall(recallBody(changes, id), { signal }),
+  },
 }
+
+const campaignBody = (changes: Partial<CampaignFields>, id: RecordId | undefined) =>
+  bodyOf<InputOf<'createInvitationCampaign'>>(changes, { invitationCampaignId: numberOf(id) })
 
 export const campaignKind = recordOf<Campaign, CampaignFields>({
   name: 'campaigns',
@@ -231,11 +231,14 @@ export const campaignKind = recordOf<Campaign, CampaignFields>({
   empty: { name: null, description: null, expiresTime: null, bookingUrl: null },
   read: (id, signal) =>
     client.getInvitationCampaign({ invitationCampaignId: Number(id) }, { signal }),
+  plan: {
+    fields: ['expiresTime'],
+    isAsked: isStored,
+    read: (changes, id, signal) =>
+      client.planInvitationCampaign(campaignBody(changes, id), { signal }),
+  },
   save: (changes, id, options) =>
-    client.createInvitationCampaign(
-      bodyOf(changes, { invitationCampaignId: numberOf(id) }),
-      options,
-    ),
+    client.createInvitationCampaign(campaignBody(changes, id), options),
 })
 
 const invitationBody = (changes: Partial<InvitationFields>, id: RecordId | undefined) =>
@@ -256,7 +259,10 @@ export const invitationKind: EventKind<AnswerOf<'getInvitation'>, InvitationFiel
       { invitationUUID: String(id), expand: 'names' },
       { signal },
     ),
-  plan: (body, id, signal) => client.planInvitation(invitationBody(body, id), { signal }),
+  plan: {
+    isAsked: hasAll('invitationCampaignId', 'clientId'),
+    read: (changes, id, signal) => client.planInvitation(invitationBody(changes, id), { signal }),
+  },
 }
 
 export const formKind = recordOf<DisclaimerForm, FormFields>({
@@ -283,5 +289,8 @@ export const disclaimerKind: EventKind<AnswerOf<'getDisclaimer'>, DisclaimerFiel
   objectType: 'DISCLAIMER',
   messages: (id, signal) =>
     client.listEventTriggersOfDisclaimer({ disclaimerId: Number(id), expand: 'names' }, { signal }),
-  plan: (body, id, signal) => client.planDisclaimer(disclaimerBody(body, id), { signal }),
+  plan: {
+    isAsked: hasAll('disclaimerFormId', 'clientId'),
+    read: (changes, id, signal) => client.planDisclaimer(disclaimerBody(changes, id), { signal }),
+  },
 }

@@ -1,10 +1,12 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { Answer } from '../../src/client/client.ts'
 import {
+  isStored,
   pickFields,
   storedOf,
   type RecordId,
   type RecordKind,
+  type RecordPlan,
   type SaveRequest,
 } from '../records/kind.ts'
 import { all, client, MAX_PAGE } from './client.ts'
@@ -62,6 +64,12 @@ export const locationKind = kindOf<Location, LocationFields>({
     directions: null,
   },
   read: (id, signal) => client.getLocation({ locationId: Number(id) }, { signal }),
+  plan: {
+    fields: ['timeZone'],
+    isAsked: isStored,
+    read: (changes, id, signal) =>
+      client.planLocation({ ...changes, locationId: numberOf(id) }, { signal }),
+  },
   save: ({ id, changes, options }) =>
     client.createLocation({ ...changes, locationId: numberOf(id) }, options),
   setActive: ({ locationId }, active) => client.createLocation({ locationId, active }),
@@ -119,6 +127,12 @@ export const statusKind = kindOf<StatusName, StatusFields>({
   list: (signal) => client.listStatuses({}, { signal }),
   empty: NEW_STATUS,
   hasEffects: true,
+  plan: {
+    fields: ['live', 'liveAfter'],
+    isAsked: isStored,
+    read: (changes, id, signal) =>
+      client.planStatus({ ...changes, ...statusKeyOf(String(id)) }, { signal }),
+  },
   read: (id, signal) => client.getStatus(statusKeyOf(String(id)), { signal }),
   save: ({ id, changes, options }) =>
     client.createStatus(
@@ -151,6 +165,7 @@ type Calls<Item, Fields extends object> = {
   /** The fields of a new one. */
   empty: Fields
   hasEffects?: boolean
+  plan?: RecordPlan<Fields>
   /** Also the inactive ones. */
   list: (signal: AbortSignal) => Promise<Item[]>
   read: (id: RecordId, signal?: AbortSignal) => Answer<Item>

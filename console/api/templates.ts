@@ -108,6 +108,15 @@ export function freeName(name: string, taken: ReadonlySet<string>) {
   }
 }
 
+/** What setting it inactive would do to messages. */
+export const deactivationPlanQuery = (emailTemplateId: number) =>
+  queryOptions({
+    queryKey: ['templates', 'plan', emailTemplateId],
+    staleTime: 0,
+    queryFn: ({ signal }) =>
+      client.planEmailTemplate({ emailTemplateId, active: false }, { signal }),
+  })
+
 /** Sets it inactive: automations that use it send nothing. */
 export async function deactivateTemplate(emailTemplateId: number) {
   await client.deleteEmailTemplate({ emailTemplateId })

@@ -39,7 +39,7 @@ export function Consequences({ plan }: { plan: Plan }) {
   if (parts.length > 0 && plan.atOnce === 0) parts.push(t('whatIf.noneAtOnce'))
   return (
     <p style={{ margin: 0 }} data-plan>
-      {parts.length === 0 && t('whatIf.nothing')}
+      {plan.partial ? `${t('whatIf.atLeast')} ` : parts.length === 0 && t('whatIf.nothing')}
       {parts.map((part, place) => (
         // oxlint-disable-next-line react/no-array-index-key -- the parts have a fixed order
         <Fragment key={place}>

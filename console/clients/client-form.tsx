@@ -5,8 +5,10 @@ import { LanguageSelect } from '../components/language-select.tsx'
 import { Failure, Loading } from '../components/states.tsx'
 import { TagFields } from '../components/tag-fields.tsx'
 import { tagsInWords } from '../components/tags.ts'
+import { TimeZoneSelect } from '../components/time-zone-select.tsx'
 import { differencesOf } from '../records/changes.ts'
 import { RecordConflict } from '../records/conflict.tsx'
+import { useEffectOfSaving } from '../records/effect.tsx'
 import { SaveError } from '../records/save-error.tsx'
 import { useRecord, type Form } from '../records/use-record.ts'
 import { LineField } from '../setup/fields.tsx'
@@ -40,6 +42,7 @@ export function ClientForm({ clientId, suggested, onSaved, onClose }: Props) {
     suggested,
     onSaved: (saved, isComplete) => isComplete && onSaved(saved),
   })
+  const effect = useEffectOfSaving(clientKind, record)
   if (record.readError) return <Failure error={record.readError} onRetry={record.readAgain} />
   if (!record.isReady) return <Loading />
   return (
@@ -64,11 +67,16 @@ export function ClientForm({ clientId, suggested, onSaved, onClose }: Props) {
         }
       />
       <Fields key={record.revision} form={record.form} />
+      {effect.shown}
       <div role="alert" className="clay small">
         <SaveError record={record} />
       </div>
       <div className="row">
-        <Button type="submit" loading={record.isSaving} disabled={record.conflict !== undefined}>
+        <Button
+          type="submit"
+          loading={record.isSaving}
+          disabled={effect.isWaiting || record.conflict !== undefined}
+        >
           {t('client.save')}
         </Button>
         <Button
@@ -99,10 +107,12 @@ function Fields({ form: { at } }: { form: Form<ClientFields> }) {
         label={t(LABELS.language)}
         description={t('client.languageHint')}
       />
-      <LineField
+      <TimeZoneSelect
         {...at('timeZone')}
         label={t(LABELS.timeZone)}
         description={t('client.timeZoneHint')}
+        clearable
+        clearButtonProps={{ 'aria-label': t('settings.setup.clearTimeZone') }}
       />
       <div role="group" aria-labelledby="client-tags">
         <InputLabel id="client-tags">{t(LABELS.tags)}</InputLabel>

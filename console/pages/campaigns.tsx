@@ -12,7 +12,6 @@ import {
 import { VisitMarks } from '../calendar/visit.tsx'
 import { Empty } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
-import { effectOf } from '../objects/effect.tsx'
 import { ClientField, MomentField, StatusField } from '../objects/fields.tsx'
 import { ObjectPage } from '../objects/object-page.tsx'
 import {
@@ -31,7 +30,6 @@ const CAMPAIGN = { kind: campaignKind, labels: 'objects.fields' }
 const INVITATION = {
   kind: invitationKind,
   labels: 'objects.fields',
-  effect: effectOf(invitationKind, ['invitationCampaignId', 'clientId']),
 }
 
 /** The campaigns that clients are invited to. */

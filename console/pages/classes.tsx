@@ -8,7 +8,6 @@ import { momentAt } from '../components/days.ts'
 import { day as readDay } from '../components/search.ts'
 import { Empty } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
-import { effectOf } from '../objects/effect.tsx'
 import { MomentField, SetupField, StatusField } from '../objects/fields.tsx'
 import { ObjectPage } from '../objects/object-page.tsx'
 import { ClientLink, MessagesAndWhy, NewButton, useStatusLabel } from '../objects/object-parts.tsx'
@@ -94,7 +93,6 @@ function useColumns(): Column<ClassItem>[] {
 const FORM = {
   kind: classKind,
   labels: 'objects.fields',
-  effect: effectOf(classKind, ['name', 'professionalId', 'locationId', 'startTime', 'endTime']),
 }
 
 /** What happens, when, where and with whom. */

@@ -12,7 +12,6 @@ import {
 import { VisitMarks } from '../calendar/visit.tsx'
 import { Empty } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
-import { effectOf } from '../objects/effect.tsx'
 import { ClientField, StatusField } from '../objects/fields.tsx'
 import { ObjectPage } from '../objects/object-page.tsx'
 import {
@@ -32,7 +31,6 @@ const FORM = { kind: formKind, labels: 'objects.fields' }
 const DISCLAIMER = {
   kind: disclaimerKind,
   labels: 'objects.fields',
-  effect: effectOf(disclaimerKind, ['disclaimerFormId', 'clientId']),
 }
 
 /** The forms that clients sign. */

@@ -6,7 +6,6 @@ import { recallKind, recallsQuery, type Recall, type RecallFields } from '../api
 import { VisitMarks } from '../calendar/visit.tsx'
 import { Empty } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
-import { effectOf } from '../objects/effect.tsx'
 import { ClientField, MomentField, SetupField, StatusField } from '../objects/fields.tsx'
 import { ObjectPage } from '../objects/object-page.tsx'
 import { ClientLink, MessagesAndWhy, NewButton, useStatusLabel } from '../objects/object-parts.tsx'
@@ -17,7 +16,6 @@ import { PageHead } from '../shell/page-head.tsx'
 const FORM = {
   kind: recallKind,
   labels: 'objects.fields',
-  effect: effectOf(recallKind, ['clientId', 'dueTime']),
 }
 
 const VIEWS = ['due', 'all'] as const

@@ -3,7 +3,6 @@ import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from '../texts/translate.ts'
 import type { QuietHours } from '../../src/contract/business.ts'
 import { businessKind, type BusinessFields } from '../api/business.ts'
-import { messageCountsQuery } from '../api/messages.ts'
 import { useSession } from '../api/session.ts'
 import { setupQuery } from '../api/setup.ts'
 import clients from '../clients/clients.module.css'
@@ -15,6 +14,7 @@ import { formatIn, placeOf } from '../components/time.ts'
 import { PauseButton } from '../mail/pause-button.tsx'
 import { differencesOf } from '../records/changes.ts'
 import { RecordConflict } from '../records/conflict.tsx'
+import { useEffectOfSaving } from '../records/effect.tsx'
 import { SaveError } from '../records/save-error.tsx'
 import { useRecord, type Form } from '../records/use-record.ts'
 import { LineField, NameField, NumberField, TextField } from '../setup/fields.tsx'
@@ -65,6 +65,7 @@ function BusinessForm({ isReadOnly }: { isReadOnly: boolean }) {
   const { t } = useTranslation()
   const { businessId } = useSession().business
   const record = useRecord({ kind: businessKind, id: businessId })
+  const effect = useEffectOfSaving(businessKind, record)
   if (record.readError) return <Failure error={record.readError} onRetry={record.readAgain} />
   if (!record.isReady) return <Loading />
   return (
@@ -96,11 +97,16 @@ function BusinessForm({ isReadOnly }: { isReadOnly: boolean }) {
       <MailFields form={record.form} readOnly={isReadOnly} />
       <h2 className={classes.part}>{t('settings.business.answers')}</h2>
       <AnswerFields form={record.form} readOnly={isReadOnly} />
+      {effect.shown}
       {isReadOnly ? (
         <p className="soft small">{t('words.readOnly')}</p>
       ) : (
         <div className="row">
-          <Button type="submit" loading={record.isSaving} disabled={record.conflict !== undefined}>
+          <Button
+            type="submit"
+            loading={record.isSaving}
+            disabled={effect.isWaiting || record.conflict !== undefined}
+          >
             {t('words.save')}
           </Button>
           <FormState
@@ -159,12 +165,11 @@ function ContactFields({ form: { at }, readOnly }: FieldsProps) {
   )
 }
 
-/** What a change of the time zone does, before it is saved. */
+/** The clock before and after a change of the time zone. */
 function ZoneEffect({ timeZone }: { timeZone: string }) {
   const { t } = useTranslation()
   const before = useSession().business.timeZone
   const isChanged = timeZone !== before && timeZone !== ''
-  const { data: counts } = useQuery({ ...messageCountsQuery({}), enabled: isChanged })
   if (!isChanged) return null
   const now = Date.now()
   return (
@@ -174,8 +179,7 @@ function ZoneEffect({ timeZone }: { timeZone: string }) {
         place: placeOf(before),
         newTime: formatIn(timeZone).time(now),
         newPlace: placeOf(timeZone),
-      })}{' '}
-      {t('settings.business.zoneMessages', { count: counts?.SCHEDULED ?? 0 })}
+      })}
     </p>
   )
 }

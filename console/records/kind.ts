@@ -1,4 +1,5 @@
 import type { Answer } from '../../src/client/client.ts'
+import type { SavePlan } from '../../src/contract/save-plan.ts'
 
 export type RecordId = number | string
 
@@ -30,7 +31,30 @@ export type RecordKind<Item, Draft extends object> = {
   settings?: readonly (readonly (keyof Draft & string)[])[]
   /** Saving can send, move or cancel mails, so a merged version is shown before it is saved. */
   hasEffects?: boolean
+  /** What saving would do to messages. Forms show it above their button. */
+  plan?: RecordPlan<Draft>
 }
+
+export type RecordPlan<Draft> = {
+  /** Only these fields matter. Default: all. */
+  fields?: readonly (keyof Draft & string)[]
+  /** False while the service would refuse it, or without an effect. */
+  isAsked: (draft: Draft, id: RecordId | undefined) => boolean
+  read: (
+    changes: Partial<Draft>,
+    id: RecordId | undefined,
+    signal: AbortSignal,
+  ) => Promise<SavePlan>
+}
+
+/** A new one has no effect yet. */
+export const isStored = (_draft: unknown, id: RecordId | undefined) => id !== undefined
+
+/** These fields of a new one are required. */
+export const hasAll =
+  <Draft extends object>(...required: (keyof Draft & string)[]) =>
+  (draft: Draft) =>
+    required.every((name) => (draft[name] ?? null) !== null)
 
 /** Reads exactly the fields of `empty`, which has the values of a new record. */
 export const pickFields =

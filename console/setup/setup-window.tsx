@@ -7,8 +7,9 @@ import classes from './settings.module.css'
 import { differencesOf, type Words } from '../records/changes.ts'
 import type { RecordId, RecordKind } from '../records/kind.ts'
 import { RecordConflict } from '../records/conflict.tsx'
+import { useEffectOfSaving } from '../records/effect.tsx'
 import { SaveError } from '../records/save-error.tsx'
-import { useRecord, type EditedRecord, type Form } from '../records/use-record.ts'
+import { useRecord, type Form } from '../records/use-record.ts'
 
 export type FormProps<Item extends SetupItem, Draft extends object> = {
   kind: RecordKind<Item, Draft>
@@ -21,8 +22,6 @@ export type FormProps<Item extends SetupItem, Draft extends object> = {
   valueInWords?: (name: keyof Draft, draft: Draft) => string | undefined
   /** False for a draft whose fault the fields show before it is sent. */
   canSave?: (draft: Draft) => boolean
-  /** What saving would do, shown above the button. */
-  effect?: (record: EditedRecord<Item, Draft>) => ReactNode
   onSaved: (item: Item) => void
 }
 
@@ -40,6 +39,7 @@ export function SetupForm<Item extends SetupItem, Draft extends object>({
     // The window stays open if something was typed while the save ran.
     onSaved: (saved, isComplete) => isComplete && props.onSaved(saved),
   })
+  const effect = useEffectOfSaving(kind, record)
   if (record.readError) return <Failure error={record.readError} onRetry={record.readAgain} />
   if (!record.isReady) return <Loading />
   const words: Words<Draft> = {
@@ -62,10 +62,12 @@ export function SetupForm<Item extends SetupItem, Draft extends object>({
         differences={(from, to) => differencesOf(from, to, words)}
       />
       {fields(record.form)}
-      {props.effect?.(record)}
+      {effect.shown}
       <SubmitRow
         label={t('words.save')}
-        disabled={record.conflict !== undefined || canSave?.(record.draft) === false}
+        disabled={
+          effect.isWaiting || record.conflict !== undefined || canSave?.(record.draft) === false
+        }
         form={{ isBusy: record.isSaving, message: <SaveError record={record} /> }}
       />
     </form>

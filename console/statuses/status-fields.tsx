@@ -66,11 +66,6 @@ export function StatusFormFields({ form, item, uses, statuses }: Props) {
             {...at('liveAfter')}
             label={t(`settings.statuses.liveAfter.${draft.objectType}`)}
           />
-          {item && (
-            <p className="soft small" style={{ margin: 0 }}>
-              {t('settings.statuses.replanned')}
-            </p>
-          )}
         </>
       )}
     </>

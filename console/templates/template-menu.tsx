@@ -7,13 +7,14 @@ import {
   IconPlayerPlay,
   IconTrash,
 } from '../components/icons.tsx'
-import { useMutation } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from '../texts/translate.ts'
 import type { Template } from '../api/setup.ts'
 import {
   deactivateTemplate,
+  deactivationPlanQuery,
   freeName,
   saveTemplate,
   templateKind,
@@ -139,6 +140,7 @@ type DeactivateProps = {
 
 function DeactivateWindow({ template, automations, onClose, onDone }: DeactivateProps) {
   const { t } = useTranslation()
+  const plan = useQuery(deactivationPlanQuery(template.emailTemplateId))
   const deactivate = useMutation({
     mutationFn: () => deactivateTemplate(template.emailTemplateId),
     onSuccess: () => {
@@ -146,22 +148,31 @@ function DeactivateWindow({ template, automations, onClose, onDone }: Deactivate
       onDone()
     },
   })
+  const error = deactivate.error ?? plan.error
   return (
     <Modal opened onClose={onClose} title={t('templateMenu.askTitle')} centered>
       <p className="serif" style={{ marginTop: 0, fontSize: 16 }} dir="auto">
         {template.templateName}
       </p>
-      <p className="soft">{t('templateMenu.askText', { count: automations })}</p>
-      {deactivate.error && (
+      <p className="soft">
+        {t('templateMenu.askText', { count: automations })}{' '}
+        {plan.data && <b>{t('templateMenu.askMessages', { count: plan.data.cancel })}</b>}
+      </p>
+      {error && (
         <p role="alert" className="clay small">
-          <ErrorMessage error={deactivate.error} />
+          <ErrorMessage error={error} />
         </p>
       )}
       <div className="row" style={{ justifyContent: 'flex-end' }}>
         <Button variant="default" onClick={onClose} data-autofocus>
           {t('templateMenu.keep')}
         </Button>
-        <Button color="clay" loading={deactivate.isPending} onClick={() => deactivate.mutate()}>
+        <Button
+          color="clay"
+          loading={deactivate.isPending}
+          disabled={!plan.data}
+          onClick={() => deactivate.mutate()}
+        >
           {t('words.deactivate')}
         </Button>
       </div>

@@ -1193,6 +1193,7 @@ export const dePages: Translated<typeof enPages> = {
     expired_other: '<b>{{count}} kommen zu spät</b> und werden nicht gesendet',
     atOnce: '<b>{{names}}</b> geht sofort hinaus',
     noneAtOnce: 'jetzt wird nichts gesendet',
+    atLeast: 'Mehr Nachrichten, als schnell gezählt werden können. Mindestens:',
     nothing: 'Keine Nachricht ändert sich, und jetzt wird nichts gesendet.',
     unnamed: 'eine Nachricht',
     short: {
@@ -1455,9 +1456,6 @@ export const dePages: Translated<typeof enPages> = {
       lede: 'Was Kunden und Kollegen darüber lesen.',
       zoneEffect:
         'Wenn es in {{place}} {{time}} Uhr ist, ist es in {{newPlace}} {{newTime}} Uhr. Termine behalten ihren Zeitpunkt und werden in der neuen Zeitzone angezeigt.',
-      zoneMessages_zero: 'Keine Nachricht ist geplant.',
-      zoneMessages_one: '{{count}} geplante Nachricht wird neu terminiert.',
-      zoneMessages_other: '{{count, number}} geplante Nachrichten werden neu terminiert.',
       senderName: 'Absendername',
       senderNameHint: '– der Name des Betriebs, falls eine Vorlage keinen anderen nennt',
       byOperator: '– Domains und Limit ändert der Betreiber',
@@ -1725,8 +1723,6 @@ export const dePages: Translated<typeof enPages> = {
         cancel:
           'Muss aus bleiben: Der Absagelink in E-Mails setzt diesen Status. Die API (cancelStatus des Unternehmens) kann einen anderen wählen.',
       },
-      replanned:
-        'Eine Änderung der Schalter storniert oder plant Erinnerungen, die noch nicht gesendet sind.',
       taken:
         'Einen Status mit diesem Namen gibt es schon. Ändern Sie jenen, oder wählen Sie einen anderen Namen.',
       codeHint: 'Wie API und Importe ihn nennen. Das lässt sich später nicht ändern.',
@@ -2714,6 +2710,9 @@ export const dePages: Translated<typeof enPages> = {
       '{{count}} Automation benutzt sie. Sie sendet nichts, solange die Vorlage inaktiv ist.',
     askText_other:
       '{{count}} Automationen benutzen sie. Sie senden nichts, solange die Vorlage inaktiv ist.',
+    askMessages_zero: 'Keine geplante Nachricht sendet sie.',
+    askMessages_one: '{{count}} geplante Nachricht wird nicht gesendet.',
+    askMessages_other: '{{count, number}} geplante Nachrichten werden nicht gesendet.',
     keep: 'Behalten',
   },
   views: {

@@ -1150,6 +1150,7 @@ export const enPages = {
     expired_other: '<b>{{count}} come too late</b> and are not sent',
     atOnce: '<b>{{names}}</b> goes out at once',
     noneAtOnce: 'nothing is sent now',
+    atLeast: 'More messages than can be counted quickly. At least:',
     nothing: 'No message changes, and nothing is sent now.',
     unnamed: 'a message',
     short: {
@@ -1394,9 +1395,6 @@ export const enPages = {
       lede: 'What clients and colleagues read about it.',
       zoneEffect:
         'When it is {{time}} in {{place}}, it is {{newTime}} in {{newPlace}}. Appointments keep their moment, and are shown in the new time zone.',
-      zoneMessages_zero: 'No message is scheduled.',
-      zoneMessages_one: '{{count}} scheduled message is timed again.',
-      zoneMessages_other: '{{count, number}} scheduled messages are timed again.',
       senderName: 'Sender name',
       senderNameHint: '– the name of the business, unless a template names another',
       byOperator: '– the operator changes domains and limit',
@@ -1656,7 +1654,6 @@ export const enPages = {
         cancel:
           'Must stay off: the cancel link in mails sets this status. The API (cancelStatus of the business) can choose another one.',
       },
-      replanned: 'A change of the switches cancels or schedules reminders that are not sent yet.',
       taken: 'There is a status of this name already. Change that one, or choose another name.',
       codeHint: 'What the API and imports call it. It cannot be changed later.',
       yes: 'on',
@@ -2617,6 +2614,9 @@ export const enPages = {
     askText_one: '{{count}} automation uses it. It sends nothing while the template is inactive.',
     askText_other:
       '{{count}} automations use it. They send nothing while the template is inactive.',
+    askMessages_zero: 'No scheduled message sends it.',
+    askMessages_one: '{{count}} scheduled message is not sent.',
+    askMessages_other: '{{count, number}} scheduled messages are not sent.',
     keep: 'Keep it',
   },
   views: {

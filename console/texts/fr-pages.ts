@@ -1180,6 +1180,7 @@ export const frPages: Translated<typeof enPages> = {
     expired_other: '<b>{{count}} viennent trop tard</b> et ne sont pas envoyés',
     atOnce: '<b>{{names}}</b> part aussitôt',
     noneAtOnce: 'rien n’est envoyé maintenant',
+    atLeast: 'Plus de messages que ce qui se compte rapidement. Au moins :',
     nothing: 'Aucun message ne change, et rien n’est envoyé maintenant.',
     unnamed: 'un message',
     short: {
@@ -1436,9 +1437,6 @@ export const frPages: Translated<typeof enPages> = {
       lede: 'Ce que clients et collègues lisent à son sujet.',
       zoneEffect:
         'Quand il est {{time}} à {{place}}, il est {{newTime}} à {{newPlace}}. Les rendez-vous gardent leur instant et s’affichent dans le nouveau fuseau horaire.',
-      zoneMessages_zero: 'Aucun message n’est prévu.',
-      zoneMessages_one: 'L’heure de {{count}} message prévu est recalculée.',
-      zoneMessages_other: 'L’heure de {{count, number}} messages prévus est recalculée.',
       senderName: 'Nom de l’expéditeur',
       senderNameHint: '– le nom de l’entreprise, sauf si un modèle en indique un autre',
       byOperator: '– l’opérateur modifie les domaines et la limite',
@@ -1710,8 +1708,6 @@ export const frPages: Translated<typeof enPages> = {
         cancel:
           'Doit rester désactivé : le lien d’annulation des e-mails met ce statut. L’API (cancelStatus de l’entreprise) peut en choisir un autre.',
       },
-      replanned:
-        'Changer ces réglages annule ou planifie des rappels qui ne sont pas encore envoyés.',
       taken: 'Un statut porte déjà ce nom. Modifiez-le, ou choisissez un autre nom.',
       codeHint: 'Le nom pour l’API et les imports. Il ne peut plus changer ensuite.',
       yes: 'activé',
@@ -2696,6 +2692,9 @@ export const frPages: Translated<typeof enPages> = {
       '{{count}} automatisation l’utilise. Elle n’envoie rien tant que le modèle est inactif.',
     askText_other:
       '{{count}} automatisations l’utilisent. Elles n’envoient rien tant que le modèle est inactif.',
+    askMessages_zero: 'Aucun message prévu ne l’envoie.',
+    askMessages_one: '{{count}} message prévu n’est pas envoyé.',
+    askMessages_other: '{{count, number}} messages prévus ne sont pas envoyés.',
     keep: 'Le garder',
   },
   views: {

@@ -57,6 +57,25 @@ export async function forecast(db: Db, body: unknown, options: WhatIf): Promise<
   }
 }
 
+/**
+ * Computes how planning stored definitions again would change their triggers. Like that, it adds no reminder
+ * whose time has passed.
+ */
+export async function forecastReplan(
+  db: Db,
+  definitions: StoredDefinition[],
+  options: WhatIf,
+): Promise<Record<Kind, number> & { partial?: true }> {
+  const tally = new Tally(options)
+  for (const definition of definitions) {
+    const work = { ...options, db, definition, tally }
+    if (!(await forecastPending(work)) || !(await forecastNew(work))) {
+      return { ...tally.counts, partial: true }
+    }
+  }
+  return tally.counts
+}
+
 type Work = WhatIf & { db: Db; definition: StoredDefinition; tally: Tally }
 
 /** An object whose trigger would change, and why. */
@@ -137,7 +156,7 @@ async function tallyOtherKinds(work: Work) {
   const kind = { objectType: objectTypeOf(definition), isReminder: isReminder(definition) }
   const limit = work.offset + work.limit
   const others = await countOtherKinds(db, definition, kind, { visibility, limit })
-  tally.counts.cancel = others.count
+  tally.counts.cancel += others.count
   for (const { subject, scheduledTime: from } of await withSubjects(db, businessId, others.first)) {
     tally.addSample('cancel', { subject, from, to: null, reason: REASONS.otherEventType })
   }

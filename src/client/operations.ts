@@ -174,21 +174,21 @@ export type ImportLine =
 /** NDJSON text, or the objects of its lines. */
 export type ImportLines = string | Blob | Iterable<ImportLine> | AsyncIterable<ImportLine>
 
-/** The kinds of objects that share their operations: plural, path, and `plan` if a save can be planned. */
+/** The kinds of objects that share their operations: plural, path, and if a save can be planned, why. */
 export const OBJECTS = {
-  Location: ['Locations', 'location'],
+  Location: ['Locations', 'location', 'plan'],
   MemberOfStaff: ['MembersOfStaff', 'professional'],
   Service: ['Services', 'reason'],
-  Client: ['Clients', 'client'],
-  Appointment: ['Appointments', 'calendar', 'plan'],
-  Class: ['Classes', 'classSchedule', 'plan'],
-  InvitationCampaign: ['InvitationCampaigns', 'invitationCampaign'],
-  Invitation: ['Invitations', 'invitation', 'plan'],
-  Recall: ['Recalls', 'recall', 'plan'],
+  Client: ['Clients', 'client', 'plan'],
+  Appointment: ['Appointments', 'calendar', 'events'],
+  Class: ['Classes', 'classSchedule', 'events'],
+  InvitationCampaign: ['InvitationCampaigns', 'invitationCampaign', 'plan'],
+  Invitation: ['Invitations', 'invitation', 'events'],
+  Recall: ['Recalls', 'recall', 'events'],
   DisclaimerForm: ['DisclaimerForms', 'disclaimerForm'],
-  Disclaimer: ['Disclaimers', 'disclaimer', 'plan'],
+  Disclaimer: ['Disclaimers', 'disclaimer', 'events'],
   EmailCategory: ['EmailCategories', 'emailCategory'],
-  EmailTemplate: ['EmailTemplates', 'emailTemplate'],
+  EmailTemplate: ['EmailTemplates', 'emailTemplate', 'plan'],
 } as const
 
 const idOf = (kind: string) => (kind === 'invitation' ? 'invitationUUID' : `${kind}Id`)
@@ -197,13 +197,15 @@ type ObjectName = keyof typeof OBJECTS
 type Kind<N extends ObjectName> = (typeof OBJECTS)[N][1]
 type PluralOf<N extends ObjectName> = (typeof OBJECTS)[N][0]
 type Planned = {
-  [N in ObjectName]: (typeof OBJECTS)[N] extends readonly [string, string, 'plan'] ? N : never
+  [N in ObjectName]: (typeof OBJECTS)[N] extends readonly [string, string, string] ? N : never
 }[ObjectName]
 type IdOf<N extends ObjectName> = Pick<
   Objects[Kind<N>],
   Extract<Kinds[Kind<N>]['id'], keyof Objects[Kind<N>]>
 >
-type Expand<N extends ObjectName> = N extends Planned ? { expand?: string } : unknown
+type Expand<N extends ObjectName> = (typeof OBJECTS)[N] extends readonly [string, string, 'events']
+  ? { expand?: string }
+  : unknown
 
 type ObjectOperations = {
   [N in ObjectName as `list${PluralOf<N>}`]: {
@@ -438,6 +440,7 @@ const OTHERS = {
   listStatuses: get('/status', of<Status[]>()),
   getStatus: get('/status/:objectType/:status', of<Status>()),
   createStatus: post('/status', of<Status>(), bodyOf<typeof StatusWrite>()),
+  planStatus: post('/status/plan', of<SavePlan>(), bodyOf<typeof StatusWrite>()),
   deleteStatus: remove('/status/:objectType/:status', of<Status>()),
   listReportCategories: get('/reports/category', of<ReportCategory[]>()),
   printReport: post(
@@ -534,6 +537,7 @@ const OTHERS = {
   listBusinesses: get('/business', of<ChangesPage<Business>>(), by<typeof BusinessesQuery>()),
   getBusiness: get('/business/:businessId', of<Business>()),
   createBusiness: post('/business', of<Business>(), bodyOf<typeof BusinessWrite>()),
+  planBusiness: post('/business/plan', of<SavePlan>(), bodyOf<typeof BusinessWrite>()),
   deleteBusiness: remove('/business/:businessId', of<Business>()),
   createApiKeyOfBusiness: post(
     '/business/:businessId/apiKey',

@@ -5,12 +5,15 @@ import { Moment, Named, OrNull } from './schema.ts'
 const CHANGES = ['create', 'move', 'cancel', 'atOnce', 'expired'] as const
 export type PlannedChange = (typeof CHANGES)[number]
 
-/** How saving an object would change its triggers. */
+/** How saving something would change triggers. */
 export const SavePlan = Type.Object(
   {
     create: Type.Integer({ description: 'Triggers that would be scheduled for later.' }),
     move: Type.Integer({ description: 'Pending triggers that would get another time.' }),
-    cancel: Type.Integer({ description: 'Pending triggers that would be cancelled.' }),
+    cancel: Type.Integer({
+      description:
+        'Pending triggers that would be cancelled; of a template, those that would not send its mail.',
+    }),
     atOnce: Type.Integer({ description: 'Triggers that would fire at once.' }),
     expired: Type.Integer({ description: 'Reminders whose time would already have passed.' }),
     samples: Type.Array(
@@ -44,7 +47,15 @@ export const SavePlan = Type.Object(
           }),
         ),
       }),
-      { description: 'At most 100, by time.' },
+      {
+        description:
+          'At most 100, by time. None for settings and templates, which can affect all triggers.',
+      },
+    ),
+    partial: Type.Optional(
+      Type.Boolean({
+        description: 'True if the time limit was reached before all triggers were counted.',
+      }),
     ),
   },
   {

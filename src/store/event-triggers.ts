@@ -82,6 +82,42 @@ export function listTriggersOfCalendar(db: Db, businessId: number, calendarId: n
     order by "scheduledTime", "eventTriggerId"`)
 }
 
+/** The pending triggers about objects of a client, and those with these ids in any state. */
+export function listTriggersOfClient(
+  db: Db,
+  businessId: number,
+  clientId: number,
+  eventTriggerIds: number[],
+) {
+  const pending = OBJECT_TABLES.filter(({ hasClient }) => hasClient).map(
+    ({ objectType, table, id, key, otherKey }) => sql`
+      select event_trigger_id from pending_trigger
+      where business_id = ${businessId} and object_type = ${objectType} and ${otherKey} is null
+        and ${key} in (
+          select ${id} from ${table} where business_id = ${businessId} and client_id = ${clientId})
+        and event_defn_id = any (array(
+          select event_defn_id from event_definition where business_id = ${businessId}))`,
+  )
+  return db.query<StoredTrigger>(sql`
+    select ${columns} from any_trigger
+    where business_id = ${businessId} and event_trigger_id in (
+      ${join(pending, ' union all ')} union all select unnest(${eventTriggerIds}::bigint[]))
+    order by scheduled_time, event_trigger_id`)
+}
+
+/** The pending triggers that would send this template. */
+export async function countTriggersOfTemplate(
+  db: Db,
+  { businessId, emailTemplateId }: { businessId: number; emailTemplateId: number },
+) {
+  const [row] = await db.query<{ count: number }>(sql`
+    select count(*) as count from pending_trigger
+    where business_id = ${businessId} and event_defn_id = any (array(
+      select event_defn_id from event_action
+      where business_id = ${businessId} and email_template_id = ${emailTemplateId} and active))`)
+  return row!.count
+}
+
 export function countTriggersOfObjects(
   db: Db,
   businessId: number,

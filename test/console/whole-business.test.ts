@@ -78,11 +78,86 @@ test('the effect of another time zone is shown before it is saved', async (t) =>
   await zone.fill('London')
   await page.getByRole('option', { name: 'Europe/London' }).click()
   await page.getByText(/When it is .* in Zurich, it is .* in London/).waitFor()
-  await page.getByText('No message is scheduled.').waitFor()
+  await page.getByText('No message changes, and nothing is sent now.').waitFor()
   await keepPictures(page, 'settings-zone')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText(/in Zurich, it is/).waitFor({ state: 'detached' })
   assert.equal((await call('GET', `/business/${businessId}`)).timeZone, 'Europe/London')
+  assert.deepEqual(complaints, [])
+})
+
+const DAY_MS = 86_400_000
+
+test('what settings would do to messages is shown, and saving waits for it', async (t) => {
+  const [{ locationId }, { professionalId }, { reasonId }, { clientId }, { emailTemplateId }] =
+    await Promise.all([
+      call('POST', '/location', { name: 'Seefeld' }),
+      call('POST', '/professional', { firstName: 'Marc', lastName: 'Roth' }),
+      call('POST', '/reason', { name: 'Check-up' }),
+      call('POST', '/client', { firstName: 'Eva', lastName: 'Ems' }),
+      call('POST', '/emailTemplate', {
+        templateName: 'Reminder',
+        subject: 'Soon',
+        emailBody: '<p>Soon</p>',
+      }),
+    ])
+  const reminder = {
+    active: true,
+    businessId,
+    objectType: 'CALENDAR',
+    eventType: { eventTypeId: 3 },
+    triggerHours: -24,
+    triggerMinutes: 0,
+  }
+  const action = { actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }
+  await call('POST', '/eventDefinition', { ...reminder, eventActions: [action] })
+  const filterTagMapJson = '{"level":["gold"]}'
+  await call('POST', '/eventDefinition', { ...reminder, triggerHours: -48, filterTagMapJson })
+  const startTime = Math.floor(Date.now() / DAY_MS) * DAY_MS + 40.5 * DAY_MS
+  const visit = { clientId, professionalId, reasonId, locationId, endTime: startTime + 1_800_000 }
+  await call('POST', '/calendar', { ...visit, startTime })
+  await call('POST', '/calendar', { ...visit, startTime, status: 'NO_SHOW' })
+
+  const { page, complaints } = await openAs(t, 'sofia', '/settings/business')
+  const save = page.getByRole('button', { name: 'Save' })
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  await page.route('**/business/plan', async (route) => {
+    await released
+    await route.continue()
+  })
+  await page.getByLabel('Send nothing from').fill('00:00')
+  await page.getByLabel('until', { exact: true }).fill('23:00')
+  await page.waitForRequest('**/business/plan')
+  assert.equal(await save.isDisabled(), true)
+  release()
+  await page.getByText('1 message moves').waitFor()
+  await assertAccessible(page)
+  await save.click()
+  await until(async () => (await call('GET', `/business/${businessId}`)).quietHours !== null)
+
+  await page.getByRole('navigation', { name: 'Settings' }).getByText('Statuses').click()
+  await page.getByRole('button', { name: 'No-show', exact: true }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('switch', { name: /before the appointment/ }).click({ force: true })
+  await dialog.getByText('1 message is scheduled').waitFor()
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('No-show is saved.').waitFor()
+
+  await page.goto(new URL(`/console/clients/${clientId}`, page.url()).href)
+  await page.getByRole('button', { name: 'Edit' }).click()
+  const tags = page.getByRole('group', { name: 'Tags' })
+  await tags.getByRole('textbox', { name: 'Tag', exact: true }).fill('level')
+  await tags.getByRole('combobox').fill('gold')
+  await tags.getByRole('combobox').press('Enter')
+  await page.getByText('2 messages are scheduled').waitFor()
+  await keepPictures(page, 'client-tags')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('2 messages are scheduled').waitFor({ state: 'detached' })
+
+  await page.goto(new URL(`/console/templates/${emailTemplateId}`, page.url()).href)
+  await page.getByRole('button', { name: 'Actions for Reminder' }).click()
+  await page.getByRole('menuitem', { name: 'Deactivate …' }).click()
+  await page.getByText('2 scheduled messages are not sent.').waitFor()
   assert.deepEqual(complaints, [])
 })
 

@@ -8,11 +8,13 @@ import { isId, isPlainObject } from '../../contract/json.ts'
 import { isUnchanged, readFields } from '../../contract/read-fields.ts'
 import { ChangesPageOf } from '../../contract/page.ts'
 import { BusinessesQuery } from '../../contract/queries.ts'
+import { SavePlan } from '../../contract/save-plan.ts'
 import type { Database, Db } from '../../database/database.ts'
 import { forbidden, invalid, notFound } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import { mailPauseFaults, operatorFieldFaults, referenceFaults } from '../../scheduling/business.ts'
 import { followBusiness } from '../../scheduling/follow.ts'
+import { planSettings } from '../../scheduling/plan-save.ts'
 import {
   findBusiness,
   insertBusiness,
@@ -30,6 +32,7 @@ import { readList } from '../server/change-list.ts'
 import { requireMatch } from '../server/etag.ts'
 import { answerOnce, created, ok, type RouteAnswer } from '../server/idempotency.ts'
 import { toInstant, toWire } from '../server/serialize.ts'
+import { answerPlan } from './objects.ts'
 import type { Routes } from '../server/services.ts'
 import { answerSavedUser } from './users.ts'
 
@@ -42,6 +45,7 @@ export const businesses: Routes = async (app, services) => {
     getBusinesses,
     getBusiness,
     postBusiness,
+    postBusinessPlan,
     deleteBusiness,
     postApiKeyOfBusiness,
     postUserOfBusiness,
@@ -149,6 +153,30 @@ const postBusiness: Routes = async (app, { database, clock, credentials, log }) 
         afterCommit,
       }))
     },
+  )
+}
+
+const postBusinessPlan: Routes = async (app, services) => {
+  app.post(
+    '/business/plan',
+    {
+      config: { scope: 'scheduling:read', function: 'EDIT_BUSINESS' },
+      attachValidation: true,
+      schema: {
+        operationId: 'planBusiness',
+        tags,
+        summary: 'Show what saving your business would schedule, move and cancel',
+        description:
+          'A change of its time zone or quiet hours plans reminders again. Nothing is saved.',
+        body: BusinessWrite,
+        response: { 200: SavePlan },
+      },
+    },
+    async (request, reply) =>
+      answerPlan(services, request, reply, (planning) => {
+        const by = { user: request.caller.user, now: planning.now }
+        return planSettings(request.caller.db, planning, (tx) => saveBusiness(tx, request, by))
+      }),
   )
 }
 

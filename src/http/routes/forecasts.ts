@@ -125,8 +125,8 @@ const SAMPLES_OF_BACKTEST = 20
 const MAX_RUN_MS = 20_000
 
 /** Stops counting at the time limit, or when the client has closed the connection. */
-function untilTimeLimit(disconnected: AbortSignal) {
-  const deadline = monotonicMs() + MAX_RUN_MS
+export function untilTimeLimit(disconnected: AbortSignal, limitMs = MAX_RUN_MS) {
+  const deadline = monotonicMs() + limitMs
   return () => monotonicMs() < deadline && !disconnected.aborted
 }
 

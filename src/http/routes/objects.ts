@@ -1,11 +1,11 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { ClientLanguage } from '../../contract/client-language.ts'
 import { bodyOf, idOf, pascalCase } from '../../contract/object-body.ts'
 import { OBJECT_KINDS, orderedBy, type ObjectKind } from '../../contract/objects.ts'
 import { ExpandObject } from '../../contract/object-names.ts'
 import { ChangesPageOf, ChangesQuery } from '../../contract/page.ts'
-import { SavePlan } from '../../contract/save-plan.ts'
+import { SavePlan as SavePlanAnswer } from '../../contract/save-plan.ts'
 import type { Caller } from '../../auth/caller.ts'
 import { FUNCTIONS_OF_ROLE } from '../../auth/permissions.ts'
 import { findTemplateWarnings } from '../../automation/template-warnings.ts'
@@ -14,7 +14,7 @@ import { findTemplate } from '../../automation/templates.ts'
 import type { Db } from '../../database/database.ts'
 import { notFound } from '../../errors.ts'
 import { checkHtmlOf, removedFrom } from '../../scheduling/email-templates.ts'
-import { planSave } from '../../scheduling/plan-save.ts'
+import { hasPlan, planSave, type SavePlan } from '../../scheduling/plan-save.ts'
 import { saveObject } from '../../scheduling/save.ts'
 import { sharedSaves, type Saved, type SharedSaves } from '../../scheduling/shared-saves.ts'
 import type { Allow } from '../../scheduling/saving.ts'
@@ -43,6 +43,7 @@ import {
   momentQuery,
   savedObject,
 } from './object-schemas.ts'
+import { untilTimeLimit } from './forecasts.ts'
 import type { Routes, Services } from '../server/services.ts'
 
 /** The routes of all scheduling objects: see contract/objects.ts. */
@@ -110,12 +111,12 @@ const clientLanguages: Routes = async (app) => {
   )
 }
 
-/** The routes that every kind of object has; for those with events also `/plan`. */
+/** The routes that every kind of object has; for those that triggers depend on also `/plan`. */
 const routesOf = (kind: ObjectKind, shared: SharedSaves) => [
   getObjects(kind),
   getObject(kind),
   postObject(kind, shared),
-  ...(kind.objectType ? [postObjectPlan(kind)] : []),
+  ...(hasPlan(kind) ? [postObjectPlan(kind)] : []),
   deleteObject(kind),
   deleteObjectByExternalId(kind),
 ]
@@ -256,7 +257,7 @@ const postObject =
 
 const postObjectPlan =
   (kind: ObjectKind): Routes =>
-  async (app, { clock, queues, settings }) => {
+  async (app, services) => {
     app.post(
       `${kind.path}/plan`,
       {
@@ -268,23 +269,44 @@ const postObjectPlan =
           summary: `Show what saving ${withArticle(kind.title)} would schedule, move, cancel and send`,
           description: `The body is that of \`POST ${kind.path}\`; \`{ "${kind.id}", "active": false }\` means deletion. The service saves in a transaction and rolls it back, so nothing changes.`,
           body: bodyOf(kind),
-          response: { 200: SavePlan },
+          response: { 200: SavePlanAnswer },
         },
       },
       async (request, reply) => {
-        const { db, businessId, user, visibility } = request.caller
+        const { caller, body } = request
+        const { db, businessId, user, visibility } = caller
+        const { settings } = services
         const allow: Allow = (current) => requireMatch(request, current)
-        const planned = await queues.interactive.run(
-          { businessId, signal: abortOnDisconnect(reply) },
-          () => {
-            const saving = { businessId, user, now: clock.now(), settings, visibility }
-            return planSave(db, kind, request.body, saving, allow)
-          },
+        const html = await checkHtmlOf(kind, [body], businessId)
+        return answerPlan(services, request, reply, (planning) =>
+          planSave(db, kind, body, { ...planning, user, settings, visibility, html, allow }),
         )
-        return toWire(planned)
       },
     )
   }
+
+type Planning = { businessId: number; now: Temporal.Instant; hasTimeLeft: () => boolean }
+
+/** The plan of a save, which holds the locks of the save while it is computed. */
+export const answerPlan = async (
+  { clock, queues }: Services,
+  { caller: { businessId } }: FastifyRequest,
+  reply: FastifyReply,
+  plan: (planning: Planning) => Promise<SavePlan>,
+) => {
+  const disconnected = abortOnDisconnect(reply)
+  return toWire(
+    await queues.interactive.run({ businessId, signal: disconnected }, () =>
+      plan({
+        businessId,
+        now: clock.now(),
+        hasTimeLeft: untilTimeLimit(disconnected, MAX_LOCKED_MS),
+      }),
+    ),
+  )
+}
+
+const MAX_LOCKED_MS = 3_000
 
 const deleteObject =
   (kind: ObjectKind): Routes =>

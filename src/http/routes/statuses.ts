@@ -1,12 +1,15 @@
 import { Type } from 'typebox'
 import { OBJECT_TYPES } from '../../contract/event-type.ts'
+import { SavePlan } from '../../contract/save-plan.ts'
 import { Status, StatusWrite } from '../../contract/status.ts'
 import { notFound } from '../../errors.ts'
+import { planSettings } from '../../scheduling/plan-save.ts'
 import { removeStatus, saveStatusOf } from '../../scheduling/statuses.ts'
 import { findStatus, listStatuses } from '../../store/statuses.ts'
 import { requireMatch } from '../server/etag.ts'
 import { answerOnce, created, ok } from '../server/idempotency.ts'
 import { toWire } from '../server/serialize.ts'
+import { answerPlan } from './objects.ts'
 import type { Routes } from '../server/services.ts'
 
 const ByName = Type.Object({
@@ -18,7 +21,7 @@ const reading = { scope: 'scheduling:read' } as const
 const writing = { scope: 'scheduling:write', function: 'EDIT_SETUP' } as const
 
 export const statuses: Routes = async (app, services) => {
-  for (const route of [getStatuses, getStatus, postStatus, deleteStatus]) {
+  for (const route of [getStatuses, getStatus, postStatus, postStatusPlan, deleteStatus]) {
     await route(app, services)
   }
 }
@@ -93,6 +96,31 @@ const postStatus: Routes = async (app, { clock }) => {
         const path = `/status/${status.objectType}/${encodeURIComponent(status.status)}`
         return before ? ok(status) : created(status, path)
       })
+    },
+  )
+}
+
+const postStatusPlan: Routes = async (app, services) => {
+  app.post(
+    '/status/plan',
+    {
+      config: reading,
+      validatorCompiler: () => (value) => ({ value }),
+      schema: {
+        operationId: 'planStatus',
+        tags,
+        summary: 'Show what saving a status would schedule and cancel',
+        description: 'The body is that of `POST /status`. Nothing is saved.',
+        body: StatusWrite,
+        response: { 200: SavePlan },
+      },
+    },
+    async (request, reply) => {
+      const { body, caller } = request
+      const { db, user } = caller
+      return answerPlan(services, request, reply, (planning) =>
+        planSettings(db, planning, (tx) => saveStatusOf(tx, body, { ...planning, user })),
+      )
     },
   )
 }
