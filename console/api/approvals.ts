@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { Approval } from '../../src/contract/approval.ts'
 import { all, client, MAX_PAGE } from './client.ts'
-import { cancelMessages } from './messages.ts'
+import type { Message } from './messages.ts'
 import { queryClient } from './query-client.ts'
 
 export type { Approval }
@@ -17,27 +17,39 @@ export const waitingApprovalsQuery = queryOptions({
     client.listApprovals({ status: 'WAITING', limit: MAX_SHOWN }, { signal }),
 })
 
+/** A message that waits for a decision; if it is sent again, its mail. */
+export type HeldMessage = Pick<
+  Message,
+  'description' | 'templateName' | 'clientName' | 'objectName' | 'objectTime' | 'scheduledTime'
+> & { id: number }
+
 /** The messages that wait for a decision, with the names of their clients. */
-export const heldMessagesQuery = ({ approvalId }: Approval) =>
+export const heldMessagesQuery = ({ approvalId, source }: Approval) =>
   queryOptions({
     queryKey: ['approvals', 'messages', approvalId],
-    queryFn: ({ signal }) =>
-      all(client.listEventTriggers({ approvalId, expand: 'names', limit: MAX_PAGE }, { signal })),
+    queryFn: async ({ signal }): Promise<HeldMessage[]> => {
+      const page = { approvalId, expand: 'names', limit: MAX_PAGE } as const
+      if (source === 'RESEND') {
+        const mails = await all(client.listEmails(page, { signal }))
+        return mails.map((mail) => ({ ...mail, id: mail.emailId, scheduledTime: 0 }))
+      }
+      const messages = await all(client.listEventTriggers(page, { signal }))
+      return messages.map((message) => ({ ...message, id: message.eventTriggerId }))
+    },
   })
 
-const DECISIONS = { release: 'releaseApproval', cancel: 'cancelApproval' } as const
-export type Decision = keyof typeof DECISIONS
+export type Decision = 'release' | 'cancel'
 
-/** Sends the mails that wait, except those of some messages, or cancels all of them. */
+/** Sends the messages that wait, except some of them, or cancels all of them. */
 export async function decideApproval(
   decision: Decision,
   { approvalId }: Approval,
   leftOut: number[] = [],
 ) {
   try {
-    // Cancelled first: if that fails, nothing is sent.
-    if (leftOut.length > 0) await cancelMessages(leftOut)
-    await client[DECISIONS[decision]]({ approvalId }, { keepalive: true })
+    const options = { keepalive: true }
+    if (decision === 'cancel') await client.cancelApproval({ approvalId }, options)
+    else await client.releaseApproval({ approvalId, except: leftOut }, options)
   } finally {
     // Another user may have decided: the lists are read again in any case.
     await Promise.all(

@@ -874,7 +874,7 @@ export const dePages: Translated<typeof enPages> = {
     over: 'ist vorbei',
     atOnce: 'sofort gesendet',
     at: 'gesendet {{time}}',
-    noList: 'Diese E-Mails wurden schon einmal gesendet; der Verlauf zeigt jede davon.',
+    releaseOnly: '{{count}} senden, {{others}} auslassen',
     releaseSome: '{{count}} senden, {{others}} stornieren',
   },
   held: {

@@ -845,7 +845,7 @@ export const enPages = {
     over: 'is over',
     atOnce: 'sent at once',
     at: 'sent {{time}}',
-    noList: 'These mails were sent before; the activity has each of them.',
+    releaseOnly: 'Send {{count}}, leave out {{others}}',
     releaseSome: 'Send {{count}}, cancel {{others}}',
   },
   held: {

@@ -870,7 +870,7 @@ export const frPages: Translated<typeof enPages> = {
     over: 'est passée',
     atOnce: 'envoyé aussitôt',
     at: 'envoyé {{time}}',
-    noList: 'Ces e-mails ont déjà été envoyés ; l’activité montre chacun d’eux.',
+    releaseOnly: 'Envoyer {{count}}, en laisser {{others}}',
     releaseSome: 'En envoyer {{count}}, en annuler {{others}}',
   },
   held: {

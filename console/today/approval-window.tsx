@@ -2,8 +2,12 @@ import { Button, Checkbox } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from '../texts/translate.ts'
-import { heldMessagesQuery, type Approval, type Decision } from '../api/approvals.ts'
-import type { Message } from '../api/messages.ts'
+import {
+  heldMessagesQuery,
+  type Approval,
+  type Decision,
+  type HeldMessage,
+} from '../api/approvals.ts'
 import { Loaded } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
 import { FormWindow } from '../components/windows.tsx'
@@ -18,8 +22,6 @@ export function ApprovalWindow({ approval, onClose }: Props) {
   const { data: messages, error, refetch } = useQuery(heldMessagesQuery(approval))
   const [left, setLeft] = useState<ReadonlySet<number>>(new Set())
   const hold = useHeldDecision()
-  // Those of a bulk call keep their own time if they are not sent now, so it is all or none.
-  const canChoose = approval.source === 'IMPORT'
   const decide = (decision: Decision) => {
     hold(decision, approval, decision === 'release' ? [...left] : [])
     onClose()
@@ -35,10 +37,9 @@ export function ApprovalWindow({ approval, onClose }: Props) {
       <Loaded query={{ data: messages, error, refetch }}>
         {(messages) => (
           <div className={classes.held}>
-            {[...Map.groupBy(messages, ({ eventDefnId }) => eventDefnId)].map(([id, group]) => (
-              <Group key={id} messages={group} left={left} onOut={canChoose ? setOut : undefined} />
+            {[...Map.groupBy(messages, groupName)].map(([name, group]) => (
+              <Group key={name} {...{ name, left }} messages={group} onOut={setOut} />
             ))}
-            {messages.length === 0 && <p className="soft">{t('approval.noList')}</p>}
           </div>
         )}
       </Loaded>
@@ -49,47 +50,57 @@ export function ApprovalWindow({ approval, onClose }: Props) {
         <Button disabled={!messages || count === 0} onClick={() => decide('release')}>
           {left.size === 0
             ? t('today.approval.release', { count })
-            : t('approval.releaseSome', { count, others: left.size })}
+            : t(isCancelled(approval) ? 'approval.releaseSome' : 'approval.releaseOnly', {
+                count,
+                others: left.size,
+              })}
         </Button>
       </div>
     </FormWindow>
   )
 }
 
+/** Messages of an import that are left out are cancelled; others stay as they are. */
+const isCancelled = ({ source }: Approval) => source === 'IMPORT' || source === 'FEED'
+
+const groupName = ({ description, templateName }: HeldMessage) => description ?? templateName
+
 type GroupProps = {
-  messages: Message[]
+  name: string | null | undefined
+  messages: HeldMessage[]
   left: ReadonlySet<number>
-  onOut: ((ids: number[], isOut: boolean) => void) | undefined
+  onOut: (ids: number[], isOut: boolean) => void
 }
 
-function Group({ messages, left, onOut }: GroupProps) {
+function Group({ name, messages, left, onOut }: GroupProps) {
   const { t } = useTranslation()
   const format = useTimeFormat()
   const [now] = useState(() => Date.now())
-  const ids = messages.map(({ eventTriggerId }) => eventTriggerId)
+  const ids = messages.map(({ id }) => id)
   const out = ids.filter((id) => left.has(id)).length
-  const name = messages[0]?.description ?? messages[0]?.templateName ?? t('editor.unnamed')
   return (
     <section>
       <Checkbox
-        label={<b dir="auto">{t('approval.group', { name, count: messages.length })}</b>}
+        label={
+          <b dir="auto">
+            {t('approval.group', { name: name ?? t('editor.unnamed'), count: messages.length })}
+          </b>
+        }
         checked={out === 0}
         indeterminate={out > 0 && out < ids.length}
-        disabled={!onOut}
-        onChange={(event) => onOut?.(ids, !event.currentTarget.checked)}
+        onChange={(event) => onOut(ids, !event.currentTarget.checked)}
       />
       <ul className={classes.heldRows}>
         {messages.map((message) => {
-          const { eventTriggerId, clientName, objectName, objectTime, scheduledTime } = message
+          const { id, clientName, objectName, objectTime, scheduledTime } = message
           const isOver = objectTime != null && objectTime < now
           return (
-            <li key={eventTriggerId}>
+            <li key={id}>
               <Checkbox
                 size="xs"
                 label={<span dir="auto">{clientName ?? objectName ?? '–'}</span>}
-                checked={!left.has(eventTriggerId)}
-                disabled={!onOut}
-                onChange={(event) => onOut?.([eventTriggerId], !event.currentTarget.checked)}
+                checked={!left.has(id)}
+                onChange={(event) => onOut([id], !event.currentTarget.checked)}
               />
               <span className="soft numbers small">
                 {objectTime != null && t('approval.visit', { time: format.moment(objectTime) })}

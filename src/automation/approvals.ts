@@ -159,7 +159,7 @@ export async function followDecision(db: Db, key: ApprovalKey, now: Temporal.Ins
 }
 
 async function followPage(tx: Db, key: ApprovalKey, now: Temporal.Instant) {
-  const ids = await listHeldTriggers(tx, key, PAGE)
+  const ids = await listHeldTriggers(tx, key, { limit: PAGE })
   // Not locked: a decision is final, and triggers are locked after their objects.
   const approval = await findApproval(tx, key)
   if (!approval || approval.status === 'COUNTING' || approval.status === 'WAITING') return true
@@ -167,6 +167,22 @@ async function followPage(tx: Db, key: ApprovalKey, now: Temporal.Instant) {
   if (ids.length === PAGE) return false
   await finishApproval(tx, key)
   return true
+}
+
+/**
+ * Takes triggers out of an approval as if it were cancelled for them. Returns which ids wait for it, so
+ * that the caller can refuse others.
+ */
+export async function leaveOut(tx: Db, key: ApprovalKey, ids: number[], by: By) {
+  const approval = await findApproval(tx, key)
+  if (!approval || ids.length === 0) return () => false
+  const known = new Set(approval.emailIds)
+  if (approval.source !== 'RESEND') {
+    for (const id of await listHeldTriggers(tx, key, { ids, limit: ids.length })) known.add(id)
+    const cancelled = { ...approval, status: 'CANCELLED' as const, decidedUser: by.user }
+    await applyDecision(tx, cancelled, [...known], by.now)
+  }
+  return (id: number) => known.has(id)
 }
 
 async function applyDecision(

@@ -58,7 +58,7 @@ import type {
 import type { FileWrite, LibraryFile } from '../contract/file-library.ts'
 import type { MailServer } from '../contract/mail-server.ts'
 import type { SenderDomain } from '../contract/sender-domain.ts'
-import type { Approval, ApprovalStatus } from '../contract/approval.ts'
+import type { Approval, ApprovalStatus, ReleaseApproval } from '../contract/approval.ts'
 import type { Backtest, Forecast } from '../contract/forecast.ts'
 import type {
   CsvImportResult,
@@ -432,7 +432,11 @@ const OTHERS = {
     of<PageParameters & { status?: ApprovalStatus }>(),
   ),
   getApproval: get('/approval/:approvalId', of<Approval>()),
-  releaseApproval: post('/approval/:approvalId/release', of<Approval>()),
+  releaseApproval: post(
+    '/approval/:approvalId/release',
+    of<Approval>(),
+    bodyOf<typeof ReleaseApproval>(),
+  ),
   cancelApproval: post('/approval/:approvalId/cancel', of<Approval>()),
   listTagValues: get('/tag', of<TagValue[]>()),
   planTagChange: post('/tag/plan', of<TagChangeResult>(), of<TagChangeWrite>()),

@@ -75,3 +75,18 @@ export const Approval = Type.Object(
   },
 )
 export type Approval = Static<typeof Approval>
+
+const MAX_LEFT_OUT = 10_000
+
+export const ReleaseApproval = Type.Object(
+  {
+    except: Type.Optional(
+      Type.Array(Type.Integer({ minimum: 1 }), {
+        maxItems: MAX_LEFT_OUT,
+        description:
+          'Ids of triggers, for RESEND of emails, that are left out, as if only these were cancelled.',
+      }),
+    ),
+  },
+  { title: 'ReleaseApproval', examples: [{ except: [41, 42] }] },
+)

@@ -105,6 +105,7 @@ export const EmailQuery = Type.Object({
     Type.Integer({ minimum: 1, deprecated: true, description: 'Use `emailTemplateId`.' }),
   ),
   eventTriggerId: id('Created by this trigger.'),
+  approvalId: id('To send again once this approval is released.'),
   clientId: id('To this client.'),
   locationId: id('About objects at this location.'),
   text: Type.Optional(

@@ -196,10 +196,15 @@ export async function readBulkLimit(tx: Db, businessId: number, now: Temporal.In
   return Math.max(MIN_DEFAULT_LIMIT, TIMES_BUSIEST_HOUR * (hour!.busiest ?? 0))
 }
 
-export async function listHeldTriggers(tx: Db, key: ApprovalKey, limit: number) {
+export async function listHeldTriggers(
+  tx: Db,
+  key: ApprovalKey,
+  { ids, limit }: { ids?: number[]; limit: number },
+) {
   const rows = await tx.query<{ id: number }>(sql`
     select p.event_trigger_id as id from pending_trigger p
-    where ${heldBy(key)} order by p.event_trigger_id limit ${limit}`)
+    where ${heldBy(key)} ${ids ? sql`and p.event_trigger_id = any (${ids}::bigint[])` : empty}
+    order by p.event_trigger_id limit ${limit}`)
   return rows.map(({ id }) => id)
 }
 

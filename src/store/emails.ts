@@ -175,6 +175,7 @@ export type EmailFilters = {
   statuses?: EmailStatus[] | undefined
   emailTemplateId?: number | undefined
   eventTriggerId?: number | undefined
+  approvalId?: number | undefined
   clientId?: number | undefined
   locationId?: number | undefined
   /** Words with which the client's name or address begins. */
@@ -190,7 +191,7 @@ export type EmailPage = {
 }
 
 export function listEmails(db: Db, businessId: number, filters: EmailFilters, page: EmailPage) {
-  const { statuses, emailTemplateId, eventTriggerId, clientId } = filters
+  const { statuses, emailTemplateId, eventTriggerId, approvalId, clientId } = filters
   if (statuses) {
     // Reads one page of each status by its index, and merges them.
     const pages = [...new Set(statuses)].map(
@@ -200,7 +201,7 @@ export function listEmails(db: Db, businessId: number, filters: EmailFilters, pa
       select * from (${join(pages, ' union all ')}) e
       order by e."createdDate" desc, e."emailId" desc limit ${page.limit}`)
   }
-  if (emailTemplateId ?? eventTriggerId ?? clientId) {
+  if (emailTemplateId ?? eventTriggerId ?? approvalId ?? clientId) {
     return db.query<StoredEmail>(pageOf(businessId, filters, page))
   }
   const ofOutcome = sql`and outcome = known.outcome`
@@ -255,10 +256,18 @@ function pageOf(
 
 /** The conditions that are the same for queued and finished mails. */
 function filterConditions(businessId: number, filters: EmailFilters) {
-  const { emailTemplateId, eventTriggerId, clientId, locationId, text, visibility } = filters
+  const { emailTemplateId, eventTriggerId, approvalId, clientId, locationId, text, visibility } =
+    filters
   return sql`
     ${emailTemplateId ? sql`and email_template_id = ${emailTemplateId}` : empty}
     ${eventTriggerId ? sql`and event_trigger_id = ${eventTriggerId}` : empty}
+    ${
+      approvalId
+        ? sql`and email_id = any (array(
+            select unnest(email_ids) from approval
+            where business_id = ${businessId} and approval_id = ${approvalId}))`
+        : empty
+    }
     ${clientId ? sql`and client_id = ${clientId}` : empty}
     ${locationId ? aboutObjectAt('email', locationId) : empty}
     ${text === undefined ? empty : sql`and client_id in (${clientsNamed(businessId, text)})`}

@@ -111,6 +111,54 @@ test('an import above the limit waits for approval, but its reminders do not', a
   assert.equal(again.status, 409)
 })
 
+test('a release leaves out some triggers, which follow a cancellation', async (t) => {
+  const world = await startConfirming(t)
+  const { call, engine } = world
+  const { approvalId } = await importing(world, 4)
+  const [first, second] = await world.confirmations()
+  const except = [first.eventTriggerId, second.eventTriggerId]
+  const release = (body: object) => call('POST', `/approval/${approvalId}/release`, body)
+  const unknown = await release({ except: [except[0], 987_654] })
+  assert.equal(unknown.status, 422)
+  assert.equal(unknown.body.errors[0].pointer, '/except/1')
+  assert.deepEqual(statusesOf(await world.confirmations()), Array(4).fill('SCHEDULED'))
+
+  assert.equal((await release({ except })).body.status, 'RELEASED')
+  assert.equal(await engine.runEngine(), 2)
+  assert.deepEqual(statusesOf(await world.confirmations()), [
+    'CANCELLED',
+    'CANCELLED',
+    'COMPLETED',
+    'COMPLETED',
+  ])
+})
+
+test('of mails to send before their time or again, those left out stay as they are', async (t) => {
+  const world = await startConfirming(t)
+  const { businessId, book, call, clock, engine, save } = world
+  await save('/business', { businessId, bulkLimit: 1 })
+  for (const hours of [72, 96, 120]) await book(clock.in({ hours }))
+  await engine.runEngine()
+  const { items: reminders } = (await call('GET', '/eventTriggers?status=SCHEDULED')).body
+  const ids = reminders.map((one: { eventTriggerId: number }) => one.eventTriggerId)
+  const fired = (await call('POST', '/eventTriggers/fire', { ids })).body
+  await call('POST', `/approval/${fired.approvalId}/release`, { except: [ids[2]] })
+  assert.equal(await engine.runEngine(), 2)
+  const { body: kept } = await call('GET', `/eventTriggers/${ids[2]}`)
+  assert.deepEqual([kept.status, kept.scheduledTime], ['SCHEDULED', reminders[2].scheduledTime])
+
+  const { items: mails } = (await call('GET', '/emails')).body
+  const sent = mails.slice(0, 3).map(({ emailId }: { emailId: number }) => emailId)
+  const { approvalId } = (await call('POST', '/emails/resend', { ids: sent })).body
+  const { items: held } = (await call('GET', `/emails?approvalId=${approvalId}&expand=names`)).body
+  assert.deepEqual(
+    held.map(({ emailId }: { emailId: number }) => emailId),
+    sent,
+  )
+  await call('POST', `/approval/${approvalId}/release`, { except: [sent[0]] })
+  assert.equal((await call('GET', '/emails')).body.items.length, mails.length + 2)
+})
+
 test('a cancelled approval cancels its triggers, and says who did it', async (t) => {
   const world = await startConfirming(t)
   const { approvalId } = await importing(world, 5)

@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
+import { Type, type Static } from 'typebox'
 import type { Caller } from '../../auth/caller.ts'
-import { followDecision } from '../../automation/approvals.ts'
-import { Approval, APPROVAL_STATUSES } from '../../contract/approval.ts'
+import { followDecision, leaveOut } from '../../automation/approvals.ts'
+import { Approval, APPROVAL_STATUSES, ReleaseApproval } from '../../contract/approval.ts'
 import { PageOf, PageQuery } from '../../contract/page.ts'
-import { conflict, notFound } from '../../errors.ts'
+import { conflict, invalid, notFound } from '../../errors.ts'
 import {
   decideApproval,
   findApproval,
@@ -102,34 +102,44 @@ const postDecision: Routes = async (app, services) => {
           idempotent: true,
           emptyBody: true,
         },
+        preValidation: async (request) => {
+          request.body ??= {}
+        },
         schema: {
           operationId: `${word}Approval`,
           tags,
           summary,
           description: 'Only a WAITING approval can be decided; any other is 409.',
           params: ById,
+          ...(word === 'release' && { body: ReleaseApproval }),
           response: { 200: Approval },
         },
       },
       async (request, reply) =>
-        answerDecision(services, request, reply, { approvalId: request.params.approvalId, status }),
+        answerDecision(services, request, reply, {
+          approvalId: request.params.approvalId,
+          status,
+          except: (request.body as Static<typeof ReleaseApproval>).except ?? [],
+        }),
     )
   }
 }
 
-type Decision = { approvalId: number; status: 'RELEASED' | 'CANCELLED' }
+type Decision = { approvalId: number; status: 'RELEASED' | 'CANCELLED'; except: number[] }
 
 async function answerDecision(
   services: Services,
   request: FastifyRequest,
   reply: FastifyReply,
-  { approvalId, status }: Decision,
+  { approvalId, status, except }: Decision,
 ) {
   const { caller } = request
   const { db, businessId, user } = caller
   const now = services.clock.now()
   const key = { businessId, approvalId }
   return answerOnce(db, request, reply, now, async (tx) => {
+    // Triggers are locked before the approval; see docs/engine.md, lock order.
+    const isKnown = await leaveOut(tx, key, except, { user, now })
     const approval = await lockApproval(tx, key)
     if (!approval) throw notFound('approval', approvalId)
     requireMatch(request, approval)
@@ -138,9 +148,14 @@ async function answerDecision(
         `Approval ${approvalId} is ${shown(approval).status}. Only a WAITING one can be decided.`,
       )
     }
+    const faults = except.flatMap((id, i) =>
+      isKnown(id) ? [] : [{ pointer: `/except/${i}`, detail: 'does not wait for this approval' }],
+    )
+    if (faults.length > 0) throw invalid(faults)
     const decided = await decideApproval(tx, key, status, { user, now })
     if (status === 'RELEASED' && approval.emailIds.length > 0) {
-      await resendMany(tx, seesAll(caller), approval.emailIds, sendingOf(services, now))
+      const chosen = new Set(approval.emailIds).difference(new Set(except))
+      await resendMany(tx, seesAll(caller), [...chosen], sendingOf(services, now))
     }
     return {
       ...ok(shown(decided)),
