@@ -33,8 +33,6 @@ import { TryMailServerNow } from '../mail/try-now.tsx'
 
 /** The page Activity has the others. */
 const SHOWN_FAILURES = 5
-/** The names of a card with several failures. */
-const SHOWN_NAMES = 3
 
 /** Items that need a decision: a pause, mails to approve, failures, automations that stopped matching. */
 export function NeedsYou({ overview }: { overview: Overview }) {
@@ -42,10 +40,9 @@ export function NeedsYou({ overview }: { overview: Overview }) {
   const { failures, mail } = overview
   const approvals = useApprovals(overview)
   const stopped = useStoppedAutomations()
-  const groups = groupFailures(failures)
   const feeds = overview.feeds.filter(needsPerson)
   const count =
-    groups.length +
+    failures.length +
     approvals.length +
     feeds.length +
     stopped.automations.length +
@@ -74,8 +71,8 @@ export function NeedsYou({ overview }: { overview: Overview }) {
         {feeds.map((feed) => (
           <FeedItem key={feed.feedId} feed={feed} />
         ))}
-        {groups.slice(0, SHOWN_FAILURES).map((group) => (
-          <FailureItem key={group[0]?.eventTriggerId} failures={group} />
+        {failures.slice(0, SHOWN_FAILURES).map((failure) => (
+          <FailureItem key={failure.eventTriggerId} failure={failure} />
         ))}
         {stopped.automations.map((automation) => (
           <StoppedItem
@@ -85,7 +82,7 @@ export function NeedsYou({ overview }: { overview: Overview }) {
           />
         ))}
       </ul>
-      {groups.length > SHOWN_FAILURES && (
+      {failures.length > SHOWN_FAILURES && (
         <Link to="/activity" search={{ outcome: 'failed' }} className={`small ${classes.all}`}>
           {t('today.allFailed')}
         </Link>
@@ -286,24 +283,14 @@ function FeedItem({ feed }: { feed: FeedOverview }) {
   )
 }
 
-type Failures = Overview['failures']
+type Failure = Overview['failures'][number]
 
-/** Failures with the same mail and the same words of the server need the same step: one card. */
-const groupFailures = (failures: Failures): Failures[] => [
-  ...Map.groupBy(failures, ({ templateName, description, statusReason }) =>
-    JSON.stringify([templateName ?? description, statusReason?.replaceAll(/\S+@\S+/g, '')]),
-  ).values(),
-]
-
-function FailureItem({ failures }: { failures: Failures }) {
+/** Failures that need the same step are one card. */
+function FailureItem({ failure }: { failure: Failure }) {
   const { t } = useTranslation()
   const format = useTimeFormat()
   const say = useReasonWords()
-  const [failure] = failures
-  if (!failure) return null
-  const { emailId, statusReason, statusReasons } = failure
-  const count = failures.length
-  const nameOf = ({ clientName, to }: Failures[number]) => clientName ?? to ?? ''
+  const { count, names, emailId, statusReason, statusReasons } = failure
   return (
     <Item
       icon={<Mark mark="failed" size={13} />}
@@ -315,7 +302,7 @@ function FailureItem({ failures }: { failures: Failures }) {
               : t('today.gotNoMany', { count, what: part('what') })
           }
           parts={{
-            who: nameOf(failure),
+            who: names[0] ?? '',
             what: <i>{failure.templateName ?? failure.description}</i>,
           }}
         />
@@ -324,8 +311,8 @@ function FailureItem({ failures }: { failures: Failures }) {
     >
       {count > 1 && (
         <div className="small soft" dir="auto">
-          {failures.slice(0, SHOWN_NAMES).map(nameOf).join(', ')}
-          {count > SHOWN_NAMES && ', …'}
+          {names.join(', ')}
+          {count > names.length && ', …'}
         </div>
       )}
       <div
@@ -339,21 +326,21 @@ function FailureItem({ failures }: { failures: Failures }) {
           {t(`attempt.meanings.${meaningOf({ phase: 'recipient', reply: statusReason })}`)}
         </div>
       )}
-      <FailureActions failures={failures} />
+      <FailureActions failure={failure} />
     </Item>
   )
 }
 
-function FailureActions({ failures }: { failures: Failures }) {
+function FailureActions({ failure }: { failure: Failure }) {
   const { t } = useTranslation()
   const allowed = useAllowedActions()
   const hold = useHeldAction()
-  const [failure] = failures
-  if (!failure) return null
-  const count = failures.length
-  const again = failures.flatMap((one) =>
-    one.emailId === null ? [] : [{ ...one, status: 'FAILED' as const, emailIds: [one.emailId] }],
-  )
+  const { count, emailIds } = failure
+  const again = emailIds.map((emailId) => ({
+    ...failure,
+    status: 'FAILED' as const,
+    emailIds: [emailId],
+  }))
   return (
     <div className={classes.actions}>
       {count === 1 && (

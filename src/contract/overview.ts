@@ -65,6 +65,13 @@ export const Overview = Type.Object(
     ),
     failures: Type.Array(
       Named('OverviewFailure', {
+        count: about(Type.Integer(), 'How many failures are alike.', 12),
+        emailIds: Type.Array(Type.Integer(), {
+          description: 'The emails of all of them that failed; at most 1,000.',
+        }),
+        names: Type.Array(Type.String(), {
+          description: 'The clients, else addresses, of the newest of them; at most 3.',
+        }),
         eventTriggerId: Type.Integer(),
         eventDefnId: Type.Integer(),
         description: OrNull(Type.String({ description: 'The description of the definition.' })),
@@ -81,7 +88,7 @@ export const Overview = Type.Object(
       }),
       {
         description:
-          'FAILED triggers of the last 7 days, newest first; at most 20. Without those whose emails were sent again.',
+          'FAILED triggers of the last 7 days, newest first. Failures of the same email with the same reason are one entry with the values of the newest; at most 20 entries. Without those whose emails were sent again.',
       },
     ),
     engine: about(

@@ -1,6 +1,6 @@
 import type { Db } from '../database/database.ts'
 import type { ObjectType } from '../contract/event-type.ts'
-import { join, raw, sql } from '../database/sql.ts'
+import { join, raw, sql, type Sql } from '../database/sql.ts'
 import { ofAnyOutcome, shownStatus } from './emails.ts'
 import { readObjectNames } from './object-names.ts'
 import { overdueAt } from './queue-health.ts'
@@ -105,6 +105,9 @@ export function listDays(
 }
 
 type FailedTrigger = {
+  count: number
+  /** The failed mails of the group. */
+  emailIds: number[]
   eventTriggerId: number
   eventDefnId: number
   objectType: ObjectType
@@ -118,7 +121,12 @@ type FailedTrigger = {
   to: string | null
 }
 
-const MAX_FAILURES = 20
+/** Failures of the same mail with the same reason, but for addresses in it. */
+const MAX_GROUPS = 20
+/** Those of a group whose clients are named. */
+const MAX_NAMED = 3
+/** As many as one request sends again. */
+const MAX_SENT_AGAIN = 1_000
 
 /** Whether a mail was sent again, and the repeated mail did not fail too. */
 const isSentAgain = sql`exists (
@@ -126,38 +134,59 @@ const isSentAgain = sql`exists (
   where again.business_id = e.business_id and again.repeats_email_id = e.email_id
     and again.status not in ('FAILED', 'SUPPRESSED', 'CANCELLED'))`
 
-/** The newest triggers that failed, with the first mail of each that was refused and not sent again. */
+/**
+ * The triggers that failed, with the first mail of each that was refused and not sent again, in groups
+ * that need the same step. A group is described by its newest trigger.
+ */
 export async function listFailures(db: Db, businessId: number, { from, to, visibility }: Span) {
-  const failed = await db.query<FailedTrigger>(sql`
-    select t.event_trigger_id as "eventTriggerId", t.event_defn_id as "eventDefnId",
-           t.object_type as "objectType", t.object_id as "objectId", t.object_uuid as "objectUUId",
-           d.description, t.scheduled_time as "scheduledTime", t.status_reason as "statusReason",
-           m.email_id as "emailId", m.to_address as "to", m.template_name as "templateName"
-    from event_trigger t
-    join event_definition d
-      on d.business_id = t.business_id and d.event_defn_id = t.event_defn_id
-    left join lateral (
-      select e.email_id, e.to_address, n.template_name
-      from email e
-      left join email_template n
-        on (n.business_id, n.email_template_id) = (e.business_id, e.email_template_id)
-      where e.business_id = t.business_id and e.event_trigger_id = t.event_trigger_id
-        and e.status = 'FAILED' and not ${isSentAgain}
-      order by e.email_id limit 1) m on true
-    where t.business_id = ${businessId} and t.status = 'FAILED'
-      and t.scheduled_time >= ${from} and t.scheduled_time < ${to}
-      and (m.email_id is not null or not exists (
-        select from email e
+  const rows = await db.query<FailedTrigger & { group: number }>(sql`
+    with failed as (
+      select t.event_trigger_id, t.event_defn_id, t.object_type, t.object_id, t.object_uuid,
+             d.description, t.scheduled_time, t.status_reason, m.*
+      from event_trigger t
+      join event_definition d
+        on d.business_id = t.business_id and d.event_defn_id = t.event_defn_id
+      left join lateral (
+        select e.email_id, e.to_address, n.template_name
+        from email e
+        left join email_template n
+          on (n.business_id, n.email_template_id) = (e.business_id, e.email_template_id)
         where e.business_id = t.business_id and e.event_trigger_id = t.event_trigger_id
-          and ${isSentAgain}))
-      ${aboutVisibleObject('t', visibility)}
-    order by t.scheduled_time desc, t.event_trigger_id desc limit ${MAX_FAILURES}`)
-  const namesOf = await readObjectNames(db, businessId, failed)
-  return failed.map(({ objectType, objectId, objectUUId, ...failure }) => {
+          and e.status = 'FAILED' and not ${isSentAgain}
+        order by e.email_id limit 1) m on true
+      where t.business_id = ${businessId} and t.status = 'FAILED'
+        and t.scheduled_time >= ${from} and t.scheduled_time < ${to}
+        and (m.email_id is not null or not exists (
+          select from email e
+          where e.business_id = t.business_id and e.event_trigger_id = t.event_trigger_id
+            and ${isSentAgain}))
+        ${aboutVisibleObject('t', visibility)}),
+    grouped as (
+      select count(*) as count, ${newest(sql`event_trigger_id`)} as ids,
+             ${newest(sql`email_id`)} filter (where email_id is not null) as email_ids
+      from failed
+      group by coalesce(template_name, description),
+               regexp_replace(status_reason, '\\S+@\\S+', '', 'g')
+      order by max(scheduled_time) desc, 2 desc limit ${MAX_GROUPS})
+    select g.ids[1] as "group", g.count,
+           coalesce(g.email_ids[1:${MAX_SENT_AGAIN}], '{}') as "emailIds",
+           f.event_trigger_id as "eventTriggerId", f.event_defn_id as "eventDefnId",
+           f.object_type as "objectType", f.object_id as "objectId", f.object_uuid as "objectUUId",
+           f.description, f.scheduled_time as "scheduledTime", f.status_reason as "statusReason",
+           f.email_id as "emailId", f.to_address as "to", f.template_name as "templateName"
+    from grouped g join failed f on f.event_trigger_id = any (g.ids[1:${MAX_NAMED}])
+    order by f.scheduled_time desc, f.event_trigger_id desc`)
+  const namesOf = await readObjectNames(db, businessId, rows)
+  return [...Map.groupBy(rows, ({ group }) => group).values()].map((named) => {
+    const { group: _group, objectType, objectId, objectUUId, ...first } = named[0]!
     const { clientId, clientName } = namesOf({ objectType, objectId, objectUUId })
-    return { ...failure, clientId, clientName }
+    const names = named.map((one) => namesOf(one).clientName ?? one.to)
+    return { ...first, clientId, clientName, names: names.filter((name) => name !== null) }
   })
 }
+
+const newest = (column: Sql) =>
+  sql`array_agg(${column} order by scheduled_time desc, event_trigger_id desc)`
 
 /** How many objects of each kind a business has; up to 1,000 are counted. */
 export async function countSettings(db: Db, businessId: number) {

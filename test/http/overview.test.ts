@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { mailerParts } from '../support/scripted-mailer.ts'
 import { reminder, shareWorld, startEngine } from '../support/world.ts'
 
 const enterWorld = shareWorld()
@@ -95,4 +96,47 @@ test('the overview counts the quarter hours of up to seven days', async (t) => {
   for (const days of [0, 8, 1.5]) {
     assert.equal((await call('GET', `/overview?days=${days}`)).status, 422)
   }
+})
+
+test('failures of the same mail with the same reason are one entry with their number', async (t) => {
+  const world = await enterWorld(t)
+  const { book, businessId, call, clock, save } = world
+  const { emailTemplateId } = await save('/emailTemplate', {
+    templateName: 'Reminder',
+    subject: 'Soon',
+    emailBody: '<p>Soon</p>',
+  })
+  const action = { actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }
+  await save('/eventDefinition', reminder(businessId, -24, { eventActions: [action] }))
+  const bookFor = async (firstName: string, minutes: number) => {
+    const emailAddress = `${firstName.toLowerCase()}@example.org`
+    const { clientId } = await save('/client', { firstName, lastName: 'Roth', emailAddress })
+    await book(clock.in({ hours: 25, minutes }), { clientId })
+  }
+  for (let i = 1; i <= 21; i += 1) await bookFor(`Eva${i}`, i)
+  await bookFor('Full', 0)
+  clock.advance({ hours: 2 })
+  const mailer = {
+    ...mailerParts,
+    send: async ({ to }: { to: string }) => ({
+      kind: 'failed' as const,
+      phase: 'rcpt' as const,
+      reply: to.startsWith('full') ? '552 5.2.2 mailbox full' : `550 5.1.1 <${to}> unknown`,
+    }),
+  }
+  await startEngine(world, { mailer, captures: false }).runEngine()
+  const { failures } = (await call('GET', '/overview')).body
+  assert.partialDeepStrictEqual(failures, [
+    {
+      count: 21,
+      names: ['Eva21 Roth', 'Eva20 Roth', 'Eva19 Roth'],
+      clientName: 'Eva21 Roth',
+      to: 'eva21@example.org',
+      templateName: 'Reminder',
+    },
+    { count: 1, names: ['Full Roth'], to: 'full@example.org' },
+  ])
+  assert.equal(failures.length, 2)
+  assert.equal(new Set(failures[0].emailIds).size, 21)
+  assert.equal(failures[0].emailIds[0], failures[0].emailId)
 })
