@@ -46,7 +46,7 @@ export function useDesk(statuses: StatusName[] = []) {
               draft: { ...base, status },
               base,
               changes: { status },
-              options: { ifMatch: stored.etag },
+              options: { ifMatch: stored.etag, keepalive: true },
             })
             .then(() => t('desk.done', names), failed),
       })

@@ -65,11 +65,19 @@ async function runHeld(id: number) {
   window.clearTimeout(held.timer)
   // From here on it cannot be undone.
   replace({ id, text: held.text, shown: held.shown, timer: 0 })
-  await showResult(id, held.action.run())
+  const result = showResult(id, held.action.run())
+  running.add(result)
+  await result
+  running.delete(result)
 }
 
-/** Runs all delayed actions now. */
-export const runHeldActions = () => Promise.all(toasts.map(({ id }) => runHeld(id)))
+const running = new Set<Promise<void>>()
+
+/** Runs all delayed actions now. Resolves when these, and those that are running, have ended. */
+export function runHeldActions() {
+  for (const { id } of toasts) void runHeld(id)
+  return Promise.all(running)
+}
 
 /** Shows a toast with the progress of something that goes on when the user leaves the page. */
 export function showWhile(

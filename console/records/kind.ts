@@ -15,7 +15,7 @@ export type SaveRequest<Draft> = {
   /** The fields of the draft that differ from `base`. */
   changes: Partial<Draft>
   /** A stale `ifMatch` is answered with 412. */
-  options: { ifMatch: string | null; idempotencyKey?: string }
+  options: { ifMatch: string | null; idempotencyKey?: string; keepalive?: boolean }
 }
 
 /** How one kind of record is read, edited and saved. */

@@ -84,6 +84,43 @@ test('the desk records what happens with one click or key on Today, the list and
   assert.deepEqual(complaints, [])
 })
 
+test('an action is carried out when the page is left, and before its person is signed out', async (t) => {
+  const [left, running] = [await book('Left', Date.now()), await book('Running', Date.now(), noor)]
+  const { page } = await openAs(t, 'sofia', '/')
+  const arrive = async (name: string) => {
+    await page.getByRole('button', { name: `Arrived: ${name}` }).click()
+    await page.getByText(`${name}: Arrived – no message changes`).waitFor()
+  }
+  await page.getByRole('button', { name: 'Skip these steps' }).click()
+  await arrive('Ada Left')
+  await page.goto('about:blank')
+  await until(async () => (await statusOf(left)) === 'CHECKED_IN')
+
+  await page.goBack()
+  const order: string[] = []
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  await page.route('**/calendar', async (route) => {
+    await released
+    await route.continue()
+    order.push('saved')
+  })
+  await page.route('**/session', async (route) => {
+    if (route.request().method() === 'DELETE') order.push('signed out')
+    await route.continue()
+  })
+  const saving = page.waitForRequest(
+    (request) => request.method() === 'POST' && request.url().endsWith('/calendar'),
+  )
+  await arrive('Ada Running')
+  await saving
+  await page.getByRole('button', { name: /sofia.*Owner/ }).click()
+  await page.getByRole('button', { name: 'Sign out' }).first().click()
+  release()
+  await page.getByRole('button', { name: 'Sign in' }).waitFor()
+  assert.deepEqual(order, ['saved', 'signed out'])
+  assert.equal(await statusOf(running), 'CHECKED_IN')
+})
+
 test('a new client is added while booking, with duration and price; a past start warns', async (t) => {
   const { page, complaints } = await openAs(t, 'sofia', '/calendar?book=true')
   const panel = page.getByRole('region', { name: 'Book' })
