@@ -1,5 +1,5 @@
 import { fillText, REPORT_TEXTS, sayReason } from '../texts/texts.ts'
-import { dateWriter, type WriteDate } from './write-date.ts'
+import { cellDateWriter, dateWriter, type WriteDate } from './write-date.ts'
 
 /** The fixed words of one language. A missing translation falls back to English. */
 const dictionaryOf = ({ labels, definitions, sentences, states }: Translations) => ({
@@ -27,6 +27,8 @@ export type Words = {
   /** The reason why a trigger ended. Replies of mail servers are not translated. */
   sayReason(english: string): string
   writeDate: WriteDate
+  /** For the cells of a table. */
+  writeCellDate: WriteDate
 }
 
 const known = new Map<string, Words>()
@@ -47,6 +49,7 @@ export function wordsOf(locale: string): Words {
     sayState: (english) => dictionary?.states.get(english) ?? say(english),
     sayReason: (english) => (dictionary ? sayReason(language, english) : english),
     writeDate: dateWriter(locale, dictionary ? language : 'en'),
+    writeCellDate: cellDateWriter(locale, dictionary ? language : 'en'),
   }
   known.set(locale, words)
   return words

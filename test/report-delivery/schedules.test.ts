@@ -203,7 +203,7 @@ test('a file above the limit is mailed as a link that works while its recipient 
   const [mail] = await listMails()
   const { body: email } = await call('GET', `/emails/${mail!.emailId}`)
   const [link] = /https:\/\/bellwether\.example\/report\/link\/\S+/.exec(email.text)!
-  assert.match(email.text, /too large for a mail\. Until 2026-03-16/)
+  assert.match(email.text, /too large for a mail\. Until 16 March 2026/)
   const { pathname } = new URL(link)
   // The file is kept as long as the link works, although others are deleted after a day.
   clock.advance({ hours: 6 * 24 })

@@ -5,6 +5,7 @@ import { checkIn, holdByHand, releaseHold } from '../../src/automation/restored.
 import { createTargetLoop } from '../../src/report-delivery/check-targets.ts'
 import { sql } from '../../src/database/sql.ts'
 import { correctStoredTimes } from '../../src/store/set-back.ts'
+import { wordsOf } from '../../src/reports/words.ts'
 import { openDelivery } from './open.ts'
 
 const MAILED = { name: 'Bellwether', address: 'no-reply@localhost' }
@@ -70,7 +71,10 @@ test('a target sends one mail when it is crossed, with the entries behind it, an
   assert.equal(mail!.subject, 'No-show rate above 8.0 %: 9.1 %')
   assert.match(text, /No-show rate is 9\.1 %, above 8\.0 %/)
   const day = clock.now().subtract({ hours: 73 }).toZonedDateTimeISO('Europe/Zurich').toPlainDate()
-  assert.match(text, new RegExp(`${day} \\d\\d:\\d\\d · Elena García · Zürich`))
+  assert.match(
+    text,
+    new RegExp(`${wordsOf('en').writeDate(String(day))}, \\d\\d:\\d\\d · Elena García · Zürich`),
+  )
   assert.doesNotMatch(text, /Müller/, 'it names no client')
   assert.match(text, /https:\/\/bellwether\.example\/console\/reports\/102\?from=/)
 

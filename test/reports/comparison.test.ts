@@ -196,7 +196,7 @@ test('no change is shown if the data began inside the compared period', async (t
 
   const unlike = await print(business, october)
   assert.equal(unlike.comparison!.isLikeForLike, false)
-  assert.match(unlike.comparison!.note!, /data begins on 2026-09-12/)
+  assert.match(unlike.comparison!.note!, /data begins on 12 September 2026/)
 
   await book({ at: '2026-09-01T00:00+02:00' })
   assert.equal((await print(business, october)).comparison!.isLikeForLike, true)

@@ -149,7 +149,7 @@ test('the report says what it proves of each feed, in three languages', async (t
     endDate: '2026-11-09',
   })
   assert.deepEqual(sentences, [
-    'All 389 appointments of Salon are here. Of the other entries, 20 are not appointments and 2 need a person. Checked 2026-11-09 03:12.',
+    'All 389 appointments of Salon are here. Of the other entries, 20 are not appointments and 2 need a person. Checked 9 November 2026, 03:12.',
     'The entries of Studio do not add up: The source has 12 entries, and 11 are here.',
   ])
   for (const [locale, start] of [

@@ -10,12 +10,12 @@ import { wordsOf } from '../../src/reports/words.ts'
 import type { Comparison, KpiResult } from '../../src/reports/report.ts'
 
 const printed: { zone: string; at: string; shown: string }[] = [
-  { zone: 'Europe/Zurich', at: '2026-10-01T06:00:00Z', shown: '2026-10-01 08:00 CEST' },
-  { zone: 'America/New_York', at: '2026-11-15T05:29:00Z', shown: '2026-11-15 00:29 EST' },
-  { zone: 'Europe/London', at: '2026-01-15T05:29:00Z', shown: '2026-01-15 05:29 GMT' },
-  { zone: 'Australia/Sydney', at: '2026-01-15T05:29:00Z', shown: '2026-01-15 16:29 AEDT' },
-  { zone: 'Asia/Tokyo', at: '2026-01-15T05:29:00Z', shown: '2026-01-15 14:29 GMT+9' },
-  { zone: 'UTC', at: '2026-01-15T05:29:00Z', shown: '2026-01-15 05:29 UTC' },
+  { zone: 'Europe/Zurich', at: '2026-10-01T06:00:00Z', shown: '1 October 2026, 08:00 CEST' },
+  { zone: 'America/New_York', at: '2026-11-15T05:29:00Z', shown: '15 November 2026, 00:29 EST' },
+  { zone: 'Europe/London', at: '2026-01-15T05:29:00Z', shown: '15 January 2026, 05:29 GMT' },
+  { zone: 'Australia/Sydney', at: '2026-01-15T05:29:00Z', shown: '15 January 2026, 16:29 AEDT' },
+  { zone: 'Asia/Tokyo', at: '2026-01-15T05:29:00Z', shown: '15 January 2026, 14:29 GMT+9' },
+  { zone: 'UTC', at: '2026-01-15T05:29:00Z', shown: '15 January 2026, 05:29 UTC' },
 ]
 
 for (const { zone, at, shown } of printed) {

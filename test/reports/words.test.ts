@@ -128,7 +128,7 @@ test('the reasons of triggers are in German and French, and replies of mail serv
   assert.equal(sayReason('en', reasons[0]!), reasons[0])
 })
 
-test('dates are written as in German and French, and stay ISO dates in English', () => {
+test('dates are written as in their language; in the cells of English tables they stay ISO dates', () => {
   const iso = [
     '2026-09-01',
     '2026-09',
@@ -139,7 +139,17 @@ test('dates are written as in German and French, and stay ISO dates in English',
     'x',
   ]
   const written = (locale: string) => iso.map(wordsOf(locale).writeDate)
-  assert.deepEqual(written('en-GB'), iso)
+  assert.deepEqual(iso.map(wordsOf('en-GB').writeCellDate), iso)
+  assert.deepEqual(iso.map(wordsOf('de').writeCellDate), written('de'))
+  assert.deepEqual(written('en-US'), [
+    '1 September 2026',
+    'Sept 2026',
+    '1 Sept',
+    '1 September 2026, 14:05',
+    '1 September 2026, 14:05:06',
+    '7',
+    'x',
+  ])
   const german = ['01.09.2026', '09.2026', '01.09.', '01.09.2026 14:05', '01.09.2026 14:05:06']
   assert.deepEqual(written('de'), [...german, '7', 'x'])
   assert.deepEqual(written('fr-CH'), [...german, '7', 'x'])

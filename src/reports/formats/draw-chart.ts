@@ -2,6 +2,7 @@ import { legibleOn } from '../../email/colors.ts'
 import { shownSeries, type Chart, type Heatmap, type SeriesChart } from '../chart.ts'
 import { describeChart } from '../summary.ts'
 import { wordsOf } from '../words.ts'
+import { isShortDate } from '../write-date.ts'
 
 type Size = { width: number; height: number }
 
@@ -76,7 +77,7 @@ function withHorizontalBars(chart: Chart, width: number): Chart {
 const SCALE_WIDTH = 40
 
 /** Days, weeks or months: some of them may be left out. */
-const areSteps = (labels: string[]) => labels.every((name) => /^[\d.:/-]+$/.test(name))
+const areSteps = (labels: string[]) => labels.every(isShortDate)
 
 const isHorizontal = (chart: SeriesChart) => chart.kind === 'bar' && chart.named === true
 

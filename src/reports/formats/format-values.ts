@@ -23,8 +23,9 @@ export function cellWriters({
     ({ type, currency, currencyIn, fixedWords, isDate, emptyAs, labelInHours }) => {
       const currencyAt = columns.findIndex(({ name }) => name === currencyIn)
       return (cell: Cell, row: Cell[]): string => {
-        if (type === 'dateTime' && typeof cell === 'number') return words.writeDate(local(cell))
-        if (typeof cell === 'string' && (type === 'date' || isDate)) return words.writeDate(cell)
+        if (type === 'dateTime' && typeof cell === 'number') return words.writeCellDate(local(cell))
+        if (typeof cell === 'string' && (type === 'date' || isDate))
+          return words.writeCellDate(cell)
         if (cell === null && emptyAs) return words.say(emptyAs)
         if (typeof cell === 'string') return sayCell(cell, fixedWords, words)
         if (labelInHours && cell !== null) return writeMinutes(cell, words.locale)

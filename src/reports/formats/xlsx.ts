@@ -132,7 +132,7 @@ function cellWriter(i: number, { columns, parameters, locale }: ReportResult) {
     const [date, time] = iso.split(' ')
     const day = time === undefined ? undefined : daySerial(date!)
     return day === undefined
-      ? textCell(`${letters}${n}`, words.writeDate(iso), style)
+      ? textCell(`${letters}${n}`, words.writeCellDate(iso), style)
       : number(day + timeSerial(time!), n, STYLE.localTime)
   }
 
@@ -176,7 +176,7 @@ const TOTAL_STYLES = new Map([
 /** The date format of the language, as a number format of Excel. */
 const datePatternOf = (locale: string) =>
   wordsOf(locale)
-    .writeDate('2001-02-03')
+    .writeCellDate('2001-02-03')
     .replace('2001', 'yyyy')
     .replace('02', 'mm')
     .replace('03', 'dd')
