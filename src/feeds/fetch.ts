@@ -82,7 +82,6 @@ export class Fetcher {
   requests = 0
   readonly #settings: FetchSettings
   readonly #limits: Limits
-  readonly #pace: () => Promise<void>
   readonly #agents = {
     'http:': new http.Agent({ keepAlive: true }),
     'https:': new https.Agent({ keepAlive: true }),
@@ -91,7 +90,6 @@ export class Fetcher {
   constructor(settings: FetchSettings) {
     this.#settings = settings
     this.#limits = { ...LIMITS, ...settings.limits }
-    this.#pace = makePace(settings.requestsPerMinute ?? 60, settings.signal)
   }
 
   /** The answer with any status except a redirect. */
@@ -127,9 +125,9 @@ export class Fetcher {
   }
 
   async #send(url: URL, { method, headers, body }: SourceRequest): Promise<SourceAnswer> {
-    await this.#pace()
+    const { authorization, signal, privateHosts, resolve, requestsPerMinute } = this.#settings
+    await keepPace(requestsPerMinute ?? 60, signal)
     this.requests += 1
-    const { authorization, signal, privateHosts, resolve } = this.#settings
     const sent = (url.protocol === 'https:' ? https : http).request(url, {
       method,
       headers: {
@@ -288,20 +286,23 @@ export function unusableStatus({ status, headers, url }: SourceAnswer) {
       `${host} refuses access (${status}). Check the address, the username and the password.`,
     )
   }
-  const seconds = Number(headers['retry-after'])
+  const { date = '', 'retry-after': after = '' } = headers
+  // A date is compared with the source's own clock.
+  const seconds = /^\d+$/.test(after)
+    ? Number(after)
+    : (Date.parse(after) - Date.parse(date)) / 1_000
   const more = seconds > 0 ? { retryAfterSeconds: seconds } : {}
   return new SourceError('ANSWER', `${host} answers with the status ${status}.`, more)
 }
 
-/** Waits until another request is allowed: so many a minute, in a burst of as many. */
-function makePace(perMinute: number, signal: AbortSignal) {
-  let allowance = perMinute
-  let lastMs = monotonicMs()
-  return async () => {
-    const nowMs = monotonicMs()
-    allowance = Math.min(perMinute, allowance + ((nowMs - lastMs) * perMinute) / 60_000)
-    lastMs = nowMs
-    allowance -= 1
-    if (allowance < 0) await wait((-allowance * 60_000) / perMinute, undefined, { signal })
-  }
+/** When the requests of a pull were sent: of all that have its signal. */
+const sentByPull = new WeakMap<AbortSignal, number[]>()
+
+/** Waits until another request of the pull is allowed: at most so many within any minute. */
+async function keepPace(perMinute: number, signal: AbortSignal) {
+  const sentMs = sentByPull.get(signal) ?? []
+  sentByPull.set(signal, sentMs)
+  const waitMs = (sentMs.at(-perMinute) ?? -Infinity) + 60_000 - monotonicMs()
+  if (waitMs > 0) await wait(waitMs, undefined, { signal })
+  sentMs.push(monotonicMs())
 }

@@ -44,19 +44,21 @@ const MAX_PULL_MINUTES = 30
 export function createFeedLoops(parts: FeedLoopParts & NoticeMails): Loop[] {
   const running = new Map<number, number>()
   const runOnce = async (stopping?: AbortSignal) => {
-    const full = [...running].flatMap(([id, count]) => (count < PULLS_PER_BUSINESS ? [] : id))
-    const due = { now: parts.now(), limit: PULLS_PER_NODE, without: full }
+    const due = { now: parts.now(), limit: PULLS_PER_NODE, perBusiness: PULLS_PER_BUSINESS }
     for (const key of await listDueFeeds(parts.database.engine, due)) {
-      const claimed = await claimPull(parts, key, stopping)
-      if (!claimed) continue
       const { businessId } = key
-      running.set(businessId, (running.get(businessId) ?? 0) + 1)
+      const count = running.get(businessId) ?? 0
+      // Another loop may have claimed one since.
+      if (count >= PULLS_PER_BUSINESS) continue
+      running.set(businessId, count + 1)
       try {
+        const claimed = await claimPull(parts, key, stopping)
+        if (!claimed) continue
         await runPull(parts, claimed)
+        return 1
       } finally {
         running.set(businessId, running.get(businessId)! - 1)
       }
-      return 1
     }
     return 0
   }

@@ -10,17 +10,22 @@ const ofFeed = ({ businessId, feedId }: FeedKey) =>
 export const pullLease = ({ businessId, feedId }: FeedKey) =>
   `feed ${feedId} of business ${businessId}`
 
-/** Due feeds that no worker pulls, one of each business: the one that waits longest first. */
+/**
+ * Due feeds that no worker pulls, one of each business: the one that waits longest first. None of a
+ * business of which nodes pull `perBusiness` feeds.
+ */
 export const listDueFeeds = (
   engine: Db,
-  { now, limit, without }: { now: Temporal.Instant; limit: number; without: number[] },
+  { now, limit, perBusiness }: { now: Temporal.Instant; limit: number; perBusiness: number },
 ) =>
   engine.query<FeedKey>(sql`
     select "businessId", "feedId" from (
       select distinct on (s.business_id) s.business_id as "businessId", s.feed_id as "feedId",
              s.next_pull_time
       from feed_state s join business b on b.business_id = s.business_id and b.active
-      where s.next_pull_time <= ${now} and ${NOT_HELD} and s.business_id <> all (${without}::bigint[])
+      where s.next_pull_time <= ${now} and ${NOT_HELD}
+        and (select count(*) from work_lease w
+             where w.name like 'feed % of business ' || s.business_id and w.lease_until >= ${now}) < ${perBusiness}
         and not exists (select from work_lease w
                         where w.name = 'feed ' || s.feed_id || ' of business ' || s.business_id
                           and w.lease_until >= ${now})

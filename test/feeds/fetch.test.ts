@@ -6,6 +6,7 @@ import {
   faultOfUrl,
   Fetcher,
   OtherHost,
+  unusableStatus,
   type FetchSettings,
   type Resolve,
 } from '../../src/feeds/fetch.ts'
@@ -175,6 +176,33 @@ test('an answer that is compressed, too long, cut or silent is refused', async (
     const fetcher = fetcherFor(t, { url, limits })
     await assert.rejects(fetcher.fetch({ url }), failing(kind, message), String(message))
   }
+})
+
+test('the requests of one pull share its pace, whichever part of it sends them', async (t) => {
+  const { url, seen } = await startServer(t, (_request, response) => response.end())
+  const stopping = new AbortController()
+  const settings = { url, signal: stopping.signal, requestsPerMinute: 3 }
+  const [one, two] = [fetcherFor(t, settings), fetcherFor(t, settings)]
+  for (let sent = 0; sent < 3; sent += 1) await one.fetch({ url })
+  const late = assert.rejects(two.fetch({ url }), { name: 'AbortError' })
+  await fetcherFor(t, { url }).fetch({ url })
+  assert.equal(seen.length, 4, 'that of another pull')
+  stopping.abort()
+  await late
+})
+
+test('Retry-After counts as seconds and as a date by the clock of the source', () => {
+  const secondsOf = (after: string) =>
+    unusableStatus({
+      status: 503,
+      headers: { date: 'Sat, 01 Jan 2000 10:00:00 GMT', 'retry-after': after },
+      body: Buffer.alloc(0),
+      url: 'https://cloud.example/',
+    }).retryAfterSeconds
+  assert.deepEqual(
+    ['90', 'Sat, 01 Jan 2000 12:00:00 GMT', 'Sat, 01 Jan 2000 09:00:00 GMT', 'soon'].map(secondsOf),
+    [90, 7_200, undefined, undefined],
+  )
 })
 
 test('a host that is closed or unknown is named, and an abort ends a request', async (t) => {

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '../../src/database/sql.ts'
 import { dryRunOfSource } from '../../src/feeds/dry-run.ts'
-import { claimPull } from '../../src/feeds/loop.ts'
+import { claimPull, createFeedLoops } from '../../src/feeds/loop.ts'
 import { SourceError } from '../../src/feeds/source.ts'
 import { renewPull } from '../../src/store/feed-pulls.ts'
 import { findFeed, lockFeedState } from '../../src/store/feeds.ts'
 import { correctStoredTimes } from '../../src/store/set-back.ts'
+import { until } from '../support/until.ts'
 import { shareWorld } from '../support/world.ts'
 import { openPulled } from './fake-source.ts'
 import { PULLING } from './loop-parts.ts'
@@ -287,6 +288,41 @@ test('a pull that is asked for runs at once, one at a time, and says what it fou
   await pull(0)
   const { status: ended, error } = await runOf(again)
   assert.deepEqual([ended, error], ['FAILED', 'dav.example does not answer.'])
+})
+
+test('at most two feeds of a business are pulled at once, whichever node does it', async (t) => {
+  const world = await enterWorld(t)
+  const { parts, shelf, feedId } = await openPulled(world)
+  const { save, database } = world
+  const ids = [feedId]
+  for (let i = 0; i < 4; i += 1) {
+    const connection = { url: 'http://127.0.0.1:1/' }
+    const { feedId: id } = await save('/feed', {
+      name: `Salon ${i}`,
+      source: 'CALDAV',
+      mode: 'SHADOW',
+      connection,
+    })
+    ids.push(id)
+  }
+  await database.engine.query(
+    sql`update feed_state set next_pull_time = null where feed_id <> all (${ids}::bigint[])`,
+  )
+  const gate = Promise.withResolvers<void>()
+  shelf.afterPart = () => gate.promise
+  const loops = [1, 2].flatMap(() => createFeedLoops(parts).slice(0, 4))
+  const idle = new Set(loops)
+  const running: Promise<unknown>[] = []
+  for (let round = 0; round < 5; round += 1) {
+    for (const loop of idle) {
+      idle.delete(loop)
+      running.push(loop.runOnce().then(() => idle.add(loop)))
+    }
+    await until(() => idle.size >= 6)
+  }
+  assert.equal(shelf.pulls, 2)
+  gate.resolve()
+  await Promise.all(running)
 })
 
 test('a feed that is not read cannot be pulled', async (t) => {
