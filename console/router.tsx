@@ -12,10 +12,11 @@ import { findSession, sessionQuery, type Session } from './api/session.ts'
 import { readAuditSearch } from './audit/search.ts'
 import { readCalendarSearch } from './calendar/search.ts'
 import { lazyPage } from './components/lazy-page.tsx'
-import { day, flag, id, readSearch, text } from './components/search.ts'
+import { day, flag, id, oneOf, readSearch, text } from './components/search.ts'
 import { readActivitySearch } from './messages/search.ts'
 import { PageFailed } from './pages/page-failed.tsx'
 import { PageMissing } from './pages/page-missing.tsx'
+import { STEPS } from './feeds/steps.tsx'
 import { readReportSearch } from './reports/search.ts'
 import { NAVIGATION } from './shell/navigation.ts'
 import { needs } from './shell/needs.ts'
@@ -392,11 +393,19 @@ const settingsFeeds = createRoute({
   component: lazyPage(() => import('./pages/settings-feeds.tsx'), 'SettingsFeedsPage'),
 })
 
+const settingsFeedConnect = createRoute({
+  getParentRoute: () => settings,
+  path: '/feeds/connect',
+  beforeLoad: needs('MANAGE_BUSINESS'),
+  component: lazyPage(() => import('./pages/settings-feed-connect.tsx'), 'SettingsFeedConnectPage'),
+})
+
 const settingsFeed = createRoute({
   getParentRoute: () => settings,
   path: '/feeds/$feedId',
   beforeLoad: needs('MANAGE_BUSINESS'),
   params: numberParam('feedId'),
+  validateSearch: readSearch({ step: oneOf(STEPS) }),
   component: lazyPage(() => import('./pages/settings-feed.tsx'), 'SettingsFeedPage'),
 })
 
@@ -468,6 +477,7 @@ export const router = createRouter({
         settingsSuppressions,
         settingsAudit,
         settingsFeeds,
+        settingsFeedConnect,
         settingsFeed,
         settingsExport,
         settingsAccount,

@@ -65,6 +65,15 @@ export const runQuery = (feedId: number, feedRunId: number | undefined) =>
     refetchInterval: ({ state }) => (state.data?.status === 'RUNNING' ? RUNNING_EVERY_MS : false),
   })
 
+/** What the source of a stored feed shows now. */
+export const feedTestQuery = (feedId: number, enabled: boolean) =>
+  queryOptions({
+    queryKey: ['feed-test', feedId],
+    enabled,
+    retry: false,
+    queryFn: () => client.testFeed({ feedId }),
+  })
+
 export const differencesQuery = (feedId: number) =>
   queryOptions({
     queryKey: [...KEY, feedId, 'differences'],

@@ -1,6 +1,6 @@
 import { Button, Checkbox, PasswordInput, Select, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
-import { useState, type ReactNode } from 'react'
+import { useState } from 'react'
 import { saveFeed, testFeed, type Feed, type FeedBody, type FeedTest } from '../api/feeds.ts'
 import { ErrorMessage } from '../components/error-message.tsx'
 import { faultAt } from '../components/faults.ts'
@@ -8,34 +8,25 @@ import { useForm } from '../components/form.ts'
 import { SubmitRow } from '../components/windows.tsx'
 import settings from '../setup/settings.module.css'
 import { useTranslation } from '../texts/translate.ts'
-import { DefaultFields, type Defaults } from './default-fields.tsx'
 import classes from './feeds.module.css'
 import { secretLabel } from './words.ts'
 
 const SOURCES = ['CALDAV', 'ICS', 'CALCOM', 'EASYAPPOINTMENTS', 'INLET'] as const
 type Source = (typeof SOURCES)[number]
 
-/** Connects a source as a draft: its account with a test, its calendars, and the defaults. */
+/** Connects a source as a draft: its account, with a test. */
 export function ConnectForm({ onDone }: { onDone: (feed: Feed) => void }) {
   const { t } = useTranslation()
   const [source, setSource] = useState<Source>('CALDAV')
   const [account, setAccount] = useState(NO_ACCOUNT)
   const [name, setName] = useState('')
-  const [chosen, setChosen] = useState<{ calendars: string[]; hosts: string[] }>()
-  const [defaults, setDefaults] = useState<Defaults>({})
-  const body = bodyOf({ name, source, account, chosen, defaults })
-  const test = useMutation({
-    mutationFn: () => testFeed(body),
-    onSuccess: ({ calendars }) =>
-      setChosen((before) => ({
-        calendars: before?.calendars.length ? before.calendars : calendars.map(({ key }) => key),
-        hosts: before?.hosts ?? [],
-      })),
-  })
+  const [hosts, setHosts] = useState<string[]>([])
+  const body = bodyOf({ name, source, account, hosts })
+  const test = useMutation({ mutationFn: () => testFeed(body) })
   const form = useForm(async () => onDone(await saveFeed(body)))
   const forget = () => {
     test.reset()
-    setChosen(undefined)
+    setHosts([])
   }
   const faultOf = (field: string) => form.faultAt(field) ?? faultAt(test.error, field)
   return (
@@ -53,8 +44,8 @@ export function ConnectForm({ onDone }: { onDone: (feed: Feed) => void }) {
         }}
       />
       {source !== 'INLET' && (
-        <section aria-label={t('settings.feeds.steps.account')} className={settings.form}>
-          <h3>2. {t('settings.feeds.steps.account')}</h3>
+        <section aria-label={t('settings.feeds.account')} className={settings.form}>
+          <h3>{t('settings.feeds.account')}</h3>
           <AccountFields
             source={source}
             account={account}
@@ -77,21 +68,10 @@ export function ConnectForm({ onDone }: { onDone: (feed: Feed) => void }) {
           <TestResult error={test.error} result={test.data} />
         </section>
       )}
-      {test.data && chosen && source === 'CALDAV' && hasChoice(test.data) && (
-        <CalendarFields test={test.data} chosen={chosen} onChange={setChosen} />
+      {test.data && test.data.otherHosts.length > 0 && (
+        <HostFields test={test.data} hosts={hosts} onChange={setHosts} />
       )}
-      <DefaultsStep number={source === 'INLET' ? 2 : 3}>
-        <DefaultFields value={defaults} faultOf={faultOf} onChange={setDefaults} />
-      </DefaultsStep>
-      <SubmitRow
-        label={t('settings.feeds.create')}
-        form={form}
-        disabled={
-          source === 'CALDAV' &&
-          (test.data?.calendars.length ?? 0) > 0 &&
-          chosen?.calendars.length === 0
-        }
-      />
+      <SubmitRow label={t('settings.feeds.create')} form={form} />
       <p className="soft small" style={{ margin: 0 }}>
         {t('settings.feeds.createHint')}
       </p>
@@ -111,7 +91,7 @@ function SourceFields({ name, source, faultOf, onName, onSource }: SourceProps) 
   const { t } = useTranslation()
   return (
     <section aria-label={t('words.source')} className={settings.form}>
-      <h3>1. {t('words.source')}</h3>
+      <h3>{t('words.source')}</h3>
       <TextInput
         label={t('words.name')}
         description={t('settings.feeds.nameHint')}
@@ -135,25 +115,6 @@ function SourceFields({ name, source, faultOf, onName, onSource }: SourceProps) 
   )
 }
 
-function DefaultsStep({ number, children }: { number: number; children: ReactNode }) {
-  const { t } = useTranslation()
-  return (
-    <section aria-label={t('settings.feeds.steps.defaults')} className={settings.form}>
-      <h3>
-        {number}. {t('settings.feeds.steps.defaults')}
-      </h3>
-      <p className="soft small" style={{ margin: 0 }}>
-        {t('settings.feeds.defaultsHint')}
-      </p>
-      {children}
-    </section>
-  )
-}
-
-/** Whether there are calendars or other servers to choose from. */
-const hasChoice = ({ calendars, otherHosts }: FeedTest) =>
-  calendars.length > 0 || otherHosts.length > 0
-
 const CALCOM_API = 'https://api.cal.com'
 const NO_ACCOUNT = { url: '', username: '', secret: '' }
 type Account = typeof NO_ACCOUNT
@@ -162,23 +123,20 @@ type Draft = {
   name: string
   source: Source
   account: Account
-  chosen: { calendars: string[]; hosts: string[] } | undefined
-  defaults: Defaults
+  hosts: string[]
 }
 
-function bodyOf({ name, source, account, chosen, defaults }: Draft): FeedBody {
+function bodyOf({ name, source, account, hosts }: Draft): FeedBody {
   const { url, username, secret } = account
   const connection = {
     url: url.trim(),
     ...(source === 'CALDAV' && username.trim() && { username: username.trim() }),
-    ...(source === 'CALDAV' && chosen?.calendars.length && { calendars: chosen.calendars }),
-    ...(chosen && chosen.hosts.length > 0 && { hosts: chosen.hosts }),
+    ...(hosts.length > 0 && { hosts }),
   }
   return {
     name: name.trim(),
     source,
     mode: 'DRAFT',
-    defaults,
     ...(source !== 'ICS' && source !== 'INLET' && { connection }),
     ...(source !== 'INLET' && secret !== '' && { secret: secret.trim() }),
   }
@@ -274,42 +232,22 @@ export function TestResult({ result, error }: { result: FeedTest | undefined; er
   )
 }
 
-type Chosen = { calendars: string[]; hosts: string[] }
-type CalendarProps = { test: FeedTest; chosen: Chosen; onChange: (chosen: Chosen) => void }
+type HostProps = { test: FeedTest; hosts: string[]; onChange: (hosts: string[]) => void }
 
-function CalendarFields({ test, chosen, onChange }: CalendarProps) {
+function HostFields({ test, hosts, onChange }: HostProps) {
   const { t } = useTranslation()
   return (
-    <section aria-label={t('settings.feeds.calendars')} className={settings.form}>
-      <Checkbox.Group
-        label={t('settings.feeds.calendars')}
-        value={chosen.calendars}
-        onChange={(calendars) => onChange({ ...chosen, calendars })}
-      >
-        <div className={settings.scopes} style={{ marginTop: 6 }}>
-          {test.calendars.map(({ key, name, entries }) => (
-            <Checkbox
-              key={key}
-              value={key}
-              label={<span dir="auto">{entries == null ? name : `${name} (${entries})`}</span>}
-            />
-          ))}
-        </div>
-      </Checkbox.Group>
-      {test.otherHosts.length > 0 && (
-        <Checkbox.Group
-          label={t('settings.feeds.hosts')}
-          description={t('settings.feeds.hostsHint')}
-          value={chosen.hosts}
-          onChange={(hosts) => onChange({ ...chosen, hosts })}
-        >
-          <div className={settings.scopes} style={{ marginTop: 6 }}>
-            {test.otherHosts.map((host) => (
-              <Checkbox key={host} value={host} label={<code>{host}</code>} />
-            ))}
-          </div>
-        </Checkbox.Group>
-      )}
-    </section>
+    <Checkbox.Group
+      label={t('settings.feeds.hosts')}
+      description={t('settings.feeds.hostsHint')}
+      value={hosts}
+      onChange={onChange}
+    >
+      <div className={settings.scopes} style={{ marginTop: 6 }}>
+        {test.otherHosts.map((host) => (
+          <Checkbox key={host} value={host} label={<code>{host}</code>} />
+        ))}
+      </div>
+    </Checkbox.Group>
   )
 }

@@ -19,10 +19,12 @@ type Props = {
   /** For a dry run with rules that are not saved. */
   rules?: Feed['rules']
   onEnded?: (run: FeedRun) => void
+  /** The page shows the latest run itself. */
+  isResultElsewhere?: boolean
 }
 
 /** Starts a run, waits for its end, and shows what it found. */
-export function RunButton({ feed, action, rules, onEnded }: Props) {
+export function RunButton({ feed, action, rules, onEnded, isResultElsewhere }: Props) {
   const { t } = useTranslation()
   const { feedId } = feed
   const start = useMutation({ mutationFn: () => startRun(feedId, action, rules) })
@@ -49,7 +51,7 @@ export function RunButton({ feed, action, rules, onEnded }: Props) {
             <ErrorMessage error={start.error} />
           </span>
         ) : (
-          hasEnded && <RunResult run={run} />
+          hasEnded && !isResultElsewhere && <RunResult run={run} />
         )}
       </div>
     </>

@@ -1,10 +1,18 @@
-import type { FeedRun } from '../api/feeds.ts'
+import { useQuery } from '@tanstack/react-query'
+import { automationsQuery } from '../api/automations.ts'
+import type { FeedEntry, FeedRun } from '../api/feeds.ts'
+import { setupQuery } from '../api/setup.ts'
+import { sentenceOf, sentenceText } from '../automations/sentence.ts'
+import { useTimeFormat } from '../components/time.ts'
 import { useTranslation } from '../texts/translate.ts'
 import classes from './feeds.module.css'
 import { useReasonWords } from './words.ts'
 
+/** `isWhole`: with the messages by automation, and the entries that a person should look at. */
+type Props = { run: FeedRun; isWhole?: boolean }
+
 /** What a run found, in words: first how many of the appointments can get mail. */
-export function RunResult({ run }: { run: FeedRun }) {
+export function RunResult({ run, isWhole = false }: Props) {
   const { t } = useTranslation()
   const { ofCode } = useReasonWords()
   const { status, error, counts, reasons, withAddress, planned, kind } = run
@@ -45,6 +53,68 @@ export function RunResult({ run }: { run: FeedRun }) {
           {t('settings.feeds.planned', { triggers: planned.triggers, mails: planned.atOnce })}
         </p>
       )}
+      {isWhole && planned && <ByAutomation byDefinition={planned.byDefinition} />}
+      {isWhole && <Unclear entries={run.samples ?? []} />}
     </div>
+  )
+}
+
+type Planned = NonNullable<FeedRun['planned']>['byDefinition']
+
+function ByAutomation({ byDefinition }: { byDefinition: Planned }) {
+  const { data: setup } = useQuery(setupQuery)
+  const { data: automations } = useQuery(automationsQuery)
+  if (!setup || !automations) return null
+  const sentences = byDefinition.flatMap(({ eventDefnId, triggers }) => {
+    const found = automations.find((automation) => automation.eventDefnId === eventDefnId)
+    if (!found) return []
+    const text = sentenceText(sentenceOf(found, found.eventActions ?? [], setup))
+    return [{ eventDefnId, triggers, text }]
+  })
+  return (
+    <ul className={`${classes.plain} small soft numbers`}>
+      {sentences.map(({ eventDefnId, triggers, text }) => (
+        <li key={eventDefnId}>
+          {triggers} × {text}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** Skipped, but perhaps only because their client is not known. */
+const ABOUT_CLIENTS = new Set(['no-client', 'no-address'])
+
+/** Entries that wait for a person, and those whose client cannot get mail. */
+function Unclear({ entries }: { entries: FeedEntry[] }) {
+  const { t } = useTranslation()
+  const format = useTimeFormat()
+  const { ofEntry } = useReasonWords()
+  const unclear = entries.filter(
+    ({ state, reasonCode }) => state === 'HELD' || ABOUT_CLIENTS.has(reasonCode ?? ''),
+  )
+  if (unclear.length === 0) return null
+  return (
+    <section aria-label={t('settings.feeds.unclear')}>
+      <h3 className="small strong">{t('settings.feeds.unclear')}</h3>
+      <p className="small soft">{t('settings.feeds.unclearHint')}</p>
+      <ul className={classes.list}>
+        {unclear.map((entry) => (
+          <li key={entry.key} className={classes.entry}>
+            <span className="strong" dir="auto">
+              {entry.title ?? entry.key}
+            </span>{' '}
+            <span className="soft small numbers">
+              {entry.startTime === null
+                ? t('settings.feeds.noTime')
+                : format.moment(entry.startTime)}
+            </span>
+            <div className="small" dir="auto">
+              {ofEntry(entry)}
+            </div>
+          </li>
+        ))}
+      </ul>
+    </section>
   )
 }

@@ -1,6 +1,6 @@
 import { Button, Tabs } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState, type ReactNode } from 'react'
 import { feedQuery, feedRulesKind, type Feed } from '../api/feeds.ts'
 import { Failure, Loading } from '../components/states.tsx'
@@ -8,6 +8,7 @@ import { FormWindow } from '../components/windows.tsx'
 import { ChangeForm } from '../feeds/change-form.tsx'
 import { DeleteForm } from '../feeds/delete-form.tsx'
 import { DifferencesTab } from '../feeds/differences-tab.tsx'
+import { DraftSteps } from '../feeds/draft-steps.tsx'
 import { EntriesTab } from '../feeds/entries-tab.tsx'
 import { HealthPanel } from '../feeds/health-panel.tsx'
 import { MatchesTab } from '../feeds/matches-tab.tsx'
@@ -26,6 +27,7 @@ import { useTranslation } from '../texts/translate.ts'
 export function SettingsFeedPage() {
   const { t } = useTranslation()
   const { feedId } = useParams({ from: '/shell/settings/feeds/$feedId' })
+  const { step = 'calendars' } = useSearch({ from: '/shell/settings/feeds/$feedId' })
   const { data: feed, error, refetch } = useQuery(feedQuery(feedId))
   const [opened, setOpened] = useState<'change' | 'delete'>()
   const navigate = useNavigate()
@@ -57,6 +59,8 @@ export function SettingsFeedPage() {
           <Failure error={error} onRetry={() => void refetch()} />
         ) : !feed ? (
           <Loading />
+        ) : feed.active && feed.mode === 'DRAFT' ? (
+          <DraftSteps key={feed.feedId} feed={feed} step={step} />
         ) : feed.active ? (
           <Panels key={feed.feedId} feed={feed} />
         ) : (

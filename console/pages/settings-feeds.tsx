@@ -1,13 +1,10 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link, useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
+import { Link } from '@tanstack/react-router'
 import { feedsQuery, type Feed } from '../api/feeds.ts'
 import { IconPlus } from '../components/icons.tsx'
 import { Empty, Loaded } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
-import { FormWindow } from '../components/windows.tsx'
-import { ConnectForm } from '../feeds/connect-form.tsx'
 import { healthTone } from '../feeds/words.ts'
 import { SettingsColumns } from '../setup/settings-frame.tsx'
 import classes from '../setup/settings.module.css'
@@ -18,14 +15,13 @@ import { useTranslation } from '../texts/translate.ts'
 export function SettingsFeedsPage() {
   const { t } = useTranslation()
   const { data: feeds, error, refetch } = useQuery(feedsQuery)
-  const [isConnecting, setConnecting] = useState(false)
-  const navigate = useNavigate()
   return (
     <>
       <PageHead title={t('settings.feeds.title')} lede={t('settings.feeds.lede')}>
         <Button
+          component={Link}
+          to="/settings/feeds/connect"
           leftSection={<IconPlus size={16} aria-hidden />}
-          onClick={() => setConnecting(true)}
         >
           {t('settings.feeds.connect')}
         </Button>
@@ -38,18 +34,6 @@ export function SettingsFeedsPage() {
           {(feeds) => <FeedTable feeds={feeds} />}
         </Loaded>
       </SettingsColumns>
-      <FormWindow
-        isOpen={isConnecting}
-        onClose={() => setConnecting(false)}
-        title={t('settings.feeds.connect')}
-        size="lg"
-      >
-        <ConnectForm
-          onDone={({ feedId }) =>
-            void navigate({ to: '/settings/feeds/$feedId', params: { feedId } })
-          }
-        />
-      </FormWindow>
     </>
   )
 }

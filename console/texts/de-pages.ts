@@ -2232,9 +2232,27 @@ export const dePages: Translated<typeof enPages> = {
       proofRest:
         '{{skipped, number}} sind keine Termine, {{held, number}} brauchen Sie. Verglichen: {{time}}.',
       steps: {
-        account: 'Konto',
-        defaults: 'Mitarbeitende und Vorgaben',
+        source: 'Quelle',
+        calendars: 'Kalender und Personal',
+        automations: 'Automationen',
+        dryRun: 'Probelauf',
+        start: 'Start',
       },
+      account: 'Konto',
+      next: 'Weiter',
+      saveAndNext: 'Speichern und weiter',
+      connectLede: 'Fünf Schritte. Jeder bleibt erhalten: Sie können gehen und wiederkommen.',
+      sourceStepHint: 'Name und Passwort ändern Sie mit dem Knopf oben.',
+      calendarsHint:
+        'Wählen Sie die Kalender, die gelesen werden, und wem sie gehören. Was leer bleibt, bestimmen gleiche Namen und die Vorgaben.',
+      ownerOf: '{{field}} des Kalenders {{name}}',
+      automationsHint:
+        'Diese Automationen werden über die Termine dieser Quelle schreiben, zuerst nur als Probe: Jede Mail wird abgefangen. Ändern oder abschalten können Sie sie hier:',
+      noAutomation: 'Keine Automation ist eingeschaltet: Es wird nichts geschrieben.',
+      dryRunHint: 'Er liest die Quelle und sagt, was geschehen würde. Nichts wird gespeichert.',
+      unclear: 'Sehen Sie sich diese an',
+      unclearHint:
+        'Ihr Kunde kann noch keine Mail erhalten, oder etwas ist nicht bekannt. Erfassen Sie den Kunden mit seiner Adresse unter Kunden, ändern Sie Kalender und Vorgaben, oder wählen Sie nach dem Start der Probe, was gemeint ist: unter Einträge für einen, unter Namen für alle.',
       url: 'Adresse des Servers',
       username: 'Benutzername',
       password: 'App-Passwort',
@@ -2317,7 +2335,6 @@ export const dePages: Translated<typeof enPages> = {
       test: 'Verbindung prüfen',
       testOk: 'Es funktioniert.',
       testFailed: 'Es funktioniert noch nicht.',
-      calendars: 'Kalender, die gelesen werden',
       hosts: 'Weitere Server dieses Kontos',
       hostsHint: 'Nur die angekreuzten erhalten Ihr Passwort.',
       defaultsHint:
@@ -2325,7 +2342,7 @@ export const dePages: Translated<typeof enPages> = {
       changeHint: 'Termine, die hier sind, folgen sofort und ohne Mails.',
       clear: 'Leeren',
       create: 'Anbinden',
-      createHint: 'Es wird nichts gesendet: Als Nächstes sehen Sie, was geschehen würde.',
+      createHint: 'Noch wird nichts gelesen oder gesendet.',
       removeTitle: '{{name}} löschen',
       removeQuestion: 'Was geschieht mit den Terminen?',
       removeKeepHint: 'Sie werden Ihre eigenen, mit ihren Nachrichten.',

@@ -2216,9 +2216,27 @@ export const frPages: Translated<typeof enPages> = {
       proofRest:
         '{{skipped, number}} ne sont pas des rendez-vous, {{held, number}} vous attendent. Comparé : {{time}}.',
       steps: {
-        account: 'Compte',
-        defaults: 'Personnel et valeurs par défaut',
+        source: 'Source',
+        calendars: 'Agendas et personnel',
+        automations: 'Automatisations',
+        dryRun: 'Essai à blanc',
+        start: 'Démarrage',
       },
+      account: 'Compte',
+      next: 'Suivant',
+      saveAndNext: 'Enregistrer et continuer',
+      connectLede: 'Cinq étapes. Chacune est conservée : vous pouvez partir et revenir.',
+      sourceStepHint: 'Le nom et le mot de passe se changent avec le bouton ci-dessus.',
+      calendarsHint:
+        'Choisissez les agendas à lire et à qui ils appartiennent. Ce qui reste vide est décidé par les noms égaux et les valeurs par défaut.',
+      ownerOf: '{{field}} de l’agenda {{name}}',
+      automationsHint:
+        'Ces automatisations écriront au sujet des rendez-vous de cette source, d’abord à l’essai seulement : chaque mail est retenu. Modifiez-les ou désactivez-les ici :',
+      noAutomation: 'Aucune automatisation n’est active : rien ne sera écrit.',
+      dryRunHint: 'Il lit la source et dit ce qui se passerait. Rien n’est enregistré.',
+      unclear: 'Regardez ceux-ci',
+      unclearHint:
+        'Leur client ne peut pas encore recevoir de mail, ou quelque chose n’est pas connu. Ajoutez le client avec son adresse sous Clients, modifiez les agendas et les valeurs par défaut, ou choisissez après le début de l’essai qui est visé : sous Entrées pour une seule, sous Noms pour toutes.',
       url: 'Adresse du serveur',
       username: 'Nom d’utilisateur',
       password: 'Mot de passe d’application',
@@ -2301,7 +2319,6 @@ export const frPages: Translated<typeof enPages> = {
       test: 'Tester la connexion',
       testOk: 'Cela fonctionne.',
       testFailed: 'Cela ne fonctionne pas encore.',
-      calendars: 'Agendas à lire',
       hosts: 'Autres serveurs de ce compte',
       hostsHint: 'Seuls ceux que vous cochez reçoivent votre mot de passe.',
       defaultsHint:
@@ -2309,7 +2326,7 @@ export const frPages: Translated<typeof enPages> = {
       changeHint: 'Les rendez-vous qui sont ici suivent aussitôt, sans mails.',
       clear: 'Vider',
       create: 'Connecter',
-      createHint: 'Rien n’est envoyé : vous voyez d’abord ce qui se passerait.',
+      createHint: 'Rien n’est encore lu ni envoyé.',
       removeTitle: 'Supprimer {{name}}',
       removeQuestion: 'Que deviennent ses rendez-vous ?',
       removeKeepHint: 'Ils deviennent les vôtres, avec leurs messages.',

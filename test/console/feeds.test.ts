@@ -8,6 +8,8 @@ import {
   startCalcom,
   startEasyAppointments,
 } from '../support/feed-sources.ts'
+import { needProgram } from '../support/programs.ts'
+import { startRadicale } from '../support/radicale.ts'
 
 const { call, openAs } = await startConsole([{ username: 'sofia', role: 'OWNER' }], {
   FEED_PRIVATE_HOSTS: '127.0.0.1',
@@ -33,33 +35,40 @@ const send = (feedId: number, entries: { key: string }[], keys = entries.map(({ 
   })
 
 async function choose(page: Page, label: string, place = 0) {
-  await page.getByRole('dialog').getByRole('combobox', { name: label }).click()
+  const dialog = page.getByRole('dialog')
+  const form = (await dialog.count()) > 0 ? dialog : page
+  await form.getByRole('combobox', { name: label, exact: true }).click()
   await page.getByRole('option').nth(place).click()
 }
+
+const feedIdOf = (page: Page) => Number(/feeds\/(\d+)/.exec(page.url())![1])
 
 const chosenTab = (page: Page, name: string) => page.getByRole('tab', { name }).click()
 
 test('a source is connected, checked in shadow mode, corrected, and goes live', async (t) => {
   const { page, complaints } = await openAs(t, 'sofia', '/settings/feeds')
   await page.getByText('No feed yet').waitFor()
-  await page.getByRole('button', { name: 'Connect a source' }).click()
-  const window = page.getByRole('dialog', { name: 'Connect a source' })
-  await window.getByRole('textbox', { name: 'Name', exact: true }).fill('Salon')
-  await window.getByText('App password').waitFor()
+  await page.getByRole('link', { name: 'Connect a source' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Connect a source' }).waitFor()
+  await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Salon')
+  await page.getByText('App password').waitFor()
   await assertAccessible(page)
   await keepPictures(page, 'feed-connect')
-  await window.getByRole('combobox', { name: 'Source' }).click()
+  await page.getByRole('combobox', { name: 'Source' }).click()
   await page.getByRole('option', { name: 'A program that sends' }).click()
-  await choose(page, 'Staff')
-  await choose(page, 'Location')
-  await window.getByRole('button', { name: 'Connect' }).click()
+  await page.getByRole('button', { name: 'Connect', exact: true }).click()
 
   await page.getByRole('heading', { level: 1, name: 'Salon' }).waitFor()
+  await choose(page, 'Staff')
+  await choose(page, 'Location')
+  await page.getByRole('button', { name: 'Save and continue' }).click()
+  await page.getByText('These automations will write').waitFor()
+  await page.getByRole('link', { name: '5. Start' }).click()
   await page.getByText('Nothing is stored yet.').waitFor()
   await page.getByRole('button', { name: 'Start in shadow mode' }).click()
   await page.getByRole('heading', { level: 2, name: 'Shadow' }).waitFor()
   assert.equal(await page.getByRole('button', { name: 'Go live' }).isDisabled(), true)
-  const feedId = Number(page.url().split('/').at(-1))
+  const feedId = feedIdOf(page)
   const { name: service } = (await call('GET', '/reason?limit=1')).items[0]
   await send(feedId, [
     entry('known', { service: { name: service } }),
@@ -119,8 +128,8 @@ for (const { source, field, secret, start } of bookingTools) {
     if (skipInShortRun(t)) return
     const { url } = await start(t)
     const { page, complaints } = await openAs(t, 'sofia', '/settings/feeds')
-    await page.getByRole('button', { name: 'Connect a source' }).click()
-    const window = page.getByRole('dialog', { name: 'Connect a source' })
+    await page.getByRole('link', { name: 'Connect a source' }).click()
+    const window = page.getByRole('main')
     await window.getByRole('textbox', { name: 'Name', exact: true }).fill(`Bea at ${source}`)
     await window.getByRole('combobox', { name: 'Source' }).click()
     await page.getByRole('option', { name: source, exact: true }).click()
@@ -144,9 +153,10 @@ for (const { source, field, secret, start } of bookingTools) {
     await window.getByRole('button', { name: 'Connect', exact: true }).click()
 
     await page.getByRole('heading', { level: 1, name: `Bea at ${source}` }).waitFor()
-    const feedId = Number(page.url().split('/').at(-1))
+    const feedId = feedIdOf(page)
     const stored = await call('GET', `/feed/${feedId}`)
     assert.deepEqual([stored.connection, stored.hasSecret], [{ url }, true])
+    await page.getByRole('link', { name: '5. Start' }).click()
     await page.getByRole('button', { name: 'Make the address' }).click()
     await page.getByText('Both are shown only now.').waitFor()
     const shown = async (name: string) => page.getByTestId(name).innerText()
@@ -157,6 +167,86 @@ for (const { source, field, secret, start } of bookingTools) {
     assert.deepEqual(complaints, [])
   })
 }
+
+const eventOf = (uid: string, minutes: number, ...more: string[]) => {
+  const time = Temporal.Instant.fromEpochMilliseconds(start + minutes * 60_000)
+  const basic = (at: Temporal.Instant) =>
+    at.toString({ smallestUnit: 'second' }).replaceAll(/[-:]/g, '')
+  return `BEGIN:VCALENDAR
+VERSION:2.0
+PRODID:-//Test//Test//EN
+BEGIN:VEVENT
+UID:${uid}
+DTSTAMP:20260101T000000Z
+DTSTART:${basic(time)}
+DTEND:${basic(time.add({ minutes: 30 }))}
+SUMMARY:${uid}
+${[...more, 'END:VEVENT'].join('\n')}
+END:VCALENDAR
+`
+}
+
+test('a calendar of Radicale is connected in five steps, which are there after a reload', async (t) => {
+  if (skipInShortRun(t)) return
+  const program = needProgram(t, 'radicale')
+  if (!program) return
+  const { url, send: put } = await startRadicale(t, program)
+  for (const calendar of ['one', 'two'])
+    assert.equal((await put('MKCALENDAR', `/salon/${calendar}/`)).status, 201)
+  const client = 'ATTENDEE;CN=Ada Long:mailto:ada.long@example.org'
+  for (const [place, event] of [
+    ['one/a.ics', eventOf('Knee', 60, client)],
+    ['two/b.ics', eventOf('Hand', 120, client)],
+    ['two/c.ics', eventOf('Anna 14 o’clock', 240)],
+  ] as const)
+    assert.equal((await put('PUT', `/salon/${place}`, event)).status, 201)
+
+  const { page, complaints } = await openAs(t, 'sofia', '/settings/feeds/connect')
+  await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Radicale')
+  await page.getByLabel('Address of the server').fill(url)
+  await page.getByLabel('Username').fill('salon')
+  await page.getByLabel('App password').fill('secret')
+  await page.getByRole('button', { name: 'Test the connection' }).click()
+  await page.getByText('It works.').waitFor()
+  await keepPictures(page, 'feed-step-1')
+  await page.getByRole('button', { name: 'Connect', exact: true }).click()
+
+  await choose(page, 'Staff of the calendar salon/one', 0)
+  await choose(page, 'Staff of the calendar salon/two', 1)
+  await choose(page, 'Service')
+  await choose(page, 'Location')
+  await assertAccessible(page)
+  await keepPictures(page, 'feed-step-2')
+  await page.getByRole('button', { name: 'Save and continue' }).click()
+  await page.getByText('These automations will write').waitFor()
+  await page.reload()
+  await page.getByText('These automations will write').waitFor()
+  await assertAccessible(page)
+  await keepPictures(page, 'feed-step-3')
+  await page.getByRole('button', { name: 'Next' }).click()
+  await page.getByRole('button', { name: 'Dry run' }).click()
+  await page.getByText('2 of 2 can get mail.').waitFor()
+  await page.reload()
+  await page.getByText('2 of 2 can get mail.').waitFor()
+  await page.getByRole('region', { name: 'Look at these' }).getByText('Anna 14 o’clock').waitFor()
+  await assertAccessible(page)
+  await keepPictures(page, 'feed-step-4')
+  // What was chosen before is shown again.
+  await page.getByRole('link', { name: '2. Calendars and staff' }).click()
+  const owner = page.getByRole('combobox', { name: 'Staff of the calendar salon/two' })
+  assert.notEqual(await owner.inputValue(), '')
+  await page.getByRole('link', { name: '5. Start' }).click()
+  await keepPictures(page, 'feed-step-5')
+  await page.getByRole('button', { name: 'Start in shadow mode' }).click()
+  await page.getByText('Here (2)').waitFor()
+  const { items } = await call('GET', `/calendar?feedId=${feedIdOf(page)}`)
+  const { items: staff } = await call('GET', '/professional')
+  assert.equal(items.length, 2)
+  assert.equal(new Set(items.map((one: { professionalId: number }) => one.professionalId)).size, 2)
+  assert.ok(staff.length > 1)
+  await page.getByRole('button', { name: 'Go live' }).waitFor()
+  assert.deepEqual(complaints, [])
+})
 
 test('rules are saved after a dry run has shown how many entries they change', async (t) => {
   const { name: service } = (await call('GET', '/reason?limit=1')).items[0]

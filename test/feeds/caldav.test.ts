@@ -1,17 +1,13 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import fs from 'node:fs'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
-import path from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { SourceError } from '../../src/feeds/source.ts'
 import { makeCaldav } from '../../src/feeds/sources/caldav.ts'
 import { assertNeverBlocks } from '../support/event-loop.ts'
-import { temporaryFolder } from '../support/folder.ts'
-import { freePort } from '../support/pgbouncer.ts'
 import { needProgram } from '../support/programs.ts'
-import { until } from '../support/until.ts'
+import { startRadicale } from '../support/radicale.ts'
 import { accountOf, followSource } from './source-account.ts'
 
 const caldav = makeCaldav(['127.0.0.1'])
@@ -28,29 +24,6 @@ SUMMARY:x
 ${[...more, 'END:VEVENT'].join('\n')}
 END:VCALENDAR
 `
-
-async function startRadicale(t: TestContext, program: string) {
-  const folder = path.join(temporaryFolder(t), 'collections')
-  const port = await freePort()
-  const settings = `--server-hosts 127.0.0.1:${port} --auth-type none --logging-level error`
-  const words = ['--config', '', '--storage-filesystem-folder', folder, ...settings.split(' ')]
-  const child = spawn(program, words, { stdio: 'ignore' })
-  t.after(() => child.kill('SIGKILL'))
-  const url = `http://127.0.0.1:${port}/`
-  const send = (method: string, place: string, body?: string) =>
-    fetch(new URL(place, url), {
-      method,
-      headers: { authorization: `Basic ${btoa('salon:x')}`, 'content-type': 'text/calendar' },
-      ...(body !== undefined && { body }),
-    })
-  await until(() =>
-    send('GET', '/.web').then(
-      () => true,
-      () => false,
-    ),
-  )
-  return { url, folder, send }
-}
 
 test('Radicale is found, read, followed, and not believed while its disk is missing', async (t) => {
   const program = needProgram(t, 'radicale')
