@@ -4,9 +4,17 @@ import { copyIntoTemporary, withClient } from '../database/backup.ts'
 import { isBackup } from '../database/backup-file.ts'
 import type { Database } from '../database/database.ts'
 import { StartError } from '../errors.ts'
+import { OBJECT_KINDS } from '../contract/objects.ts'
 import { eraseClient } from '../scheduling/erase-client.ts'
+import { idOfOrigin, type OriginBusiness } from '../scheduling/origins.ts'
 import { isMailLogLine, readMailLog, type TakenMail } from '../email/mail-log.ts'
-import { findHold, LOST_CHANGES, saveNewerState, type NewerState } from '../store/installation.ts'
+import {
+  findHold,
+  LOST_CHANGES,
+  saveNewerState,
+  type LostChange,
+  type NewerState,
+} from '../store/installation.ts'
 import {
   endMailsBefore,
   expireSentBefore,
@@ -16,6 +24,7 @@ import {
 import type { TriggerKey } from '../store/trigger-queue.ts'
 import {
   createNewerTables,
+  insertNewerClients,
   insertNewerObjects,
   insertNewerSuppressions,
   listBusinessesNamed,
@@ -172,40 +181,45 @@ const OBJECTS: Record<string, NewerObject> = {
   disclaimer: 'disclaimer',
 }
 
-type ExportLine = { kind: string; name?: string } & Partial<ExportedState & ExportedSuppression>
+type ExportLine = { kind: string; name?: string; origin?: string } & Partial<
+  ExportedState & ExportedSuppression
+>
 
 const BATCH = 1_000
 
 /**
- * The objects of an export are found by their externalId, and it does not tell who was erased. If an object
- * has no externalId, it is not known whether it was cancelled.
+ * The clients and objects of an export are found by their `origin`. If one has none of this business, such
+ * as in an export of an older version, nobody knows whether it was erased or cancelled.
  */
 async function readExport(run: Run, file: string): Promise<NewerState['known']> {
   await createNewerTables(run)
-  let businessId: number | undefined
-  let isComplete = true
+  let business: OriginBusiness | undefined
+  const unknown = new Set<LostChange>(['sentMails'])
   const batches = new Map<string, ExportLine[]>()
   const flush = async (kind: string, lines: ExportLine[]) => {
+    const { businessId } = business!
     const table = OBJECTS[kind]
-    if (table) await insertNewerObjects(run, table, businessId!, lines as ExportedState[])
-    else await insertNewerSuppressions(run, businessId!, lines as ExportedSuppression[])
+    if (table) await insertNewerObjects(run, table, businessId, lines as ExportedState[])
+    else if (kind === 'client') await insertNewerClients(run, businessId, lines as ExportedState[])
+    else await insertNewerSuppressions(run, businessId, lines as ExportedSuppression[])
   }
   for await (const text of readLines(file)) {
     const line = parseLine(file, text)
-    if (line.kind === 'business') businessId = await findBusiness(run, line.name)
-    if (OBJECTS[line.kind] && !line.externalId) isComplete = false
-    const isWanted = OBJECTS[line.kind] ? Boolean(line.externalId) : line.kind === 'suppression'
-    if (!isWanted) continue
-    if (businessId === undefined) throw new StartError(`${file} does not begin with a business.`)
-    const batch = [...(batches.get(line.kind) ?? []), line]
+    if (line.kind === 'business') business = await findBusiness(run, line.name)
+    if (!business) throw new StartError(`${file} does not begin with a business.`)
+    const kind = OBJECT_KINDS.find((one) => one.kind === line.kind)
+    const tells = line.kind === 'client' ? 'erasures' : OBJECTS[line.kind] && 'cancellations'
+    const id = tells && kind && idOfOrigin(kind, line.origin, business)
+    if (tells && id === undefined) unknown.add(tells)
+    if (id === undefined && line.kind !== 'suppression') continue
+    const batch = [...(batches.get(line.kind) ?? []), { ...line, id }]
     batches.set(line.kind, batch.length < BATCH ? batch : [])
     if (batch.length === BATCH) await flush(line.kind, batch)
   }
   for (const [kind, lines] of batches) await flush(kind, lines)
-  if (businessId === undefined) throw new StartError(`${file} does not begin with a business.`)
-  return [
-    { businessId, changes: isComplete ? ['cancellations', 'suppressions'] : ['suppressions'] },
-  ]
+  if (!business) throw new StartError(`${file} does not begin with a business.`)
+  const changes = LOST_CHANGES.filter((change) => !unknown.has(change))
+  return [{ businessId: business.businessId, changes }]
 }
 
 function parseLine(file: string, text: string): ExportLine {
@@ -219,7 +233,7 @@ function parseLine(file: string, text: string): ExportLine {
 }
 
 async function findBusiness(run: Run, name: string | undefined) {
-  const [businessId, ...others] = await listBusinessesNamed(run, name)
-  if (businessId !== undefined && others.length === 0) return businessId
+  const [business, ...others] = await listBusinessesNamed(run, name)
+  if (business && others.length === 0) return business
   throw new StartError(`The export is of ${name}: there is no such business, or several.`)
 }

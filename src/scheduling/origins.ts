@@ -5,13 +5,15 @@ import type { BusinessRow } from '../store/businesses.ts'
 import { listCreations } from '../store/exported-objects.ts'
 import type { LineBody } from './earlier-lines.ts'
 
+export type OriginBusiness = Pick<BusinessRow, 'businessId' | 'createdDate'>
+
 /**
  * Names the object of an exported line, so that importing the line into the same business finds it. Ids
  * repeat in other installations; a business that was created in the same millisecond does not.
  */
-export const originOf = (business: BusinessRow, id: unknown) => prefixOf(business) + String(id)
+export const originOf = (business: OriginBusiness, id: unknown) => prefixOf(business) + String(id)
 
-const prefixOf = ({ businessId, createdDate }: BusinessRow) =>
+const prefixOf = ({ businessId, createdDate }: OriginBusiness) =>
   `${businessId}-${createdDate.epochMilliseconds}-`
 
 type Found = { body: LineBody } | { fault: string }
@@ -26,8 +28,7 @@ export async function withKnownObjects(
   bodies: LineBody[],
   business: BusinessRow,
 ): Promise<Found[]> {
-  const prefix = prefixOf(business)
-  const ids = bodies.map((body) => idIn(kind, body, prefix))
+  const ids = bodies.map(({ origin }) => idOfOrigin(kind, origin, business))
   const wanted = ids.filter((id) => id !== undefined)
   const creations = await listCreations(db, business.businessId, kind, wanted)
   const byId = new Map(creations.map((creation) => [creation.id, creation]))
@@ -43,8 +44,9 @@ export async function withKnownObjects(
 
 const WAS_ERASED = '/origin: this client was erased. Remove the line'
 
-/** The id in the origin of a line of this business. */
-function idIn(kind: ObjectKind, { origin }: LineBody, prefix: string) {
+/** The id in the origin of a line, if it is of this business. */
+export function idOfOrigin(kind: ObjectKind, origin: unknown, business: OriginBusiness) {
+  const prefix = prefixOf(business)
   if (typeof origin !== 'string' || !origin.startsWith(prefix)) return undefined
   const id = origin.slice(prefix.length)
   if (kind.id === 'invitationUUID') return /^[a-z0-9]{32}$/.test(id) ? id : undefined

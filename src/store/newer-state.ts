@@ -43,17 +43,24 @@ export async function createNewerTables(run: Run) {
   }
 }
 
-/** Exports name their business, and have no ids. */
+/** Exports name their business. */
 export async function listBusinessesNamed(run: Run, name: string | undefined) {
-  const found = await run<{ id: number }>(
-    'select business_id::float8 as id from business where name = $1',
+  const found = await run<{ id: number; createdDate: Date }>(
+    'select business_id::float8 as id, created_date as "createdDate" from business where name = $1',
     [name ?? null],
   )
-  return found.map(({ id }) => id)
+  return found.map(({ id, createdDate }) => ({
+    businessId: id,
+    createdDate: createdDate.toTemporalInstant(),
+  }))
 }
 
-/** An object as an export has it: known by its externalId. */
-export type ExportedState = { externalId: string; status: string; active: boolean }
+/** An object as an export has it. After a restore its id may belong to another one, which was created later. */
+export type ExportedState = {
+  id: number | string | undefined
+  createdDate: number
+  active: boolean
+}
 
 export const insertNewerObjects = (
   run: Run,
@@ -64,10 +71,23 @@ export const insertNewerObjects = (
   run(
     `insert into newer_${table}
      select o.business_id, o.${OBJECTS[table]}, n.status, n.active, 'infinity'
-     from jsonb_to_recordset($2::jsonb) as n ("externalId" text, status text, active boolean)
-     join ${table} o on o.business_id = $1 and o.external_id = n."externalId"`,
+     from jsonb_to_recordset($2::jsonb)
+       as n (id ${table === 'invitation' ? 'text' : 'bigint'}, "createdDate" bigint, status text, active boolean)
+     join ${table} o on o.business_id = $1 and o.${OBJECTS[table]} = n.id and ${IS_CREATED_THEN}`,
     [businessId, JSON.stringify(objects)],
   )
+
+export const insertNewerClients = (run: Run, businessId: number, clients: ExportedState[]) =>
+  run(
+    `insert into newer_client (business_id, client_id, active, first_name, last_name, email_address)
+     select o.business_id, o.client_id, n.active, n."firstName", n."lastName", n."emailAddress"
+     from jsonb_to_recordset($2::jsonb)
+       as n (id bigint, "createdDate" bigint, active boolean, "firstName" text, "lastName" text, "emailAddress" text)
+     join client o on o.business_id = $1 and o.client_id = n.id and ${IS_CREATED_THEN}`,
+    [businessId, JSON.stringify(clients)],
+  )
+
+const IS_CREATED_THEN = `round(extract(epoch from o.created_date) * 1000) = n."createdDate"`
 
 export type ExportedSuppression = {
   emailAddress: string

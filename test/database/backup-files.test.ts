@@ -130,30 +130,37 @@ test('a newer backup tells what was cancelled, erased, suppressed and sent', asy
   })
 })
 
-test('a newer export tells what was cancelled and suppressed, by externalId', async (t) => {
+test('a newer export tells what was cancelled, erased and suppressed, by origin', async (t) => {
   const { world, url, folder } = await startBusiness(t)
   const changes = await prepareChanges(world)
   const older = await backUp(url, path.join(folder, 'older'))
   await makeChanges(world, changes)
   const newer = path.join(folder, 'export.ndjson')
-  await exportBusiness(
-    world.db,
-    world.businessId,
-    async () => async (lines) =>
-      fs.appendFileSync(newer, lines.map((line) => `${JSON.stringify(line)}\n`).join('')),
-  )
+  await writeExport(world, newer)
 
   const { url: target, database } = await restoreInto(t, older)
   const taken = await takeNewerState(target, database, newer, world.clock.now())
-  assert.deepEqual([taken.cancellations, taken.erasures, taken.suppressions], [1, 0, 1])
+  assert.deepEqual([taken.cancellations, taken.erasures, taken.suppressions], [1, 1, 1])
   const { hold } = await describeHold(database.engine, world.clock.now())
-  assert.deepEqual(
-    hold!.unknown,
-    ['cancellations', 'erasures', 'sentMails'],
-    'one appointment has no externalId',
-  )
-  const { status, suppressed } = await readState(database, changes)
-  assert.deepEqual([status, suppressed], ['CANCELLED', ['out@example.org']])
+  assert.deepEqual(hold!.unknown, ['sentMails'])
+  const { status, name, suppressed } = await readState(database, changes)
+  assert.deepEqual([status, name, suppressed], ['CANCELLED', 'Erased', ['out@example.org']])
+})
+
+test('an export of another business of the same name cancels and erases nothing', async (t) => {
+  const { world, url, folder } = await startBusiness(t)
+  const changes = await prepareChanges(world)
+  const older = await backUp(url, path.join(folder, 'older'))
+  await makeChanges(world, changes)
+  const newer = path.join(folder, 'export.ndjson')
+  await writeExport(world, newer)
+  const lines = fs.readFileSync(newer, 'utf8')
+  fs.writeFileSync(newer, lines.replaceAll(/"origin":"1-\d+/g, '"origin":"1-7'))
+  const { url: target, database } = await restoreInto(t, older)
+  const taken = await takeNewerState(target, database, newer, world.clock.now())
+  assert.deepEqual([taken.cancellations, taken.erasures], [0, 0])
+  const { hold } = await describeHold(database.engine, world.clock.now())
+  assert.deepEqual(hold!.unknown, ['cancellations', 'erasures', 'sentMails'])
 })
 
 test('a mail that was tried again in a newer backup or a log, and went out there, is not sent twice', async (t) => {
@@ -254,8 +261,16 @@ test('several newer states add up, and a file that is none is refused', async (t
   await assert.rejects(takeNewerState(target, database, log, now), /neither a backup nor an export/)
 })
 
+const writeExport = ({ db, businessId }: World, file: string) =>
+  exportBusiness(
+    db,
+    businessId,
+    async () => async (lines) =>
+      fs.appendFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join('')),
+  )
+
 async function prepareChanges({ book, clock, save }: World) {
-  const { calendarId } = await book(clock.in({ hours: 72 }), { externalId: 'A1' })
+  const { calendarId } = await book(clock.in({ hours: 72 }))
   await book(clock.in({ hours: 25 }))
   const { clientId } = await save('/client', { firstName: 'Otto', lastName: 'Weber' })
   return { calendarId, clientId }
