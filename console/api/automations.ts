@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { EventDefinition } from '../../src/contract/event-definition.ts'
+import { storedOf } from '../records/kind.ts'
 import { all, client, MAX_PAGE } from './client.ts'
 import { queryClient } from './query-client.ts'
 
@@ -18,9 +19,13 @@ export const automationsQuery = queryOptions({
     ),
 })
 
-/** Switches an automation on or off, which schedules or cancels its messages. */
-export async function switchAutomation(automation: Automation, active: boolean) {
-  const { eventDefnId } = automation
-  await client.createEventDefinition({ eventDefnId, active })
+/** Switches an automation on or off, unless it is not the version of the list any more. */
+export async function switchAutomation({ eventDefnId, version }: Automation, active: boolean) {
+  const { item, etag } = await storedOf(
+    client.getEventDefinition({ eventDefinitionId: eventDefnId, active: 'all' }),
+  )
+  // No stored version has this name: the service refuses the change.
+  const ifMatch = item.version === version ? etag : '"changed"'
+  await client.createEventDefinition({ eventDefnId, active }, { ifMatch })
   await queryClient.invalidateQueries({ queryKey: automationsQuery.queryKey })
 }

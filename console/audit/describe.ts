@@ -1,3 +1,4 @@
+import { t } from '../texts/translate.ts'
 import { linkOptions } from '@tanstack/react-router'
 import type { AuditEntry } from '../api/audit.ts'
 import type { Automation } from '../api/automations.ts'
@@ -80,7 +81,7 @@ export function nameOf(
   if (typeof time === 'number') return format.moment(time)
   if (object === 'eventAction') {
     const automation = automations.find(({ eventDefnId }) => eventDefnId === after.eventDefnId)
-    return automation?.description ?? `#${String(after.eventDefnId)}`
+    return automation?.description ?? t('editor.unnamed')
   }
   const textOf = (property: string) => {
     const value = after[property]

@@ -212,13 +212,13 @@ function filterParts(
 
 const nameOf = {
   location: (setup: Setup, id: number) =>
-    setup.locations.find((one) => one.locationId === id)?.name ?? `#${id}`,
+    setup.locations.find((one) => one.locationId === id)?.name ?? t('words.noLongerActive'),
   professional: (setup: Setup, id: number) => {
     const found = setup.professionals.find((one) => one.professionalId === id)
-    return found ? `${found.firstName} ${found.lastName}` : `#${id}`
+    return found ? `${found.firstName} ${found.lastName}` : t('words.noLongerActive')
   },
   service: (setup: Setup, id: number) =>
-    setup.services.find((one) => one.reasonId === id)?.name ?? `#${id}`,
+    setup.services.find((one) => one.reasonId === id)?.name ?? t('words.noLongerActive'),
 }
 
 /** The tags that an object or its client must have. */
@@ -244,4 +244,5 @@ const mailParts = (
   })
 
 const templateName = (setup: Setup, id: number) =>
-  setup.templates.find((one) => one.emailTemplateId === id)?.templateName ?? `#${id}`
+  setup.templates.find((one) => one.emailTemplateId === id)?.templateName ??
+  t('words.noLongerActive')

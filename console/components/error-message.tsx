@@ -25,5 +25,25 @@ export function messageOf(error: unknown, t: Translate): string {
   if (error instanceof ProblemError && error.code === 'too-many-requests') {
     return t('form.tooMany', { count: error.retryAfterSeconds ?? 60 })
   }
+  if (error instanceof ProblemError) {
+    const code = TRANSLATED.find((one) => one === error.code)
+    if (code) return t(`problems.${code}`, { detail: error.message })
+  }
   return error instanceof Error ? error.message : String(error)
 }
+
+const TRANSLATED = [
+  'forbidden',
+  'not-found',
+  'stale-version',
+  'gone',
+  'body-too-large',
+  'request-timeout',
+  'internal-error',
+  'unavailable',
+  'conflict',
+  'invalid-input',
+  'mirrored',
+  'too-many-mails',
+  'secret-key-missing',
+] as const

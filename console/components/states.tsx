@@ -3,6 +3,7 @@ import { useEffect, useState, type ReactNode } from 'react'
 import { useTranslation, type Translate } from '../texts/translate.ts'
 import { ConnectionError, ProblemError } from '../../src/client/client.ts'
 import { BELL_BODY } from './bell.tsx'
+import { messageOf } from './error-message.tsx'
 import { isSignedOut } from '../api/query-client.ts'
 import { FilesError } from './lazy-page.tsx'
 
@@ -120,7 +121,7 @@ function meaningOf(error: unknown, t: Translate, isRead: boolean): string {
     if (error.status >= 502 && isRead) return t('errors.unavailable')
   }
   if (error instanceof FilesError) return t(error.areGone ? 'errors.filesGone' : 'errors.files')
-  const message = error instanceof Error ? error.message : String(error)
+  const message = messageOf(error, t)
   return FILE_FAILURE.test(message) ? t('errors.files') : message
 }
 

@@ -48,7 +48,9 @@ export function useRuleWords() {
       const chosen = (['professionalId', 'reasonId', 'locationId'] as const).flatMap((field) => {
         const id = then[field]
         if (id == null) return []
-        const name = options[field].find(({ value }) => value === String(id))?.label ?? `#${id}`
+        const name =
+          options[field].find(({ value }) => value === String(id))?.label ??
+          t('words.noLongerActive')
         return `${t(`settings.feeds.fields.${field}`)}: ${name}`
       })
       const status = setup?.statuses.find((one) => one.status === then.status)?.label

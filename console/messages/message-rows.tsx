@@ -278,7 +278,7 @@ const MessageRow = memo(function MessageRow(props: MessageRowProps) {
   }, [isCurrent])
   const mark = markOf(message)
   const attempts = message.email?.attempts ?? 0
-  const name = message.clientName ?? message.objectName ?? `#${message.eventTriggerId}`
+  const name = message.clientName ?? message.objectName ?? '–'
   return (
     <div
       role="row"

@@ -28,13 +28,11 @@ type Entry = {
   mark: MarkName | 'visit' | 'now'
 }
 
-type Named = Partial<Pick<Plan['samples'][number], 'description' | 'templateName'>> & {
-  eventDefnId: number
-}
+type Named = Partial<Pick<Plan['samples'][number], 'description' | 'templateName'>>
 
 /** The name of the mail, else of its automation. */
-const nameOf = ({ templateName, description, eventDefnId }: Named) =>
-  templateName ?? description ?? `#${eventDefnId}`
+const nameOf = ({ templateName, description }: Named, t: Texts) =>
+  templateName ?? description ?? t('editor.unnamed')
 
 type MessagesProps = {
   kind: Pick<EventKind<never, never>, 'objectType' | 'messages'>
@@ -82,7 +80,7 @@ const storedEntries = (triggers: Trigger[], samples: Samples, t: Texts) =>
       time: trigger.scheduledTime,
       to: sample && sample.change !== 'cancel' ? (sample.to ?? undefined) : undefined,
       ending: sample && endingOf(sample.change, t),
-      text: nameOf(trigger),
+      text: nameOf(trigger, t),
       mark: markOf(trigger),
     }
   })
@@ -96,7 +94,7 @@ const newEntries = (samples: Samples, t: Texts) =>
       isNew: true,
       time: sample.to!,
       ending: sample.change === 'create' ? undefined : endingOf(sample.change, t),
-      text: nameOf(sample),
+      text: nameOf(sample, t),
       mark: sample.change === 'expired' ? 'late' : 'waiting',
     }))
 

@@ -114,7 +114,7 @@ export function ClientLink({ clientId }: { clientId: number }) {
       className="strong"
       dir="auto"
     >
-      {data ? nameOf(data) : `#${clientId}`}
+      {data ? nameOf(data) : '…'}
     </Link>
   )
 }

@@ -18,7 +18,7 @@ export function ProblemsPanel({ health: { problems }, format }: Props) {
   const nameOf = (businessId: number | null) =>
     businessId === null
       ? t('operator.allBusinesses')
-      : (businesses?.find((one) => one.businessId === businessId)?.name ?? `#${businessId}`)
+      : (businesses?.find((one) => one.businessId === businessId)?.name ?? '…')
   return (
     <Panel title={t('operator.problems')}>
       <ul className={classes.list}>

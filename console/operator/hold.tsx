@@ -50,7 +50,7 @@ export function Waiting({ hold: { automations, emails } }: { hold: Hold }) {
           {automations.map(({ business, eventDefnId, description, ...counts }) => (
             <tr key={eventDefnId}>
               <th scope="row" dir="auto" style={{ textAlign: 'start', fontWeight: 'normal' }}>
-                {business}: {description ?? `#${eventDefnId}`}
+                {business}: {description ?? t('editor.unnamed')}
               </th>
               <td className="numbers">{counts.past}</td>
               <td className="numbers">{counts.useless}</td>

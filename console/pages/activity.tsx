@@ -172,7 +172,7 @@ function Filters({ search }: { search: ActivitySearch }) {
         onChange={(value) => change({ automation: Number(value) || undefined })}
         data={automations.map(({ eventDefnId, description }) => ({
           value: String(eventDefnId),
-          label: description ?? `#${eventDefnId}`,
+          label: description ?? t('editor.unnamed'),
         }))}
       />
       <Select

@@ -217,7 +217,7 @@ function Messages({ clientId }: { clientId: number }) {
                 {message.email?.subject ??
                   message.templateName ??
                   message.description ??
-                  `#${message.eventTriggerId}`}
+                  t('editor.unnamed')}
               </span>
               <Status mark={markOf(message)} />
             </Link>

@@ -404,7 +404,7 @@ function Facts({ message, email }: MailProps) {
             to="/templates/$emailTemplateId"
             params={{ emailTemplateId: String(message.emailTemplateId) }}
           >
-            {message.templateName ?? `#${message.emailTemplateId}`}
+            {message.templateName ?? t('words.noLongerActive')}
           </Link>
         </Fact>
       )}

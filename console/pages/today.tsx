@@ -295,7 +295,7 @@ function NextRows({ messages }: { messages: Message[] }) {
             style={{ fontWeight: 550, color: 'var(--ink)' }}
             dir="auto"
           >
-            {message.clientName ?? message.objectName ?? `#${message.eventTriggerId}`}
+            {message.clientName ?? message.objectName ?? '–'}
           </Link>
           <span className="ellipsis soft small grow" dir="auto">
             {message.templateName ?? message.description}

@@ -64,6 +64,7 @@ function Uses({ uses }: { uses: StatusUse[] }) {
 type AutomationUse = Extract<StatusUse, { kind: 'automation' }>
 
 export function AutomationLink({ automation }: Pick<AutomationUse, 'automation'>) {
+  const { t } = useTranslation()
   const { eventDefnId, description } = automation
   return (
     <Link
@@ -72,7 +73,7 @@ export function AutomationLink({ automation }: Pick<AutomationUse, 'automation'>
       className={classes.textLink}
       dir="auto"
     >
-      {description ?? `#${eventDefnId}`}
+      {description ?? t('editor.unnamed')}
     </Link>
   )
 }

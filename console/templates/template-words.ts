@@ -10,18 +10,20 @@ import { locationOf, type VersionReach } from './reach.ts'
 /** What decides who gets a version of a mail. */
 type Reach = VersionReach & Pick<Draft, 'language'>
 
-/** Who gets a version of a mail, in words. Services and locations that are not active have numbers. */
+/** Who gets a version of a mail, in words. */
 export function useReach() {
   const { t } = useTranslation()
   const { data: setup } = useQuery(setupQuery)
+  const nameOr = (found: { name: string } | undefined) =>
+    found?.name ?? (setup ? t('words.noLongerActive') : '…')
   const services = ({ reasonIdList }: Pick<Draft, 'reasonIdList'>) =>
     reasonIdList
-      .map((id) => setup?.services.find(({ reasonId }) => reasonId === id)?.name ?? `#${id}`)
+      .map((id) => nameOr(setup?.services.find(({ reasonId }) => reasonId === id)))
       .join(', ')
   const location = (version: Pick<Draft, 'level' | 'location'>) => {
     const id = locationOf(version)
     if (id === null) return ''
-    return setup?.locations.find(({ locationId }) => String(locationId) === id)?.name ?? `#${id}`
+    return nameOr(setup?.locations.find(({ locationId }) => String(locationId) === id))
   }
   return {
     services,

@@ -55,6 +55,7 @@ export const dePages: Translated<typeof enPages> = {
     no: 'Nein',
     goTo: 'Gehe zu',
     openInSentence: 'öffnen',
+    noLongerActive: 'nicht mehr aktiv',
   },
   status: {
     waiting: 'Wartet',

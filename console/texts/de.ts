@@ -92,4 +92,23 @@ export const de: Translated<typeof en> = {
     pageMissing: 'Seite nicht gefunden',
     toToday: 'Zu Heute',
   },
+  /** By the code of the answer; the others show the words of the service. */
+  problems: {
+    forbidden: 'Ihre Rolle darf das nicht.',
+    'not-found': 'Es gibt das nicht mehr, oder Sie dürfen es nicht sehen.',
+    'stale-version':
+      'Jemand hat es inzwischen geändert. Laden Sie die Seite neu und wiederholen Sie Ihre Änderung.',
+    gone: 'Der Link ist abgelaufen oder wurde schon benutzt.',
+    'body-too-large': 'Es ist zu groß.',
+    'request-timeout': 'Die Verbindung war zu langsam. Versuchen Sie es noch einmal.',
+    'internal-error':
+      'Der Dienst hat versagt. Versuchen Sie es noch einmal; sein Protokoll hat die Einzelheiten.',
+    unavailable:
+      'Der Dienst oder seine Datenbank hat nicht rechtzeitig geantwortet. Versuchen Sie es noch einmal.',
+    conflict: 'In diesem Zustand ist das nicht möglich: {{detail}}',
+    'invalid-input': 'Die Eingabe stimmt nicht: {{detail}}',
+    mirrored: 'Ein Feed bestimmt darüber: {{detail}}',
+    'too-many-mails': 'Zu viele E-Mails: {{detail}}',
+    'secret-key-missing': 'Der Dienst kann keine Geheimnisse speichern: {{detail}}',
+  },
 }

@@ -52,6 +52,7 @@ export const enPages = {
     no: 'No',
     goTo: 'Go to',
     openInSentence: 'open',
+    noLongerActive: 'no longer active',
   },
   status: {
     waiting: 'Waiting',

@@ -86,4 +86,21 @@ export const en = {
     pageMissing: 'Page not found',
     toToday: 'Go to today',
   },
+  /** By the code of the answer; the others show the words of the service. */
+  problems: {
+    forbidden: 'Your role may not do this.',
+    'not-found': 'It does not exist any more, or you may not see it.',
+    'stale-version':
+      'Somebody has changed it meanwhile. Load the page again, then repeat your change.',
+    gone: 'The link has expired or was used before.',
+    'body-too-large': 'It is too large.',
+    'request-timeout': 'The connection was too slow. Try again.',
+    'internal-error': 'The service has failed. Try again; its log has the details.',
+    unavailable: 'The service or its database did not answer in time. Try again.',
+    conflict: '{{detail}}',
+    'invalid-input': '{{detail}}',
+    mirrored: '{{detail}}',
+    'too-many-mails': '{{detail}}',
+    'secret-key-missing': '{{detail}}',
+  },
 } as const

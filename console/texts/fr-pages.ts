@@ -55,6 +55,7 @@ export const frPages: Translated<typeof enPages> = {
     no: 'Non',
     goTo: 'Aller à',
     openInSentence: 'ouvrir',
+    noLongerActive: 'n’est plus actif',
   },
   status: {
     waiting: 'En attente',

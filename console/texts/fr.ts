@@ -92,4 +92,21 @@ export const fr: Translated<typeof en> = {
     pageMissing: 'Page introuvable',
     toToday: 'Aller à Aujourd’hui',
   },
+  /** By the code of the answer; the others show the words of the service. */
+  problems: {
+    forbidden: 'Votre rôle ne le permet pas.',
+    'not-found': 'Cela n’existe plus, ou vous ne pouvez pas le voir.',
+    'stale-version':
+      'Quelqu’un l’a modifié entre-temps. Rechargez la page, puis refaites votre modification.',
+    gone: 'Le lien a expiré ou a déjà été utilisé.',
+    'body-too-large': 'C’est trop volumineux.',
+    'request-timeout': 'La connexion était trop lente. Réessayez.',
+    'internal-error': 'Le service a échoué. Réessayez ; son journal contient les détails.',
+    unavailable: 'Le service ou sa base de données n’a pas répondu à temps. Réessayez.',
+    conflict: 'Ce n’est pas possible dans cet état : {{detail}}',
+    'invalid-input': 'La saisie n’est pas valable : {{detail}}',
+    mirrored: 'Un flux en décide : {{detail}}',
+    'too-many-mails': 'Trop d’e-mails : {{detail}}',
+    'secret-key-missing': 'Le service ne peut pas enregistrer de secrets : {{detail}}',
+  },
 }

@@ -380,7 +380,7 @@ function StoppedItem({ automation, onIntended }: StoppedProps) {
   return (
     <Item
       icon={<IconBellOff size={17} stroke={1.9} className="amber" aria-hidden />}
-      title={t('today.stopped.title', { name: description ?? `#${eventDefnId}` })}
+      title={t('today.stopped.title', { name: description ?? t('editor.unnamed') })}
     >
       <div className="small soft">{t('automations.stoppedHint')}</div>
       {modifiedDate !== null && (

@@ -110,6 +110,27 @@ test('an automation is switched off and on by keyboard, and the focus stays', as
   assert.deepEqual(complaints, [])
 })
 
+test('a switch of the list changes nothing if the automation was saved meanwhile', async (t) => {
+  if (skipInShortRun(t)) return
+  const { page } = await openAs(t, 'sofia', '/')
+  await page.route('**/eventDefinition?*', async (route) => {
+    const response = await route.fetch()
+    const { items, ...rest } = await response.json()
+    const older = items.map((item: { version: number }) => ({ ...item, version: item.version - 1 }))
+    await route.fulfill({ response, json: { ...rest, items: older } })
+  })
+  await page.goto(`${service.base}/console/automations`)
+  const onOff = page.getByRole('switch').nth(1)
+  await onOff.click({ force: true })
+  await page
+    .getByRole('dialog')
+    .getByRole('button', { name: /^Switch off/ })
+    .click()
+  await page.getByText(/^Somebody has changed it meanwhile\./).waitFor()
+  await page.keyboard.press('Escape')
+  assert.equal(await onOff.isChecked(), true)
+})
+
 test('the sentence says which changes an automation waits for', async (t) => {
   if (skipInShortRun(t)) return
   const { page, complaints } = await openAs(t, 'sofia', '/automations')

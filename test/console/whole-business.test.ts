@@ -4,7 +4,9 @@ import { test } from 'node:test'
 import { assertAccessible, keepPictures, startEmptyConsole } from '../support/console.ts'
 import { until } from '../support/until.ts'
 
-const { call, businessId, openAs } = await startEmptyConsole([{ username: 'sofia', role: 'OWNER' }])
+const { call, businessId, openAs, service } = await startEmptyConsole([
+  { username: 'sofia', role: 'OWNER' },
+])
 
 const PNG =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
@@ -159,6 +161,33 @@ test('what settings would do to messages is shown, and saving waits for it', asy
   await page.getByRole('menuitem', { name: 'Deactivate …' }).click()
   await page.getByText('2 scheduled messages are not sent.').waitFor()
   assert.deepEqual(complaints, [])
+})
+
+test('a pause that fails says why, in the language of the person', async (t) => {
+  const { page } = await openAs(t, 'sofia', '/settings/business')
+  await page.route('**/business', (route) =>
+    route.fulfill({
+      status: 409,
+      contentType: 'application/problem+json',
+      json: { status: 409, code: 'conflict', title: 'Conflict', detail: 'It is being exported.' },
+    }),
+  )
+  const pause = async (name: string) => {
+    await page.getByRole('button', { name }).click()
+    await page.getByRole('dialog').getByRole('button', { name }).click()
+  }
+  await pause('Pause all mail')
+  await page.getByRole('alert').getByText('It is being exported.', { exact: true }).waitFor()
+  const { mailPaused } = await call('GET', `/business/${businessId}`)
+  assert.equal(mailPaused, false)
+
+  const speak = (language: string) =>
+    page.request.post(`${service.base}/user/language`, { data: { language } })
+  await speak('de')
+  await page.reload()
+  await pause('Versand anhalten')
+  await page.getByText('In diesem Zustand ist das nicht möglich: It is being exported.').waitFor()
+  await speak('en')
 })
 
 test('the whole business is exported as a file', async (t) => {
