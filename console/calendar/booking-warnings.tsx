@@ -2,11 +2,12 @@ import { IconAlertTriangle } from '../components/icons.tsx'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useTranslation } from '../texts/translate.ts'
 import { overlapsQuery, type Appointment, type AppointmentFields } from '../api/calendar.ts'
+import { useSession } from '../api/session.ts'
 import type { Setup } from '../api/setup.ts'
 import { useTimeFormat } from '../components/time.ts'
 import { useNow } from '../shell/page-head.tsx'
 import classes from './calendar.module.css'
-import { columnKey, keyOf, staffName, type Column } from './columns.ts'
+import { columnKey, keyOf, staffName, zoneOf, type Column } from './columns.ts'
 import { addDays, dayAt } from '../components/days.ts'
 import { lookOf } from './visit.tsx'
 import { covers, shiftsOn } from './working-time.ts'
@@ -84,12 +85,13 @@ function useOverlaps(body: AppointmentFields & { calendarId?: number }, setup: S
 function useHoursWarning(body: AppointmentFields, columns: Column[]) {
   const { t } = useTranslation()
   const format = useTimeFormat()
+  const { business } = useSession()
   const { startTime, endTime, professionalId, locationId } = body
   if (startTime === undefined || endTime === undefined) return []
   if (professionalId === undefined || locationId === undefined) return []
   const column = columns.find((one) => keyOf(one) === columnKey({ professionalId, locationId }))
   if (!column) return []
-  const zone = column.location.timeZone ?? format.timeZone
+  const zone = zoneOf(column, business)
   const day = dayAt(startTime, zone)
   const shifts = shiftsOn(column, day, zone)
   const shiftsUntilNextDay = [...shifts, ...shiftsOn(column, addDays(day, 1), zone)]

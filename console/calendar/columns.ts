@@ -12,6 +12,10 @@ export const columnKey = (ids: Ids) => `${ids.professionalId}:${ids.locationId}`
 export const keyOf = ({ location, professional }: Column) =>
   columnKey({ locationId: location.locationId, professionalId: professional.professionalId })
 
+/** The time zone of the working hours. The clock that the user has chosen does not change it. */
+export const zoneOf = ({ location }: Pick<Column, 'location'>, business: Session['business']) =>
+  location.timeZone ?? business.timeZone
+
 export const staffName = ({ firstName, lastName }: Professional) => `${firstName} ${lastName}`
 
 const has = (setup: Pick<Setup, 'locations' | 'professionals'>, visit: Appointment) =>

@@ -1,8 +1,9 @@
 import { useTranslation } from '../texts/translate.ts'
+import { useSession } from '../api/session.ts'
 import { clockAt } from '../components/days.ts'
 import { useTimeFormat } from '../components/time.ts'
 import classes from './calendar.module.css'
-import { columnKey, keyOf, staffName, type Column } from './columns.ts'
+import { columnKey, keyOf, staffName, zoneOf, type Column } from './columns.ts'
 import { TimeGrid, type GridProps, type Lane } from './time-grid.tsx'
 import { shiftsOn } from './working-time.ts'
 
@@ -13,11 +14,11 @@ type Props = GridProps & { day: string; columns: Column[] }
 /** A day with one column per member of staff. */
 export function DayGrid({ day, columns, ...props }: Props) {
   const { t } = useTranslation()
-  const format = useTimeFormat()
+  const { business } = useSession()
   const { visits, ghost } = props
   const lanes = columns.map((column) => ({
     column,
-    shifts: shiftsOn(column, day, zoneOf(column, format)),
+    shifts: shiftsOn(column, day, zoneOf(column, business)),
   }))
   const inUse = new Set([...visits, ...(ghost ? [ghost] : [])].map(columnKey))
   const busy = lanes.filter(({ column, shifts }) => shifts.length > 0 || inUse.has(keyOf(column)))
@@ -62,7 +63,7 @@ function GridHead({ day, columns, template }: HeadProps) {
           style={{ gridColumn: `span ${count}` }}
         >
           <span className="ellipsis">{location.name}</span>
-          <ZoneDifference day={day} timeZone={location.timeZone} />
+          <ZoneDifference day={day} location={location} />
         </span>
       ))}
       <span />
@@ -87,16 +88,13 @@ function groupByLocation(columns: Column[]) {
   return [...groups.values()].map((some) => ({ location: some[0]!.location, count: some.length }))
 }
 
-/** The time zone of the working hours. */
-export const zoneOf = ({ location }: Column, { timeZone }: { timeZone: string }) =>
-  location.timeZone ?? timeZone
-
-/** "1 h behind": the difference between the time zones of location and business. */
-function ZoneDifference({ day, timeZone }: { day: string; timeZone: string | null }) {
+/** "1 h behind": the difference between the time zone of the location and the chosen one. */
+function ZoneDifference({ day, location }: { day: string; location: Column['location'] }) {
   const { t } = useTranslation()
   const format = useTimeFormat()
+  const { business } = useSession()
   const offsetAt = (zone: string) => clockAt(Date.parse(`${day}T12:00:00Z`), zone).offsetNanoseconds
-  const hours = timeZone ? (offsetAt(timeZone) - offsetAt(format.timeZone)) / HOUR_NS : 0
+  const hours = (offsetAt(zoneOf({ location }, business)) - offsetAt(format.timeZone)) / HOUR_NS
   if (hours === 0) return null
   const key = hours > 0 ? 'calendar.ahead' : 'calendar.behind'
   return <span className="amber">&nbsp;· {t(key, { hours: Math.abs(hours) })}</span>

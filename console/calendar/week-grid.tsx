@@ -1,10 +1,10 @@
 import { Link } from '@tanstack/react-router'
 import { useTranslation } from '../texts/translate.ts'
+import { useSession } from '../api/session.ts'
 import { addDays, momentAt } from '../components/days.ts'
 import { useTimeFormat } from '../components/time.ts'
 import classes from './calendar.module.css'
-import type { Column } from './columns.ts'
-import { zoneOf } from './day-grid.tsx'
+import { zoneOf, type Column } from './columns.ts'
 import { TimeGrid, type GridProps, type Lane } from './time-grid.tsx'
 import { shiftsOn } from './working-time.ts'
 
@@ -20,6 +20,7 @@ type Props = GridProps & {
 /** Seven days next to each other, with everybody who is shown in each. */
 export function WeekGrid({ day, columns, ...props }: Props) {
   const { t } = useTranslation()
+  const { business } = useSession()
   const format = useTimeFormat()
   const days = Array.from({ length: 7 }, (_, place) => addDays(day, place))
   const [only, ...others] = columns
@@ -31,7 +32,7 @@ export function WeekGrid({ day, columns, ...props }: Props) {
       lanes={days.map((one): Lane => ({
         key: one,
         day: one,
-        shifts: columns.flatMap((column) => shiftsOn(column, one, zoneOf(column, format))),
+        shifts: columns.flatMap((column) => shiftsOn(column, one, zoneOf(column, business))),
       }))}
       onBook={(slot) =>
         props.onBook({

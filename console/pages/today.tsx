@@ -308,7 +308,7 @@ function NextRows({ messages }: { messages: Message[] }) {
 
 function LastDays({ days }: { days: Overview['lastDays'] }) {
   const { t } = useTranslation()
-  const format = useTimeFormat()
+  const format = useBusinessTimeFormat()
   const rows = days.map(({ day, counts }) => ({
     day,
     sent: counts.COMPLETED ?? 0,
@@ -316,7 +316,7 @@ function LastDays({ days }: { days: Overview['lastDays'] }) {
     failed: counts.FAILED ?? 0,
   }))
   const total = (key: 'sent' | 'other' | 'failed') => rows.reduce((sum, row) => sum + row[key], 0)
-  const firstDay = rows[0] && format.day(Date.parse(`${rows[0].day}T12:00:00Z`))
+  const firstDay = rows[0] && format.day(format.startOfDay(rows[0].day))
   return (
     <Panel title={t('today.lastDays')}>
       <DayBars rows={rows} label={t('today.lastDays')} />

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Column } from '../../console/calendar/columns.ts'
+import { zoneOf, type Column } from '../../console/calendar/columns.ts'
 import { covers, shiftsOn } from '../../console/calendar/working-time.ts'
 
 const ZONE = 'Europe/Zurich'
@@ -57,4 +57,11 @@ test('shifts that follow each other cover an appointment across both; a break do
   assert.ok(covers([morning, { begin: at('12:00'), end: at('17:00') }], appointment))
   assert.ok(!covers([morning, { begin: at('12:15'), end: at('17:00') }], appointment))
   assert.ok(!covers([], appointment))
+})
+
+test('working hours are in the zone of the location, else in that of the business', () => {
+  const business = { timeZone: 'Pacific/Auckland' } as Parameters<typeof zoneOf>[1]
+  const zoneAt = (timeZone: string | null) => zoneOf({ location: { timeZone } } as Column, business)
+  assert.equal(zoneAt('Europe/London'), 'Europe/London')
+  assert.equal(zoneAt(null), 'Pacific/Auckland')
 })
