@@ -11,6 +11,8 @@ export type SeriesChart = {
   series: Series[]
   stacked?: boolean
   unit: Unit
+  /** Of amounts of money, if they are all in one. */
+  currency?: string
   /** The labels are names, not steps of time. The bars are horizontal to fit names. */
   named?: boolean
   /** If the labels are steps of time: the first day of each. */

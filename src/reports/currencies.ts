@@ -117,7 +117,12 @@ export function drawInCurrencies(
   scope: Scope,
 ): Chart[] {
   const { currencies } = scope
-  if (currencies.length < 2) return draw(rows, scope)
+  const only = onlyCurrency(currencies)
+  if (currencies.length < 2) {
+    return draw(rows, scope).map((chart) =>
+      only && isOfMoney(chart) ? { ...chart, currency: only } : chart,
+    )
+  }
   const others = draw(rows, scope).filter((chart) => !isOfMoney(chart))
   const ofMoney = currencies.flatMap((currency) =>
     draw(
@@ -129,6 +134,7 @@ export function drawInCurrencies(
         ...chart,
         name: `${chart.name}${currency}`,
         title: `${chart.title} (${currency})`,
+        currency,
       })),
   )
   return [...others, ...ofMoney]

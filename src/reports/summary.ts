@@ -1,5 +1,9 @@
 import type { Chart, Unit } from './chart.ts'
-import { removeBidiControls, writeFigure as formatFigure } from './formats/format-values.ts'
+import {
+  differenceOf,
+  removeBidiControls,
+  writeFigure as formatFigure,
+} from './formats/format-values.ts'
 import type { KpiResult, ReportResult } from './report.ts'
 import { fillText, textsFor, type Texts } from '../texts/texts.ts'
 import { wordsOf, type Words } from './words.ts'
@@ -35,7 +39,7 @@ function writeHeadline(kpi: KpiResult, { comparison }: Summarized, writing: Writ
   const { label, value, valueToDate, previous } = kpi
   const figure = formatFigure(kpi, writing.numbers)
   if (!isCompared(kpi, { comparison })) return fillText(words.figure, { label, figure })
-  const delta = Math.round((valueToDate! - previous!) * 10) / 10
+  const delta = differenceOf(valueToDate!, previous!, kpi)
   const values = {
     label,
     figure,
@@ -99,8 +103,8 @@ export const describeChart = (chart: Chart, locale: string) =>
 function writePeakOf(chart: Chart, writing: Writing) {
   const peak = peakOf(chart)
   if (!peak || peak.value <= 0) return undefined
-  const unit = chart.kind === 'heatmap' ? 'count' : chart.unit
-  const figure = writeFigure(peak.value, { unit, currency: null }, writing)
+  const { unit, currency = null } = chart.kind === 'heatmap' ? { unit: 'count' as const } : chart
+  const figure = writeFigure(peak.value, { unit, currency }, writing)
   return fillText(writing.words.peak, {
     title: chart.title,
     label: nameLabel(chart, peak, writing),

@@ -22,6 +22,32 @@ test('every report has three sentences about its figures, in each language', asy
   }
 })
 
+test('amounts in sentences have their currency with its digits', () => {
+  const written = (currency: string, value: number, previous: number) =>
+    writeSummary({
+      kpis: [kpi({ label: 'Revenue', unit: 'money', currency, value, previous })],
+      compareWith: 'PREVIOUS_PERIOD' as const,
+      comparison: COMPARISON,
+      locale: 'en',
+      charts: [
+        {
+          kind: 'bar' as const,
+          name: 'revenue',
+          title: 'Revenue',
+          unit: 'money' as const,
+          currency,
+          labels: ['A', 'B'],
+          series: [{ name: 'Revenue', values: [1, value] }],
+        },
+      ],
+    } as Parameters<typeof writeSummary>[0])
+      .join(' ')
+      .replaceAll('\u00a0', ' ')
+  assert.match(written('JPY', 9_000, 8_000), /¥9,000, ¥1,000 more [^]* B with ¥9,000\.$/)
+  assert.match(written('KWD', 8.25, 4.125), /KWD 8.250, KWD 4.125 more [^]* B with KWD 8.250\.$/)
+  assert.match(written('CHF', 9.55, 9.5), /CHF 9.55, CHF 0.05 more [^]* B with CHF 9.55\.$/)
+})
+
 test('the sentences say what changed, what improved and declined, and where most was', () => {
   const result = {
     kpis: [

@@ -1,3 +1,4 @@
+import { countDecimals } from '../../contract/currency-digits.ts'
 import { legibleOn } from '../../email/colors.ts'
 import { shownSeries, type Chart, type Heatmap, type SeriesChart } from '../chart.ts'
 import { describeChart } from '../summary.ts'
@@ -12,7 +13,7 @@ type Size = { width: number; height: number }
  */
 export function drawChart(given: Chart, { width, height }: Size, locale = 'en') {
   const chart = withWrittenDates(given, locale)
-  const write = numberWriter(locale)
+  const write = numberWriter(chart, locale)
   const shapes =
     chart.kind === 'heatmap'
       ? heatmap(chart, { width, height }, write)
@@ -419,8 +420,9 @@ function emsOf(letter: string) {
   return /[mwMW@]/.test(letter) ? 0.96 : 0.65
 }
 
-function numberWriter(locale: string): Write {
-  const format = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 })
+function numberWriter(chart: Chart, locale: string): Write {
+  const currency = chart.kind === 'heatmap' ? null : (chart.currency ?? null)
+  const format = new Intl.NumberFormat(locale, { maximumFractionDigits: countDecimals(currency) })
   return (value) => format.format(value)
 }
 const round = (value: number) => Math.round(value * 100) / 100

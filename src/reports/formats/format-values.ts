@@ -1,4 +1,4 @@
-import { countDecimals } from '../../contract/currency-digits.ts'
+import { countDecimals, roundAmount } from '../../contract/currency-digits.ts'
 import type { Unit } from '../chart.ts'
 import type {
   Cell,
@@ -161,7 +161,7 @@ export function writeChange(
     return { text: `${soFar}${say('no earlier figure')}`, trend: 'even' }
   }
   if (value === null) return { text: say('nothing to compare'), trend: 'even' }
-  const delta = Math.round((value - previous) * 10) / 10
+  const delta = differenceOf(value, previous, kpi)
   const trend = delta === 0 || !kpi.trend ? 'even' : kpi.trend === 'better' ? 'good' : 'bad'
   if (delta === 0) return { text: `${soFar}${say('as before')}`, trend }
   const phrases = CHANGES[comparison.until ? 'point' : 'period']
@@ -169,6 +169,16 @@ export function writeChange(
   const change = describeChange({ value, previous, delta, unit, period }, phrases, words)
   return { text: `${soFar}${change}`, trend }
 }
+
+/** Amounts of money have the digits of their currency, other figures one digit. */
+export const differenceOf = (
+  value: number,
+  previous: number,
+  { unit, currency }: Pick<KpiResult, 'unit' | 'currency'>,
+) =>
+  unit === 'money'
+    ? roundAmount(value - previous, currency)
+    : Math.round((value - previous) * 10) / 10
 
 type Phrases = Record<'points' | 'fromNothing' | 'times' | 'share', string>
 
