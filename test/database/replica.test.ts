@@ -39,6 +39,10 @@ const readNotes = async () => {
   const path = '/report/print/file?format=json&startDate=2026-03-01&endDate=2026-03-31'
   return ((await world.call('POST', path)).body.notes ?? []) as string[]
 }
+const isExported = async (text: string) => {
+  const headers = { authorization: `Bearer ${world.key}` }
+  return (await app.inject({ url: '/export', headers })).body.includes(text)
+}
 const readUp = async () => {
   const authorization = `Bearer ${env.METRICS_TOKEN}`
   const { body } = await app.inject({ url: '/metrics', headers: { authorization } })
@@ -67,7 +71,7 @@ test('a snapshot that the replica cancels is taken again', async () => {
   assert.equal(typeof rows, 'number')
 })
 
-test('reports and the audit are read from the replica, and a report says how far that is behind', async () => {
+test('reports, exports and the audit are read from the replica, and a report says how far that is behind', async () => {
   await until(isUsed)
   const state = async () => (await runStatement(standby, STATE))[0].state
   const before = await countOnPrimary()
@@ -79,10 +83,12 @@ test('reports and the audit are read from the replica, and a report says how far
   // On a slow machine the replica may not answer in time, and the primary is read.
   await until(async () => (await countEntries()) === before)
   await until(async () => (await readNotes()).some((text) => NOTE.test(text)))
+  await until(async () => !(await isExported('Harbour')))
   await until(async () => (await readUp()) === '1')
 
   await runStatement(standby, 'select pg_wal_replay_resume()')
   await until(async () => (await countEntries()) === (await countOnPrimary()))
+  await until(() => isExported('Harbour'))
 })
 
 test('the primary is read while the replica is away', async () => {

@@ -8,7 +8,7 @@ import { abortOnDisconnect } from '../server/connections.ts'
 import type { Routes } from '../server/services.ts'
 
 /** A business takes its data with it, without the operator. */
-export const dataExport: Routes = async (app, { clock, queues }) => {
+export const dataExport: Routes = async (app, { clock, database, queues }) => {
   app.get(
     '/export',
     {
@@ -42,7 +42,8 @@ export const dataExport: Routes = async (app, { clock, queues }) => {
         throw error
       })
       const body = new PassThrough()
-      void writeExport(body, { db, businessId, signal }).finally(() => slot.release())
+      const from = database.replicaOr(businessId, db)
+      void writeExport(body, { db: from, businessId, signal }).finally(() => slot.release())
       const day = clock.now().toString().slice(0, 10)
       return reply
         .type('application/x-ndjson')
@@ -60,12 +61,17 @@ type Export = { db: Db; businessId: number; signal: AbortSignal }
 /** Waits while the client reads more slowly than the database writes. */
 async function writeExport(body: PassThrough, { db, businessId, signal }: Export) {
   try {
-    await exportBusiness(db, businessId, async () => async (lines) => {
-      const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('')
-      signal.throwIfAborted()
-      if (body.write(text)) return
-      const pause = AbortSignal.timeout(MAX_PAUSE_MS)
-      await once(body, 'drain', { signal: AbortSignal.any([signal, pause]) })
+    let hasSent = false
+    await exportBusiness(db, businessId, async () => {
+      if (hasSent) throw new Error('the replica cancelled an export of which lines were sent')
+      return async (lines) => {
+        hasSent = true
+        const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('')
+        signal.throwIfAborted()
+        if (body.write(text)) return
+        const pause = AbortSignal.timeout(MAX_PAUSE_MS)
+        await once(body, 'drain', { signal: AbortSignal.any([signal, pause]) })
+      }
     })
     body.end()
   } catch (error) {
