@@ -147,9 +147,14 @@ export function mirroringOf(
   { settings, now, bulkCall }: Pick<Receiving, 'settings' | 'now' | 'bulkCall'>,
 ): Mirroring {
   const { businessId, feedId } = feed
-  const isGap =
-    state.successTime === null ||
-    Temporal.Instant.compare(state.successTime, now.subtract({ hours: MAX_GAP_HOURS })) < 0
+  const isBefore = (time: Temporal.Instant | null, limit: Temporal.Instant) =>
+    time === null || Temporal.Instant.compare(time, limit) < 0
+  const isGap = isBefore(state.successTime, now.subtract({ hours: MAX_GAP_HOURS }))
+  // A source that is read from its beginning, because its connection was changed, is another one.
+  const isOther =
+    feed.source !== 'INLET' &&
+    state.cursor === null &&
+    isBefore(state.completeTime, state.mappingChangedTime)
   const saving: Saving = {
     businessId,
     user: feedUser(feed),
@@ -158,7 +163,7 @@ export function mirroringOf(
     feedId,
     ...(bulkCall && { bulkCall }),
   }
-  return { feed, saving, isHistory: isGap }
+  return { feed, saving, isHistory: isGap || isOther }
 }
 
 /** Mirroring that is a correction: no events, reminders are planned again. */

@@ -80,7 +80,8 @@ export async function saveFeed(tx: Db, body: unknown, saving: FeedSave): Promise
     return { feed: current, isNew: false, mapsAgain: false }
   }
   const isChanged = (name: keyof FeedFields) => !isSame(fields[name], current[name])
-  const isMappingChanged = MAPPING.some(isChanged)
+  const isElsewhere = current.source === 'ICS' && secret !== undefined
+  const isMappingChanged = isElsewhere || MAPPING.some(isChanged)
   if (isMappingChanged) await markMappingChanged(tx, current, saving.now)
   const mapped = isMappingChanged ? { ...state!, mappingChangedTime: saving.now } : state
   requireMode(fields.mode, current.mode, mapped)

@@ -65,15 +65,19 @@ function fakeSource(shelf: Shelf): Source {
 }
 
 /** A feed that reads a fake source, and calls for it. */
-export async function openPulled(world: World, { canRead = true, mode = 'SHADOW' } = {}) {
+export async function openPulled(
+  world: World,
+  { canRead = true, mode = 'SHADOW', source: name = 'CALDAV' } = {},
+) {
   const { call, clock, database, ids, save } = world
   const { clientId: _clientId, ...defaults } = ids
   const feed = await save('/feed', {
     name: 'Salon',
-    source: 'CALDAV',
+    source: name,
     mode: 'SHADOW',
-    connection: { url: 'http://127.0.0.1:1/', username: 'salon' },
-    secret: 'x',
+    ...(name === 'ICS'
+      ? { secret: 'https://calendar.example/a.ics' }
+      : { connection: { url: 'http://127.0.0.1:1/', username: 'salon' }, secret: 'x' }),
     defaults,
   })
   const { feedId } = feed

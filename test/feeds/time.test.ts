@@ -159,6 +159,27 @@ test('an entry that the horizon has reached fires no events if a pull reads it f
   assert.deepEqual([await triggersOf('reached'), await triggersOf('moved')], [0, 1])
 })
 
+test('the first pull of a changed connection fires no events, and LIVE waits for it', async (t) => {
+  const world = await enterWorld(t)
+  const { call, save, businessId } = world
+  await save('/eventDefinition', reminder(businessId, 0, { eventType: { eventTypeId: 1 } }))
+  const { feedId, put, entryOf, pull, find } = await openPulled(world, { source: 'ICS' })
+  put('a', entryOf('a', 48))
+  await pull(0)
+  await pull(20)
+  world.clock.advance({ seconds: 1 })
+  await save('/feed', { feedId, secret: 'https://calendar.example/b.ics' })
+  assert.equal((await call('POST', '/feed', { feedId, mode: 'LIVE' })).status, 409)
+  put('b', entryOf('b', 72))
+  await pull(1)
+  put('c', entryOf('c', 96))
+  await pull(20)
+  assert.equal((await call('POST', '/feed', { feedId, mode: 'LIVE' })).status, 200)
+  const triggersOf = async (key: string) =>
+    (await call('GET', `/eventTriggers/CALENDAR/${(await find(key)).objectId}`)).body.length
+  assert.deepEqual(await Promise.all(['a', 'b', 'c'].map(triggersOf)), [0, 0, 1])
+})
+
 test('people are told once that an appointment is cancelled here and still in the source, but not in SHADOW', async (t) => {
   const world = await enterWorld(t)
   const { call, db, ids, save, businessId } = world
