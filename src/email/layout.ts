@@ -150,6 +150,13 @@ const sizeFor = (body: string): BodyPart['cardSize'] =>
 export const cardInHtml = (body: string) => [cardIf(CARD_HTML[sizeFor(body)], 'MAIL_HAS_VISIT')]
 export const cardInText = (body: string) => [cardIf(CARD_TEXT[sizeFor(body)], 'MAIL_HAS_VISIT')]
 
+/** A token that is an address becomes a link, unless it is in a link or in a tag. */
+export const linkAddresses = (html: string) =>
+  html.replace(
+    /<a\b[^>]*>.*?<\/a>|<[^>]*>|%(?:\w+_URL|INVITATION_LINK|UNSUBSCRIBE_LINK)%/gs,
+    (part) => (part.startsWith('<') ? part : `<a href="${part}">${part}</a>`),
+  )
+
 /** Links that have no style of their own get the colour of the business. A phone number stays in one line. */
 export const colorLinks = (html: string) =>
   html.replace(/<a (?![^>]*\b(?:style|class)=)([^>]*)/g, (_, attributes: string) => {

@@ -7,6 +7,7 @@ import {
   cardInHtml,
   cardInText,
   colorLinks,
+  linkAddresses,
   findBodyToken,
   hasOwnColors,
   htmlDocument,
@@ -278,7 +279,7 @@ export function compileTemplate(template: MailTemplate): CompiledTemplate {
 function compileHtml({ html, styles, because, hasLayout }: MailTemplate): Segment[] {
   const inserts = { APPT_CARD: cardInHtml(html) }
   const body = hasLayout
-    ? cutHtml(colorLinks(html), { findToken: findBodyToken, inserts })
+    ? cutHtml(colorLinks(linkAddresses(html)), { findToken: findBodyToken, inserts })
     : cutHtml(html, { findToken, inserts })
   const note = (style: string) =>
     because ? cutHtml(`\n<p style="${style}">${escapeHtml(because)}</p>`, { findToken }) : []

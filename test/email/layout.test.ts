@@ -298,6 +298,19 @@ test('every text sets its font within its own cell, because Outlook does not inh
   assert.deepEqual(withoutFont, [])
 })
 
+test('an address in the text is a link, and one within a link or an attribute is not another', () => {
+  const { html } = merge({
+    html: '<p>Answer: %CONFIRM_URL%</p><p><a href="%CANCEL_URL%"><b>Not</b> %CANCEL_URL%</a></p><p title="%SIGN_URL%">x</p>',
+  })
+  const linksTo = (name: string) =>
+    html.split(`href="https://bellwether.example/answer/${name}.7d1f"`)
+  assert.match(html, /<a [^>]*href="([^"]*confirm[^"]*)">\1<\/a><\/p>/)
+  assert.deepEqual(
+    ['confirm', 'cancel', 'sign'].map((name) => linksTo(name).length - 1),
+    [1, 1, 0],
+  )
+})
+
 test('a phone number in the text does not wrap', () => {
   const { rendered } = HTML_TASKS.check(
     '<p><a href="tel:+4144">+41 44</a> <a href="https://a.example">a</a></p>',
