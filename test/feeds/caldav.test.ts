@@ -199,6 +199,20 @@ test('deletions of a delta count only if the calendar itself answers', async (t)
   assert.deepEqual((await pullOnce()).deleted, ['/cal/a.ics'])
 })
 
+test('an answer to a token that cannot be read is replaced by a listing of everything', async (t) => {
+  let isSyncing = true
+  const url = await startFake(t, (_request, body) => {
+    const isToken = body.includes('sync-collection') && body.includes('>t<')
+    return { body: isToken && !isSyncing ? '<d:multistatus' : good(body) }
+  })
+  const account = accountOf({ url, username: 'salon', calendars: ['/cal/'] }, 'x')
+  const { pullOnce } = followSource(caldav, account)
+  await pullOnce()
+  assert.equal((await pullOnce()).complete, null)
+  isSyncing = false
+  assert.deepEqual([...(await pullOnce()).complete!.keys], ['/cal/a.ics'])
+})
+
 test('a listing that the server cuts with 507 is continued, and propstat 418 is ignored', async (t) => {
   const url = await startFake(t, (_request, body) => {
     const cut =

@@ -101,13 +101,8 @@ class Session {
   async ask(method: 'PROPFIND' | 'REPORT', url: string, depth: '0' | '1', body: string) {
     const answer = await this.send(method, url, depth, body)
     if (answer.status !== 207) throw unusableStatus(answer)
-    return { ...(await this.parse(answer.body)), url: answer.url }
-  }
-
-  /** Reads an answer of the status 207 on a worker thread: it can be 64 MiB. */
-  async parse(body: Buffer) {
-    const read = await readMultistatus(this.account.businessId, body)
-    if (!('unusable' in read)) return read
+    const read = await readMultistatus(this.account.businessId, answer.body)
+    if (!('unusable' in read)) return { ...read, url: answer.url }
     throw new SourceError('ANSWER', `${this.host} sends an answer that ${read.unusable}.`)
   }
 }
@@ -333,7 +328,9 @@ async function syncCalendar(session: Session, calendar: Calendar, since: string)
     const answer = await session.send('REPORT', calendar.url, '0', syncReport(delta.token ?? ''))
     if (answer.status === 401) throw unusableStatus(answer)
     if (answer.status !== 207) return undefined
-    const { responses, syncToken } = await session.parse(answer.body)
+    const read = await readMultistatus(session.account.businessId, answer.body)
+    if ('unusable' in read) return undefined
+    const { responses, syncToken } = read
     if (!syncToken || !addChanges(session, delta, responses, answer.url)) return undefined
     delta.token = syncToken
     const isCut = responses.some(({ status }) => status === 507)
