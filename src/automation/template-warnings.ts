@@ -1,6 +1,7 @@
 import { domainOf, type Mailbox } from '../contract/addresses.ts'
 import type { Db } from '../database/database.ts'
 import { getBusiness } from '../store/businesses.ts'
+import { findPostalAddress } from '../store/postal-addresses.ts'
 import { findSenderDomain } from '../store/sender-domains.ts'
 import { findEmptyTokens } from './preview.ts'
 import type { RenderedTemplate } from './templates.ts'
@@ -31,8 +32,8 @@ function warnOfRemoved(removed: string[]) {
 /** Laws such as CAN-SPAM require a postal address in mails that readers can unsubscribe from. */
 async function warnOfMissingAddress(db: Db, { businessId, transactional }: RenderedTemplate) {
   if (transactional) return []
-  const { postalAddress, postalAddressRequired } = await getBusiness(db, businessId)
-  if (postalAddress) return []
+  if (await findPostalAddress(db, businessId)) return []
+  const { postalAddressRequired } = await getBusiness(db, businessId)
   const detail = postalAddressRequired
     ? 'The business has no postalAddress and requires one in mails that are not transactional: it sends none that are about no location with an address.'
     : 'The business has no postalAddress, which many countries require in mails that are not transactional.'

@@ -37,6 +37,7 @@ const ABOUT = {
   accentColor: 'The colour of buttons and lines in emails, such as #2f5d50.',
   postalAddress:
     'The postal address in the footer of emails that are about no location with an address. ' +
+    'Null: that of the only active location. ' +
     'Many countries require one in mails that readers can unsubscribe from.',
   postalAddressRequired:
     'Emails that readers can unsubscribe from are sent only if the location or the business has a ' +

@@ -3,6 +3,18 @@ import type { Db } from '../database/database.ts'
 import { empty, sql, type Sql } from '../database/sql.ts'
 import { tableOf } from './object-tables.ts'
 
+/** The postal address of a business `b`: its own, else that of its only active location. */
+export const POSTAL_ADDRESS = sql`
+  coalesce(nullif(b.postal_address, ''),
+           (select nullif(max(l.address), '') from location l
+            where l.business_id = b.business_id and l.active having count(*) = 1))`
+
+export async function findPostalAddress(db: Db, businessId: number) {
+  const [found] = await db.query<{ address: string | null }>(sql`
+    select ${POSTAL_ADDRESS} as address from business b where b.business_id = ${businessId}`)
+  return found?.address ?? null
+}
+
 /**
  * Active definitions with mails that are not transactional and can lack a postal address. Without
  * `businessId`: of all businesses.
@@ -35,7 +47,7 @@ const withoutPostalAddress = (sent: Sql) => sql`
   join email_template t using (business_id, email_template_id)
   join email_category c using (business_id, email_category_id)
   join business b using (business_id)
-  where t.active and not c.transactional and b.active and coalesce(b.postal_address, '') = ''
+  where t.active and not c.transactional and b.active and ${POSTAL_ADDRESS} is null
     and (s.event_type_id = any (${WITHOUT_LOCATION}::int[])
       or not coalesce((select bool_and(coalesce(l.address, '') <> '') from location l
                        where l.business_id = s.business_id and l.active), false))

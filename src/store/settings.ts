@@ -3,6 +3,7 @@ import { eventTypeById, type ObjectType } from '../contract/event-type.ts'
 import type { MailContext } from '../contract/mail-context.ts'
 import type { Db } from '../database/database.ts'
 import { sql, type Sql } from '../database/sql.ts'
+import { POSTAL_ADDRESS } from './postal-addresses.ts'
 import { listActiveDefinitions, type StoredDefinition } from './event-definitions.ts'
 import { RecentlyUsed } from '../recently-used.ts'
 import { listAllStatuses, type Status } from './statuses.ts'
@@ -115,14 +116,14 @@ async function loadBusinesses(db: Db, versions: SettingsVersion[]): Promise<Map<
   const [businesses, statuses] = await Promise.all([
     db.query<Settings['business'] & { businessId: number }>(sql`
       select business_id as "businessId", active, name, email_address as "emailAddress", phone,
-             postal_address as "postalAddress",
+             ${POSTAL_ADDRESS} as "postalAddress",
              postal_address_required as "postalAddressRequired", time_zone as "timeZone", language, sender_domains as "senderDomains",
              booking_url as "bookingUrl", quiet_hours as "quietHours", accent_color as "accentColor", website,
              reply_to as "replyTo",
              (select jsonb_build_object('fileUUId', f.file_uuid, 'name', f.name, 'type', f.type)
               from file_library f
-              where (f.business_id, f.file_uuid) = (business.business_id, business.logo)) as logo
-      from business where business_id = any (${businessIds}::bigint[])`),
+              where (f.business_id, f.file_uuid) = (b.business_id, b.logo)) as logo
+      from business b where business_id = any (${businessIds}::bigint[])`),
     listAllStatuses(db, businessIds),
   ])
   const statusesOf = Map.groupBy(statuses, ({ businessId }) => businessId)

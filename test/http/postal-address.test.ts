@@ -46,6 +46,26 @@ test('a business that requires a postal address sends no offer without one, and 
   assert.deepEqual(await outcomeOfNext(30), SENT)
 })
 
+test('the postal address of a business is that of its only active location, unless it has its own', async (t) => {
+  const { businessId, call, emailTemplateId, ids, save } = await startWithOffer(t)
+  const { clientId } = ids
+  const { invitationCampaignId } = await save('/invitationCampaign', { name: 'Spring' })
+  const { invitationUUID } = await save('/invitation', { invitationCampaignId, clientId })
+  await save('/emailTemplate', { emailTemplateId, emailBody: '<p>From %BUSINESS_ADDRESS%</p>' })
+  const preview = async () => {
+    const about = { objectType: 'INVITATION', objectId: invitationUUID }
+    const { body } = await call('POST', `/emailTemplate/${emailTemplateId}/preview`, about)
+    return body.text
+  }
+  await save('/location', { locationId: ids.locationId, address: 'Altstadt 2, Zürich' })
+  assert.match(await preview(), /From Altstadt 2, Zürich/)
+  const { locationId } = await save('/location', { name: 'Second', address: 'Quai 1, Zürich' })
+  assert.doesNotMatch(await preview(), /Zürich/)
+  await call('DELETE', `/location/${locationId}`)
+  await save('/business', { businessId, postalAddress: 'Seestrasse 12, 8002 Zürich' })
+  assert.match(await preview(), /From Seestrasse 12/)
+})
+
 test('a transactional mail needs no postal address', async (t) => {
   const { businessId, emailCategoryId, outcomeOfNext, save } = await startWithOffer(t)
   await save('/business', { businessId, postalAddressRequired: true })
@@ -87,6 +107,8 @@ test('plan, overview and doctor name offers that can lack a postal address', asy
   const action = { actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }
   const invitation = { objectType: 'INVITATION', eventType: { eventTypeId: 7 } }
   const body = { ...reminder(businessId, 0), ...invitation, eventActions: [action] }
+  assert.equal(await plan(body), false, 'the only location stands for the business')
+  await save('/location', { name: 'Second house', address: 'Quai 1, Zürich' })
   assert.equal(await plan(body), true, 'an invitation has no location')
   await save('/eventDefinition', body)
   assert.equal(await overview(), 1)

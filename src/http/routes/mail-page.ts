@@ -7,6 +7,7 @@ import { colorsFor, type MailColors } from '../../email/colors.ts'
 import { directionOf } from '../../email/formats.ts'
 import { escapeHtml } from '../../email/merge.ts'
 import { getBusiness, type BusinessRow } from '../../store/businesses.ts'
+import { findPostalAddress } from '../../store/postal-addresses.ts'
 
 /** The pages behind the links of mails. They look like the mail that they come from; see src/email/layout.ts. */
 
@@ -18,6 +19,7 @@ export type PageSender = {
   business: BusinessRow
   logo: string | null
   location: PlaceOfPage | null
+  postalAddress: string | null
 }
 
 type PlaceOfPage = { address: string | null; phone: string | null }
@@ -36,11 +38,12 @@ export async function readSender(
   businessId: number,
   location: PlaceOfPage | null = null,
 ): Promise<PageSender> {
-  const [business, logo] = await Promise.all([
+  const [business, logo, own] = await Promise.all([
     getBusiness(db, businessId),
     readLogo(db, businessId),
+    findPostalAddress(db, businessId),
   ])
-  return { business, logo, location }
+  return { business, logo, location, postalAddress: location?.address || own }
 }
 
 /** `same-origin`: without a referrer, browsers send `Origin: null` with the form. */
@@ -91,12 +94,12 @@ export const phoneOf = ({ business, location }: PageSender) => location?.phone ?
 export const telOf = (phone: string) => `tel:${phone.replace(/[^\d+]/g, '')}`
 
 function footerOf(sender: PageSender) {
-  const { business, location } = sender
+  const { business, postalAddress } = sender
   const phone = phoneOf(sender)
   const { emailAddress, website } = business
   const lines = [
     `<b>${escapeHtml(business.name)}</b>`,
-    escapeHtml((location?.address ?? business.postalAddress ?? '').replace(/\s*[\r\n]+\s*/g, ', ')),
+    escapeHtml((postalAddress ?? '').replace(/\s*[\r\n]+\s*/g, ', ')),
     phone && textLink(telOf(phone), phone),
     emailAddress && `<a href="mailto:${escapeHtml(emailAddress)}">${escapeHtml(emailAddress)}</a>`,
     website && textLink(website, website.replace(/^https?:\/\/|\/$/g, '')),
