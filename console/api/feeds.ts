@@ -74,6 +74,12 @@ export const feedTestQuery = (feedId: number, enabled: boolean) =>
     queryFn: () => client.testFeed({ feedId }),
   })
 
+export const capturedQuery = (feedId: number) =>
+  queryOptions({
+    queryKey: [...KEY, feedId, 'captured'],
+    queryFn: ({ signal }) => client.listFeedCaptured({ feedId }, { signal }),
+  })
+
 export const differencesQuery = (feedId: number) =>
   queryOptions({
     queryKey: [...KEY, feedId, 'differences'],

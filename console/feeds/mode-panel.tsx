@@ -30,13 +30,6 @@ export function ModePanel({ feed }: { feed: Feed }) {
       </header>
       <div className={classes.facts}>
         <p>{t(`settings.feeds.modeHints.${mode}`)}</p>
-        {mode === 'SHADOW' && (
-          <p>
-            <Link to="/activity" search={{ outcome: 'captured' }} className={settings.textLink}>
-              {t('settings.feeds.captured')}
-            </Link>
-          </p>
-        )}
         {waits && <p className="soft small">{t('settings.feeds.needsComplete')}</p>}
         {!isRead(feed) && mode !== 'PAUSED' && <SendTo feed={feed} />}
       </div>

@@ -5,6 +5,7 @@ import { useState, type ReactNode } from 'react'
 import { feedQuery, feedRulesKind, type Feed } from '../api/feeds.ts'
 import { Failure, Loading } from '../components/states.tsx'
 import { FormWindow } from '../components/windows.tsx'
+import { CapturedPanel } from '../feeds/captured-panel.tsx'
 import { ChangeForm } from '../feeds/change-form.tsx'
 import { DeleteForm } from '../feeds/delete-form.tsx'
 import { DifferencesTab } from '../feeds/differences-tab.tsx'
@@ -120,6 +121,7 @@ function Panels({ feed }: { feed: Feed }) {
     <>
       <HealthPanel feed={feed} />
       <ModePanel feed={feed} />
+      {feed.mode === 'SHADOW' && <CapturedPanel feed={feed} />}
       <HookPanel feed={feed} />
       <section className="card panel">
         <Tabs value={tab} onChange={(next) => setTab(next as Tab)} keepMounted={false}>

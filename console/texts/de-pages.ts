@@ -2204,6 +2204,7 @@ export const dePages: Translated<typeof enPages> = {
       goLiveHint:
         'Ab jetzt gehen Mails zu diesen Terminen an Kunden und Mitarbeitende. Früher abgefangene Mails werden nie gesendet.',
       resumeHint: 'Die Quelle wird wieder gelesen, und ihre Änderungen haben ihre Nachrichten.',
+      noCaptured: 'Noch wurde keine Mail abgefangen. Eine Mail entsteht, wenn ihre Zeit kommt.',
       captured: 'Die abgefangenen Mails, nach Automation',
       sendTo: 'Das Programm sendet seine Termine mit einem Schlüssel an diese Adresse:',
       copyAddress: 'Adresse kopieren',

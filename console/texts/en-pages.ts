@@ -2122,6 +2122,7 @@ export const enPages = {
       goLiveHint:
         'From now on, mails about its appointments are sent to clients and staff. Mails that were captured before are never sent.',
       resumeHint: 'The source is read again, and its changes have their messages.',
+      noCaptured: 'No mail was captured yet. A mail is made when its time comes.',
       captured: 'The captured mails, by automation',
       sendTo: 'The program sends its appointments to this address with a key:',
       copyAddress: 'Copy the address',

@@ -2188,6 +2188,7 @@ export const frPages: Translated<typeof enPages> = {
       goLiveHint:
         'Dès maintenant, les mails sur ces rendez-vous partent aux clients et au personnel. Les mails retenus auparavant ne sont jamais envoyés.',
       resumeHint: 'La source est de nouveau lue, et ses changements ont leurs messages.',
+      noCaptured: 'Aucun mail n’a encore été retenu. Un mail est créé quand son heure arrive.',
       captured: 'Les mails retenus, par automatisation',
       sendTo: 'Le programme envoie ses rendez-vous à cette adresse avec une clé :',
       copyAddress: 'Copier l’adresse',

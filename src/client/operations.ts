@@ -41,6 +41,7 @@ import type {
 import type { EventTypeInfo, ObjectType } from '../contract/event-type.ts'
 import type { Explanation } from '../contract/explanation.ts'
 import type {
+  CapturedOfDefinition,
   Correction,
   Difference,
   EntryState,
@@ -511,6 +512,7 @@ const OTHERS = {
     '/feed/:feedId/difference',
     of<{ checkedTime: number | null; feedRunId: number | null; items: Difference[] }>(),
   ),
+  listFeedCaptured: get('/feed/:feedId/captured', of<Static<typeof CapturedOfDefinition>[]>()),
   sendFeedEntries: post('/feed/:feedId/entries', of<InletAnswer>(), of<InletEntries>()),
   listFeedEntries: get(
     '/feed/:feedId/entry',

@@ -712,6 +712,24 @@ export const FeedRun = Named('FeedRun', {
   startedUser: Type.String({ description: 'Who started it.', examples: ['anna'] }),
   endedTime: about(OrNull(Moment), 'When it ended, in ms; null: it is running.', 1_789_000_003_000),
 })
+/** The mails about the objects of a feed that were captured in SHADOW, for one automation. */
+export const CapturedOfDefinition = Named('CapturedOfDefinition', {
+  eventDefnId: about(Type.Integer(), 'The automation.', 4),
+  count: about(Type.Integer(), 'How many mails.', 371),
+  latest: about(
+    Type.Array(
+      Named('CapturedOfFeed', {
+        emailId: about(Type.Integer(), 'The mail.', 91),
+        eventTriggerId: about(Type.Integer(), 'Its trigger.', 88),
+        to: about(Type.String(), 'The address.', 'anna@example.com'),
+        subject: about(Type.String(), 'The subject.', 'Your appointment tomorrow'),
+        createdDate: about(Moment, 'When it was made, in ms.', 1_789_000_000_000),
+      }),
+    ),
+    'The latest ones, at most 5.',
+  ),
+})
+
 type Run = Static<typeof FeedRun>
 /** What a run that has ended found; a kind of run has its part of it. */
 export type FeedRunResult = Partial<

@@ -10,6 +10,7 @@ import {
 } from '../support/feed-sources.ts'
 import { needProgram } from '../support/programs.ts'
 import { startRadicale } from '../support/radicale.ts'
+import { until } from '../support/until.ts'
 
 const { call, openAs } = await startConsole([{ username: 'sofia', role: 'OWNER' }], {
   FEED_PRIVATE_HOSTS: '127.0.0.1',
@@ -100,6 +101,21 @@ test('a source is connected, checked in shadow mode, corrected, and goes live', 
   await page.getByText('Dry run ·').waitFor()
   await chosenTab(page, 'Differences')
   await page.getByText('It was not compared with its source yet.').waitFor()
+
+  const captured = page.getByRole('region', { name: 'The captured mails, by automation' })
+
+  await captured.getByText('No mail was captured yet').waitFor()
+  const fresh = {
+    service: { name: service },
+    startTime: start + HOUR_MS,
+    endTime: start + 2 * HOUR_MS,
+  }
+  await call('POST', `/feed/${feedId}/entries`, { entries: [entry('fresh', fresh)] })
+  await until(async () => (await call('GET', `/feed/${feedId}/captured`)).length > 0)
+  await page.reload()
+  await captured.getByText('fresh@example.org').waitFor()
+  await assertAccessible(page)
+  await keepPictures(page, 'feed-captured')
 
   await page.getByRole('button', { name: 'Go live' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Go live' }).click()

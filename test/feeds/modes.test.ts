@@ -61,6 +61,12 @@ test('in SHADOW each mail is captured with its reason, and in LIVE it is sent', 
   await feed.send([feed.entry('B-1')])
   await runEngine()
   assert.deepEqual(await mailsOf(world), ['CAPTURED feed "Salon" is in shadow mode'])
+  const [email] = (await world.call('GET', '/emails')).body.items
+  const captured = async () => (await world.call('GET', `${feed.path}/captured`)).body
+  const [ofBooking, ...others] = await captured()
+  assert.deepEqual([ofBooking.count, others], [1, []])
+  const { emailId, eventTriggerId, to, subject, createdDate } = email
+  assert.deepEqual(ofBooking.latest, [{ emailId, eventTriggerId, to, subject, createdDate }])
   assert.equal((await feed.go('LIVE')).status, 200)
   await feed.send([feed.entry('B-2', { startTime: feed.inHours(50) })])
   await runEngine()
@@ -68,6 +74,7 @@ test('in SHADOW each mail is captured with its reason, and in LIVE it is sent', 
     'CAPTURED feed "Salon" is in shadow mode',
     'CAPTURED null',
   ])
+  assert.equal((await captured())[0].count, 1, 'what a feed does not capture is not listed')
 })
 
 test('LIVE needs a complete pull since the last change of the rules', async (t) => {

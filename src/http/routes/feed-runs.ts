@@ -1,11 +1,12 @@
 import { Type } from 'typebox'
-import { Difference, DryRunBody, FeedRun } from '../../contract/feed.ts'
+import { CapturedOfDefinition, Difference, DryRunBody, FeedRun } from '../../contract/feed.ts'
 import { PageOf, PageQuery } from '../../contract/page.ts'
 import { about, Moment, Named, OrNull } from '../../contract/schema.ts'
 import { conflict, invalid, notFound } from '../../errors.ts'
 import { dryRun, dryRunOfSource } from '../../feeds/dry-run.ts'
 import { recordRun, requestRun } from '../../feeds/runs.ts'
 import { requireFeed, requireUsableRules } from '../../feeds/save-feed.ts'
+import { listCapturedOfFeed } from '../../store/captured-emails.ts'
 import { findLastReconciliationOf, findRun, listRuns, type RunRow } from '../../store/feed-runs.ts'
 import { pageOf, readPage } from '../server/cursor.ts'
 import { toWire } from '../server/serialize.ts'
@@ -13,9 +14,17 @@ import type { Routes } from '../server/services.ts'
 import { MAX_INLET_KEYS } from './feed-entries.ts'
 import { feedAccess, FeedParams, feedTags as tags } from './feeds.ts'
 
-/** Dry runs, pulls and reconciliations of feeds. */
+/** Dry runs, pulls and reconciliations of feeds, and what their shadow mode captured. */
 export const feedRuns: Routes = async (app, services) => {
-  for (const route of [postDryRun, postPull, postReconcile, getRuns, getRun, getDifferences]) {
+  for (const route of [
+    postDryRun,
+    postPull,
+    postReconcile,
+    getRuns,
+    getRun,
+    getDifferences,
+    getCaptured,
+  ]) {
     await route(app, services)
   }
 }
@@ -220,6 +229,39 @@ const getDifferences: Routes = async (app) => {
         feedRunId: run?.feedRunId ?? null,
         items: run?.result?.differences ?? [],
       })
+    },
+  )
+}
+
+const CAPTURED_DAYS = 30
+const MAX_LATEST = 5
+
+const getCaptured: Routes = async (app, { clock }) => {
+  app.get(
+    '/feed/:feedId/captured',
+    {
+      config: feedAccess,
+      schema: {
+        operationId: 'listFeedCaptured',
+        tags,
+        summary: 'List the mails that the shadow mode of a feed captured, by automation',
+        description: `Of the last ${CAPTURED_DAYS} days.`,
+        params: FeedParams,
+        response: { 200: Type.Array(CapturedOfDefinition) },
+      },
+    },
+    async ({ caller: { db, businessId }, params: { feedId } }) => {
+      const feed = await requireFeed(db, businessId, feedId)
+      const from = clock.now().subtract({ hours: 24 * CAPTURED_DAYS })
+      const rows = await listCapturedOfFeed(db, feed, { from, limit: MAX_LATEST })
+      const byDefinition = [...Map.groupBy(rows, ({ eventDefnId }) => eventDefnId)]
+      return toWire(
+        byDefinition.map(([eventDefnId, latest]) => ({
+          eventDefnId,
+          count: latest[0]!.count,
+          latest: latest.map(({ eventDefnId: _eventDefnId, count: _count, ...email }) => email),
+        })),
+      )
     },
   )
 }
