@@ -109,9 +109,11 @@ create table audit (
   change text not null,
   before jsonb,
   after jsonb not null,
+  changed_in xid8 default pg_current_xact_id(),
   constraint audit_pkey PRIMARY KEY (business_id, audit_id),
   constraint audit_change_check CHECK (change = ANY (ARRAY['CREATED'::text, 'CHANGED'::text, 'DELETED'::text]))
 ) with ();
+CREATE INDEX audit_by_change ON audit USING btree (business_id, changed_in, audit_id) WHERE changed_in IS NOT NULL;
 CREATE INDEX audit_by_time ON audit USING btree (business_id, "time", audit_id);
 CREATE INDEX audit_of_object ON audit USING btree (business_id, object, id, audit_id);
 create policy bellwether_app on audit to bellwether_app using ((business_id = app_business()));
@@ -2115,7 +2117,8 @@ create view audit_entry with (security_invoker=true) as
              LIMIT 1)
             ELSE NULL::jsonb
         END) AS before,
-    after
+    after,
+    changed_in
    FROM audit a;
 grant select on audit_entry to bellwether_app;
 

@@ -1,7 +1,6 @@
 import { CHANGE_KINDS, type ChangeKind } from '../contract/change.ts'
 import type { Db } from '../database/database.ts'
-import { sql } from '../database/sql.ts'
-import type { PageAfter } from './pages.ts'
+import { sql, type Sql } from '../database/sql.ts'
 
 const CHANNEL = 'bellwether_changes'
 
@@ -41,7 +40,8 @@ export function readChangeHint(payload: string): ChangeHint {
 
 /** An audited change, with the ids that decide who sees it, before and after. */
 export type AuditChange = {
-  auditId: number
+  /** The id of its transaction. */
+  changedIn: string
   kind: ChangeKind
   id: string
   isNew: boolean
@@ -51,31 +51,51 @@ export type AuditChange = {
   oldProfessionalId: number | null
 }
 
-/** Changes after this id, in the order of ids, which can differ from the order of commits. */
-export function listChanges(db: Db, businessId: number, { after, limit }: PageAfter) {
-  return db.query<AuditChange>(sql`
-    select audit_id as "auditId", object as kind, id, change = 'CREATED' as "isNew",
-           (after ->> 'location_id')::bigint as "locationId",
-           (after ->> 'professional_id')::bigint as "professionalId",
-           (before ->> 'location_id')::bigint as "oldLocationId",
-           (before ->> 'professional_id')::bigint as "oldProfessionalId"
-    from (select audit_id, object, id, change, after, before from audit_entry
-          where business_id = ${businessId} and audit_id > ${after}
-            and object = any (${CHANGE_KINDS}::text[])
-          order by audit_id limit ${limit} offset 0) entry
-    order by audit_id`)
+/**
+ * What a reader has seen: the changes of all transactions with smaller ids than `next`, except those that
+ * were `open`. Transactions commit in another order than that of their ids.
+ */
+export type SeenChanges = { epoch: string; next: string; open: string[] }
+
+/** The changes that a reader has not seen, in the order of their entries, and what it has seen then. */
+export async function listUnseenChanges(
+  db: Db,
+  businessId: number,
+  { seen, limit }: { seen: SeenChanges; limit: number },
+) {
+  const entriesOf = (condition: Sql) => sql`(
+    select audit_id, changed_in, object, id, change, after, before from audit_entry
+    where business_id = ${businessId} and ${condition} and object = any (${CHANGE_KINDS}::text[])
+      -- Entries from before a restore have ids of other transactions.
+      and audit_id > (select last_value from restored_audit_id)
+    order by changed_in, audit_id limit ${limit})`
+  const rows = await db.query<AuditChange & { now: SeenChanges }>(sql`
+    with unseen as (
+      ${entriesOf(sql`changed_in = any (${seen.open}::xid8[])`)}
+      union all
+      ${entriesOf(sql`changed_in >= ${seen.next}::xid8 and changed_in < pg_snapshot_xmax(pg_current_snapshot())`)}
+      order by audit_id limit ${limit}
+    )
+    select ${seenNow} as now, e.changed_in::text as "changedIn", e.object as kind, e.id,
+           e.change = 'CREATED' as "isNew",
+           (e.after ->> 'location_id')::bigint as "locationId",
+           (e.after ->> 'professional_id')::bigint as "professionalId",
+           (e.before ->> 'location_id')::bigint as "oldLocationId",
+           (e.before ->> 'professional_id')::bigint as "oldProfessionalId"
+    from (select) one
+    left join unseen e on true
+    order by e.audit_id`)
+  return { changes: rows.filter(({ kind }) => kind !== null), now: rows[0]!.now }
 }
 
-/** Never an id from before a restore: a reader that resumes from one reads everything again. */
-export async function findLastChangeId(db: Db, businessId: number) {
-  const [row] = await db.query<{ auditId: number }>(sql`
-    select greatest(max(audit_id), (select last_value from restored_audit_id)) as "auditId"
-    from audit where business_id = ${businessId}`)
-  return row!.auditId
-}
+/** Of the snapshot of the statement, so that it names the changes that the statement sees. */
+const seenNow = sql`
+  (select jsonb_build_object(
+     'epoch', change_epoch(), 'next', pg_snapshot_xmax(s)::text,
+     'open', array(select open::text from pg_snapshot_xip(s) open))
+   from pg_current_snapshot() s)`
 
-/** Smaller ids may be of changes that a restore lost; see hold_database() in the migrations. */
-export async function readRestoredId(db: Db) {
-  const [row] = await db.query<{ id: number }>(sql`select last_value as id from restored_audit_id`)
-  return row!.id
+export async function readSeenChanges(db: Db) {
+  const [row] = await db.query<{ now: SeenChanges }>(sql`select ${seenNow} as now`)
+  return row!.now
 }

@@ -1,14 +1,20 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import type { App } from '../../src/http/server/app.ts'
 import { buildApp } from '../../src/http/server/app.ts'
 import { ChangeFeed, type ChangeBatch } from '../../src/http/routes/change-feed.ts'
 import { readConfig } from '../../src/config.ts'
+import { objectKind } from '../../src/contract/objects.ts'
 import type { Database } from '../../src/database/database.ts'
 import { openDatabase } from '../../src/database/postgres.ts'
+import { sql } from '../../src/database/sql.ts'
+import { saveObjects } from '../../src/scheduling/save.ts'
+import { hintChanges } from '../../src/store/changes.ts'
 import { SettingsCache } from '../../src/store/settings.ts'
 import { openLog } from '../../src/log.ts'
 import { checkIn, holdByHand } from '../../src/automation/restored.ts'
+import { proofSeed, randomFrom } from '../proofs/random.ts'
 import { cleanUpLater } from '../support/clean-up.ts'
 import { ask, createKey, createPerson, signInAs } from '../support/callers.ts'
 import { cloneDatabase } from '../support/database.ts'
@@ -80,7 +86,6 @@ test('a change is streamed with its kind and id only, and only to its own busine
   assert.equal((await stream.nextOf('client')).objectId, clientId)
   await other.save('/reason', { name: 'Massage' })
   const { received } = await others.nextOf('reason')
-  // The stream may repeat earlier changes of its own business if another transaction is open.
   const foreign = [`calendar ${calendarId}`, `client ${clientId}`]
   assert.deepEqual(
     received.filter((one) => foreign.includes(one)),
@@ -146,7 +151,125 @@ test('a stream that resumes from before a restore is told to read everything aga
   assert.equal((await resumed.nextOf('calendar')).objectId, null)
   resumed.close()
   const fresh = await openStream(t, app, bearer(key))
-  assert.ok(Number(fresh.first!.id) > 1_000_000)
+  const { reasonId } = await save('/reason', { name: 'Fango' })
+  const later = await openStream(t, app, { ...bearer(key), 'last-event-id': fresh.first!.id })
+  assert.deepEqual((await later.nextOf('reason')).received, [`reason ${reasonId}`])
+  const ofOldVersion = await openStream(t, app, { ...bearer(key), 'last-event-id': '4711' })
+  assert.equal((await ofOldVersion.nextOf('calendar')).objectId, null)
+})
+
+/** Saves clients in a transaction of its own that ends when `held` does. */
+async function saveClients(
+  { businessId, clock, database }: Awaited<ReturnType<typeof startWorld>>,
+  bodies: object[],
+  held?: () => Promise<unknown>,
+) {
+  const user = 'writer'
+  const db = database.forBusiness(businessId, user)
+  await db.transaction(async (tx) => {
+    const by = { businessId, user, now: clock.now(), settings: new SettingsCache() }
+    await saveObjects(tx, objectKind('client')!, bodies, by)
+    await held?.()
+  })
+  hintChanges(db, businessId)
+}
+
+test('a change whose transaction was open while later ones were sent is sent when it commits', async (t) => {
+  const world = await enterWorld(t)
+  const { app, key, save } = world
+  const written = Promise.withResolvers<void>()
+  const end = Promise.withResolvers<void>()
+  const late = saveClients(world, [{ firstName: 'Lea', lastName: 'Late' }], () => {
+    written.resolve()
+    return end.promise
+  })
+  await written.promise
+  await save('/reason', { name: 'Before' })
+  const begunMeanwhile = await openStream(t, app, bearer(key))
+  const first = await save('/reason', { name: 'First' })
+  let { id, objectId } = await begunMeanwhile.nextOf('reason')
+  assert.equal(objectId, first.reasonId)
+  // Only the last event of a read has its id.
+  while (id === begunMeanwhile.first!.id) ({ id } = (await begunMeanwhile.next())!)
+  const resume = () => openStream(t, app, { ...bearer(key), 'last-event-id': id })
+  const resumedBefore = await resume()
+  end.resolve()
+  await late
+  const { reasonId } = await save('/reason', { name: 'Last' })
+  for (const stream of [begunMeanwhile, resumedBefore, await resume()]) {
+    const { received } = await stream.nextOf('reason')
+    const kinds = received.filter((one) => one !== 'eventTrigger null')
+    assert.match(kinds.join(), new RegExp(`^client \\d+,reason ${reasonId}$`))
+  }
+})
+
+test('each change of 20 parallel writers is sent once, also to a client that reconnects again and again', async (t) => {
+  // Writers and readers are one business, which gets a share of the connections.
+  const { database } = await cloneDatabase(t, 60, { lock_timeout: '60s' })
+  const world = await startWorld(t, {}, { database })
+  const { app, businessId, key, save } = world
+  const random = randomFrom(proofSeed(t))
+  const shown = { firstName: 'Bo', lastName: 'Li' }
+  const numbered = (count: number) =>
+    Array.from({ length: count }, (_, i) => ({ ...shown, externalId: `${i}` }))
+  await saveClients(world, numbered(30))
+
+  /** Follows until the last change, with a new connection after so many events that say where to resume. */
+  type Stream = Awaited<ReturnType<typeof openStream>>
+  const follow = async (stream: Stream, eventsPerConnection: number) => {
+    const counts = new Map<string, number>()
+    let { id } = stream.first!
+    let pending: string[] = []
+    let isLast = false
+    for (let left = eventsPerConnection; ;) {
+      const event = (await stream.next())!
+      if (event.kind === 'client') pending.push(String(event.objectId))
+      isLast ||= event.kind === 'reason'
+      if (event.id === id) continue
+      id = event.id
+      for (const one of pending) counts.set(one, (counts.get(one) ?? 0) + 1)
+      pending = []
+      if (isLast) return counts
+      if (--left > 0) continue
+      stream.close()
+      left = eventsPerConnection
+      stream = await openStream(t, app, { ...bearer(key), 'last-event-id': id })
+    }
+  }
+  const following: ReturnType<typeof follow>[] = []
+  for (const eventsPerConnection of [Number.POSITIVE_INFINITY, 1, 3])
+    following.push(follow(await openStream(t, app, bearer(key)), eventsPerConnection))
+  const [{ auditId }] = (await database
+    .forBusiness(businessId, 'TEST')
+    .query<{ auditId: number }>(
+      sql`select max(audit_id) as "auditId" from audit where business_id = ${businessId}`,
+    )) as [{ auditId: number }]
+
+  const write = async (writer: number) => {
+    for (let round = 0; round < 3; round += 1) {
+      const changed = { externalId: `${random.below(30)}`, lastName: `of ${writer} in ${round}` }
+      const bodies = [changed, { ...shown, externalId: `new ${writer} ${round}` }]
+      const failed = random.chance(0.2) ? new Error('rolled back') : undefined
+      const heldMs = random.below(400)
+      await saveClients(world, bodies, async () => {
+        await setTimeout(heldMs)
+        if (failed) throw failed
+      }).catch((error: unknown) => assert.equal(error, failed))
+    }
+  }
+  await Promise.all(Array.from({ length: 20 }, (_, writer) => write(writer)))
+  await save('/reason', { name: 'Last' })
+
+  const stored = await database.forBusiness(businessId, 'TEST').query<{
+    id: string
+    count: number
+  }>(sql`
+    select id, count(*) as count from audit
+    where business_id = ${businessId} and object = 'client' and audit_id > ${auditId} group by id`)
+  const expected = stored.map(({ id, count }) => `${id}: ${count}`).toSorted()
+  for (const counts of await Promise.all(following)) {
+    assert.deepEqual([...counts].map(([id, count]) => `${id}: ${count}`).toSorted(), expected)
+  }
 })
 
 test('a stream resumes after the last event that its client received', async (t) => {

@@ -1,11 +1,12 @@
 import { monotonicMs } from '../../clock.ts'
 import type { Database, Db } from '../../database/database.ts'
 import {
-  findLastChangeId,
-  listChanges,
+  listUnseenChanges,
   readChangeHint,
+  readSeenChanges,
   type AuditChange,
   type ChangeHint,
+  type SeenChanges,
 } from '../../store/changes.ts'
 
 /** The changes of a business since the last batch. Each listener filters them. */
@@ -13,8 +14,8 @@ export type ChangeBatch = {
   /** `many` if there are more than MAX_NAMED_CHANGES. */
   audited: AuditChange[] | 'many'
   triggerIds: number[] | 'many'
-  /** A listener that has received this batch can resume here. */
-  position: number
+  /** What a listener that has received this batch has seen. */
+  seen: SeenChanges
 }
 
 type ChangeListener = (batch: ChangeBatch) => void
@@ -26,8 +27,6 @@ export const MAX_NAMED_CHANGES = 1_000
 const READ_EVERY_MS = 100
 /** Polling without a hint: CLI commands send none, and a hint can be lost. */
 const POLL_MS = 5_000
-/** Transactions do not commit in the order of their audit ids. Entries are read again for this long. */
-const LATE_COMMIT_MS = 30_000
 
 /** Reads the changes of businesses that have listeners. */
 export class ChangeFeed {
@@ -68,12 +67,12 @@ export class ChangeFeed {
     feed.listeners.add(listener)
     const stop = () => this.#leave(businessId, listener)
     try {
-      await feed.started
+      const seen = await feed.started
+      return { seen: () => feed.seen ?? seen, stop }
     } catch (error) {
       stop()
       throw error
     }
-    return { position: () => feed.position, stop }
   }
 
   #leave(businessId: number, listener: ChangeListener) {
@@ -98,24 +97,18 @@ export class ChangeFeed {
 /** One reader for all listeners of a business. */
 class BusinessFeed {
   readonly listeners = new Set<ChangeListener>()
-  readonly started: Promise<void>
+  readonly started: Promise<SeenChanges>
   readonly #db: Db
   readonly #businessId: number
   readonly #onError: (error: unknown) => void
-  /** All changes up to this audit id were sent. A listener can resume here. */
-  position = 0
-  /** The changes after `position` that were sent already. */
-  #sent = new Set<number>()
-  #lastSent = 0
-  /** Changes up to `id` were sent. `position` moves there when no transaction can commit late any more. */
-  #settling: { id: number; since: number } | undefined
+  /** These changes were sent. Unset until the feed has started. */
+  seen: SeenChanges | undefined
   /** Whether a hint arrived since the last read began. */
   #hasHint = false
   #heardIds = new Set<number>()
   #heardMany = false
   #timer: NodeJS.Timeout | undefined
   #nextReadAt = 0
-  #hasStarted = false
   #isReading = false
   #isStopped = false
 
@@ -129,9 +122,9 @@ class BusinessFeed {
   }
 
   async #start() {
-    this.#skipTo(await findLastChangeId(this.#db, this.#businessId))
-    this.#hasStarted = true
+    this.seen = await readSeenChanges(this.#db)
     this.#readIn(this.#hasHint ? 0 : POLL_MS)
+    return this.seen
   }
 
   hear({ triggerIds }: ChangeHint) {
@@ -141,7 +134,7 @@ class BusinessFeed {
     if (this.#heardIds.size > MAX_NAMED_CHANGES) this.#heardMany = true
     if (this.#heardMany) this.#heardIds.clear()
     // Without a position, a read would send all changes that the business ever had.
-    if (this.#hasStarted) this.#readIn(Math.max(0, this.#nextReadAt - monotonicMs()))
+    if (this.seen) this.#readIn(Math.max(0, this.#nextReadAt - monotonicMs()))
   }
 
   stop() {
@@ -171,43 +164,17 @@ class BusinessFeed {
 
   async #notifyListeners() {
     this.#hasHint = false
-    const rows = await listChanges(this.#db, this.#businessId, {
-      after: this.position,
+    const { changes, now } = await listUnseenChanges(this.#db, this.#businessId, {
+      seen: this.seen!,
       limit: MAX_NAMED_CHANGES + 1,
     })
-    let audited: ChangeBatch['audited'] = rows.filter(({ auditId }) => !this.#sent.has(auditId))
-    if (rows.length > MAX_NAMED_CHANGES) {
-      audited = 'many'
-      this.#skipTo(await findLastChangeId(this.#db, this.#businessId))
-    }
+    // After a failover the transactions have other ids.
+    const isMany = now.epoch !== this.seen!.epoch || changes.length > MAX_NAMED_CHANGES
+    this.seen = now
     const triggerIds = this.#heardMany ? 'many' : [...this.#heardIds]
     this.#heardMany = false
     this.#heardIds.clear()
-    if (audited !== 'many') for (const { auditId } of audited) this.#remember(auditId)
-    this.#settle()
-    for (const listener of this.listeners)
-      listener({ audited, triggerIds, position: this.position })
-  }
-
-  #remember(auditId: number) {
-    this.#sent.add(auditId)
-    this.#lastSent = Math.max(this.#lastSent, auditId)
-  }
-
-  #skipTo(auditId: number) {
-    this.position = auditId
-    this.#lastSent = auditId
-    this.#sent.clear()
-    this.#settling = undefined
-  }
-
-  #settle() {
-    const now = monotonicMs()
-    if (this.#settling && now - this.#settling.since >= LATE_COMMIT_MS) {
-      this.position = this.#settling.id
-      for (const id of this.#sent) if (id <= this.position) this.#sent.delete(id)
-      this.#settling = undefined
-    }
-    if (this.#lastSent > this.position) this.#settling ??= { id: this.#lastSent, since: now }
+    const batch: ChangeBatch = { audited: isMany ? 'many' : changes, triggerIds, seen: now }
+    for (const listener of this.listeners) listener(batch)
   }
 }

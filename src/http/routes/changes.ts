@@ -11,9 +11,9 @@ import { RequestError } from '../../errors.ts'
 import {
   hintChanges,
   hintManyChangedTriggers,
-  listChanges,
-  readRestoredId,
+  listUnseenChanges,
   type AuditChange,
+  type SeenChanges,
 } from '../../store/changes.ts'
 import { readHorizon } from '../../store/change-positions.ts'
 import { listTriggersById } from '../../store/event-triggers.ts'
@@ -21,6 +21,7 @@ import { findHidingProperty } from '../../store/visibility.ts'
 import { writePosition } from '../server/change-list.ts'
 import { rereadCaller } from '../server/authenticate.ts'
 import { ChangeFeed, MAX_NAMED_CHANGES, type ChangeBatch } from './change-feed.ts'
+import { isBelow, isSeen, readSeen, SEEN_PATTERN, unite, writeSeen } from './seen-changes.ts'
 import type { Routes } from '../server/services.ts'
 
 const MAX_STREAMS_PER_CREDENTIAL = 20
@@ -34,7 +35,7 @@ const RETRY_MS = 3_000
 
 const DESCRIPTION = `The connection stays open. Each event holds the kind and the id of a changed object, nothing else; read the object for its values. \`id: null\` means that any number of objects of this kind may have changed. Only changes that the caller may read are sent.
 
-Each change is sent at least once, usually within a second. After a lost connection send the last \`id:\` as \`Last-Event-ID\`, as browsers do, to resume there. A comment every 15 s keeps the connection alive. The stream ends when the credential is revoked. A credential can open ${MAX_STREAMS_PER_CREDENTIAL} streams; one more is 429.`
+Each change is sent when its transaction has committed, usually within a second. After a lost connection send the last \`id:\` as \`Last-Event-ID\`, as browsers do, to resume there. A comment every 15 s keeps the connection alive. The stream ends when the credential is revoked. A credential can open ${MAX_STREAMS_PER_CREDENTIAL} streams; one more is 429.`
 
 const CurrentPosition = Type.Object(
   {
@@ -88,7 +89,7 @@ export const changes: Routes = async (app, services) => {
         headers: Type.Object({
           'last-event-id': Type.Optional(
             Type.String({
-              pattern: '^\\d{1,15}$',
+              pattern: SEEN_PATTERN,
               description: 'The last `id:` that was received.',
             }),
           ),
@@ -99,7 +100,9 @@ export const changes: Routes = async (app, services) => {
             content: {
               'text/event-stream': {
                 schema: Type.String({
-                  examples: ['id: 4711\ndata: {"kind":"calendar","id":17}\n\n'],
+                  examples: [
+                    'id: 9f86d081884c7d659a2feaa0c55ad015-8127-8125\ndata: {"kind":"calendar","id":17}\n\n',
+                  ],
                 }),
               },
             },
@@ -130,7 +133,7 @@ function refuseTooManyStreams(streams: Set<ChangeStream>, { credential }: Caller
 
 function lastEventIdOf({ headers }: FastifyRequest) {
   const id = headers['last-event-id']
-  return typeof id === 'string' ? Number(id) : undefined
+  return typeof id === 'string' ? id : undefined
 }
 
 /** Notifies the streams of the business, on all nodes, after every change over HTTP. */
@@ -161,6 +164,8 @@ class ChangeStream {
   #caller: Caller
   #checkedAt = monotonicMs()
   #checking: NodeJS.Timeout | undefined
+  /** What the client has seen. Another node, or the feed, may have seen less. */
+  #seen: SeenChanges | undefined
   /** Batches are written one after the other. */
   #writing: Promise<void> = Promise.resolve()
 
@@ -170,23 +175,19 @@ class ChangeStream {
     this.#reread = reread
   }
 
-  /** If `lastEventId` is given, sends the changes after it first. */
-  async start(feed: ChangeFeed, lastEventId: number | undefined) {
-    const { businessId, db } = this.#caller
+  /** If `lastEventId` is given, sends the changes that were not seen with it first. */
+  async start(feed: ChangeFeed, lastEventId: string | undefined) {
+    const started = Promise.withResolvers<void>()
+    this.#writing = started.promise
     try {
-      const { position, stop } = await feed.listen(businessId, (batch) => this.#send(batch))
+      const { businessId } = this.#caller
+      const { seen, stop } = await feed.listen(businessId, (batch) => this.#send(batch))
       this.body.once('close', stop)
-      this.#write(`retry: ${RETRY_MS}\nid: ${lastEventId ?? position()}\n\n`)
-      if (lastEventId !== undefined) {
-        const page = { after: lastEventId, limit: MAX_NAMED_CHANGES + 1 }
-        const missed = await listChanges(db, businessId, page)
-        // A change with an id from before a restore may have been undone by it.
-        const isBeforeRestore = lastEventId < (await readRestoredId(db))
-        const isMany = isBeforeRestore || missed.length > MAX_NAMED_CHANGES
-        const audited = isMany ? 'many' : missed
-        this.#send({ audited, triggerIds: 'many', position: position() })
-      }
-      const heartbeat = setInterval(() => this.#sendHeartbeat(position()), HEARTBEAT_MS)
+      this.#seen = lastEventId === undefined ? seen() : readSeen(lastEventId)
+      this.#write(`retry: ${RETRY_MS}\nid: ${lastEventId ?? writeSeen(this.#seen)}\n\n`)
+      if (lastEventId !== undefined) await this.#writeChanges(await this.#readMissed(this.#seen))
+      started.resolve()
+      const heartbeat = setInterval(() => this.#sendHeartbeat(seen()), HEARTBEAT_MS)
       this.body.once('close', () => {
         clearInterval(heartbeat)
         clearTimeout(this.#checking)
@@ -197,25 +198,43 @@ class ChangeStream {
     }
   }
 
+  async #readMissed(seen: SeenChanges): Promise<ChangeBatch> {
+    const { businessId, db } = this.#caller
+    const limit = MAX_NAMED_CHANGES + 1
+    const { changes, now } = await listUnseenChanges(db, businessId, { seen, limit })
+    const isOfAnotherHistory = seen.epoch !== now.epoch || isBelow(now.next, seen.next)
+    const isMany = isOfAnotherHistory || changes.length > MAX_NAMED_CHANGES
+    return { audited: isMany ? 'many' : changes, triggerIds: 'many', seen: now }
+  }
+
   end() {
     this.body.end()
   }
 
   #send(batch: ChangeBatch) {
-    this.#enqueue(async () => {
-      const changes = await this.#visible(batch)
-      // Only the last event has the id: a client that receives a part resumes before the batch.
-      const last = changes.length - 1
-      const events = changes.map((change, index) => {
-        const id = index === last ? `id: ${batch.position}\n` : ''
-        return `${id}data: ${JSON.stringify(change)}\n\n`
-      })
-      this.#write(events.join(''))
-    })
+    this.#enqueue(() => this.#writeChanges(batch))
   }
 
-  #sendHeartbeat(position: number) {
-    this.#enqueue(async () => this.#write(`: heartbeat\nid: ${position}\n\n`))
+  async #writeChanges({ audited, triggerIds, seen }: ChangeBatch) {
+    const before = this.#seen!
+    const unseen =
+      audited === 'many' ? audited : audited.filter(({ changedIn }) => !isSeen(before, changedIn))
+    const changes = await this.#visible({ audited: unseen, triggerIds })
+    this.#seen = unite(before, seen)
+    // Only the last event has the id: a client that receives a part resumes before the batch.
+    const last = changes.length - 1
+    const events = changes.map((change, index) => {
+      const id = index === last ? `id: ${writeSeen(this.#seen!)}\n` : ''
+      return `${id}data: ${JSON.stringify(change)}\n\n`
+    })
+    this.#write(events.join(''))
+  }
+
+  #sendHeartbeat(seen: SeenChanges) {
+    this.#enqueue(async () => {
+      this.#seen = unite(this.#seen!, seen)
+      this.#write(`: heartbeat\nid: ${writeSeen(this.#seen)}\n\n`)
+    })
   }
 
   /** Writes after the previous batch. Ends the stream if the caller has lost its permission. */
@@ -246,7 +265,7 @@ class ChangeStream {
     return true
   }
 
-  async #visible({ audited, triggerIds }: ChangeBatch): Promise<Change[]> {
+  async #visible({ audited, triggerIds }: Omit<ChangeBatch, 'seen'>): Promise<Change[]> {
     const objects =
       audited === 'many'
         ? this.#kinds().map((kind) => ({ kind, id: null }))
