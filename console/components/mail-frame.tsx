@@ -24,16 +24,23 @@ export function MailFrame({ address, title, className }: Props) {
   return <iframe className={className} title={title} sandbox="" srcDoc={framedMail(data)} />
 }
 
-/** Adds the content policy of mails, the font of mail programs, and light colours in both schemes. */
-export const framedMail = (html: string) =>
+type Scheme = 'light' | 'dark'
+
+const INK: Record<Scheme, string> = { light: '#1b2824', dark: '#e8ede9' }
+
+/** Adds the content policy of mails, the font of mail programs, and the colours of one scheme. */
+export const framedMail = (html: string, scheme: Scheme = 'light') =>
   html
-    .replace(/\(prefers-color-scheme:\s*dark\)/g, '(width < 0px)')
-    .replace(/(color-scheme(?:" content="|:))light dark/g, '$1light')
+    .replace(
+      /\(prefers-color-scheme:\s*dark\)/g,
+      scheme === 'dark' ? '(width >= 0px)' : '(width < 0px)',
+    )
+    .replace(/(color-scheme(?:" content="|:))light dark/g, `$1${scheme}`)
     .replace(
       '<head>',
       `<head><meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">`,
     )
     .replace(
       '<body>',
-      '<body style="margin:16px 18px;font:15px/1.55 Arial,Helvetica,sans-serif;color:#1b2824;overflow-wrap:anywhere">',
+      `<body style="margin:16px 18px;font:15px/1.55 Arial,Helvetica,sans-serif;color:${INK[scheme]};overflow-wrap:anywhere">`,
     )

@@ -15,7 +15,7 @@ import { Empty, Failure, Loading } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
 import classes from './template.module.css'
 
-const VIEWS = ['phone', 'desktop', 'text'] as const
+const VIEWS = ['phone', 'dark', 'desktop', 'text'] as const
 type View = (typeof VIEWS)[number]
 
 type Props = {
@@ -167,9 +167,11 @@ function MailView({ mail, view }: { mail: Preview; view: View }) {
       </div>
     </header>
   )
+  const isDesktop = view === 'desktop'
+  const scheme = view === 'dark' ? 'dark' : 'light'
   return (
-    <div className={classes[view]}>
-      {view === 'phone' && (
+    <div className={isDesktop ? classes.desktop : classes.phone} data-scheme={scheme}>
+      {!isDesktop && (
         <div className={classes.statusBar} aria-hidden>
           10:00
           <span />
@@ -177,7 +179,7 @@ function MailView({ mail, view }: { mail: Preview; view: View }) {
       )}
       {head}
       <div className={classes.frameBox}>
-        <iframe title={t('words.mailFrame')} sandbox="" srcDoc={framedMail(mail.html)} />
+        <iframe title={t('words.mailFrame')} sandbox="" srcDoc={framedMail(mail.html, scheme)} />
       </div>
     </div>
   )

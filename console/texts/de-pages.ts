@@ -2672,7 +2672,7 @@ export const dePages: Translated<typeof enPages> = {
     },
     preview: {
       title: 'Wie sie ankäme',
-      views: { phone: 'Telefon', desktop: 'Computer', text: 'Text' },
+      views: { phone: 'Telefon', dark: 'Dunkel', desktop: 'Computer', text: 'Text' },
       about: 'Termin der Vorschau',
       previous: 'Voriger',
       next: 'Nächster',

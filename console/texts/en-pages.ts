@@ -2580,7 +2580,7 @@ export const enPages = {
     },
     preview: {
       title: 'As it would arrive',
-      views: { phone: 'Phone', desktop: 'Desktop', text: 'Text' },
+      views: { phone: 'Phone', dark: 'Dark', desktop: 'Desktop', text: 'Text' },
       about: 'Appointment of the preview',
       previous: 'Previous',
       next: 'Next',

@@ -2652,7 +2652,7 @@ export const frPages: Translated<typeof enPages> = {
     },
     preview: {
       title: 'Tel qu’il arriverait',
-      views: { phone: 'Téléphone', desktop: 'Ordinateur', text: 'Texte' },
+      views: { phone: 'Téléphone', dark: 'Sombre', desktop: 'Ordinateur', text: 'Texte' },
       about: 'Rendez-vous de l’aperçu',
       previous: 'Précédent',
       next: 'Suivant',

@@ -24,6 +24,9 @@ const MOVED = 37
 
 const textOf = (page: Page) => page.getByRole('textbox', { name: 'Text of the mail' })
 const subjectOf = (page: Page) => page.getByRole('textbox', { name: 'Subject' })
+/** Exists in the page. */
+declare const getComputedStyle: (element: unknown) => { backgroundColor: string }
+
 const mailOf = (page: Page) => page.locator('iframe[title="The mail as the reader sees it"]')
 const save = (page: Page) => page.getByRole('button', { name: /^Save/ })
 const readTemplate = (id: number) => call('GET', `/emailTemplate/${id}`)
@@ -56,6 +59,21 @@ async function goToEnd(page: Page) {
   await textOf(page).focus()
   await page.keyboard.press('Control+End')
 }
+
+test('the preview shows the mail as a dark mail program does', async (t) => {
+  const { page, complaints } = await openAs(t, 'sofia', `/templates/${REMINDER}`)
+  const sheet = mailOf(page).contentFrame().locator('.bw-page').first()
+  const isDark = async () =>
+    (await sheet.evaluate((element) => getComputedStyle(element).backgroundColor)) ===
+    'rgb(19, 27, 24)'
+  await page.getByText('Dark', { exact: true }).click()
+  await until(isDark)
+  await assertAccessible(page)
+  await keepPictures(page, 'template-dark')
+  await page.getByText('Phone', { exact: true }).click()
+  await until(async () => !(await isDark()))
+  assert.deepEqual(complaints, [])
+})
 
 test('a token is inserted by the menu after % and from the list, and the preview follows', async (t) => {
   const { page, complaints } = await openAs(t, 'sofia', '/templates')
