@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
-import type { ApiKey, KeyScope } from '../../src/contract/credentials.ts'
+import type { ApiKey } from '../../src/contract/credentials.ts'
+import type { KeyScope } from '../../src/contract/roles.ts'
 import { all, client, MAX_PAGE } from './client.ts'
 import { queryClient } from './query-client.ts'
 

@@ -1,7 +1,8 @@
 import { t } from '../texts/translate.ts'
 import type { EventAction, RecipientValue } from '../../src/contract/event-action.ts'
 import type { DefinitionObjectType } from '../../src/contract/event-definition.ts'
-import type { WatchedChange, EventType } from '../../src/contract/event-type.ts'
+import { eventTypeById, type WatchedChange } from '../../src/contract/event-type.ts'
+import type { EventType } from '../../src/contract/event-type-info.ts'
 import {
   readAutomation,
   saveAutomation,
@@ -159,47 +160,37 @@ export type Occasion = {
   changes?: WatchedChange[]
 }
 
-const occasion = (
-  eventTypeId: number,
-  eventType: string,
-  kind: EventType['objectType'],
-  more: Partial<Occasion> = {},
-): Occasion => ({
-  eventType: {
-    eventTypeId,
-    eventType,
-    objectType: kind,
-    eventCategory: eventType.endsWith('REMINDER') || eventType === 'RECALL' ? 'REMINDER' : 'EVENT',
-  },
-  objectType:
-    kind === 'INVITATION' ? 'INVITATION_CAMPAIGN' : kind === 'DISCLAIMER' ? 'CALENDAR' : kind,
-  anchor: 'START',
-  ...more,
-})
+const occasion = (eventTypeId: number, more: Partial<Occasion> = {}): Occasion => {
+  const eventType = eventTypeById(eventTypeId)!
+  const kind = eventType.objectType
+  const objectType =
+    kind === 'INVITATION' ? 'INVITATION_CAMPAIGN' : kind === 'DISCLAIMER' ? 'CALENDAR' : kind
+  return { eventType, objectType, anchor: 'START', ...more }
+}
 
 /** The occasions of automations, by the key of their text. */
 export const OCCASIONS: Record<OccasionKey, Occasion> = {
-  APPT_CREATED: occasion(1, 'APPT_CREATED', 'CALENDAR'),
-  APPT_CHANGED: occasion(2, 'APPT_CHANGED', 'CALENDAR'),
-  APPT_CHANGED_TIME: occasion(2, 'APPT_CHANGED', 'CALENDAR', { changes: ['TIME'] }),
-  APPT_REMINDER_START: occasion(3, 'APPT_REMINDER', 'CALENDAR'),
-  APPT_REMINDER_END: occasion(3, 'APPT_REMINDER', 'CALENDAR', { anchor: 'END' }),
-  CLASS_SCHEDULE_CREATED: occasion(4, 'CLASS_SCHEDULE_CREATED', 'CLASS_SCHEDULE'),
-  CLASS_SCHEDULE_CHANGED: occasion(5, 'CLASS_SCHEDULE_CHANGED', 'CLASS_SCHEDULE'),
-  CLASS_SCHEDULE_CHANGED_TIME: occasion(5, 'CLASS_SCHEDULE_CHANGED', 'CLASS_SCHEDULE', {
+  APPT_CREATED: occasion(1),
+  APPT_CHANGED: occasion(2),
+  APPT_CHANGED_TIME: occasion(2, { changes: ['TIME'] }),
+  APPT_REMINDER_START: occasion(3),
+  APPT_REMINDER_END: occasion(3, { anchor: 'END' }),
+  CLASS_SCHEDULE_CREATED: occasion(4),
+  CLASS_SCHEDULE_CHANGED: occasion(5),
+  CLASS_SCHEDULE_CHANGED_TIME: occasion(5, {
     changes: ['TIME'],
   }),
-  CLASS_SCHEDULE_REMINDER_START: occasion(6, 'CLASS_SCHEDULE_REMINDER', 'CLASS_SCHEDULE'),
-  CLASS_SCHEDULE_REMINDER_END: occasion(6, 'CLASS_SCHEDULE_REMINDER', 'CLASS_SCHEDULE', {
+  CLASS_SCHEDULE_REMINDER_START: occasion(6),
+  CLASS_SCHEDULE_REMINDER_END: occasion(6, {
     anchor: 'END',
   }),
-  INVITE_CREATED: occasion(7, 'INVITE_CREATED', 'INVITATION'),
-  INVITE_REMINDER: occasion(8, 'INVITE_REMINDER', 'INVITATION'),
-  INVITE_COMPLETED: occasion(9, 'INVITE_COMPLETED', 'INVITATION'),
-  INVITE_CHANGED: occasion(11, 'INVITE_CHANGED', 'INVITATION'),
-  RECALL: occasion(10, 'RECALL', 'RECALL'),
-  DISCLAIMER_CREATED: occasion(12, 'DISCLAIMER_CREATED', 'DISCLAIMER'),
-  DISCLAIMER_CHANGED: occasion(13, 'DISCLAIMER_CHANGED', 'DISCLAIMER'),
+  INVITE_CREATED: occasion(7),
+  INVITE_REMINDER: occasion(8),
+  INVITE_COMPLETED: occasion(9),
+  INVITE_CHANGED: occasion(11),
+  RECALL: occasion(10),
+  DISCLAIMER_CREATED: occasion(12),
+  DISCLAIMER_CHANGED: occasion(13),
 }
 
 /** The draft with another occasion; properties that do not apply to it are cleared. */

@@ -11,7 +11,7 @@ import { IconPlus, IconTrash } from '../components/icons.tsx'
 import { Trans } from '../texts/trans.tsx'
 import { useTranslation } from '../texts/translate.ts'
 import type { RecipientValue } from '../../src/contract/event-action.ts'
-import type { WatchedChange, ObjectType } from '../../src/contract/event-type.ts'
+import { CHANGES, changesOf, type WatchedChange } from '../../src/contract/event-type.ts'
 import type { Setup } from '../api/setup.ts'
 import { OCCASIONS, withOccasion, type Draft, type DraftMail, type Occasion } from './draft.ts'
 import classes from './editor.module.css'
@@ -238,15 +238,6 @@ function OccasionDrawer({ draft, onChange }: DrawerProps) {
   )
 }
 
-/** The changes that an event can be narrowed to. */
-const CHANGES: Record<ObjectType, WatchedChange[]> = {
-  CALENDAR: ['TIME', 'STAFF', 'LOCATION', 'SERVICE', 'CLIENT', 'STATUS', 'ANSWER'],
-  CLASS_SCHEDULE: ['TIME', 'STAFF', 'LOCATION', 'SERVICE', 'STUDENTS', 'STATUS', 'ANSWER'],
-  INVITATION: ['EXPIRY', 'CLIENT', 'STATUS'],
-  RECALL: [],
-  DISCLAIMER: ['CLIENT', 'STATUS'],
-}
-
 /** Selects need a value for "any"; the API has null. */
 const ANY = 'any'
 
@@ -255,6 +246,7 @@ function StatusDrawer({ draft, setup, onChange }: DrawerProps) {
   const statuses = setup.statuses
     .filter(({ objectType }) => objectType === draft.eventType.objectType)
     .map(({ status, label }) => ({ value: status, label }))
+  const changes = changesOf(draft.eventType.objectType)
   const set = (side: 'newStatus' | 'oldStatus') => (value: string | null) =>
     onChange({ ...draft, [side]: value === ANY ? null : value })
   return (
@@ -264,12 +256,12 @@ function StatusDrawer({ draft, setup, onChange }: DrawerProps) {
         placeholder={draft.changes?.length ? '' : t('editor.status.anything')}
         openOnFocus={false}
         clearable
-        data={CHANGES[draft.eventType.objectType].map((value) => ({
+        data={CHANGES.filter((one) => changes.includes(one)).map((value) => ({
           value,
           label: changeName(value),
         }))}
         value={draft.changes ?? []}
-        onChange={(changes) => onChange({ ...draft, changes: changes as WatchedChange[] })}
+        onChange={(chosen) => onChange({ ...draft, changes: chosen as WatchedChange[] })}
       />
       <Select
         label={t('editor.status.to')}

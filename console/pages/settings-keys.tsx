@@ -4,7 +4,8 @@ import { useQuery } from '@tanstack/react-query'
 import { useState, type ReactNode } from 'react'
 import { Trans } from '../texts/trans.tsx'
 import { useTranslation } from '../texts/translate.ts'
-import type { ApiKey, KeyScope } from '../../src/contract/credentials.ts'
+import type { ApiKey } from '../../src/contract/credentials.ts'
+import { SCOPES, type KeyScope } from '../../src/contract/roles.ts'
 import { keysQuery, makeKey, revokeKey, type NewKey } from '../api/keys.ts'
 import { CopyRow } from '../components/copy-row.tsx'
 import { useForm } from '../components/form.ts'
@@ -15,17 +16,6 @@ import classes from '../setup/settings.module.css'
 import { ConfirmWindow, FormWindow, SubmitRow } from '../components/windows.tsx'
 import { SettingsColumns, SettingsTable } from '../setup/settings-frame.tsx'
 import { ErrorMessage } from '../components/error-message.tsx'
-
-const SCOPES: KeyScope[] = [
-  'scheduling:read',
-  'scheduling:write',
-  'definitions:read',
-  'definitions:write',
-  'mail:read',
-  'mail:write',
-  'reports:print',
-  'admin',
-]
 
 export function SettingsKeysPage() {
   const { t } = useTranslation()

@@ -4,7 +4,8 @@ import { IconCheck, IconPlus } from '../components/icons.tsx'
 import { useQuery } from '@tanstack/react-query'
 import { useState, type ReactNode } from 'react'
 import { useTranslation, type Translate } from '../texts/translate.ts'
-import type { Role, User } from '../../src/contract/credentials.ts'
+import type { User } from '../../src/contract/credentials.ts'
+import { ROLES, type Role } from '../../src/contract/roles.ts'
 import { overviewQuery, readMailState, type MailState } from '../api/overview.ts'
 import {
   deactivatePerson,
@@ -26,8 +27,6 @@ import classes from '../setup/settings.module.css'
 import { ConfirmWindow, FormWindow, SubmitRow } from '../components/windows.tsx'
 import { SettingsColumns, SettingsTable } from '../setup/settings-frame.tsx'
 import { ErrorMessage } from '../components/error-message.tsx'
-
-const ROLES: Role[] = ['OWNER', 'ADMINISTRATOR', 'LOCATION_SUPER_USER', 'USER', 'REPORTS_ONLY']
 
 export function SettingsPeoplePage() {
   const { t } = useTranslation()

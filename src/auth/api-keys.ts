@@ -1,4 +1,4 @@
-import type { KeyScope } from '../contract/credentials.ts'
+import type { KeyScope } from '../contract/roles.ts'
 import type { Db } from '../database/database.ts'
 import { unauthorized } from '../errors.ts'
 import { insertApiKey, insertOperatorKey, replaceOperatorKeyHash } from '../store/api-keys.ts'

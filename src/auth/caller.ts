@@ -1,4 +1,5 @@
-import type { Role, KeyScope, User } from '../contract/credentials.ts'
+import type { User } from '../contract/credentials.ts'
+import type { Role, KeyScope } from '../contract/roles.ts'
 import type { Db } from '../database/database.ts'
 import type { Visibility } from '../store/visibility.ts'
 import type { SecurityFunction } from './permissions.ts'

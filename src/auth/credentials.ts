@@ -1,6 +1,6 @@
 import { Batcher } from '../batcher.ts'
 import type { Clock } from '../clock.ts'
-import { SCOPES } from '../contract/credentials.ts'
+import { SCOPES } from '../contract/roles.ts'
 import type { Database } from '../database/database.ts'
 import {
   findOperatorKeyHash,

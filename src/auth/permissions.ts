@@ -1,4 +1,4 @@
-import type { Role, KeyScope } from '../contract/credentials.ts'
+import type { Role, KeyScope } from '../contract/roles.ts'
 
 /**
  * Permissions. A key has scopes, a person has a role; both map to security functions, which routes and

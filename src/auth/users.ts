@@ -1,11 +1,6 @@
 import type { TSchema } from 'typebox'
-import {
-  USER_BODY,
-  USER_FIELDS,
-  UserInvite,
-  UserWrite,
-  type Role,
-} from '../contract/credentials.ts'
+import { USER_BODY, USER_FIELDS, UserInvite, UserWrite } from '../contract/credentials.ts'
+import type { Role } from '../contract/roles.ts'
 import { findFaults } from '../contract/find-faults.ts'
 import { isId, isPlainObject } from '../contract/json.ts'
 import { foreignBusiness, isUnchanged, readFields, readGiven } from '../contract/read-fields.ts'

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { createApiKey } from '../auth/api-keys.ts'
-import { API_KEY_BODY, SCOPES, type KeyScope } from '../contract/credentials.ts'
+import { API_KEY_BODY } from '../contract/credentials.ts'
+import { SCOPES, type KeyScope } from '../contract/roles.ts'
 import { readFields } from '../contract/read-fields.ts'
 import { invalid } from '../errors.ts'
 import { findNamedBusiness, wholeNumber } from './named-business.ts'

@@ -38,7 +38,8 @@ import type {
   TriggerDetails,
   TriggerStatus,
 } from '../contract/event-trigger.ts'
-import type { EventTypeInfo, ObjectType } from '../contract/event-type.ts'
+import type { ObjectType } from '../contract/event-type.ts'
+import type { EventTypeInfo } from '../contract/event-type-info.ts'
 import type { Explanation } from '../contract/explanation.ts'
 import type {
   CapturedOfDefinition,

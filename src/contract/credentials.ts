@@ -24,29 +24,7 @@ import {
   required,
   type Of,
 } from './fields.ts'
-
-export const SCOPES = [
-  'definitions:read',
-  'definitions:write',
-  'scheduling:read',
-  'scheduling:write',
-  'mail:read',
-  'mail:write',
-  'reports:print',
-  'admin',
-] as const
-
-export type KeyScope = (typeof SCOPES)[number]
-
-export const ROLES = [
-  'OWNER',
-  'ADMINISTRATOR',
-  'LOCATION_SUPER_USER',
-  'USER',
-  'REPORTS_ONLY',
-] as const
-
-export type Role = (typeof ROLES)[number]
+import { ROLES, SCOPES, type KeyScope } from './roles.ts'
 
 /** The languages of the console. */
 export const CONSOLE_LANGUAGES = ['en', 'de', 'fr'] as const

@@ -18,7 +18,8 @@ import {
 } from './schema.ts'
 import { inWords, withRule } from './rules.ts'
 import { holdsControl, textFault } from './text.ts'
-import { CHANGES, EVENT_TYPES, eventTypeById, EventType, type WatchedChange } from './event-type.ts'
+import { CHANGES, EVENT_TYPES, eventTypeById, type WatchedChange } from './event-type.ts'
+import { EventType } from './event-type-info.ts'
 
 export const DEFINITION_OBJECT_TYPES = [
   'CALENDAR',

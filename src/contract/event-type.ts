@@ -1,4 +1,4 @@
-import { Type, type Static } from 'typebox'
+/* Tables without imports, which the console loads too. */
 
 /** The types of objects that have events. */
 export const OBJECT_TYPES = [
@@ -9,18 +9,6 @@ export const OBJECT_TYPES = [
   'DISCLAIMER',
 ] as const
 export type ObjectType = (typeof OBJECT_TYPES)[number]
-
-/** See docs/automations.md. */
-export const EventType = Type.Object(
-  {
-    eventTypeId: Type.Integer(),
-    eventType: Type.String(),
-    objectType: Type.Enum([...OBJECT_TYPES], { title: 'ObjectType' }),
-    eventCategory: Type.Enum(['EVENT', 'REMINDER'], { title: 'EventCategory' }),
-  },
-  { title: 'EventType' },
-)
-export type EventType = Static<typeof EventType>
 
 export const EVENT_TYPES = [
   { eventTypeId: 1, eventType: 'APPT_CREATED', objectType: 'CALENDAR', eventCategory: 'EVENT' },
@@ -76,7 +64,12 @@ export const EVENT_TYPES = [
     objectType: 'DISCLAIMER',
     eventCategory: 'EVENT',
   },
-] as const satisfies EventType[]
+] as const satisfies {
+  eventTypeId: number
+  eventType: string
+  objectType: ObjectType
+  eventCategory: 'EVENT' | 'REMINDER'
+}[]
 
 export type EventTypeName = (typeof EVENT_TYPES)[number]['eventType']
 
@@ -133,31 +126,3 @@ const byId = new Map<number, (typeof EVENT_TYPES)[number]>(
 )
 
 export const eventTypeById = (eventTypeId: number) => byId.get(eventTypeId)
-
-/** An event type with the details that a person needs to choose one. */
-export const EventTypeInfo = Type.Object(
-  {
-    ...EventType.properties,
-    description: Type.String({
-      examples: ['An appointment is saved for the first time.'],
-      description: 'When the event happens.',
-    }),
-    anchor: Type.String({
-      examples: ['The time of the change.'],
-      description: 'The time from which the offset of a definition counts.',
-    }),
-    changes: Type.Array(Type.Enum([...CHANGES], { title: 'WatchedChange' }), {
-      description: 'For the CHANGED types: the values that `changes` of a definition can hold.',
-    }),
-    statuses: Type.Array(Type.String(), {
-      examples: [['OPEN', 'CONFIRMED', 'CANCELLED']],
-      description: 'The statuses of the object type in this business.',
-    }),
-    tokens: Type.Array(Type.String(), {
-      examples: [['%CLIENT_FULLNAME%', '%APPT_DATE%']],
-      description: 'The tokens that a template for this type can use.',
-    }),
-  },
-  { title: 'EventTypeInfo' },
-)
-export type EventTypeInfo = Static<typeof EventTypeInfo>

@@ -1,4 +1,5 @@
-import type { ApiKey, Role, KeyScope } from '../contract/credentials.ts'
+import type { ApiKey } from '../contract/credentials.ts'
+import type { Role, KeyScope } from '../contract/roles.ts'
 import type { Db } from '../database/database.ts'
 import { empty, sql, type Sql } from '../database/sql.ts'
 import type { By } from './rows.ts'

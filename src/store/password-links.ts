@@ -1,4 +1,5 @@
-import type { PasswordLinkPurpose, Role } from '../contract/credentials.ts'
+import type { PasswordLinkPurpose } from '../contract/credentials.ts'
+import type { Role } from '../contract/roles.ts'
 import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
 

@@ -1,4 +1,4 @@
-import type { Role, KeyScope } from '../contract/credentials.ts'
+import type { Role, KeyScope } from '../contract/roles.ts'
 import type { ReportLink, SharedFile } from '../contract/report-delivery.ts'
 import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'

@@ -1,4 +1,5 @@
-import type { Role, User } from '../contract/credentials.ts'
+import type { User } from '../contract/credentials.ts'
+import type { Role } from '../contract/roles.ts'
 import type { Db } from '../database/database.ts'
 import { empty, sql, type Sql } from '../database/sql.ts'
 import { columnsFor, insertSaved, SAVED_COLUMNS, selectList, updateSaved, type By } from './rows.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { SCOPES, type Role } from '../../src/contract/credentials.ts'
+import { SCOPES, type Role } from '../../src/contract/roles.ts'
 import { startApp } from '../support/app.ts'
 import { ask, createPerson, signInAs, startWithBusiness } from '../support/callers.ts'
 

@@ -7,7 +7,7 @@ import {
   functionsOfScopes,
   SECURITY_FUNCTIONS,
 } from '../../src/auth/permissions.ts'
-import { ROLES, SCOPES } from '../../src/contract/credentials.ts'
+import { ROLES, SCOPES } from '../../src/contract/roles.ts'
 
 test('docs/roles.md matches the permissions in the code', () => {
   const text = readFileSync(new URL('../../docs/roles.md', import.meta.url), 'utf8')

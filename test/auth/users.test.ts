@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FUNCTIONS_OF_ROLE } from '../../src/auth/permissions.ts'
-import { ROLES, type Role } from '../../src/contract/credentials.ts'
+import { ROLES, type Role } from '../../src/contract/roles.ts'
 import {
   ask,
   createBusiness,

@@ -2,13 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { createApiKey } from '../../auth/api-keys.ts'
 import type { Account } from '../../auth/caller.ts'
-import {
-  API_KEY_BODY,
-  ApiKey,
-  ApiKeyWrite,
-  NewApiKey,
-  type KeyScope,
-} from '../../contract/credentials.ts'
+import { API_KEY_BODY, ApiKey, ApiKeyWrite, NewApiKey } from '../../contract/credentials.ts'
+import type { KeyScope } from '../../contract/roles.ts'
 import { isId, isPlainObject } from '../../contract/json.ts'
 import { foreignBusiness, isUnchanged, readFields } from '../../contract/read-fields.ts'
 import { PageOf, PageQuery } from '../../contract/page.ts'

@@ -1,11 +1,6 @@
 import { Type } from 'typebox'
-import {
-  changesOf,
-  EVENT_TYPES,
-  EventTypeInfo,
-  type EventType,
-  type ObjectType,
-} from '../../contract/event-type.ts'
+import { changesOf, EVENT_TYPES, type ObjectType } from '../../contract/event-type.ts'
+import { EventTypeInfo, type EventType } from '../../contract/event-type-info.ts'
 import { listTokens, type TokenKind } from '../../email/tokens.ts'
 import { listStatuses } from '../../store/statuses.ts'
 import type { Routes } from '../server/services.ts'

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { about } from '../../contract/schema.ts'
-import type { Role } from '../../contract/credentials.ts'
+import type { Role } from '../../contract/roles.ts'
 import {
   LANGUAGE_BODY,
   LanguageChoice,

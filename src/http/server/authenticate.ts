@@ -7,7 +7,7 @@ import {
   type SecurityFunction,
 } from '../../auth/permissions.ts'
 import { digest, isSameDigest } from '../../auth/secrets.ts'
-import type { KeyScope } from '../../contract/credentials.ts'
+import type { KeyScope } from '../../contract/roles.ts'
 import { forbidden, unauthorized } from '../../errors.ts'
 import { isCrossSite, readSessionCookie } from './cookies.ts'
 import { networkOf, limitRate } from './rate-limit.ts'
