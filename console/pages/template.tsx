@@ -4,7 +4,7 @@ import { IconChevronLeft } from '../components/icons.tsx'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import type { Editor } from '@tiptap/react'
-import { useCallback, useMemo, useRef, useState } from 'react'
+import { lazy, Suspense, useCallback, useMemo, useRef, useState } from 'react'
 import { useTranslation } from '../texts/translate.ts'
 import { ProblemError } from '../../src/client/client.ts'
 import type { ObjectType } from '../../src/contract/event-type.ts'
@@ -35,7 +35,7 @@ import { BodySection, MODES, type Insert, type Mode } from '../templates/body-se
 import { CheckLine } from '../templates/check-line.tsx'
 import { Details } from '../templates/details.tsx'
 import { automationsOf, objectTypeOf, type Draft } from '../templates/draft.ts'
-import { LastChange } from '../templates/history-window.tsx'
+import { LastChange } from '../templates/last-change.tsx'
 import { isKeptByEditor } from '../templates/keep.ts'
 import { LanguageBar, LanguageHint } from '../templates/language-bar.tsx'
 import { PreviewPanel } from '../templates/preview-panel.tsx'
@@ -43,11 +43,15 @@ import classes from '../templates/template.module.css'
 import { TemplateMenu } from '../templates/template-menu.tsx'
 import { isForSome } from '../templates/reach.ts'
 import { useReach, useTemplateWords } from '../templates/template-words.ts'
-import { TestSend } from '../templates/test-send.tsx'
 import { TokenList } from '../templates/token-list.tsx'
 import { TokenMenu } from '../templates/token-menu.tsx'
 import { insertPiece, type TokenOptions } from '../templates/token-node.ts'
 import { offer, sectionsOf, type TokenSection } from '../templates/token-search.ts'
+
+/** The page is large, and this is needed last. */
+const TestSend = lazy(async () => ({
+  default: (await import('../templates/test-send.tsx')).TestSend,
+}))
 
 export function TemplatePage() {
   const { t } = useTranslation()
@@ -162,7 +166,9 @@ function TemplateEditor({ record, template, templates, automations, groups }: Ed
           />
           <div className="grow" />
           {canEdit && (
-            <TestSend emailTemplateId={emailTemplateId} changes={changes} example={example} />
+            <Suspense>
+              <TestSend emailTemplateId={emailTemplateId} changes={changes} example={example} />
+            </Suspense>
           )}
         </aside>
       </div>

@@ -1,9 +1,8 @@
-import { Button, Modal } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useId, useState } from 'react'
 import { useTranslation } from '../texts/translate.ts'
 import { auditQuery, type AuditEntry } from '../api/audit.ts'
-import { useSession } from '../api/session.ts'
 import type { Template } from '../api/setup.ts'
 import { templateFields } from '../api/templates.ts'
 import { verbOf } from '../audit/describe.ts'
@@ -18,50 +17,15 @@ import classes from './history.module.css'
 import { useTemplateWords } from './template-words.ts'
 import { changedFields, Differences } from './text-difference.tsx'
 
-type Props = {
+export type HistoryProps = {
   record: EditedRecord<Template, Draft>
   /** As stored. */
   template: Template
   canEdit: boolean
 }
 
-/** Who changed the mail last; opens its history for people who may read the audit. */
-export function LastChange(props: Props) {
-  const { t } = useTranslation()
-  const format = useTimeFormat()
-  const [isOpen, setOpen] = useState(false)
-  const { modifiedUser, modifiedDate } = props.template
-  const text = t('template.history.last', {
-    user: nameOfUser(modifiedUser, t),
-    time: format.moment(modifiedDate),
-  })
-  if (!useSession().functions.includes('VIEW_AUDIT')) {
-    return <span className="faint small">{text}</span>
-  }
-  return (
-    <>
-      <button
-        type="button"
-        className={`small ${classes.open}`}
-        aria-haspopup="dialog"
-        onClick={() => setOpen(true)}
-      >
-        {text}
-      </button>
-      <Modal
-        opened={isOpen}
-        onClose={() => setOpen(false)}
-        title={t('template.history.title')}
-        size="lg"
-        closeButtonProps={{ 'aria-label': t('words.close') }}
-      >
-        <History {...props} onClose={() => setOpen(false)} />
-      </Modal>
-    </>
-  )
-}
-
-function History({ onClose, ...props }: Props & { onClose: () => void }) {
+/** The changes of the mail, each with its words before and after. */
+export function History({ onClose, ...props }: HistoryProps & { onClose: () => void }) {
   const { t } = useTranslation()
   const { emailTemplateId } = props.template
   const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(
@@ -97,7 +61,7 @@ function History({ onClose, ...props }: Props & { onClose: () => void }) {
   )
 }
 
-type ChangeProps = Props & {
+type ChangeProps = HistoryProps & {
   entry: AuditEntry
   isOpen: boolean
   onToggle: () => void
@@ -147,7 +111,7 @@ function Change({ entry, isOpen, onToggle, ...props }: ChangeProps) {
   )
 }
 
-type RestoreProps = Props & {
+type RestoreProps = HistoryProps & {
   /** The mail after the change. */
   state: Draft
   onClose: () => void
