@@ -2,21 +2,19 @@ import { ActionIcon, Button, TagsInput, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from '../texts/translate.ts'
 import { IconPlus, IconX } from './icons.tsx'
-import type { Tags } from './tags.ts'
-
-type Line = { tag: string; values: string[] }
+import { linesOf, tagsOf, type TagLine, type Tags } from './tags.ts'
 
 type Props = { value: Tags; onChange: (tags: Tags) => void; hint?: string }
 
 /** Tags with their values; a line without a name or a value is ignored. */
 export function TagFields({ value, onChange, hint }: Props) {
   const { t } = useTranslation()
-  const [lines, setLines] = useState<Line[]>(() => linesOf(value))
-  const set = (changed: Line[]) => {
+  const [lines, setLines] = useState<TagLine[]>(() => linesOf(value))
+  const set = (changed: TagLine[]) => {
     setLines(changed)
     onChange(tagsOf(changed))
   }
-  const setLine = (place: number, line: Partial<Line>) =>
+  const setLine = (place: number, line: Partial<TagLine>) =>
     set(lines.map((one, i) => (i === place ? { ...one, ...line } : one)))
   return (
     <div className="column">
@@ -57,19 +55,4 @@ export function TagFields({ value, onChange, hint }: Props) {
       </Button>
     </div>
   )
-}
-
-function linesOf(tags: Tags): Line[] {
-  const lines = Object.entries(tags).map(([tag, values]) => ({ tag, values }))
-  return lines.length > 0 ? lines : [{ tag: '', values: [] }]
-}
-
-/** Two lines with the same name are one tag. */
-function tagsOf(lines: Line[]): Tags {
-  const tags: Tags = {}
-  for (const { tag, values } of lines) {
-    const name = tag.trim()
-    if (name !== '' && values.length > 0) tags[name] = [...(tags[name] ?? []), ...values]
-  }
-  return tags
 }

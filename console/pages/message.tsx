@@ -430,7 +430,11 @@ function Facts({ message, email }: MailProps) {
       {message.locationName && <Fact name={t('words.location')}>{message.locationName}</Fact>}
       {clientId && (
         <Fact name={t('words.client')}>
-          <Link to="/clients/$clientId" params={{ clientId: String(clientId) }}>
+          <Link
+            to="/clients/$clientId"
+            params={{ clientId: String(clientId) }}
+            style={{ textDecoration: 'underline' }}
+          >
             {clientName}
           </Link>{' '}
           <MailCount clientId={clientId} />

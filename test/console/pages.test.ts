@@ -53,6 +53,14 @@ const OTHER_PAGES = [
   '/settings/audit',
   '/settings/account',
   '/settings/feeds',
+  '/settings/tags',
+  '/settings/export',
+  '/clients/1',
+  '/classes',
+  '/recalls',
+  '/campaigns',
+  '/forms',
+  '/reports',
 ]
 
 // The first tests, because the others change what the pages show.
@@ -65,7 +73,7 @@ test('the other pages follow WCAG 2.2 AA and fit a phone of 360 px', async (t) =
 })
 
 async function checkPages(t: TestContext, paths: string[]) {
-  const { page } = await openAs(t, 'sofia')
+  const { page, complaints } = await openAs(t, 'sofia')
   const desktop = page.viewportSize()!
   for (const path of paths) {
     await page.setViewportSize(desktop)
@@ -80,8 +88,10 @@ async function checkPages(t: TestContext, paths: string[]) {
     await page.setViewportSize({ width: 360, height: 740 })
     await waitUntilLoaded(page)
     await keepScreenshot(page, `${name}-phone`)
+    await assertAccessible(page, ['light'])
     const overflows = await page.evaluate('document.documentElement.scrollWidth > innerWidth')
     assert.equal(overflows, false, path)
+    assert.deepEqual(complaints, [], path)
   }
 }
 
@@ -103,6 +113,9 @@ test('an unknown URL shows that the page was not found, with the navigation', as
   const { page } = await openAs(t, 'sofia', '/some/page')
   await page.getByRole('main').getByText('Page not found').waitFor()
   await page.getByRole('link', { name: 'Calendar' }).first().waitFor()
+  await assertAccessible(page)
+  await page.setViewportSize({ width: 360, height: 740 })
+  await assertAccessible(page, ['light'])
 })
 
 test('Today shows the day, the next messages and the health of the service', async (t) => {
