@@ -7,11 +7,19 @@ import { en } from '../console/texts/en.ts'
 import { frPages } from '../console/texts/fr-pages.ts'
 import { fr } from '../console/texts/fr.ts'
 import type { TextTree } from '../console/texts/translate.ts'
+import { APPROVAL_SOURCES } from '../src/contract/approval.ts'
 import { CHECK_CODES } from '../src/contract/check.ts'
-import { CHANGES } from '../src/contract/event-type.ts'
+import { EMAIL_STATUSES, SUPPRESSION_REASONS } from '../src/contract/email.ts'
+import { CHANGES, OBJECT_TYPES } from '../src/contract/event-type.ts'
 import { HISTORY_CODES } from '../src/contract/event-trigger.ts'
+import { ENTRY_STATES, FEED_MODES, FEED_SOURCES } from '../src/contract/feed.ts'
 import { REASON_CODES, valuesOfReason } from '../src/contract/reasons.ts'
-import { DIMENSIONS } from '../src/contract/report.ts'
+import { FREQUENCIES } from '../src/contract/report-delivery.ts'
+import { COMPARED_PERIODS, DIMENSIONS } from '../src/contract/report.ts'
+import { PAST_CHOICES } from '../src/contract/restore.ts'
+import { ROLES } from '../src/contract/roles.ts'
+import { CHECK_RESULTS } from '../src/contract/sender-domain.ts'
+import { OUTCOMES } from '../src/contract/status.ts'
 import { REASON_TEXTS } from '../src/texts/texts.ts'
 
 /*
@@ -100,7 +108,29 @@ const COMPOSED: Record<string, readonly string[]> = {
   'why.changes': CHANGES,
   'sentence.changes': CHANGES,
   'reports.groups': DIMENSIONS,
+  'reports.compared': COMPARED_PERIODS,
   'message.history': [...HISTORY_CODES, 'none'],
+  roles: ROLES,
+  mailStatus: EMAIL_STATUSES,
+  'today.approval.sources': APPROVAL_SOURCES,
+  'restored.past': PAST_CHOICES,
+  'settings.mail.domain.results': CHECK_RESULTS,
+  ...forEach(['frequencies', 'when'], 'reports.mail', FREQUENCIES),
+  ...forEach(['reasons', 'meanings', 'allowHints'], 'settings.suppressions', SUPPRESSION_REASONS),
+  ...forEach(['sources', 'sourceHints'], 'settings.feeds', FEED_SOURCES),
+  ...forEach(['modes', 'modeHints', 'go'], 'settings.feeds', FEED_MODES),
+  ...forEach(['states', 'stateHints'], 'settings.feeds', ENTRY_STATES),
+  ...forEach(['objects', 'objectsWithoutTime', 'every'], 'message', OBJECT_TYPES),
+  ...forEach(['of', 'first', 'outcomeHint', 'inUse'], 'settings.statuses', OBJECT_TYPES),
+  ...forEach(OBJECT_TYPES, 'settings.statuses.outcomes', OUTCOMES),
+  'sentence.objects': OBJECT_TYPES,
+  'editor.occasionGroups': OBJECT_TYPES,
+  'template.about': OBJECT_TYPES,
+}
+
+/** Several sections of a place with the same words. */
+function forEach(sections: readonly string[], place: string, words: readonly string[]) {
+  return Object.fromEntries(sections.map((section) => [`${place}.${section}`, words]))
 }
 
 const differences = (place: string, found: string[], expected: readonly string[]) => [
