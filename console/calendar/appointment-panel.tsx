@@ -26,7 +26,7 @@ import classes from './calendar.module.css'
 import { staffName, type Column } from './columns.ts'
 import { DeskButtons, type Desk } from './desk.tsx'
 import { lookOf, statusLabel, useVisitDetails } from './visit.tsx'
-import { Consequences, Refusal, shortConsequences } from './what-if.tsx'
+import { Consequences, isPlanOf, Refusal, shortConsequences } from './what-if.tsx'
 
 /** Debounce of the plan request after a change. */
 const TYPING_MS = 250
@@ -77,7 +77,8 @@ type Change = ReturnType<typeof useChange>
 function useChange({ appointment, setup, record }: Props) {
   const { calendarId } = appointment
   const fields = record.changes
-  const [settled] = useDebouncedValue(JSON.stringify(fields), TYPING_MS)
+  const typed = JSON.stringify(fields)
+  const [settled] = useDebouncedValue(typed, TYPING_MS)
   const isChanged = Object.keys(fields).length > 0
   const settledFields = JSON.parse(settled) as AppointmentFields
   const plan = useQuery({
@@ -98,7 +99,7 @@ function useChange({ appointment, setup, record }: Props) {
       lookOf({ status: fields.status ?? appointment.status }, setup) !== 'off',
     plan: isChanged ? plan.data : undefined,
     planRequest: plan,
-    canSave: !plan.error && record.isReady && !record.conflict,
+    canSave: isPlanOf(typed, settled, plan) && record.isReady && !record.conflict,
     error: record.error ?? (isChanged ? plan.error : undefined),
     isSaving: record.isSaving,
     save: record.save,

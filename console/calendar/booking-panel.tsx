@@ -16,7 +16,7 @@ import classes from './calendar.module.css'
 import type { Column } from './columns.ts'
 import type { AppointmentRecord } from './appointment-panel.tsx'
 import { MissingSetup } from './missing-setup.tsx'
-import { Consequences, Refusal } from './what-if.tsx'
+import { Consequences, isPlanOf, Refusal } from './what-if.tsx'
 
 const TYPING_MS = 250
 
@@ -31,7 +31,8 @@ type Props = {
 export function BookingPanel({ setup, columns, record, onClose }: Props) {
   const { t } = useTranslation()
   const { draft } = record
-  const [settled] = useDebouncedValue(JSON.stringify(draft), TYPING_MS)
+  const typed = JSON.stringify(draft)
+  const [settled] = useDebouncedValue(typed, TYPING_MS)
   const settledDraft = JSON.parse(settled) as AppointmentFields
   const isComplete = hasRequired(draft)
   const plan = useQuery({
@@ -75,7 +76,7 @@ export function BookingPanel({ setup, columns, record, onClose }: Props) {
             <Button
               type="submit"
               className="grow"
-              disabled={!isComplete || !!plan.error}
+              disabled={!isComplete || !isPlanOf(typed, settled, plan)}
               loading={record.isSaving}
             >
               {t('whatIf.book')}

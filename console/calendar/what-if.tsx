@@ -61,6 +61,13 @@ export function shortConsequences(plan: Plan, t: Translate) {
   return parts.length > 0 ? parts.join(', ') : t('whatIf.short.nothing')
 }
 
+/** Whether the plan is that of what is typed now: saving waits for it. */
+export const isPlanOf = (
+  typed: unknown,
+  settled: unknown,
+  { isSuccess, isPlaceholderData }: { isSuccess: boolean; isPlaceholderData: boolean },
+) => typed === settled && isSuccess && !isPlaceholderData
+
 type RefusalProps = {
   error: unknown
   /** The request of the plan, of which `error` may be. */

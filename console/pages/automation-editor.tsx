@@ -11,6 +11,7 @@ import { setupQuery, type Setup } from '../api/setup.ts'
 import { BacktestCard } from '../automations/backtest-card.tsx'
 import { differences } from '../automations/draft.ts'
 import { effectsOf } from '../automations/effects.ts'
+import { isPlanOf } from '../calendar/what-if.tsx'
 import { EditorSentence } from '../automations/editor-sentence.tsx'
 import { useEditorState, type EditorState } from '../automations/editor-state.ts'
 import classes from '../automations/editor.module.css'
@@ -66,7 +67,7 @@ function Editor({ setup, editor }: { setup: Setup; editor: EditorState }) {
   const { isNew, draft, changes, body, canEdit } = editor
   const [settledBody] = useDebouncedValue(body, DEBOUNCE_MS)
   const plan = useQuery({ ...planQuery(settledBody), placeholderData: keepPreviousData })
-  const isPlanCurrent = settledBody === body && !plan.isPlaceholderData && !plan.error
+  const isPlanCurrent = isPlanOf(body, settledBody, plan)
   const onChange = canEdit ? editor.setDraft : undefined
   return (
     <>
@@ -104,7 +105,14 @@ function Editor({ setup, editor }: { setup: Setup; editor: EditorState }) {
             onRetry={() => void plan.refetch()}
           />
           <BacktestCard body={settledBody} />
-          {canEdit && <SaveBar editor={editor} plan={plan.data} isPlanCurrent={isPlanCurrent} />}
+          {canEdit && (
+            <SaveBar
+              editor={editor}
+              plan={plan.data}
+              isPlanCurrent={isPlanCurrent}
+              isWaiting={!isPlanCurrent && !plan.error}
+            />
+          )}
         </aside>
       </div>
     </>
@@ -149,13 +157,16 @@ function Head({ editor }: { editor: EditorState }) {
 type SaveBarProps = {
   editor: EditorState
   plan: Forecast | undefined
-  /** False while the plan of the latest change is loading. */
+  /** False while the plan of the latest change is loading, or if there is none. */
   isPlanCurrent: boolean
+  /** It is loading: saving waits for it. */
+  isWaiting: boolean
 }
 
-function SaveBar({ editor, plan, isPlanCurrent }: SaveBarProps) {
+function SaveBar({ editor, plan, isPlanCurrent, isWaiting }: SaveBarProps) {
   const { t } = useTranslation()
-  const { record, canSave, isUnsaved } = editor
+  const { record, isUnsaved } = editor
+  const canSave = editor.canSave && !isWaiting
   const onSave = () => canSave && record.save()
   useHotkeys([['mod+S', onSave]], [])
   return (
