@@ -165,19 +165,16 @@ test('what settings would do to messages is shown, and saving waits for it', asy
 
 test('a pause that fails says why, in the language of the person', async (t) => {
   const { page } = await openAs(t, 'sofia', '/settings/business')
-  await page.route('**/business', (route) =>
-    route.fulfill({
-      status: 409,
-      contentType: 'application/problem+json',
-      json: { status: 409, code: 'conflict', title: 'Conflict', detail: 'It is being exported.' },
-    }),
+  const refused = { status: 409, code: 'conflict', title: 'Conflict', detail: 'It is exported.' }
+  await page.route(`${service.base}/business`, (route) =>
+    route.fulfill({ status: 409, contentType: 'application/problem+json', json: refused }),
   )
   const pause = async (name: string) => {
     await page.getByRole('button', { name }).click()
     await page.getByRole('dialog').getByRole('button', { name }).click()
   }
   await pause('Pause all mail')
-  await page.getByRole('alert').getByText('It is being exported.', { exact: true }).waitFor()
+  await page.getByRole('alert').getByText('It is exported.', { exact: true }).waitFor()
   const { mailPaused } = await call('GET', `/business/${businessId}`)
   assert.equal(mailPaused, false)
 
@@ -186,7 +183,7 @@ test('a pause that fails says why, in the language of the person', async (t) => 
   await speak('de')
   await page.reload()
   await pause('Versand anhalten')
-  await page.getByText('In diesem Zustand ist das nicht möglich: It is being exported.').waitFor()
+  await page.getByText('In diesem Zustand ist das nicht möglich: It is exported.').waitFor()
   await speak('en')
 })
 
