@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
+import { needProgram, skipLoudly } from '../support/programs.ts'
 
 const root = path.join(import.meta.dirname, '../..')
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8')
@@ -54,4 +56,76 @@ test('containers can write to /tmp and DATA_DIR only, and their probes ask paths
     }
   }
   assert.match(read('compose.yaml'), new RegExp(`state:${dataDir}\\]`))
+})
+
+const PARSE =
+  'import json,sys,yaml; json.dump([d for f in sys.argv[1:] for d in yaml.safe_load_all(open(f))], sys.stdout)'
+
+type Manifest = {
+  apiVersion: string
+  kind: string
+  metadata: { name: string }
+  spec: {
+    selector?: Labels & { matchLabels: Labels }
+    ports?: { targetPort: string }[]
+    template?: { metadata?: { labels: Labels }; spec: Pod }
+  }
+}
+type Labels = Record<string, string>
+type Pod = { containers: Container[]; volumes: { name: string }[] }
+type Container = {
+  envFrom: { configMapRef?: { name: string }; secretRef?: { name: string } }[]
+  ports?: { name: string }[]
+  volumeMounts: { name: string }[]
+}
+type Kustomization = Record<'configMapGenerator' | 'secretGenerator', { name: string }[]>
+
+test('the Kubernetes manifests are YAML, and what they name is in them', (t) => {
+  const python = needProgram(t, 'python3')
+  if (!python) return
+  const parse = (...files: string[]) => {
+    const run = spawnSync(python, ['-c', PARSE, ...files], { cwd: root, encoding: 'utf8' })
+    if (/No module named 'yaml'/.test(run.stderr)) return undefined
+    assert.equal(run.status, 0, run.stderr)
+    return JSON.parse(run.stdout)
+  }
+  const file = 'deploy/kubernetes/kustomization.yaml'
+  const manifests: Manifest[] | undefined = parse(...kubernetes.filter((one) => one !== file))
+  if (!manifests) return skipLoudly(t, '"apt-get install python3-yaml" installs what reads YAML')
+  assert.deepEqual(manifests.map(({ kind, metadata }) => `${kind} ${metadata.name}`).toSorted(), [
+    'Deployment bellwether-api',
+    'Deployment bellwether-worker',
+    'Job bellwether-migrate',
+    'Namespace bellwether',
+    'Service bellwether',
+  ])
+  const [{ configMapGenerator, secretGenerator }]: [Kustomization] = parse(file)
+  const generated = [...configMapGenerator, ...secretGenerator].map(({ name }) => name)
+  const pods = manifests.flatMap(({ spec }) => spec?.template ?? [])
+  for (const { spec } of pods) {
+    for (const { envFrom, volumeMounts } of spec.containers) {
+      assert.deepEqual(
+        envFrom.map((from) => (from.configMapRef ?? from.secretRef)?.name),
+        generated,
+      )
+      assert.deepEqual(
+        volumeMounts.map(({ name }) => name),
+        spec.volumes.map(({ name }) => name),
+      )
+    }
+  }
+  for (const { kind, spec } of manifests) {
+    if (kind === 'Deployment') {
+      assert.deepEqual(spec.selector?.matchLabels, spec.template?.metadata?.labels)
+    }
+    if (kind !== 'Service') continue
+    const behind = pods.find(
+      ({ metadata }) => JSON.stringify(metadata?.labels) === JSON.stringify(spec.selector),
+    )
+    const ports = behind?.spec.containers.flatMap((container) => container.ports ?? [])
+    assert.deepEqual(
+      spec.ports?.map(({ targetPort }) => targetPort),
+      ports?.map(({ name }) => name),
+    )
+  }
 })

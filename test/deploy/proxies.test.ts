@@ -2,13 +2,15 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import http from 'node:http'
 import https from 'node:https'
 import net from 'node:net'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { test, type TestContext } from 'node:test'
 import { cleanUpLater } from '../support/clean-up.ts'
 import { temporaryFolder } from '../support/folder.ts'
-import { needProgram } from '../support/programs.ts'
+import { needProgram, skipLoudly } from '../support/programs.ts'
 import { testCertificate, testKey } from '../support/tls-certificate.ts'
 import { until } from '../support/until.ts'
 import { startWorld } from '../support/world.ts'
@@ -23,6 +25,43 @@ test('nginx with the example passes bodies, events and addresses on', async (t) 
 test('Caddy with the example passes bodies, events and addresses on', async (t) => {
   const program = needProgram(t, 'caddy')
   if (program) await assertPassesOn(t, (folder, ports) => caddy(program, folder, ports))
+})
+
+/** Nginx gives up after 60 s by default. */
+const SILENCE_MS = 65_000
+
+test('the examples wait for a report that takes minutes, and for events after a silence', async (t) => {
+  if (process.env.CONSOLE_TESTS !== 'all') {
+    return skipLoudly(t, 'it waits for 65 s; only CONSOLE_TESTS=all runs it')
+  }
+  const slow = http.createServer(async ({ url }, answer) => {
+    if (url === '/changes') answer.write('first ')
+    await sleep(SILENCE_MS)
+    answer.end('last')
+  })
+  await once(slow.listen(0, '127.0.0.1'), 'listening')
+  cleanUpLater(t, () => void slow.close())
+  const { port: service } = slow.address() as net.AddressInfo
+  const asked = [
+    { name: 'nginx', proxy: nginx },
+    { name: 'caddy', proxy: caddy },
+  ].map(async ({ name, proxy }) => {
+    const program = needProgram(t, name)
+    if (!program) return
+    const ports = { service, http: await freePort(), https: await freePort() }
+    await startProxy(t, (folder, chosen) => proxy(program, folder, chosen), ports)
+    const ask = asker(ports.https, '')
+    const answers = await Promise.all([ask('POST', '/report/print/file'), ask('GET', '/changes')])
+    assert.deepEqual(
+      answers.map(({ status, body }) => [status, body]),
+      [
+        [200, 'last'],
+        [200, 'first last'],
+      ],
+      name,
+    )
+  })
+  await Promise.all(asked)
 })
 
 type Ports = { service: number; http: number; https: number }
@@ -120,7 +159,10 @@ function caddy(program: string, folder: string, ports: Ports): [string, string[]
     )
     .replace('127.0.0.1:8080', `127.0.0.1:${ports.service}`)
   const config = path.join(folder, 'Caddyfile')
-  writeFileSync(config, `{\n\tadmin off\n\tauto_https off\n\thttp_port ${ports.http}\n}\n${site}`)
+  writeFileSync(
+    config,
+    `{\n\tadmin off\n\tgrace_period 1s\n\tauto_https off\n\thttp_port ${ports.http}\n}\n${site}`,
+  )
   return [program, ['run', '--config', config, '--adapter', 'caddyfile']]
 }
 
