@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import type { ParserReply, Task } from './parser-tasks.ts'
 import { SUFFIX } from './version.ts'
-import { WorkQueue } from './work-queue.ts'
+import { WorkQueue, type WaitingCaller } from './work-queue.ts'
 
 /**
  * Worker threads for parsers whose time can grow faster than their input: no text can block the event
@@ -37,8 +37,8 @@ export class ParserPool {
     this.#queue = new WorkQueue({ perBusiness: 1, total, maxWaiting })
   }
 
-  run<Result>(businessId: number, task: Task): Promise<Result | Unusable> {
-    return this.#queue.run({ businessId }, async () => {
+  run<Result>(caller: WaitingCaller, task: Task): Promise<Result | Unusable> {
+    return this.#queue.run(caller, async () => {
       const thread = this.#idle.pop() ?? new ParserThread(this.#settings)
       try {
         return (await thread.run(task)) as Result | Unusable

@@ -111,10 +111,9 @@ export type ReceivingParts = { database: Database; seal: BounceSeal; now(): Temp
  */
 export async function receiveReport(
   { database, seal, now }: ReceivingParts,
-  raw: string,
-  named: ReportedMail | undefined,
+  { raw, named, peer }: { raw: string; named: ReportedMail | undefined; peer: string },
 ): Promise<Received> {
-  const report = await readReport(named?.businessId ?? 0, raw)
+  const report = await readReport(named ?? { address: peer }, raw)
   const dbOf = (businessId: number) => database.forBusiness(businessId, 'SYSTEM')
   const mail = named ?? (await findMailOfReport(dbOf, report, seal))
   const isAbout = report.complaint ?? report.bounces.find(({ permanent }) => permanent)

@@ -58,10 +58,11 @@ export async function receiveBounces({ config, database, clock, log, linkSeal }:
       isCommandAllowed: (peer) =>
         commandsOfPeer.take(peer).allowed &&
         (commandsOfAll.take('all').allowed || guaranteedCommands.take(peer).allowed),
-      receive: async (raw, mail) => {
-        const result = await receiveReport({ database, seal, now: () => clock.now() }, raw, mail)
+      receive: async (raw, named, peer) => {
+        const parts = { database, seal, now: () => clock.now() }
+        const result = await receiveReport(parts, { raw, named, peer })
         countBounceMessage(result)
-        log.info({ result, businessId: mail?.businessId }, 'bounce message received')
+        log.info({ result, businessId: named?.businessId }, 'bounce message received')
         return result !== 'too early'
       },
       onError: (err) => log.warn({ err }, 'receiving a bounce failed'),

@@ -15,8 +15,8 @@ export type BounceListening<Mail extends { businessId: number }> = {
   domain: string
   /** The mail that a bounce address names; undefined if the address is not genuine. */
   findMail(address: string): Promise<Mail | undefined>
-  /** Records a message for a mail, or for the feedback address. False: the sender must try again. */
-  receive(raw: string, mail: Mail | undefined): Promise<boolean>
+  /** Records a message for a mail, or of a peer for the feedback address. False: it must try again. */
+  receive(raw: string, mail: Mail | undefined, peer: string): Promise<boolean>
   /** The name of a client, for its limits: all addresses of one network have the same. */
   peerOf(ip: string): string
   /** Takes a message of a peer or of a business from its rate limit. False: it must try again later. */
@@ -211,7 +211,8 @@ function handlersOf<Mail extends { businessId: number }>(
     if (stream.sizeExceeded) throw refuse(552, 'Message too large')
     const recipient = accepted.get(session.id)
     if (recipient?.address !== session.envelope.rcptTo[0]?.address) throw NOT_NOW()
-    if (!(await receive(raw, recipient?.mail))) throw NOT_NOW()
+    const peer = peerOf(session.remoteAddress)
+    if (!(await receive(raw, recipient?.mail, peer))) throw NOT_NOW()
   }
 
   /** After an internal error the sender keeps the message and tries again. */

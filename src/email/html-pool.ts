@@ -11,7 +11,7 @@ import type { CheckedHtml, RenderedHtml } from './read-html.ts'
 
 /** Checks the HTML of a template that is being saved. Call it before the transaction begins. */
 export async function checkHtml(businessId: number, html: string): Promise<CheckedHtml> {
-  const checked = await checks.run<CheckedHtml>(businessId, { name: 'check', input: html })
+  const checked = await checks.run<CheckedHtml>({ businessId }, { name: 'check', input: html })
   if ('unusable' in checked) {
     const faults = [{ pointer: '/emailBody', detail: checked.unusable }]
     return { faults, stored: html, removed: [], rendered: { html: '', text: '', styles: '' } }
@@ -32,7 +32,7 @@ export function renderHtml(businessId: number, html: string): Promise<RenderedHt
   let made = rendering.get(html)
   if (!made) {
     made = renders
-      .run<RenderedHtml>(businessId, { name: 'render', input: html })
+      .run<RenderedHtml>({ businessId }, { name: 'render', input: html })
       .then((result) => (cache.set(html, result), result))
       .finally(() => rendering.delete(html))
     rendering.set(html, made)

@@ -14,7 +14,7 @@ console.log({
   priority: attempt(() => setPriority(constants.priority.PRIORITY_BELOW_NORMAL)),
   pdf: String((await buffer(Readable.from(write('pdf', sampleResult(3), 'A4')))).subarray(0, 4)),
   csv: await writeInThread(sampleResult(3), { format: 'csv', fd, signal }),
-  bounce: await readReport(0, 'no report'),
+  bounce: await readReport({}, 'no report'),
 })
 closeSync(fd)
 

@@ -236,7 +236,7 @@ test('no command or message takes more than linear time for a long run of any ch
       readBounceAddress(address, 'b.example')
       return undefined
     },
-    receive: async (raw) => Boolean(await readReport(0, raw)),
+    receive: async (raw) => Boolean(await readReport({}, raw)),
   })
   let next = 0
   const takeRuns = () =>

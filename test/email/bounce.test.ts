@@ -323,7 +323,7 @@ for (const type of ['not-spam', 'auth-failure', 'fraud', 'virus', 'other', '']) 
 test('a report of a hundred thousand lines blocks nobody, and the report before them is read', async (t) => {
   const hostile = report(failed).replace('See you.', '\r\n'.repeat(60_000))
   const { bounces } = await assertNeverBlocks(t, 'a bounce of empty lines', () =>
-    readReport(1, hostile),
+    readReport({ businessId: 1 }, hostile),
   )
   assert.deepEqual(bounces, [bounce])
 })
@@ -332,9 +332,9 @@ test('reports of other businesses are read between those of a business that send
   const hostile = report(failed).replace('See you.', '\r\n'.repeat(60_000))
   const order: string[] = []
   const many = Array.from({ length: 4 }, () =>
-    readReport(1, hostile).then(() => order.push('many')),
+    readReport({ businessId: 1 }, hostile).then(() => order.push('many')),
   )
-  const one = readReport(2, report(failed)).then(() => order.push('one'))
+  const one = readReport({ businessId: 2 }, report(failed)).then(() => order.push('one'))
   await Promise.all([...many, one])
   assert.ok(order.indexOf('one') <= 2, order.join())
 })

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { createTransport } from 'nodemailer'
+import { receiveReport } from '../../src/automation/bounces.ts'
 import { bounceAddressesOf, receiveBounces } from '../../src/cli/receive-bounces.ts'
 import { readConfig } from '../../src/config.ts'
 import type { Db } from '../../src/database/database.ts'
@@ -131,6 +132,24 @@ test('if two networks use up the commands of all, others still deliver some mess
   const bounce = notification('4.2.2', 'mailbox full')
   for (let i = 0; i < 10; i += 1)
     assert.equal(await deliverBounce(envelope, bounce, '127.0.0.3'), 250)
+})
+
+test('complaints of other mail servers are read between those of one that sends many', async (t) => {
+  const { database, clock } = await enterWorld(t)
+  const parts = {
+    database,
+    seal: { domain: 'bounces.example', secret: 'test' },
+    now: () => clock.now(),
+  }
+  const order: string[] = []
+  const receive = async (raw: string, peer: string) => {
+    await receiveReport(parts, { raw, named: undefined, peer })
+    order.push(peer)
+  }
+  const long = complaint('').replace(/$/, '\r\n'.repeat(60_000))
+  const many = Array.from({ length: 4 }, () => receive(long, 'many'))
+  await Promise.all([...many, receive(complaint(''), 'one')])
+  assert.ok(order.indexOf('one') <= 2, order.join())
 })
 
 const notification = (status: string, words: string, recipient = 'anna@example.org') =>

@@ -12,7 +12,10 @@ const readers = new ParserPool({
 
 /** Reads calendar files on a worker thread. Throws `UnreadableCalendar`. */
 export async function readCalendarFile(businessId: number, file: CalendarFile) {
-  const series = await readers.run<CalendarSeries[]>(businessId, { name: 'calendar', input: file })
+  const series = await readers.run<CalendarSeries[]>(
+    { businessId },
+    { name: 'calendar', input: file },
+  )
   if ('unusable' in series) {
     throw new UnreadableCalendar(series.unusable.replace(/^cannot be read: /, ''))
   }
@@ -21,4 +24,4 @@ export async function readCalendarFile(businessId: number, file: CalendarFile) {
 
 /** Reads an answer of WebDAV on a worker thread. */
 export const readMultistatus = (businessId: number, body: Buffer) =>
-  readers.run<Multistatus>(businessId, { name: 'multistatus', input: body })
+  readers.run<Multistatus>({ businessId }, { name: 'multistatus', input: body })

@@ -51,7 +51,7 @@ export const bounces: Routes = async (app, { clock, config, linkSeal }) => {
       const { caller, body } = request
       const { businessId, user } = caller
       const now = clock.now()
-      const report = await readReport(businessId, body.message)
+      const report = await readReport({ businessId }, body.message)
       if (report.bounces.length === 0 && !report.complaint) {
         const detail = 'is not a delivery status notification, and not a complaint'
         throw invalid([{ pointer: '/message', detail }])
