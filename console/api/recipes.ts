@@ -1,5 +1,5 @@
 import type { Business } from '../../src/contract/business.ts'
-import { mailOf, type Recipe } from '../automations/recipes.ts'
+import { definitionOf, mailOf, type Recipe } from '../automations/recipes.ts'
 import { currentLanguage, t } from '../texts/translate.ts'
 import type { StoredAutomation } from './automation.ts'
 import { automationsQuery } from './automations.ts'
@@ -12,8 +12,9 @@ import { freeName } from './templates.ts'
 export async function createByRecipe(
   recipe: Recipe,
   description: string,
-  { businessId, accentColor }: Pick<Business, 'businessId' | 'accentColor'>,
+  business: Pick<Business, 'businessId' | 'accentColor' | 'confirmStatus' | 'cancelStatus'>,
 ): Promise<number> {
+  const { businessId, accentColor } = business
   const { emailTemplateId } = await createTemplate(recipe, accentColor)
   const eventActions = (recipe.recipients ?? ['client']).map((value) => ({
     actionType: 'SEND_EMAIL' as const,
@@ -24,7 +25,7 @@ export async function createByRecipe(
   }))
   const body = {
     triggerMinutes: 0,
-    ...recipe.definition,
+    ...definitionOf(recipe, business),
     businessId,
     description,
     active: false,

@@ -1,3 +1,4 @@
+import type { Business } from '../../src/contract/business.ts'
 import type { DefinitionObjectType } from '../../src/contract/event-definition.ts'
 import type { enPages } from '../texts/en-pages.ts'
 import { buttonHtml, buttonOf } from '../templates/button-html.ts'
@@ -80,6 +81,22 @@ const ofAppointment = (eventTypeId: number, triggerHours: number, more: object =
 
 /** How a client answers. Each link or button is left out if it has no address. */
 const ANSWERS: Paragraph[] = ['confirmIt', 'cancelIt', 'otherTime']
+
+/** The definition of a recipe with the statuses that the answer links of the business set. */
+export const definitionOf = (
+  { definition }: Recipe,
+  { confirmStatus, cancelStatus }: Pick<Business, 'confirmStatus' | 'cancelStatus'>,
+) => {
+  if (!Array.isArray(definition.changes) || !definition.changes.includes('ANSWER'))
+    return definition
+  const statuses = { CONFIRMED: confirmStatus, CANCELLED: cancelStatus }
+  const chosen = (['oldStatus', 'newStatus'] as const).flatMap((side) => {
+    const status = definition[side]
+    const set = status === 'CONFIRMED' || status === 'CANCELLED' ? statuses[status] : null
+    return set ? [[side, set]] : []
+  })
+  return { ...definition, ...Object.fromEntries(chosen) }
+}
 
 const TEAM: Recipe['recipients'] = ['staff', 'business']
 

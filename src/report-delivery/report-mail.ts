@@ -1,6 +1,7 @@
 import { sendUserMail } from '../automation/account-mails.ts'
 import type { Sending } from '../automation/send-again.ts'
 import type { Db } from '../database/database.ts'
+import { formatsFor } from '../email/formats.ts'
 import type { MessageAttachment } from '../email/message.ts'
 import type { Paragraph } from '../email/own-mail.ts'
 import { writePeriod } from '../reports/formats/format-values.ts'
@@ -46,7 +47,8 @@ export const queueReportMail = (
   const { schedule, timeZone, report, to, link, stopUrl } = mail
   const { reportName, businessName, locationName, locale } = report
   const words = textsFor(locale).reportMails
-  const writing = { language: supportedLanguage(report.locale), timeZone }
+  const { now } = sending
+  const writing = { language: supportedLanguage(report.locale), timeZone, now }
   const title = schedule.name ?? reportName
   const period = writePeriod(report, wordsOf(report.locale))
   const place = locationName === null ? businessName : `${businessName}, ${locationName}`
@@ -71,7 +73,7 @@ export const queueReportMail = (
   )
 }
 
-type Writing = { language: string; timeZone: string }
+type Writing = { language: string; timeZone: string; now: Temporal.Instant }
 
 /** What a person of the business sees in the mail itself. */
 function contentOf(
@@ -107,13 +109,13 @@ function describeFile(
   })
 }
 
-function describeTiming(schedule: ScheduleObject, { language, timeZone }: Writing) {
+function describeTiming(schedule: ScheduleObject, { language, timeZone, now }: Writing) {
   const { frequency, weekday, dayOfMonth, timeOfDay } = schedule
   return fillText(textsFor(language).reportMails.timing[frequency], {
     weekday: weekday ? nameWeekday(weekday, language) : '',
     dayOfMonth: String(dayOfMonth),
     time: timeOfDay,
-    zone: timeZone,
+    zone: formatsFor([language], [timeZone]).zoneName(now),
   })
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { mailOf, RECIPES } from '../../console/automations/recipes.ts'
+import { definitionOf, mailOf, RECIPES } from '../../console/automations/recipes.ts'
 import { dePages } from '../../console/texts/de-pages.ts'
 import { enPages } from '../../console/texts/en-pages.ts'
 import { frPages } from '../../console/texts/fr-pages.ts'
@@ -31,6 +31,26 @@ const ABSENT: Record<string, object> = {
   },
   RECALL: { calendar: null, classSchedule: null, invitation: null, disclaimer: null },
 }
+
+test('a recipe about answers waits for the statuses that the links of the business set', () => {
+  const statusesOf = (
+    name: string,
+    business: { confirmStatus: string | null; cancelStatus: string | null },
+  ) => {
+    const { oldStatus, newStatus } = definitionOf(
+      RECIPES.find((one) => one.name === name)!,
+      business,
+    ) as Record<string, unknown>
+    return [oldStatus, newStatus]
+  }
+  const own = { confirmStatus: 'SURE', cancelStatus: 'CALLED_OFF' }
+  assert.deepEqual(statusesOf('clientConfirmed', own), ['OPEN', 'SURE'])
+  assert.deepEqual(statusesOf('clientCancelled', own), [undefined, 'CALLED_OFF'])
+  assert.deepEqual(statusesOf('clientReturns', own), ['CALLED_OFF', undefined])
+  assert.deepEqual(statusesOf('cancelled', own), [undefined, 'CANCELLED'])
+  const usual = { confirmStatus: null, cancelStatus: null }
+  assert.deepEqual(statusesOf('clientConfirmed', usual), ['OPEN', 'CONFIRMED'])
+})
 
 for (const [language, pages] of Object.entries(PAGES)) {
   test(`the mail of each recipe is complete in ${language}, also without optional values`, () => {

@@ -36,7 +36,7 @@ test('the mail is in the language of the business, with its logo and three sente
   assert.match(email.text, /: 3, 2 mehr als im Zeitraum davor \(1\)\./)
   assert.match(email.text, /: am meisten .* mit 2\./)
   assert.match(email.text, /Der Bericht ist angehängt\./)
-  assert.match(email.text, /jeden Montag um 07:00 \(Europe\/Zurich\)/)
+  assert.match(email.text, /jeden Montag um 07:00 \(Ortszeit Zürich\)/)
 })
 
 const ATTACHMENT = /Content-Disposition: attachment;[^]*?\r\n\r\n([^]*?)\r\n--/

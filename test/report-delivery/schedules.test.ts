@@ -39,7 +39,7 @@ test('a schedule mails the report at its time, as a file, with its figures in th
   await runEngine()
   const { body: email } = await call('GET', `/emails/${mail!.emailId}`)
   assert.match(email.text, /Appointments: 1 \(/)
-  assert.match(email.text, /every Monday at 07:00 \(Europe\/Zurich\)/)
+  assert.match(email.text, /every Monday at 07:00 \(Zürich time\)/)
   const { body: schedule } = await call('GET', `/reportSchedule/${saved.body.reportScheduleId}`)
   assert.equal(schedule.delivery.nextRunTime, Date.parse('2026-03-16T06:00:00Z'))
   const [run] = schedule.delivery.runs

@@ -60,7 +60,7 @@ export const fullContext = (changes: Partial<MailContext> = {}): MailContext => 
     isMissed: false,
     isLive: true,
     note: 'Please bring your letter.',
-    changeNote: 'Moved by an hour.',
+    changeNote: 'The room is taken on Monday.',
     answerNote: 'I have a cold.',
     previousStartTime: Temporal.Instant.from('2026-11-02T09:00:00Z'),
     externalId: 'visit-90210',

@@ -15,6 +15,9 @@ import {
   drillToInvitations,
 } from './invitation-rows.ts'
 
+/** A booking without the link is no step of the campaign. */
+const STEPS = FUNNEL.filter(({ name }) => name !== 'after')
+
 export const campaignFunnel: Report = {
   reportId: 701,
   category: 'CLIENTS',
@@ -80,8 +83,8 @@ export const campaignFunnel: Report = {
           title: 'From the invitation to the visit',
           unit: 'count',
           fixedWords: true,
-          labels: FUNNEL.map(({ label }) => label),
-          series: [{ name: 'Invitations', values: FUNNEL.map(({ name }) => Number(counts[name])) }],
+          labels: STEPS.map(({ label }) => label),
+          series: [{ name: 'Invitations', values: STEPS.map(({ name }) => Number(counts[name])) }],
         },
       ],
     },
