@@ -12,7 +12,7 @@ export const pullLease = ({ businessId, feedId }: FeedKey) =>
 
 /**
  * Due feeds that no worker pulls, one of each business: the one that waits longest first. None of a
- * business of which nodes pull `perBusiness` feeds.
+ * business of which nodes pull `perBusiness` feeds: as long as all choose the same feed, one can claim it.
  */
 export const listDueFeeds = (
   engine: Db,
@@ -29,7 +29,7 @@ export const listDueFeeds = (
         and not exists (select from work_lease w
                         where w.name = 'feed ' || s.feed_id || ' of business ' || s.business_id
                           and w.lease_until >= ${now})
-      order by s.business_id, s.next_pull_time) due
+      order by s.business_id, s.next_pull_time, s.feed_id) due
     order by next_pull_time limit ${limit}`)
 
 /**

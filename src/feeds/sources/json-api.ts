@@ -41,8 +41,11 @@ export class JsonApi {
     const { connection, secret, signal } = account
     const { base, privateHosts, requestsPerMinute } = settings
     // No header can carry other characters.
-    if (/[^\x21-\x7e]/.test(secret ?? '')) {
-      throw new SourceError('LOGIN', 'The key has a space or a strange character. Enter it again.')
+    if (/[^\x20-\x7e]/.test(secret ?? '')) {
+      throw new SourceError(
+        'LOGIN',
+        'The key has a strange character or a line break. Enter it again.',
+      )
     }
     this.account = account
     this.#settings = settings
