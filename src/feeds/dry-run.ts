@@ -28,14 +28,14 @@ export const dryRun = (
     body ? receiveTrial(tx, feed, body, { trial, now }) : mapTrial(tx, feed, { trial, now }),
   )
 
-/** The reading of a source in a dry run: a person waits for it. */
+/** The reading of a source in a dry run. */
 const MAX_READ_MINUTES = 5
 
 /** What a pull that reads everything would do. */
-export async function dryRunOfSource(parts: PullParts, feed: FeedRow) {
+export async function dryRunOfSource(parts: PullParts, feed: FeedRow, stopping?: AbortSignal) {
   const { database, now } = parts
   const db = database.forBusiness(feed.businessId, feedUser(feed))
-  const resources = await readAll(parts, db, feed)
+  const resources = await readAll(parts, db, feed, stopping)
   return tryOut({ database, feed }, async (tx, bulkCall) => {
     const state = (await lockFeedState(tx, feed))!
     const settings = new SettingsCache()
@@ -48,8 +48,9 @@ export async function dryRunOfSource(parts: PullParts, feed: FeedRow) {
   })
 }
 
-async function readAll(parts: PullParts, db: Db, feed: FeedRow) {
-  const signal = AbortSignal.timeout(MAX_READ_MINUTES * 60_000)
+async function readAll(parts: PullParts, db: Db, feed: FeedRow, stopping?: AbortSignal) {
+  const late = AbortSignal.timeout(MAX_READ_MINUTES * 60_000)
+  const signal = AbortSignal.any(stopping ? [late, stopping] : [late])
   const resources: Resource[] = []
   try {
     const account = await openAccount(parts, db, feed, signal)
@@ -57,7 +58,8 @@ async function readAll(parts: PullParts, db: Db, feed: FeedRow) {
     const nothing = { cursor: null, versionOf: () => undefined, again: new Set<string>() }
     for await (const part of source.pull!(account, nothing)) resources.push(...part.resources)
   } catch (error) {
-    if (signal.aborted) {
+    if (stopping?.aborted) throw conflict('The node stopped. Start the dry run again.')
+    if (late.aborted) {
       throw conflict(`Reading the source took longer than ${MAX_READ_MINUTES} minutes.`)
     }
     const isExpected = error instanceof SourceError || error instanceof KeyMissing

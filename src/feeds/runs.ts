@@ -16,8 +16,8 @@ async function startRun(tx: Db, feed: FeedKey, kind: RunKind, by: By) {
   return feedRunId
 }
 
-/** Runs the work and stores its result; a source that fails is a failed run. */
-export async function recordRun(
+/** Begins a run. `ended` resolves when its result is stored; a source that fails is a failed run. */
+export async function beginRun(
   db: Db,
   feed: FeedRow,
   { kind, work }: { kind: RunKind; work(): Promise<object> },
@@ -25,19 +25,17 @@ export async function recordRun(
 ) {
   const feedRunId = await db.transaction((tx) => startRun(tx, feed, kind, by))
   const key = { businessId: feed.businessId, feedRunId }
-  try {
-    await endRun(db, key, { result: await work() }, by.clock())
-  } catch (error) {
-    const isExpected = error instanceof RequestError
-    await endRun(
-      db,
-      key,
-      { error: isExpected ? error.message : 'the run was interrupted' },
-      by.clock(),
-    )
-    if (!isExpected) throw error
+  const carryOut = async () => {
+    try {
+      await endRun(db, key, { result: await work() }, by.clock())
+    } catch (cause) {
+      const isExpected = cause instanceof RequestError
+      const error = isExpected ? cause.message : 'the run was interrupted'
+      await endRun(db, key, { error }, by.clock())
+      if (!isExpected) throw cause
+    }
   }
-  return feedRunId
+  return { feedRunId, ended: carryOut() }
 }
 
 /** Stores a run that the next claim of the feed carries out, and lets it be pulled now. */

@@ -8,7 +8,7 @@ import { createFeedLoops } from '../../src/feeds/loop.ts'
 import { urlOf } from '../support/owner.ts'
 import { shareWorld } from '../support/world.ts'
 import { partsOf, PULLING } from './loop-parts.ts'
-import { openInlet } from './support.ts'
+import { endOfRun, openInlet } from './support.ts'
 
 const METRICS_TOKEN = 'a-long-token-for-prometheus-0123456789'
 const enterWorld = shareWorld({ ...PULLING, METRICS_TOKEN })
@@ -108,11 +108,33 @@ test('rules that are not saved yet show what they would change', async (t) => {
   await begin(entry('a', { title: 'Lunch' }), entry('b', { title: 'Knee' }))
   const rules = [{ when: { title: 'lunch' }, then: { skip: true } }]
   const { feedRunId } = (await world.call('POST', `${path}/dryRun`, { rules })).body
-  const run = (await world.call('GET', `${path}/run/${feedRunId}`)).body
+  const run = (await endOfRun(world, path, feedRunId)).body
   assert.deepEqual(run.reasons, { rule: 1 })
   assert.equal((await entries('?state=MIRRORED')).length, 2)
   const wrong = [{ when: { title: 'x' }, then: { reasonId: 999_999 } }]
   assert.equal((await world.call('POST', `${path}/dryRun`, { rules: wrong })).status, 422)
+})
+
+test('a dry run of a slow source is answered at once, and read when it has ended', async (t) => {
+  const world = await enterWorld(t)
+  const { call, save } = world
+  const gate = Promise.withResolvers<void>()
+  const server = http.createServer(async (_request, response) => {
+    await gate.promise
+    response.writeHead(404).end()
+  })
+  server.listen(0, '127.0.0.1')
+  await new Promise((done) => server.once('listening', done))
+  t.after(() => server.close())
+  const secret = `http://127.0.0.1:${(server.address() as AddressInfo).port}/a.ics`
+  const path = `/feed/${(await save('/feed', { name: 'Slow', source: 'ICS', secret })).feedId}`
+  const { status, body } = await call('POST', `${path}/dryRun`)
+  assert.equal(status, 202)
+  assert.equal((await call('GET', `${path}/run/${body.feedRunId}`)).body.status, 'RUNNING')
+  assert.equal((await call('POST', `${path}/dryRun`)).status, 409)
+  gate.resolve()
+  const { body: ended } = await endOfRun(world, path, body.feedRunId)
+  assert.deepEqual([ended.status, /status 404/.test(ended.error)], ['FAILED', true])
 })
 
 /** All rows of all tables, as a plain dump has them. */
@@ -170,7 +192,7 @@ test('a password is in no answer, audit, log, metric, export or dump, whatever t
     )
     answers.push(await call('POST', '/feed', { ...body, feedId, secret: `${PASSWORD} ` }))
     const { body: run } = await call('POST', `${path}/dryRun`)
-    answers.push(await call('GET', `${path}/run/${run.feedRunId}`))
+    answers.push(await endOfRun(world, path, run.feedRunId))
     if (source === 'CALCOM') {
       const { body: hook } = await call('POST', `${path}/hook`)
       secrets.push(hook.secret, hook.url.split('/').at(-1))

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { capturing } from '../support/capturing-engine.ts'
 import { reminder, shareWorld, startEngine } from '../support/world.ts'
-import { openInlet } from './support.ts'
+import { endOfRun, openInlet } from './support.ts'
 
 const enterWorld = shareWorld()
 
@@ -116,7 +116,7 @@ test('a dry run says what would be mirrored and planned, and stores nothing', as
   const entries = [feed.entry('B-1'), feed.entry('B-2', { client: null })]
   const started = await world.call('POST', `${feed.path}/dryRun`, { entries })
   assert.equal(started.status, 202)
-  const { body } = await world.call('GET', `${feed.path}/run/${started.body.feedRunId}`)
+  const { body } = await endOfRun(world, feed.path, started.body.feedRunId)
   assert.equal(body.status, 'DONE')
   assert.deepEqual(body.counts, {
     entries: 2,

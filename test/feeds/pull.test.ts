@@ -310,6 +310,7 @@ test('at most two feeds of a business are pulled at once, whichever node does it
   )
   const gate = Promise.withResolvers<void>()
   shelf.afterPart = () => gate.promise
+  t.after(() => gate.resolve())
   const loops = [1, 2].flatMap(() => createFeedLoops(parts).slice(0, 4))
   const idle = new Set(loops)
   const running: Promise<unknown>[] = []

@@ -1,6 +1,14 @@
+import { until } from '../support/until.ts'
 import type { shareWorld } from '../support/world.ts'
 
 type World = Awaited<ReturnType<ReturnType<typeof shareWorld>>>
+
+/** Waits for the end of a run. */
+export async function endOfRun({ call }: Pick<World, 'call'>, path: string, feedRunId: number) {
+  const read = () => call('GET', `${path}/run/${feedRunId}`)
+  await until(async () => (await read()).body.status !== 'RUNNING')
+  return read()
+}
 
 /** An INLET feed of the world's business, and calls for it. */
 export async function openInlet(world: World, more: object = {}) {

@@ -4,7 +4,7 @@ import { PageOf, PageQuery } from '../../contract/page.ts'
 import { about, Moment, Named, OrNull } from '../../contract/schema.ts'
 import { conflict, invalid, notFound } from '../../errors.ts'
 import { dryRun, dryRunOfSource } from '../../feeds/dry-run.ts'
-import { recordRun, requestRun } from '../../feeds/runs.ts'
+import { beginRun, requestRun } from '../../feeds/runs.ts'
 import { requireFeed, requireUsableRules } from '../../feeds/save-feed.ts'
 import { listCapturedOfFeed } from '../../store/captured-emails.ts'
 import { findLastReconciliationOf, findRun, listRuns, type RunRow } from '../../store/feed-runs.ts'
@@ -33,7 +33,12 @@ const Started = Named('StartedFeedRun', {
   feedRunId: about(Type.Integer(), 'The id of the run.', 12),
 })
 
-const postDryRun: Routes = async (app, { clock, database, queues, settings, sourceAccess }) => {
+const postDryRun: Routes = async (app, services) => {
+  const { clock, database, log, queues, settings, sourceAccess } = services
+  const running = new Set<Promise<void>>()
+  const stopping = new AbortController()
+  app.addHook('preClose', async () => stopping.abort())
+  app.addHook('onClose', async () => void (await Promise.all(running)))
   app.post(
     '/feed/:feedId/dryRun',
     {
@@ -53,7 +58,8 @@ const postDryRun: Routes = async (app, { clock, database, queues, settings, sour
       },
     },
     async (request, reply) => {
-      const { db, businessId, user } = request.caller
+      const { businessId, user } = request.caller
+      const db = database.forBusiness(businessId, user)
       const feed = await requireFeed(db, businessId, request.params.feedId)
       if (!feed.active) throw conflict('The feed is deleted.')
       const { entries, complete, rules } = request.body
@@ -65,20 +71,18 @@ const postDryRun: Routes = async (app, { clock, database, queues, settings, sour
       const now = clock.now()
       const parts = { database, settings, access: sourceAccess, now: () => clock.now() }
       const isRead = feed.source !== 'INLET' && !body && !rules
-      const feedRunId = await queues.interactive.run({ businessId }, () =>
-        recordRun(
-          db,
-          feed,
-          {
-            kind: 'DRY_RUN',
-            work: () =>
-              isRead
-                ? dryRunOfSource(parts, feed)
-                : dryRun({ database, feed: { ...feed, ...(rules && { rules }) }, now }, body),
-          },
-          { user, now, clock: () => clock.now() },
-        ),
-      )
+      const work = () =>
+        queues.interactive.run({ businessId }, () =>
+          isRead
+            ? dryRunOfSource(parts, feed, stopping.signal)
+            : dryRun({ database, feed: { ...feed, ...(rules && { rules }) }, now }, body),
+        )
+      const by = { user, now, clock: () => clock.now() }
+      const { feedRunId, ended } = await beginRun(db, feed, { kind: 'DRY_RUN', work }, by)
+      const run = ended
+        .catch((err: unknown) => log.error({ err, feedRunId }, 'a dry run failed'))
+        .finally(() => running.delete(run))
+      running.add(run)
       return reply.code(202).send({ feedRunId })
     },
   )
