@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import pg from 'pg'
 import { objectKind } from '../../src/contract/objects.ts'
 import type { Database } from '../../src/database/database.ts'
 import { sql } from '../../src/database/sql.ts'
 import { suppress } from '../../src/store/suppressions.ts'
 import { runCommand } from '../support/command.ts'
+import { findLeftovers } from '../support/leftovers.ts'
 import { asOwner, urlOf } from '../support/owner.ts'
 import { addBusiness, reminder, startEngine, startWorld } from '../support/world.ts'
 
@@ -28,6 +28,7 @@ const CANARIES = {
   feedTitle: 'Canary lesson of a feed',
   sampleTitle: 'Canary sample of a dry run',
 }
+const canaries = Object.values(CANARIES)
 
 /** Stores the previous values in the audit entries, as older versions did. */
 const writeOldAudit = (database: Database, calendarId: number) =>
@@ -73,29 +74,6 @@ async function answerByStudent(
   await save('/professional', { professionalId, emailAddress: 'elena@example.org' })
   await storeAnswers(database, classScheduleId, [[clientId, CANARIES.classNote]])
   await save('/classSchedule', { classScheduleId, clientIdList: [ids.clientId] })
-}
-
-/** Searches all columns of all tables; returns each table and canary found in it. */
-async function findCanaries(url: string) {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  const { rows: tables } = await client.query(`
-    select c.oid::regclass::text as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
-    where n.nspname = 'public' and c.relkind = 'r'`)
-  const found: string[] = []
-  for (const { name } of tables) {
-    const { rows } = await client.query(`
-      select coalesce(string_agg(t::text, ' '), '') as text,
-             coalesce(string_agg((select string_agg(encode(b.value::bytea, 'escape'), ' ')
-               from jsonb_each_text(to_jsonb(t)) b where b.value like '\\x%'), ' '), '') as bytes
-      from ${name} t`)
-    const everything = `${rows[0].text} ${rows[0].bytes}`.toLowerCase()
-    for (const canary of Object.values(CANARIES)) {
-      if (everything.includes(canary.toLowerCase())) found.push(`${name}: ${canary}`)
-    }
-  }
-  await client.end()
-  return found
 }
 
 test('erase-client overwrites all personal data, and counts stay the same', async (t) => {
@@ -229,7 +207,7 @@ test('erase-client overwrites all personal data, and counts stay the same', asyn
            status_reason = ${`550 <${emailAddress}>`} where client_id = ${clientId}`)
   const mails = await db.query<{ emailId: number }>(sql`select email_id as "emailId" from email`)
   assert.ok(mails.length >= 3)
-  assert.ok((await findCanaries(url)).length > 15)
+  assert.ok((await findLeftovers(database, canaries)).length > 15)
   const counts = () =>
     db.query(sql`
       select (select count(*) from client) as clients, (select count(*) from calendar) as appointments,
@@ -242,7 +220,7 @@ test('erase-client overwrites all personal data, and counts stay the same', asyn
   })
   assert.equal(code, 0, stderr)
   assert.match(stdout, /^Erased client \d+\. Also overwritten: .*1 calendar, .*audit\.\n$/)
-  assert.deepEqual(await findCanaries(url), [])
+  assert.deepEqual(await findLeftovers(database, canaries), [])
   assert.deepEqual(await counts(), before)
 
   const { body: client } = await call('GET', `/client/${clientId}`)

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import pg from 'pg'
 import { openDatabase } from '../../src/database/postgres.ts'
 import type { Database } from '../../src/database/database.ts'
 import { sql } from '../../src/database/sql.ts'
+import { analyzeGrownTables } from '../../src/database/statistics.ts'
 import { cleanUpLater } from '../support/clean-up.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { asOwner } from '../support/owner.ts'
@@ -20,6 +22,30 @@ test('ANALYZE runs on tables that grew by half, and on no others', async (t) => 
   const analyzed = { location: 500, reason: 300 }
   await until(async () => (await countEstimatedRows(database)).reason === analyzed.reason)
   assert.deepEqual(await countEstimatedRows(database), analyzed)
+})
+
+test('values that were erased leave the statistics once a day', async (t) => {
+  const { database, url } = await cloneDatabase(t)
+  await fill(database, 'location', 3)
+  await asOwner(database, 'analyze location')
+  await asOwner(
+    database,
+    `update location set name = 'Erased'`,
+    'select pg_stat_force_next_flush()',
+    'select 1',
+  )
+  const pool = new pg.Pool({ connectionString: url, max: 1 })
+  cleanUpLater(t, () => pool.end())
+  const readValues = async () => {
+    const { rows } = await pool.query(`
+      select most_common_vals::text as values from pg_stats
+      where tablename = 'location' and attname = 'name'`)
+    return rows[0].values
+  }
+  await analyzeGrownTables(pool)
+  assert.equal(await readValues(), '{"one of many"}')
+  await analyzeGrownTables(pool, '0 s')
+  assert.equal(await readValues(), '{Erased}')
 })
 
 /** How many rows the planner assumes. */

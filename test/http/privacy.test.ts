@@ -155,6 +155,29 @@ test('RETENTION_MONTHS deletes old entries of the audit, and those that stay sho
   assert.deepEqual(await entriesOf(unchanged), [['Old', 'New']], 'although its entry is deleted')
 })
 
+test('former values of a client are nowhere after RETENTION_MONTHS', async (t) => {
+  const world = await startWithMail(t)
+  const { clientId, save, call, clock, database } = world
+  const { body: appointments } = await call('GET', `/calendar?clientId=${clientId}`)
+  const { calendarId } = appointments.items[0]
+  await save('/client', { clientId, ...CURRENT })
+  await save('/calendar', { calendarId, note: null })
+  assert.ok((await findLeftovers(database, values)).length > 5)
+  clock.advance({ hours: 24 * 63 })
+  const settings = { bodyRetentionDays: 45, retentionMonths: 1 }
+  await cleanUp(database, settings, clock.now())
+  assert.deepEqual(await findLeftovers(database, values), [])
+  const { body: client } = await call('GET', `/client/${clientId}`)
+  assert.equal(client.lastName, CURRENT.lastName)
+})
+
+const CURRENT = {
+  firstName: 'Rubina',
+  lastName: 'Amsel',
+  emailAddress: 'rubina@amsel.example',
+  phone: '+41 44 555 02 98',
+}
+
 /** A business with a client that has an appointment, a class, a mail and a person. */
 async function startWithMail(t: TestContext) {
   const world = await startWorld(t, { ADMIN_API_KEY: OPERATOR_KEY })
