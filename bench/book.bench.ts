@@ -35,7 +35,11 @@ const embedded = process.env.BENCH_DATABASE_URL
 const url = process.env.BENCH_DATABASE_URL ?? embedded!.url
 await migrate(url)
 const database = openDatabase({ url, connections: CALLERS, analyzesGrownTables: true })
-const bare = new pg.Pool({ connectionString: url, max: CALLERS })
+const bare = new pg.Pool({
+  connectionString: url,
+  max: CALLERS,
+  options: '-c app.username=key:bench',
+})
 bare.on('error', () => {}) // the server may stop before the last connection ends
 const clock = new DatabaseClock()
 const now = () => clock.now()
@@ -100,23 +104,24 @@ const booking = (db: Db, businessId: number, ids: Ids) => {
 
 /** The rows of a booking as one statement, without look-ups, matching or timing. */
 function bareInsert(businessId: number, ids: Ids) {
-  let occurrence = 0
   return async () => {
-    occurrence += 1
     const { startTime, endTime } = bodyOf(ids)
-    const moment = now()
+    const bookedTime = now().toString()
+    const start = new Date(startTime)
     const values = [
       businessId,
       ids.clientId,
       ids.professionalId,
       ids.reasonId,
       ids.locationId,
-      new Date(startTime),
+      start,
       new Date(endTime),
-      moment.toString(),
+      bookedTime,
       [1, 2, 3, 4, 5],
-      [`bare ${occurrence}`, `bare ${occurrence}`, null, null, null],
-      [0, 2, -24, -2, 24].map((hours) => new Date(startTime + hours * 3_600_000)),
+      ['APPT_CREATED ', 'APPT_CREATED ', null, null, null],
+      ['OPEN', 'OPEN', null, null, null],
+      [bookedTime, bookedTime, start, start, start],
+      [0, 2, -24, -2, 24],
     ]
     await bare.query({ name: 'bare', text: BARE, values })
   }
@@ -124,14 +129,16 @@ function bareInsert(businessId: number, ids: Ids) {
 
 const BARE = `
   with c as (
-    insert into calendar (business_id, client_id, professional_id, reason_id, location_id,
+    insert into calendar (business_id, client_id, professional_id, reason_id, location_id, booked_time,
       start_time, end_time, status, tags, created_date, created_user, modified_date, modified_user)
-    values ($1, $2, $3, $4, $5, $6, $7, 'OPEN', '{}', $8, 'bench', $8, 'bench')
-    returning calendar_id, start_time)
+    values ($1, $2, $3, $4, $5, $8, $6, $7, 'OPEN', '{}', $8, 'key:bench', $8, 'key:bench')
+    returning calendar_id)
   insert into pending_trigger (business_id, event_defn_id, defn_version, object_type, object_id,
     occurrence, new_status, anchor_time, scheduled_time, next_attempt_time, created_date)
-  select $1, d.id, 1, 'CALENDAR', c.calendar_id, d.occurrence, 'OPEN', c.start_time, d.time, d.time, $8
-  from c, unnest($9::bigint[], $10::text[], $11::timestamptz[]) as d (id, occurrence, time)`
+  select $1, d.id, 1, 'CALENDAR', c.calendar_id, d.change || c.calendar_id || ' 1', d.status, d.anchor,
+         d.anchor + d.hours * interval '1 hour', d.anchor + d.hours * interval '1 hour', $8
+  from c, unnest($9::bigint[], $10::text[], $11::text[], $12::timestamptz[], $13::int[])
+          as d (id, change, status, anchor, hours)`
 
 type Speed = { rate: number; ownMs: number; serverMs: number }
 

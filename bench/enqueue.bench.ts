@@ -142,6 +142,7 @@ const peerWith = (queue: Queue): Contender => ({
         `update calendar c
          set start_time = to_timestamp(m.start / 1000), version = version + 1,
              end_time = to_timestamp(m.start / 1000) + interval '30 minutes',
+             previous_start_time = c.start_time,
              modified_date = clock_timestamp(), modified_user = 'key:bench'
          from unnest($2::bigint[], $3::float8[]) as m (id, start)
          where c.business_id = $1 and c.calendar_id = m.id`,
@@ -164,6 +165,7 @@ const floor: Contender = {
            update calendar c
            set start_time = to_timestamp(m.start / 1000), version = version + 1,
                end_time = to_timestamp(m.start / 1000) + interval '30 minutes',
+               previous_start_time = c.start_time,
                modified_date = clock_timestamp(), modified_user = 'key:bench'
            from unnest($2::bigint[], $3::float8[]) as m (id, start)
            where c.business_id = $1 and c.calendar_id = m.id
