@@ -171,8 +171,6 @@ export type Source = {
   source: FeedSource
   /** The default and the limits of `pullMinutes`; null: the source sends, and is never pulled. */
   minutes: { usual: number; least: number } | null
-  /** Versions are ordered (a number or a time), so an older one is ignored. False: the last one read counts. */
-  hasOrderedVersions: boolean
   hook?: SourceHook
   /** Those of the chosen calendars that the account does not have. Throws a `SourceError` if it cannot say. */
   findMissingCalendars?(account: SourceAccount): Promise<string[]>

@@ -30,7 +30,6 @@ function fakeSource(shelf: Shelf): Source {
   return {
     source: 'CALDAV',
     minutes: { usual: 5, least: 1 },
-    hasOrderedVersions: false,
     test: async () => ({ ok: true, checks: [], calendars: [], otherHosts: [] }),
     async *pull(_account, { versionOf, again }) {
       shelf.pulls += 1

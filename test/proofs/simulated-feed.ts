@@ -163,7 +163,6 @@ export class SimulatedFeed {
 const sourceOf = (resources: Map<string, Resource>): Source => ({
   source: 'CALDAV',
   minutes: { usual: 5, least: 1 },
-  hasOrderedVersions: false,
   test: async () => ({ ok: true, checks: [], calendars: [], otherHosts: [] }),
   async *pull(_account, { versionOf }) {
     const changed = [...resources.values()].filter(({ key, version }) => versionOf(key) !== version)

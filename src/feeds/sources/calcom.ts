@@ -42,7 +42,6 @@ export function makeCalcom(privateHosts: readonly string[]): Source {
     source: 'CALCOM',
     minutes: { usual: 5, least: 1 },
     // The pull itself leaves out what is older: absence does not change the time of a booking.
-    hasOrderedVersions: false,
     hook: {
       isSigned: (headers, body, secrets) =>
         isHmacSigned(headers['x-cal-signature-256'], body, secrets),

@@ -25,7 +25,6 @@ export function makeCaldav(privateHosts: readonly string[]): Source {
   return {
     source: 'CALDAV',
     minutes: { usual: 5, least: 1 },
-    hasOrderedVersions: false,
     test: (account) => testAccount((work) => once(account, work)),
     findMissingCalendars: (account) => once(account, listMissing),
     ...sessions,

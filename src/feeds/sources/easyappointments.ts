@@ -39,7 +39,6 @@ export function makeEasyAppointments(privateHosts: readonly string[]): Source {
   return {
     source: 'EASYAPPOINTMENTS',
     minutes: { usual: 5, least: 1 },
-    hasOrderedVersions: false,
     hook: {
       isSigned: (headers, _body, secrets) => holdsSecret(headers['x-ea-token'], secrets),
     },

@@ -14,7 +14,6 @@ import { testBy } from './sessions.ts'
 export const makeIcs = (privateHosts: readonly string[]): Source => ({
   source: 'ICS',
   minutes: { usual: 15, least: 5 },
-  hasOrderedVersions: false,
   test: (account) =>
     testBy('file', async () => {
       const { series } = await readFile(account, privateHosts, {})

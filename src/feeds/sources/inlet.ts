@@ -11,7 +11,6 @@ import { isStandardSigned } from './signatures.ts'
 export const inlet: Source = {
   source: 'INLET',
   minutes: null,
-  hasOrderedVersions: true,
   hook: { isSigned: isStandardSigned },
   test: async () => {
     const detail = 'The source sends its entries: POST /feed/{feedId}/entries.'
