@@ -134,14 +134,16 @@ function AutomationsStep({ onNext }: { onNext: () => void }) {
 function DryRunStep({ feed, onNext }: { feed: Feed; onNext: () => void }) {
   const { t } = useTranslation()
   const { data: runs } = useQuery(runsQuery(feed.feedId))
-  const latest = runs?.find(({ kind, status }) => kind === 'DRY_RUN' && status !== 'RUNNING')
+  const dryRuns = (runs ?? []).filter(({ kind }) => kind === 'DRY_RUN')
+  const latest = dryRuns.find(({ status }) => status !== 'RUNNING')
+  const begunId = dryRuns.find(({ status }) => status === 'RUNNING')?.feedRunId
   return (
     <div className={settings.form}>
       <p className="soft small" style={{ margin: 0 }}>
         {t('settings.feeds.dryRunHint')}
       </p>
       <div className={classes.actions}>
-        <RunButton feed={feed} action="dryRun" isResultElsewhere />
+        <RunButton feed={feed} action="dryRun" begunId={begunId} isResultElsewhere />
       </div>
       {latest && <RunResult run={latest} isWhole />}
       <NextButton onNext={onNext} />

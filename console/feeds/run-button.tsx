@@ -18,17 +18,20 @@ type Props = {
   action: RunAction
   /** For a dry run with rules that are not saved. */
   rules?: Feed['rules']
+  /** A run that began before the page was opened. */
+  begunId?: number | undefined
   onEnded?: (run: FeedRun) => void
   /** The page shows the latest run itself. */
   isResultElsewhere?: boolean
 }
 
 /** Starts a run, waits for its end, and shows what it found. */
-export function RunButton({ feed, action, rules, onEnded, isResultElsewhere }: Props) {
+export function RunButton({ feed, action, rules, begunId, onEnded, isResultElsewhere }: Props) {
   const { t } = useTranslation()
   const { feedId } = feed
   const start = useMutation({ mutationFn: () => startRun(feedId, action, rules) })
-  const { data: run } = useQuery(runQuery(feedId, start.data))
+  const runId = start.data ?? begunId
+  const { data: run } = useQuery(runQuery(feedId, runId))
   const hasEnded = run !== undefined && run.status !== 'RUNNING'
   useEffect(() => {
     if (!hasEnded) return
@@ -40,7 +43,7 @@ export function RunButton({ feed, action, rules, onEnded, isResultElsewhere }: P
       <Button
         size="compact-sm"
         variant="default"
-        loading={start.isPending || (start.data !== undefined && !hasEnded)}
+        loading={start.isPending || (runId !== undefined && !hasEnded)}
         onClick={() => start.mutate()}
       >
         {t(`settings.feeds.run.${action}`)}

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { conflict } from '../errors.ts'
-import { dryRunOfSource } from '../feeds/dry-run.ts'
+import { dryRunOfSource, readSource } from '../feeds/dry-run.ts'
 import { wholeNumber } from './named-business.ts'
 import { pullNow, show, withFeed } from './with-feed.ts'
 
@@ -18,7 +18,7 @@ export const command = new Command()
     withFeed(feedId, async (feed, parts) => {
       if (dryRun) {
         if (feed.source === 'INLET') throw conflict('The source INLET sends its entries.')
-        return show(await dryRunOfSource(parts, feed))
+        return show(await dryRunOfSource(parts, feed, await readSource(parts, feed)))
       }
       const pulled = await pullNow(feed, parts, { isFull: full })
       if (pulled) show(pulled.summary.show())

@@ -31,24 +31,9 @@ export const dryRun = (
 /** The reading of a source in a dry run. */
 const MAX_READ_MINUTES = 5
 
-/** What a pull that reads everything would do. */
-export async function dryRunOfSource(parts: PullParts, feed: FeedRow, stopping?: AbortSignal) {
-  const { database, now } = parts
-  const db = database.forBusiness(feed.businessId, feedUser(feed))
-  const resources = await readAll(parts, db, feed, stopping)
-  return tryOut({ database, feed }, async (tx, bulkCall) => {
-    const state = (await lockFeedState(tx, feed))!
-    const settings = new SettingsCache()
-    const mirroring = mirroringOf(feed, state, { settings, now: now(), bulkCall })
-    const results: MirrorResult[] = []
-    for (const some of takeBatches(resources, { all: true })) {
-      results.push(await mirrorResources(tx, { resources: some, deleted: [] }, mirroring))
-    }
-    return results
-  })
-}
-
-async function readAll(parts: PullParts, db: Db, feed: FeedRow, stopping?: AbortSignal) {
+/** All that a source has. */
+export async function readSource(parts: PullParts, feed: FeedRow, stopping?: AbortSignal) {
+  const db = parts.database.forBusiness(feed.businessId, feedUser(feed))
   const late = AbortSignal.timeout(MAX_READ_MINUTES * 60_000)
   const signal = AbortSignal.any(stopping ? [late, stopping] : [late])
   const resources: Resource[] = []
@@ -67,6 +52,23 @@ async function readAll(parts: PullParts, db: Db, feed: FeedRow, stopping?: Abort
   }
   return resources
 }
+
+/** What a pull that has read everything would do. */
+export const dryRunOfSource = (
+  { database, now }: Pick<PullParts, 'database' | 'now'>,
+  feed: FeedRow,
+  resources: Resource[],
+) =>
+  tryOut({ database, feed }, async (tx, bulkCall) => {
+    const state = (await lockFeedState(tx, feed))!
+    const settings = new SettingsCache()
+    const mirroring = mirroringOf(feed, state, { settings, now: now(), bulkCall })
+    const results: MirrorResult[] = []
+    for (const some of takeBatches(resources, { all: true })) {
+      results.push(await mirrorResources(tx, { resources: some, deleted: [] }, mirroring))
+    }
+    return results
+  })
 
 /** Saves in one transaction, counts, and rolls back. */
 function tryOut(

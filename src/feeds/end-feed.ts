@@ -2,6 +2,7 @@ import { kindOfObjectType } from '../contract/objects.ts'
 import type { Database, Db } from '../database/database.ts'
 import { saveObjects } from '../scheduling/save.ts'
 import { deleteEntriesOfFeed } from '../store/feed-entries.ts'
+import { failRequestedRuns } from '../store/feed-runs.ts'
 import {
   deactivateFeed,
   listObjectsOfFeed,
@@ -37,7 +38,9 @@ export async function endFeed(
     await lockFeedState(tx, feed)
     const current = (await lockFeed(tx, feed))!
     await onCurrent(tx, current)
-    return current.active ? deactivateFeed(tx, current, { user, now: now() }) : current
+    if (!current.active) return current
+    await failRequestedRuns(tx, current, { error: 'The feed was deleted.', now: now() })
+    return deactivateFeed(tx, current, { user, now: now() })
   })
   for (const objectType of ['CALENDAR', 'CLASS_SCHEDULE'] as const) {
     const kind = kindOfObjectType(objectType)

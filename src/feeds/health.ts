@@ -2,6 +2,7 @@ import type { FeedHealth } from '../contract/feed.ts'
 import type { Database, Db } from '../database/database.ts'
 import { pause, type Loop } from '../repeat.ts'
 import { markLateFeeds, takeHealthChanges, type HealthChange } from '../store/feed-health.ts'
+import { failInterruptedDryRuns } from '../store/feed-runs.ts'
 import { listFeedSummaries } from '../store/feeds.ts'
 
 const WHAT_TO_DO: Record<FeedHealth, string | null> = {
@@ -26,11 +27,15 @@ export type HealthParts = {
   onHealth?: ((change: HealthChange) => void) | undefined
 }
 
-/** Finds feeds that are late, and reports each change of health once. The notices are those of the engine. */
+/**
+ * Finds feeds that are late and dry runs whose process died, and reports each change of health once. The
+ * notices are those of the engine.
+ */
 export const createHealthLoop = ({ database: { engine }, now, onHealth }: HealthParts): Loop => ({
   name: 'feed health',
   runOnce: async () => {
     await markLateFeeds(engine, now())
+    await failInterruptedDryRuns(engine, now())
     for (const change of await takeHealthChanges(engine)) onHealth?.(change)
     return 0
   },

@@ -1,8 +1,9 @@
-import type { Db } from '../database/database.ts'
+import type { Database, Db } from '../database/database.ts'
 import { conflict, RequestError } from '../errors.ts'
 import type { By } from '../store/rows.ts'
-import { endRun, insertRun, type RunKind } from '../store/feed-runs.ts'
+import { dryRunLease, endRun, insertRun, type RunKind } from '../store/feed-runs.ts'
 import { findFeed, lockFeedState, requestPull, type FeedKey, type FeedRow } from '../store/feeds.ts'
+import { claimWork, releaseWork } from '../store/work-leases.ts'
 
 /** A run that has not ended by then was interrupted. */
 const MAX_RUN_MINUTES = 30
@@ -16,24 +17,42 @@ async function startRun(tx: Db, feed: FeedKey, kind: RunKind, by: By) {
   return feedRunId
 }
 
-/** Begins a run. `ended` resolves when its result is stored; a source that fails is a failed run. */
-export async function beginRun(
-  db: Db,
-  feed: FeedRow,
-  { kind, work }: { kind: RunKind; work(): Promise<object> },
+const LEASE_SECONDS = 30
+
+type DryRun = { database: Database; feed: FeedRow; work(): Promise<object> }
+
+/**
+ * Begins a dry run. `ended` resolves when its result is stored; a source that fails is a failed run. If
+ * this process dies, its lease ends, and the run has failed.
+ */
+export async function beginDryRun(
+  { database, feed, work }: DryRun,
   by: By & { clock(): Temporal.Instant },
 ) {
-  const feedRunId = await db.transaction((tx) => startRun(tx, feed, kind, by))
+  const { engine } = database
+  const db = database.forBusiness(feed.businessId, by.user)
+  const feedRunId = await db.transaction((tx) => startRun(tx, feed, 'DRY_RUN', by))
   const key = { businessId: feed.businessId, feedRunId }
+  const lease = { name: dryRunLease(key), worker: 'dry run' }
+  const renew = () => {
+    const now = by.clock()
+    return claimWork(engine, lease, { now, leaseUntil: now.add({ seconds: LEASE_SECONDS }) })
+  }
   const carryOut = async () => {
+    // If the database cannot be reached, the lease ends.
+    const renewing = setInterval(() => void renew().catch(() => {}), LEASE_SECONDS * 300)
     try {
+      await renew()
       await endRun(db, key, { result: await work() }, by.clock())
     } catch (cause) {
       const isExpected = cause instanceof RequestError
       const error = isExpected ? cause.message : 'the run was interrupted'
       await endRun(db, key, { error }, by.clock())
       if (!isExpected) throw cause
+    } finally {
+      clearInterval(renewing)
     }
+    await releaseWork(engine, lease)
   }
   return { feedRunId, ended: carryOut() }
 }

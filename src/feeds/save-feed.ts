@@ -5,6 +5,7 @@ import { foreignBusiness, isUnchanged, readFields } from '../contract/read-field
 import type { Db } from '../database/database.ts'
 import { conflict, invalid, notFound, type Fault } from '../errors.ts'
 import { hasEntries } from '../store/feed-entries.ts'
+import { failRequestedRuns } from '../store/feed-runs.ts'
 import {
   countFeeds,
   findFeed,
@@ -112,6 +113,7 @@ async function storeReading(
   const interval = feed.pullMinutes ?? minutes?.usual ?? 0
   const lateTime = now.add({ minutes: LATE_INTERVALS * interval })
   await planPulls(tx, feed, { from: isPulled ? now : null, lateTime, isFresh })
+  if (!isPulled) await failRequestedRuns(tx, feed, { error: 'The feed was paused.', now })
 }
 
 /** Which modes can follow, and what they need. */

@@ -66,7 +66,7 @@ export const insertEndedRun = (
 
 export const endRun = (
   db: Db,
-  { businessId, feedRunId }: { businessId: number; feedRunId: number },
+  { businessId, feedRunId }: RunKey,
   { result, error = null }: Ended,
   now: Temporal.Instant,
 ) =>
@@ -75,6 +75,33 @@ export const endRun = (
     set status = ${error === null ? 'DONE' : 'FAILED'}, ended_time = ${now},
         result = ${result ? JSON.stringify(result) : null}::jsonb, error = ${error}
     where business_id = ${businessId} and feed_run_id = ${feedRunId} and status = 'RUNNING'`)
+
+type RunKey = Pick<RunRow, 'businessId' | 'feedRunId'>
+
+export const dryRunLease = ({ businessId, feedRunId }: RunKey) =>
+  `dry run ${feedRunId} of business ${businessId}`
+
+/** Ends the dry runs of processes that died: their leases have ended. */
+export const failInterruptedDryRuns = (engine: Db, now: Temporal.Instant) =>
+  engine.query(sql`
+    with dead as (
+      delete from work_lease where name like 'dry run % of business %' and lease_until < ${now}
+      returning regexp_match(name, '(\\d+) of business (\\d+)')::bigint[] as ids)
+    update feed_run
+    set status = 'FAILED', error = 'The node stopped. Start the dry run again.', ended_time = ${now}
+    from dead
+    where business_id = ids[2] and feed_run_id = ids[1] and status = 'RUNNING'`)
+
+/** Ends what was requested of a feed that is not read any more. */
+export const failRequestedRuns = (
+  tx: Db,
+  { businessId, feedId }: FeedKey,
+  { error, now }: { error: string; now: Temporal.Instant },
+) =>
+  tx.query(sql`
+    update feed_run set status = 'FAILED', error = ${error}, ended_time = ${now}
+    where business_id = ${businessId} and feed_id = ${feedId} and status = 'RUNNING'
+      and kind <> 'DRY_RUN'`)
 
 /** A pull or reconciliation that was asked for. */
 export async function findRequestedRun(db: Db, { businessId, feedId }: FeedKey) {

@@ -4,8 +4,10 @@ import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import pg from 'pg'
 import { sql } from '../../src/database/sql.ts'
+import { createHealthLoop } from '../../src/feeds/health.ts'
 import { createFeedLoops } from '../../src/feeds/loop.ts'
 import { urlOf } from '../support/owner.ts'
+import { until } from '../support/until.ts'
 import { shareWorld } from '../support/world.ts'
 import { partsOf, PULLING } from './loop-parts.ts'
 import { endOfRun, openInlet } from './support.ts'
@@ -115,9 +117,8 @@ test('rules that are not saved yet show what they would change', async (t) => {
   assert.equal((await world.call('POST', `${path}/dryRun`, { rules: wrong })).status, 422)
 })
 
-test('a dry run of a slow source is answered at once, and read when it has ended', async (t) => {
-  const world = await enterWorld(t)
-  const { call, save } = world
+/** Feeds of a source that answers with 404 when it is let. */
+async function openSlow(t: TestContext, { save }: Awaited<ReturnType<typeof enterWorld>>) {
   const gate = Promise.withResolvers<void>()
   const server = http.createServer(async (_request, response) => {
     await gate.promise
@@ -126,15 +127,71 @@ test('a dry run of a slow source is answered at once, and read when it has ended
   server.listen(0, '127.0.0.1')
   await new Promise((done) => server.once('listening', done))
   t.after(() => server.close())
+  t.after(() => gate.resolve())
   const secret = `http://127.0.0.1:${(server.address() as AddressInfo).port}/a.ics`
-  const path = `/feed/${(await save('/feed', { name: 'Slow', source: 'ICS', secret })).feedId}`
+  const add = async (name: string) =>
+    `/feed/${(await save('/feed', { name, source: 'ICS', secret })).feedId}`
+  return { add, answer: gate.resolve }
+}
+
+test('a dry run of a slow source is answered at once, and read when it has ended', async (t) => {
+  const world = await enterWorld(t)
+  const { call } = world
+  const slow = await openSlow(t, world)
+  const path = await slow.add('Slow')
   const { status, body } = await call('POST', `${path}/dryRun`)
   assert.equal(status, 202)
   assert.equal((await call('GET', `${path}/run/${body.feedRunId}`)).body.status, 'RUNNING')
   assert.equal((await call('POST', `${path}/dryRun`)).status, 409)
-  gate.resolve()
+  slow.answer()
   const { body: ended } = await endOfRun(world, path, body.feedRunId)
   assert.deepEqual([ended.status, /status 404/.test(ended.error)], ['FAILED', true])
+})
+
+test('the dry run of a process that died has failed within a minute, and another can begin', async (t) => {
+  const world = await enterWorld(t)
+  const { call, clock } = world
+  const slow = await openSlow(t, world)
+  const path = await slow.add('Slow')
+  const watch = createHealthLoop(partsOf(world))
+  const { feedRunId } = (await call('POST', `${path}/dryRun`)).body
+  const run = async () => (await call('GET', `${path}/run/${feedRunId}`)).body
+  await until(async () => {
+    const leases = await world.database.engine.query(
+      sql`select from work_lease where name like ${`dry run ${feedRunId} of%`}`,
+    )
+    return leases.length === 1
+  })
+  await watch.runOnce()
+  assert.equal((await run()).status, 'RUNNING')
+  // A process that has died does not renew its lease.
+  clock.advance({ minutes: 1 })
+  await watch.runOnce()
+  const failed = await run()
+  assert.deepEqual(
+    [failed.status, failed.error],
+    ['FAILED', 'The node stopped. Start the dry run again.'],
+  )
+  const again = await call('POST', `${path}/dryRun`)
+  assert.equal(again.status, 202)
+  slow.answer()
+  assert.match((await endOfRun(world, path, again.body.feedRunId)).body.error, /status 404/)
+  assert.deepEqual(await run(), failed)
+})
+
+test('slow sources hold back no other dry run of the business', async (t) => {
+  const world = await enterWorld(t)
+  const { call } = world
+  const slow = await openSlow(t, world)
+  const runs = []
+  for (const path of [await slow.add('One'), await slow.add('Two'), await slow.add('Three')]) {
+    runs.push({ path, run: (await call('POST', `${path}/dryRun`)).body })
+  }
+  const { path } = await openInlet(world)
+  const { feedRunId } = (await call('POST', `${path}/dryRun`)).body
+  assert.equal((await endOfRun(world, path, feedRunId)).body.status, 'DONE')
+  slow.answer()
+  for (const { path, run } of runs) await endOfRun(world, path, run.feedRunId)
 })
 
 /** All rows of all tables, as a plain dump has them. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '../../src/database/sql.ts'
-import { dryRunOfSource } from '../../src/feeds/dry-run.ts'
+import { dryRunOfSource, readSource } from '../../src/feeds/dry-run.ts'
 import { claimPull, createFeedLoops } from '../../src/feeds/loop.ts'
 import { SourceError } from '../../src/feeds/source.ts'
 import { renewPull } from '../../src/store/feed-pulls.ts'
@@ -326,6 +326,24 @@ test('at most two feeds of a business are pulled at once, whichever node does it
   await Promise.all(running)
 })
 
+test('a requested run of a feed that is paused or deleted before it begins has failed', async (t) => {
+  const world = await enterWorld(t)
+  const { feedId, path, pull } = await openPulled(world)
+  await pull(0)
+  await world.call('POST', '/feed', { feedId, mode: 'LIVE' })
+  const ended = async (kind: string, stop: () => Promise<unknown>) => {
+    const { feedRunId } = (await world.call('POST', `${path}/${kind}`)).body
+    await stop()
+    const { status, error } = (await world.call('GET', `${path}/run/${feedRunId}`)).body
+    return [status, error]
+  }
+  const pause = () => world.call('POST', '/feed', { feedId, mode: 'PAUSED' })
+  assert.deepEqual(await ended('pull', pause), ['FAILED', 'The feed was paused.'])
+  await world.call('POST', '/feed', { feedId, mode: 'LIVE' })
+  const remove = () => world.call('DELETE', `${path}?appointments=keep`)
+  assert.deepEqual(await ended('reconcile', remove), ['FAILED', 'The feed was deleted.'])
+})
+
 test('a feed that is not read cannot be pulled', async (t) => {
   const world = await enterWorld(t)
   const { feedId, path } = await openPulled(world, { mode: 'LIVE' })
@@ -344,12 +362,16 @@ test('a dry run of a source reads it, and writes nothing', async (t) => {
     businessId: world.businessId,
     feedId,
   }))!
-  const { counts, reasons, withAddress } = await dryRunOfSource(parts, feed)
+  const { counts, reasons, withAddress } = await dryRunOfSource(
+    parts,
+    feed,
+    await readSource(parts, feed),
+  )
   assert.deepEqual([counts.created, counts.skipped, withAddress], [1, 1, 1])
   assert.deepEqual(reasons, { 'no-client': 1 })
   assert.deepEqual([await appointments(), await entries()], [[], []])
   shelf.error = new SourceError('LOGIN', 'The password is wrong.')
-  await assert.rejects(dryRunOfSource(parts, feed), /The password is wrong/)
+  await assert.rejects(readSource(parts, feed), /The password is wrong/)
 })
 
 test('a visit that took place is not moved to a new booking of the same client', async (t) => {

@@ -3,8 +3,8 @@ import { CapturedOfDefinition, Difference, DryRunBody, FeedRun } from '../../con
 import { PageOf, PageQuery } from '../../contract/page.ts'
 import { about, Moment, Named, OrNull } from '../../contract/schema.ts'
 import { conflict, invalid, notFound } from '../../errors.ts'
-import { dryRun, dryRunOfSource } from '../../feeds/dry-run.ts'
-import { beginRun, requestRun } from '../../feeds/runs.ts'
+import { dryRun, dryRunOfSource, readSource } from '../../feeds/dry-run.ts'
+import { beginDryRun, requestRun } from '../../feeds/runs.ts'
 import { requireFeed, requireUsableRules } from '../../feeds/save-feed.ts'
 import { listCapturedOfFeed } from '../../store/captured-emails.ts'
 import { findLastReconciliationOf, findRun, listRuns, type RunRow } from '../../store/feed-runs.ts'
@@ -51,7 +51,7 @@ const postDryRun: Routes = async (app, services) => {
         tags,
         summary: 'Show what a feed would mirror, plan and send',
         description:
-          'For INLET the body of `POST /feed/{feedId}/entries`. Without a body a source that is pulled is read whole, and the stored entries of an INLET are mapped again. With `rules` that are not saved yet, the stored entries are mapped again. Everything is rolled back.',
+          'For INLET the body of `POST /feed/{feedId}/entries`. Without a body a source that is pulled is read whole, and the stored entries of an INLET are mapped again. With `rules` that are not saved yet, the stored entries are mapped again. Everything is rolled back. The run goes on after the answer: `GET /feed/{feedId}/run/{feedRunId}` has its result. 409: another run has not ended.',
         params: FeedParams,
         body: DryRunBody,
         response: { 202: Started },
@@ -71,14 +71,16 @@ const postDryRun: Routes = async (app, services) => {
       const now = clock.now()
       const parts = { database, settings, access: sourceAccess, now: () => clock.now() }
       const isRead = feed.source !== 'INLET' && !body && !rules
-      const work = () =>
-        queues.interactive.run({ businessId }, () =>
-          isRead
-            ? dryRunOfSource(parts, feed, stopping.signal)
-            : dryRun({ database, feed: { ...feed, ...(rules && { rules }) }, now }, body),
-        )
+      const tried = { database, feed: { ...feed, ...(rules && { rules }) }, now }
+      const inTurn = <T>(work: () => Promise<T>) => queues.interactive.run({ businessId }, work)
+      const work = async () => {
+        if (!isRead) return inTurn(() => dryRun(tried, body))
+        const read = () => readSource(parts, feed, stopping.signal)
+        const resources = await queues.sources.run({ businessId }, read)
+        return inTurn(() => dryRunOfSource(parts, feed, resources))
+      }
       const by = { user, now, clock: () => clock.now() }
-      const { feedRunId, ended } = await beginRun(db, feed, { kind: 'DRY_RUN', work }, by)
+      const { feedRunId, ended } = await beginDryRun({ database, feed, work }, by)
       const run = ended
         .catch((err: unknown) => log.error({ err, feedRunId }, 'a dry run failed'))
         .finally(() => running.delete(run))

@@ -37,7 +37,10 @@ export type Services = {
 
 export type Routes = FastifyPluginAsyncTypebox<Services>
 
-export type Queues = Record<'interactive' | 'background' | 'imports' | 'uploads', WorkQueue>
+export type Queues = Record<
+  'interactive' | 'background' | 'imports' | 'uploads' | 'sources',
+  WorkQueue
+>
 
 /**
  * Every route that can keep the database or the processor busy for long uses one of these.
@@ -57,6 +60,8 @@ export const openQueues = (): Queues => ({
   }),
   /** Files, each of which is read into memory. */
   uploads: new WorkQueue({ perBusiness: 2, total: 6, maxWaiting: 20, retryAfterSeconds: 5 }),
+  /** Reading the sources of feeds for dry runs, which may be slow; keeps no database connection. */
+  sources: new WorkQueue({ perBusiness: 2, total: 4, maxWaiting: 20, retryAfterSeconds: 10 }),
 })
 
 declare module 'fastify' {
