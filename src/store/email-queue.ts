@@ -128,6 +128,10 @@ export const claimUrgentEmail = (db: Db, claim: Claim, excludedBusinessIds: numb
 /** Recorded as the reply of an attempt whose worker died. */
 const WORKER_DIED = 'the worker died'
 
+/** The end of the message was sent, and no answer came. */
+const isUnanswered = (attempt: Sql) =>
+  sql`(${attempt} ->> 'phase' = 'end' and ${attempt} ->> 'reply' !~ '^[45]\\d\\d')`
+
 const claimEmails = (db: Db, claim: Sql) =>
   db.query<ClaimedEmail>(
     sql`
@@ -142,7 +146,7 @@ const claimEmails = (db: Db, claim: Sql) =>
                where one ->> 'reply' = ${WORKER_DIED}) end as "workerDeaths",
              case when k.status <> 'UNCERTAIN' then 0 else (
                select count(*) from jsonb_array_elements(e.attempts) one
-               where one ->> 'phase' = 'end' and one ->> 'reply' !~ '^[45]\\d\\d') end as "uncertainAttempts",
+               where ${isUnanswered(sql`one`)}) end as "uncertainAttempts",
              b.active as "businessActive", b.mail_paused and not k.is_account as "mailPaused",
              b.mail_resumed_time as "mailResumedTime",
              case when not k.is_account then b.daily_mail_limit end as "dailyMailLimit",
@@ -188,14 +192,15 @@ type Deferred = {
 
 /**
  * Makes mails due that were deferred in this time, although their next attempt is later: first those that
- * lose their use first. Returns a row for each.
+ * lose their use first. One without an answer waits, because it may arrive twice. Returns a row for each.
  */
 export const retryDeferredEmails = (db: Db, { since, until, except, now, limit }: Deferred) =>
   db.query(sql`
     update email_queue set next_attempt_time = ${now}
     where (business_id, email_id) in (
       select q.business_id, q.email_id from email_queue q join email e using (business_id, email_id)
-      where q.worker is null and q.status = 'RETRYING' and q.postponed_reason is null
+      where q.worker is null and q.status <> 'QUEUED' and q.postponed_reason is null
+        and not ${isUnanswered(sql`e.attempts -> -1`)}
         and q.next_attempt_time > ${now} and q.email_id <> all (${except}::bigint[])
         and (e.attempts -> -1 ->> 'time')::bigint
           between ${since.epochMilliseconds} and ${until.epochMilliseconds}

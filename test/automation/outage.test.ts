@@ -612,6 +612,30 @@ test('a server that deferred the only mails for ten minutes gets them within 30 
   assert.equal(server.taken.length, 2)
 })
 
+test('mails that hung before the server deferred them are tried when it works again', async (t) => {
+  const world = await startMailing(t)
+  const { book, clock, runEngine, server } = world
+  for (let i = 0; i < 2; i += 1) await book(clock.in({ hours: 25 }))
+  server.answer = { kind: 'uncertain', phase: 'end', reply: 'no answer within 120 s (end)' }
+  clock.advance({ hours: 1 })
+  await runEngine()
+  server.answer = { kind: 'retry', phase: 'data', reply: '451 4.3.0 the filter does not answer' }
+  for (const minutes of [1, 4]) {
+    clock.advance({ minutes })
+    await runEngine()
+  }
+  assert.deepEqual(
+    (await mailsOf(world)).map(({ status }) => status),
+    ['UNCERTAIN', 'UNCERTAIN'],
+  )
+  server.answer = undefined
+  for (let seconds = 0; seconds < 30; seconds += 5) {
+    clock.advance({ seconds: 5 })
+    await runEngine()
+  }
+  assert.equal(server.taken.length, 2)
+})
+
 /** Copies the mails of the queue, without their triggers. */
 const copyMails = (database: World['database'], copies: number) =>
   asOwner(
