@@ -9,8 +9,10 @@ export type MailColors = {
 }
 
 const DEFAULT_ACCENT = '#2f5d50'
-const LIGHT_BACKGROUND = '#ffffff'
-const DARK_BACKGROUND = '#1a2421'
+/** The grounds of the card, on which links are harder to read than on the sheet. */
+const LIGHT_GROUND = '#f6f5f0'
+const DARK_GROUND = '#22302b'
+const LIGHT_TEXT = '#ffffff'
 const DARK_TEXT = '#1b2824'
 /** The contrast that WCAG AA requires for text. */
 const MIN_CONTRAST = 4.5
@@ -30,12 +32,12 @@ export function colorsFor(accentColor: string | null): MailColors {
 
 function deriveColors(accent: string): MailColors {
   const isWhiteLegible =
-    contrast(accent, LIGHT_BACKGROUND) >= Math.min(MIN_CONTRAST, contrast(accent, DARK_TEXT))
+    contrast(accent, LIGHT_TEXT) >= Math.min(MIN_CONTRAST, contrast(accent, DARK_TEXT))
   return {
     accent,
-    onAccent: isWhiteLegible ? LIGHT_BACKGROUND : DARK_TEXT,
-    link: legible(accent, LIGHT_BACKGROUND, -LIGHTNESS_STEP),
-    linkOnDark: legible(accent, DARK_BACKGROUND, LIGHTNESS_STEP),
+    onAccent: isWhiteLegible ? LIGHT_TEXT : DARK_TEXT,
+    link: legible(accent, LIGHT_GROUND, -LIGHTNESS_STEP),
+    linkOnDark: legible(accent, DARK_GROUND, LIGHTNESS_STEP),
   }
 }
 
