@@ -19,6 +19,7 @@ import {
   saveOutageNotice,
   type FailedMail,
 } from '../store/failure-notices.ts'
+import { formatsFor } from '../email/formats.ts'
 import type { Mailer } from '../email/mailer.ts'
 import { getBusiness } from '../store/businesses.ts'
 import {
@@ -138,12 +139,13 @@ async function notifyOfApprovals(parts: NoticeParts) {
     const approval = await lockApproval(tx, key)
     if (approval?.status !== 'WAITING') return
     await markNotified(tx, key, parts.now())
-    await mailPeople(tx, parts, key.businessId, (words) => noticeOfApproval(words, approval))
+    const write = (words: NoticeTexts) => noticeOfApproval(words, approval)
+    await mailPeople(tx, parts, key.businessId, write, { page: '' })
   })
 }
 
 function noticeOfApproval(words: NoticeTexts, approval: StoredApproval): Notice {
-  const { approvalId, mails, bulkLimit, source, createdUser, byDefinition } = approval
+  const { mails, bulkLimit, source, createdUser, byDefinition } = approval
   const { subject, intro, sources, decide, after } = words.approval
   const values = {
     source: sources[source],
@@ -157,7 +159,7 @@ function noticeOfApproval(words: NoticeTexts, approval: StoredApproval): Notice 
   })
   return {
     subject: fillCount(subject, mails),
-    before: [fillText(intro, values), ...definitions, fillText(decide, { id: String(approvalId) })],
+    before: [fillText(intro, values), ...definitions, decide],
     after: [after],
   }
 }
@@ -219,10 +221,11 @@ function noticeOfOutage(words: NoticeTexts, { mails, since, reply, timeZone }: W
   const { subject, waiting, reply: answer, ask, after } = words.outage
   const local = since.toZonedDateTimeISO(timeZone)
   const moment = local.toLocaleString(words.locale, { dateStyle: 'long', timeStyle: 'short' })
+  const zone = formatsFor([words.locale], [timeZone]).zoneName(since)
   return {
     subject,
     before: [
-      fillCount(waiting, mails, { since: `${moment} (${timeZone})` }),
+      fillCount(waiting, mails, { since: `${moment} (${zone})` }),
       ...(reply ? [fillText(answer, { reply: hideAddresses(reply) })] : []),
       ask,
     ],
