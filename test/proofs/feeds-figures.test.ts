@@ -85,8 +85,11 @@ test('a first pull, one of changes and one of nothing take as long as promised',
   })
   const eventActions = [{ actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }]
   await save('/eventDefinition', reminder(businessId, -24, { eventActions }))
-  const created = reminder(businessId, 0, { eventActions, eventType: { eventTypeId: 1 } })
-  await save('/eventDefinition', created)
+  const [created, changed] = [1, 2]
+  for (const eventTypeId of [created, changed]) {
+    const news = reminder(businessId, 0, { eventActions, eventType: { eventTypeId } })
+    await save('/eventDefinition', news)
+  }
   const { feedId } = await save('/feed', feedOf(server.url, ids))
   const [loop] = createFeedLoops(partsOf(world))
   const pull = async () => {
@@ -109,23 +112,33 @@ test('a first pull, one of changes and one of nothing take as long as promised',
     `it used ${Math.round(first.usedMs)} ms of CPU and ${Math.round(first.moreMb)} MB more`,
   )
   if (isFull) assert.ok(first.moreMb <= 150, `${first.moreMb} MB more`)
-  const count = async (what: ReturnType<typeof sql>) => (await db.query<{ n: number }>(what))[0]!.n
-  assert.equal(
-    await count(
-      sql`select count(*)::int as n from pending_trigger where scheduled_time <= ${clock.now()}`,
-    ),
-    0,
-  )
-  assert.equal(await count(sql`select count(*)::int as n from email`), 0)
-  assert.equal(await count(sql`select count(*)::int as n from pending_trigger`), entries.MIRRORED)
+  /** What it counted itself, and what is stored. */
+  const counted = async () => {
+    const { items } = (await call('GET', `/feed/${feedId}/run`)).body
+    const [stored] = await db.query<Record<string, number>>(sql`
+      select (select count(*) from calendar where feed_id = ${feedId} and active)::int as appointments,
+             (select count(*) from pending_trigger where scheduled_time <= ${clock.now()})::int as news,
+             (select count(*) from pending_trigger where scheduled_time > ${clock.now()})::int as reminders,
+             (select count(*) from email)::int as mails`)
+    return { runs: items.length, ...items[0].counts, ...stored }
+  }
+  const all = SERIES * 12 + SINGLE
+  const none = { cancelled: 0, held: 0, skipped: 0, mails: 0 }
+  const read = { ...none, appointments: all, reminders: all }
+  const atFirst = { runs: 1, entries: all, mirrored: all, created: all, changed: 0, unchanged: 0 }
+  assert.deepEqual(await counted(), { ...read, ...atFirst, news: 0 })
 
   await server.change(CHANGED)
   const delta = await pull()
   assertWithin(t, { what: `a pull of ${CHANGED} changes`, tookMs: delta.tookMs, limitMs: 5_000 })
 
+  const moved = { runs: 2, entries: CHANGED, mirrored: CHANGED, created: 0, changed: CHANGED }
+  assert.deepEqual(await counted(), { ...read, ...moved, unchanged: 0, news: CHANGED })
+
   await pull()
   const unchanged: number[] = []
   for (let pulls = 0; pulls < 10; pulls += 1) unchanged.push((await pull()).usedMs)
+  assert.deepEqual(await counted(), { ...read, ...moved, unchanged: 0, news: CHANGED })
   const usedMs = unchanged.toSorted((a, b) => a - b)[5]!
   assertWithin(t, { what: 'CPU time of a pull without changes', tookMs: usedMs, limitMs: 20 })
   await database.engine.query(sql`update feed_state set next_pull_time = null`)
