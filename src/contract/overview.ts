@@ -71,6 +71,7 @@ export const Overview = Type.Object(
         }),
         names: Type.Array(Type.String(), {
           description: 'The clients, else addresses, of the newest of them; at most 3.',
+          examples: [['Anna Keller']],
         }),
         eventTriggerId: Type.Integer(),
         eventDefnId: Type.Integer(),

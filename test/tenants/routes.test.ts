@@ -26,7 +26,7 @@ const PUBLIC = [
 ]
 
 const OPERATORS =
-  /^(GET|HEAD|POST|DELETE) \/business(\/|$)|^(GET|HEAD) \/(metrics|restore|senderDomain)$|^POST \/(mail\/retry|restore\/release)$/
+  /^(GET|HEAD|POST|DELETE) \/business(\/(?!plan$)|$)|^(GET|HEAD) \/(metrics|restore|senderDomain)$|^POST \/(mail\/retry|restore\/release)$/
 
 const isRefused = (status: number) => status === 401 || status === 403
 
