@@ -155,7 +155,10 @@ test('users are notified when no mail could be sent for an hour, once for each o
     'anna@praxis.example: No mail could be sent for an hour',
     'olga@praxis.example: No mail could be sent for an hour',
   ])
-  assert.match(sent[0]!.text, /1 mail has been waiting since 2 March 2026 at 10:00 \(Z=C3=BCrich time\)/)
+  assert.match(
+    sent[0]!.text,
+    /1 mail has been waiting since 2 March 2026 at 10:00 \(Z=C3=BCrich time\)/,
+  )
   for (let hour = 0; hour < 20; hour += 1) await step({ hours: 1 })
   assert.equal((await notices()).length, 2)
 
@@ -262,14 +265,9 @@ test('users are notified of a bulk call that waits for approval', async (t) => {
   await save('/business', { businessId, bulkLimit: 1 })
   const startTime = clock.in({ hours: 50 }).epochMilliseconds
   const line = { kind: 'calendar', ...ids, startTime, endTime: startTime + 60_000 }
-  const { body } = await call(
-    'POST',
-    '/import',
-    `${JSON.stringify(line)}\n${JSON.stringify(line)}`,
-    {
-      'content-type': 'application/x-ndjson',
-    },
-  )
+  await call('POST', '/import', `${JSON.stringify(line)}\n${JSON.stringify(line)}`, {
+    'content-type': 'application/x-ndjson',
+  })
   await step({ seconds: 0 })
   await step({ minutes: 1 })
   const sent = await notices()

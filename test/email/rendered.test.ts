@@ -25,14 +25,19 @@ function measureMails(frames: Element[], minContrast: number) {
     return isPainted(backgroundColor) ? backgroundColor : groundOf(element.parentElement)
   }
   const contrastOf = (element: Element) => {
-    const [text, ground] = [luminance(getComputedStyle(element).color), luminance(groundOf(element))]
+    const [text, ground] = [
+      luminance(getComputedStyle(element).color),
+      luminance(groundOf(element)),
+    ]
     return (Math.max(text, ground) + 0.05) / (Math.min(text, ground) + 0.05)
   }
   const hasWords = ({ childNodes }: Element) =>
     [...childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.textContent?.trim())
   return (frames as HTMLIFrameElement[]).map(({ title, contentDocument }) => {
     const { body, documentElement } = contentDocument!
-    const shown = [...body.querySelectorAll<HTMLElement>('*')].filter((one) => one.checkVisibility())
+    const shown = [...body.querySelectorAll<HTMLElement>('*')].filter((one) =>
+      one.checkVisibility(),
+    )
     return {
       title,
       text: body.innerText,
