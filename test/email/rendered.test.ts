@@ -8,8 +8,25 @@ const WIDTHS = [632, 375]
 /** WCAG 2.2 AA for text of this size. */
 const MIN_CONTRAST = 4.5
 
+/** What is used of the page; the types of browsers are not those of this program. */
+type Shown = {
+  parentElement: Shown | null
+  childNodes: Iterable<{ nodeName: string; textContent: string | null }>
+  innerText: string
+  matches(selector: string): boolean
+  checkVisibility(): boolean
+}
+type Frame = {
+  title: string
+  contentDocument: {
+    body: Shown & { querySelectorAll(selector: string): Iterable<Shown> }
+    documentElement: { scrollWidth: number; clientWidth: number }
+  }
+}
+declare const getComputedStyle: (element: Shown) => { color: string; backgroundColor: string }
+
 /** Measures mails in frames. It runs in the page, and so refers to nothing outside. */
-function measureMails(frames: Element[], minContrast: number) {
+function measureMails(frames: unknown[], minContrast: number) {
   const channels = (color: string) => color.match(/[\d.]+/g)!.map(Number)
   const isPainted = (color: string) => channels(color)[3] !== 0
   const luminance = (color: string) => {
@@ -19,25 +36,23 @@ function measureMails(frames: Element[], minContrast: number) {
     })
     return 0.2126 * r + 0.7152 * g + 0.0722 * b
   }
-  const groundOf = (element: Element | null): string => {
+  const groundOf = (element: Shown | null): string => {
     if (!element) return 'rgb(255, 255, 255)'
     const { backgroundColor } = getComputedStyle(element)
     return isPainted(backgroundColor) ? backgroundColor : groundOf(element.parentElement)
   }
-  const contrastOf = (element: Element) => {
+  const contrastOf = (element: Shown) => {
     const [text, ground] = [
       luminance(getComputedStyle(element).color),
       luminance(groundOf(element)),
     ]
     return (Math.max(text, ground) + 0.05) / (Math.min(text, ground) + 0.05)
   }
-  const hasWords = ({ childNodes }: Element) =>
-    [...childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.textContent?.trim())
-  return (frames as HTMLIFrameElement[]).map(({ title, contentDocument }) => {
-    const { body, documentElement } = contentDocument!
-    const shown = [...body.querySelectorAll<HTMLElement>('*')].filter((one) =>
-      one.checkVisibility(),
-    )
+  const hasWords = ({ childNodes }: Shown) =>
+    [...childNodes].some((node) => node.nodeName === '#text' && node.textContent?.trim())
+  return (frames as Frame[]).map(({ title, contentDocument }) => {
+    const { body, documentElement } = contentDocument
+    const shown = [...body.querySelectorAll('*')].filter((one) => one.checkVisibility())
     return {
       title,
       text: body.innerText,
