@@ -16,6 +16,7 @@ import { openEmbedded } from '../src/database/embedded.ts'
 import { openLog } from '../src/log.ts'
 import { findBrowser } from './support/browser.ts'
 import { installForTests } from './support/install.ts'
+import { describeSkipped } from './support/programs.ts'
 import { makeTemplates } from './support/templates.ts'
 
 /**
@@ -49,6 +50,7 @@ const stops: (() => Promise<unknown> | void)[] = []
 const folder = mkdtempSync(path.join(tmpdir(), 'bellwether-test-'))
 stops.push(() => rmSync(folder, { recursive: true, force: true }))
 const failedList = path.join(folder, 'failed-files')
+const skippedList = path.join(folder, 'skipped-tests')
 let exitCode = 1
 // The tests end first, then the server.
 let tests: ChildProcess | undefined
@@ -71,6 +73,7 @@ try {
   // More at once than there are cores: tests wait for leases, servers and browsers.
   exitCode = await runTests(groupTests(), availableParallelism() + 2, environment)
   if (exitCode !== 0 && process.env.TEST_AGAIN) exitCode = await runFailedAgain(environment)
+  process.stdout.write(describeSkipped(skippedList))
 } finally {
   for (const stop of stops.toReversed()) await stop()
 }
@@ -167,6 +170,7 @@ async function runTests(
     // The processes read the sources in the form that the first one left.
     env: {
       NODE_COMPILE_CACHE: path.join(root, 'node_modules/.cache/bellwether'),
+      TEST_SKIPPED_LIST: skippedList,
       ...process.env,
       ...environment,
     },
