@@ -90,6 +90,23 @@ test('the timing is changed and saved by keyboard alone', async (t) => {
   assert.deepEqual(complaints, [])
 })
 
+test('a plan that could not be computed does not let the next change be saved before its own', async (t) => {
+  if (skipInShortRun(t)) return
+  const { page } = await openAs(t, 'sofia', REMINDER)
+  await page.route('**/eventDefinition/plan', (route) => route.fulfill({ status: 500, json: {} }))
+  await page.getByRole('button', { name: /^Booked after/ }).click()
+  await page.getByRole('radio', { name: /^Send at once/ }).click()
+  await page.getByText('This could not be loaded').waitFor()
+  const isEnabled = await page.evaluate(`{
+    const save = [...document.querySelectorAll('button')].find((one) => one.innerText.startsWith('Save'))
+    const before = !save.disabled
+    document.querySelector('input[role=switch]').click();
+    [before, !save.disabled]
+  }`)
+  await page.getByText('2 unsaved changes').waitFor()
+  assert.deepEqual(isEnabled, [true, false])
+})
+
 test('an automation is switched off and on by keyboard, and the focus stays', async (t) => {
   if (skipInShortRun(t)) return
   const { page, complaints } = await openAs(t, 'sofia', '/automations')
