@@ -192,7 +192,7 @@ export const dePages: Translated<typeof enPages> = {
     mailAccepted_one: 'Server hat am letzten Tag {{count}} E-Mail angenommen',
     mailAccepted_other: 'Server hat am letzten Tag {{count}} E-Mails angenommen',
     database: 'Datenbank',
-    databaseAnswers: 'antwortet in {{ms}} ms',
+    databaseAnswers: 'antwortet in {{ms, number}} ms',
     reconciliation: 'Jede Erinnerung',
     reconciled: 'mit dem Kalender verglichen, {{time}}: keine fehlt, keine ist doppelt',
     reconciledWithFaults: 'mit dem Kalender verglichen, {{time}}: einige fehlen oder sind doppelt',

@@ -180,7 +180,7 @@ export const enPages = {
     mailAccepted_one: 'server accepted {{count}} mail in the last day',
     mailAccepted_other: 'server accepted {{count}} mails in the last day',
     database: 'Database',
-    databaseAnswers: 'answers in {{ms}} ms',
+    databaseAnswers: 'answers in {{ms, number}} ms',
     reconciliation: 'Every reminder',
     reconciled: 'compared with the calendar {{time}}: none missing, none duplicated',
     reconciledWithFaults: 'compared with the calendar {{time}}: some are missing or duplicated',

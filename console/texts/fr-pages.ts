@@ -188,7 +188,7 @@ export const frPages: Translated<typeof enPages> = {
     mailAccepted_one: 'le serveur a accepté {{count}} e-mail ce dernier jour',
     mailAccepted_other: 'le serveur a accepté {{count}} e-mails ce dernier jour',
     database: 'Base de données',
-    databaseAnswers: 'répond en {{ms}} ms',
+    databaseAnswers: 'répond en {{ms, number}} ms',
     reconciliation: 'Chaque rappel',
     reconciled: 'comparé à l’agenda, {{time}} : aucun ne manque, aucun n’est en double',
     reconciledWithFaults: 'comparé à l’agenda, {{time}} : certains manquent ou sont en double',

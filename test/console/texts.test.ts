@@ -43,6 +43,17 @@ test('the two text files have no section of the same name', () => {
   )
 })
 
+test('the time of an answer is written with the comma of the language', () => {
+  const said = (language: Language) => {
+    speak(language)
+    return t('today.databaseAnswers', { ms: 8.5 })
+  }
+  assert.deepEqual(
+    [said('en'), said('de'), said('fr')],
+    ['answers in 8.5 ms', 'antwortet in 8,5 ms', 'répond en 8,5 ms'],
+  )
+})
+
 test('a text has the plural form and the numbers of its language', () => {
   const mails = (count: number) => t('settings.mail.works.waiting', { count })
   const said = (language: Language) => {
