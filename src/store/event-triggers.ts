@@ -100,8 +100,8 @@ export function listTriggersOfClient(
   )
   return db.query<StoredTrigger>(sql`
     select ${columns} from any_trigger
-    where business_id = ${businessId} and event_trigger_id in (
-      ${join(pending, ' union all ')} union all select unnest(${eventTriggerIds}::bigint[]))
+    where business_id = ${businessId} and event_trigger_id = any (array(
+      ${join(pending, ' union all ')} union all select unnest(${eventTriggerIds}::bigint[])))
     order by scheduled_time, event_trigger_id`)
 }
 

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test'
 import type { Db } from '../../src/database/database.ts'
 import { sql } from '../../src/database/sql.ts'
 import { claimEmailShares, claimUselessEmails } from '../../src/store/email-queue.ts'
-import { listTriggersOfObject } from '../../src/store/event-triggers.ts'
+import { listTriggersOfClient, listTriggersOfObject } from '../../src/store/event-triggers.ts'
 import {
   countOtherKinds,
   listPendingEvents,
@@ -87,6 +87,11 @@ test('pending triggers of a definition are found without reading finished ones',
 test('triggers of an invitation are found by its UUID', async () => {
   const plan = await planOf((db) => listTriggersOfObject(db, 1, 'INVITATION', 'a1'))
   assert.equal(plan.match(/object_id IS NULL\) AND \(object_uuid = /g)?.length, 3)
+})
+
+test('triggers of a client are found without reading those of others', async () => {
+  const plan = await planOf((db) => listTriggersOfClient(db, 1, 7, [1, 2]))
+  assert.equal(plan.match(/event_trigger_id = ANY/g)?.length, 3)
 })
 
 test('the reminders of an object are found by its id, also in a business that is newer than the statistics', async () => {
