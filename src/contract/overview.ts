@@ -89,7 +89,7 @@ export const Overview = Type.Object(
       }),
       {
         description:
-          'FAILED triggers of the last 7 days, newest first. Failures of the same email with the same reason are one entry with the values of the newest; at most 20 entries. Without those whose emails were sent again.',
+          'FAILED triggers of the last 7 days, newest first; the newest 5,000 count. Failures of the same email with the same reason are one entry with the values of the newest; at most 20 entries. Without those whose emails were sent again.',
       },
     ),
     engine: about(

@@ -121,6 +121,8 @@ type FailedTrigger = {
   to: string | null
 }
 
+/** The newest ones; a mail server that refuses everything would make each overview slow. */
+const MAX_FAILURES = 5_000
 /** Failures of the same mail with the same reason, but for addresses in it. */
 const MAX_GROUPS = 20
 /** Those of a group whose clients are named. */
@@ -160,7 +162,8 @@ export async function listFailures(db: Db, businessId: number, { from, to, visib
           select from email e
           where e.business_id = t.business_id and e.event_trigger_id = t.event_trigger_id
             and ${isSentAgain}))
-        ${aboutVisibleObject('t', visibility)}),
+        ${aboutVisibleObject('t', visibility)}
+      order by t.scheduled_time desc, t.event_trigger_id desc limit ${MAX_FAILURES}),
     grouped as (
       select count(*) as count, ${newest(sql`event_trigger_id`)} as ids,
              ${newest(sql`email_id`)} filter (where email_id is not null) as email_ids
