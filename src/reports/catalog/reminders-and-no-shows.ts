@@ -6,16 +6,6 @@ import { appointmentObjects } from './objects.ts'
 import { drillToAppointments } from './appointments.ts'
 import { appointmentRows } from './conditions.ts'
 
-/** The counts of each group over all strata. */
-const perGroup = (scope: Scope) => sql`
-  select g.reminded as key_line, g.label as "group", coalesce(sum(c.total), 0)::bigint as total,
-         coalesce(sum(c.missed), 0)::bigint as missed, coalesce(sum(c.freed), 0)::bigint as freed
-  from unnest(${Object.keys(REMINDER_GROUPS)}::text[], ${Object.values(REMINDER_GROUPS)}::text[])
-         with ordinality g (reminded, label, place)
-  left join (${reminderCounts(scope)}) c using (reminded)
-  group by g.place, g.label, g.reminded
-  order by g.place`
-
 const STRATA = [0, 1, 2, 3, 4, 5, 6, 7]
 const SIDES = { reached: `reminded = 'REACHED'`, others: `reminded in ('TRIED', 'NOT_ASKED')` }
 type Side = keyof typeof SIDES
@@ -31,9 +21,19 @@ const strataColumns = STRATA.flatMap((stratum) =>
   ),
 )
 
-const selectStrata = (scope: Scope) => sql`
-  select ${join(strataColumns, ', ')}, coalesce(sum(freed), 0)::bigint as freed
-  from (${reminderCounts(scope)}) c`
+/** The counts of each group, each with the figures: the table and the figures share one statement. */
+const groupsWithFigures = (scope: Scope) => sql`
+  with c as (${reminderCounts(scope)})
+  select lines.*, figures.*
+  from (select g.place, g.reminded as key_line, g.label as "group",
+               coalesce(sum(c.total), 0)::bigint as total,
+               coalesce(sum(c.missed), 0)::bigint as missed, coalesce(sum(c.freed), 0)::bigint as freed
+        from unnest(${Object.keys(REMINDER_GROUPS)}::text[], ${Object.values(REMINDER_GROUPS)}::text[])
+               with ordinality g (reminded, label, place)
+        left join c using (reminded)
+        group by g.place, g.label, g.reminded) lines,
+       (select ${join(strataColumns, ', ')}, coalesce(sum(freed), 0)::bigint as "allFreed" from c) figures
+  order by place`
 
 const countIn = (figures: Figures, side: Side, stratum: number): Counted => ({
   total: figures[`${side}${stratum}total`] ?? 0,
@@ -84,7 +84,7 @@ export const remindersAndNoShows: Report = {
     { name: 'high', label: 'To', type: 'percent', width: 7, ...OF_OUTCOMES },
     { name: 'freed', label: 'Cancelled after a reminder', type: 'integer', width: 9 },
   ],
-  rows: perGroup,
+  rows: groupsWithFigures,
   completeRow: (row) => {
     const counted = { total: Number(row.total), missed: Number(row.missed) }
     const interval = wilsonInterval(counted)
@@ -95,7 +95,7 @@ export const remindersAndNoShows: Report = {
       high: interval && toTenth(interval.high),
     }
   },
-  figures: selectStrata,
+  figures: groupsWithFigures,
   kpis: [
     {
       name: 'difference',
@@ -132,10 +132,11 @@ export const remindersAndNoShows: Report = {
     }),
     countKpi('freed', 'Freed slots', {
       definition: 'Appointments that were cancelled after a reminder had reached the client.',
+      of: 'allFreed',
     }),
   ],
   sentences: {
-    rows: selectStrata,
+    rows: groupsWithFigures,
     write: ([figures], { statuses }, words) =>
       statuses ? [] : [writeDifference(strataIn(figures as Figures), words)],
   },

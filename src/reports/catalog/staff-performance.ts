@@ -96,8 +96,7 @@ export const staffPerformance: Report = {
     order by p.first_name collate name_order, p.last_name collate name_order, p.professional_id`,
   figures: (scope) => sql`
     select ${selectMeasures(['kept', 'missed', 'unrated', 'revenue', 'unpriced'], scope)}, ${REBOOKED},
-           (select count(*) from (select distinct a.client_id from (${appointmentRows(scope)}) a
-                                  where a.outcome <> 'CANCELLED') c) as clients
+           count(distinct client_id) filter (where ${raw(NOT_CANCELLED)}) as clients
     from (${visits(scope)}) v`,
   kpis: [
     measureKpi('kept'),
