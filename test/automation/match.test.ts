@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { checks, refusals, refusalsAtFiring } from '../../src/automation/match.ts'
+import { checks, isOnlyRecorded, refusals, refusalsAtFiring } from '../../src/automation/match.ts'
 import type { SchedulingEvent } from '../../src/automation/occurrence.ts'
 import type { Subject } from '../../src/store/subject.ts'
 import type { Definition } from '../../src/contract/event-definition.ts'
@@ -463,6 +463,20 @@ test('a creation event still fires if the visit was completed in the meantime', 
     refusalsAtFiring(definition({ eventTypeId: 1, triggerHours: -5 }), completed),
     [],
   )
+})
+
+test('a change of the status of a past visit is told if the definition waits for it, or for any change', () => {
+  const past = appointment({ status: 'NO_SHOW', endTime: now.subtract({ hours: 1 }) })
+  const isTold = (changes: Definition['changes'], oldStatus = 'OPEN') =>
+    !isOnlyRecorded(
+      definition({ eventTypeId: 2, allowPast: false, changes }),
+      event('APPT_CHANGED', past, oldStatus),
+    )
+  assert.deepEqual(
+    [isTold([]), isTold(['STATUS']), isTold(['TIME', 'STATUS']), isTold(['TIME'])],
+    [true, true, true, false],
+  )
+  assert.equal(isTold([], 'NO_SHOW'), false, 'the status stayed')
 })
 
 test('checks include passed and failed rules with their reasons', () => {
