@@ -25,6 +25,13 @@ export class RecentlyUsed<Key, Value> {
     return value
   }
 
+  /** The value of the key, or a new one. */
+  getOrMake(key: Key, make: () => Value): Value {
+    let value = this.get(key)
+    if (value === undefined) this.set(key, (value = make()))
+    return value
+  }
+
   set(key: Key, value: Value) {
     this.delete(key)
     this.#entries.set(key, value)

@@ -26,3 +26,11 @@ test('a cache with sizes evicts until the sizes of its entries fit', () => {
   cache.set('more than ten', 'value')
   assert.equal(cache.get('more than ten'), undefined)
 })
+
+test('a value is made once, and again after its eviction', () => {
+  const cache = new RecentlyUsed<number, string>(1)
+  const made: number[] = []
+  const find = (key: number) => cache.getOrMake(key, () => `value ${made.push(key)}`)
+  assert.deepEqual([1, 1, 2, 1].map(find), ['value 1', 'value 1', 'value 2', 'value 3'])
+  assert.deepEqual(made, [1, 2, 1])
+})

@@ -8,6 +8,7 @@ import {
   recordKeyUse,
   type KnownKey,
 } from '../store/api-keys.ts'
+import { RecentlyUsed } from '../recently-used.ts'
 import { listSessionsByHash, recordSessionUse, type KnownSession } from '../store/sessions.ts'
 import type { Visibility } from '../store/visibility.ts'
 import type { Caller } from './caller.ts'
@@ -146,20 +147,15 @@ export class Credentials {
 
 /** The callers of recently read credentials. */
 class CallerCache {
-  readonly #callers = new Map<string, { caller: Caller; until: number }>()
+  #callers = new RecentlyUsed<string, { caller: Caller; until: number }>(MAX_CACHED)
 
   find(hash: Buffer, now: Temporal.Instant) {
-    const name = hash.toString('base64')
-    const cached = this.#callers.get(name)
-    if (!cached) return undefined
-    if (cached.until > now.epochMilliseconds) return cached.caller
-    this.#callers.delete(name)
-    return undefined
+    const cached = this.#callers.get(hash.toString('base64'))
+    return cached && cached.until > now.epochMilliseconds ? cached.caller : undefined
   }
 
   add(hash: Buffer, caller: Caller, now: Temporal.Instant, expires: Temporal.Instant | null) {
     const until = now.epochMilliseconds + CACHED_MS
-    if (this.#callers.size >= MAX_CACHED) this.#callers.clear()
     this.#callers.set(hash.toString('base64'), {
       caller,
       until: Math.min(until, expires?.epochMilliseconds ?? until),
@@ -168,7 +164,7 @@ class CallerCache {
   }
 
   clear() {
-    this.#callers.clear()
+    this.#callers = new RecentlyUsed(MAX_CACHED)
   }
 }
 

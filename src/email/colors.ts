@@ -1,3 +1,5 @@
+import { RecentlyUsed } from '../recently-used.ts'
+
 /** The colours of a mail, derived from the business's own so that every text stays legible. */
 export type MailColors = {
   accent: string
@@ -17,17 +19,11 @@ const DARK_TEXT = '#1b2824'
 /** The contrast that WCAG AA requires for text. */
 const MIN_CONTRAST = 4.5
 
-const MAX_CACHED = 500
-const known = new Map<string, MailColors>()
+const known = new RecentlyUsed<string, MailColors>(500)
 
 export function colorsFor(accentColor: string | null): MailColors {
   const accent = accentColor ?? DEFAULT_ACCENT
-  let colors = known.get(accent)
-  if (!colors) {
-    if (known.size >= MAX_CACHED) known.clear()
-    known.set(accent, (colors = deriveColors(accent)))
-  }
-  return colors
+  return known.getOrMake(accent, () => deriveColors(accent))
 }
 
 function deriveColors(accent: string): MailColors {

@@ -1,7 +1,8 @@
+import { RecentlyUsed } from '../recently-used.ts'
 import { fillText, textsFor } from '../texts/texts.ts'
 
-const made = new Map<string, Formats>()
 const MAX_CACHED = 500
+const made = new RecentlyUsed<string, Formats>(MAX_CACHED)
 
 const RIGHT_TO_LEFT = new Set([
   'Arab',
@@ -38,13 +39,7 @@ export function formatsFor(
 ): Formats {
   const language = firstLanguage(languages)
   const timeZone = timeZones.find((zone) => zone && isTimeZone(zone)) ?? 'UTC'
-  const key = `${language} ${timeZone}`
-  let formats = made.get(key)
-  if (!formats) {
-    if (made.size >= MAX_CACHED) made.clear()
-    made.set(key, (formats = makeFormats(language, timeZone)))
-  }
-  return formats
+  return made.getOrMake(`${language} ${timeZone}`, () => makeFormats(language, timeZone))
 }
 
 /**
@@ -68,13 +63,14 @@ export const directionOf = remembered((language: string): 'ltr' | 'rtl' => {
 
 /** The tag of a language as `Intl` spells it; undefined if `Intl` does not know it. */
 export const knownLanguage = (text: string | null | undefined) =>
-  text ? spelledLanguage(text) : undefined
+  (text && spelledLanguage(text)) || undefined
 
-const spelledLanguage = remembered((text: string): string | undefined => {
+/** Empty if `Intl` does not know the language. */
+const spelledLanguage = remembered((text: string) => {
   try {
-    return Intl.DateTimeFormat.supportedLocalesOf(text.replaceAll('_', '-'))[0]
+    return Intl.DateTimeFormat.supportedLocalesOf(text.replaceAll('_', '-'))[0] ?? ''
   } catch {
-    return undefined
+    return ''
   }
 })
 
@@ -88,15 +84,8 @@ const isTimeZone = remembered((zone: string) => {
 
 /** Caches the last few hundred results of a slow function. */
 function remembered<T>(answer: (text: string) => T) {
-  const known = new Map<string, T>()
-  return (text: string): T => {
-    const found = known.get(text)
-    if (found !== undefined || known.has(text)) return found as T
-    if (known.size >= MAX_CACHED) known.clear()
-    const value = answer(text)
-    known.set(text, value)
-    return value
-  }
+  const known = new RecentlyUsed<string, T>(MAX_CACHED)
+  return (text: string) => known.getOrMake(text, () => answer(text))
 }
 
 function firstLanguage(languages: (string | null | undefined)[]) {
@@ -163,11 +152,11 @@ const CITY_ZONE =
 
 /** Remembers texts by minute, because the mails of a batch contain few different times. */
 function writer(format: Intl.DateTimeFormat) {
-  const known = new Map<number, string>()
+  const known = new RecentlyUsed<number, string>(MAX_TIMES)
   return ({ epochMilliseconds: ms }: Temporal.Instant) => {
     // A narrow space before "PM" shows as a box in older mail programs.
     const write = () => format.format(ms).replaceAll('\u202f', ' ')
-    return ms < WHOLE_MINUTES_SINCE_MS ? write() : recall(known, Math.floor(ms / 60_000), write)
+    return ms < WHOLE_MINUTES_SINCE_MS ? write() : known.getOrMake(Math.floor(ms / 60_000), write)
   }
 }
 
@@ -182,7 +171,7 @@ function lastRemembered<T>(answer: (ms: number) => T) {
 
 /** Remembers ranges of the same day by their minutes, as above. */
 function rangeWriter(format: Intl.DateTimeFormat) {
-  const known = new Map<number, string>()
+  const known = new RecentlyUsed<number, string>(MAX_TIMES)
   return (
     { epochMilliseconds: start }: Temporal.Instant,
     { epochMilliseconds: end }: Temporal.Instant,
@@ -192,23 +181,13 @@ function rangeWriter(format: Intl.DateTimeFormat) {
     const first = Math.floor(start / 60_000)
     const minutes = Math.floor(end / 60_000) - first
     const isKept = start >= WHOLE_MINUTES_SINCE_MS && minutes >= 0 && minutes < DAY_MINUTES
-    return isKept ? recall(known, first * DAY_MINUTES + minutes, write) : write()
+    return isKept ? known.getOrMake(first * DAY_MINUTES + minutes, write) : write()
   }
 }
 
 const DAY_MINUTES = 24 * 60
 /** For each format: all of them together take a few megabytes. */
 const MAX_TIMES = 100
-
-/** The text that is known for this key, or a new one. */
-function recall(known: Map<number, string>, key: number, write: () => string) {
-  let text = known.get(key)
-  if (text === undefined) {
-    if (known.size >= MAX_TIMES) known.clear()
-    known.set(key, (text = write()))
-  }
-  return text
-}
 
 /** 1973: the last offset from UTC with seconds ended in 1972. */
 const WHOLE_MINUTES_SINCE_MS = 94_694_400_000

@@ -34,12 +34,10 @@ const made = new RecentlyUsed<string, Dictionary>(100)
 const read = new RecentlyUsed<string, Dictionary>(100)
 
 export function makeDictionary(text: string): Dictionary {
-  let dictionary = made.get(text)
-  if (!dictionary) {
+  return made.getOrMake(text, () => {
     const bytes = Buffer.from(text).subarray(0, MAX_DICTIONARY_BYTES)
-    made.set(text, (dictionary = { key: keyOf(bytes), bytes }))
-  }
-  return dictionary
+    return { key: keyOf(bytes), bytes }
+  })
 }
 
 const keyOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest().subarray(0, KEY_BYTES)

@@ -1,3 +1,4 @@
+import { RecentlyUsed } from '../../recently-used.ts'
 import { propertiesOf, propertyOf, type Component } from './content-lines.ts'
 import { expandRule, parseRule, type Window } from './series.ts'
 import { HeldEvent, parseLocal, type ZoneOf } from './times.ts'
@@ -71,14 +72,11 @@ function zoneLike(definition: Component, floating: string, window: Window) {
 const describe = (offset: number, changes: { atMs: number; offset: number }[]) =>
   [offset, ...changes.map(({ atMs, offset }) => `${atMs}:${offset}`)].join(' ')
 
-const offsets = new Map<string, string>()
+const offsets = new RecentlyUsed<string, string>(2_000)
 
 /** Kept for one window: 400 zones take a tenth of a second. */
-function offsetsOf(zone: string, { fromMs, toMs }: Window) {
-  const key = `${zone} ${fromMs} ${toMs}`
-  let known = offsets.get(key)
-  if (known === undefined) {
-    if (offsets.size > 2_000) offsets.clear()
+const offsetsOf = (zone: string, { fromMs, toMs }: Window) =>
+  offsets.getOrMake(`${zone} ${fromMs} ${toMs}`, () => {
     const start = Temporal.Instant.fromEpochMilliseconds(fromMs).toZonedDateTimeISO(zone)
     const changes: { atMs: number; offset: number }[] = []
     let next = start.getTimeZoneTransition('next')
@@ -86,11 +84,8 @@ function offsetsOf(zone: string, { fromMs, toMs }: Window) {
       changes.push({ atMs: next.epochMilliseconds, offset: next.offsetNanoseconds / 1e9 })
       next = next.getTimeZoneTransition('next')
     }
-    known = describe(start.offsetNanoseconds / 1e9, changes)
-    offsets.set(key, known)
-  }
-  return known
-}
+    return describe(start.offsetNanoseconds / 1e9, changes)
+  })
 
 function offsetsOfDefinition({ components }: Component, { fromMs, toMs }: Window) {
   const onsets = components.flatMap((part) => onsetsOf(part, toMs))
