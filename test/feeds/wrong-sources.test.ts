@@ -38,6 +38,16 @@ const renamed = (files: Files) =>
   new Map(
     [...files].map(([name, file]) => [`new-${name}`, file.replaceAll(/UID:(\S+)/g, 'UID:new-$1')]),
   )
+const rewritten = (change: (file: string) => string) => (files: Files) =>
+  new Map([...files].map(([name, file]) => [name, change(file)]))
+/** The same moments on the clock of New York. */
+const elsewhere = rewritten((file) =>
+  file.replace(/DTSTART:(\w+)/, (_line, time: string) => {
+    const start = Temporal.Instant.from(time).toZonedDateTimeISO('America/New_York')
+    const local = start.toPlainDateTime().toString({ smallestUnit: 'second' })
+    return `DTSTART;TZID=America/New_York:${local.replaceAll(/[-:]/g, '')}`
+  }),
+)
 const PAGE = '<!doctype html><html><body>Please sign in</body></html>'
 const DECISION = ['NEEDS_DECISION']
 
@@ -69,22 +79,33 @@ const COMMON: Record<string, Wrong> = {
   'no events after a restore': { files: without(COUNT), health: DECISION },
   'the same events under new names': { files: renamed, health: ['OK'] },
   'new times of export': {
-    files: (files) =>
-      new Map(
-        [...files].map(([name, file]) => [name, file.replace('DTSTAMP:2026', 'DTSTAMP:2027')]),
-      ),
+    files: rewritten((file) => file.replace('DTSTAMP:2026', 'DTSTAMP:2027')),
     health: ['OK'],
   },
+  'an earlier version of its events': {
+    files: rewritten((file) =>
+      file.replace('SUMMARY', 'SEQUENCE:0\r\nLAST-MODIFIED:20200101T000000Z\r\nSUMMARY'),
+    ),
+    health: ['OK'],
+  },
+  'each event twice': {
+    files: (files) =>
+      new Map([...files].flatMap(([name, file]) => [[name, file] as const, [`two-${name}`, file]])),
+    health: ['OK'],
+  },
+  'the clock of another zone': { files: elsewhere, health: ['OK'] },
   'events that cannot be read': {
-    files: (files) =>
-      new Map(
-        [...files].map(([name, file]) => [
-          name,
-          file.replace(/DTSTART:(\w+)Z/, 'DTSTART;TZID=Nowhere:$1'),
-        ]),
-      ),
+    files: rewritten((file) => file.replace(/DTSTART:(\w+)Z/, 'DTSTART;TZID=Nowhere:$1')),
     health: ['OK'],
   },
+  'a wrong content type': {
+    answer: (answer) => ({ ...answer, headers: { 'content-type': 'image/png' } }),
+    health: ['OK'],
+  },
+  'a part of its answer as 206': {
+    answer: ({ body }) => ({ status: 206, body: body.slice(0, body.length / 2) }),
+  },
+  'an answer that is too large': changed((body) => body + '\n'.repeat(65 * 1_048_576)),
 }
 
 const calendarOf = (events: Iterable<string>) =>

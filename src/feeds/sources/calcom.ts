@@ -41,7 +41,6 @@ export function makeCalcom(privateHosts: readonly string[]): Source {
   return {
     source: 'CALCOM',
     minutes: { usual: 5, least: 1 },
-    // The pull itself leaves out what is older: absence does not change the time of a booking.
     hook: {
       isSigned: (headers, body, secrets) =>
         isHmacSigned(headers['x-cal-signature-256'], body, secrets),
