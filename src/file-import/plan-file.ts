@@ -398,7 +398,10 @@ export async function planFile(db: Db, file: FileHandle, planning: Planning): Pr
   if (!survey.fields.some(Boolean) && survey.rowCount > 0) throw noColumnRead(kind, survey)
   const named = namedDefaults(choices)
   const described = [...survey.described.values(), ...named.values()].map(({ value }) => value)
-  const directory = await readDirectory(db, businessId, described)
+  const chosenIds = Object.entries(choices.matches).flatMap(([name, id]) =>
+    name.startsWith('client:') && Number.isSafeInteger(Number(id)) ? [Number(id)] : [],
+  )
+  const directory = await readDirectory(db, businessId, described, chosenIds)
   addUsualDefaults(survey, directory, named, business.name)
   const found = await resolveAll(survey, named, { directory, choices, refusalOf })
   const isUnclear =

@@ -59,6 +59,7 @@ export async function readDirectory(
   clientIds: number[] = [],
 ) {
   const wanted = new Set<string>()
+  const wantedIds = new Set(clientIds)
   const lookup: ClientLookup = { ids: clientIds, words: [], externalIds: [] }
   let people = 0
   for (const { kind, name, emailAddress, externalId } of described) {
@@ -87,6 +88,7 @@ export async function readDirectory(
       for (const object of page) {
         const isWanted =
           kind !== 'client' ||
+          wantedIds.has(object.id) ||
           wanted.has(keyOfName(kind, object.name)) ||
           wanted.has(`#${object.externalId}`) ||
           wanted.has(`<${addressKey(object.emailAddress)}>`)

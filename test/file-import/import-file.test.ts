@@ -72,6 +72,23 @@ test('clients and services that do not exist are listed, and created if a person
   assert.equal(first!.status, 'CONFIRMED')
 })
 
+test('a client is chosen for a name without an address, however many clients the file names', async (t) => {
+  const world = await enterWorld(t)
+  const header = 'Datum;Zeit;Dauer;Kunde'
+  const row = (client: string) => `03.05.2032;09:30;45;${client}`
+  const others = Array.from({ length: 1_001 }, (_, i) => row(`Guest ${i} <g${i}@example.com>`))
+  for (const rows of [[row('Nanni')], [...others, row('Nanni')]]) {
+    const file = [header, ...rows].join('\n')
+    const tried = await bring(world, { dryRun: 'true' }, file)
+    assert.equal(tried.newObjects[0].name, 'Nanni')
+    assert.deepEqual(tried.clients, { withAddress: rows.length - 1, withoutAddress: 1 })
+    const chosen = { dryRun: 'true', match: `client:Nanni=${world.ids.clientId}` }
+    const { clients, newCounts } = await bring(world, chosen, file)
+    assert.equal(newCounts.client, rows.length - 1)
+    assert.equal(clients.withAddress + clients.withoutAddress, rows.length)
+  }
+})
+
 test('titles above the header are left out, and the answer says which row the header is', async (t) => {
   const world = await enterWorld(t)
   const [header, row] = VISITS.split('\n')
