@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
+import fs from 'node:fs'
+import path from 'node:path'
 import { test } from 'node:test'
 import { SourceError, type Resource } from '../../src/feeds/source.ts'
 import { makeCalcom } from '../../src/feeds/sources/calcom.ts'
@@ -277,4 +279,63 @@ test('a webhook counts only with the signature of its source', () => {
   const holds = (token: string | undefined) =>
     easyAppointments.hook!.isSigned({ 'x-ea-token': token }, body, ['token'], now)
   assert.deepEqual(['token', 'Token', '', undefined].map(holds), [true, false, false, false])
+})
+
+/** Deliveries and answers in the form that the documentation of the source shows. */
+const fixture = (name: string) =>
+  JSON.parse(
+    fs.readFileSync(path.join(import.meta.dirname, `../fixtures/feeds/${name}.json`), 'utf8'),
+  )
+
+test('deliveries in the documented form count with their secret alone, and name their booking', () => {
+  const { now } = accountOf({}, null)
+  const [first, other] = ['u7Qd2LkPz9sRtYw4MnBv1A', 'x3Hs8GfTq6eWnKj5CbRv0Z']
+  for (const [name, source, keys] of [
+    ['calcom-booking-created', calcom, [first]],
+    ['calcom-booking-requested', calcom, [first]],
+    ['calcom-booking-rescheduled', calcom, [first]],
+    ['calcom-booking-cancelled', calcom, [first]],
+    ['calcom-booking-no-show', calcom, [first]],
+    ['easyappointments-customer-saved', easyAppointments, undefined],
+    ['easyappointments-appointment-booked', easyAppointments, undefined],
+    ['easyappointments-appointment-moved', easyAppointments, undefined],
+    ['easyappointments-appointment-deleted', easyAppointments, undefined],
+  ] as const) {
+    const { headers, body, secret } = fixture(name)
+    const isSigned = (text: string, secrets: string[]) =>
+      source.hook!.isSigned(headers, Buffer.from(text), secrets, now)
+    assert.deepEqual([isSigned(body, [secret]), isSigned(body, ['other'])], [true, false], name)
+    assert.deepEqual(source.hook!.keysIn?.(JSON.parse(body)), keys, name)
+    // Easy!Appointments sends its secret, and signs nothing.
+    const forged = body.replace(first, other).replace('BOOKING', 'BOOKINGS')
+    assert.equal(isSigned(forged, [secret]), source === easyAppointments, name)
+  }
+})
+
+test('answers in the documented form are read', async (t) => {
+  const { data } = fixture('calcom-bookings')
+  const server = await startCalcom(t, data)
+  // The fake belongs to another person, and so do its bookings.
+  for (const one of data) one.hosts[0].email = 'bea@salon.test'
+  const bookings = await followSource(calcom, accountOf({ url: server.url }, 'cal_key')).pullOnce()
+  assert.deepEqual(bookings.resources.map(describe).toSorted(), [
+    'b1Nn4VcXz7LkJh2GfDs9Qw 2027-01-25T09:00:00Z no show',
+    'c5Mm9BnVx3ZaSd6FgHj1Kl 2027-02-08T16:00:00Z open',
+    'd8Pp2WqEr4TyUi7OpAs0Df 2027-02-09T08:00:00Z cancelled',
+    // Its later half has another uid.
+    'u7Qd2LkPz9sRtYw4MnBv1A 2027-02-05T12:15:00Z open',
+  ])
+  const [, group] = bookings.resources.toSorted((a, b) => (a.key < b.key ? -1 : 1))
+  const { isClass, clients } = group!.entries[0]!
+  assert.deepEqual([isClass, clients.length], [true, 2])
+  const clinic = await startEasyAppointments(t, fixture('easyappointments-appointments'))
+  const account = accountOf({ url: clinic.url }, 'token')
+  const { resources } = await followSource(easyAppointments, account).pullOnce()
+  assert.deepEqual(resources.map(describe), [
+    '57 2027-02-11T08:00:00Z open',
+    '58 2027-02-12T10:20:00Z Confirmed',
+    '59 2027-02-12T11:20:00Z Cancelled',
+    '60 2027-02-15T07:00:00Z draft',
+    '61 2027-02-16T11:00:00Z open',
+  ])
 })
