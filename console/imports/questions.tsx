@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useTranslation } from '../texts/translate.ts'
 import type { Choices, FileQuestion, FileResult, NamedKind } from '../api/imports.ts'
 import { setupQuery, type Setup } from '../api/setup.ts'
+import { ClientSelect } from '../clients/client-select.tsx'
 import classes from './import.module.css'
 
 type Props = {
@@ -21,7 +22,8 @@ export function Questions(props: Props) {
   const others = result.questions.filter((question) => !isAboutDates(question))
   const known = result.statusWords.filter(({ status }) => status !== null)
   const kinds = KINDS.filter((kind) => (result.newCounts[kind] ?? 0) > 0)
-  if (!asksDates && others.length + known.length + kinds.length === 0) return null
+  const unknown = clientsWithoutAddress(props)
+  if (!asksDates && others.length + known.length + kinds.length + unknown.length === 0) return null
   return (
     <section className="card panel">
       <header>
@@ -38,6 +40,7 @@ export function Questions(props: Props) {
       {known.map(({ word, rows, status }) => (
         <StatusSelect key={word} word={word} rows={rows} status={status} {...props} />
       ))}
+      {unknown.length > 0 && <ClientsWithoutAddress names={unknown} {...props} />}
       {kinds.map((kind) => (
         <NewObjects key={kind} kind={kind} {...props} />
       ))}
@@ -139,6 +142,44 @@ function StatusSelect({ word, rows, status, choices, isBusy, onChoose }: StatusP
 }
 
 const MAX_NAMES = 12
+
+/** Names of clients that are not known and cannot get mail, and those for which a client was chosen. */
+function clientsWithoutAddress({ result, choices }: Props) {
+  const asked = new Set(result.questions.map(({ kind, name }) => `${kind}:${name}`))
+  const chosen = Object.entries(choices.matches).flatMap(([key, value]) =>
+    key.startsWith('client:') && value !== 'new' && !asked.has(key)
+      ? [key.slice('client:'.length)]
+      : [],
+  )
+  const isUnknown = ({ kind, emailAddress }: FileResult['newObjects'][number]) =>
+    kind === 'client' && emailAddress === ''
+  const names = result.newObjects.filter(isUnknown).map(({ name }) => name)
+  return [...new Set([...chosen, ...names.slice(0, MAX_NAMES)])]
+}
+
+/** Looks each of them up by name: a known client may have an address. */
+function ClientsWithoutAddress({ names, choices, onChoose }: Props & { names: string[] }) {
+  const { t } = useTranslation()
+  return (
+    <section aria-label={t('import.withoutAddress')} className={classes.question}>
+      <h3 className="small strong">{t('import.withoutAddress')}</h3>
+      <p className="soft small">{t('import.withoutAddressHint')}</p>
+      {names.map((name) => {
+        const key = `client:${name}`
+        const chosen = choices.matches[key]
+        return (
+          <ClientSelect
+            key={name}
+            label={t('import.whoIs', { name })}
+            value={chosen === undefined || chosen === 'new' ? undefined : Number(chosen)}
+            error={undefined}
+            onChange={(id) => onChoose({ matches: { ...choices.matches, [key]: String(id) } })}
+          />
+        )
+      })}
+    </section>
+  )
+}
 
 /** One tick creates all objects of a kind that do not exist. */
 function NewObjects({ kind, result, choices, isBusy, onChoose }: Props & { kind: NamedKind }) {

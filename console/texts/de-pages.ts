@@ -1387,6 +1387,10 @@ export const dePages: Translated<typeof enPages> = {
     match_other: 'Wer oder was ist „{{name}}“? ({{count, number}} Zeilen)',
     numbered: 'Nr. {{id}}',
     newOne: 'nichts davon: neu',
+    withoutAddress: 'Kunden ohne Adresse',
+    withoutAddressHint:
+      'Sie können keine E-Mails erhalten. Wählen Sie den Kunden, wenn es ihn hier mit einer Adresse gibt.',
+    whoIs: 'Welcher Kunde ist „{{name}}“?',
     status_one: '„{{word}}“ bedeutet ({{count, number}} Zeile)',
     status_other: '„{{word}}“ bedeutet ({{count, number}} Zeilen)',
     default: {

@@ -1330,6 +1330,10 @@ export const enPages = {
     match_other: 'Who or what is “{{name}}”? ({{count, number}} rows)',
     numbered: 'no. {{id}}',
     newOne: 'none of them: a new one',
+    withoutAddress: 'Clients without an address',
+    withoutAddressHint:
+      'They cannot get mail. If one of them is a client with an address here, choose that client.',
+    whoIs: 'Which client is “{{name}}”?',
     status_one: '“{{word}}” means ({{count, number}} row)',
     status_other: '“{{word}}” means ({{count, number}} rows)',
     default: {

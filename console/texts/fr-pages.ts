@@ -1370,6 +1370,10 @@ export const frPages: Translated<typeof enPages> = {
     match_other: 'Qui ou qu’est-ce que « {{name}} » ? ({{count, number}} lignes)',
     numbered: 'n° {{id}}',
     newOne: 'aucun : un nouveau',
+    withoutAddress: 'Clients sans adresse',
+    withoutAddressHint:
+      'Ils ne peuvent pas recevoir d’e-mails. Choisissez le client s’il existe ici avec une adresse.',
+    whoIs: 'Quel client est « {{name}} » ?',
     status_one: '« {{word}} » signifie ({{count, number}} ligne)',
     status_other: '« {{word}} » signifie ({{count, number}} lignes)',
     default: {

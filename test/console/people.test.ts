@@ -289,6 +289,23 @@ test('an import says before that it sends mails, and after it how many wait for 
   assert.deepEqual(complaints, [])
 })
 
+test('a client without an address is looked up by name in the dry run of a file', async (t) => {
+  if (skipInShortRun(t)) return
+  const known = { firstName: 'Leonie', lastName: 'Lookup', emailAddress: 'leonie@example.com' }
+  await call('POST', '/client', { businessId, ...known })
+  const { page, complaints } = await openAs(t, 'sofia', '/import')
+  const text = 'Datum;Zeit;Dauer;Kunde;Leistung\n23.04.2199;09:30;45;Leo L.;Neue Leistung\n'
+  const file = { name: 'export.csv', mimeType: 'text/csv', buffer: Buffer.from(text) }
+  await page.locator('input[type=file]').setInputFiles(file)
+  const client = page.getByRole('combobox', { name: 'Which client is “Leo L.”?' })
+  await client.fill('Lookup')
+  await page.getByRole('option', { name: 'Leonie Lookup · leonie@example.com' }).click()
+  await page.getByText('1 clients can get mail, 0 have no address.').waitFor()
+  assert.equal(await client.inputValue(), 'Leonie Lookup · leonie@example.com')
+  await assertAccessible(page)
+  assert.deepEqual(complaints, [])
+})
+
 const EXPORT = `Datum;Zeit;Dauer;Kunde;Leistung;Status
 03/04/2199;09:30;45;"Import, Ida <ida.import@example.com>";Neue Leistung;Blau
 `
