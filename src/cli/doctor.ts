@@ -322,7 +322,7 @@ function checkClock({ clock }: Facts): Finding {
 type Zones = { moments: Temporal.Instant[]; offsets: Map<string, number[]> }
 
 /** Node and PostgreSQL have their own time zone data: compares them for the next two years. */
-function checkTimeZones({ zones, database }: Facts): Finding {
+function checkTimeZones({ config, zones, database }: Facts): Finding {
   const names = [...zones.offsets.keys()]
   const differing = names.filter(
     (name) => zones.offsets.get(name)!.join() !== database.offsets.get(name)?.join(),
@@ -335,7 +335,7 @@ function checkTimeZones({ zones, database }: Facts): Finding {
     state: 'note',
     about,
     says: `${says}, not for ${differing.slice(0, 5).join(', ')}${differing.length > 5 ? ' …' : ''}`,
-    todo: 'update PostgreSQL; only working hours and first visits in reports use its rules',
+    todo: `${config.databaseUrl ? 'update PostgreSQL' : 'update Bellwether when there is a newer version'}; only working hours and first visits in reports use its rules`,
   }
 }
 

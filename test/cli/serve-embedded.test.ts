@@ -89,6 +89,7 @@ test('a second service on the same data folder is refused in one line; commands 
 
   const command = await runCommand(['doctor'], { DATA_DIR })
   assert.equal(command.code, 0, command.stderr)
+  assert.doesNotMatch(command.stdout, /update PostgreSQL/, 'it came with npm')
   await until(async () => (await service.status('/readyz')) === 200)
 })
 
