@@ -1,7 +1,7 @@
 import type { QuietHours } from '../contract/business.ts'
 import type { EmailStatus } from '../contract/email.ts'
 import type { ObjectType } from '../contract/event-type.ts'
-import { reasonText } from '../contract/reasons.ts'
+import { REASONS, reasonText } from '../contract/reasons.ts'
 import type { Suppression } from './suppressions.ts'
 import type { Db } from '../database/database.ts'
 import { empty, sql, type Sql } from '../database/sql.ts'
@@ -326,12 +326,16 @@ export function endTriggersOf(tx: Db, endings: MailOfTrigger[], now: Temporal.In
     select ${movedColumns} from ended t where t.replan_since is not null`)
 }
 
+/** The reasons of mails that were too late to be useful. */
+const USELESS = [REASONS.uselessNow, REASONS.uselessWhilePaused]
+
 /** The state of the mails of trigger `k`. */
 const mailsOfTrigger = sql`
   select bool_or(e.next_attempt_time is not null) as waits,
          count(*) filter (where e.status = 'FAILED') as failed,
          count(*) filter (where e.status in ('SENT', 'CAPTURED')) as sent,
          count(*) filter (where e.status = 'CANCELLED') as cancelled,
+         count(*) filter (where e.status_reason = any (${USELESS}::text[])) as useless,
          min(e.status_reason) filter (where e.status = 'FAILED') as failure,
          min(e.status_reason) filter (where e.status <> 'FAILED') as reason
   from email e
@@ -340,6 +344,7 @@ const mailsOfTrigger = sql`
 const asItsMailsEnded = (now: Temporal.Instant) => sql`
   status = case when failed > 0 or t.status_reason is not null then 'FAILED'
                 when sent > 0 then 'COMPLETED'
+                when useless > 0 then 'EXPIRED'
                 when cancelled > 0 then 'CANCELLED' else 'SKIPPED' end,
   status_reason = case when failed > 0 then failure
                        when t.status_reason is not null then t.status_reason

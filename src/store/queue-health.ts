@@ -1,3 +1,4 @@
+import { REASONS } from '../contract/reasons.ts'
 import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
 import { OPERATOR_PROBLEMS } from './operator-problems.ts'
@@ -80,9 +81,9 @@ export async function readQueueHealth(
                 select from email_queue q where q.above_limit_until > ${now} limit ${maxCounted}) q)
                as "emailsAboveLimit") mails, (
       select count(*) filter (where status <> 'EXPIRED') as late,
-             count(*) filter (where status = 'EXPIRED' and status_reason like ${`${CAME_LATE}%`}) as expired,
+             count(*) filter (where status = 'EXPIRED' and ${CAME_LATE}) as expired,
              coalesce(extract(epoch from max(modified_date - due_time)
-               filter (where status <> 'EXPIRED' or status_reason like ${`${CAME_LATE}%`})), 0)::float8
+               filter (where status <> 'EXPIRED' or ${CAME_LATE})), 0)::float8
                as "mostLateSeconds"
       from (
         select t.status, t.status_reason, t.modified_date,
@@ -96,8 +97,8 @@ export async function readQueueHealth(
   return health!
 }
 
-/** The reasons `lateMinutes` and `lateHours` begin with this. */
-const CAME_LATE = 'the service was '
+/** Like the reasons `lateMinutes` and `lateHours`, or because its mail waited too long. */
+const CAME_LATE = sql`(status_reason like 'the service was %' or status_reason = ${REASONS.uselessNow})`
 
 /** Of all businesses, at most MAX_COUNTED. */
 export async function countPendingTriggers(db: Db) {

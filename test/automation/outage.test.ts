@@ -992,6 +992,11 @@ test('a mail that loses its use while no other mail can be sent ends at once, wi
     [mail!.status, mail!.reason],
     ['CANCELLED', 'it could not be sent while it was still useful'],
   )
+  const { body: triggers } = await world.call('GET', `/eventTriggers/CALENDAR/${mail!.objectId}`)
+  const ended = triggers.map((one: Record<string, string>) => `${one.status} ${one.statusReason}`)
+  assert.ok(ended.includes(`EXPIRED ${mail!.reason}`), ended.join())
+  const { expired, mostLateSeconds } = await readQueueHealth(world.database.engine, clock.now(), 10)
+  assert.deepEqual([expired, mostLateSeconds], [1, 3600])
 })
 
 test('a mail of a business whose mails hang ends at once when it loses its use', async (t) => {

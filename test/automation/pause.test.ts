@@ -67,6 +67,7 @@ test('a pause holds triggers and mails, and those that are still useful are sent
   await runEngine()
   assert.deepEqual(await mailsOf(world, early), [`CANCELLED ${REASONS.uselessWhilePaused}`])
   assert.deepEqual(await mailsOf(world, long), [`CANCELLED ${REASONS.uselessWhilePaused}`])
+  assert.equal(await triggerOf(world, long), `EXPIRED ${REASONS.uselessWhilePaused}`)
   assert.equal(await triggerOf(world, useless), `EXPIRED ${REASONS.uselessWhilePaused}`)
   assert.deepEqual(await mailsOf(world, useful), ['SENT null'])
   assert.equal(await triggerOf(world, useful), 'COMPLETED null')
