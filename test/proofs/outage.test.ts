@@ -22,7 +22,7 @@ import { EMPTY_QUEUES_MS, isFull, proofSeed, randomFrom } from './random.ts'
  * docs/engine.md; `npm test` only has a short outage.
  */
 const skip = !isFull && 'only in the full proof'
-const OUTAGE_MS = isFull ? 70_000 : 3_000
+const OUTAGE_MS = isFull ? 600_000 : 3_000
 const KEY = 'operator-key-of-this-proof-0123456789'
 
 type Lifetime = Pick<TestContext, 'after'>
