@@ -18,15 +18,17 @@ const PAGE = 500
 
 /**
  * What entries would become: of a body that a source would send, or of the stored entries with the present
- * rules. Everything is saved in one transaction and rolled back.
+ * rules.
  */
-export const dryRun = (
+export async function dryRun(
   { database, feed, now }: { database: Database; feed: FeedRow; now: Temporal.Instant },
   body: InletBody | undefined,
-) =>
-  tryOut({ database, feed }, (tx, trial) =>
-    body ? receiveTrial(tx, feed, body, { trial, now }) : mapTrial(tx, feed, { trial, now }),
-  )
+) {
+  const run = new DryRun(database, feed)
+  if (body) await run.add((tx, trying) => receiveTrial(tx, feed, body, { ...trying, now }))
+  else await addStored(run, feed, now)
+  return run.show()
+}
 
 /** The reading of a source in a dry run. */
 const MAX_READ_MINUTES = 5
@@ -54,64 +56,85 @@ export async function readSource(parts: PullParts, feed: FeedRow, stopping?: Abo
 }
 
 /** What a pull that has read everything would do. */
-export const dryRunOfSource = (
+export async function dryRunOfSource(
   { database, now }: Pick<PullParts, 'database' | 'now'>,
   feed: FeedRow,
   resources: Resource[],
-) =>
-  tryOut({ database, feed }, async (tx, bulkCall) => {
-    const state = (await lockFeedState(tx, feed))!
-    const settings = new SettingsCache()
-    const mirroring = mirroringOf(feed, state, { settings, now: now(), bulkCall })
-    const results: MirrorResult[] = []
-    for (const some of takeBatches(resources, { all: true })) {
-      results.push(await mirrorResources(tx, { resources: some, deleted: [] }, mirroring))
-    }
-    return results
-  })
-
-/** Saves in one transaction, counts, and rolls back. */
-function tryOut(
-  { database, feed }: { database: Database; feed: FeedRow },
-  save: (tx: Db, trial: BulkTrial) => Promise<MirrorResult[]>,
 ) {
-  const { businessId } = feed
-  const db = database.forBusiness(businessId, feedUser(feed))
-  return runAndRollBack(db, async (tx) => {
-    const trial = new BulkTrial({ businessId, user: feedUser(feed) })
-    const results = await save(tx, trial)
-    const { triggers, mailsAtOnce } = await trial.count(tx)
-    const byDefinition = [...trial.byDefinition].map(([eventDefnId, count]) => ({
-      eventDefnId,
-      triggers: count,
-    }))
-    const summary = new RunSummary()
-    for (const result of results) summary.add(result)
-    return { ...summary.show(), planned: { triggers, atOnce: mailsAtOnce, byDefinition } }
-  })
+  const run = new DryRun(database, feed)
+  for (const some of takeBatches(resources, { all: true })) {
+    await run.add(async (tx, trying) => {
+      const state = (await lockFeedState(tx, feed))!
+      const mirroring = mirroringOf(feed, state, { ...trying, now: now() })
+      return [await mirrorResources(tx, { resources: some, deleted: [] }, mirroring)]
+    })
+  }
+  return run.show()
 }
 
-type Trying = { trial: BulkTrial; now: Temporal.Instant }
+type Trying = { settings: SettingsCache; bulkCall: BulkTrial }
 
-async function receiveTrial(tx: Db, feed: FeedRow, body: InletBody, { trial, now }: Trying) {
-  const settings = new SettingsCache()
-  const receiving = { settings, now, bulkCall: trial, isDryRun: true }
-  const { refused, results } = await receiveEntries(tx, feed, body, receiving)
+/** Saves batches, each in a transaction of its own that is rolled back: bookings wait for one of them at most. */
+class DryRun {
+  readonly db: Db
+  readonly #call: { businessId: number; user: string }
+  readonly #summary = new RunSummary()
+  readonly #planned = { triggers: 0, atOnce: 0 }
+  readonly #byDefinition = new Map<number, number>()
+
+  constructor(database: Database, feed: FeedRow) {
+    this.#call = { businessId: feed.businessId, user: feedUser(feed) }
+    this.db = database.forBusiness(this.#call.businessId, this.#call.user)
+  }
+
+  async add(save: (tx: Db, trying: Trying) => Promise<MirrorResult[]>) {
+    const { results, planned, byDefinition } = await runAndRollBack(this.db, async (tx) => {
+      const bulkCall = new BulkTrial(this.#call)
+      const results = await save(tx, { settings: new SettingsCache(), bulkCall })
+      return { results, planned: await bulkCall.count(tx), byDefinition: bulkCall.byDefinition }
+    })
+    for (const result of results) this.#summary.add(result)
+    this.#planned.triggers += planned.triggers
+    this.#planned.atOnce += planned.mailsAtOnce
+    for (const [eventDefnId, count] of byDefinition) {
+      this.#byDefinition.set(eventDefnId, (this.#byDefinition.get(eventDefnId) ?? 0) + count)
+    }
+  }
+
+  show() {
+    const byDefinition = [...this.#byDefinition].map(([eventDefnId, triggers]) => ({
+      eventDefnId,
+      triggers,
+    }))
+    return { ...this.#summary.show(), planned: { ...this.#planned, byDefinition } }
+  }
+}
+
+async function receiveTrial(
+  tx: Db,
+  feed: FeedRow,
+  body: InletBody,
+  receiving: Trying & { now: Temporal.Instant },
+) {
+  const { refused, results } = await receiveEntries(tx, feed, body, {
+    ...receiving,
+    isDryRun: true,
+  })
   if (refused.length > 0)
     throw new RequestError(422, `${refused[0]!.pointer}: ${refused[0]!.detail}`)
   return results
 }
 
-async function mapTrial(tx: Db, feed: FeedRow, { trial, now }: Trying) {
-  const results: MirrorResult[] = []
-  await lockFeedState(tx, feed)
-  const { saving, ...rest } = correcting(feed, { settings: new SettingsCache(), now })
-  const mirroring = { ...rest, saving: { ...saving, bulkCall: trial } }
+/** Maps the stored entries with the rules of the feed. */
+async function addStored(run: DryRun, feed: FeedRow, now: Temporal.Instant) {
   for (let after = 0, read = 0; read < MAX_ENTRIES; read += PAGE) {
-    const rows = await listEntries(tx, feed, { after, limit: PAGE })
-    results.push(await mirrorAgain(tx, rows, mirroring))
+    const rows = await listEntries(run.db, feed, { after, limit: PAGE })
+    await run.add(async (tx, { settings, bulkCall }) => {
+      await lockFeedState(tx, feed)
+      const { saving, ...rest } = correcting(feed, { settings, now })
+      return [await mirrorAgain(tx, rows, { ...rest, saving: { ...saving, bulkCall } })]
+    })
     if (rows.length < PAGE) break
     after = rows.at(-1)!.feedEntryId
   }
-  return results
 }

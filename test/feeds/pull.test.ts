@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Db } from '../../src/database/database.ts'
 import { sql } from '../../src/database/sql.ts'
 import { dryRunOfSource, readSource } from '../../src/feeds/dry-run.ts'
 import { claimPull, createFeedLoops } from '../../src/feeds/loop.ts'
@@ -7,8 +8,9 @@ import { SourceError } from '../../src/feeds/source.ts'
 import { renewPull } from '../../src/store/feed-pulls.ts'
 import { findFeed, lockFeedState } from '../../src/store/feeds.ts'
 import { correctStoredTimes } from '../../src/store/set-back.ts'
+import { isLockAwaited } from '../support/locks.ts'
 import { until } from '../support/until.ts'
-import { shareWorld } from '../support/world.ts'
+import { reminder, shareWorld } from '../support/world.ts'
 import { openPulled } from './fake-source.ts'
 import { PULLING } from './loop-parts.ts'
 
@@ -372,6 +374,45 @@ test('a dry run of a source reads it, and writes nothing', async (t) => {
   assert.deepEqual([await appointments(), await entries()], [[], []])
   shelf.error = new SourceError('LOGIN', 'The password is wrong.')
   await assert.rejects(readSource(parts, feed), /The password is wrong/)
+})
+
+test('a dry run of a long source delays no booking, no definition and no other save', async (t) => {
+  const world = await enterWorld(t)
+  const { book, businessId, clock, db, ids, save } = world
+  const { feedId, put, entryOf, parts, appointments, entries } = await openPulled(world)
+  await save('/eventDefinition', reminder(businessId, -24))
+  for (let i = 0; i < 600; i += 1) put(`${i}`, entryOf(`${i}`, 48 + i))
+  const feed = (await findFeed(parts.database.engine, { businessId, feedId }))!
+  const answersAtOnce = async (request: Promise<unknown>) => {
+    let isDone = false
+    const done = request.then(() => (isDone = true))
+    await until(async () => isDone || (await isLockAwaited(db)))
+    assert.ok(isDone, 'the request waits for a lock')
+    await done
+  }
+  let batches = 0
+  const beforeEachBatch = async ({ text }: { text: string }) => {
+    if (!text.includes('or entry_key = any') || (batches += 1) !== 2) return
+    await answersAtOnce(save('/client', { clientId: ids.clientId, phone: '+41 2' }))
+    await answersAtOnce(save('/eventDefinition', reminder(businessId, -48)))
+    await answersAtOnce(book(clock.in({ hours: 96 })))
+  }
+  const watch = (one: Db): Db => ({
+    ...one,
+    query: async (statement) => {
+      await beforeEachBatch(statement)
+      return one.query(statement)
+    },
+    attempt: (work) => one.attempt((tx) => work(watch(tx))),
+  })
+  const { database } = parts
+  const forBusiness = (...by: Parameters<typeof database.forBusiness>) =>
+    watch(database.forBusiness(...by))
+  const watched = { ...parts, database: { ...database, forBusiness } }
+  const { counts, planned } = await dryRunOfSource(watched, feed, await readSource(parts, feed))
+  assert.equal(batches, 2)
+  assert.deepEqual([counts.entries, counts.created, planned.triggers], [600, 600, 700])
+  assert.deepEqual([await appointments(), await entries()], [[], []])
 })
 
 test('a visit that took place is not moved to a new booking of the same client', async (t) => {
