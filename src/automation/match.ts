@@ -284,8 +284,9 @@ const RULES: Rule[] = [
     codes: ['status-live', 'status-not-live'],
     params: (_, { subject }) => statusOf(subject),
     applies: ofSubjects,
+    // Reminders before their anchor need a live status; follow-ups also fire after COMPLETED.
     holds: (definition, { subject }) =>
-      firesBeforeAnchor(definition) ? subject.live : subject.liveAfter,
+      isReminder(definition) && firesBefore(definition) ? subject.live : subject.liveAfter,
     yes: (_, { subject }) => statusInWords(subject),
     no: (_, { subject }) => statusInWords(subject),
   },
@@ -418,7 +419,3 @@ const asksAboutStatus = (definition: Definition) =>
 const isAny = (wanted: string | null) => wanted === null || wanted === '*'
 const allows = (wanted: string | null, actual: string | null | undefined) =>
   isAny(wanted) || wanted === actual
-
-/** Reminders before their anchor need a live status; follow-ups also fire after COMPLETED. */
-const firesBeforeAnchor = (definition: Definition) =>
-  isReminder(definition) && firesBefore(definition)

@@ -75,7 +75,9 @@ async function transact<T>(
     scope.end()
     const committed = run(COMMIT)
     await Promise.all([...sent, committed])
-    assertCommitted(await committed)
+    // After a failed statement COMMIT succeeds as well, with the command tag ROLLBACK.
+    const { command } = await committed
+    if (command !== 'COMMIT') throw new Error(`commit answered ${command}`)
     borrowed.release()
     for (const { channel, payload } of hints) hint(channel, payload)
     return result
@@ -213,11 +215,6 @@ async function* fetchInBatches<Row>(run: Run, statement: Sql, batchSize: number)
     if (rows.length < batchSize) break
   }
   await run(unnamed(sql`close ${cursor}`))
-}
-
-/** After a failed statement COMMIT succeeds as well, with the command tag ROLLBACK. */
-function assertCommitted(commit: pg.QueryResult) {
-  if (commit.command !== 'COMMIT') throw new Error(`commit answered ${commit.command}`)
 }
 
 /** After an error of a statement the connection can be used again; after any other it is closed. */

@@ -437,12 +437,12 @@ const tooLong = () => {
 const plain = (value: string) => value
 
 /** For a header: always one line. */
-export const headerValue = (value: string) => (ONE_LINE.test(value) ? value : oneLineOf(value))
-
-const oneLineOf = (value: string) =>
-  withoutControls(value)
-    .replace(/[\s\u2028\u2029]+/g, ' ')
-    .trim()
+export const headerValue = (value: string) =>
+  ONE_LINE.test(value)
+    ? value
+    : withoutControls(value)
+        .replace(/[\s\u2028\u2029]+/g, ' ')
+        .trim()
 
 /** For a text of several lines: no control characters, and `\n` for every line break. */
 export const textValue = (value: string) =>

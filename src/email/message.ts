@@ -69,7 +69,8 @@ export function draftMessage(parts: Omit<MessageParts, 'messageId' | 'date'>): D
     mailboxHeader('To', checked(parts.to)) +
     (parts.cc ? mailboxHeader('Cc', checked(parts.cc)) : '') +
     (parts.replyTo ? mailboxHeader('Reply-To', checked(parts.replyTo)) : '') +
-    subjectHeader(parts.subject) +
+    // Most of it is text of the template too, so it is stored as text.
+    unencoded('s', headerValue(parts.subject)) +
     header('Date', DATE) +
     header('Message-ID', ID) +
     (unsubscribeLink ? unsubscribeHeaders(unsubscribeLink) : '') +
@@ -130,9 +131,6 @@ const decoded = (encoding: string, encoded: string) =>
 /** The headers of a message with the Message-ID and date of the next mail that it is sent as. */
 export const withoutIdentity = (headers: string) =>
   headers.replace(/^Message-ID: .*$/m, `Message-ID: ${ID}`).replace(/^Date: .*$/m, `Date: ${DATE}`)
-
-/** Most of it is text of the template too, so it is stored as text. */
-const subjectHeader = (subject: string) => unencoded('s', headerValue(subject))
 
 /** Content between two marks, to be encoded as quoted-printable (q), base64 (b) or a Subject (s). */
 const unencoded = (encoding: Encoding, content: string) =>
