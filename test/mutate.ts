@@ -145,7 +145,8 @@ function isType(text: string, at: number) {
 
 /** Test files that import the file, also through others: those with a similar name first. */
 function nearestTests(file: string) {
-  const wordsOf = (name: string) => new Set(name.match(/[a-z]{3,}/gi) ?? [])
+  // Without the s of a plural.
+  const wordsOf = (name: string) => new Set(name.match(/[a-z]{3,}?(?=s?(?![a-z]))/gi) ?? [])
   const words = wordsOf(file.replace(/^(src|console)/, ''))
   const distances = distancesTo(file)
   const isConsole = file.startsWith('console/')

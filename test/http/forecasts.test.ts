@@ -199,6 +199,15 @@ test('a backtest counts emails, clients, emails at night and empty tokens', asyn
   const named = { ...definition, eventDefnId, eventActions: [{ ...action, recipient: CLIENT }] }
   const again = await run('2026-03-01', '2026-03-31', named)
   assert.equal(again.body.mails, 3, 'the saved action is not counted twice')
+
+  const other = { templateName: 'Other', subject: 'Another mail', emailBody: '<p>Hello</p>' }
+  const { emailTemplateId: otherId } = await save('/emailTemplate', other)
+  const stored = await call('GET', '/eventAction')
+  const [{ eventActionId }] = stored.body.items
+  const changed = { ...action, eventActionId, emailTemplateId: otherId }
+  const replaced = await run('2026-03-01', '2026-03-31', { ...named, eventActions: [changed] })
+  assert.equal(replaced.body.mails, 3)
+  assert.equal(replaced.body.samples[0].subject, 'Another mail', 'the action is changed')
 })
 
 test('a past visit counts with the status that it had when its reminder was due', async (t) => {
