@@ -110,7 +110,7 @@ function Editor({ setup, editor }: { setup: Setup; editor: EditorState }) {
               editor={editor}
               plan={plan.data}
               isPlanCurrent={isPlanCurrent}
-              isWaiting={body !== settledBody || (!isPlanCurrent && !plan.error)}
+              isWaiting={body !== settledBody || (!isPlanCurrent && !plan.error && !plan.isPaused)}
             />
           )}
         </aside>
