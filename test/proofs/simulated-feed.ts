@@ -116,10 +116,10 @@ export class SimulatedFeed {
     }
     const { engine } = database
     const key = { businessId, feedId: this.#feedId }
-    // After 72 hours without a success, changes are history and fire no events: the model knows no history.
+    // A first pull, and one 72 hours after the last, brings history, which fires no events: the model knows none.
     const later = this.#setting.clock.now().add({ hours: 24 * 365 })
     await engine.query(
-      sql`update feed_state set success_time = ${later} where feed_id = ${key.feedId}`,
+      sql`update feed_state set success_time = ${later}, complete_time = ${later} where feed_id = ${key.feedId}`,
     )
     const claimed = await claimPull(parts, key)
     if (!claimed) return
