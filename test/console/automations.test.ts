@@ -97,6 +97,7 @@ test('a plan that could not be computed does not let the next change be saved be
   await page.getByRole('button', { name: /^Booked after/ }).click()
   await page.getByRole('radio', { name: /^Send at once/ }).click()
   await page.getByText('This could not be loaded').waitFor()
+  await until(() => page.getByRole('button', { name: /^Save/ }).last().isEnabled())
   const isEnabled = await page.evaluate(`{
     const save = [...document.querySelectorAll('button')].find((one) => one.innerText.startsWith('Save'))
     const before = !save.disabled
