@@ -4,7 +4,7 @@ import { repeatEvery } from '../repeat.ts'
 /**
  * Runs ANALYZE every second on tables that grew by half since their last one. With autovacuum alone,
  * plans for an empty table would be used for a minute: see docs/database.md, query plans. A table that
- * changed at all is analyzed once a day, because statistics hold values that may be erased since.
+ * changed at all is analyzed once a day, because its statistics may hold values that have been erased.
  */
 export const startAnalyzing = (pool: pg.Pool) =>
   repeatEvery(EVERY_MS, () => analyzeGrownTables(pool))
