@@ -2,7 +2,7 @@ import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { MAX_FAULTS, type Fault } from '../errors.ts'
 import { escapePointer, isPlainObject } from './json.ts'
-import { ruleOf, wordsOf } from './rules.ts'
+import { ruleOf, ruleInWords } from './rules.ts'
 import { isLongerThan } from './text.ts'
 import { unknownProperties } from './unknown-properties.ts'
 
@@ -81,7 +81,7 @@ function explainType(shape: Shape, value: unknown, at: string, faults: Fault[]) 
     const isBody = at === '' && shape.type === 'object'
     faults.push({
       pointer: at,
-      detail: isBody ? 'must be a JSON object' : (wordsOf(shape) ?? detail),
+      detail: isBody ? 'must be a JSON object' : (ruleInWords(shape) ?? detail),
     })
   } else if (isPlainObject(value)) {
     for (const name of shape.required ?? []) {

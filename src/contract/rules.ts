@@ -31,7 +31,7 @@ export const ruleOf = (schema: object): Rule | undefined => (schema as { [RULE]?
 export const inWords = <S extends TSchema>(schema: S, detail: string): S =>
   Object.defineProperty(schema, WORDS, { value: detail, configurable: true })
 
-export const wordsOf = (schema: object): string | undefined =>
+export const ruleInWords = (schema: object): string | undefined =>
   (schema as { [WORDS]?: string })[WORDS]
 
 const WORDS = '~words'
