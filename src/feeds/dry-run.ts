@@ -4,17 +4,16 @@ import type { Database, Db } from '../database/database.ts'
 import { runAndRollBack } from '../database/roll-back.ts'
 import { conflict, RequestError } from '../errors.ts'
 import { listEntries } from '../store/feed-entries.ts'
-import { lockFeedState, type FeedRow } from '../store/feeds.ts'
+import { findFeed, lockFeedState, type FeedRow, type FeedState } from '../store/feeds.ts'
 import { SettingsCache } from '../store/settings.ts'
 import { mirrorAgain, mirrorResources, type MirrorResult } from './mirror.ts'
 import { openAccount, takeBatches, type PullParts } from './pull.ts'
-import { correcting, feedUser, mirroringOf, receiveEntries } from './receive.ts'
+import { BATCH, correcting, feedUser, mirroringOf, receiveEntries } from './receive.ts'
 import { KeyMissing } from './source-access.ts'
 import { SourceError, type Resource } from './source.ts'
 import { RunSummary } from './summary.ts'
 
 const MAX_ENTRIES = 50_000
-const PAGE = 500
 
 /**
  * What entries would become: of a body that a source would send, or of the stored entries with the present
@@ -25,8 +24,16 @@ export async function dryRun(
   body: InletBody | undefined,
 ) {
   const run = new DryRun(database, feed)
-  if (body) await run.add((tx, trying) => receiveTrial(tx, feed, body, { ...trying, now }))
-  else await addStored(run, feed, now)
+  if (!body) await addStored(run, feed, now)
+  else {
+    await run.add(async (tx, trying) => {
+      const receiving = { ...trying, now, isDryRun: true }
+      const { refused, results } = await receiveEntries(tx, feed, body, receiving)
+      const [fault] = refused
+      if (fault) throw new RequestError(422, `${fault.pointer}: ${fault.detail}`)
+      return results
+    })
+  }
   return run.show()
 }
 
@@ -63,8 +70,7 @@ export async function dryRunOfSource(
 ) {
   const run = new DryRun(database, feed)
   for (const some of takeBatches(resources, { all: true })) {
-    await run.add(async (tx, trying) => {
-      const state = (await lockFeedState(tx, feed))!
+    await run.add(async (tx, { state, ...trying }) => {
       const mirroring = mirroringOf(feed, state, { ...trying, now: now() })
       return [await mirrorResources(tx, { resources: some, deleted: [] }, mirroring)]
     })
@@ -72,25 +78,29 @@ export async function dryRunOfSource(
   return run.show()
 }
 
-type Trying = { settings: SettingsCache; bulkCall: BulkTrial }
+type Trying = { settings: SettingsCache; bulkCall: BulkTrial; state: FeedState }
 
 /** Saves batches, each in a transaction of its own that is rolled back: bookings wait for one of them at most. */
 class DryRun {
   readonly db: Db
-  readonly #call: { businessId: number; user: string }
+  readonly #feed: FeedRow
   readonly #summary = new RunSummary()
   readonly #planned = { triggers: 0, atOnce: 0 }
   readonly #byDefinition = new Map<number, number>()
 
   constructor(database: Database, feed: FeedRow) {
-    this.#call = { businessId: feed.businessId, user: feedUser(feed) }
-    this.db = database.forBusiness(this.#call.businessId, this.#call.user)
+    this.#feed = feed
+    this.db = database.forBusiness(feed.businessId, feedUser(feed))
   }
 
   async add(save: (tx: Db, trying: Trying) => Promise<MirrorResult[]>) {
     const { results, planned, byDefinition } = await runAndRollBack(this.db, async (tx) => {
-      const bulkCall = new BulkTrial(this.#call)
-      const results = await save(tx, { settings: new SettingsCache(), bulkCall })
+      const { businessId } = this.#feed
+      const state = await lockFeedState(tx, this.#feed)
+      const current = await findFeed(tx, this.#feed)
+      if (!state || !current?.active) throw conflict('The feed was deleted during the dry run.')
+      const bulkCall = new BulkTrial({ businessId, user: feedUser(this.#feed) })
+      const results = await save(tx, { settings: new SettingsCache(), bulkCall, state })
       return { results, planned: await bulkCall.count(tx), byDefinition: bulkCall.byDefinition }
     })
     for (const result of results) this.#summary.add(result)
@@ -110,31 +120,15 @@ class DryRun {
   }
 }
 
-async function receiveTrial(
-  tx: Db,
-  feed: FeedRow,
-  body: InletBody,
-  receiving: Trying & { now: Temporal.Instant },
-) {
-  const { refused, results } = await receiveEntries(tx, feed, body, {
-    ...receiving,
-    isDryRun: true,
-  })
-  if (refused.length > 0)
-    throw new RequestError(422, `${refused[0]!.pointer}: ${refused[0]!.detail}`)
-  return results
-}
-
 /** Maps the stored entries with the rules of the feed. */
 async function addStored(run: DryRun, feed: FeedRow, now: Temporal.Instant) {
-  for (let after = 0, read = 0; read < MAX_ENTRIES; read += PAGE) {
-    const rows = await listEntries(run.db, feed, { after, limit: PAGE })
+  for (let after = 0, read = 0; read < MAX_ENTRIES; read += BATCH) {
+    const rows = await listEntries(run.db, feed, { after, limit: BATCH })
     await run.add(async (tx, { settings, bulkCall }) => {
-      await lockFeedState(tx, feed)
       const { saving, ...rest } = correcting(feed, { settings, now })
       return [await mirrorAgain(tx, rows, { ...rest, saving: { ...saving, bulkCall } })]
     })
-    if (rows.length < PAGE) break
+    if (rows.length < BATCH) break
     after = rows.at(-1)!.feedEntryId
   }
 }

@@ -51,8 +51,8 @@ export async function beginDryRun(
       if (!isExpected) throw cause
     } finally {
       clearInterval(renewing)
+      await releaseWork(engine, lease)
     }
-    await releaseWork(engine, lease)
   }
   return { feedRunId, ended: carryOut() }
 }

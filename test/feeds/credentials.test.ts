@@ -117,12 +117,17 @@ test('rules that are not saved yet show what they would change', async (t) => {
   assert.equal((await world.call('POST', `${path}/dryRun`, { rules: wrong })).status, 422)
 })
 
-/** Feeds of a source that answers with 404 when it is let. */
-async function openSlow(t: TestContext, { save }: Awaited<ReturnType<typeof enterWorld>>) {
+/** Feeds of a source that answers when it is let: with 404, or with a file. */
+async function openSlow(
+  t: TestContext,
+  { ids, save }: Awaited<ReturnType<typeof enterWorld>>,
+  file?: string,
+) {
+  const { clientId: _clientId, ...defaults } = ids
   const gate = Promise.withResolvers<void>()
   const server = http.createServer(async (_request, response) => {
     await gate.promise
-    response.writeHead(404).end()
+    response.writeHead(file === undefined ? 404 : 200).end(file)
   })
   server.listen(0, '127.0.0.1')
   await new Promise((done) => server.once('listening', done))
@@ -130,7 +135,7 @@ async function openSlow(t: TestContext, { save }: Awaited<ReturnType<typeof ente
   t.after(() => gate.resolve())
   const secret = `http://127.0.0.1:${(server.address() as AddressInfo).port}/a.ics`
   const add = async (name: string) =>
-    `/feed/${(await save('/feed', { name, source: 'ICS', secret })).feedId}`
+    `/feed/${(await save('/feed', { name, source: 'ICS', secret, defaults })).feedId}`
   return { add, answer: gate.resolve }
 }
 
@@ -177,6 +182,37 @@ test('the dry run of a process that died has failed within a minute, and another
   slow.answer()
   assert.match((await endOfRun(world, path, again.body.feedRunId)).body.error, /status 404/)
   assert.deepEqual(await run(), failed)
+})
+
+test('the dry run of a feed that is deleted meanwhile says so, writes nothing and leaves no lease', async (t) => {
+  const world = await enterWorld(t)
+  const { call, clock, database } = world
+  const time = clock.in({ hours: 48 }).toString({ smallestUnit: 'second' })
+  const event = `UID:a\r\nDTSTART:${time.replaceAll(/[-:]/g, '')}\r\nDURATION:PT30M\r\nATTENDEE:mailto:new@example.org`
+  const file = `BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\n${event}\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n`
+  const slow = await openSlow(t, world, file)
+  const [deleted, kept] = [await slow.add('Slow'), await slow.add('Kept')]
+  const begin = async (path: string) => (await call('POST', `${path}/dryRun`)).body.feedRunId
+  const runs = { deleted: await begin(deleted), kept: await begin(kept) }
+  assert.equal((await call('DELETE', `${deleted}?appointments=remove`)).status, 200)
+  slow.answer()
+
+  const { status, error, counts } = (await endOfRun(world, deleted, runs.deleted)).body
+  assert.deepEqual(
+    [status, error, counts],
+    ['FAILED', 'The feed was deleted during the dry run.', null],
+  )
+  assert.equal((await endOfRun(world, kept, runs.kept)).body.counts.created, 1, 'the file is read')
+  const left = async () => {
+    const [row] = await database.engine.query<Record<string, number>>(sql`
+      select (select count(*) from work_lease where name like ${`dry run % of business ${world.businessId}`})::int as leases,
+             (select count(*) from feed_entry where business_id = ${world.businessId})::int as entries,
+             (select count(*) from feed_match where business_id = ${world.businessId})::int as matches,
+             (select count(*) from calendar where business_id = ${world.businessId})::int as appointments`)
+    return row!
+  }
+  await until(async () => (await left()).leases === 0)
+  assert.deepEqual(await left(), { leases: 0, entries: 0, matches: 0, appointments: 0 })
 })
 
 test('slow sources hold back no other dry run of the business', async (t) => {
