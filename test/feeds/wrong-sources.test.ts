@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { test, type TestContext } from 'node:test'
+import { mock, test, type TestContext } from 'node:test'
 import { sql } from '../../src/database/sql.ts'
 import { createFeedLoops } from '../../src/feeds/loop.ts'
 import { reminder, startEngine, startWorld } from '../support/world.ts'
@@ -22,7 +22,7 @@ type Answer = { status: number; headers?: http.OutgoingHttpHeaders; body: string
 type Wrong = {
   files?: (files: Files) => Files
   answer?: (answer: Answer, request: { method: string; body: string }) => Answer
-  breakOff?: 'reset' | 'in the middle'
+  breakOff?: 'reset' | 'in the middle' | 'one byte a second'
   /** What the health may be; default: FAILING. */
   health?: string[]
 }
@@ -75,6 +75,7 @@ const COMMON: Record<string, Wrong> = {
   'a redirect to an address without https': says(302, '', { location: 'http://login.example/' }),
   'a connection that is reset': { breakOff: 'reset' },
   'a connection that ends in the middle': { breakOff: 'in the middle' },
+  'one byte a second': { breakOff: 'one byte a second' },
   'half of its events': { files: without(COUNT / 2), health: DECISION },
   'no events after a restore': { files: without(COUNT), health: DECISION },
   'the same events under new names': { files: renamed, health: ['OK'] },
@@ -204,6 +205,17 @@ const OF_ICS: Record<string, Wrong> = {
   },
 }
 
+const MAX_PULL_SECONDS = 30 * 60
+
+/** Sends a byte, and moves the clock of time limits by a second, until the reader goes away. */
+async function drip(response: http.ServerResponse, body: string) {
+  for (const byte of body) {
+    await new Promise<unknown>((sent) => response.write(byte, sent))
+    mock.timers.tick(1_000)
+    if (response.destroyed) return
+  }
+}
+
 async function startServer(t: TestContext, source: 'CALDAV' | 'ICS', files: Files) {
   const state: { wrong: Wrong } = { wrong: {} }
   const server = http.createServer((request, response) => {
@@ -219,6 +231,10 @@ async function startServer(t: TestContext, source: 'CALDAV' | 'ICS', files: File
           : answerCaldav(shown, asked)
       const { status, body, headers = {} } = wrong.answer?.(right, asked) ?? right
       if (wrong.breakOff === 'reset') return void request.socket.resetAndDestroy()
+      if (wrong.breakOff === 'one byte a second') {
+        response.writeHead(status, headers)
+        return void drip(response, body.padEnd(MAX_PULL_SECONDS + 60))
+      }
       if (wrong.breakOff) {
         response.writeHead(status, { 'content-length': Buffer.byteLength(body) + 10 })
         return void response.write(body, () => request.socket.destroy())
@@ -307,6 +323,9 @@ for (const [source, own] of [
   ['ICS', OF_ICS],
 ] as const) {
   test(`nothing is cancelled or mailed because of a wrong answer of ${source}, and one pull later all is equal`, async (t) => {
+    // The types of Node do not know this one yet.
+    mock.timers.enable({ apis: ['AbortSignal.timeout' as 'setTimeout'] })
+    t.after(() => mock.timers.reset())
     const { server, pull, state, appointments, news } = await followServer(t, source)
     const before = await appointments()
     assert.equal(before.length, COUNT)
