@@ -13,6 +13,7 @@ import {
   timeZone,
   address,
   url,
+  type FieldValue,
   type Of,
 } from './fields.ts'
 import {
@@ -92,7 +93,6 @@ const Defaults = Type.Object(
     examples: [{ professionalId: 1, reasonId: 1, locationId: 1 }],
   },
 )
-export type FeedDefaults = Static<typeof Defaults>
 
 const FEED_KINDS = ['APPOINTMENT', 'CLASS'] as const
 
@@ -251,20 +251,7 @@ export const FEED_BODY = { schema: FeedWrite, fields: FEED_FIELDS }
 
 /** The fields that a caller writes, as they are stored. */
 export type FeedFields = {
-  name: string
-  source: FeedSource
-  mode: FeedMode
-  connection: FeedConnection
-  defaults: FeedDefaults
-  rules: FeedRule[]
-  statusMap: Record<string, string>
-  pullMinutes: number | null
-  horizonDays: number
-  historyDays: number
-  closeAfterHours: number | null
-  severalClients: 'HOLD' | 'CLASS' | 'FIRST'
-  clientsWithoutAddress: 'SKIP' | 'CREATE'
-  vanishLimit: number | null
+  [F in keyof typeof FEED_FIELDS]: FieldValue<(typeof FEED_FIELDS)[F]>
 }
 
 const answered = Object.fromEntries(
@@ -620,6 +607,37 @@ export const FeedHook = Named('FeedHook', {
   ),
 })
 export type FeedHook = Static<typeof FeedHook>
+
+/** What `POST /feed/test` found. */
+export const FeedTest = Named('FeedTest', {
+  ok: Type.Boolean({ description: 'Whether all checks passed.' }),
+  checks: Type.Array(
+    Named('FeedCheck', {
+      check: about(Type.String(), 'What was checked.', 'INLET'),
+      ok: Type.Boolean({ description: 'Whether it passed.' }),
+      detail: about(
+        Type.String(),
+        'What was found, and what to do.',
+        'The source sends its entries.',
+      ),
+    }),
+    { description: 'The checks, in order.' },
+  ),
+  calendars: Type.Array(
+    Named('FeedCalendar', {
+      key: about(Type.String(), 'Its key, for `connection.calendars`.', 'salon'),
+      name: about(Type.String(), 'Its name in the source.', 'Salon'),
+      entries: about(Maybe(Type.Integer()), 'How many entries it has, if that is known.', 412),
+    }),
+    { description: 'The calendars of the account.' },
+  ),
+  otherHosts: about(
+    Type.Array(Type.String()),
+    'Hosts that must be allowed in `connection.hosts`.',
+    [],
+  ),
+})
+export type FeedTest = Static<typeof FeedTest>
 
 /** A feed on the start page. */
 export const FeedOverview = Named('FeedOverview', {

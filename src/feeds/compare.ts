@@ -34,9 +34,13 @@ export type Missed = {
   ours: string | null
 }
 
-/** What is missing, as `row` has it, and as `entry` has it. */
-const WORDED = ['start', 'end', 'status', 'title', 'calendar'] as const
-const OTHERS = [
+/** What of an entry is compared. */
+const COMPARED = [
+  'start',
+  'end',
+  'status',
+  'title',
+  'calendar',
   'clients',
   'attendees',
   'addressesInText',
@@ -106,9 +110,7 @@ const isIn = (window: Window | null, time: Temporal.Instant | null) =>
 
 function changesOf(entry: Entry, row: EntryRow) {
   const now = storeEntry(entry)
-  const changed = [...WORDED, ...OTHERS].filter(
-    (name) => !isSame(now[name] ?? null, row.source[name] ?? null),
-  )
+  const changed = COMPARED.filter((name) => !isSame(now[name] ?? null, row.source[name] ?? null))
   return changed.map((field) => ({
     kind: 'MISSED_CHANGE' as const,
     field,
@@ -162,12 +164,14 @@ export function addUp({ listing, read, live, window }: Omit<Compared, 'rows'>) {
   }
 }
 
+type Found = Omit<Missed, 'kind' | 'resourceKey'> & Pick<Difference, 'kind'>
+
 /** At most so many differences are stored. */
 export const MAX_DIFFERENCES = 1_000
 
 /** A difference as it is stored. */
 export const differenceOf = (
-  { kind, entryKey, entry, row, field, source, ours }: Missed,
+  { kind, entryKey, entry, row, field, source, ours }: Found,
   { since, feedRunId }: { since: Temporal.Instant | null; feedRunId: number | null },
 ): Difference => ({
   kind,

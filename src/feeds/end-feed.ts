@@ -1,3 +1,4 @@
+import { isBefore } from '../automation/timing.ts'
 import { kindOfObjectType } from '../contract/objects.ts'
 import type { Database, Db } from '../database/database.ts'
 import { saveObjects } from '../scheduling/save.ts'
@@ -11,9 +12,7 @@ import {
   type FeedRow,
 } from '../store/feeds.ts'
 import type { SettingsCache } from '../store/settings.ts'
-import { feedUser } from './receive.ts'
-
-const PAGE = 500
+import { BATCH, correcting, feedUser } from './receive.ts'
 
 type Ending = {
   database: Database
@@ -48,21 +47,15 @@ export async function endFeed(
       const done = await database
         .forBusiness(businessId, feedUser(feed))
         .transaction(async (tx) => {
-          const objects = await listObjectsOfFeed(tx, kind, { businessId, feedId }, PAGE)
+          const objects = await listObjectsOfFeed(tx, kind, { businessId, feedId }, BATCH)
           if (objects.length === 0) return 0
-          const moment = now()
-          const isUpcoming = (start: Temporal.Instant) =>
-            Temporal.Instant.compare(start, moment) > 0
+          const { saving } = correcting(feed, { settings, now: now() })
           const bodies = objects.map(({ id, startTime, active }) => ({
             [kind.id]: id,
-            active: active && !(appointments === 'remove' && isUpcoming(startTime)),
+            active: active && (appointments === 'keep' || !isBefore(saving.now, startTime)),
           }))
-          const author = { businessId, user: feedUser(feed), now: moment, settings }
-          const saved = await saveObjects(tx, kind, bodies, {
-            ...author,
-            history: true,
-            feedId: null,
-          })
+          const own = { ...saving, history: true, feedId: null }
+          const saved = await saveObjects(tx, kind, bodies, own)
           const refused = saved.find((one) => one.refused)?.refused
           if (refused) throw refused
           return objects.length

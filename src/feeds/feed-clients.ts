@@ -30,12 +30,22 @@ function bodyOf({ described, person }: NamedClient): Record<string, string> {
   }
 }
 
-const newMatch = (feed: FeedRow, { user, now }: Saving) => ({
-  businessId: feed.businessId,
-  feedId: feed.feedId,
+const newMatch = ({ businessId, feedId }: FeedRow, { user, now }: Saving) => ({
+  businessId,
+  feedId,
   modifiedDate: now,
   modifiedUser: user,
 })
+
+/** That the feed set these properties of a client. */
+const clientMatch = (
+  { key, described }: NamedClient,
+  objectId: number,
+  applied: Record<string, string>,
+) => {
+  const name = described.name || described.emailAddress
+  return { kind: 'client', matchKey: key, name, objectId, madeBy: 'FEED', applied } as const
+}
 
 /**
  * Creates the clients that entries name and nobody is. They are added to the mapping. Returns why a client
@@ -57,25 +67,12 @@ export async function createClients(
       refused.set(client.key, outcome.refused.message)
       return []
     }
-    const { described, key } = client
     const id = outcome.object.clientId as number
-    const name = described.name || described.emailAddress
-    mapping.directory.add('client', {
-      id,
-      name,
-      emailAddress: described.emailAddress || null,
-      externalId: null,
-      timeZone: null,
-      durationMinutes: null,
-    })
-    const made = {
-      matchKey: key,
-      name,
-      objectId: id,
-      madeBy: 'FEED' as const,
-      applied: bodyOf(client),
-    }
-    return [{ ...newMatch(mapping.feed, saving), kind: 'client', ...made }]
+    const match = clientMatch(client, id, bodyOf(client))
+    const emailAddress = client.described.emailAddress || null
+    const unknown = { externalId: null, timeZone: null, durationMinutes: null }
+    mapping.directory.add('client', { id, name: match.name, emailAddress, ...unknown })
+    return [{ ...newMatch(mapping.feed, saving), ...match }]
   })
   await storeMatches(tx, mapping, matches)
   return refused
@@ -140,16 +137,9 @@ export async function updateClients(
     ...Object.fromEntries(changed.map((name) => [name, stated[name]])),
   }))
   await saveObjects(tx, CLIENT, bodies, saving)
-  const matches = updates.map(({ object, client, applied }): NewMatch => {
-    const { described, key } = client
-    const name = described.name || described.emailAddress
-    const made = {
-      matchKey: key,
-      name,
-      objectId: object.clientId as number,
-      madeBy: 'FEED' as const,
-    }
-    return { ...newMatch(mapping.feed, saving), kind: 'client', ...made, applied }
-  })
+  const matches = updates.map(({ object, client, applied }) => ({
+    ...newMatch(mapping.feed, saving),
+    ...clientMatch(client, object.clientId as number, applied),
+  }))
   await storeMatches(tx, mapping, matches)
 }

@@ -78,8 +78,6 @@ export class OtherHost extends SourceError {
 
 /** Sends the requests of one pull. Close it at the end. */
 export class Fetcher {
-  /** How many requests were sent. */
-  requests = 0
   readonly #settings: FetchSettings
   readonly #limits: Limits
   readonly #agents = {
@@ -127,7 +125,6 @@ export class Fetcher {
   async #send(url: URL, { method, headers, body }: SourceRequest): Promise<SourceAnswer> {
     const { authorization, signal, privateHosts, resolve, requestsPerMinute } = this.#settings
     await keepPace(requestsPerMinute ?? 60, signal)
-    this.requests += 1
     const sent = (url.protocol === 'https:' ? https : http).request(url, {
       method,
       headers: {
@@ -244,15 +241,8 @@ function receive(
       } else chunks.push(chunk)
     })
     within(limits.silenceSeconds, 'stopped in the middle of its answer for')
-    response.once('end', () => {
-      const { statusCode: status = 0, headers } = response
-      resolve({
-        status,
-        headers,
-        body: Buffer.concat(chunks),
-        url: href,
-      })
-    })
+    const { statusCode: status = 0, headers } = response
+    response.once('end', () => resolve({ status, headers, body: Buffer.concat(chunks), url: href }))
     return undefined
   })
   sent.end(body)

@@ -4,7 +4,7 @@ import { conflict, RequestError } from '../errors.ts'
 import { requestReading } from '../store/feed-entries.ts'
 import { findFeedOfHook, findHook, storeHook } from '../store/feed-hooks.ts'
 import { lockFeedState, requestPull, type FeedKey, type FeedRow } from '../store/feeds.ts'
-import type { SourceAccess } from './source-access.ts'
+import { secretPlace, type SourceAccess } from './source-access.ts'
 
 /** After a change, the former address and secret count for so long. */
 const FORMER_HOURS = 24
@@ -12,8 +12,6 @@ const TOKEN_PREFIX = 'fh_'
 
 /** A plain hash is enough, because 256 random bits cannot be guessed. */
 const hashOf = (token: string) => hash('sha256', token, 'buffer')
-
-const hookPlace = ({ businessId, feedId }: FeedKey) => ({ businessId, feedId, field: 'hook' })
 
 type Making = {
   access: SourceAccess
@@ -34,7 +32,7 @@ export async function makeHook(tx: Db, feed: FeedRow, { access, engine, now }: M
   const secret = `whsec_${randomBytes(32).toString('base64')}`
   const hook = {
     tokenHash: hashOf(token),
-    secret: access.secrets.encrypt(hookPlace(feed), secret),
+    secret: access.secrets.encrypt(secretPlace(feed, 'hook'), secret),
   }
   await storeHook(tx, feed, { hook, former, now })
   return { token, secret, formerUntil: former ? now.add({ hours: FORMER_HOURS }) : null }
@@ -51,7 +49,7 @@ export async function openHook(
   const formerSince = now.subtract({ hours: FORMER_HOURS })
   const found = await findFeedOfHook(engine, hashOf(token), formerSince)
   if (!found) return undefined
-  const place = hookPlace(found.key)
+  const place = secretPlace(found.key, 'hook')
   const secrets = found.secrets.flatMap((sealed) => access.secrets.decrypt(place, sealed) ?? [])
   if (secrets.length === 0) {
     const detail =

@@ -1,9 +1,8 @@
 import type { Correction, FeedDecision, FeedRule, MatchKind } from '../contract/feed.ts'
 import { objectKind } from '../contract/objects.ts'
-import type { Directory, Match } from '../matching/directory.ts'
+import type { Described, Directory, Match } from '../matching/directory.ts'
 import { plainText } from '../matching/plain.ts'
 import { findStatusOf, type KnownStatus } from '../matching/status-words.ts'
-import type { NamedObject } from '../store/named-objects.ts'
 import type { FeedRow } from '../store/feeds.ts'
 import { matchPattern, type Captured } from './patterns.ts'
 import { addressOf, clientsOf, describeThing, type NamedClient } from './persons.ts'
@@ -104,13 +103,13 @@ function exclusionOf(
   { isMirroredElsewhere, window }: Mapping,
 ): EntryProblem | undefined {
   const { start, end } = entry
-  if (draft.isSkippedByCorrection)
+  if (draft.corrected('skip'))
     return skip('corrected', 'A person decided that it is not an appointment.')
   if (entry.isPrivate) return skip('private', 'It is private.')
   if (entry.problem) return entry.problem
   if (entry.allDay) return skip('all-day', 'It lasts all day.')
   const rule = draft.skippingRule()
-  if (rule !== undefined && !draft.isKeptByCorrection)
+  if (rule !== undefined && draft.corrected('skip') !== false)
     return skip('rule', `Rule ${rule + 1} skips it.`)
   if (entry.uid !== null && isMirroredElsewhere(entry.uid)) {
     return skip('other-feed', 'Another feed mirrors the same event.')
@@ -157,21 +156,13 @@ class Draft {
     })
   }
 
-  get isSkippedByCorrection() {
-    return this.#correction.skip === true
-  }
-
-  get isKeptByCorrection() {
-    return this.#correction.skip === false
-  }
-
   /** The index of the first matching rule that decides about skipping, if it skips. */
   skippingRule() {
     const first = this.#rules.find(({ rule }) => typeof rule.then.skip === 'boolean')
     return first?.rule.then.skip ? first.index : undefined
   }
 
-  corrected(field: 'clientId' | Thing['field'] | 'kind') {
+  corrected<F extends keyof Correction>(field: F) {
     return this.#correction[field] ?? undefined
   }
 
@@ -219,7 +210,7 @@ class Draft {
     const corrected = this.corrected('clientId')
     if (corrected) {
       this.#decide('clientId', corrected, 'CORRECTION')
-      this.#setClients([corrected as number])
+      this.#setClients([corrected])
       return
     }
     if (clients.length === 0) {
@@ -300,15 +291,13 @@ class Draft {
     const ruled = this.#ruled(field)
     const matched = this.#matchThing(kind, matchKind, thing)
     const fallback = feed.defaults[field] ?? undefined
-    const chosen = corrected
-      ? ({ value: corrected, by: 'CORRECTION', detail: null } as const)
-      : ruled
-        ? ({ ...ruled, by: 'RULE' } as const)
-        : matched
-          ? ({ ...matched, by: 'MATCH' } as const)
-          : fallback
-            ? ({ value: fallback, by: 'DEFAULT', detail: null } as const)
-            : undefined
+    const all = [
+      { value: corrected, by: 'CORRECTION', detail: null },
+      { ...ruled, by: 'RULE' },
+      { ...matched, by: 'MATCH' },
+      { value: fallback, by: 'DEFAULT', detail: null },
+    ] as const
+    const chosen = all.find(({ value }) => value !== undefined)
     if (!chosen) {
       if (field === 'reasonId' && this.objectType === 'CLASS_SCHEDULE') return
       const named = thing?.name || thing?.key
@@ -326,43 +315,32 @@ class Draft {
   }
 
   #matchThing(kind: Thing['kind'], matchKind: Thing['named'], thing: Entry['staff']) {
-    const { directory, matchOf } = this.#mapping
     const named = thing && describeThing(kind, thing)
-    if (named) {
-      const { key, described } = named
-      const label = described.name || described.emailAddress || key
-      const known = matchOf(matchKind, key)
-      if (known && directory.findById(kind, known.objectId)) {
-        return { value: known.objectId, detail: `${matchKind} “${label}”` }
-      }
-      const match = directory.find(described)
-      this.#name(matchKind, key, label, match, addressOf(described) ?? '')
-      if (match && 'found' in match)
-        return { value: match.found.id, detail: `${matchKind} “${label}”` }
-    }
-    return kind === 'professional' ? this.#matchCalendar() : undefined
+    const found = named && this.#matchNamed(matchKind, named)
+    const { calendar } = this.#entry
+    if (found || kind !== 'professional' || calendar === null) return found
+    // A calendar of the source often belongs to one member of staff.
+    const described = { kind, name: calendar, emailAddress: calendar }
+    return this.#matchNamed('calendar', { key: calendar, described })
   }
 
-  /** A calendar of the source often belongs to one member of staff. */
-  #matchCalendar() {
+  #matchNamed(matchKind: MatchKind, { key, described }: { key: string; described: Described }) {
     const { directory, matchOf } = this.#mapping
-    const { calendar } = this.#entry
-    if (calendar === null) return undefined
-    const known = matchOf('calendar', calendar)
-    if (known) return { value: known.objectId, detail: `calendar “${calendar}”` }
-    const match = directory.find({ kind: 'professional', name: calendar, emailAddress: calendar })
-    this.#name('calendar', calendar, calendar, match, calendar)
-    return match && 'found' in match
-      ? { value: match.found.id, detail: `calendar “${calendar}”` }
-      : undefined
+    const label = described.name || described.emailAddress || key
+    const detail = `${matchKind} “${label}”`
+    const known = matchOf(matchKind, key)
+    // Who left and has a calendar is not replaced by the default: chooseThing holds its entries.
+    const isUsable =
+      matchKind === 'calendar' || directory.findById(described.kind, known?.objectId ?? 0)
+    if (known && isUsable) return { value: known.objectId, detail }
+    const match = directory.find(described)
+    this.#name(matchKind, key, label, match, addressOf(described) ?? '')
+    return match && 'found' in match ? { value: match.found.id, detail } : undefined
   }
 
   chooseTimes() {
     const start = this.#entry.start!
-    const service: NamedObject | undefined =
-      this.#values.reasonId === undefined
-        ? undefined
-        : this.#mapping.directory.findById('reason', this.#values.reasonId)
+    const service = this.#mapping.directory.findById('reason', this.#values.reasonId ?? 0)
     const minutes = service?.durationMinutes
     const end = this.#entry.end ?? (minutes ? start.add({ minutes }) : undefined)
     if (!end || Temporal.Instant.compare(end, start) <= 0) {

@@ -419,44 +419,29 @@ async function writeItems(tx: Db, items: Item[], outcomes: Outcomes, { feed, sav
   return rows
 }
 
-const goneRow = (row: EntryRow, { applied, problem }: Item, now: Temporal.Instant): EntryRow =>
-  problem
-    ? {
-        ...row,
-        state: problem.state,
-        reasonCode: problem.code,
-        reason: problem.reason,
-        changedTime: now,
-      }
-    : {
-        ...row,
-        state: 'GONE',
-        reasonCode: row.absentTime ? 'vanished' : 'deleted',
-        reason: row.absentTime
-          ? 'The source does not list it any more.'
-          : 'It was deleted in the source.',
-        applied: { ...applied },
-        isKept: false,
-        absentTime: null,
-        changedTime: now,
-      }
+function goneRow(row: EntryRow, { applied, problem }: Item, now: Temporal.Instant): EntryRow {
+  const changed = { ...row, changedTime: now }
+  if (problem) return { ...changed, ...stateOf(problem) }
+  const [reasonCode, reason] = row.absentTime
+    ? ['vanished', 'The source does not list it any more.']
+    : ['deleted', 'It was deleted in the source.']
+  const gone = { state: 'GONE', reasonCode, reason } as const
+  return { ...changed, ...gone, applied: { ...applied }, isKept: false, absentTime: null }
+}
+
+const stateOf = (problem: EntryProblem | null) => ({
+  state: problem?.state ?? ('MIRRORED' as const),
+  reasonCode: problem?.code ?? null,
+  reason: problem?.reason ?? null,
+})
 
 function entryRow(
-  {
-    row,
-    entry,
-    isStored,
-    mapped,
-    problem,
-    resourceKey,
-    correction,
-    objectType,
-    objectId,
-    applied,
-  }: Item,
+  item: Item,
   { businessId, feedId }: FeedRow,
   { feedEntryId, now }: { feedEntryId: number; now: Temporal.Instant },
 ): EntryRow {
+  const { row, entry, isStored, mapped, problem, resourceKey, correction } = item
+  const { objectType, objectId, applied } = item
   const { key, uid, title, isPrivate, start, end } = entry!
   const { values, clients, decisions } = mapped!
   const isFollowed = objectId !== null
@@ -467,9 +452,7 @@ function entryRow(
     entryKey: key,
     resourceKey,
     uid,
-    state: problem?.state ?? 'MIRRORED',
-    reasonCode: problem?.code ?? null,
-    reason: problem?.reason ?? null,
+    ...stateOf(problem),
     title: isPrivate ? null : title,
     startTime: start,
     endTime:

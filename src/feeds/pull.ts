@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { Database, Db } from '../database/database.ts'
 import {
   deleteEndedResources,
@@ -7,15 +6,14 @@ import {
   listEntriesOf,
   listLiveEntries,
   listResourceVersions,
-  writeResources,
 } from '../store/feed-entries.ts'
 import { storePullEnd } from '../store/feed-pulls.ts'
 import { findFeed, lockFeedState, type FeedRow, type FeedState } from '../store/feeds.ts'
 import type { SettingsCache } from '../store/settings.ts'
 import { REPLICA_SECONDS } from './hooks.ts'
-import { mirrorResources, type Changes, type Mirroring } from './mirror.ts'
+import type { Changes, Mirroring } from './mirror.ts'
 import { pairMoved } from './moved.ts'
-import { BATCH, feedUser, mirroringOf, newBulkCall } from './receive.ts'
+import { BATCH, feedUser, mirroringOf, newBulkCall, storeChanges } from './receive.ts'
 import { accountOf, readSecret, type SourceAccess } from './source-access.ts'
 import type { Listing, PulledPart, Resource, Source, SourceAccount } from './source.ts'
 import { RunSummary } from './summary.ts'
@@ -157,7 +155,9 @@ export class PullSession {
         const before = account.now.subtract({ seconds: REPLICA_SECONDS })
         await endReadingAgain(tx, feed, [...known.again], before)
       }
-      await storePullEnd(tx, feed, { cursor, now: mirroring.saving.now, ...plannedBy(this.#claim) })
+      const { before, next, reconcileTime, lateTime } = this.#claim
+      const planned = { before: before(), next, reconcileTime, lateTime }
+      await storePullEnd(tx, feed, { cursor, now: mirroring.saving.now, ...planned })
     })
   }
 
@@ -165,13 +165,6 @@ export class PullSession {
     return this.#bulkCall.end(this.db, this.#parts.now())
   }
 }
-
-const plannedBy = ({ before, next, reconcileTime, lateTime }: ClaimedPull) => ({
-  before: before(),
-  next,
-  reconcileTime,
-  lateTime,
-})
 
 export async function openSession(parts: PullParts, claim: ClaimedPull) {
   const { feed, signal } = claim
@@ -224,24 +217,6 @@ export function* takeBatches(resources: Resource[], { all }: { all: boolean }) {
     if (at < 0 && (!all || resources.length === 0)) return
     yield resources.splice(0, at < 0 ? resources.length : at)
   }
-}
-
-/** Writes a batch and the versions of its resources. */
-export async function storeChanges(tx: Db, changes: Changes, mirroring: Mirroring) {
-  const { businessId, feedId } = mirroring.feed
-  const result = await mirrorResources(tx, changes, mirroring)
-  const rows = changes.resources.map(({ key, calendar, version, entries, readAgainAt }) => ({
-    businessId,
-    feedId,
-    resourceKey: key,
-    calendar,
-    version,
-    contentDigest: createHash('sha256').update(JSON.stringify(entries)).digest(),
-    readAgainTime: readAgainAt,
-  }))
-  await writeResources(tx, rows)
-  await deleteEndedResources(tx, mirroring.feed, changes.deleted)
-  return result
 }
 
 type Reading = { source: Source; account: SourceAccount; feed: FeedRow }

@@ -4,7 +4,13 @@ import type { InletAnswer, InletBody } from '../contract/feed.ts'
 import type { Db } from '../database/database.ts'
 import { conflict, invalid, notFound } from '../errors.ts'
 import type { Saving } from '../scheduling/saving.ts'
-import { listResources, writeResources, type ResourceRow } from '../store/feed-entries.ts'
+import { isBefore } from '../automation/timing.ts'
+import {
+  deleteEndedResources,
+  listResources,
+  writeResources,
+  type ResourceRow,
+} from '../store/feed-entries.ts'
 import {
   findFeed,
   lockFeedState,
@@ -14,8 +20,9 @@ import {
   type FeedState,
 } from '../store/feeds.ts'
 import type { SettingsCache } from '../store/settings.ts'
-import { mirrorResources, type MirrorResult, type Mirroring } from './mirror.ts'
-import { compareVersions, isSameContent, readSentEntry, type SentEntry } from './sources/inlet.ts'
+import { mirrorResources, type Changes, type MirrorResult, type Mirroring } from './mirror.ts'
+import type { Entry } from './source.ts'
+import { compareVersions, readSentEntry, type SentEntry } from './sources/inlet.ts'
 import { applyListing, endDecision } from './vanish.ts'
 
 /** Objects are saved in batches of this size. */
@@ -52,8 +59,8 @@ export async function receiveEntries(
   requireReceiving(feed, receiving)
   checkListing(body)
   const { sent, refused } = readEntries(body)
-  const answer = { accepted: 0, unchanged: 0, old: 0, held: 0, skipped: 0, refused, results: [] }
-  const received: Received = answer
+  const none = { accepted: 0, unchanged: 0, old: 0, held: 0, skipped: 0 }
+  const received: Received = { ...none, refused, results: [] }
   const fresh = await withoutKnown(tx, feed, sent, received)
   const mirroring = mirroringOf(feed, state, receiving)
   for (let at = 0; at < fresh.length; at += BATCH) {
@@ -104,10 +111,11 @@ function readEntries({ entries }: InletBody) {
   return { sent, refused }
 }
 
-const digestOf = ({ resource }: SentEntry) =>
-  createHash('sha256')
-    .update(JSON.stringify(resource?.entries ?? null))
-    .digest()
+/** Of a resource that was deleted: of nothing. */
+const digestOf = (entries: Entry[] | null = null) =>
+  createHash('sha256').update(JSON.stringify(entries)).digest()
+
+const digestOfSent = ({ resource }: SentEntry) => digestOf(resource?.entries)
 
 const OTHER_CONTENT = 'was sent before with other content: a change needs a higher version'
 
@@ -119,7 +127,8 @@ async function withoutKnown(tx: Db, feed: FeedRow, sent: Placed[], received: Rec
   for (const placed of sent) {
     const earlier = newest.get(placed.sent.key)
     const order = earlier ? compareVersions(placed.sent.version, earlier.sent.version) : 1
-    if (order === 0 && isSameContent(placed.sent, earlier!.sent)) received.unchanged += 1
+    const isSame = order === 0 && digestOfSent(placed.sent).equals(digestOfSent(earlier!.sent))
+    if (isSame) received.unchanged += 1
     else if (order === 0) refuse(placed.index)
     else {
       if (earlier) received.old += 1
@@ -134,7 +143,7 @@ async function withoutKnown(tx: Db, feed: FeedRow, sent: Placed[], received: Rec
     const order = stored ? compareVersions(one.version, stored.version) : 1
     if (order > 0) return true
     if (order < 0) received.old += 1
-    else if (digestOf(one).equals(stored!.contentDigest)) received.unchanged += 1
+    else if (digestOfSent(one).equals(stored!.contentDigest)) received.unchanged += 1
     else refuse(index)
     return false
   })
@@ -144,57 +153,71 @@ async function withoutKnown(tx: Db, feed: FeedRow, sent: Placed[], received: Rec
 export function mirroringOf(
   feed: FeedRow,
   state: FeedState,
-  { settings, now, bulkCall }: Pick<Receiving, 'settings' | 'now' | 'bulkCall'>,
+  { settings, now, bulkCall }: Receiving,
 ): Mirroring {
-  const { businessId, feedId } = feed
-  const isBefore = (time: Temporal.Instant | null, limit: Temporal.Instant) =>
-    time === null || Temporal.Instant.compare(time, limit) < 0
-  const isGap = isBefore(state.successTime, now.subtract({ hours: MAX_GAP_HOURS }))
+  const { successTime, completeTime, mappingChangedTime } = state
+  const isGap = !successTime || isBefore(successTime, now.subtract({ hours: MAX_GAP_HOURS }))
   // A source that is read from its beginning, because its connection was changed, is another one.
   const isOther =
     feed.source !== 'INLET' &&
     state.cursor === null &&
-    isBefore(state.completeTime, state.mappingChangedTime)
-  const saving: Saving = {
-    businessId,
-    user: feedUser(feed),
-    now,
-    settings,
-    feedId,
-    ...(bulkCall && { bulkCall }),
+    (!completeTime || isBefore(completeTime, mappingChangedTime))
+  const { saving } = correcting(feed, { settings, now })
+  return {
+    feed,
+    saving: { ...saving, ...(bulkCall && { bulkCall }) },
+    isHistory: isGap || isOther,
   }
-  return { feed, saving, isHistory: isGap || isOther }
 }
 
 /** Mirroring that is a correction: no events, reminders are planned again. */
-export const correcting = (feed: FeedRow, receiving: Omit<Receiving, 'bulkCall'>): Mirroring => ({
-  feed,
-  saving: {
-    businessId: feed.businessId,
-    user: feedUser(feed),
-    now: receiving.now,
-    settings: receiving.settings,
-    feedId: feed.feedId,
-  },
-  isHistory: true,
+export const correcting = (
+  feed: FeedRow,
+  { settings, now }: Pick<Receiving, 'settings' | 'now'>,
+): Mirroring => {
+  const { businessId, feedId } = feed
+  const saving = { businessId, user: feedUser(feed), now, settings, feedId }
+  return { feed, saving, isHistory: true }
+}
+
+/** Writes a batch and the versions of its resources. */
+export async function storeChanges(tx: Db, changes: Changes, mirroring: Mirroring) {
+  const { feed } = mirroring
+  const result = await mirrorResources(tx, changes, mirroring)
+  const rows = changes.resources.map(({ key, calendar, version, entries, readAgainAt }) => ({
+    ...resourceRow(feed, key, version),
+    calendar,
+    contentDigest: digestOf(entries),
+    readAgainTime: readAgainAt,
+  }))
+  await writeResources(tx, rows)
+  await deleteEndedResources(tx, feed, changes.deleted)
+  return result
+}
+
+const resourceRow = (
+  { businessId, feedId }: FeedRow,
+  key: string,
+  version: string,
+): ResourceRow => ({
+  businessId,
+  feedId,
+  resourceKey: key,
+  calendar: null,
+  version,
+  contentDigest: digestOf(),
+  readAgainTime: null,
 })
 
+/** Of what was deleted the version stays: an older one that comes later is ignored. */
 async function storeSent(tx: Db, sent: SentEntry[], mirroring: Mirroring) {
-  const { businessId, feedId } = mirroring.feed
   const resources = sent.flatMap(({ resource }) => resource ?? [])
-  const deleted = sent.filter(({ resource }) => !resource).map(({ key }) => key)
-  const result = await mirrorResources(tx, { resources, deleted }, mirroring)
+  const gone = sent.filter(({ resource }) => !resource)
+  const deleted = gone.map(({ key }) => key)
+  const result = await storeChanges(tx, { resources, deleted }, mirroring)
   await writeResources(
     tx,
-    sent.map((one): ResourceRow => ({
-      businessId,
-      feedId,
-      resourceKey: one.key,
-      calendar: null,
-      version: one.version,
-      contentDigest: digestOf(one),
-      readAgainTime: null,
-    })),
+    gone.map(({ key, version }) => resourceRow(mirroring.feed, key, version)),
   )
   return result
 }

@@ -200,20 +200,13 @@ async function describeOthers(
   const vanished = (await listLiveEntries(db, feed)).filter(
     (row) => isDecided(row) && !row.isErased && !versions.has(row.resourceKey),
   )
-  const gone = vanished.map((row): Difference => ({
-    kind: 'VANISHED',
-    entryId: row.feedEntryId,
-    key: row.entryKey,
-    title: row.title,
-    objectType: row.objectType,
-    objectId: row.objectId,
-    field: null,
-    source: null,
-    ours: row.startTime ? String(row.startTime) : null,
-    since: row.absentTime?.epochMilliseconds ?? null,
-    feedRunId: null,
-    todo: row.isKept ? KEPT : DECIDE,
-  }))
+  const gone = vanished.map((row) => {
+    const { entryKey, title, absentTime: since, isKept } = row
+    const nothing = { field: null, source: null, ours: null, entry: undefined }
+    const found = { kind: 'VANISHED', entryKey, row, ...nothing } as const
+    const todo = isKept ? KEPT : DECIDE
+    return { ...differenceOf(found, { since, feedRunId: null }), title, todo }
+  })
   return [...here, ...gone]
 }
 

@@ -14,10 +14,8 @@ import { listAllStatuses } from '../store/statuses.ts'
 import { closingStatus } from './map-entry.ts'
 import { closedUntil } from './mapping.ts'
 import { mirrorAgain } from './mirror.ts'
-import { correcting, feedUser } from './receive.ts'
+import { BATCH, correcting, feedUser } from './receive.ts'
 import { windowOf } from './window.ts'
-
-const PAGE = 500
 
 type RemapParts = { database: Database; settings: SettingsCache; now(): Temporal.Instant }
 
@@ -41,9 +39,9 @@ async function remapPage(
   const state = await lockFeedState(tx, key)
   const feed = await findFeed(tx, key)
   if (!feed?.active || state?.remapAfter == null) return false
-  const rows = await listEntries(tx, feed, { after: state.remapAfter, limit: PAGE })
+  const rows = await listEntries(tx, feed, { after: state.remapAfter, limit: BATCH })
   await mirrorAgain(tx, rows, correcting(feed, parts))
-  const isDone = rows.length < PAGE
+  const isDone = rows.length < BATCH
   await setRemapAfter(tx, feed, isDone ? null : rows.at(-1)!.feedEntryId)
   return !isDone
 }
@@ -97,8 +95,8 @@ async function remapOfTime(
     closedUntil: closedUntil(feed, parts.now),
     from: parts.now,
     to: windowOf(feed, parts.now).to,
-    limit: PAGE,
+    limit: BATCH,
   })
   if (rows.length > 0) await mirrorAgain(tx, rows, correcting(feed, parts))
-  return rows.length === PAGE
+  return rows.length === BATCH
 }

@@ -105,7 +105,7 @@ async function storeReading(
   { access: { secrets, sources }, now }: FeedSave,
 ) {
   if (secret !== undefined) {
-    const sealed = secret === null ? null : secrets.encrypt(secretPlace(feed), secret)
+    const sealed = secret === null ? null : secrets.encrypt(secretPlace(feed, 'secret'), secret)
     await storeFeedSecret(tx, feed, sealed)
   }
   const { minutes } = sources.find(feed.source)

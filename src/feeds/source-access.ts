@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts'
 import type { Db } from '../database/database.ts'
-import { findFeedSecret, type FeedRow } from '../store/feeds.ts'
+import { findFeedSecret, type FeedKey, type FeedRow } from '../store/feeds.ts'
 import { findTimeZone } from '../store/report-schedules.ts'
 import { openSecrets, type Secrets } from './secrets.ts'
 import type { SourceAccount } from './source.ts'
@@ -23,11 +23,11 @@ export const openSourceAccess = (config: AccessConfig): SourceAccess => ({
   privateHosts: config.feedPrivateHosts,
 })
 
-/** Where the credential of a feed is stored. */
-export const secretPlace = ({ businessId, feedId }: Pick<FeedRow, 'businessId' | 'feedId'>) => ({
+/** Where a secret of a feed is stored: the credential, or that of its webhook. */
+export const secretPlace = ({ businessId, feedId }: FeedKey, field: 'secret' | 'hook') => ({
   businessId,
   feedId,
-  field: 'secret',
+  field,
 })
 
 /** No key of this node can read the secret of a feed. */
@@ -41,7 +41,7 @@ export class KeyMissing extends Error {
 export async function readSecret(engine: Db, secrets: Secrets, feed: FeedRow) {
   const sealed = await findFeedSecret(engine, feed)
   if (!sealed) return null
-  const secret = secrets.decrypt(secretPlace(feed), sealed)
+  const secret = secrets.decrypt(secretPlace(feed, 'secret'), sealed)
   if (secret === undefined) throw new KeyMissing()
   return secret
 }
@@ -50,18 +50,9 @@ export async function readSecret(engine: Db, secrets: Secrets, feed: FeedRow) {
 export async function accountOf(
   db: Db,
   feed: FeedRow,
-  { secret, now, signal }: Pick<SourceAccount, 'secret' | 'now' | 'signal'>,
+  given: Pick<SourceAccount, 'secret' | 'now' | 'signal'>,
 ): Promise<SourceAccount> {
-  const { businessId, feedId, connection, defaults } = feed
+  const { businessId, connection, defaults } = feed
   const zone = await findTimeZone(db, businessId, defaults.locationId ?? null)
-  return {
-    businessId,
-    feedId,
-    connection,
-    secret,
-    zone,
-    window: windowOf(feed, now),
-    now,
-    signal,
-  }
+  return { ...given, businessId, connection, zone, window: windowOf(feed, given.now) }
 }

@@ -1,4 +1,4 @@
-import type { FeedConnection, FeedSource } from '../contract/feed.ts'
+import type { FeedConnection, FeedSource, FeedTest } from '../contract/feed.ts'
 import type { Window } from './window.ts'
 
 /*
@@ -103,9 +103,10 @@ export type PullEnd = {
   cursor: unknown
   /** The keys of all resources, if the pull was a full listing: others are absent. Null: changes only. */
   complete: Listing | null
-  /** Requests that the pull sent. */
-  requests: number
 }
+
+/** Parts while a source is read, and then the end. */
+export type Pulling = AsyncGenerator<PulledPart, PullEnd>
 
 /** All resources of the source, or those with an entry that starts in `[from, to)`. */
 export type Listing = {
@@ -123,7 +124,6 @@ export type FullListing = Pick<Listing, 'window'> & {
 /** What a source needs to read one account. */
 export type SourceAccount = {
   businessId: number
-  feedId: number
   connection: FeedConnection
   /** The secret in plain text; null if the feed has none. */
   secret: string | null
@@ -143,15 +143,6 @@ export type Pull = {
   versionOf(key: string): string | undefined
   /** Resources to read again, though their version is the same: see `readAgainAt`. */
   again: Set<string>
-}
-
-export type SourceCheck = { check: string; ok: boolean; detail: string }
-export type SourceTest = {
-  ok: boolean
-  checks: SourceCheck[]
-  calendars: { key: string; name: string; entries: number | null }[]
-  /** Hosts that the source refers to, to which a person must allow credentials to be sent. */
-  otherHosts: string[]
 }
 
 /** How a source signs what it sends to `POST /feed/hook/{token}`. */
@@ -175,9 +166,9 @@ export type Source = {
   /** Those of the chosen calendars that the account does not have. Throws a `SourceError` if it cannot say. */
   findMissingCalendars?(account: SourceAccount): Promise<string[]>
   /** Never throws for a source that fails: `ok` is false, and a check says what to do. */
-  test(account: SourceAccount): Promise<SourceTest>
+  test(account: SourceAccount): Promise<FeedTest>
   /** Yields parts and returns the end. Throws a `SourceError` if the answer is not whole. */
-  pull?(account: SourceAccount, pull: Pull): AsyncGenerator<PulledPart, PullEnd>
+  pull?(account: SourceAccount, pull: Pull): Pulling
   /** Everything, by another request than `pull` uses: for the reconciliation. */
   list?(account: SourceAccount): Promise<FullListing>
   /** Asks for single resources by key. 'GONE': the source states that it is deleted. Absent: it cannot say. */

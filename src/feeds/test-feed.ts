@@ -1,4 +1,4 @@
-import { FEED_BODY, type FeedConnection, type FeedFields } from '../contract/feed.ts'
+import { FEED_BODY, type FeedConnection, type FeedFields, type FeedTest } from '../contract/feed.ts'
 import { findFaults } from '../contract/find-faults.ts'
 import { isPlainObject, isSame } from '../contract/json.ts'
 import type { Database, Db } from '../database/database.ts'
@@ -6,7 +6,7 @@ import { runAndRollBack } from '../database/roll-back.ts'
 import { findFeed } from '../store/feeds.ts'
 import { requireFeed, saveFeed, type FeedSave } from './save-feed.ts'
 import { accountOf, KeyMissing, readSecret } from './source-access.ts'
-import { SourceError, type SourceTest } from './source.ts'
+import { SourceError } from './source.ts'
 import { failedTest } from './sources/sessions.ts'
 
 const TEST_SECONDS = 30
@@ -16,7 +16,7 @@ export async function testFeed(
   { db, database }: { db: Db; database: Database },
   body: unknown,
   saving: FeedSave,
-): Promise<SourceTest> {
+): Promise<FeedTest> {
   const { businessId, now, access } = saving
   const given = isPlainObject(body) ? body : {}
   const isStored = given.feedId != null && given.name === undefined
@@ -85,7 +85,7 @@ export async function findMissingCalendars(
       given.secret === undefined && current
         ? await readSecret(database.engine, access.secrets, current)
         : (given.secret ?? null)
-    const account = { businessId, feedId: current?.feedId ?? 0, connection, secret, signal }
+    const account = { businessId, connection, secret, signal }
     const nothing = { zone: 'UTC', window: { from: now, to: now }, now }
     return await source.findMissingCalendars({ ...account, ...nothing })
   } catch (error) {

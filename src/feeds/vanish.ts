@@ -63,7 +63,7 @@ export async function applyListing(
   const isSure = (row: ListedEntry) =>
     !counts(row) || Temporal.Instant.compare(row.absentTime ?? now, since) <= 0
   const ids = lacking.filter(isSure).map(({ feedEntryId }) => feedEntryId)
-  await setHealth(tx, feed, { health: 'OK', cause: null }, now)
+  await setWell(tx, feed, now)
   if (ids.length === 0) return undefined
   const rows = await listEntriesOf(tx, feed, { resourceKeys: [], entryKeys: [], ids })
   return mirrorGone(
@@ -73,16 +73,13 @@ export async function applyListing(
   )
 }
 
-const needDecision = (tx: Db, feed: FeedRow, count: number, now: Temporal.Instant) =>
-  setHealth(
-    tx,
-    feed,
-    {
-      health: 'NEEDS_DECISION',
-      cause: `${count} upcoming entries are not in the source any more.`,
-    },
-    now,
-  )
+const setWell = (tx: Db, feed: FeedRow, now: Temporal.Instant) =>
+  setHealth(tx, feed, { health: 'OK', cause: null }, now)
+
+function needDecision(tx: Db, feed: FeedRow, count: number, now: Temporal.Instant) {
+  const cause = `${count} upcoming entries are not in the source any more.`
+  return setHealth(tx, feed, { health: 'NEEDS_DECISION', cause }, now)
+}
 
 /** The feed is well, unless entries wait for a decision. */
 export async function endDecision(
@@ -92,7 +89,7 @@ export async function endDecision(
   now: Temporal.Instant,
 ) {
   const waiting = health === 'NEEDS_DECISION' ? await listAbsentEntries(tx, feed, now) : []
-  if (waiting.length === 0) await setHealth(tx, feed, { health: 'OK', cause: null }, now)
+  if (waiting.length === 0) await setWell(tx, feed, now)
   else await needDecision(tx, feed, waiting.length, now)
 }
 
@@ -102,6 +99,6 @@ export async function decideVanished(tx: Db, decision: 'cancel' | 'keep', mirror
   const absent = await listAbsentEntries(tx, feed, saving.now)
   if (decision === 'cancel') await mirrorGone(tx, absent, mirroring)
   else await markAbsent(tx, feed, absent, null, { isKept: true })
-  await setHealth(tx, feed, { health: 'OK', cause: null }, saving.now)
+  await setWell(tx, feed, saving.now)
   return absent.length
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { CalendarEvent, CalendarPerson } from '../../src/feeds/calendar/read.ts'
+import type { CalendarEvent } from '../../src/feeds/calendar/read.ts'
+import type { Attendee } from '../../src/feeds/source.ts'
 import { CALENDAR_FILES, listCalendarFiles, readEvents } from './calendar-files.ts'
 
 /**
@@ -158,7 +159,7 @@ function describe(event: CalendarEvent) {
   return `${timeOf(event.startMs)} to ${timeOf(event.endMs)}: ${texts.join('; ')}`
 }
 
-const described = (person: CalendarPerson) =>
+const described = (person: Attendee) =>
   [
     [person.firstName, person.lastName].filter((name) => name && name !== '–').join(' '),
     person.emailAddress && `<${person.emailAddress}>`,

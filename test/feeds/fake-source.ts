@@ -43,7 +43,7 @@ function fakeSource(shelf: Shelf): Source {
       await shelf.afterPart?.()
       const keys = new Set(listed.map(({ key }) => key))
       const complete = shelf.isDelta ? null : { keys, window: null }
-      return { cursor: shelf.pulls, complete, requests: 1 }
+      return { cursor: shelf.pulls, complete }
     },
     list: async () => {
       if (shelf.error) throw shelf.error

@@ -1,3 +1,4 @@
+import diagnostics from 'node:diagnostics_channel'
 import type { FeedConnection } from '../../src/contract/feed.ts'
 import type { Pull, PulledPart, Source, SourceAccount } from '../../src/feeds/source.ts'
 
@@ -5,7 +6,6 @@ const now = Temporal.Instant.from('2026-11-18T12:00:00Z')
 
 export const accountOf = (connection: FeedConnection, secret: string | null): SourceAccount => ({
   businessId: 1,
-  feedId: 2,
   connection,
   secret,
   zone: 'Europe/Zurich',
@@ -14,11 +14,24 @@ export const accountOf = (connection: FeedConnection, secret: string | null): So
   signal: new AbortController().signal,
 })
 
+/** Counts the requests that this process sends during the work. */
+async function countRequests<T>(work: () => Promise<T>) {
+  let requests = 0
+  const count = () => (requests += 1)
+  diagnostics.subscribe('http.client.request.start', count)
+  try {
+    return { ...(await work()), requests }
+  } finally {
+    diagnostics.unsubscribe('http.client.request.start', count)
+  }
+}
+
 /** Pulls as the feeds do: keeps the versions and the cursor. */
 export function followSource(source: Source, account: SourceAccount) {
   const versions = new Map<string, string>()
   let cursor: unknown = null
-  const pullOnce = async (again: Iterable<string> = []) => {
+  const pullOnce = (again: Iterable<string> = []) => countRequests(() => readOnce(again))
+  const readOnce = async (again: Iterable<string>) => {
     const pull: Pull = { cursor, versionOf: (key) => versions.get(key), again: new Set(again) }
     const parts: PulledPart[] = []
     const pulling = source.pull!(account, pull)

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { parseAddress } from '../../contract/addresses.ts'
 import { readPerson } from '../../matching/people.ts'
-import { MAX_RESOURCES } from '../source.ts'
+import { MAX_RESOURCES, type Attendee, type Entry, type SourcePerson } from '../source.ts'
 import { safeKey } from '../stored-entry.ts'
 import {
   listOf,
@@ -28,34 +28,24 @@ import {
 } from './times.ts'
 import { makeZoneOf } from './zones.ts'
 
-/** The organizer or an attendee. What is absent is not known. */
-export type CalendarPerson = {
-  emailAddress?: string
-  firstName?: string
-  lastName?: string
-  /** CUTYPE; absent means INDIVIDUAL. */
-  type?: (typeof TYPES)[number]
-  /** PARTSTAT in capitals. */
-  participation?: string
-}
+type AsInEntry =
+  | 'key'
+  | 'allDay'
+  | 'status'
+  | 'title'
+  | 'isPrivate'
+  | 'isBusy'
+  | 'organizer'
+  | 'attendees'
+  | 'categories'
+  | 'addressesInText'
 
 /** An event, or one occurrence of a series. Times are milliseconds: it comes from a thread. */
-export type CalendarEvent = {
-  /** The UID, with the original start if it is an occurrence. */
-  key: string
+export type CalendarEvent = Pick<Entry, AsInEntry> & {
   uid: string
   startMs: number | null
   endMs: number | null
-  allDay: boolean
-  status: string | null
-  title: string | null
-  isPrivate: boolean
-  isBusy: boolean
-  organizer: CalendarPerson | null
-  attendees: CalendarPerson[]
   location: string | null
-  categories: string[]
-  addressesInText: string[]
   createdMs: number | null
   changedMs: number | null
   held: { code: HeldCode; reason: string } | null
@@ -409,14 +399,14 @@ function occurrenceOf(event: Component, key: string, times: Times): CalendarEven
 
 const TYPES = ['INDIVIDUAL', 'GROUP', 'RESOURCE', 'ROOM', 'UNKNOWN'] as const
 
-function attendeeOf(property: Property): CalendarPerson {
+function attendeeOf(property: Property): Attendee {
   const type = TYPES.find((known) => known === property.parameters.get('CUTYPE')?.toUpperCase())
   const participation = property.parameters.get('PARTSTAT')?.toUpperCase()
   return { ...personOf(property), ...(type && { type }), ...(participation && { participation }) }
 }
 
 /** iCloud writes the address as a parameter, and a name of its own as the value. */
-function personOf({ parameters, value }: Property): CalendarPerson {
+function personOf({ parameters, value }: Property): SourcePerson {
   const mail = /^\s*mailto:(.*)$/is.exec(value)?.[1] ?? parameters.get('EMAIL') ?? value
   const emailAddress = parseAddress(mail.trim())
   const { firstName, lastName } = readPerson(parameters.get('CN') ?? '')

@@ -2,8 +2,7 @@ import {
   SourceError,
   type Entry,
   type Pull,
-  type PulledPart,
-  type PullEnd,
+  type Pulling,
   type Resource,
   type Source,
   type SourceAccount,
@@ -245,10 +244,7 @@ function readBooking(given: unknown): Booking | undefined {
 /** Times of one length can be compared as text. */
 const inMilliseconds = (time: Temporal.Instant) => time.toString({ smallestUnit: 'millisecond' })
 
-async function* pullBookings(
-  session: Session,
-  { cursor, versionOf, again }: Pull,
-): AsyncGenerator<PulledPart, PullEnd> {
+async function* pullBookings(session: Session, { cursor, versionOf, again }: Pull): Pulling {
   const known = cursor as Cursor | null
   const listed = known
     ? await session.resourcesOf(await session.listChanged(known.updatedAt))
@@ -265,7 +261,7 @@ async function* pullBookings(
   const times = [...(known ? [known.updatedAt] : []), ...listed.map(changeTimeOf)]
   const next: Cursor | null = times.length > 0 ? { updatedAt: times.toSorted().at(-1)! } : null
   const complete = known ? null : { keys, window: session.window }
-  return { cursor: next, complete, requests: session.api.requests }
+  return { cursor: next, complete }
 }
 
 const changeTimeOf = ({ version }: Resource) => version.split(' ')[0]!

@@ -1,14 +1,13 @@
+import type { FeedTest } from '../../contract/feed.ts'
 import { Fetcher, OtherHost, unusableStatus } from '../fetch.ts'
 import {
   MAX_RESOURCES,
   SourceError,
   type Pull,
-  type PulledPart,
-  type PullEnd,
+  type Pulling,
   type Resource,
   type Source,
   type SourceAccount,
-  type SourceCheck,
 } from '../source.ts'
 import { readMultistatus } from '../calendar/reader-pool.ts'
 import { safeKey } from '../stored-entry.ts'
@@ -49,18 +48,18 @@ type Delta = Listing & { deleted: string[] }
 /** The requests of one pull. */
 class Session {
   readonly account: SourceAccount
-  readonly fetcher: Fetcher
-  readonly #base: string
+  readonly base: string
+  readonly #fetcher: Fetcher
 
   constructor(account: SourceAccount, privateHosts: readonly string[], requestsPerMinute: number) {
     const { connection, secret, signal } = account
     const { url, username, hosts } = connection
     if (!url || !URL.canParse(url)) throw new SourceError('ANSWER', 'The feed has no address.')
     this.account = account
-    this.#base = url
+    this.base = url
     const credential = Buffer.from(`${username ?? ''}:${secret ?? ''}`).toString('base64')
-    this.fetcher = new Fetcher({
-      url: this.#base,
+    this.#fetcher = new Fetcher({
+      url,
       hosts: hosts ?? [],
       ...((username || secret) && { authorization: `Basic ${credential}` }),
       privateHosts,
@@ -70,15 +69,11 @@ class Session {
   }
 
   close() {
-    this.fetcher.close()
-  }
-
-  get base() {
-    return this.#base
+    this.#fetcher.close()
   }
 
   get host() {
-    return new URL(this.#base).host
+    return new URL(this.base).host
   }
 
   /** Equal for all spellings of a path that a server may use. */
@@ -93,7 +88,7 @@ class Session {
   async send(method: 'PROPFIND' | 'REPORT', url: string, depth: '0' | '1', body: string) {
     const headers = { depth, 'content-type': 'application/xml; charset=utf-8' }
     const xml = `<?xml version="1.0" encoding="utf-8"?>${body}`
-    return this.fetcher.fetch({ method, url, headers, body: xml })
+    return this.#fetcher.fetch({ method, url, headers, body: xml })
   }
 
   /** The responses to a request that must succeed, and the address that answered. */
@@ -195,9 +190,8 @@ async function chosenCalendars(session: Session, cursor: Cursor | null) {
 /** A calendar by its key, with its name. */
 async function findCalendar(session: Session, key: string): Promise<Calendar> {
   const url = URL.parse(key, session.base)?.href
-  const [itself] = url ? await describe(session, url) : []
-  if (!url || !itself || !isCalendar(itself)) throw gone({ name: key })
-  return { key, url, name: nameOf(itself, key) }
+  if (!url) throw gone(key)
+  return { key, url, name: nameOf(await requireCalendar(session, { url, name: key }), key) }
 }
 
 const describe = async (session: Session, url: string) =>
@@ -232,10 +226,7 @@ function nameApart(calendars: Calendar[]): Calendar[] {
   })
 }
 
-async function* pullCalendars(
-  session: Session,
-  { cursor, versionOf, again }: Pull,
-): AsyncGenerator<PulledPart, PullEnd> {
+async function* pullCalendars(session: Session, { cursor, versionOf, again }: Pull): Pulling {
   const known = cursor as Cursor | null
   const { homes, calendars } = await chosenCalendars(session, known)
   const deltas = await readDeltas(session, calendars, known)
@@ -272,11 +263,7 @@ async function* pullCalendars(
   const deleted = (deltas ?? []).flatMap((delta) => delta.deleted)
   if (deleted.length > 0) yield { resources: [], deleted }
   const complete = deltas ? null : { keys, window: null }
-  return {
-    cursor: { homes, tokens } satisfies Cursor,
-    complete,
-    requests: session.fetcher.requests,
-  }
+  return { cursor: { homes, tokens } satisfies Cursor, complete }
 }
 
 const NO_ADDRESS = 'The calendar server names it by an address that is none.'
@@ -363,17 +350,14 @@ function addChanges(session: Session, delta: Delta, responses: DavResponse[], fr
   return true
 }
 
-const gone = (calendar: Pick<Calendar, 'name'>) =>
-  new SourceError(
-    'ANSWER',
-    `The calendar ${calendar.name} does not answer. Check that it still exists.`,
-  )
+const gone = (name: string) =>
+  new SourceError('ANSWER', `The calendar ${name} does not answer. Check that it still exists.`)
 
 /** Throws unless the calendar itself answers that it is one. */
-async function requireCalendar(session: Session, calendar: Calendar) {
-  const asked = propfind('d:resourcetype')
-  const { responses } = await session.ask('PROPFIND', calendar.url, '0', asked)
-  if (!isCalendar(responses[0])) throw gone(calendar)
+async function requireCalendar(session: Session, { url, name }: Pick<Calendar, 'url' | 'name'>) {
+  const [itself] = await describe(session, url)
+  if (!itself || !isCalendar(itself)) throw gone(name)
+  return itself
 }
 
 /** All resources by PROPFIND. */
@@ -382,7 +366,7 @@ async function listCalendar(session: Session, calendar: Calendar): Promise<Listi
   const { responses, url } = await session.ask('PROPFIND', calendar.url, '1', asked)
   const own = withSlash(session.keyOf(url, url))
   const itself = responses.find(({ href }) => withSlash(session.keyOf(href, url)) === own)
-  if (!isCalendar(itself)) throw gone(calendar)
+  if (!isCalendar(itself)) throw gone(calendar.name)
   const etags: Listing['etags'] = new Map()
   for (const { href, properties, status } of responses) {
     const etag = properties.get('getetag')
@@ -453,12 +437,10 @@ async function readKeys(session: Session, keys: string[]) {
 
 const MAX_COUNTED = 10
 
-type TestedCalendar = { key: string; name: string; entries: number | null }
-
 async function testAccount(once: (work: (session: Session) => Promise<void>) => Promise<void>) {
-  const checks: SourceCheck[] = []
+  const checks: FeedTest['checks'] = []
   const otherHosts: string[] = []
-  let calendars: TestedCalendar[] = []
+  let calendars: FeedTest['calendars'] = []
   try {
     await once(async (session) => {
       const homes = await findHomes(session)
@@ -477,7 +459,7 @@ async function testAccount(once: (work: (session: Session) => Promise<void>) => 
 }
 
 async function countCalendars(session: Session, calendars: Calendar[]) {
-  const counted: TestedCalendar[] = []
+  const counted: FeedTest['calendars'] = []
   for (const calendar of calendars) {
     const isCounted = counted.length < MAX_COUNTED
     const entries = isCounted ? (await listCalendar(session, calendar)).etags.size : null

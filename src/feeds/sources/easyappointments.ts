@@ -1,12 +1,11 @@
-import {
-  type Entry,
-  type EntryProblem,
-  type Pull,
-  type PulledPart,
-  type PullEnd,
-  type Resource,
-  type Source,
-  type SourceAccount,
+import type {
+  Entry,
+  EntryProblem,
+  Pull,
+  Pulling,
+  Resource,
+  Source,
+  SourceAccount,
 } from '../source.ts'
 import { entryWithout } from '../stored-entry.ts'
 import { listingOf } from './entries.ts'
@@ -63,15 +62,12 @@ function apiAddress(base: string) {
 }
 
 /** There is no time of a change in the answers: each pull lists everything, and compares digests. */
-async function* pullAppointments(
-  api: JsonApi,
-  { versionOf }: Pull,
-): AsyncGenerator<PulledPart, PullEnd> {
+async function* pullAppointments(api: JsonApi, { versionOf }: Pull): Pulling {
   const { resources, keys } = await listAppointments(api, 'id')
   const changed = resources.filter(({ key, version }) => versionOf(key) !== version)
   if (changed.length > 0) yield { resources: changed, deleted: [] }
   const complete = { keys, window: api.account.window }
-  return { cursor: { isComplete: true }, complete, requests: api.requests }
+  return { cursor: { isComplete: true }, complete }
 }
 
 async function listAppointments(api: JsonApi, sort: string) {

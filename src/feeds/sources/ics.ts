@@ -1,11 +1,5 @@
 import { Fetcher, unusableStatus } from '../fetch.ts'
-import {
-  type Pull,
-  type PulledPart,
-  type PullEnd,
-  type Source,
-  type SourceAccount,
-} from '../source.ts'
+import type { Pull, Pulling, Source, SourceAccount } from '../source.ts'
 import type { CalendarSeries } from '../calendar/read.ts'
 import { listingOf, readSeries, resourceOf } from './entries.ts'
 import { testBy } from './sessions.ts'
@@ -40,16 +34,16 @@ async function* pullFile(
   account: SourceAccount,
   privateHosts: readonly string[],
   { cursor, versionOf, again }: Pull,
-): AsyncGenerator<PulledPart, PullEnd> {
+): Pulling {
   // A file that did not change has no new content, but its series go on.
   const conditions = again.size > 0 ? {} : ((cursor as Cursor | null) ?? {})
   const { series, next, isUnchanged } = await readFile(account, privateHosts, conditions)
-  if (isUnchanged) return { cursor, complete: null, requests: 1 }
+  if (isUnchanged) return { cursor, complete: null }
   const changed = series.filter(({ uid, digest }) => versionOf(uid) !== digest || again.has(uid))
   const resources = resourcesOf(changed, account)
   if (resources.length > 0) yield { resources, deleted: [] }
   const keys = new Set(series.map(({ uid }) => uid))
-  return { cursor: next, complete: { keys, window: null }, requests: 1 }
+  return { cursor: next, complete: { keys, window: null } }
 }
 
 const resourcesOf = (series: CalendarSeries[], account: SourceAccount) =>

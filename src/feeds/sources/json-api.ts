@@ -60,10 +60,6 @@ export class JsonApi {
     })
   }
 
-  get requests() {
-    return this.#fetcher.requests
-  }
-
   get host() {
     return new URL(this.#settings.base).host
   }
@@ -77,17 +73,13 @@ export class JsonApi {
   }
 
   async get(path: string, query: Query = {}): Promise<unknown> {
-    const answer = await this.#send(path, query)
-    if (answer.status !== 200) throw unusableStatus(answer)
-    return this.#parse(answer)
+    return this.#parse(await this.#send(path, query))
   }
 
   /** Undefined if the source does not know it (404). */
   async find(path: string, query: Query = {}): Promise<unknown> {
     const answer = await this.#send(path, query)
-    if (answer.status === 404) return undefined
-    if (answer.status !== 200) throw unusableStatus(answer)
-    return this.#parse(answer)
+    return answer.status === 404 ? undefined : this.#parse(answer)
   }
 
   unreadable() {
@@ -107,9 +99,10 @@ export class JsonApi {
     return this.#fetcher.fetch({ url: url.href, headers })
   }
 
-  #parse({ body }: SourceAnswer): unknown {
+  #parse(answer: SourceAnswer): unknown {
+    if (answer.status !== 200) throw unusableStatus(answer)
     try {
-      return JSON.parse(body.toString('utf8'))
+      return JSON.parse(answer.body.toString('utf8'))
     } catch {
       throw this.unreadable()
     }

@@ -1,14 +1,5 @@
-import {
-  SourceError,
-  type FullListing,
-  type Pull,
-  type PulledPart,
-  type PullEnd,
-  type Resource,
-  type Source,
-  type SourceAccount,
-  type SourceTest,
-} from '../source.ts'
+import type { FeedTest } from '../../contract/feed.ts'
+import { SourceError, type Source, type SourceAccount } from '../source.ts'
 
 const USUAL_RATE = 60
 /** Requests a minute of a pull that reads everything. */
@@ -17,18 +8,20 @@ const FIRST_RATE = 120
 /** The requests of one pull, question or listing. It is closed at the end. */
 type Session = { close(): void }
 
-/** What a source does with the requests of a session. */
+type Reading = Required<Pick<Source, 'pull' | 'list' | 'read'>>
+
+/** What a source does with the requests of a session, in place of the account. */
 type Work<S extends Session> = {
-  pull(session: S, pull: Pull): AsyncGenerator<PulledPart, PullEnd>
-  list(session: S): Promise<FullListing>
-  read(session: S, keys: string[]): Promise<Map<string, Resource | 'GONE'>>
+  [F in keyof Reading]: Reading[F] extends (account: SourceAccount, ...more: infer M) => infer R
+    ? (session: S, ...more: M) => R
+    : never
 }
 
 /** The parts of a source that open a session for each call. */
 export function inSessions<S extends Session>(
   open: (account: SourceAccount, requestsPerMinute: number) => S,
   { pull, list, read }: Work<S>,
-): Required<Pick<Source, 'pull' | 'list' | 'read'>> & { once: Once<S> } {
+): Reading & { once: Once<S> } {
   const once: Once<S> = async (account, work) => {
     const session = open(account, USUAL_RATE)
     try {
@@ -57,7 +50,7 @@ type Once<S> = <T>(account: SourceAccount, work: (session: S) => Promise<T>) => 
 type Tested = { detail: string; name: string; entries: number | null }
 
 /** A test of one question, with one calendar. A source that fails says why. */
-export async function testBy(check: string, ask: () => Promise<Tested>): Promise<SourceTest> {
+export async function testBy(check: string, ask: () => Promise<Tested>): Promise<FeedTest> {
   try {
     const { detail, name, entries } = await ask()
     const checks = [{ check, ok: true, detail }]
@@ -68,7 +61,7 @@ export async function testBy(check: string, ask: () => Promise<Tested>): Promise
   }
 }
 
-export const failedTest = (check: string, detail: string): SourceTest => ({
+export const failedTest = (check: string, detail: string): FeedTest => ({
   ok: false,
   checks: [{ check, ok: false, detail }],
   calendars: [],

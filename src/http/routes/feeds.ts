@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
-import { Feed, FeedHook, FeedWrite } from '../../contract/feed.ts'
+import { Feed, FeedHook, FeedTest, FeedWrite } from '../../contract/feed.ts'
 import { PageOf, PageQuery } from '../../contract/page.ts'
 import { about, Maybe, Named, Id } from '../../contract/schema.ts'
 import type { Db } from '../../database/database.ts'
@@ -169,38 +169,7 @@ const postFeedTest: Routes = async (app, { clock, database, queues, sourceAccess
           'The body of `POST /feed`, or `{ feedId }`. Stores nothing. A source that fails is `ok: false` with what to do.',
         body: FeedWrite,
         response: {
-          200: Named('FeedTest', {
-            ok: Type.Boolean({ description: 'Whether all checks passed.' }),
-            checks: Type.Array(
-              Named('FeedCheck', {
-                check: about(Type.String(), 'What was checked.', 'INLET'),
-                ok: Type.Boolean({ description: 'Whether it passed.' }),
-                detail: about(
-                  Type.String(),
-                  'What was found, and what to do.',
-                  'The source sends its entries.',
-                ),
-              }),
-              { description: 'The checks, in order.' },
-            ),
-            calendars: Type.Array(
-              Named('FeedCalendar', {
-                key: about(Type.String(), 'Its key, for `connection.calendars`.', 'salon'),
-                name: about(Type.String(), 'Its name in the source.', 'Salon'),
-                entries: about(
-                  Maybe(Type.Integer()),
-                  'How many entries it has, if that is known.',
-                  412,
-                ),
-              }),
-              { description: 'The calendars of the account.' },
-            ),
-            otherHosts: about(
-              Type.Array(Type.String()),
-              'Hosts that must be allowed in `connection.hosts`.',
-              [],
-            ),
-          }),
+          200: FeedTest,
         },
       },
     },
