@@ -162,7 +162,7 @@ function Samples({ body, plan, isEvent }: SamplesProps) {
             disabled={all.isFetching}
             onClick={() => void all.fetchNextPage()}
           >
-            {t('editor.plan.seeMore')}
+            {t('words.showMore')}
           </button>
         )}
         {(total > samples.length || isExpanded) && (

@@ -30,16 +30,7 @@ type Props = {
 /** A new appointment, with the messages that it will cause. */
 export function BookingPanel({ setup, columns, record, onClose }: Props) {
   const { t } = useTranslation()
-  const { draft } = record
-  const typed = JSON.stringify(draft)
-  const [settled] = useDebouncedValue(typed, TYPING_MS)
-  const settledDraft = JSON.parse(settled) as AppointmentFields
-  const isComplete = hasRequired(draft)
-  const plan = useQuery({
-    ...planQuery(hasRequired(settledDraft) ? settledDraft : undefined),
-    placeholderData: keepPreviousData,
-  })
-  const error = record.error ?? (isComplete ? plan.error : undefined)
+  const booking = useBookingPlan(record)
   /** The name of a client who is added. */
   const [newClient, setNewClient] = useState<string>()
   return (
@@ -57,26 +48,19 @@ export function BookingPanel({ setup, columns, record, onClose }: Props) {
         <Fields
           setup={setup}
           columns={columns}
-          draft={draft}
-          error={error}
+          draft={record.draft}
+          error={booking.error}
           onChange={record.change}
           onNewClient={setNewClient}
         />
         <div className={classes.whatIf}>
           <h3 style={{ margin: '0 0 8px' }}>{t('whatIf.isBooked')}</h3>
-          <div aria-live="polite" className="small" style={{ margin: '0 0 12px' }}>
-            <BookingWarnings body={settledDraft} setup={setup} columns={columns} isMoved />
-            {error ? (
-              <Refusal error={error} plan={plan} />
-            ) : (
-              isComplete && plan.data && <Consequences plan={plan.data} />
-            )}
-          </div>
+          <WhatIfBooked booking={booking} setup={setup} columns={columns} />
           <div className="row">
             <Button
               type="submit"
               className="grow"
-              disabled={!isComplete || !isPlanOf(typed, settled, plan)}
+              disabled={!booking.isPlanned}
               loading={record.isSaving}
             >
               {t('whatIf.book')}
@@ -99,6 +83,43 @@ export function BookingPanel({ setup, columns, record, onClose }: Props) {
         onClose={() => setNewClient(undefined)}
       />
     </section>
+  )
+}
+
+/** What booking the draft would do, once typing pauses. */
+function useBookingPlan(record: AppointmentRecord) {
+  const typed = JSON.stringify(record.draft)
+  const [settled] = useDebouncedValue(typed, TYPING_MS)
+  const draft = JSON.parse(settled) as AppointmentFields
+  const isComplete = hasRequired(record.draft)
+  const plan = useQuery({
+    ...planQuery(hasRequired(draft) ? draft : undefined),
+    placeholderData: keepPreviousData,
+  })
+  return {
+    draft,
+    isComplete,
+    plan,
+    isPlanned: isComplete && isPlanOf(typed, settled, plan),
+    error: record.error ?? (isComplete ? plan.error : undefined),
+  }
+}
+
+type WhatIfProps = Pick<Props, 'setup' | 'columns'> & {
+  booking: ReturnType<typeof useBookingPlan>
+}
+
+function WhatIfBooked({ booking, setup, columns }: WhatIfProps) {
+  const { draft, isComplete, plan, error } = booking
+  return (
+    <div aria-live="polite" className="small" style={{ margin: '0 0 12px' }}>
+      <BookingWarnings body={draft} setup={setup} columns={columns} isMoved />
+      {error ? (
+        <Refusal error={error} plan={plan} />
+      ) : (
+        isComplete && plan.data && <Consequences plan={plan.data} />
+      )}
+    </div>
   )
 }
 

@@ -55,20 +55,8 @@ export function MarkShape({ mark, x = 0, y = 0, r = 5 }: Shape) {
           <path d={`M0 ${-r} A${r} ${r} 0 0 1 0 ${r} Z`} fill="var(--mark)" />
         </g>
       )
-    case 'failed': {
-      const half = r * 0.88
-      return (
-        <rect
-          x={-half}
-          y={-half}
-          width={2 * half}
-          height={2 * half}
-          rx="1"
-          fill="var(--clay)"
-          transform={`${at} rotate(45)`}
-        />
-      )
-    }
+    case 'failed':
+      return <Diamond r={r} at={at} />
     case 'skipped':
       return (
         <g>
@@ -82,28 +70,9 @@ export function MarkShape({ mark, x = 0, y = 0, r = 5 }: Shape) {
         </g>
       )
     case 'late':
-      return (
-        <path
-          transform={at}
-          d={`M0 ${-r} L${r * 1.05} ${r * 0.85} H${-r * 1.05} Z`}
-          fill="var(--amber-tint)"
-          stroke="var(--amber)"
-          strokeWidth="1.4"
-          strokeLinejoin="round"
-        />
-      )
-    case 'cancelled': {
-      const arm = r * 0.65
-      return (
-        <path
-          transform={at}
-          d={`M${-arm} ${-arm} L${arm} ${arm} M${arm} ${-arm} L${-arm} ${arm}`}
-          stroke="var(--faint)"
-          strokeWidth="1.7"
-          strokeLinecap="round"
-        />
-      )
-    }
+      return <Triangle r={r} at={at} />
+    case 'cancelled':
+      return <Cross r={r} at={at} />
   }
 }
 
@@ -117,6 +86,44 @@ const Ring = ({ x, y, r }: { x: number; y: number; r: number }) => (
     strokeWidth="1.5"
   />
 )
+
+type PlacedShape = { r: number; at: string }
+
+const Diamond = ({ r, at }: PlacedShape) => (
+  <rect
+    x={r * -0.88}
+    y={r * -0.88}
+    width={r * 1.76}
+    height={r * 1.76}
+    rx="1"
+    fill="var(--clay)"
+    transform={`${at} rotate(45)`}
+  />
+)
+
+const Triangle = ({ r, at }: PlacedShape) => (
+  <path
+    transform={at}
+    d={`M0 ${-r} L${r * 1.05} ${r * 0.85} H${-r * 1.05} Z`}
+    fill="var(--amber-tint)"
+    stroke="var(--amber)"
+    strokeWidth="1.4"
+    strokeLinejoin="round"
+  />
+)
+
+function Cross({ r, at }: PlacedShape) {
+  const arm = r * 0.65
+  return (
+    <path
+      transform={at}
+      d={`M${-arm} ${-arm} L${arm} ${arm} M${arm} ${-arm} L${-arm} ${arm}`}
+      stroke="var(--faint)"
+      strokeWidth="1.7"
+      strokeLinecap="round"
+    />
+  )
+}
 
 export function Mark({ mark, size = 12 }: { mark: MarkName; size?: number }) {
   return (

@@ -41,16 +41,18 @@ type LoadedProps<Data> = {
   /** Says what could not be loaded. */
   title?: string
   lines?: number
+  /** Instead of grey bars. */
+  loading?: ReactNode
   /** What an empty list shows. */
   empty?: ReactNode
   children: (data: Data) => ReactNode
 }
 
 /** What a query has read; before that a placeholder, or why it failed. */
-export function Loaded<Data>({ query, title, lines, empty, children }: LoadedProps<Data>) {
+export function Loaded<Data>({ query, title, lines, loading, empty, children }: LoadedProps<Data>) {
   const { data, error, refetch } = query
   if (data === undefined) {
-    if (!error) return <Loading {...(lines && { lines })} />
+    if (!error) return loading ?? <Loading {...(lines && { lines })} />
     return <Failure {...(title && { title })} error={error} onRetry={() => void refetch()} />
   }
   return empty && Array.isArray(data) && data.length === 0 ? empty : children(data)

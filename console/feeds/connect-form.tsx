@@ -1,5 +1,5 @@
 import { Button, Checkbox, PasswordInput, Select, TextInput } from '@mantine/core'
-import { useMutation } from '@tanstack/react-query'
+import { useMutation, type UseMutationResult } from '@tanstack/react-query'
 import { useState } from 'react'
 import { saveFeed, testFeed, type Feed, type FeedBody, type FeedTest } from '../api/feeds.ts'
 import { ErrorMessage } from '../components/error-message.tsx'
@@ -56,16 +56,7 @@ export function ConnectForm({ onDone }: { onDone: (feed: Feed) => void }) {
               forget()
             }}
           />
-          <Button
-            variant="default"
-            loading={test.isPending}
-            disabled={name.trim() === ''}
-            onClick={() => test.mutate()}
-            style={{ justifySelf: 'start' }}
-          >
-            {t('settings.feeds.test')}
-          </Button>
-          <TestResult error={test.error} result={test.data} />
+          <TestButton test={test} isDisabled={name.trim() === ''} />
         </section>
       )}
       {test.data && test.data.otherHosts.length > 0 && (
@@ -201,6 +192,26 @@ function AccountFields({ source, account, faultOf, urlFault, onChange }: Account
         visibilityToggleButtonProps={{ 'aria-label': t('settings.feeds.showSecret') }}
         onChange={(event) => onChange({ secret: event.currentTarget.value })}
       />
+    </>
+  )
+}
+
+type TestProps = { test: UseMutationResult<FeedTest, Error, void>; isDisabled: boolean }
+
+function TestButton({ test, isDisabled }: TestProps) {
+  const { t } = useTranslation()
+  return (
+    <>
+      <Button
+        variant="default"
+        loading={test.isPending}
+        disabled={isDisabled}
+        onClick={() => test.mutate()}
+        style={{ justifySelf: 'start' }}
+      >
+        {t('settings.feeds.test')}
+      </Button>
+      <TestResult error={test.error} result={test.data} />
     </>
   )
 }

@@ -25,10 +25,6 @@ export function CorrectForm({ feed, entry, onDone }: Props) {
     await correctEntry(feed.feedId, entryId, decided)
     onDone()
   })
-  const restore = useForm(async () => {
-    await correctEntry(feed.feedId, entryId, null)
-    onDone()
-  })
   const faultOf = (field: string) => form.faultAt(field.replace('defaults', 'correction'))
   return (
     <>
@@ -64,16 +60,26 @@ export function CorrectForm({ feed, entry, onDone }: Props) {
         )}
         <SubmitRow label={t('words.apply')} form={form} />
       </form>
-      {entry.correction !== null && (
-        <form onSubmit={restore.onSubmit} style={{ marginTop: 12 }}>
-          <Button type="submit" variant="default" size="compact-sm" loading={restore.isBusy}>
-            {t('settings.feeds.undoCorrection')}
-          </Button>
-          <span role="alert" className="small clay">
-            {restore.message}
-          </span>
-        </form>
-      )}
+      {entry.correction !== null && <UndoForm feed={feed} entry={entry} onDone={onDone} />}
     </>
+  )
+}
+
+/** Removes the correction. */
+function UndoForm({ feed, entry, onDone }: Props) {
+  const { t } = useTranslation()
+  const form = useForm(async () => {
+    await correctEntry(feed.feedId, entry.entryId, null)
+    onDone()
+  })
+  return (
+    <form onSubmit={form.onSubmit} style={{ marginTop: 12 }}>
+      <Button type="submit" variant="default" size="compact-sm" loading={form.isBusy}>
+        {t('settings.feeds.undoCorrection')}
+      </Button>
+      <span role="alert" className="small clay">
+        {form.message}
+      </span>
+    </form>
   )
 }

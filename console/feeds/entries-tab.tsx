@@ -3,7 +3,8 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { entriesQuery, type Feed, type FeedEntry } from '../api/feeds.ts'
-import { Failure, Loading } from '../components/states.tsx'
+import { ShowMore } from '../components/show-more.tsx'
+import { Loaded } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
 import { FormWindow } from '../components/windows.tsx'
 import settings from '../setup/settings.module.css'
@@ -44,34 +45,24 @@ export function EntriesTab({ feed, onRule }: Props) {
         onReason={setReason}
       />
       <p className="soft small">{t(`settings.feeds.stateHints.${state}`)}</p>
-      {list.error && !entries ? (
-        <Failure error={list.error} onRetry={() => void list.refetch()} />
-      ) : !entries ? (
-        <Loading />
-      ) : entries.length === 0 ? (
-        <p className="soft">{t('settings.feeds.noEntry')}</p>
-      ) : (
-        <ul className={classes.list}>
-          {entries.map((entry) => (
-            <Entry
-              key={entry.entryId}
-              entry={entry}
-              onCorrect={() => setCorrected(entry)}
-              onRule={() => onRule(entry)}
-            />
-          ))}
-        </ul>
-      )}
-      {list.hasNextPage && (
-        <Button
-          variant="default"
-          size="compact-sm"
-          loading={list.isFetchingNextPage}
-          onClick={() => void list.fetchNextPage()}
-        >
-          {t('words.showMore')}
-        </Button>
-      )}
+      <Loaded
+        query={{ ...list, data: entries }}
+        empty={<p className="soft">{t('settings.feeds.noEntry')}</p>}
+      >
+        {(entries) => (
+          <ul className={classes.list}>
+            {entries.map((entry) => (
+              <Entry
+                key={entry.entryId}
+                entry={entry}
+                onCorrect={() => setCorrected(entry)}
+                onRule={() => onRule(entry)}
+              />
+            ))}
+          </ul>
+        )}
+      </Loaded>
+      <ShowMore list={list} size="compact-sm" />
       <FormWindow
         isOpen={corrected !== undefined}
         leaving="nothing"

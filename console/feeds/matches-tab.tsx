@@ -4,6 +4,7 @@ import { correctMatch, matchesQuery, type Feed, type FeedMatch } from '../api/fe
 import { setupQuery } from '../api/setup.ts'
 import { ClientSelect } from '../clients/client-select.tsx'
 import { messageOf } from '../components/error-message.tsx'
+import { ShowMore } from '../components/show-more.tsx'
 import { Failure, Loading } from '../components/states.tsx'
 import { useTranslation } from '../texts/translate.ts'
 import { optionsOf } from './default-fields.tsx'
@@ -29,11 +30,7 @@ export function MatchesTab({ feed }: { feed: Feed }) {
           <Match key={match.feedMatchId} feed={feed} match={match} />
         ))}
       </ul>
-      {list.hasNextPage && (
-        <Button variant="default" size="compact-sm" onClick={() => void list.fetchNextPage()}>
-          {t('words.showMore')}
-        </Button>
-      )}
+      <ShowMore list={list} size="compact-sm" />
     </>
   )
 }

@@ -79,15 +79,9 @@ export function MessageRows(props: MessageRowsProps) {
           const line = lines[index]!
           if ('day' in line) {
             return (
-              <div
-                key={`day ${line.day}`}
-                role="presentation"
-                aria-hidden
-                className={`eyebrow ${classes.day}`}
-                style={{ top: start - offset, height: DAY_HEIGHT }}
-              >
+              <DayHeading key={`day ${line.day}`} top={start - offset}>
                 {format.headingDay(line.day)}
-              </div>
+              </DayHeading>
             )
           }
           const { place } = line
@@ -113,6 +107,17 @@ export function MessageRows(props: MessageRowsProps) {
     </div>
   )
 }
+
+const DayHeading = ({ top, children }: { top: number; children: string }) => (
+  <div
+    role="presentation"
+    aria-hidden
+    className={`eyebrow ${classes.day}`}
+    style={{ top, height: DAY_HEIGHT }}
+  >
+    {children}
+  </div>
+)
 
 type HeadProps = { count: number; selected: number; onToggleAll: () => void }
 
@@ -266,16 +271,22 @@ const toneOf = ({ statusReasons }: Message, mark: string) =>
         ? 'clay mono'
         : 'clay'
 
-/** Uses plain elements, because many rows are drawn in each frame while the list scrolls. */
-const MessageRow = memo(function MessageRow(props: MessageRowProps) {
-  const { message, top, isSelected, isCurrent, t, format, link } = props
-  const { eventTriggerId, scheduledTime } = message
+/** The link of a row, focused while shortcuts act on the row. */
+function useFocusedLink(isCurrent: boolean) {
   const anchor = useRef<HTMLAnchorElement>(null)
   useEffect(() => {
     if (isCurrent && !anchor.current?.parentElement?.parentElement?.matches(':focus-within')) {
       anchor.current?.focus({ preventScroll: true })
     }
   }, [isCurrent])
+  return anchor
+}
+
+/** Uses plain elements, because many rows are drawn in each frame while the list scrolls. */
+const MessageRow = memo(function MessageRow(props: MessageRowProps) {
+  const { message, top, isSelected, isCurrent, t, format, link } = props
+  const { eventTriggerId, scheduledTime } = message
+  const anchor = useFocusedLink(isCurrent)
   const mark = markOf(message)
   const attempts = message.email?.attempts ?? 0
   const name = message.clientName ?? message.objectName ?? '–'

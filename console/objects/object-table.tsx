@@ -1,9 +1,9 @@
-import { Button } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { useTranslation } from '../texts/translate.ts'
 import type { ListQuery } from '../api/objects.ts'
 import { useRowKeys } from '../components/row-keys.ts'
+import { readNextPage, ShowMore } from '../components/show-more.tsx'
 import { LoadingRows } from '../components/skeletons.tsx'
 import { Failure } from '../components/states.tsx'
 import classes from './objects.module.css'
@@ -23,12 +23,9 @@ type Props<Item> = {
 export function ObjectTable<Item>(props: Props<Item>) {
   const { label, query, keyOf, columns, empty } = props
   const { t } = useTranslation()
-  const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } =
-    useInfiniteQuery(query)
-  const more = () => {
-    if (hasNextPage && !isFetchingNextPage) void fetchNextPage()
-  }
-  useRowKeys(more)
+  const list = useInfiniteQuery(query)
+  const { data, error, refetch } = list
+  useRowKeys(() => readNextPage(list))
   if (error && !data) {
     return <Failure title={t('errors.list')} error={error} onRetry={() => void refetch()} />
   }
@@ -61,11 +58,7 @@ export function ObjectTable<Item>(props: Props<Item>) {
           </tbody>
         </table>
       </div>
-      {hasNextPage && (
-        <Button variant="default" mt={12} loading={isFetchingNextPage} onClick={more}>
-          {t('words.showMore')}
-        </Button>
-      )}
+      <ShowMore list={list} mt={12} />
     </>
   )
 }

@@ -471,6 +471,21 @@ const ICONS: Record<ActionName, typeof IconX> = {
   cancel: IconX,
 }
 
+/** An action, and those of the selected messages that it applies to. */
+type BulkAction = { name: ActionName; some: Actionable[] }
+
+function ActionButton({ action, onClick }: { action: BulkAction; onClick: () => void }) {
+  const { t } = useTranslation()
+  const { name, some } = action
+  const Icon = ICONS[name]
+  return (
+    <Button variant="default" leftSection={<Icon size={15} aria-hidden />} onClick={onClick}>
+      {t(`activity.${name}`, { count: some.length })}
+      {name === 'sendAgain' && <kbd>R</kbd>}
+    </Button>
+  )
+}
+
 /** The actions on the selected messages. More than one message needs a confirmation. */
 function BulkBar({ messages, onDone }: { messages: Message[]; onDone: () => void }) {
   const { t } = useTranslation()
@@ -481,15 +496,15 @@ function BulkBar({ messages, onDone }: { messages: Message[]; onDone: () => void
   const actions = useAllowedActions()
     .map((name) => ({ name, some: actionableBy(name, all) }))
     .filter(({ some }) => some.length > 0)
-  const act = (name: ActionName, some: Actionable[]) => {
+  const act = ({ name, some }: BulkAction) => {
     hold(name, some)
     onDone()
   }
   const sendAgain = actions.find(({ name }) => name === 'sendAgain')
-  const ask = (name: ActionName, some: Actionable[]) =>
-    some.length > 1 && asked !== name ? setAsked(name) : act(name, some)
+  const ask = (action: BulkAction) =>
+    action.some.length > 1 && asked !== action.name ? setAsked(action.name) : act(action)
   usePageKeys({
-    r: sendAgain && (() => ask('sendAgain', sendAgain.some)),
+    r: sendAgain && (() => ask(sendAgain)),
     e: () => save(messages),
   })
   const confirmed = asked && actions.find(({ name }) => name === asked)
@@ -501,7 +516,7 @@ function BulkBar({ messages, onDone }: { messages: Message[]; onDone: () => void
           <span className={`small ${classes.quiet}`}>
             {t(`activity.confirm.${confirmed.name}`)}
           </span>
-          <Button onClick={() => act(confirmed.name, confirmed.some)}>
+          <Button onClick={() => act(confirmed)}>
             {t(`activity.${confirmed.name}`, { count: confirmed.some.length })}
           </Button>
           <Button variant="default" onClick={() => setAsked(undefined)}>
@@ -510,20 +525,9 @@ function BulkBar({ messages, onDone }: { messages: Message[]; onDone: () => void
         </>
       ) : (
         <>
-          {actions.map(({ name, some }) => {
-            const Icon = ICONS[name]
-            return (
-              <Button
-                key={name}
-                variant="default"
-                leftSection={<Icon size={15} aria-hidden />}
-                onClick={() => ask(name, some)}
-              >
-                {t(`activity.${name}`, { count: some.length })}
-                {name === 'sendAgain' && <kbd>R</kbd>}
-              </Button>
-            )
-          })}
+          {actions.map((action) => (
+            <ActionButton key={action.name} action={action} onClick={() => ask(action)} />
+          ))}
           <Button
             variant="default"
             leftSection={<IconDownload size={15} aria-hidden />}

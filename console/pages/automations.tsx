@@ -224,6 +224,12 @@ function List({ automations, setup, filters, onClear }: ListProps) {
       </Empty>
     )
   }
+  return <Groups rows={rows} />
+}
+
+/** The automations in the order of the life of an appointment. */
+function Groups({ rows }: { rows: RowProps[] }) {
+  const { t } = useTranslation()
   const byGroup = Map.groupBy(rows, ({ automation }) => groupOf(automation))
   return (
     <div className="card" style={{ overflow: 'hidden' }}>

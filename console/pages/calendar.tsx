@@ -41,13 +41,12 @@ type View = (typeof VIEWS)[number]
 
 export function CalendarPage() {
   const { t } = useTranslation()
-  const format = useTimeFormat()
   const session = useSession()
   const isNarrow = useMediaQuery('(max-width: 1100px)', undefined, {
     getInitialValueInEffect: false,
   })
   const calendar = useCalendar()
-  const { search, view, day, from, to } = calendar
+  const { search, view, from, to } = calendar
   const setup = useQuery(setupQuery)
   const shownOnly = { locationId: search.location, professionalId: search.staff }
   const list = useQuery({
@@ -56,12 +55,7 @@ export function CalendarPage() {
   })
   const desk = useDesk(setup.data?.statuses)
   const visits = desk.withHeld(list.data ?? [])
-  const messages = visits.reduce((sum, visit) => sum + (visit.messages?.SCHEDULED ?? 0), 0)
-  const former = useQuery({
-    ...formerSetupQuery,
-    enabled: setup.data !== undefined && hasFormer(setup.data, visits),
-  })
-  const shownSetup = setup.data && withFormer(setup.data, former.data, visits)
+  const shownSetup = useShownSetup(setup.data, visits)
   const columnsAt = (where = {}, of = shownSetup) =>
     of ? columnsOf(of, visits, session, where) : []
   // The form of a new appointment offers only those who work now.
@@ -72,24 +66,7 @@ export function CalendarPage() {
   const panel = setup.data && calendarPanel(calendar, { ...chosen, desk }, setup.data, offered)
   return (
     <>
-      <PageHead
-        title={
-          view === 'day'
-            ? format.longDay(momentAt(day, '12:00', format.timeZone))
-            : `${format.day(from)} – ${format.day(to - 1)}`
-        }
-        lede={
-          list.data && (
-            <Trans
-              i18nKey="calendar.lede"
-              values={{ count: visits.length, messages }}
-              components={{ b: <b /> }}
-            />
-          )
-        }
-      >
-        <Tools calendar={calendar} />
-      </PageHead>
+      <Head calendar={calendar} visits={list.data && visits} />
       <div className={classes.layout} data-panel={(panel && !isNarrow) || undefined}>
         <div style={{ minWidth: 0 }}>
           <DayBar {...calendar} setup={setup.data} />
@@ -124,22 +101,104 @@ export function CalendarPage() {
   )
 }
 
+/** The setup with those who had these appointments and do not work here any more. */
+function useShownSetup(setup: Setup | undefined, visits: Appointment[]) {
+  const former = useQuery({
+    ...formerSetupQuery,
+    enabled: setup !== undefined && hasFormer(setup, visits),
+  })
+  return setup && withFormer(setup, former.data, visits)
+}
+
+type HeadProps = {
+  calendar: Calendar
+  /** Undefined until they are read. */
+  visits: Appointment[] | undefined
+}
+
+/** The shown days, and how many appointments and messages they have. */
+function Head({ calendar, visits }: HeadProps) {
+  const format = useTimeFormat()
+  const { view, day, from, to } = calendar
+  const messages = visits?.reduce((sum, visit) => sum + (visit.messages?.SCHEDULED ?? 0), 0)
+  return (
+    <PageHead
+      title={
+        view === 'day'
+          ? format.longDay(momentAt(day, '12:00', format.timeZone))
+          : `${format.day(from)} – ${format.day(to - 1)}`
+      }
+      lede={
+        visits && (
+          <Trans
+            i18nKey="calendar.lede"
+            values={{ count: visits.length, messages: messages! }}
+            components={{ b: <b /> }}
+          />
+        )
+      }
+    >
+      <Tools calendar={calendar} />
+    </PageHead>
+  )
+}
+
 type Calendar = ReturnType<typeof useCalendar>
 
 /** The shown time, and the unsaved changes of the form next to it. */
 function useCalendar() {
   const format = useTimeFormat()
-  const session = useSession()
+  const { functions } = useSession()
   const search = useSearch({ from: '/shell/calendar' })
   const isPhone = useMediaQuery('(max-width: 768px)', undefined, { getInitialValueInEffect: false })
   const today = format.isoDay(Date.now())
   const day = search.day ?? today
   const view = search.view ?? (isPhone ? 'list' : 'day')
-  const canEdit = session.functions.includes('EDIT_SCHEDULE')
+  const days = view === 'day' ? 1 : 7
+  const first = view === 'week' ? mondayOf(day) : day
+  const { go, goBy } = useGo(today)
+  const canEdit = functions.includes('EDIT_SCHEDULE')
   const isBooking = canEdit && search.book === true
+  const edited = useEditedAppointment({ search, view, day, canEdit, isBooking, go })
+  const { choose, book } = edited
+  usePageKeys({
+    '[': () => goBy(-days),
+    ']': () => goBy(days),
+    t: () => go({ day: undefined }),
+    b: () => book(),
+    escape: () => choose(undefined),
+  })
+  return {
+    search,
+    view,
+    today,
+    day,
+    /** The first shown day. */
+    first,
+    from: momentAt(first, '00:00', format.timeZone),
+    to: momentAt(addDays(first, days), '00:00', format.timeZone),
+    canEdit,
+    isPhone,
+    isBooking,
+    go,
+    ...edited,
+  }
+}
+
+type Shown = {
+  search: CalendarSearch
+  view: View
+  day: string
+  canEdit: boolean
+  isBooking: boolean
+}
+
+/** The chosen appointment, or the one that is booked, with its unsaved changes. */
+function useEditedAppointment(shown: Shown & { go: ReturnType<typeof useGo>['go'] }) {
+  const { search, view, day, canEdit, isBooking, go } = shown
+  const format = useTimeFormat()
   /** The time and place that a new appointment was begun with. */
   const [slot, setSlot] = useState<AppointmentFields>({})
-  const { go, goBy } = useGo(today)
   const record = useRecord({
     kind: appointmentKind,
     id: isBooking ? undefined : search.appointment,
@@ -187,34 +246,7 @@ function useCalendar() {
     setSlot(chosen)
     go({ book: true, appointment: undefined, client: undefined })
   }
-  const days = view === 'day' ? 1 : 7
-  usePageKeys({
-    '[': () => goBy(-days),
-    ']': () => goBy(days),
-    t: () => go({ day: undefined }),
-    b: () => book(),
-    escape: () => choose(undefined),
-  })
-  const first = view === 'week' ? mondayOf(day) : day
-  return {
-    search,
-    view,
-    today,
-    day,
-    /** The first shown day. */
-    first,
-    from: momentAt(first, '00:00', format.timeZone),
-    to: momentAt(addDays(first, days), '00:00', format.timeZone),
-    canEdit,
-    isPhone,
-    isBooking,
-    /** The chosen appointment, or the one that is booked, with its unsaved changes. */
-    record,
-    go,
-    choose,
-    move,
-    book,
-  }
+  return { record, choose, move, book }
 }
 
 /** Whether the panel shows the same appointment at another address of the calendar. */

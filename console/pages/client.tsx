@@ -22,7 +22,8 @@ import classes from '../clients/clients.module.css'
 import { Privacy } from '../clients/privacy.tsx'
 import { markOf, Status } from '../components/mark.tsx'
 import { LoadingColumns } from '../components/skeletons.tsx'
-import { Empty, Failure, Loading } from '../components/states.tsx'
+import { ShowMore } from '../components/show-more.tsx'
+import { Empty, Failure, Loaded, Loading } from '../components/states.tsx'
 import { tagsInWords } from '../components/tags.ts'
 import { useTimeFormat } from '../components/time.ts'
 import { PageHead, useNow } from '../shell/page-head.tsx'
@@ -30,7 +31,6 @@ import { languageName } from '../templates/languages.ts'
 
 export function ClientPage() {
   const { t } = useTranslation()
-  const format = useTimeFormat()
   const { clientId } = useParams({ from: '/shell/clients/$clientId' })
   const { data: client, error, refetch } = useQuery(clientQuery(Number(clientId)))
   const { data: appointments } = useQuery(clientAppointmentsQuery(Number(clientId)))
@@ -44,32 +44,12 @@ export function ClientPage() {
     )
   }
   if (!client) return <LoadingColumns hasHeading />
-  const visits = appointments ?? []
-  const next = visits.find(
-    (visit) => visit.startTime > Date.now() && setup && lookOf(visit, setup) !== 'off',
-  )
   return (
     <>
       <PageHead
         clientId={client.clientId}
         title={<span dir="auto">{nameOf(client)}</span>}
-        lede={
-          appointments &&
-          setup &&
-          (next ? (
-            <Trans
-              i18nKey="client.ledeNext"
-              values={{ count: visits.length, time: format.moment(next.startTime) }}
-              components={{ b: <b /> }}
-            />
-          ) : (
-            <Trans
-              i18nKey="client.lede"
-              values={{ count: visits.length }}
-              components={{ b: <b /> }}
-            />
-          ))
-        }
+        lede={appointments && setup && <Lede visits={appointments} setup={setup} />}
       >
         <Link to="/clients" className="small">
           {t('client.all')}
@@ -87,6 +67,23 @@ export function ClientPage() {
         </div>
       </div>
     </>
+  )
+}
+
+/** How many appointments the client has, and when the next one is. */
+function Lede({ visits, setup }: { visits: Appointment[]; setup: Setup }) {
+  const format = useTimeFormat()
+  const next = visits.find(
+    (visit) => visit.startTime > Date.now() && lookOf(visit, setup) !== 'off',
+  )
+  const count = visits.length
+  if (!next) return <Trans i18nKey="client.lede" values={{ count }} components={{ b: <b /> }} />
+  return (
+    <Trans
+      i18nKey="client.ledeNext"
+      values={{ count, time: format.moment(next.startTime) }}
+      components={{ b: <b /> }}
+    />
   )
 }
 
@@ -171,71 +168,66 @@ function BookLink({ clientId }: { clientId: number }) {
 /** Every message to the client, waiting ones first. */
 function Messages({ clientId }: { clientId: number }) {
   const { t } = useTranslation()
-  const { functions } = useSession()
   const format = useTimeFormat()
-  const { data, error, refetch, hasNextPage, isFetching, fetchNextPage } = useInfiniteQuery(
-    messagesQuery({ clientId }),
-  )
-  const messages = data?.pages.flatMap((page) => page.items)
+  const list = useInfiniteQuery(messagesQuery({ clientId }))
+  const messages = list.data?.pages.flatMap((page) => page.items)
   return (
     <section className="card panel">
       <header>
         <h2>{t('client.messages')}</h2>
       </header>
-      {error && !data ? (
-        <Failure error={error} onRetry={() => void refetch()} />
-      ) : !messages ? (
-        <Loading lines={4} />
-      ) : messages.length === 0 ? (
-        <Empty
-          title={t('client.noMessages')}
-          actions={
-            <>
-              <BookLink clientId={clientId} />
-              {functions.includes('VIEW_DEFINITIONS') && (
-                <Link to="/automations" className="button quiet">
-                  {t('activity.toAutomations')}
-                </Link>
-              )}
-            </>
-          }
-        >
-          {t('client.noMessagesHint')}
-        </Empty>
-      ) : (
-        <div className={classes.scroll}>
-          {messages.map((message) => (
-            <Link
-              key={message.eventTriggerId}
-              to="/activity/$eventTriggerId"
-              params={{ eventTriggerId: message.eventTriggerId }}
-              search={{ client: clientId }}
-              className={`list-row ${classes.message}`}
-            >
-              <span className="numbers soft">{format.moment(message.scheduledTime)}</span>
-              <span className="ellipsis" dir="auto">
-                {message.email?.subject ??
-                  message.templateName ??
-                  message.description ??
-                  t('editor.unnamed')}
-              </span>
-              <Status mark={markOf(message)} />
-            </Link>
-          ))}
-          {hasNextPage && (
-            <Button
-              variant="default"
-              size="xs"
-              my="xs"
-              loading={isFetching}
-              onClick={() => void fetchNextPage()}
-            >
-              {t('words.showMore')}
-            </Button>
-          )}
-        </div>
-      )}
+      <Loaded
+        query={{ ...list, data: messages }}
+        lines={4}
+        empty={<NoMessage clientId={clientId} />}
+      >
+        {(messages) => (
+          <div className={classes.scroll}>
+            {messages.map((message) => (
+              <Link
+                key={message.eventTriggerId}
+                to="/activity/$eventTriggerId"
+                params={{ eventTriggerId: message.eventTriggerId }}
+                search={{ client: clientId }}
+                className={`list-row ${classes.message}`}
+              >
+                <span className="numbers soft">{format.moment(message.scheduledTime)}</span>
+                <span className="ellipsis" dir="auto">
+                  {message.email?.subject ??
+                    message.templateName ??
+                    message.description ??
+                    t('editor.unnamed')}
+                </span>
+                <Status mark={markOf(message)} />
+              </Link>
+            ))}
+            <ShowMore list={list} size="xs" my="xs" />
+          </div>
+        )}
+      </Loaded>
     </section>
+  )
+}
+
+function NoMessage({ clientId }: { clientId: number }) {
+  const { t } = useTranslation()
+  const { functions } = useSession()
+  return (
+    <Empty
+      title={t('client.noMessages')}
+      actions={
+        <>
+          <BookLink clientId={clientId} />
+          {functions.includes('VIEW_DEFINITIONS') && (
+            <Link to="/automations" className="button quiet">
+              {t('activity.toAutomations')}
+            </Link>
+          )}
+        </>
+      }
+    >
+      {t('client.noMessagesHint')}
+    </Empty>
   )
 }
 

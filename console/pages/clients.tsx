@@ -9,6 +9,7 @@ import { clientsQuery, nameOf, type Client } from '../api/clients.ts'
 import { useSession } from '../api/session.ts'
 import { ClientForm } from '../clients/client-form.tsx'
 import { useRowKeys } from '../components/row-keys.ts'
+import { readNextPage, ShowMore } from '../components/show-more.tsx'
 import { LoadingRows } from '../components/skeletons.tsx'
 import { Empty, Failure } from '../components/states.tsx'
 import { PageHead } from '../shell/page-head.tsx'
@@ -80,12 +81,9 @@ type ListProps = { text: string; onAdd: (() => void) | undefined; onAll: () => v
 
 function List({ text, onAdd, onAll }: ListProps) {
   const { t } = useTranslation()
-  const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(
-    { ...clientsQuery(text), placeholderData: keepPreviousData },
-  )
-  useRowKeys(() => {
-    if (hasNextPage && !isFetchingNextPage) void fetchNextPage()
-  })
+  const list = useInfiniteQuery({ ...clientsQuery(text), placeholderData: keepPreviousData })
+  const { data, error, refetch } = list
+  useRowKeys(() => readNextPage(list))
   if (error && !data) {
     return <Failure title={t('errors.list')} error={error} onRetry={() => void refetch()} />
   }
@@ -111,16 +109,7 @@ function List({ text, onAdd, onAll }: ListProps) {
           ))}
         </div>
       </div>
-      {hasNextPage && (
-        <Button
-          variant="default"
-          mt={12}
-          loading={isFetchingNextPage}
-          onClick={() => void fetchNextPage()}
-        >
-          {t('words.showMore')}
-        </Button>
-      )}
+      <ShowMore list={list} mt={12} />
     </>
   )
 }

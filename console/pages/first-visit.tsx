@@ -67,7 +67,7 @@ function Steps({ overview }: Pick<Props, 'overview'>) {
       <Step
         number={1}
         state="done"
-        title={t('firstVisit.business')}
+        name="business"
         note={t('firstVisit.businessNote', {
           name: business.name,
           timeZone: business.timeZone,
@@ -77,7 +77,7 @@ function Steps({ overview }: Pick<Props, 'overview'>) {
       <Step
         number={2}
         state={stateOf('data')}
-        title={t('firstVisit.data')}
+        name="data"
         note={
           done.data ? t('firstVisit.dataDone', { count: appointments }) : t('firstVisit.dataNote')
         }
@@ -87,7 +87,7 @@ function Steps({ overview }: Pick<Props, 'overview'>) {
       <Step
         number={3}
         state={stateOf('automation')}
-        title={t('firstVisit.automation')}
+        name="automation"
         note={
           done.automation
             ? t('firstVisit.automationDone', { count: automations })
@@ -103,15 +103,10 @@ function Steps({ overview }: Pick<Props, 'overview'>) {
       <Step
         number={4}
         state={stateOf('mail')}
-        title={t('firstVisit.mail')}
+        name="mail"
         note={t(done.mail ? 'firstVisit.mailDone' : 'firstVisit.mailCaptured')}
       />
-      <Step
-        number={5}
-        state={stateOf('plan')}
-        title={t('firstVisit.plan')}
-        note={t('firstVisit.planNote')}
-      />
+      <Step number={5} state={stateOf('plan')} name="plan" note={t('firstVisit.planNote')} />
     </ol>
   )
 }
@@ -121,12 +116,12 @@ type StepState = 'done' | 'now' | 'todo'
 type StepProps = {
   number: number
   state: StepState
-  title: string
+  name: keyof ReturnType<typeof stepsOf>
   note: string
   children?: ReactNode
 }
 
-function Step({ number, state, title, note, children }: StepProps) {
+function Step({ number, state, name, note, children }: StepProps) {
   const { t } = useTranslation()
   return (
     <li
@@ -142,7 +137,7 @@ function Step({ number, state, title, note, children }: StepProps) {
         )}
       </span>
       <div className={classes.body}>
-        <h2>{title}</h2>
+        <h2>{t(`firstVisit.${name}`)}</h2>
         <div className="soft small" dir="auto">
           {note}
         </div>

@@ -141,10 +141,8 @@ type PlanProps = { file: File; kind: Kind; mapping: string | undefined; isHistor
 
 /** How the file is read, what is asked about it, a dry run, and then the import. */
 function FilePlan({ file, kind, mapping, isHistory }: PlanProps) {
-  const { t } = useTranslation()
   const [chosen, setChosen] = useState(NO_CHOICES)
   const [tried, setTried] = useState(NO_CHOICES)
-  const [keepAs, setKeepAs] = useState('')
   const [progress, setProgress] = useState(0)
   const isSmall = file.size <= MAX_TRIED_AT_ONCE
   const complete = (some: typeof NO_CHOICES): Choices => ({ ...some, kind, mapping, isHistory })
@@ -159,7 +157,8 @@ function FilePlan({ file, kind, mapping, isHistory }: PlanProps) {
     refetchOnWindowFocus: false,
   })
   const real = useMutation({
-    mutationFn: () => importFile({ file, choices, onProgress: setProgress }, keepAs.trim()),
+    mutationFn: (keepAs: string) =>
+      importFile({ file, choices, onProgress: setProgress }, keepAs.trim()),
   })
   if (!trial.data) {
     if (trial.error) return <Failure error={trial.error} onRetry={() => void trial.refetch()} />
@@ -171,7 +170,6 @@ function FilePlan({ file, kind, mapping, isHistory }: PlanProps) {
   const needsDates = trial.data.questions.some(({ about }) => about === 'dates')
   const count = rowsIn(trial.data, kind)
   const onChoose = (change: Partial<Choices>) => setChosen({ ...chosen, ...change })
-  const failure = real.error ?? trial.error
   return (
     <>
       <Columns
@@ -186,37 +184,65 @@ function FilePlan({ file, kind, mapping, isHistory }: PlanProps) {
         onChoose={onChoose}
       />
       <Result file={file} choices={choices} result={trial.data} isDone={false} />
-      <section className="card panel">
-        <div className={settings.form}>
-          <TextInput
-            label={t('import.keepAs')}
-            description={t('import.keepAsHint')}
-            value={keepAs}
-            maxLength={100}
-            onChange={(event) => setKeepAs(event.currentTarget.value)}
-          />
-          <div className="row" style={{ flexWrap: 'wrap' }}>
-            {isStale && (
-              <Button variant="default" onClick={() => setTried(chosen)} disabled={isBusy}>
-                {t('import.dryRun')}
-              </Button>
-            )}
-            <Button
-              onClick={() => real.mutate()}
-              loading={real.isPending}
-              disabled={isBusy || isStale || needsDates || count === 0}
-            >
-              {t('import.importCount', { count })}
-            </Button>
-          </div>
-          {isBusy && <Progress value={progress * 100} aria-label={t('import.progress')} animated />}
-          {failure && (
-            <p role="alert" className="small clay">
-              <ErrorMessage error={failure} />
-            </p>
-          )}
-        </div>
-      </section>
+      <ImportPanel
+        count={count}
+        isImporting={real.isPending}
+        isReady={!isBusy && !isStale && !needsDates && count > 0}
+        progress={isBusy ? progress : undefined}
+        error={real.error ?? trial.error}
+        onTry={isStale ? () => setTried(chosen) : undefined}
+        onImport={real.mutate}
+      />
     </>
+  )
+}
+
+type ImportProps = {
+  /** How many rows are imported. */
+  count: number
+  isImporting: boolean
+  isReady: boolean
+  /** From 0 to 1 while a dry run or the import runs. */
+  progress: number | undefined
+  error: unknown
+  /** Undefined: the dry run shows the choices as they are. */
+  onTry: (() => void) | undefined
+  onImport: (keepAs: string) => void
+}
+
+/** The buttons of the dry run and the import, and how far it is. */
+function ImportPanel(props: ImportProps) {
+  const { count, isImporting, isReady, progress, error, onTry, onImport } = props
+  const { t } = useTranslation()
+  const [keepAs, setKeepAs] = useState('')
+  const isBusy = progress !== undefined
+  return (
+    <section className="card panel">
+      <div className={settings.form}>
+        <TextInput
+          label={t('import.keepAs')}
+          description={t('import.keepAsHint')}
+          value={keepAs}
+          maxLength={100}
+          onChange={(event) => setKeepAs(event.currentTarget.value)}
+        />
+        <div className="row" style={{ flexWrap: 'wrap' }}>
+          {onTry && (
+            <Button variant="default" onClick={onTry} disabled={isBusy}>
+              {t('import.dryRun')}
+            </Button>
+          )}
+          <Button onClick={() => onImport(keepAs)} loading={isImporting} disabled={!isReady}>
+            {t('import.importCount', { count })}
+          </Button>
+        </div>
+        {isBusy && <Progress value={progress * 100} aria-label={t('import.progress')} animated />}
+        {error != null && (
+          <p role="alert" className="small clay">
+            <ErrorMessage error={error} />
+          </p>
+        )}
+      </div>
+    </section>
   )
 }

@@ -1,4 +1,4 @@
-import { Button, Modal } from '@mantine/core'
+import { Modal } from '@mantine/core'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useMemo } from 'react'
@@ -6,6 +6,7 @@ import { capturedQuery, type ListedEmail } from '../api/mail.ts'
 import { emailQuery } from '../api/messages.ts'
 import { ErrorMessage } from '../components/error-message.tsx'
 import { MailFrame } from '../components/mail-frame.tsx'
+import { ShowMore } from '../components/show-more.tsx'
 import { Empty, Failure, Loading } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
 import { linksOf } from '../mail/links.ts'
@@ -33,16 +34,7 @@ export function InboxPage() {
       ) : (
         <Emails emails={emails} />
       )}
-      {list.hasNextPage && (
-        <Button
-          variant="default"
-          mt={14}
-          loading={list.isFetchingNextPage}
-          onClick={() => void list.fetchNextPage()}
-        >
-          {t('words.showMore')}
-        </Button>
-      )}
+      <ShowMore list={list} mt={14} />
       {mail && (
         <MailWindow
           emailId={mail}

@@ -364,64 +364,14 @@ function AutomationName({ explanation, message, search }: AutomationNameProps) {
 
 function Facts({ message, email }: MailProps) {
   const { t } = useTranslation()
-  const format = useTimeFormat()
-  const { functions } = useSession()
-  const { clientId, clientName, eventDefnId, objectTime, objectStatus, objectType } = message
-  const labelOf = useStatusLabel(objectType)
-  const automation = message.description ?? t('editor.unnamed')
-  const about =
-    message.objectName ??
-    [objectTime && format.moment(objectTime), objectStatus && labelOf(objectStatus)]
-      .filter(Boolean)
-      .join(', ')
+  const { clientId, clientName } = message
   return (
     <dl className={`card ${classes.facts}`}>
       {email && <Fact name={t('words.to')}>{email.to}</Fact>}
-      {email && (
-        <Fact name={t('message.facts.messageId')}>
-          <span className="mono">{email.messageId}</span>{' '}
-          <CopyButton value={email.messageId}>
-            {({ copied, copy }) => (
-              <button type="button" className={classes.copy} onClick={copy}>
-                {t(copied ? 'message.copied' : 'message.copy')}
-              </button>
-            )}
-          </CopyButton>
-        </Fact>
-      )}
-      <Fact name={t('message.facts.automation')}>
-        {functions.includes('VIEW_DEFINITIONS') ? (
-          <Link to="/automations/$eventDefnId" params={{ eventDefnId: String(eventDefnId) }}>
-            {automation}
-          </Link>
-        ) : (
-          automation
-        )}
-      </Fact>
-      {functions.includes('VIEW_EMAILS') && message.emailTemplateId && (
-        <Fact name={t('words.template')}>
-          <Link
-            to="/templates/$emailTemplateId"
-            params={{ emailTemplateId: String(message.emailTemplateId) }}
-          >
-            {message.templateName ?? t('words.noLongerActive')}
-          </Link>
-        </Fact>
-      )}
+      {email && <MessageIdFact messageId={email.messageId} />}
+      <CauseFacts message={message} />
       <Fact name={t('message.facts.object')}>
-        {objectType === 'CALENDAR' && message.objectId !== null ? (
-          <Link
-            to="/calendar"
-            search={{
-              appointment: message.objectId,
-              ...(objectTime && { day: format.isoDay(objectTime) }),
-            }}
-          >
-            {about}
-          </Link>
-        ) : (
-          about
-        )}
+        <ObjectOfMessage message={message} />
       </Fact>
       {message.reasonName && <Fact name={t('words.service')}>{message.reasonName}</Fact>}
       {message.professionalName && (
@@ -441,6 +391,74 @@ function Facts({ message, email }: MailProps) {
         </Fact>
       )}
     </dl>
+  )
+}
+
+function MessageIdFact({ messageId }: { messageId: string }) {
+  const { t } = useTranslation()
+  return (
+    <Fact name={t('message.facts.messageId')}>
+      <span className="mono">{messageId}</span>{' '}
+      <CopyButton value={messageId}>
+        {({ copied, copy }) => (
+          <button type="button" className={classes.copy} onClick={copy}>
+            {t(copied ? 'message.copied' : 'message.copy')}
+          </button>
+        )}
+      </CopyButton>
+    </Fact>
+  )
+}
+
+/** The automation that planned the message, and the template that it sends. */
+function CauseFacts({ message }: Pick<MailProps, 'message'>) {
+  const { t } = useTranslation()
+  const { functions } = useSession()
+  const { eventDefnId, emailTemplateId } = message
+  const automation = message.description ?? t('editor.unnamed')
+  return (
+    <>
+      <Fact name={t('message.facts.automation')}>
+        {functions.includes('VIEW_DEFINITIONS') ? (
+          <Link to="/automations/$eventDefnId" params={{ eventDefnId: String(eventDefnId) }}>
+            {automation}
+          </Link>
+        ) : (
+          automation
+        )}
+      </Fact>
+      {functions.includes('VIEW_EMAILS') && emailTemplateId && (
+        <Fact name={t('words.template')}>
+          <Link
+            to="/templates/$emailTemplateId"
+            params={{ emailTemplateId: String(emailTemplateId) }}
+          >
+            {message.templateName ?? t('words.noLongerActive')}
+          </Link>
+        </Fact>
+      )}
+    </>
+  )
+}
+
+/** The object by its name, or by its time and status. */
+function ObjectOfMessage({ message }: Pick<MailProps, 'message'>) {
+  const format = useTimeFormat()
+  const { objectType, objectId, objectName, objectTime, objectStatus } = message
+  const labelOf = useStatusLabel(objectType)
+  const about =
+    objectName ??
+    [objectTime && format.moment(objectTime), objectStatus && labelOf(objectStatus)]
+      .filter(Boolean)
+      .join(', ')
+  if (objectType !== 'CALENDAR' || objectId === null) return about
+  return (
+    <Link
+      to="/calendar"
+      search={{ appointment: objectId, ...(objectTime && { day: format.isoDay(objectTime) }) }}
+    >
+      {about}
+    </Link>
   )
 }
 

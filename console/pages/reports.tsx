@@ -73,11 +73,6 @@ function Gallery({ topics }: { topics: ReportTopic[] }) {
     .filter(({ report: { reportName, description }, topic }) =>
       `${topic.label} ${reportName} ${description}`.toLowerCase().includes(wanted),
     )
-  const chips = [
-    { value: ALL, label: t('reports.allTopics') },
-    { value: FAVOURITES, label: t('reports.favourites') },
-    ...topics.map(({ category, label }) => ({ value: category, label })),
-  ]
   return (
     <div>
       <div className={classes.bar}>
@@ -90,17 +85,7 @@ function Gallery({ topics }: { topics: ReportTopic[] }) {
           value={text}
           onChange={(event) => setText(event.currentTarget.value)}
         />
-        {chips.map(({ value, label }) => (
-          <button
-            key={value}
-            type="button"
-            className={`button ${classes.chip}`}
-            aria-pressed={chosen === value}
-            onClick={() => setChosen(value)}
-          >
-            {label}
-          </button>
-        ))}
+        <TopicChips topics={topics} chosen={chosen} onChoose={setChosen} />
       </div>
       {shown.length === 0 ? (
         <NothingFound
@@ -119,6 +104,28 @@ function Gallery({ topics }: { topics: ReportTopic[] }) {
       )}
     </div>
   )
+}
+
+type ChipsProps = { topics: ReportTopic[]; chosen: string; onChoose: (chosen: string) => void }
+
+function TopicChips({ topics, chosen, onChoose }: ChipsProps) {
+  const { t } = useTranslation()
+  const chips = [
+    { value: ALL, label: t('reports.allTopics') },
+    { value: FAVOURITES, label: t('reports.favourites') },
+    ...topics.map(({ category, label }) => ({ value: category, label })),
+  ]
+  return chips.map(({ value, label }) => (
+    <button
+      key={value}
+      type="button"
+      className={`button ${classes.chip}`}
+      aria-pressed={chosen === value}
+      onClick={() => onChoose(value)}
+    >
+      {label}
+    </button>
+  ))
 }
 
 function NothingFound({ isFavourites, onAll }: { isFavourites: boolean; onAll: () => void }) {

@@ -16,6 +16,7 @@ import { filtersOf } from '../audit/filters.ts'
 import type { AuditSearch } from '../audit/search.ts'
 import { Filled, part } from '../components/filled.tsx'
 import { useRowKeys } from '../components/row-keys.ts'
+import { readNextPage, ShowMore } from '../components/show-more.tsx'
 import { LoadingRows } from '../components/skeletons.tsx'
 import { Empty, Failure } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
@@ -43,13 +44,12 @@ function Audit({ search }: { search: AuditSearch }) {
   const { t } = useTranslation()
   const navigate = useNavigate()
   const words = useEntryWords()
-  const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(
-    { ...auditQuery(filtersOf(search, words.format)), placeholderData: keepPreviousData },
-  )
-  const showMore = () => void fetchNextPage()
-  useRowKeys(() => {
-    if (hasNextPage && !isFetchingNextPage) showMore()
+  const list = useInfiniteQuery({
+    ...auditQuery(filtersOf(search, words.format)),
+    placeholderData: keepPreviousData,
   })
+  const { data, error, refetch } = list
+  useRowKeys(() => readNextPage(list))
   const change: Change = (more) =>
     void navigate({
       to: '/settings/audit',
@@ -73,13 +73,7 @@ function Audit({ search }: { search: AuditSearch }) {
       ) : (
         <Days entries={entries} words={words} />
       )}
-      {hasNextPage && (
-        <div>
-          <Button variant="default" loading={isFetchingNextPage} onClick={showMore}>
-            {t('words.showMore')}
-          </Button>
-        </div>
-      )}
+      <ShowMore list={list} style={{ alignSelf: 'start' }} />
     </>
   )
 }

@@ -16,7 +16,7 @@ import { differencesOf } from '../records/changes.ts'
 import { RecordConflict } from '../records/conflict.tsx'
 import { useEffectOfSaving } from '../records/effect.tsx'
 import { SaveError } from '../records/save-error.tsx'
-import { useRecord, type Form } from '../records/use-record.ts'
+import { useRecord, type At, type Form } from '../records/use-record.ts'
 import { LineField, NameField, NumberField, TextField } from '../setup/fields.tsx'
 import { LogoField } from '../setup/logo-field.tsx'
 import { PageHead } from '../shell/page-head.tsx'
@@ -207,16 +207,9 @@ function Sender({ name }: { name: string }) {
 }
 
 /** How mails look, where replies go, and when mails are not sent. */
-function MailFields({ form: { at, faultsOf }, readOnly }: FieldsProps) {
+function MailFields({ form, readOnly }: FieldsProps) {
+  const { at } = form
   const { t } = useTranslation()
-  const hours = at('quietHours')
-  const set = (more: Partial<QuietHours>) => {
-    const next = { from: '', to: '', ...hours.value, ...more }
-    hours.onChange(next.from === '' && next.to === '' ? null : next)
-  }
-  const fault = faultsOf('quietHours')
-    .map(({ detail }) => detail)
-    .join('; ')
   return (
     <>
       <Sender name={at('name').value} />
@@ -239,27 +232,7 @@ function MailFields({ form: { at, faultsOf }, readOnly }: FieldsProps) {
         readOnly={readOnly}
         popoverProps={{ disabled: readOnly }}
       />
-      <div role="group" aria-label={t(LABELS.quietHours)} className="row">
-        <TextInput
-          type="time"
-          label={t('settings.business.quietFrom')}
-          value={hours.value?.from ?? ''}
-          readOnly={readOnly}
-          error={fault}
-          onChange={(event) => set({ from: event.currentTarget.value })}
-        />
-        <TextInput
-          type="time"
-          label={t('settings.business.quietTo')}
-          value={hours.value?.to ?? ''}
-          readOnly={readOnly}
-          error={fault !== ''}
-          onChange={(event) => set({ to: event.currentTarget.value })}
-        />
-      </div>
-      <p className="soft small" style={{ margin: 0 }}>
-        {t('settings.business.quietHint')}
-      </p>
+      <QuietHoursFields {...at('quietHours')} readOnly={readOnly} />
       <NumberField
         {...at('bulkLimit')}
         label={t(LABELS.bulkLimit)}
@@ -274,6 +247,42 @@ function MailFields({ form: { at, faultsOf }, readOnly }: FieldsProps) {
         allowDecimal={false}
         readOnly={readOnly}
       />
+    </>
+  )
+}
+
+type QuietProps = At<QuietHours | null> & { readOnly: boolean }
+
+/** When no mail is sent. */
+function QuietHoursFields({ value, error, onChange, readOnly }: QuietProps) {
+  const { t } = useTranslation()
+  const set = (more: Partial<QuietHours>) => {
+    const next = { from: '', to: '', ...value, ...more }
+    onChange(next.from === '' && next.to === '' ? null : next)
+  }
+  return (
+    <>
+      <div role="group" aria-label={t(LABELS.quietHours)} className="row">
+        <TextInput
+          type="time"
+          label={t('settings.business.quietFrom')}
+          value={value?.from ?? ''}
+          readOnly={readOnly}
+          error={error}
+          onChange={(event) => set({ from: event.currentTarget.value })}
+        />
+        <TextInput
+          type="time"
+          label={t('settings.business.quietTo')}
+          value={value?.to ?? ''}
+          readOnly={readOnly}
+          error={error !== ''}
+          onChange={(event) => set({ to: event.currentTarget.value })}
+        />
+      </div>
+      <p className="soft small" style={{ margin: 0 }}>
+        {t('settings.business.quietHint')}
+      </p>
     </>
   )
 }

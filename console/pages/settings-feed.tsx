@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState, type ReactNode } from 'react'
 import { feedQuery, feedRulesKind, type Feed } from '../api/feeds.ts'
-import { Failure, Loading } from '../components/states.tsx'
+import { Loaded } from '../components/states.tsx'
 import { FormWindow } from '../components/windows.tsx'
 import { CapturedPanel } from '../feeds/captured-panel.tsx'
 import { ChangeForm } from '../feeds/change-form.tsx'
@@ -31,7 +31,6 @@ export function SettingsFeedPage() {
   const { step = 'calendars' } = useSearch({ from: '/shell/settings/feeds/$feedId' })
   const { data: feed, error, refetch } = useQuery(feedQuery(feedId))
   const [opened, setOpened] = useState<'change' | 'delete'>()
-  const navigate = useNavigate()
   return (
     <>
       <PageHead
@@ -56,38 +55,47 @@ export function SettingsFeedPage() {
         <Link to="/settings/feeds" className={settings.textLink}>
           {t('settings.feeds.all')}
         </Link>
-        {error && !feed ? (
-          <Failure error={error} onRetry={() => void refetch()} />
-        ) : !feed ? (
-          <Loading />
-        ) : feed.active && feed.mode === 'DRAFT' ? (
-          <DraftSteps key={feed.feedId} feed={feed} step={step} />
-        ) : feed.active ? (
-          <Panels key={feed.feedId} feed={feed} />
-        ) : (
-          <p className="soft">{t('settings.feeds.isDeleted')}</p>
-        )}
+        <Loaded query={{ data: feed, error, refetch }}>
+          {(feed) =>
+            !feed.active ? (
+              <p className="soft">{t('settings.feeds.isDeleted')}</p>
+            ) : feed.mode === 'DRAFT' ? (
+              <DraftSteps key={feed.feedId} feed={feed} step={step} />
+            ) : (
+              <Panels key={feed.feedId} feed={feed} />
+            )
+          }
+        </Loaded>
       </SettingsColumns>
-      {feed && (
-        <>
-          <FormWindow
-            isOpen={opened === 'change'}
-            leaving="nothing"
-            onClose={() => setOpened(undefined)}
-            title={t('words.change')}
-          >
-            <ChangeForm feed={feed} onDone={() => setOpened(undefined)} />
-          </FormWindow>
-          <FormWindow
-            isOpen={opened === 'delete'}
-            leaving="nothing"
-            onClose={() => setOpened(undefined)}
-            title={t('settings.feeds.removeTitle', { name: feed.name })}
-          >
-            <DeleteForm feed={feed} onDone={() => void navigate({ to: '/settings/feeds' })} />
-          </FormWindow>
-        </>
-      )}
+      {feed && <FeedWindows feed={feed} opened={opened} onClose={() => setOpened(undefined)} />}
+    </>
+  )
+}
+
+type WindowsProps = { feed: Feed; opened: 'change' | 'delete' | undefined; onClose: () => void }
+
+/** Changes the feed, or removes it. */
+function FeedWindows({ feed, opened, onClose }: WindowsProps) {
+  const { t } = useTranslation()
+  const navigate = useNavigate()
+  return (
+    <>
+      <FormWindow
+        isOpen={opened === 'change'}
+        leaving="nothing"
+        onClose={onClose}
+        title={t('words.change')}
+      >
+        <ChangeForm feed={feed} onDone={onClose} />
+      </FormWindow>
+      <FormWindow
+        isOpen={opened === 'delete'}
+        leaving="nothing"
+        onClose={onClose}
+        title={t('settings.feeds.removeTitle', { name: feed.name })}
+      >
+        <DeleteForm feed={feed} onDone={() => void navigate({ to: '/settings/feeds' })} />
+      </FormWindow>
     </>
   )
 }

@@ -20,7 +20,8 @@ import {
 import { useSession } from '../api/session.ts'
 import { ErrorMessage } from '../components/error-message.tsx'
 import { useForm } from '../components/form.ts'
-import { Empty, Failure, Loading } from '../components/states.tsx'
+import { Empty, Loaded } from '../components/states.tsx'
+import { ShowMore } from '../components/show-more.tsx'
 import { useTimeFormat } from '../components/time.ts'
 import { PageHead } from '../shell/page-head.tsx'
 import classes from './settings-suppressions.module.css'
@@ -72,35 +73,20 @@ export function SettingsSuppressionsPage() {
             searchSoon(words.trim())
           }}
         />
-        {list.error && !addresses ? (
-          <Failure
-            title={t('errors.list')}
-            error={list.error}
-            onRetry={() => void list.refetch()}
-          />
-        ) : !addresses ? (
-          <Loading />
-        ) : (
-          <Addresses
-            addresses={addresses}
-            isSearch={address !== ''}
-            onNote={setNote}
-            onAll={() => {
-              setTyped('')
-              search('')
-            }}
-          />
-        )}
-        {list.hasNextPage && (
-          <Button
-            variant="default"
-            style={{ alignSelf: 'start' }}
-            loading={list.isFetchingNextPage}
-            onClick={() => void list.fetchNextPage()}
-          >
-            {t('settings.suppressions.more')}
-          </Button>
-        )}
+        <Loaded query={{ ...list, data: addresses }} title={t('errors.list')}>
+          {(addresses) => (
+            <Addresses
+              addresses={addresses}
+              isSearch={address !== ''}
+              onNote={setNote}
+              onAll={() => {
+                setTyped('')
+                search('')
+              }}
+            />
+          )}
+        </Loaded>
+        <ShowMore list={list} style={{ alignSelf: 'start' }} />
       </SettingsColumns>
     </>
   )

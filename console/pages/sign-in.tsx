@@ -62,21 +62,29 @@ function SignInForm() {
         <Link to="/password-forgotten">{t('signIn.forgotten')}</Link>
       </p>
       <hr className={classes.line} />
-      <div className="row small" style={{ alignItems: 'flex-start', gap: 12 }}>
-        <IconKey size={18} className="soft" style={{ flex: 'none' }} aria-hidden />
-        <div>
-          <b className="strong">{t('signIn.firstStart')}</b>{' '}
-          <span className="soft">{t('signIn.firstStartHint')}</span>{' '}
-          <Link to="/start" className="strong">
-            {t('signIn.makeBusiness')}
-          </Link>
-          <br />
-          <Link to="/operator" style={{ display: 'inline-block', lineHeight: '24px' }}>
-            {t('signIn.operator')}
-          </Link>
-        </div>
-      </div>
+      <FirstStart />
     </form>
+  )
+}
+
+/** The ways for the operator, who has no business yet. */
+function FirstStart() {
+  const { t } = useTranslation()
+  return (
+    <div className="row small" style={{ alignItems: 'flex-start', gap: 12 }}>
+      <IconKey size={18} className="soft" style={{ flex: 'none' }} aria-hidden />
+      <div>
+        <b className="strong">{t('signIn.firstStart')}</b>{' '}
+        <span className="soft">{t('signIn.firstStartHint')}</span>{' '}
+        <Link to="/start" className="strong">
+          {t('signIn.makeBusiness')}
+        </Link>
+        <br />
+        <Link to="/operator" style={{ display: 'inline-block', lineHeight: '24px' }}>
+          {t('signIn.operator')}
+        </Link>
+      </div>
+    </div>
   )
 }
 

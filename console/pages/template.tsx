@@ -109,15 +109,11 @@ function TemplateEditor({ record, template, templates, automations, groups }: Ed
   const canEdit = useSession().functions.includes('EDIT_TEMPLATES')
   const { draft, changes } = record
   const { emailTemplateId } = template
-  const variants = templates.filter(
-    (other) =>
-      other.templateName === template.templateName && other.emailTemplateId !== emailTemplateId,
-  )
-  const ids = new Set([template, ...variants].map((one) => one.emailTemplateId))
-  const used = automationsOf(ids, automations)
+  const variants = variantsOf(template, templates)
+  const used = automationsOf(idsOf([template, ...variants]), automations)
   const objectType = objectTypeOf(used, draft)
   const shown = useShownMail(objectType, draft.language, groups)
-  const { examples, example, sections, onShow } = shown
+  const { sections } = shown
   const { insert, ...targets } = useInsertTarget()
   const [settled] = useDebouncedValue(changes, DEBOUNCE_MS)
   return (
@@ -153,29 +149,62 @@ function TemplateEditor({ record, template, templates, automations, groups }: Ed
           />
           <LanguageHint template={template} variants={variants} canEdit={canEdit} />
           {canEdit && (
-            <CheckLine emailTemplateId={emailTemplateId} changes={settled} onShow={onShow} />
+            <CheckLine emailTemplateId={emailTemplateId} changes={settled} onShow={shown.onShow} />
           )}
         </div>
-        <aside className={classes.preview} aria-label={t('template.preview.title')}>
-          <PreviewPanel
-            emailTemplateId={emailTemplateId}
-            changes={settled}
-            examples={examples}
-            example={example}
-            onChoose={onShow}
-          />
-          <div className="grow" />
-          {canEdit && (
-            <Suspense>
-              <TestSend emailTemplateId={emailTemplateId} changes={changes} example={example} />
-            </Suspense>
-          )}
-        </aside>
+        <MailAside
+          emailTemplateId={emailTemplateId}
+          changes={changes}
+          settled={settled}
+          shown={shown}
+          canTest={canEdit}
+        />
       </div>
       <TokenMenu sections={sections} />
     </>
   )
 }
+
+type AsideProps = {
+  emailTemplateId: number
+  changes: TemplateRecord['changes']
+  /** The changes, once typing pauses. */
+  settled: TemplateRecord['changes']
+  shown: ReturnType<typeof useShownMail>
+  canTest: boolean
+}
+
+/** The mail as one client gets it, and a test of it. */
+function MailAside({ emailTemplateId, changes, settled, shown, canTest }: AsideProps) {
+  const { t } = useTranslation()
+  const { examples, example, onShow } = shown
+  return (
+    <aside className={classes.preview} aria-label={t('template.preview.title')}>
+      <PreviewPanel
+        emailTemplateId={emailTemplateId}
+        changes={settled}
+        examples={examples}
+        example={example}
+        onChoose={onShow}
+      />
+      <div className="grow" />
+      {canTest && (
+        <Suspense>
+          <TestSend emailTemplateId={emailTemplateId} changes={changes} example={example} />
+        </Suspense>
+      )}
+    </aside>
+  )
+}
+
+const idsOf = (templates: Template[]) =>
+  new Set(templates.map(({ emailTemplateId }) => emailTemplateId))
+
+/** The other versions of the same mail. */
+const variantsOf = ({ templateName, emailTemplateId }: Template, templates: Template[]) =>
+  templates.filter(
+    (other) => other.templateName === templateName && other.emailTemplateId !== emailTemplateId,
+  )
 
 type InactiveProps = Pick<EditorProps, 'record' | 'template'> & {
   /** Another version of the mail is sent. */

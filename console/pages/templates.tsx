@@ -13,7 +13,7 @@ import { faultAt } from '../components/faults.ts'
 import { ErrorMessage } from '../components/error-message.tsx'
 import { useRowKeys } from '../components/row-keys.ts'
 import { LoadingRows } from '../components/skeletons.tsx'
-import { Empty, Failure } from '../components/states.tsx'
+import { Empty, Loaded } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
 import { PageHead } from '../shell/page-head.tsx'
 import { automationsOf } from '../templates/draft.ts'
@@ -31,22 +31,11 @@ export function TemplatesPage() {
   const automations = useQuery({ ...automationsQuery, retry: false })
   const [text, setText] = useState('')
   const [isCreating, setCreating] = useState(false)
-  const used = templates.data?.filter(
-    (template) => usesOf(template, templates.data, automations.data).length > 0,
-  )
   return (
     <>
       <PageHead
         title={t('templates.title')}
-        lede={
-          used && (
-            <Trans
-              i18nKey="templates.lede"
-              values={{ count: mailsOf(templates.data!).length, used: mailsOf(used).length }}
-              components={{ b: <b /> }}
-            />
-          )
-        }
+        lede={templates.data && <Lede templates={templates.data} automations={automations.data} />}
       >
         {canEdit && (
           <Button leftSection={<IconPlus size={16} />} onClick={() => setCreating(true)}>
@@ -63,28 +52,38 @@ export function TemplatesPage() {
         value={text}
         onChange={(event) => setText(event.currentTarget.value)}
       />
-      {templates.error && !templates.data ? (
-        <Failure
-          title={t('errors.list')}
-          error={templates.error}
-          onRetry={() => void templates.refetch()}
-        />
-      ) : !templates.data || automations.isLoading ? (
-        <LoadingRows rows={10} />
-      ) : (
-        <List
-          templates={templates.data}
-          automations={automations.data}
-          text={text}
-          canEdit={canEdit}
-          onCreate={() => setCreating(true)}
-          onClear={() => setText('')}
-        />
-      )}
+      <Loaded
+        query={{ ...templates, data: automations.isLoading ? undefined : templates.data }}
+        title={t('errors.list')}
+        loading={<LoadingRows rows={10} />}
+      >
+        {(templates) => (
+          <List
+            templates={templates}
+            automations={automations.data}
+            text={text}
+            canEdit={canEdit}
+            onCreate={() => setCreating(true)}
+            onClear={() => setText('')}
+          />
+        )}
+      </Loaded>
       {isCreating && (
         <NewTemplate templates={templates.data ?? []} onClose={() => setCreating(false)} />
       )}
     </>
+  )
+}
+
+/** How many mails there are, and how many of them automations send. */
+function Lede({ templates, automations }: Pick<ListProps, 'templates' | 'automations'>) {
+  const used = templates.filter((one) => usesOf(one, templates, automations).length > 0)
+  return (
+    <Trans
+      i18nKey="templates.lede"
+      values={{ count: mailsOf(templates).length, used: mailsOf(used).length }}
+      components={{ b: <b /> }}
+    />
   )
 }
 
@@ -105,27 +104,7 @@ type ListProps = {
 
 function List({ templates, automations, text, canEdit, onCreate, onClear }: ListProps) {
   const { t } = useTranslation()
-  if (mailsOf(templates).length === 0) {
-    return (
-      <Empty
-        title={t('templates.none')}
-        actions={
-          canEdit && (
-            <>
-              <button type="button" className="button" onClick={onCreate}>
-                {t('templates.new')}
-              </button>
-              <Link to="/automations" className="button quiet">
-                {t('templates.toRecipes')}
-              </Link>
-            </>
-          )
-        }
-      >
-        {t('templates.noneHint')}
-      </Empty>
-    )
-  }
+  if (mailsOf(templates).length === 0) return <NoTemplate {...{ canEdit, onCreate }} />
   const searchText = text.trim().toLowerCase()
   const isFound = ({ templateName, subject }: Template) =>
     `${templateName} ${subject}`.toLowerCase().includes(searchText)
@@ -162,6 +141,29 @@ function List({ templates, automations, text, canEdit, onCreate, onClear }: List
         />
       ))}
     </div>
+  )
+}
+
+function NoTemplate({ canEdit, onCreate }: Pick<ListProps, 'canEdit' | 'onCreate'>) {
+  const { t } = useTranslation()
+  return (
+    <Empty
+      title={t('templates.none')}
+      actions={
+        canEdit && (
+          <>
+            <button type="button" className="button" onClick={onCreate}>
+              {t('templates.new')}
+            </button>
+            <Link to="/automations" className="button quiet">
+              {t('templates.toRecipes')}
+            </Link>
+          </>
+        )
+      }
+    >
+      {t('templates.noneHint')}
+    </Empty>
   )
 }
 

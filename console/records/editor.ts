@@ -50,17 +50,12 @@ export const recordQuery = <Item, Draft extends object>(
     queryFn: ({ signal }) => kind.read(id, signal),
   })
 
-export type Editor<Item, Draft extends object> = ReturnType<typeof createEditor<Item, Draft>>
-
-/** Edits one record. It outlives the components that show it until the last one releases it. */
-function createEditor<Item, Draft extends object>(
+/** The changes of a record: the state, and the draft that follows from it and from the record as read. */
+function createEdit<Item, Draft extends object>(
   kind: RecordKind<Item, Draft>,
   id: RecordId | undefined,
 ) {
   let state: EditorState<Item, Draft> = { typed: {}, revision: 0 }
-  let options: EditorOptions<Item, Draft> = {}
-  /** The same for every attempt to create the record, until the service has answered. */
-  let idempotencyKey = crypto.randomUUID()
   const listeners = new Set<() => void>()
   const set = (change: Partial<EditorState<Item, Draft>>) => {
     state = { ...state, ...change }
@@ -70,132 +65,176 @@ function createEditor<Item, Draft extends object>(
   const read = () =>
     id === undefined ? undefined : queryClient.getQueryData<Stored<Item>>(queryKeyOf(kind, id))
   const base = () => kind.draftOf((state.base ?? read())?.item)
-  /** The draft before the user typed anything. */
-  const start = () => (id === undefined ? { ...base(), ...options.suggested } : base())
-  const draft = (): Draft => ({ ...start(), ...state.typed })
-
-  const change = (typed: Partial<Draft>) =>
-    set({
-      typed: { ...state.typed, ...typed },
-      base: state.base ?? read(),
-      isSaved: false,
-    })
-  /** Continues with this version and these changes. */
-  const restart = (next: Stored<Item> | undefined, typed: Partial<Draft>) =>
-    set({
-      base: next,
-      typed,
-      sent: undefined,
-      error: undefined,
-      theirs: undefined,
-      theirsMissing: undefined,
-      revision: state.revision + 1,
-    })
-
-  async function save() {
-    if (state.isSaving || state.theirs) return
-    const sent = draft()
-    const stored = state.base ?? read()
-    const changes = changesOf(base(), sent)
-    const before = base()
-    set({ isSaving: true, isSaved: false, sent, error: undefined, theirsMissing: undefined })
-    try {
-      const saved = await kind.save({
-        id,
-        draft: sent,
-        base: before,
-        changes,
-        options:
-          id === undefined ? { ifMatch: null, idempotencyKey } : { ifMatch: stored?.etag ?? null },
-      })
-      idempotencyKey = crypto.randomUUID()
-      finish(saved, sent)
-    } catch (error) {
-      // Without an answer the record may be stored: the next attempt must not store it twice.
-      if (!(error instanceof ConnectionError)) idempotencyKey = crypto.randomUUID()
-      await fail(error, stored)
-    }
-  }
-
-  /** Fields that were typed while the save ran stay unsaved. */
-  function finish(saved: Stored<Item>, sent: Draft) {
-    const savedId = kind.idOf(saved.item)
-    const typed = changesOf(sent, draft())
-    const isComplete = Object.keys(typed).length === 0
-    queryClient.setQueryData(queryKeyOf(kind, savedId), saved)
-    const end = { base: isComplete ? undefined : saved, typed, isSaved: isComplete }
-    const isNew = id === undefined
-    set({
-      ...(isNew ? { base: undefined, typed: {}, isSaved: isComplete } : end),
-      isSaving: false,
-      sent: undefined,
-      // The service may have stored another text than the fields show.
-      revision: state.revision + (isComplete && !isNew && isRewritten(sent, saved) ? 1 : 0),
-    })
-    if (isNew && !isComplete) editorOf(kind, savedId).set(end)
-    options.onSaved?.(saved.item, isComplete, sent)
-  }
-
-  const isRewritten = (sent: Draft, saved: Stored<Item>) =>
-    Object.keys(changesOf(kind.draftOf(saved.item), sent)).length > 0
-
-  async function fail(error: unknown, stored: Stored<Item> | undefined) {
-    const isStale = error instanceof ProblemError && error.status === 412
-    if (!isStale || id === undefined) return set({ isSaving: false, error })
-    let theirs: Stored<Item>
-    try {
-      theirs = await kind.read(id)
-    } catch (readError) {
-      const isDeleted = readError instanceof ProblemError && readError.status === 404
-      return set({
-        isSaving: false,
-        error,
-        theirsMissing: isDeleted ? 'deleted' : 'unread',
-        // Saving without a version restores a deleted record.
-        ...(isDeleted && stored && { base: { ...stored, etag: null } }),
-      })
-    }
-    const versions = { base: base(), mine: draft(), theirs: kind.draftOf(theirs.item) }
-    const { merged, isSaved, isConflict } = mergeVersions(kind, versions)
-    // The same draft was saved before, but the answer was lost.
-    if (isSaved) return finish(theirs, versions.mine)
-    set({ isSaving: false })
-    if (isConflict || kind.hasEffects) return set({ theirs })
-    restart(theirs, changesOf(versions.theirs, merged))
-    await save()
-  }
-
-  return {
-    key: keyOf(kind, id),
-    /** How many components show it. */
-    users: 0,
+  const edit = {
+    kind,
+    id,
+    options: {} as EditorOptions<Item, Draft>,
+    /** The same for every attempt to create the record, until the service has answered. */
+    idempotencyKey: crypto.randomUUID() as string,
+    state: () => state,
+    set,
     subscribe: (listener: () => void) => {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
-    state: () => state,
+    read,
+    base,
+    /** The draft before the user typed anything. */
+    start: (): Draft => (id === undefined ? { ...base(), ...edit.options.suggested } : base()),
+    draft: (): Draft => ({ ...edit.start(), ...state.typed }),
+    change: (typed: Partial<Draft>) =>
+      set({
+        typed: { ...state.typed, ...typed },
+        base: state.base ?? read(),
+        isSaved: false,
+      }),
+    /** Continues with this version and these changes. */
+    restart: (next: Stored<Item> | undefined, typed: Partial<Draft>) =>
+      set({
+        base: next,
+        typed,
+        sent: undefined,
+        error: undefined,
+        theirs: undefined,
+        theirsMissing: undefined,
+        revision: state.revision + 1,
+      }),
+  }
+  return edit
+}
+
+type Edit<Item, Draft extends object> = ReturnType<typeof createEdit<Item, Draft>>
+
+async function save<Item, Draft extends object>(edit: Edit<Item, Draft>) {
+  const { kind, id, idempotencyKey } = edit
+  const state = edit.state()
+  if (state.isSaving || state.theirs) return
+  const sent = edit.draft()
+  const stored = state.base ?? edit.read()
+  const base = edit.base()
+  edit.set({ isSaving: true, isSaved: false, sent, error: undefined, theirsMissing: undefined })
+  try {
+    const saved = await kind.save({
+      id,
+      draft: sent,
+      base,
+      changes: changesOf(base, sent),
+      options:
+        id === undefined ? { ifMatch: null, idempotencyKey } : { ifMatch: stored?.etag ?? null },
+    })
+    edit.idempotencyKey = crypto.randomUUID()
+    accept(edit, saved, sent)
+  } catch (error) {
+    // Without an answer the record may be stored: the next attempt must not store it twice.
+    if (!(error instanceof ConnectionError)) edit.idempotencyKey = crypto.randomUUID()
+    await refuse(edit, error, stored)
+  }
+}
+
+/** Continues with the saved version. Fields that were typed while the save ran stay unsaved. */
+function accept<Item, Draft extends object>(
+  edit: Edit<Item, Draft>,
+  saved: Stored<Item>,
+  sent: Draft,
+) {
+  const { kind } = edit
+  const savedId = kind.idOf(saved.item)
+  const typed = changesOf(sent, edit.draft())
+  const isComplete = Object.keys(typed).length === 0
+  const isRewritten = Object.keys(changesOf(kind.draftOf(saved.item), sent)).length > 0
+  queryClient.setQueryData(queryKeyOf(kind, savedId), saved)
+  const end = { base: isComplete ? undefined : saved, typed, isSaved: isComplete }
+  const isNew = edit.id === undefined
+  edit.set({
+    ...(isNew ? { base: undefined, typed: {}, isSaved: isComplete } : end),
+    isSaving: false,
+    sent: undefined,
+    // The service may have stored another text than the fields show.
+    revision: edit.state().revision + (isComplete && !isNew && isRewritten ? 1 : 0),
+  })
+  if (isNew && !isComplete) editorOf(kind, savedId).set(end)
+  edit.options.onSaved?.(saved.item, isComplete, sent)
+}
+
+/** Shows why nothing was saved. What another user saved meanwhile is merged, if the changes allow it. */
+async function refuse<Item, Draft extends object>(
+  edit: Edit<Item, Draft>,
+  error: unknown,
+  stored: Stored<Item> | undefined,
+) {
+  const { kind, id } = edit
+  const isStale = error instanceof ProblemError && error.status === 412
+  if (!isStale || id === undefined) return edit.set({ isSaving: false, error })
+  const { theirs, theirsMissing } = await readTheirs(kind, id)
+  if (!theirs) {
+    return edit.set({
+      isSaving: false,
+      error,
+      theirsMissing,
+      // Saving without a version restores a deleted record.
+      ...(theirsMissing === 'deleted' && stored && { base: { ...stored, etag: null } }),
+    })
+  }
+  const versions = { base: edit.base(), mine: edit.draft(), theirs: kind.draftOf(theirs.item) }
+  const { merged, isSaved, isConflict } = mergeVersions(kind, versions)
+  // The same draft was saved before, but the answer was lost.
+  if (isSaved) return accept(edit, theirs, versions.mine)
+  edit.set({ isSaving: false })
+  if (isConflict || kind.hasEffects) return edit.set({ theirs })
+  edit.restart(theirs, changesOf(versions.theirs, merged))
+  await save(edit)
+}
+
+async function readTheirs<Item, Draft extends object>(
+  kind: RecordKind<Item, Draft>,
+  id: RecordId,
+): Promise<Pick<EditorState<Item, Draft>, 'theirs' | 'theirsMissing'>> {
+  try {
+    return { theirs: await kind.read(id) }
+  } catch (error) {
+    const isDeleted = error instanceof ProblemError && error.status === 404
+    return { theirsMissing: isDeleted ? 'deleted' : 'unread' }
+  }
+}
+
+export type Editor<Item, Draft extends object> = ReturnType<typeof createEditor<Item, Draft>>
+
+/** Edits one record. It outlives the components that show it until the last one releases it. */
+function createEditor<Item, Draft extends object>(
+  kind: RecordKind<Item, Draft>,
+  id: RecordId | undefined,
+) {
+  const edit = createEdit(kind, id)
+  const { state, set, read, start, draft, restart } = edit
+  const isTyped = () => Object.keys(state().typed).length > 0
+  return {
+    key: keyOf(kind, id),
+    /** How many components show it. */
+    users: 0,
+    subscribe: edit.subscribe,
+    state,
     set,
-    use: (next: EditorOptions<Item, Draft>) => {
-      options = next
+    use: (options: EditorOptions<Item, Draft>) => {
+      edit.options = options
     },
     draft,
-    base,
+    base: edit.base,
     start,
-    change,
+    change: edit.change,
     restart,
-    save: () => void save(),
+    save: () => void save(edit),
     /** Keeps the version that the changes apply to, once it is read. */
     keepBase: () => {
-      if (!state.base && Object.keys(state.typed).length > 0) set({ base: read() })
+      if (!state().base && isTyped()) set({ base: read() })
     },
     discard: () => {
-      const hasChanges = Object.keys(state.typed).length > 0
+      const hasChanges = isTyped()
       restart(undefined, {})
-      if (hasChanges) options.onDiscarded?.()
+      if (hasChanges) edit.options.onDiscarded?.()
     },
     count: () => countChanges(start(), draft(), kind.settings),
     isShownAt: (from: Place, to: Place) =>
-      options.isShownAt ? options.isShownAt(to) : from.pathname === to.pathname,
+      edit.options.isShownAt ? edit.options.isShownAt(to) : from.pathname === to.pathname,
   }
 }
 

@@ -122,16 +122,7 @@ function Fields({ form: { at, draft } }: { form: Form<ScheduleFields> }) {
           words={(name) => t(`reports.formats.${name}`)}
         />
       </div>
-      <PeopleField {...at('userIdList')} label={label('userIdList')} />
-      <TagsInput
-        label={label('addressList')}
-        description={t('reports.mail.addressHint')}
-        acceptValueOnBlur
-        splitChars={[',', ';', ' ']}
-        value={at('addressList').value}
-        error={at('addressList').error}
-        onChange={at('addressList').onChange}
-      />
+      <RecipientFields at={at} />
       <Checkbox
         label={label('skipIfEmpty')}
         checked={at('skipIfEmpty').value}
@@ -161,6 +152,22 @@ function Fields({ form: { at, draft } }: { form: Form<ScheduleFields> }) {
           .join('; ')}
       />
       <CapturedHint />
+    </>
+  )
+}
+
+function RecipientFields({ at }: Pick<Form<ScheduleFields>, 'at'>) {
+  const { t } = useTranslation()
+  return (
+    <>
+      <PeopleField {...at('userIdList')} label={t('reports.mail.fields.userIdList')} />
+      <TagsInput
+        {...at('addressList')}
+        label={t('reports.mail.fields.addressList')}
+        description={t('reports.mail.addressHint')}
+        acceptValueOnBlur
+        splitChars={[',', ';', ' ']}
+      />
     </>
   )
 }

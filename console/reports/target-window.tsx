@@ -109,15 +109,15 @@ function Fields({ form: { at, draft } }: { form: Form<TargetFields> }) {
   )
 }
 
-/** The figure, and the value that it must not cross. */
-function FigureFields({ at, draft }: Pick<Form<TargetFields>, 'at' | 'draft'>) {
+type FigureProps = Pick<Form<TargetFields>, 'at' | 'draft'>
+
+/** The report, and the figure of it. Another one may have no currency. */
+function FigureSelects({ at, draft }: FigureProps) {
   const { t } = useTranslation()
   const { data: topics = [] } = useQuery(reportsQuery)
   const { data: figures = [] } = useQuery(figuresQuery(draft.reportId))
-  const label = (name: keyof TargetFields) => t(`reports.targets.fields.${name}`)
-  const unit = figures.find(({ name }) => name === draft.kpi)?.unit
+  const label = (name: 'reportId' | 'kpi') => t(`reports.targets.fields.${name}`)
   const { onChange: chooseReport, value: reportId, error } = at('reportId')
-  const currency = at('currency')
   return (
     <>
       <Select
@@ -132,7 +132,7 @@ function FigureFields({ at, draft }: Pick<Form<TargetFields>, 'at' | 'draft'>) {
         onChange={(id) => {
           chooseReport(Number(id))
           at('kpi').onChange(undefined)
-          currency.onChange(null)
+          at('currency').onChange(null)
         }}
       />
       <Select
@@ -144,9 +144,23 @@ function FigureFields({ at, draft }: Pick<Form<TargetFields>, 'at' | 'draft'>) {
         value={draft.kpi ?? null}
         onChange={(name) => {
           at('kpi').onChange(name ?? undefined)
-          currency.onChange(null)
+          at('currency').onChange(null)
         }}
       />
+    </>
+  )
+}
+
+/** The figure, and the value that it must not cross. */
+function FigureFields({ at, draft }: FigureProps) {
+  const { t } = useTranslation()
+  const { data: figures = [] } = useQuery(figuresQuery(draft.reportId))
+  const label = (name: keyof TargetFields) => t(`reports.targets.fields.${name}`)
+  const unit = figures.find(({ name }) => name === draft.kpi)?.unit
+  const currency = at('currency')
+  return (
+    <>
+      <FigureSelects at={at} draft={draft} />
       <Select
         {...at('direction')}
         label={label('direction')}

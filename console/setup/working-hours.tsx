@@ -89,28 +89,7 @@ function HoursOfDays({ hours, faultAt, locations, onChange, onRemove }: RowProps
   const day = weekdaysInWords(weekdays)
   return (
     <div className={classes.span}>
-      <div role="group" aria-label={t('settings.staff.weekdays')} className={classes.days}>
-        {WEEKDAYS.map((weekday) => (
-          <button
-            key={weekday}
-            type="button"
-            className={classes.day}
-            title={longName(weekday)}
-            aria-pressed={weekdays.includes(weekday)}
-            onClick={() =>
-              onChange({
-                ...hours,
-                weekdays: weekdays.includes(weekday)
-                  ? weekdays.filter((one) => one !== weekday)
-                  : [...weekdays, weekday],
-              })
-            }
-          >
-            <span aria-hidden>{shortName(weekday)}</span>
-            <VisuallyHidden>{longName(weekday)}</VisuallyHidden>
-          </button>
-        ))}
-      </div>
+      <DayButtons weekdays={weekdays} onChange={(weekdays) => onChange({ ...hours, weekdays })} />
       <TextInput
         type="time"
         aria-label={t('settings.staff.from', { day })}
@@ -149,6 +128,36 @@ function HoursOfDays({ hours, faultAt, locations, onChange, onRemove }: RowProps
       >
         <IconX size={15} aria-hidden />
       </ActionIcon>
+    </div>
+  )
+}
+
+type Weekdays = HoursRow['weekdays']
+type DayProps = { weekdays: Weekdays; onChange: (weekdays: Weekdays) => void }
+
+function DayButtons({ weekdays, onChange }: DayProps) {
+  const { t } = useTranslation()
+  return (
+    <div role="group" aria-label={t('settings.staff.weekdays')} className={classes.days}>
+      {WEEKDAYS.map((weekday) => (
+        <button
+          key={weekday}
+          type="button"
+          className={classes.day}
+          title={longName(weekday)}
+          aria-pressed={weekdays.includes(weekday)}
+          onClick={() =>
+            onChange(
+              weekdays.includes(weekday)
+                ? weekdays.filter((one) => one !== weekday)
+                : [...weekdays, weekday],
+            )
+          }
+        >
+          <span aria-hidden>{shortName(weekday)}</span>
+          <VisuallyHidden>{longName(weekday)}</VisuallyHidden>
+        </button>
+      ))}
     </div>
   )
 }

@@ -132,31 +132,36 @@ export function PaletteWindow(props: PaletteProps) {
         ))}
         {groups.length === 0 && <Spotlight.Empty>{t('palette.nothing')}</Spotlight.Empty>}
       </Spotlight.ActionsList>
-      <Spotlight.Footer className={classes.footer}>
-        <span>
-          <kbd>↑</kbd> <kbd>↓</kbd> {t('palette.choose')}
-        </span>
-        <span>
-          <kbd>↵</kbd> {t('words.openInSentence')}
-        </span>
-        <span className={classes.newTab}>
-          <kbd>{commandKey()}</kbd> <kbd>↵</kbd> {t('palette.openInNewTab')}
-        </span>
-        <span className="grow" />
-        <button type="button" className={classes.help} onClick={openHelp(props)}>
-          <kbd>?</kbd> {t('keys.title')}
-        </button>
-      </Spotlight.Footer>
+      <Footer onHelp={props.onHelp} />
     </Spotlight.Root>
   )
 }
 
-const openHelp =
-  ({ onHelp }: PaletteProps) =>
-  () => {
+/** The keys of the palette. */
+function Footer({ onHelp }: Pick<PaletteProps, 'onHelp'>) {
+  const { t } = useTranslation()
+  const openHelp = () => {
     palette.close()
     onHelp()
   }
+  return (
+    <Spotlight.Footer className={classes.footer}>
+      <span>
+        <kbd>↑</kbd> <kbd>↓</kbd> {t('palette.choose')}
+      </span>
+      <span>
+        <kbd>↵</kbd> {t('words.openInSentence')}
+      </span>
+      <span className={classes.newTab}>
+        <kbd>{commandKey()}</kbd> <kbd>↵</kbd> {t('palette.openInNewTab')}
+      </span>
+      <span className="grow" />
+      <button type="button" className={classes.help} onClick={openHelp}>
+        <kbd>?</kbd> {t('keys.title')}
+      </button>
+    </Spotlight.Footer>
+  )
+}
 
 type LineProps = { item: Item; onChosen: (item: Item, event: MouseEvent) => void }
 
@@ -179,7 +184,7 @@ function Line({ item, onChosen }: LineProps) {
 
 function useGroups(props: PaletteProps, query: string, found: Found[]): Group[] {
   const { t } = useTranslation()
-  const { userId, functions } = useSession()
+  const { userId } = useSession()
   const describe = useDescription()
   const typed = wordsOf(query)
   /** Each typed word begins a word of the line or of its other names. */
@@ -208,19 +213,6 @@ function useGroups(props: PaletteProps, query: string, found: Found[]): Group[] 
     keys: ['G', page.key.toUpperCase()],
     act: (open) => open(page.path),
   }))
-  /** "Book an appointment for Olivia O’Neill" */
-  const bookingsFor = (first: Found | undefined): Item[] =>
-    first?.kind === 'client' && functions.includes('EDIT_SCHEDULE')
-      ? [
-          {
-            key: 'book for client',
-            icon: <IconPlus {...ICON} />,
-            label: t('palette.bookFor', { name: first.title }),
-            isName: true,
-            act: (open) => open(`${NEW_APPOINTMENT}&client=${first.id}`),
-          },
-        ]
-      : []
   const recent = readRecent(userId).map((one) => itemOf(one, t(`palette.one.${one.kind}`)))
   return [
     ...KINDS.map((kind) => ({
@@ -238,9 +230,25 @@ function useGroups(props: PaletteProps, query: string, found: Found[]): Group[] 
     },
     {
       name: t('palette.do'),
-      items: [...bookingsFor(found[0]), ...useActions(props).filter(matches)],
+      items: [...useBooking(found[0]), ...useActions(props).filter(matches)],
     },
   ].filter(({ items }) => items.length > 0)
+}
+
+/** "Book an appointment for Olivia O’Neill", if a client is found first. */
+function useBooking(first: Found | undefined): Item[] {
+  const { t } = useTranslation()
+  const { functions } = useSession()
+  if (first?.kind !== 'client' || !functions.includes('EDIT_SCHEDULE')) return []
+  return [
+    {
+      key: 'book for client',
+      icon: <IconPlus {...ICON} />,
+      label: t('palette.bookFor', { name: first.title }),
+      isName: true,
+      act: (open) => open(`${NEW_APPOINTMENT}&client=${first.id}`),
+    },
+  ]
 }
 
 const wordsOf = (text: string) =>

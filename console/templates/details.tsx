@@ -45,7 +45,6 @@ export function Details({ draft, error, onChange }: Props) {
 
 function DetailFields({ draft, error, onChange }: Props) {
   const { t } = useTranslation()
-  const { data: categories } = useQuery(categoriesQuery)
   const { language } = draft
   const languages = [...new Set([...(language ? [language] : []), ...COMMON_LANGUAGES])]
   return (
@@ -76,19 +75,7 @@ function DetailFields({ draft, error, onChange }: Props) {
         comboboxProps={{ withinPortal: false }}
         onChange={onChange}
       />
-      <Select
-        label={t('template.fields.emailCategoryId')}
-        description={t('template.categoryHint')}
-        comboboxProps={{ withinPortal: false }}
-        clearable
-        data={(categories ?? []).map(({ emailCategoryId, name }) => ({
-          value: String(emailCategoryId),
-          label: name,
-        }))}
-        value={draft.emailCategoryId === null ? null : String(draft.emailCategoryId)}
-        error={faultAt(error, 'emailCategoryId')}
-        onChange={(value) => onChange({ emailCategoryId: value ? Number(value) : null })}
-      />
+      <CategoryField draft={draft} error={error} onChange={onChange} />
       <Textarea
         label={t('template.fields.emailBecause')}
         description={t('template.becauseHint')}
@@ -104,5 +91,25 @@ function DetailFields({ draft, error, onChange }: Props) {
         onChange={(event) => onChange({ noHeader: event.currentTarget.checked })}
       />
     </div>
+  )
+}
+
+function CategoryField({ draft, error, onChange }: Props) {
+  const { t } = useTranslation()
+  const { data: categories } = useQuery(categoriesQuery)
+  return (
+    <Select
+      label={t('template.fields.emailCategoryId')}
+      description={t('template.categoryHint')}
+      comboboxProps={{ withinPortal: false }}
+      clearable
+      data={(categories ?? []).map(({ emailCategoryId, name }) => ({
+        value: String(emailCategoryId),
+        label: name,
+      }))}
+      value={draft.emailCategoryId === null ? null : String(draft.emailCategoryId)}
+      error={faultAt(error, 'emailCategoryId')}
+      onChange={(value) => onChange({ emailCategoryId: value ? Number(value) : null })}
+    />
   )
 }

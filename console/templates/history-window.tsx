@@ -7,6 +7,7 @@ import type { Template } from '../api/setup.ts'
 import { templateFields } from '../api/templates.ts'
 import { verbOf } from '../audit/describe.ts'
 import { IconChevronDown, IconChevronUp } from '../components/icons.tsx'
+import { ShowMore } from '../components/show-more.tsx'
 import { Failure, Loading } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
 import { nameOfUser } from '../components/user-name.ts'
@@ -28,9 +29,10 @@ export type HistoryProps = {
 export function History({ onClose, ...props }: HistoryProps & { onClose: () => void }) {
   const { t } = useTranslation()
   const { emailTemplateId } = props.template
-  const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(
+  const list = useInfiniteQuery(
     auditQuery({ object: 'emailTemplate', id: String(emailTemplateId) }),
   )
+  const { data, error, refetch } = list
   const entries = data?.pages.flatMap((page) => page.items)
   const [opened, setOpened] = useState(0)
   if (error && !entries) return <Failure error={error} onRetry={() => void refetch()} />
@@ -52,11 +54,7 @@ export function History({ onClose, ...props }: HistoryProps & { onClose: () => v
           />
         ))}
       </ol>
-      {hasNextPage && (
-        <Button variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-          {t('words.showMore')}
-        </Button>
-      )}
+      <ShowMore list={list} />
     </>
   )
 }

@@ -45,6 +45,7 @@ export function TemplateMenu(props: Props) {
   const open = useOpenTemplate()
   const copy = useMutation({ mutationFn: () => copyTemplate(template), onSuccess: open })
   if (!canEdit && !isInList) return null
+  const Window = asking && (asking === 'activate' ? ActivateWindow : DeactivateWindow)
   return (
     <>
       <Menu position="bottom-end">
@@ -74,35 +75,11 @@ export function TemplateMenu(props: Props) {
               {t('templateMenu.copy')}
             </Menu.Item>
           )}
-          {canEdit && template.active && (
-            <Menu.Item
-              color="clay"
-              leftSection={<IconTrash size={15} />}
-              onClick={() => setAsking('deactivate')}
-            >
-              {t('templateMenu.deactivate')}
-            </Menu.Item>
-          )}
-          {canEdit && !template.active && (
-            <Menu.Item
-              leftSection={<IconPlayerPlay size={15} />}
-              onClick={() => setAsking('activate')}
-            >
-              {t('templateMenu.activate')}
-            </Menu.Item>
-          )}
+          {canEdit && <SwitchItem isActive={template.active} onAsk={setAsking} />}
         </Menu.Dropdown>
       </Menu>
-      {asking === 'deactivate' && (
-        <DeactivateWindow
-          template={template}
-          automations={automations}
-          onClose={() => setAsking(undefined)}
-          onDone={() => onSwitched?.()}
-        />
-      )}
-      {asking === 'activate' && (
-        <ActivateWindow
+      {Window && (
+        <Window
           template={template}
           automations={automations}
           onClose={() => setAsking(undefined)}
@@ -110,6 +87,26 @@ export function TemplateMenu(props: Props) {
         />
       )}
     </>
+  )
+}
+
+type SwitchProps = { isActive: boolean; onAsk: (what: 'activate' | 'deactivate') => void }
+
+/** Sets the template inactive, or active again. */
+function SwitchItem({ isActive, onAsk }: SwitchProps) {
+  const { t } = useTranslation()
+  return isActive ? (
+    <Menu.Item
+      color="clay"
+      leftSection={<IconTrash size={15} />}
+      onClick={() => onAsk('deactivate')}
+    >
+      {t('templateMenu.deactivate')}
+    </Menu.Item>
+  ) : (
+    <Menu.Item leftSection={<IconPlayerPlay size={15} />} onClick={() => onAsk('activate')}>
+      {t('templateMenu.activate')}
+    </Menu.Item>
   )
 }
 

@@ -20,10 +20,7 @@ type Props = { emailTemplateId: number; changes: TemplateBody; example: Example 
 /** Sends the mail of the preview, with the unsaved changes, to a few addresses. */
 export function TestSend({ emailTemplateId, changes, example }: Props) {
   const { t } = useTranslation()
-  const [added, setAdded] = useState<string[]>([])
-  const [typed, setTyped] = useState('')
-  const [leftOut, setLeftOut] = useState(0)
-  const to = [...new Set([...added, ...(ADDRESS.test(typed) ? [typed.trim()] : [])])]
+  const { to, leftOut, field } = useAddresses(() => send.reset())
   const send = useMutation({
     mutationFn: async ({ objectType, objectId }: Example) => {
       const test = { emailTemplateId, objectType, objectId, to, template: changes }
@@ -32,23 +29,11 @@ export function TestSend({ emailTemplateId, changes, example }: Props) {
     },
   })
   const fault = faultAt(send.error, 'to')
-  const change = (addresses: string[]) => {
-    setAdded(addresses.slice(0, MAX_ADDRESSES))
-    setLeftOut(Math.max(0, addresses.length - MAX_ADDRESSES))
-    send.reset()
-  }
-  /** The field itself would split names of people too. */
-  const paste = (event: ClipboardEvent) => {
-    const pasted = event.clipboardData.getData('text/plain').match(PASTED_ADDRESSES)
-    if (!pasted) return
-    event.preventDefault()
-    event.stopPropagation()
-    change([...new Set([...added, ...pasted])])
-  }
   return (
     <div className={classes.test}>
       <div className="row" style={{ alignItems: 'flex-start' }}>
         <TagsInput
+          {...field}
           className="grow"
           aria-label={t('words.sendATestTo')}
           placeholder={to.length === 0 ? t('template.test.placeholder') : ''}
@@ -56,12 +41,7 @@ export function TestSend({ emailTemplateId, changes, example }: Props) {
           acceptValueOnBlur
           splitChars={[',', ';', ' ', '\n']}
           inputMode="email"
-          value={added}
-          searchValue={typed}
           error={fault}
-          onSearchChange={setTyped}
-          onPasteCapture={paste}
-          onChange={change}
         />
         <Button
           variant="default"
@@ -88,4 +68,35 @@ export function TestSend({ emailTemplateId, changes, example }: Props) {
       )}
     </div>
   )
+}
+
+/** The field with the addresses, and those that did not fit. */
+function useAddresses(onChanged: () => void) {
+  const [added, setAdded] = useState<string[]>([])
+  const [typed, setTyped] = useState('')
+  const [leftOut, setLeftOut] = useState(0)
+  const change = (addresses: string[]) => {
+    setAdded(addresses.slice(0, MAX_ADDRESSES))
+    setLeftOut(Math.max(0, addresses.length - MAX_ADDRESSES))
+    onChanged()
+  }
+  /** The field itself would split names of people too. */
+  const paste = (event: ClipboardEvent) => {
+    const pasted = event.clipboardData.getData('text/plain').match(PASTED_ADDRESSES)
+    if (!pasted) return
+    event.preventDefault()
+    event.stopPropagation()
+    change([...new Set([...added, ...pasted])])
+  }
+  return {
+    to: [...new Set([...added, ...(ADDRESS.test(typed) ? [typed.trim()] : [])])],
+    leftOut,
+    field: {
+      value: added,
+      searchValue: typed,
+      onSearchChange: setTyped,
+      onPasteCapture: paste,
+      onChange: change,
+    },
+  }
 }

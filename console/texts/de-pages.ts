@@ -451,7 +451,6 @@ export const dePages: Translated<typeof enPages> = {
       whenItHappens: 'Sie wirkt, wenn das nächste Mal etwas geschieht; jetzt wird nichts geplant.',
       seeAll: 'Alle {{count}} ansehen',
       seeFewer: 'Weniger anzeigen',
-      seeMore: 'Mehr anzeigen',
       partial: 'Das Zählen wurde nach 20 Sekunden beendet; es sind mehr.',
       lacksPostalAddress:
         'Diese Mails sind Neuigkeiten oder Angebote, und Ihre Postadresse fehlt darin. Viele Länder verlangen sie: Tragen Sie sie unter Einstellungen, Unternehmen ein.',
@@ -1999,7 +1998,6 @@ export const dePages: Translated<typeof enPages> = {
       notFound: 'Keine gesperrte Adresse enthält diesen Text',
       notFoundHint: 'E-Mails an eine Adresse, die nicht in dieser Liste steht, werden gesendet.',
       all: 'Alle gesperrten Adressen',
-      more: 'Mehr anzeigen',
     },
     audit: {
       title: 'Protokoll',

@@ -434,7 +434,6 @@ export const enPages = {
       whenItHappens: 'It acts when this happens next; nothing is scheduled now.',
       seeAll: 'See all {{count}}',
       seeFewer: 'See fewer',
-      seeMore: 'Show more',
       partial: 'Counting stopped after 20 seconds; there are more.',
       lacksPostalAddress:
         'These mails are news or offers, and your postal address is missing in them. Many countries require it: add it in Settings, Business.',
@@ -1918,7 +1917,6 @@ export const enPages = {
       notFound: 'No suppressed address contains this text',
       notFoundHint: 'Mails to an address that is not in this list are sent.',
       all: 'All suppressed addresses',
-      more: 'Show more',
     },
     audit: {
       title: 'Audit',

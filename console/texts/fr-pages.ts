@@ -448,7 +448,6 @@ export const frPages: Translated<typeof enPages> = {
         'Elle agit la prochaine fois que cela arrive ; rien n’est planifié maintenant.',
       seeAll: 'Voir les {{count}}',
       seeFewer: 'En voir moins',
-      seeMore: 'Afficher plus',
       partial: 'Le comptage s’est arrêté après 20 secondes ; il y en a plus.',
       lacksPostalAddress:
         'Ces e-mails sont des nouvelles ou des offres, et votre adresse postale y manque. Beaucoup de pays l’exigent : ajoutez-la dans Réglages, Entreprise.',
@@ -1984,7 +1983,6 @@ export const frPages: Translated<typeof enPages> = {
       notFound: 'Aucune adresse bloquée ne contient ce texte',
       notFoundHint: 'Les e-mails à une adresse absente de cette liste sont envoyés.',
       all: 'Toutes les adresses bloquées',
-      more: 'Afficher plus',
     },
     audit: {
       title: 'Journal',

@@ -2,13 +2,13 @@ import { Group } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useTranslation } from '../texts/translate.ts'
-import { expectedQuery } from '../api/calendar.ts'
+import { expectedQuery, type Appointment } from '../api/calendar.ts'
 import { statusKind } from '../api/setup-objects.ts'
-import { DeskButtons, useDesk, useDeskKeys } from '../calendar/desk.tsx'
+import { DeskButtons, useDesk, useDeskKeys, type Desk } from '../calendar/desk.tsx'
 import { expectedStatuses } from '../calendar/desk-steps.ts'
 import { addDays, momentAt } from '../components/days.ts'
 import { useRowKeys } from '../components/row-keys.ts'
-import { Empty, Failure, Loading } from '../components/states.tsx'
+import { Empty, Loaded } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
 import { Panel } from './panel.tsx'
 import classes from './today.module.css'
@@ -45,42 +45,40 @@ export function Expected({ now }: { now: number }) {
         </Link>
       }
     >
-      {error && !data ? (
-        <Failure error={error} onRetry={() => void refetch()} />
-      ) : !data ? (
-        <Loading />
-      ) : visits.length === 0 ? (
-        <Empty title={t('desk.noneExpected')}>{t('desk.noneExpectedHint')}</Empty>
-      ) : (
-        visits.map((visit) => (
-          <div
-            key={visit.calendarId}
-            className={classes.expected}
-            data-row
-            data-visit={visit.calendarId}
-          >
-            <span className={`numbers small strong ${classes.time}`}>
-              {format.time(visit.startTime)}
-            </span>
-            <span className={classes.who}>
-              <Link
-                to="/calendar"
-                search={{ day: today, appointment: visit.calendarId }}
-                className="ellipsis strong"
-                dir="auto"
-              >
-                {visit.clientName}
-              </Link>
-              <span className="ellipsis soft small" dir="auto">
-                {visit.professionalName}
-              </span>
-            </span>
-            <Group gap={6} wrap="nowrap">
-              <DeskButtons desk={desk} visit={visit} />
-            </Group>
-          </div>
-        ))
-      )}
+      <Loaded
+        query={{ data: data && visits, error, refetch }}
+        empty={<Empty title={t('desk.noneExpected')}>{t('desk.noneExpectedHint')}</Empty>}
+      >
+        {(visits) =>
+          visits.map((visit) => <ExpectedVisit key={visit.calendarId} visit={visit} desk={desk} />)
+        }
+      </Loaded>
     </Panel>
+  )
+}
+
+function ExpectedVisit({ visit, desk }: { visit: Appointment; desk: Desk }) {
+  const format = useTimeFormat()
+  const { calendarId, startTime } = visit
+  return (
+    <div className={classes.expected} data-row data-visit={calendarId}>
+      <span className={`numbers small strong ${classes.time}`}>{format.time(startTime)}</span>
+      <span className={classes.who}>
+        <Link
+          to="/calendar"
+          search={{ day: format.isoDay(startTime), appointment: calendarId }}
+          className="ellipsis strong"
+          dir="auto"
+        >
+          {visit.clientName}
+        </Link>
+        <span className="ellipsis soft small" dir="auto">
+          {visit.professionalName}
+        </span>
+      </span>
+      <Group gap={6} wrap="nowrap">
+        <DeskButtons desk={desk} visit={visit} />
+      </Group>
+    </div>
   )
 }
