@@ -116,14 +116,16 @@ test('the console imports the client, types and tables of the contract, and noth
   assert.deepEqual(wrong, [])
 })
 
-test('the console loads the words of reasons, and nothing else of the service', () => {
+test('the console loads the words of reasons and the names of cities, and nothing else of the service', () => {
   const loaded = sources('console').flatMap((file) =>
     importStatements(file).flatMap(({ dynamic, to }) => (dynamic ? [to] : [])),
   )
   const ofService = loaded.filter((to) => to.startsWith('src/'))
   assert.deepEqual(
     ofService.toSorted(),
-    ['de', 'en', 'fr'].map((language) => `src/texts/reasons/${language}.json`),
+    ['cities', 'reasons'].flatMap((folder) =>
+      ['de', 'en', 'fr'].map((language) => `src/texts/${folder}/${language}.json`),
+    ),
   )
 })
 

@@ -1,5 +1,5 @@
 import { useSession } from '../api/session.ts'
-import { currentLocale } from '../texts/translate.ts'
+import { currentLocale, textOr } from '../texts/translate.ts'
 import { useChosenTimeZone } from './chosen-time-zone.ts'
 import { addDays, clockAt, dayAt, startOfDay } from './days.ts'
 
@@ -127,6 +127,8 @@ const INSTANT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g
 export const withLocalTimes = (reason: string, format: TimeFormat) =>
   reason.replace(INSTANT, (instant) => format.moment(Date.parse(instant)))
 
-/** "Zürich" of "Europe/Zurich" */
-export const placeOf = (timeZone: string) =>
-  (timeZone.split('/').at(-1) ?? timeZone).replaceAll('_', ' ')
+/** "Zürich" of "Europe/Zurich", in the language of the user */
+export function placeOf(timeZone: string) {
+  const name = timeZone.split('/').at(-1) ?? timeZone
+  return textOr(`cities.${name}`, name.replaceAll('_', ' '))
+}

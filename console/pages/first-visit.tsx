@@ -18,6 +18,7 @@ import { acceptOperatorKey, hasOperatorKey } from '../api/operator-key.ts'
 import { loadDemo } from '../api/start.ts'
 import { BellShape } from '../components/bell.tsx'
 import { useForm } from '../components/form.ts'
+import { placeOf } from '../components/time.ts'
 import { missingParts } from '../setup/missing.ts'
 import { PageHead } from '../shell/page-head.tsx'
 import { skipFirstVisit, stepsOf } from './first-visit-steps.ts'
@@ -70,7 +71,7 @@ function Steps({ overview }: Pick<Props, 'overview'>) {
         name="business"
         note={t('firstVisit.businessNote', {
           name: business.name,
-          timeZone: business.timeZone,
+          place: placeOf(business.timeZone),
           role: insideSentence(t(`roles.${role}`)),
         })}
       />

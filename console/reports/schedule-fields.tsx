@@ -6,6 +6,7 @@ import { peopleQuery } from '../api/people.ts'
 import type { ScheduleFields } from '../api/report-schedules.ts'
 import { useSession } from '../api/session.ts'
 import { locationKind } from '../api/setup-objects.ts'
+import { placeOf } from '../components/time.ts'
 import type { At } from '../records/use-record.ts'
 import { useFilterWords } from './filter-words.ts'
 
@@ -18,9 +19,9 @@ export function useTimeZoneHint(locationId: number | null) {
   return location
     ? t('reports.mail.zoneOfLocation', {
         name: location.name,
-        timeZone: location.timeZone ?? business.timeZone,
+        place: placeOf(location.timeZone ?? business.timeZone),
       })
-    : t('reports.mail.zoneOfBusiness', { timeZone: business.timeZone })
+    : t('reports.mail.zoneOfBusiness', { place: placeOf(business.timeZone) })
 }
 
 /** The name of a person by id, as far as the user may see people. */

@@ -9,6 +9,7 @@ import {
 import { useState } from 'react'
 import { useTranslation } from '../texts/translate.ts'
 import { useSession } from '../api/session.ts'
+import { placeOf } from '../components/time.ts'
 import { TimeZoneSelect } from '../components/time-zone-select.tsx'
 import type { At } from '../records/use-record.ts'
 
@@ -77,7 +78,7 @@ export function TimeZoneField(props: TimeZoneProps) {
   return (
     <TimeZoneSelect
       {...props}
-      placeholder={t('settings.setup.asBusiness', { timeZone })}
+      placeholder={t('settings.setup.asBusiness', { place: placeOf(timeZone) })}
       clearable
       clearButtonProps={{ 'aria-label': t('settings.setup.clearTimeZone') }}
     />

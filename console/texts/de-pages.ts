@@ -1317,7 +1317,7 @@ export const dePages: Translated<typeof enPages> = {
     skip: 'Diese Schritte überspringen',
     isDone: 'Erledigt',
     business: 'Ihr Unternehmen',
-    businessNote: '{{name}} · {{timeZone}} · Ihre Rolle: {{role}}',
+    businessNote: '{{name}} · {{place}} · Ihre Rolle: {{role}}',
     data: 'Bringen Sie Ihre Termine mit',
     dataNote:
       'Bellwether beobachtet einen Kalender. Zeigen Sie ihm Ihren, oder laden Sie die Demo, um sich umzusehen.',
@@ -1514,7 +1514,7 @@ export const dePages: Translated<typeof enPages> = {
       showInactive_one: '{{count}} inaktiven Eintrag zeigen',
       showInactive_other: '{{count}} inaktive Einträge zeigen',
       actionsOf: 'Aktionen für {{name}}',
-      asBusiness: 'die des Unternehmens: {{timeZone}}',
+      asBusiness: 'die des Unternehmens: {{place}}',
       clearTimeZone: 'Zeitzone des Unternehmens benutzen',
       fields: {
         name: 'Name',
@@ -2932,8 +2932,8 @@ export const dePages: Translated<typeof enPages> = {
       },
       rangeHint: 'Vom Tag der E-Mail aus gesehen.',
       formatHint: 'Die E-Mail enthält die Zahlen auch als Text.',
-      zoneOfBusiness: 'Zeitzone des Unternehmens: {{timeZone}}.',
-      zoneOfLocation: 'Zeitzone von {{name}}: {{timeZone}}.',
+      zoneOfBusiness: 'Zeitzone des Unternehmens: {{place}}.',
+      zoneOfLocation: 'Zeitzone von {{name}}: {{place}}.',
       lastDayHint: 'In einem kürzeren Monat wird am letzten Tag gesendet.',
       addressHint:
         'Sie erhalten einen Link zur Datei, der 7 Tage gilt, mit dem, was Sie selbst sehen dürfen.',

@@ -1265,7 +1265,7 @@ export const enPages = {
     skip: 'Skip these steps',
     isDone: 'Done',
     business: 'Your business',
-    businessNote: '{{name}} · {{timeZone}} · you are its {{role}}',
+    businessNote: '{{name}} · {{place}} · you are its {{role}}',
     data: 'Bring your appointments',
     dataNote: 'Bellwether watches a calendar. Show it yours, or load the demo to look around.',
     dataDone_one: '{{count}} appointment is here.',
@@ -1449,7 +1449,7 @@ export const enPages = {
       showInactive_one: 'Show {{count}} inactive one',
       showInactive_other: 'Show {{count}} inactive ones',
       actionsOf: 'Actions for {{name}}',
-      asBusiness: 'that of the business: {{timeZone}}',
+      asBusiness: 'that of the business: {{place}}',
       clearTimeZone: 'Use the time zone of the business',
       fields: {
         name: 'Name',
@@ -2835,8 +2835,8 @@ export const enPages = {
       },
       rangeHint: 'Seen from the day of the mail.',
       formatHint: 'The mail also has the figures as text.',
-      zoneOfBusiness: 'Time zone of the business: {{timeZone}}.',
-      zoneOfLocation: 'Time zone of {{name}}: {{timeZone}}.',
+      zoneOfBusiness: 'Time zone of the business: {{place}}.',
+      zoneOfLocation: 'Time zone of {{name}}: {{place}}.',
       lastDayHint: 'In a shorter month it is mailed on the last day.',
       addressHint:
         'They get a link to the file that works for 7 days, with what you may see yourself.',

@@ -1300,7 +1300,7 @@ export const frPages: Translated<typeof enPages> = {
     skip: 'Passer ces étapes',
     isDone: 'Fait',
     business: 'Votre entreprise',
-    businessNote: '{{name}} · {{timeZone}} · votre rôle : {{role}}',
+    businessNote: '{{name}} · {{place}} · votre rôle : {{role}}',
     data: 'Apportez vos rendez-vous',
     dataNote: 'Bellwether suit un agenda. Montrez-lui le vôtre, ou chargez la démo pour regarder.',
     dataDone_one: '{{count}} rendez-vous est là.',
@@ -1494,7 +1494,7 @@ export const frPages: Translated<typeof enPages> = {
       showInactive_one: 'Afficher {{count}} élément inactif',
       showInactive_other: 'Afficher {{count}} éléments inactifs',
       actionsOf: 'Actions pour {{name}}',
-      asBusiness: 'celui de l’entreprise : {{timeZone}}',
+      asBusiness: 'celui de l’entreprise : {{place}}',
       clearTimeZone: 'Utiliser le fuseau horaire de l’entreprise',
       fields: {
         name: 'Nom',
@@ -2914,8 +2914,8 @@ export const frPages: Translated<typeof enPages> = {
       },
       rangeHint: 'À compter du jour de l’e-mail.',
       formatHint: 'L’e-mail contient aussi les chiffres en texte.',
-      zoneOfBusiness: 'Fuseau horaire de l’entreprise : {{timeZone}}.',
-      zoneOfLocation: 'Fuseau horaire de {{name}} : {{timeZone}}.',
+      zoneOfBusiness: 'Fuseau horaire de l’entreprise : {{place}}.',
+      zoneOfLocation: 'Fuseau horaire de {{name}} : {{place}}.',
       lastDayHint: 'Dans un mois plus court, l’envoi a lieu le dernier jour.',
       addressHint:
         'Elles reçoivent un lien vers le fichier, valable 7 jours, avec ce que vous pouvez voir vous-même.',

@@ -1,5 +1,5 @@
 import { RecentlyUsed } from '../recently-used.ts'
-import { fillText, textsFor } from '../texts/texts.ts'
+import { cityIn, fillText, textsFor } from '../texts/texts.ts'
 
 const MAX_CACHED = 500
 const made = new RecentlyUsed<string, Formats>(MAX_CACHED)
@@ -142,9 +142,7 @@ function makeFormats(language: string, timeZone: string): Formats {
 function cityTimeOf(language: string, timeZone: string) {
   const [, name] = CITY_ZONE.exec(timeZone) ?? []
   if (name === undefined) return null
-  const { cityTime, cities } = textsFor(language).mail
-  const city = (cities as Record<string, string>)[name] ?? name.replaceAll('_', ' ')
-  return fillText(cityTime, { city })
+  return fillText(textsFor(language).mail.cityTime, { city: cityIn(language, name) })
 }
 
 const CITY_ZONE =

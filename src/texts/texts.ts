@@ -1,4 +1,7 @@
 import { readReasons, type ReasonCode } from '../contract/reasons.ts'
+import deCities from './cities/de.json' with { type: 'json' }
+import enCities from './cities/en.json' with { type: 'json' }
+import frCities from './cities/fr.json' with { type: 'json' }
 import de from './de.json' with { type: 'json' }
 import en from './en.json' with { type: 'json' }
 import fr from './fr.json' with { type: 'json' }
@@ -22,6 +25,17 @@ export const REPORT_TEXTS: Record<
   string,
   Record<keyof typeof de.reports, Record<string, string>>
 > = { de: de.reports, fr: fr.reports }
+
+/** The cities that a time zone is named after, if its name is not the city's; the console says them too. */
+const CITY_NAMES: Record<string, Partial<Record<string, string>>> = {
+  en: enCities,
+  de: deCities,
+  fr: frCities,
+} satisfies Record<string, typeof enCities>
+
+/** "Wien" for the `Vienna` of "Europe/Vienna" */
+export const cityIn = (language: string, name: string) =>
+  CITY_NAMES[supportedLanguage(language)]![name] ?? name.replaceAll('_', ' ')
 
 /** The words of reasons, which reports and the console say. */
 export const REASON_TEXTS: Record<string, Record<ReasonCode, string>> = {

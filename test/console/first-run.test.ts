@@ -51,7 +51,7 @@ test('an empty installation gets a business, an owner and the first planned remi
   await page.getByRole('button', { name: 'Create the owner and sign in' }).click()
 
   await page.getByRole('heading', { name: 'Welcome, sofia' }).waitFor()
-  await page.getByText('Praxis am See · Europe/Zurich · you are its owner').waitFor()
+  await page.getByText('Praxis am See · Zürich · you are its owner').waitFor()
   await assertAccessible(page)
   const stored = await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])')
   assert.doesNotMatch(String(stored), new RegExp(KEY))

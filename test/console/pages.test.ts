@@ -310,7 +310,7 @@ test('the clock shows all times in the time zone of a location, of the client, o
   assert.match(await page.locator('button:focus').innerText(), /^Lindenhof Physiotherapy/)
   const zones = (await menu.getByRole('button').allInnerTexts()).map((text) => text.split('\n')[1])
   // The next one is the time zone of the device.
-  assert.deepEqual(zones.slice(0, 3), ['Zurich', 'London', 'New York'])
+  assert.deepEqual(zones.slice(0, 3), ['Zürich', 'London', 'New York'])
   await menu.getByRole('button', { name: /New York/ }).click()
   await menu.waitFor({ state: 'detached' })
   await isShownIn('America/New_York')

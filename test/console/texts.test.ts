@@ -7,7 +7,7 @@ import {
   type DescribedDefinition,
   type DescribedMail,
 } from '../../console/automations/sentence.ts'
-import { formatIn } from '../../console/components/time.ts'
+import { formatIn, placeOf } from '../../console/components/time.ts'
 import { dePages } from '../../console/texts/de-pages.ts'
 import { de } from '../../console/texts/de.ts'
 import { enPages } from '../../console/texts/en-pages.ts'
@@ -16,9 +16,16 @@ import { frPages } from '../../console/texts/fr-pages.ts'
 import { fr } from '../../console/texts/fr.ts'
 import { fillText, setTexts, t, type Language } from '../../console/texts/translate.ts'
 import { CHECK_CODES } from '../../src/contract/check.ts'
+import deCities from '../../src/texts/cities/de.json' with { type: 'json' }
+import enCities from '../../src/texts/cities/en.json' with { type: 'json' }
+import frCities from '../../src/texts/cities/fr.json' with { type: 'json' }
 import { REASON_TEXTS } from '../../src/texts/texts.ts'
 
-const TEXTS = { en: [en, enPages], de: [de, dePages], fr: [fr, frPages] }
+const TEXTS = {
+  en: [en, enPages, { cities: enCities }],
+  de: [de, dePages, { cities: deCities }],
+  fr: [fr, frPages, { cities: frCities }],
+}
 const speak = (language: Language) => setTexts(language, TEXTS[language])
 afterEach(() => speak('en'))
 
@@ -98,6 +105,17 @@ test('days are written in the chosen language', () => {
     'Morgen, Donnerstag, 19. November',
   ])
   assert.deepEqual(said('fr'), ['demain 14:00', 'Jeudi 19 novembre', 'Demain, jeudi 19 novembre'])
+})
+
+test('a clock is named after its city, as the chosen language writes it', () => {
+  const zones = ['Europe/Zurich', 'Europe/Vienna', 'America/New_York', 'America/Sao_Paulo', 'UTC']
+  const said = (language: Language) => {
+    speak(language)
+    return zones.map(placeOf)
+  }
+  assert.deepEqual(said('en'), ['Zürich', 'Vienna', 'New York', 'São Paulo', 'UTC'])
+  assert.deepEqual(said('de'), ['Zürich', 'Wien', 'New York', 'São Paulo', 'UTC'])
+  assert.deepEqual(said('fr'), ['Zurich', 'Vienne', 'New York', 'São Paulo', 'UTC'])
 })
 
 const setup = {
