@@ -56,7 +56,26 @@ const FIELDS = [
   'settings.feeds.fields',
 ]
 
-export type Words = { t: Translate; format: TimeFormat; setup: Setup | undefined }
+export type Words = {
+  t: Translate
+  format: TimeFormat
+  /** With the locations and staff that are not active any more. */
+  setup: Setup | undefined
+  /** Those whom a shown field names. */
+  clients?: NamedClient[]
+}
+
+type NamedClient = { clientId: number; name: string | undefined }
+
+/** The clients whom the fields name by their id. */
+export const clientsOf = (fields: ChangedField[]) => [
+  ...new Set(
+    fields
+      .filter(({ name }) => name === 'clientId')
+      .flatMap(({ from, to }) => [from, to])
+      .filter((id) => typeof id === 'number'),
+  ),
+]
 
 const OBJECT_TYPES: Partial<Record<string, string>> = {
   calendar: 'CALENDAR',
@@ -79,20 +98,22 @@ export function valueInWords({ object, name, value }: Valued, words: Words): str
     return setup?.statuses.find(isThis)?.label ?? String(value)
   }
   if (Array.isArray(value) && value.every((one) => typeof one !== 'object')) {
-    return value.map((one) => nameOfId(name, one, setup)).join(', ')
+    return value.map((one) => nameOfId(name, one, words)).join(', ')
   }
-  return typeof value === 'object' ? JSON.stringify(value) : nameOfId(name, value, setup)
+  return typeof value === 'object' ? JSON.stringify(value) : nameOfId(name, value, words)
 }
 
-/** Names instead of ids of locations, staff, services and templates. Inactive ones stay ids. */
-function nameOfId(property: string, value: unknown, setup: Setup | undefined): string {
+/** Names instead of ids of clients, locations, staff, services and templates. */
+function nameOfId(property: string, value: unknown, { t, setup, clients = [] }: Words): string {
   const kind = property.replace(/List$/, '')
-  const name = setup && NAME_OF_ID[kind]?.(setup, Number(value))
-  return name ?? (kind in NAME_OF_ID ? `#${String(value)}` : String(value))
+  if (!setup || !(kind in NAME_OF_ID)) return String(value)
+  return NAME_OF_ID[kind]!({ ...setup, clients }, Number(value)) ?? t('words.noLongerActive')
 }
 
-const NAME_OF_ID: Partial<Record<string, (setup: Setup, id: number) => string | undefined>> = {
-  clientId: () => undefined,
+type Named = Setup & { clients: NamedClient[] }
+
+const NAME_OF_ID: Partial<Record<string, (setup: Named, id: number) => string | undefined>> = {
+  clientId: ({ clients }, id) => clients.find(({ clientId }) => clientId === id)?.name,
   locationId: ({ locations }, id) => locations.find(({ locationId }) => locationId === id)?.name,
   professionalId({ professionals }, id) {
     const found = professionals.find(({ professionalId }) => professionalId === id)

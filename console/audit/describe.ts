@@ -1,8 +1,8 @@
-import { t } from '../texts/translate.ts'
 import { linkOptions } from '@tanstack/react-router'
 import type { AuditEntry } from '../api/audit.ts'
 import type { Automation } from '../api/automations.ts'
-import type { TimeFormat } from '../components/time.ts'
+import { textOr } from '../texts/translate.ts'
+import { fieldInWords, type Words } from './changes.ts'
 
 /** The kinds of objects whose changes are recorded, in the order of the filter. */
 export const KINDS = [
@@ -71,12 +71,19 @@ export function verbOf({ object, change, before, after }: AuditEntry): Verb {
 const TIME_OF: Partial<Record<string, string>> = { calendar: 'startTime', recall: 'dueTime' }
 const NAMES = ['label', 'name', 'username', 'templateName', 'description']
 
-/** How the sentence calls the object. */
+export const kindInWords = (object: string) =>
+  textOr(`settings.audit.kinds.${object}`, fieldInWords(object))
+
+export type EntryWords = Words & {
+  automations: Automation[]
+  reportNameOf: (reportId: number) => string
+}
+
+/** How the sentence calls the object; undefined if it has no name. */
 export function nameOf(
-  { object, id, after }: AuditEntry,
-  format: TimeFormat,
-  automations: Automation[],
-): string {
+  { object, after }: AuditEntry,
+  { t, format, automations, reportNameOf }: EntryWords,
+): string | undefined {
   const time = after[TIME_OF[object] ?? '']
   if (typeof time === 'number') return format.moment(time)
   if (object === 'eventAction') {
@@ -88,7 +95,10 @@ export function nameOf(
     return typeof value === 'string' && value !== '' ? value : undefined
   }
   const person = [textOf('firstName'), textOf('lastName')].filter(Boolean).join(' ')
-  return person || (NAMES.map(textOf).find(Boolean) ?? `#${id}`)
+  const name = person || NAMES.map(textOf).find(Boolean)
+  if (name !== undefined) return name
+  if (object === 'eventDefinition') return t('editor.unnamed')
+  return typeof after.reportId === 'number' ? reportNameOf(after.reportId) : undefined
 }
 
 /** The page of the console that shows the object. */

@@ -1,16 +1,15 @@
 import { IconArrowRight, IconChevronDown, IconChevronUp } from '../components/icons.tsx'
+import { useQueries } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useId, useState } from 'react'
 import type { AuditEntry } from '../api/audit.ts'
-import type { Automation } from '../api/automations.ts'
+import { clientQuery, nameOf as nameOfClient } from '../api/clients.ts'
 import { Filled, part } from '../components/filled.tsx'
 import { nameOfUser } from '../components/user-name.ts'
 import settings from '../setup/settings.module.css'
 import classes from './audit.module.css'
-import { changedFields, cutTexts, fieldInWords, valueInWords, type Words } from './changes.ts'
-import { KINDS, nameOf, pageOf, verbOf } from './describe.ts'
-
-export type EntryWords = Words & { automations: Automation[] }
+import { changedFields, clientsOf, cutTexts, fieldInWords, valueInWords } from './changes.ts'
+import { kindInWords, KINDS, nameOf, pageOf, verbOf, type EntryWords } from './describe.ts'
 
 type Props = { entry: AuditEntry; words: EntryWords }
 
@@ -71,20 +70,34 @@ function AuditedObject({ entry, words }: Props) {
   )
 }
 
-export function ObjectPhrase({ entry, words: { t, format, automations } }: Props) {
-  const kind = KINDS.find((one) => one === entry.object) ?? 'other'
-  return (
-    <Filled
-      text={t(`settings.audit.objects.${kind}`, { kind: entry.object, name: part('name') })}
-      parts={{ name: <bdi>{nameOf(entry, format, automations)}</bdi> }}
-    />
-  )
+/** "the automation “Reminder”", "an entry of “Recalls”" */
+export function ObjectPhrase({ entry, words }: Props) {
+  const { t } = words
+  const { object } = entry
+  const kind = KINDS.find((one) => one === object) ?? 'other'
+  const named = { kind: kindInWords(object), name: part('name') }
+  const text = t(`settings.audit.objects.${kind}`, named)
+  const name = nameOf(entry, words)
+  if (name === undefined && text.includes(part('name'))) {
+    return object === 'client'
+      ? t('settings.audit.namelessClient')
+      : t('settings.audit.nameless', { kind: kindInWords(object) })
+  }
+  return <Filled text={text} parts={{ name: <bdi>{name}</bdi> }} />
 }
 
 type FieldsProps = Props & { fields: ReturnType<typeof changedFields> }
 
-function Fields({ entry, fields, words }: FieldsProps) {
+function Fields({ entry, fields, words: entryWords }: FieldsProps) {
   const { object } = entry
+  const ids = clientsOf(fields)
+  const clients = useQueries({ queries: ids.map((id) => clientQuery(id)) }).map(
+    ({ data, isPending }, i) => ({
+      clientId: ids[i]!,
+      name: data ? nameOfClient(data) : isPending ? '…' : undefined,
+    }),
+  )
+  const words = { ...entryWords, clients }
   return (
     <dl className={classes.fields}>
       {fields.map(({ name, from, to }) => {

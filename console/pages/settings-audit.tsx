@@ -8,15 +8,16 @@ import { automationsQuery } from '../api/automations.ts'
 import { keysQuery } from '../api/keys.ts'
 import { peopleQuery } from '../api/people.ts'
 import { useSession } from '../api/session.ts'
-import { setupQuery } from '../api/setup.ts'
+import { formerSetupQuery, setupQuery } from '../api/setup.ts'
 import classes from '../audit/audit.module.css'
-import { KINDS } from '../audit/describe.ts'
-import { EntryRow, ObjectPhrase, type EntryWords } from '../audit/entry-row.tsx'
+import { kindInWords, KINDS, type EntryWords } from '../audit/describe.ts'
+import { EntryRow, ObjectPhrase } from '../audit/entry-row.tsx'
 import { filtersOf } from '../audit/filters.ts'
 import type { AuditSearch } from '../audit/search.ts'
 import { Filled, part } from '../components/filled.tsx'
 import { useRowKeys } from '../components/row-keys.ts'
 import { readNextPage, ShowMore } from '../components/show-more.tsx'
+import { useReportName } from '../reports/report-name.ts'
 import { LoadingRows } from '../components/skeletons.tsx'
 import { Empty, Failure } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
@@ -87,7 +88,13 @@ function useEntryWords(): EntryWords {
     ...automationsQuery,
     enabled: functions.includes('VIEW_DEFINITIONS'),
   })
-  return { t, format, setup, automations }
+  const { data: former } = useQuery(formerSetupQuery)
+  const everyone = setup && {
+    ...setup,
+    locations: [...setup.locations, ...(former?.locations ?? [])],
+    professionals: [...setup.professionals, ...(former?.professionals ?? [])],
+  }
+  return { t, format, setup: everyone, automations, reportNameOf: useReportName() }
 }
 
 type FiltersProps = {
@@ -144,7 +151,13 @@ function Filters({ search, first, words, onChange }: FiltersProps) {
           <span>
             <Filled
               text={t('settings.audit.onlyOne', { object: part('object') })}
-              parts={{ object: isOne ? <ObjectPhrase entry={first} words={words} /> : `#${id}` }}
+              parts={{
+                object: isOne ? (
+                  <ObjectPhrase entry={first} words={words} />
+                ) : (
+                  t('settings.audit.nameless', { kind: kindInWords(object ?? '') })
+                ),
+              }}
             />
           </span>
         </Button>

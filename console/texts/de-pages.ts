@@ -2060,6 +2060,8 @@ export const dePages: Translated<typeof enPages> = {
         feed: 'die Anbindung „{{name}}“',
         other: '{{kind}} {{name}}',
       },
+      namelessClient: 'einen Kunden ohne Namen',
+      nameless: 'einen Eintrag unter „{{kind}}“',
       kinds: {
         business: 'Unternehmen',
         location: 'Standorte',

@@ -1979,6 +1979,8 @@ export const enPages = {
         feed: 'the feed “{{name}}”',
         other: '{{kind}} {{name}}',
       },
+      namelessClient: 'a client without a name',
+      nameless: 'an entry of “{{kind}}”',
       kinds: {
         business: 'Business',
         location: 'Locations',

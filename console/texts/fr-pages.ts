@@ -2045,6 +2045,8 @@ export const frPages: Translated<typeof enPages> = {
         feed: 'la connexion « {{name}} »',
         other: '{{kind}} {{name}}',
       },
+      namelessClient: 'un client sans nom',
+      nameless: 'une entrée de « {{kind}} »',
       kinds: {
         business: 'Entreprise',
         location: 'Sites',
