@@ -259,6 +259,19 @@ test('a chart of one day shows its point above its day', () => {
   assert.ok(svg.includes(`<text x="${point}" y="195" text-anchor="middle"`), svg)
 })
 
+test('a bar of a share is as long as its part of the whole, also if it is the only one', () => {
+  const widthOf = (unit: 'percent' | 'count', value: number) => {
+    const labels = ['Spring']
+    const series = [{ name: 'Booked', values: [value] }]
+    const parts = { kind: 'bar', named: true, name: 'booked', title: 'Booked' } as const
+    const svg = drawChart({ ...parts, unit, labels, series }, { width: 740, height: 60 })
+    return Number(/<rect [^>]*width="([\d.]+)"/.exec(svg)![1])
+  }
+  const whole = widthOf('count', 100)
+  assert.equal(Math.round((100 * widthOf('percent', 25)) / whole), 25)
+  assert.equal(Math.round(widthOf('percent', 250)), Math.round(widthOf('count', 250)))
+})
+
 test('every number of a heat map is legible on its cell', () => {
   const values = Array.from({ length: 20 }, (_, i) => i + 1)
   const columns = values.map(String)

@@ -117,9 +117,13 @@ function horizontalBars(chart: Shown, { width, height }: Size, write: Write): st
   const totals = chart.labels.map((_, i) =>
     chart.series.reduce((sum, { values }) => sum + Math.max(0, values[i] ?? 0), 0),
   )
-  const highest = chart.stacked
-    ? Math.max(0, ...totals)
-    : Math.max(0, ...chart.series.flatMap(({ values }) => values.map((value) => value ?? 0)))
+  const highest = Math.max(
+    // These bars have no axis: one that fills the chart must be the whole.
+    chart.unit === 'percent' ? 100 : 0,
+    ...(chart.stacked
+      ? totals
+      : chart.series.flatMap(({ values }) => values.map((value) => value ?? 0))),
+  )
   const right = width - 8 - Math.max(...totals.map((total) => textWidth(write(total))))
   const scale = (right - left) / (highest || 1)
   const top = legendHeight(chart, width) + 4
