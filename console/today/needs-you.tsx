@@ -285,12 +285,16 @@ function FeedItem({ feed }: { feed: FeedOverview }) {
 
 type Failure = Overview['failures'][number]
 
+/** A message of a class goes to many students. */
+const countPeople = ({ count, emailIds }: Failure) => Math.max(count, emailIds.length)
+
 /** Failures that need the same step are one card. */
 function FailureItem({ failure }: { failure: Failure }) {
   const { t } = useTranslation()
   const format = useTimeFormat()
   const say = useReasonWords()
-  const { count, names, emailId, statusReason, statusReasons } = failure
+  const { names, emailId, statusReason, statusReasons } = failure
+  const count = countPeople(failure)
   return (
     <Item
       icon={<Mark mark="failed" size={13} />}
@@ -343,7 +347,7 @@ function FailureActions({ failure }: { failure: Failure }) {
   }))
   return (
     <div className={classes.actions}>
-      {count === 1 && (
+      {countPeople(failure) === 1 && (
         <CorrectAddress clientId={failure.clientId} to={failure.to} reply={failure.statusReason} />
       )}
       {again.length > 0 && allowed.includes('sendAgain') && (

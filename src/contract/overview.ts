@@ -70,7 +70,8 @@ export const Overview = Type.Object(
           description: 'The emails of all of them that failed; at most 1,000.',
         }),
         names: Type.Array(Type.String(), {
-          description: 'The clients, else addresses, of the newest of them; at most 3.',
+          description:
+            'The clients, else the addresses of the emails, of the newest of them; at most 3.',
           examples: [['Anna Keller']],
         }),
         eventTriggerId: Type.Integer(),

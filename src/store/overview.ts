@@ -119,6 +119,8 @@ type FailedTrigger = {
   statusReason: string | null
   emailId: number | null
   to: string | null
+  /** Of all its mails that failed. */
+  addresses: string[] | null
 }
 
 /** The newest ones; a mail server that refuses everything would make each overview slow. */
@@ -137,7 +139,7 @@ const isSentAgain = sql`exists (
     and again.status not in ('FAILED', 'SUPPRESSED', 'CANCELLED'))`
 
 /**
- * The triggers that failed, with the first mail of each that was refused and not sent again, in groups
+ * The triggers that failed, with the mails of each that were refused and not sent again, in groups
  * that need the same step. A group is described by its newest trigger.
  */
 export async function listFailures(db: Db, businessId: number, { from, to, visibility }: Span) {
@@ -149,25 +151,27 @@ export async function listFailures(db: Db, businessId: number, { from, to, visib
       join event_definition d
         on d.business_id = t.business_id and d.event_defn_id = t.event_defn_id
       left join lateral (
-        select e.email_id, e.to_address, n.template_name
+        select array_agg(e.email_id order by e.email_id) as email_ids,
+               array_agg(e.to_address order by e.email_id) as addresses,
+               (array_agg(n.template_name order by e.email_id))[1] as template_name
         from email e
         left join email_template n
           on (n.business_id, n.email_template_id) = (e.business_id, e.email_template_id)
         where e.business_id = t.business_id and e.event_trigger_id = t.event_trigger_id
-          and e.status = 'FAILED' and not ${isSentAgain}
-        order by e.email_id limit 1) m on true
+          and e.status = 'FAILED' and not ${isSentAgain}) m on true
       where t.business_id = ${businessId} and t.status = 'FAILED'
         and t.scheduled_time >= ${from} and t.scheduled_time < ${to}
-        and (m.email_id is not null or not exists (
+        and (m.email_ids is not null or not exists (
           select from email e
           where e.business_id = t.business_id and e.event_trigger_id = t.event_trigger_id
             and ${isSentAgain}))
         ${aboutVisibleObject('t', visibility)}
       order by t.scheduled_time desc, t.event_trigger_id desc limit ${MAX_FAILURES}),
     grouped as (
-      select count(*) as count, ${newest(sql`event_trigger_id`)} as ids,
+      select count(*) filter (where ${isFirst}) as count,
+             ${newest(sql`event_trigger_id`)} filter (where ${isFirst}) as ids,
              ${newest(sql`email_id`)} filter (where email_id is not null) as email_ids
-      from failed
+      from failed left join unnest(email_ids) with ordinality as mail (email_id, place) on true
       group by coalesce(template_name, description),
                regexp_replace(status_reason, '\\S+@\\S+', '', 'g')
       order by max(scheduled_time) desc, 2 desc limit ${MAX_GROUPS})
@@ -176,20 +180,31 @@ export async function listFailures(db: Db, businessId: number, { from, to, visib
            f.event_trigger_id as "eventTriggerId", f.event_defn_id as "eventDefnId",
            f.object_type as "objectType", f.object_id as "objectId", f.object_uuid as "objectUUId",
            f.description, f.scheduled_time as "scheduledTime", f.status_reason as "statusReason",
-           f.email_id as "emailId", f.to_address as "to", f.template_name as "templateName"
+           f.email_ids[1] as "emailId", f.addresses[1] as "to", f.addresses,
+           f.template_name as "templateName"
     from grouped g join failed f on f.event_trigger_id = any (g.ids[1:${MAX_NAMED}])
     order by f.scheduled_time desc, f.event_trigger_id desc`)
   const namesOf = await readObjectNames(db, businessId, rows)
   return [...Map.groupBy(rows, ({ group }) => group).values()].map((named) => {
-    const { group: _group, objectType, objectId, objectUUId, ...first } = named[0]!
+    const {
+      group: _group,
+      objectType,
+      objectId,
+      objectUUId,
+      addresses: _addresses,
+      ...first
+    } = named[0]!
     const { clientId, clientName } = namesOf({ objectType, objectId, objectUUId })
-    const names = named.map((one) => namesOf(one).clientName ?? one.to)
-    return { ...first, clientId, clientName, names: names.filter((name) => name !== null) }
+    const names = named.flatMap((one) => namesOf(one).clientName ?? one.addresses ?? [])
+    return { ...first, clientId, clientName, names: names.slice(0, MAX_NAMED) }
   })
 }
 
+/** One row of each trigger: it has one for each of its mails. */
+const isFirst = sql`coalesce(place, 1) = 1`
+
 const newest = (column: Sql) =>
-  sql`array_agg(${column} order by scheduled_time desc, event_trigger_id desc)`
+  sql`array_agg(${column} order by scheduled_time desc, event_trigger_id desc, place)`
 
 /** How many objects of each kind a business has; up to 1,000 are counted. */
 export async function countSettings(db: Db, businessId: number) {
