@@ -1,4 +1,4 @@
-import { Checkbox, Select } from '@mantine/core'
+import { Button, Checkbox, Select } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { feedTestQuery, saveFeed, type Feed, type FeedTest } from '../api/feeds.ts'
@@ -17,12 +17,40 @@ type Props = { feed: Feed; onDone: () => void }
 /** Which calendars are read, and whose they are. */
 export function CalendarsStep({ feed, onDone }: Props) {
   const hasCalendars = feed.source === 'CALDAV'
-  const { data: test, error, refetch } = useQuery(feedTestQuery(feed.feedId, hasCalendars))
+  const query = useQuery(feedTestQuery(feed.feedId, hasCalendars))
+  const { data: test, error, refetch } = query
   if (!hasCalendars) return <CalendarsForm feed={feed} calendars={[]} onDone={onDone} />
   if (error && !test) return <Failure error={error} onRetry={() => void refetch()} />
   if (!test) return <Loading />
-  if (!test.ok) return <TestResult error={undefined} result={test} />
+  if (!test.ok) return <NoConnection test={test} query={query} />
   return <CalendarsForm feed={feed} calendars={test.calendars} onDone={onDone} />
+}
+
+type NoConnectionProps = {
+  test: FeedTest
+  query: { isFetching: boolean; refetch: () => Promise<unknown> }
+}
+
+/** The stored account does not work any more: says why, and tries again once it is corrected. */
+function NoConnection({ test, query }: NoConnectionProps) {
+  const { t } = useTranslation()
+  return (
+    <div className={settings.form}>
+      <TestResult error={undefined} result={test} />
+      <p className="soft small" style={{ margin: 0 }}>
+        {t('settings.feeds.sourceStepHint')}
+      </p>
+      <Button
+        size="compact-sm"
+        variant="default"
+        loading={query.isFetching}
+        onClick={() => void query.refetch()}
+        style={{ justifySelf: 'start' }}
+      >
+        {t('settings.feeds.test')}
+      </Button>
+    </div>
+  )
 }
 
 type Calendar = FeedTest['calendars'][number]

@@ -231,15 +231,43 @@ export function TestResult({ result, error }: { result: FeedTest | undefined; er
             <b className={result.ok ? 'strong' : 'strong clay'}>
               {t(result.ok ? 'settings.feeds.testOk' : 'settings.feeds.testFailed')}
             </b>
-            <ul className={classes.plain} dir="auto">
-              {result.checks.map(({ check, detail }) => (
-                <li key={check}>{detail}</li>
-              ))}
-            </ul>
+            {result.ok ? <FoundCalendars result={result} /> : <FailedChecks result={result} />}
           </>
         )
       )}
     </div>
+  )
+}
+
+/** The calendars, with how many entries each has. */
+function FoundCalendars({ result }: { result: FeedTest }) {
+  const { t } = useTranslation()
+  return (
+    <ul className={classes.plain}>
+      {result.calendars.map(({ key, name, entries }) => (
+        <li key={key}>
+          <bdi>{name}</bdi>
+          {entries != null && `: ${t('settings.feeds.entries', { count: entries })}`}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** What to do, and what the service found in its own words. */
+function FailedChecks({ result }: { result: FeedTest }) {
+  const { t } = useTranslation()
+  return (
+    <>
+      <p style={{ margin: '2px 0' }}>{t('settings.feeds.testFailedHint')}</p>
+      <ul className={`${classes.plain} soft`} dir="auto">
+        {result.checks
+          .filter(({ ok }) => !ok)
+          .map(({ check, detail }) => (
+            <li key={check}>{detail}</li>
+          ))}
+      </ul>
+    </>
   )
 }
 

@@ -2341,6 +2341,9 @@ export const dePages: Translated<typeof enPages> = {
       test: 'Verbindung prüfen',
       testOk: 'Es funktioniert.',
       testFailed: 'Es funktioniert noch nicht.',
+      entries_one: '{{count}} Eintrag',
+      entries_other: '{{count, number}} Einträge',
+      testFailedHint: 'Prüfen Sie die Adresse und die Zugangsdaten. Die Antwort war:',
       hosts: 'Weitere Server dieses Kontos',
       hostsHint: 'Nur die angekreuzten erhalten Ihr Passwort.',
       defaultsHint:

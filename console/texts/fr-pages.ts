@@ -2325,6 +2325,9 @@ export const frPages: Translated<typeof enPages> = {
       test: 'Tester la connexion',
       testOk: 'Cela fonctionne.',
       testFailed: 'Cela ne fonctionne pas encore.',
+      entries_one: '{{count}} entrée',
+      entries_other: '{{count, number}} entrées',
+      testFailedHint: 'Vérifiez l’adresse et l’identification. La réponse était :',
       hosts: 'Autres serveurs de ce compte',
       hostsHint: 'Seuls ceux que vous cochez reçoivent votre mot de passe.',
       defaultsHint:
