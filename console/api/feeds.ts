@@ -23,10 +23,15 @@ export const feedsQuery = queryOptions({
   queryFn: ({ signal }) => all(client.listFeeds({ limit: MAX_PAGE }, { signal })),
 })
 
+/** It was just started: its appointments appear within seconds. */
+const waitsForFirstPull = ({ source, mode, state }: Feed) =>
+  source !== 'INLET' && mode === 'SHADOW' && state.completeTime === null && state.health === 'OK'
+
 export const feedQuery = (feedId: number) =>
   queryOptions({
     queryKey: [...KEY, feedId],
-    refetchInterval: SHOWN_EVERY_MS,
+    refetchInterval: ({ state: { data } }: { state: { data?: Feed | undefined } }) =>
+      data && waitsForFirstPull(data) ? RUNNING_EVERY_MS : SHOWN_EVERY_MS,
     queryFn: ({ signal }) => client.getFeed({ feedId }, { signal }),
   })
 

@@ -148,7 +148,7 @@ function CalendarRow({ calendar, isRead, owner, onRead, onOwner }: RowProps) {
   const { name, entries } = calendar
   const label = entries == null ? name : `${name} (${entries})`
   return (
-    <div className={classes.actions}>
+    <div className={`${classes.actions} ${classes.wide}`}>
       <Checkbox
         className="grow"
         checked={isRead}

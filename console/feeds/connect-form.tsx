@@ -120,7 +120,7 @@ type Draft = {
 function bodyOf({ name, source, account, hosts }: Draft): FeedBody {
   const { url, username, secret } = account
   const connection = {
-    url: url.trim(),
+    url: withScheme(url.trim()),
     ...(source === 'CALDAV' && username.trim() && { username: username.trim() }),
     ...(hosts.length > 0 && { hosts }),
   }
@@ -132,6 +132,9 @@ function bodyOf({ name, source, account, hosts }: Draft): FeedBody {
     ...(source !== 'INLET' && secret !== '' && { secret: secret.trim() }),
   }
 }
+
+/** People write an address as they say it: "cloud.example.org". */
+const withScheme = (url: string) => (url === '' || /^https?:/i.test(url) ? url : `https://${url}`)
 
 /** `/connection/url` has a field of its own, too. */
 const pointedAt = (inForm: (field: string) => string | undefined, tested: unknown) =>
@@ -211,7 +214,11 @@ function TestButton({ test, isDisabled }: TestProps) {
       >
         {t('settings.feeds.test')}
       </Button>
-      <TestResult error={test.error} result={test.data} />
+      <TestResult
+        // A field shows its own fault.
+        error={faultAt(test.error, 'name', 'connection', 'secret') ? undefined : test.error}
+        result={test.data}
+      />
     </>
   )
 }

@@ -64,7 +64,7 @@ function StepPanel({ step, children }: { step: Step; children: ReactNode }) {
 function NextButton({ onNext }: { onNext: () => void }) {
   const { t } = useTranslation()
   return (
-    <Button size="compact-sm" onClick={onNext} style={{ justifySelf: 'start' }}>
+    <Button onClick={onNext} style={{ justifySelf: 'start' }}>
       {t('settings.feeds.next')}
     </Button>
   )
@@ -101,14 +101,17 @@ function SourceStep({ feed, onNext }: { feed: Feed; onNext: () => void }) {
   )
 }
 
-/** Which automations will write about the appointments of the feed. */
+/** Which automations will write about the appointments and classes of the feed. */
 function AutomationsStep({ onNext }: { onNext: () => void }) {
   const { t } = useTranslation()
   const { data: setup } = useQuery(setupQuery)
   const { data: automations, error, refetch } = useQuery(automationsQuery)
   if (error && !automations) return <Failure error={error} onRetry={() => void refetch()} />
   if (!automations || !setup) return <Loading />
-  const active = automations.filter((automation) => automation.active)
+  const active = automations.filter(
+    ({ active, eventType }) =>
+      active && ['CALENDAR', 'CLASS_SCHEDULE'].includes(eventType.objectType),
+  )
   return (
     <div className={settings.form}>
       <p className="soft small" style={{ margin: 0 }}>

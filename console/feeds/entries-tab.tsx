@@ -1,7 +1,7 @@
 import { Button, Select, SegmentedControl } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { entriesQuery, type Feed, type FeedEntry } from '../api/feeds.ts'
 import { ShowMore } from '../components/show-more.tsx'
 import { Loaded } from '../components/states.tsx'
@@ -27,8 +27,7 @@ export function EntriesTab({ feed, onRule }: Props) {
   )
   const [reason, setReason] = useState<string>()
   const [corrected, setCorrected] = useState<FeedEntry>()
-  const list = useInfiniteQuery(entriesQuery(feed.feedId, state, reason))
-  const entries = list.data?.pages.flatMap(({ items }) => items)
+  const { list, entries } = useEntries(feed, state, reason)
   const codes = new Set(entries?.flatMap(({ reasonCode }) => reasonCode ?? []))
   if (reason) codes.add(reason)
   return (
@@ -75,6 +74,18 @@ export function EntriesTab({ feed, onRule }: Props) {
       </FormWindow>
     </>
   )
+}
+
+function useEntries({ feedId, state }: Feed, shown: FeedEntry['state'], reason?: string) {
+  const list = useInfiniteQuery(entriesQuery(feedId, shown, reason))
+  const entries = list.data?.pages.flatMap(({ items }) => items)
+  const { refetch } = list
+  // The first pull ended while the empty list was shown.
+  const isOutdated = entries?.length === 0 && !reason && (state.entries[shown] ?? 0) > 0
+  useEffect(() => {
+    if (isOutdated) void refetch()
+  }, [isOutdated, refetch])
+  return { list, entries }
 }
 
 type FiltersProps = {

@@ -55,7 +55,7 @@ function Match({ feed, match }: { feed: Feed; match: FeedMatch }) {
   const error = correct.error ? messageOf(correct.error, t) : undefined
   return (
     <li className={classes.entry}>
-      <div className={classes.actions}>
+      <div className={`${classes.actions} ${classes.wide}`}>
         <div className="grow">
           <span className="strong" dir="auto">
             {name}

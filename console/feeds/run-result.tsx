@@ -62,6 +62,7 @@ export function RunResult({ run, isWhole = false }: Props) {
 type Planned = NonNullable<FeedRun['planned']>['byDefinition']
 
 function ByAutomation({ byDefinition }: { byDefinition: Planned }) {
+  const { t } = useTranslation()
   const { data: setup } = useQuery(setupQuery)
   const { data: automations } = useQuery(automationsQuery)
   if (!setup || !automations) return null
@@ -74,9 +75,7 @@ function ByAutomation({ byDefinition }: { byDefinition: Planned }) {
   return (
     <ul className={`${classes.plain} small soft numbers`}>
       {sentences.map(({ eventDefnId, triggers, text }) => (
-        <li key={eventDefnId}>
-          {triggers} × {text}
-        </li>
+        <li key={eventDefnId}>{t('settings.feeds.messagesOf', { count: triggers, text })}</li>
       ))}
     </ul>
   )

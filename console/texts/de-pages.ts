@@ -2372,6 +2372,8 @@ export const dePages: Translated<typeof enPages> = {
         '{{entries, number}} Einträge: {{mirrored, number}} Termine, {{skipped, number}} keine Termine, {{held, number}} zu entscheiden.',
       effects:
         '{{created, number}} neu, {{changed, number}} geändert, {{cancelled, number}} abgesagt.',
+      messagesOf_one: '{{count}} Nachricht: {{text}}',
+      messagesOf_other: '{{count, number}} Nachrichten: {{text}}',
       planned:
         '{{triggers, number}} Nachrichten würden geplant, {{mails, number}} Mails sofort gesendet.',
       tabs: {

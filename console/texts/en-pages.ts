@@ -2288,6 +2288,8 @@ export const enPages = {
         '{{entries, number}} entries: {{mirrored, number}} appointments, {{skipped, number}} not appointments, {{held, number}} to decide.',
       effects:
         '{{created, number}} new, {{changed, number}} changed, {{cancelled, number}} cancelled.',
+      messagesOf_one: '{{count}} message: {{text}}',
+      messagesOf_other: '{{count, number}} messages: {{text}}',
       planned:
         '{{triggers, number}} messages would be scheduled, {{mails, number}} mails sent at once.',
       tabs: {

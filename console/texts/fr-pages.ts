@@ -2356,6 +2356,8 @@ export const frPages: Translated<typeof enPages> = {
         '{{entries, number}} entrées : {{mirrored, number}} rendez-vous, {{skipped, number}} autres, {{held, number}} à décider.',
       effects:
         '{{created, number}} nouveaux, {{changed, number}} modifiés, {{cancelled, number}} annulés.',
+      messagesOf_one: '{{count}} message : {{text}}',
+      messagesOf_other: '{{count, number}} messages : {{text}}',
       planned:
         '{{triggers, number}} messages seraient prévus, {{mails, number}} mails envoyés aussitôt.',
       tabs: {
