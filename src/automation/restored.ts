@@ -43,7 +43,12 @@ export type NodeMemory = {
 /** What the database says of itself. `wasRunning`: a node ran when it was last seen, and did not stop. */
 type Found = DatabasePlace & { wasRunning: boolean }
 
-type Restore = { reason: string; lostUntil: Temporal.Instant | null }
+type Restore = {
+  reason: string
+  lostUntil: Temporal.Instant | null
+  /** A node that kept running while its database was away can know better. */
+  isUncertain?: boolean
+}
 
 /** A failover to an asynchronous standby may lose this much without being a restore. */
 const MAX_FAILOVER_LOSS = { seconds: 60 }
@@ -73,11 +78,12 @@ export function findRestore(
   }
   if (!isBefore(stored.seenTime, now.subtract(MAX_FAILOVER))) return undefined
   if (stored.timeline !== found.timeline) {
-    return { reason: 'it was recovered to an earlier point in time', lostUntil: null }
+    const reason = 'it was recovered to an earlier point in time'
+    return { reason, lostUntil: null, isUncertain: found.wasRunning }
   }
   if (!found.wasRunning) return undefined
   const reason = `it ends at ${stored.seenTime} while a node was running, as a snapshot does`
-  return { reason, lostUntil: null }
+  return { reason, lostUntil: null, isUncertain: true }
 }
 
 /** A node that saw a later state than the restored one knows until when changes are lost. */
@@ -92,8 +98,17 @@ const findLostUntil = (
     ? lastSeen.seenTime
     : undefined
 
-/** Notes that a node is connected. Holds the database if it was restored since it was last seen. */
-export function checkIn(operator: Db, { lastSeen, folder }: NodeMemory) {
+/**
+ * Notes that a node is connected. Holds the database if it was restored since it was last seen. With
+ * `waits` it changes nothing, and returns undefined, if a node that kept running can know better.
+ */
+export function checkIn(operator: Db, memory: NodeMemory): Promise<Installation>
+export function checkIn(
+  operator: Db,
+  memory: NodeMemory,
+  waits: boolean,
+): Promise<Installation | undefined>
+export function checkIn(operator: Db, { lastSeen, folder }: NodeMemory, waits = false) {
   return operator.transaction(async (tx) => {
     const now = await readDatabaseTime(tx)
     const { place, timeline } = await readDatabasePlace(tx)
@@ -102,6 +117,7 @@ export function checkIn(operator: Db, { lastSeen, folder }: NodeMemory) {
     const stored = (await lockInstallation(tx))!
     const found = { ...here, wasRunning: await wasNodeRunning(tx, stored.seenTime) }
     const restore = stored.hold ? undefined : findRestore(stored, found, lastSeen, now)
+    if (waits && restore?.isUncertain) return undefined
     if (restore) await holdDatabase(tx, restore, now)
     const lostUntil = stored.hold && findLostUntil(stored, stored.hold, lastSeen)
     if (lostUntil) await saveLostUntil(tx, lostUntil)

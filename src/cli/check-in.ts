@@ -4,6 +4,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { checkIn as checkInAt, type LastSeen } from '../automation/restored.ts'
+import { monotonicMs } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { Database } from '../database/database.ts'
 import { folderOf } from '../database/embedded-server.ts'
@@ -19,15 +20,23 @@ import { VERSION } from '../version.ts'
 
 type Place = Pick<Config, 'dataDir' | 'databaseUrl'>
 
+const CHECK_IN_EVERY_MS = 5_000
+/** When a database is back, nodes that kept running connect within 5 s, and check in 5 s later. */
+const RUNNING_NODES_MS = 15_000
+
 /** Holds the database if it was restored, and notes what it knows now. */
 export async function checkInNode(database: Database, place: Place, lastSeen = read(place)) {
   const folder = place.databaseUrl ? undefined : identityOf(folderOf(place.dataDir))
-  const installation = await checkInAt(database.operator, { lastSeen, folder })
+  const until = monotonicMs() + RUNNING_NODES_MS
+  const find = () => checkInAt(database.operator, { lastSeen, folder }, monotonicMs() < until)
+  let installation = await find()
+  while (!installation) {
+    await setTimeout(1_000)
+    installation = await find()
+  }
   write(place, installation)
   return installation
 }
-
-const CHECK_IN_EVERY_MS = 5_000
 
 /** The same while the service runs: a database can be restored under it. Also notes that the node runs. */
 export async function stayCheckedIn(database: Database, place: Config, log: Log) {

@@ -144,6 +144,28 @@ test('a snapshot of a running service is held by a node without a note; a long s
   assert.match(hold!.heldReason, /while a node was running/)
 })
 
+test('a new node without a note lets nodes that kept running tell whether their database is the same', async (t) => {
+  const { database } = await startWorld(t)
+  const { operator } = database
+  const run: NodeRun = { nodeId: randomUUID(), host: 'pod', role: 'all', version: '1' }
+  const running = await checkIn(operator, node)
+  await noteNode(operator, run, running.seenTime)
+  const lastSeen = { ...running, seenTime: running.seenTime.subtract({ minutes: 6 }) }
+  const makeOld = () =>
+    asOwner(
+      database,
+      `update installation set seen_time = '${lastSeen.seenTime}'; update node set seen_time = '${lastSeen.seenTime}'`,
+    )
+  await makeOld()
+  assert.equal(await checkIn(operator, node, true), undefined)
+  assert.equal((await checkIn(operator, { ...node, lastSeen }, true))!.hold, null)
+  assert.equal((await checkIn(operator, node, true))!.hold, null)
+
+  await makeOld()
+  assert.equal(await checkIn(operator, node, true), undefined)
+  assert.notEqual((await checkIn(operator, { ...node, lastSeen: running }, true))!.hold, null)
+})
+
 test('a database that is restored under a running node fires and sends nothing before the node checks in', async (t) => {
   const world = await startWorld(t)
   const { book, clock, database } = world
