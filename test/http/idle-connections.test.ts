@@ -2,9 +2,6 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type AddressInfo } from 'node:net'
 import { test } from 'node:test'
-import { setTimeout } from 'node:timers/promises'
-import { text } from 'node:stream/consumers'
-import { keepAliveUntilAnswer } from '../../src/http/server/connections.ts'
 import { startProbe } from '../support/probe.ts'
 
 test('a request that takes longer than the idle timeout is answered', async (t) => {
@@ -58,25 +55,6 @@ test('a connection whose client does not read its answer is closed after the idl
   socket.pause()
   socket.write('GET /probe/long HTTP/1.1\r\nHost: x\r\n\r\n')
   await closed
-})
-
-test('a slow answer is preceded by 102 Processing, which clients skip', async (t) => {
-  const { app } = await startProbe(t)
-  app.get('/probe/kept', { config: { open: true } }, async (_request, reply) => {
-    keepAliveUntilAnswer(reply, 20)
-    await setTimeout(150)
-    return { done: true }
-  })
-  const port = await listenOn(app)
-  const answer = await fetch(`http://127.0.0.1:${port}/probe/kept`)
-  assert.deepEqual([answer.status, await answer.json()], [200, { done: true }])
-  const received = async (version: string) => {
-    const socket = connect(port)
-    socket.write(`GET /probe/kept HTTP/${version}\r\nHost: x\r\nConnection: close\r\n\r\n`)
-    return text(socket)
-  }
-  assert.match(await received('1.1'), /^(HTTP\/1\.1 102 Processing\r\n\r\n)+HTTP\/1\.1 200 OK/)
-  assert.match(await received('1.0'), /^HTTP\/1\.1 200 OK/)
 })
 
 const IDLE_MS = 100

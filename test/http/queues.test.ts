@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { connect, type AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import type { Database, Db } from '../../src/database/database.ts'
 import { createKey } from '../support/callers.ts'
@@ -130,6 +131,21 @@ test('a report is not printed if the client disconnected while its request was r
   const next = await world.call('POST', PRINT, { reportId: 101 })
   assert.equal(next.status, 200)
   assert.equal(printed.length, 1, 'only the report of the connected client')
+})
+
+test('a print that takes minutes sends nothing before its answer', async (t) => {
+  const world = await startWorld(t)
+  await world.app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = world.app.server.address() as AddressInfo
+  const { open, held } = holdQueries(world.database, 'reportsOf', world.businessId, ['snapshot'])
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const socket = connect(port)
+  socket.write(`POST ${PRINT} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${world.key}\r\n`)
+  socket.write('Connection: close\r\n\r\n')
+  await until(() => held() === 1)
+  t.mock.timers.tick(120_000)
+  open()
+  assert.match(await text(socket), /^HTTP\/1\.1 200 OK/)
 })
 
 /** A new credential, because the `Db` of a known one is cached. */

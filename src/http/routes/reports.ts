@@ -19,7 +19,7 @@ import { countRows } from '../../reports/print.ts'
 import { checkPrintRequest, type PrintJob } from '../../reports/print-request.ts'
 import { mayReadFile, readerOf, rightsOf } from '../../report-delivery/readers.ts'
 import { chooseLocale, readLocales, wordsOf } from '../../reports/words.ts'
-import { abortOnDisconnect, keepAliveUntilAnswer } from '../server/connections.ts'
+import { abortOnDisconnect } from '../server/connections.ts'
 import { answerOnce } from '../server/idempotency.ts'
 import { PrintedFiles, sendFile, sendStoredFile } from './report-files.ts'
 import { ReportRuns } from './report-runs.ts'
@@ -143,7 +143,6 @@ async function printNow({ request, reply, services, signal, job, format, attach 
   const { database, queues, config } = services
   const { businessId } = request.caller
   const db = untilAborted(database.reportsOf(businessId), signal)
-  keepAliveUntilAnswer(reply)
   const file = await queues.background.run({ businessId, signal }, async () => {
     await refuseTooManyRows(db, job, format)
     return printToFile(db, job, { format, pageSize: config.pageSize, signal })

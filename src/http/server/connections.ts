@@ -23,25 +23,6 @@ export function abortOnDisconnect({ raw }: Pick<FastifyReply, 'raw'>): AbortSign
   return disconnected.signal
 }
 
-/** Shorter than the idle limits of common proxies and clients. */
-const PROCESSING_EVERY_MS = 15_000
-
-/**
- * Sends 102 (Processing) until the answer begins, so that no client or proxy closes the connection
- * during a long print. HTTP/1.0 has no interim answers.
- */
-export function keepAliveUntilAnswer(
-  { raw, request }: FastifyReply,
-  everyMs = PROCESSING_EVERY_MS,
-) {
-  if (request.raw.httpVersionMajor < 1 || request.raw.httpVersion === '1.0') return
-  const sending = setInterval(() => {
-    if (raw.headersSent) clearInterval(sending)
-    else raw.writeProcessing()
-  }, everyMs)
-  raw.once('close', () => clearInterval(sending))
-}
-
 /**
  * When the app closes, running requests are finished and new ones are refused. Idle connections are
  * closed at once, including those that never carried a request, which Node would keep.
