@@ -1,4 +1,6 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Page } from 'playwright-core'
@@ -8,19 +10,23 @@ import { startService } from '../test/support/service.ts'
 import { until } from '../test/support/until.ts'
 
 /**
- * Takes the screenshots of the README: starts the service with the demo business on a database of
- * its own, signs in and saves docs/console-*.png. Run it with: node scripts/console-screenshots.ts
+ * Takes the screenshots of the README and of docs/feeds.md: starts the service with the demo business on
+ * a database of its own, signs in and saves docs/*.png. Run it with:
+ * node scripts/console-screenshots.ts [name …]
  */
 const SHOTS = [
-  { name: 'today', address: '/' },
-  { name: 'automations', address: '/automations' },
-  { name: 'activity', address: '/activity?outcome=sent' },
+  { name: 'console-today', address: '/' },
+  { name: 'console-automations', address: '/automations' },
+  { name: 'console-activity', address: '/activity?outcome=sent' },
   // The sixth report is the last one in sight.
-  { name: 'reports', address: '/reports', drawn: 'li:nth-child(6) [data-picture]' },
+  { name: 'console-reports', address: '/reports', drawn: 'li:nth-child(6) [data-picture]' },
+  { name: 'feeds/connect', address: '/settings/feeds/connect' },
+  { name: 'feeds/checked', address: '/settings/feeds/', drawn: 'text=need you' },
 ]
+const wanted = process.argv.slice(2)
 
-/** The maximum size of all pictures together, so that the README loads quickly. */
-const MAX_BYTES = 800_000
+/** The maximum size of all pictures together, so that pages load quickly. */
+const MAX_BYTES = 1_000_000
 
 /** The number of appointments that are booked before the pictures are taken. */
 const BOOKED = 24
@@ -41,6 +47,7 @@ try {
     DATA_DIR: folder,
     ADMIN_API_KEY: OPERATOR,
     SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`,
+    FEED_PRIVATE_HOSTS: '127.0.0.1',
   })
   const post = async (address: string, body: object) => {
     const answer = await fetch(base + address, {
@@ -72,14 +79,16 @@ try {
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByRole('navigation', { name: 'Main' }).first().waitFor()
   await makeActivity(page)
+  const feedId = await connectFeed(page)
   let bytes = 0
   for (const { name, address, drawn } of SHOTS) {
-    await page.goto(`${base}/console${address}`)
+    if (wanted.length > 0 && !wanted.includes(name)) continue
+    await page.goto(`${base}/console${address}${name === 'feeds/checked' ? feedId : ''}`)
     await page.getByRole('heading', { level: 1 }).waitFor()
     await page.locator('[aria-busy]').first().waitFor({ state: 'detached' })
     if (drawn) await page.locator(drawn).waitFor()
     await page.evaluate('document.fonts.ready.then(() => true)')
-    const file = path.join(docs, `console-${name}.png`)
+    const file = path.join(docs, `${name}.png`)
     await page.screenshot({ path: file })
     bytes += statSync(file).size
     console.log(`${file}: ${statSync(file).size} bytes`)
@@ -87,6 +96,48 @@ try {
   if (bytes > MAX_BYTES) throw new Error(`the screenshots have ${bytes} bytes, over ${MAX_BYTES}`)
 } finally {
   for (const end of ends.toReversed()) await end()
+}
+
+/** Connects a published calendar with appointments of clients, and compares it with its source. */
+async function connectFeed(page: Page) {
+  const { origin } = new URL(page.url())
+  const send = async (address: string, data: object = {}) => {
+    const answer = await page.request.post(origin + address, { data, headers: { origin } })
+    if (!answer.ok()) throw new Error(`${address}: ${await answer.text()}`)
+    return answer.json()
+  }
+  const get = async (address: string) => (await page.request.get(origin + address)).json()
+  const [[professional], [reason], [location]] = await Promise.all(
+    ['professional', 'reason', 'location'].map(async (kind) => (await get(`/${kind}`)).items),
+  )
+  const first = Temporal.Now.plainDateISO().add({ days: 2 })
+  const events = Array.from({ length: 24 }, (_, i) => {
+    const day = String(first.add({ days: i })).replaceAll('-', '')
+    const client = `ATTENDEE;CN=Client ${i}:mailto:client${i}@example.com`
+    const summary = i % 8 === 7 ? 'Team meeting' : 'Physiotherapy'
+    const people = i % 8 === 7 ? [] : i === 3 ? [client, client.replaceAll('3', '33')] : [client]
+    const lines = [`UID:${i}`, `DTSTART;TZID=Europe/Zurich:${day}T090000`, 'DURATION:PT45M']
+    return ['BEGIN:VEVENT', ...lines, `SUMMARY:${summary}`, ...people, 'END:VEVENT'].join('\r\n')
+  })
+  const file = ['BEGIN:VCALENDAR', ...events, 'END:VCALENDAR', ''].join('\r\n')
+  const server = http.createServer((_request, response) => response.end(file))
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  ends.push(() => server.close())
+  const { feedId } = await send('/feed', {
+    name: 'Salon calendar',
+    source: 'ICS',
+    mode: 'SHADOW',
+    secret: `http://127.0.0.1:${(server.address() as AddressInfo).port}/salon.ics`,
+    defaults: {
+      professionalId: professional.professionalId,
+      reasonId: reason.reasonId,
+      locationId: location.locationId,
+    },
+  })
+  await until(async () => (await get(`/feed/${feedId}`)).state.successTime !== null)
+  const { feedRunId } = await send(`/feed/${feedId}/reconcile`)
+  await until(async () => (await get(`/feed/${feedId}/run/${feedRunId}`)).status === 'DONE')
+  return feedId as number
 }
 
 /** Books, moves and cancels appointments, so that messages have gone out today. */
