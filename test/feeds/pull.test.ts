@@ -385,7 +385,7 @@ test('a dry run of a long source delays no booking, no definition and no other s
   const feed = (await findFeed(parts.database.engine, { businessId, feedId }))!
   const answersAtOnce = async (request: Promise<unknown>) => {
     let isDone = false
-    const done = request.then(() => (isDone = true))
+    const done = request.finally(() => (isDone = true))
     await until(async () => isDone || (await isLockAwaited(db)))
     assert.ok(isDone, 'the request waits for a lock')
     await done

@@ -214,6 +214,7 @@ async function drip(response: http.ServerResponse, body: string) {
     mock.timers.tick(1_000)
     if (response.destroyed) return
   }
+  response.end()
 }
 
 async function startServer(t: TestContext, source: 'CALDAV' | 'ICS', files: Files) {
