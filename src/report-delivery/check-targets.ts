@@ -178,9 +178,12 @@ async function mailCrossing(
         before: [
           fillText(texts.crossed[target.direction], values),
           ...(entries.length > 0 ? [fillText(texts.entries, values), ...entries] : []),
-          fillText(texts.console, values),
+          {
+            words: texts.console,
+            url: consoleLink(publicUrl, { ...target, ...days, groupBy: null }),
+          },
         ],
-        link: consoleLink(publicUrl, { ...target, ...days, groupBy: null }),
+        link: null,
         after: [texts.once],
       },
       { now, mailFrom, host },

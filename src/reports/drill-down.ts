@@ -65,12 +65,15 @@ export type CountedObjects = {
   sumByCurrency: Record<string, number> | null
 }
 
+/** A page of the objects: those after a position by time, or the newest ones. */
+type Page = { after?: Position | undefined; limit: number; order?: 'asc' | 'desc' }
+
 /** Reads the objects behind a figure, with the count and the sum of all of them. */
 export async function readObjects(
   db: Db,
   { report, scope }: PrintJob,
   request: ObjectsRequest,
-  page: { after: Position | undefined; limit: number },
+  page: Page,
 ): Promise<CountedObjects> {
   const drillDown = report.drillDown!
   const sum = checkRequest(report, scope, request)
@@ -180,7 +183,7 @@ export async function readEntries(
     ...(measure ? { measure } : {}),
     ...(isSplit ? { currency } : {}),
   }
-  const { objects } = await readObjects(db, job, request, { after: undefined, limit })
+  const { objects } = await readObjects(db, job, request, { limit, order: 'desc' })
   const { writeDate } = wordsOf(job.locale)
   return objects
     .slice(0, limit)
@@ -210,10 +213,12 @@ type Listing = {
   scope: Scope
   amount: Sql
   isMoney: boolean
-  page: { after: Position | undefined; limit: number }
+  page: Page
 }
 
-const listObjects = (found: Sql, { scope, amount, isMoney, page }: Listing) => sql`
+const listObjects = (found: Sql, { scope, amount, isMoney, page }: Listing) => {
+  const order = raw(page.order ?? 'asc')
+  return sql`
   select o.object_type as "objectType", o.object_id as "objectId", o.object_uuid as "objectUUId",
          o.event_trigger_id as "eventTriggerId", o.email_id as "emailId",
          o.client_id as "clientId", cl.first_name || ' ' || cl.last_name as client,
@@ -227,12 +232,13 @@ const listObjects = (found: Sql, { scope, amount, isMoney, page }: Listing) => s
                ${isMoney ? raw('f.currency') : raw('null::text')} as currency
         from (${found}) f
         ${page.after ? sql`where (f.time, f.row_key) > (${page.after.time}::timestamptz, ${page.after.key})` : empty}
-        order by f.time, f.row_key limit ${page.limit}) o
+        order by f.time ${order}, f.row_key ${order} limit ${page.limit}) o
   left join client cl on (cl.business_id, cl.client_id) = (${scope.businessId}, o.client_id)
   left join professional p on (p.business_id, p.professional_id) = (${scope.businessId}, o.professional_id)
   left join reason r on (r.business_id, r.reason_id) = (${scope.businessId}, o.reason_id)
   left join location l on (l.business_id, l.location_id) = (${scope.businessId}, o.location_id)
-  order by o.time, o.row_key`
+  order by o.time ${order}, o.row_key ${order}`
+}
 
 /** An empty value selects the objects without one. */
 const idIs = (column: string) => (value: string) =>

@@ -91,6 +91,23 @@ test('a target sends one mail when it is crossed, with the entries behind it, an
   assert.equal((await listMails()).length, 2)
 })
 
+test('the mail of a target lists the newest entries, the newest first', async (t) => {
+  const { book, call, check, clock, listMails, noShows, readText } = await open(t)
+  const missedAgo = (days: number) => clock.now().subtract({ hours: 24 * days })
+  for (let days = 2; days <= 22; days++)
+    await book({ at: missedAgo(days).toString(), status: 'NO_SHOW' })
+  await call('POST', '/reportTarget', noShows)
+  await check()
+  const [mail] = await listMails()
+  const text = await readText(mail!)
+  const placeOf = (days: number) => {
+    const day = missedAgo(days).toZonedDateTimeISO('Europe/Zurich').toPlainDate()
+    return text.indexOf(`\n${wordsOf('en').writeDate(String(day))}, `)
+  }
+  assert.ok(placeOf(2) > 0 && placeOf(2) < placeOf(21), text)
+  assert.equal(placeOf(22), -1)
+})
+
 test('a paused target is not checked, and the link in its mail keeps location and filters', async (t) => {
   const { book, call, check, clock, elena, listMails, noShows, readText, zurich } = await open(t)
   const at = clock.now().subtract({ hours: 48 }).toString()
