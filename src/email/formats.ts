@@ -43,17 +43,25 @@ export function formatsFor(
 }
 
 /**
- * The language with the region of the first candidate in the same language: dates in an English mail
- * to Britain are written as in Britain.
+ * The language with the region of the first candidate in the same language, and English else with that
+ * of the place: dates in an English mail of a clinic in Europe are written as in Britain.
  */
-export function withRegion(language: string, candidates: (string | null | undefined)[]): string {
+export function withRegion(
+  language: string,
+  candidates: (string | null | undefined)[],
+  timeZoneOfPlace: string | null,
+): string {
   if (language.includes('-')) return language
   for (const candidate of candidates) {
     const known = knownLanguage(candidate)
     if (known?.startsWith(`${language}-`)) return known
   }
-  return language
+  const [continent] = timeZoneOfPlace?.split('/') ?? []
+  return (language === 'en' && continent && ENGLISH_OF[continent]) || language
 }
+
+/** On other continents English is written in several ways, and `en` as in the United States. */
+const ENGLISH_OF: Record<string, string> = { Africa: 'en-GB', Australia: 'en-AU', Europe: 'en-GB' }
 
 /** `rtl` for languages that are written from right to left. */
 export const directionOf = remembered((language: string): 'ltr' | 'rtl' => {

@@ -366,9 +366,10 @@ export function readersOf(
   const { business, client, location, professional } = context
   const visit = context.calendar ?? context.classSchedule
   const mailLanguage = languageOf(templateLanguage, context)
+  const place = location?.timeZone ?? business.timeZone
   const formatsIn = (language: string | null | undefined, zones: (string | null | undefined)[]) =>
     formatsFor(
-      [withRegion(mailLanguage, [language, business.language])],
+      [withRegion(mailLanguage, [language, business.language], place)],
       [...zones, business.timeZone],
     )
   let reader: Formats | undefined

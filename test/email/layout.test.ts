@@ -39,9 +39,9 @@ test('every mail has the name of the business, the appointment and an address', 
   const { html, text } = merge({ html: '<p>Hello</p>', text: 'Hello' })
   for (const part of [html, text]) {
     assert.match(part, /Harbour Clinic/)
-    assert.match(part, /Tuesday, November 3, 2026/)
-    assert.match(part, /2:30 – 3:15 PM, London time/)
-    assert.match(part, /Your time: 9:30 – 10:15 AM, New York time/)
+    assert.match(part, /Tuesday, 3 November 2026/)
+    assert.match(part, /14:30–15:15, London time/)
+    assert.match(part, /Your time: 09:30–10:15, New York time/)
     assert.match(part, /With: Maya Lindqvist/)
     assert.match(part, /Quayside, 4 Quay Street, Bristol/)
     assert.match(part, /maps\/search\/\?api=1&(?:amp;)?query=4%20Quay%20Street%2C%20Bristol/)
@@ -54,15 +54,15 @@ test('every mail has the name of the business, the appointment and an address', 
 test('a reader in the time zone of the location sees one time, without the zone', () => {
   const { client } = fullContext()
   const { text } = merge({}, { client: { ...client, timeZone: null } })
-  assert.match(text, /^2:30 – 3:15 PM$/m)
+  assert.match(text, /^14:30–15:15$/m)
   assert.doesNotMatch(text, /Your time|London time/)
 })
 
 test('the reader’s own time has its date if the day differs', () => {
   const { client } = fullContext()
   const { text } = merge({}, { client: { ...client, timeZone: 'Pacific/Auckland' } })
-  assert.match(text, /^Tuesday, November 3, 2026\n2:30 – 3:15 PM, London time$/m)
-  assert.match(text, /^Your time: Wednesday, November 4, 2026, 3:30 – 4:15 AM, Auckland time$/m)
+  assert.match(text, /^Tuesday, 3 November 2026\n14:30–15:15, London time$/m)
+  assert.match(text, /^Your time: Wednesday, 4 November 2026, 03:30–04:15, Auckland time$/m)
 })
 
 test('a subject names the clock of the location only for readers with another clock', () => {
@@ -70,9 +70,9 @@ test('a subject names the clock of the location only for readers with another cl
   const subject = 'See you at %APPT_TIME_LOCATION%'
   const subjectIn = (timeZone: string | null, language = 'en') =>
     merge({ subject, language }, { client: { ...client, timeZone } }).subject
-  assert.equal(subjectIn('America/New_York'), 'See you at 2:30 PM, London time')
-  assert.equal(subjectIn('Europe/Lisbon'), 'See you at 2:30 PM')
-  assert.equal(subjectIn(null), 'See you at 2:30 PM')
+  assert.equal(subjectIn('America/New_York'), 'See you at 14:30, London time')
+  assert.equal(subjectIn('Europe/Lisbon'), 'See you at 14:30')
+  assert.equal(subjectIn(null), 'See you at 14:30')
   assert.equal(subjectIn('America/New_York', 'fr'), 'See you at 14:30, heure locale à Londres')
   assert.equal(subjectIn('America/New_York', 'de'), 'See you at 14:30, Ortszeit London')
 })
@@ -87,12 +87,29 @@ test('a mail about no location has the postal address of the business', () => {
   for (const part of [html, text]) assert.match(part, /1 Harbour Road, Bristol/)
 })
 
+test('English without a region is written as at the place of the visit', () => {
+  const { business, client, location } = fullContext()
+  const timeIn = (timeZone: string, language: string | null = 'en') =>
+    merge(
+      { subject: '%APPT_DATE_TIME_LOCATION%', language: 'en' },
+      {
+        business: { ...business, language },
+        client: { ...client, timeZone: null },
+        location: { ...location, timeZone },
+      },
+    ).subject
+  assert.equal(timeIn('Europe/Zurich'), 'Tuesday, 3 November 2026 at 15:30')
+  assert.equal(timeIn('America/New_York'), 'Tuesday, November 3, 2026 at 9:30 AM')
+  assert.equal(timeIn('Europe/Zurich', 'en-US'), 'Tuesday, November 3, 2026 at 3:30 PM')
+  assert.equal(timeIn('America/New_York', 'en-GB'), 'Tuesday, 3 November 2026 at 09:30')
+})
+
 test('a mail about a move has the time before, crossed out; no other mail has it', () => {
   const moved = merge({}, {})
-  assert.match(moved.html, /line-through">Monday, November 2, 2026 at 9:00 AM, London time</)
-  assert.match(moved.text, /^Before: Monday, November 2, 2026 at 9:00 AM, London time$/m)
+  assert.match(moved.html, /line-through">Monday, 2 November 2026 at 09:00, London time</)
+  assert.match(moved.text, /^Before: Monday, 2 November 2026 at 09:00, London time$/m)
   const other = merge({}, { movedFrom: null })
-  assert.doesNotMatch(other.html + other.text, /November 2/)
+  assert.doesNotMatch(other.html + other.text, /2 November/)
 })
 
 test('the directions are in the card, unless the author has placed them', () => {
@@ -134,17 +151,17 @@ test('the card is where the author puts it, else below the text', () => {
   const { rendered } = HTML_TASKS.check(body)
   const placed = merge(rendered)
   for (const part of [placed.html, placed.text]) {
-    assert.ok(part.indexOf('Before') < part.indexOf('November 3'))
-    assert.ok(part.indexOf('November 3') < part.indexOf('After'))
-    assert.equal(part.split('November 3').length, 2)
+    assert.ok(part.indexOf('Before') < part.indexOf('3 November'))
+    assert.ok(part.indexOf('3 November') < part.indexOf('After'))
+    assert.equal(part.split('3 November').length, 2)
   }
   assert.doesNotMatch(placed.html, /<p>\s*<table/)
 })
 
 test('a mail after the visit has no card and no calendar button unless the author places the card', () => {
-  assert.doesNotMatch(merge({ html: '', text: '' }, {}, after).text, /November 3|Add to/)
+  assert.doesNotMatch(merge({ html: '', text: '' }, {}, after).text, /3 November|Add to/)
   const placed = merge({ html: '%APPT_CARD%', text: '%APPT_CARD%' }, {}, after)
-  assert.match(placed.text, /November 3/)
+  assert.match(placed.text, /3 November/)
   assert.doesNotMatch(placed.html, /Add to calendar/)
 })
 
@@ -162,8 +179,8 @@ test('staff read the client’s name, and their own time below that of the locat
   assert.match(mail.text, /Client: Ada Okafor/)
   assert.match(mail.text, /Phone: \+44 7700 900123/)
   assert.match(mail.html, /Phone: <a [^>]*href="tel:\+447700900123"/)
-  assert.match(mail.text, /^2:30 – 3:15 PM, London time$/m)
-  assert.match(mail.text, /^Your time: 3:30 – 4:15 PM, Stockholm time$/m)
+  assert.match(mail.text, /^14:30–15:15, London time$/m)
+  assert.match(mail.text, /^Your time: 15:30–16:15, Stockholm time$/m)
   assert.doesNotMatch(mail.text, /With:/)
 })
 
@@ -191,7 +208,7 @@ test('a mail is in one language: dates, labels and links follow the template', (
     'Ne plus recevoir',
   ])
     assert.ok(french.includes(words), words)
-  for (const text of [german, french]) assert.doesNotMatch(text, /Where|With|Add to|November 3/)
+  for (const text of [german, french]) assert.doesNotMatch(text, /Where|With|Add to|3 November/)
 })
 
 test('noHeader sends the mail as the author wrote it', () => {

@@ -167,17 +167,17 @@ const readers: {
   language?: string
   expected: string
 }[] = [
-  { name: 'the client’s zone first', client: {}, expected: 'Tuesday, November 3, 2026 at 9:30 AM' },
+  { name: 'the client’s zone first', client: {}, expected: 'Tuesday, 3 November 2026 at 09:30' },
   {
     name: 'else the location’s',
     client: { timeZone: null },
-    expected: 'Tuesday, November 3, 2026 at 2:30 PM',
+    expected: 'Tuesday, 3 November 2026 at 14:30',
   },
   {
     name: 'else the business’s',
     client: { timeZone: null },
     location: null,
-    expected: 'Tuesday, November 3, 2026 at 2:30 PM',
+    expected: 'Tuesday, 3 November 2026 at 14:30',
   },
   {
     name: 'the template’s language, whatever the client speaks',
@@ -188,7 +188,7 @@ const readers: {
   {
     name: 'else the language of the business',
     client: { language: 'de' },
-    expected: 'Tuesday, November 3, 2026 at 9:30 AM',
+    expected: 'Tuesday, 3 November 2026 at 09:30',
   },
   {
     name: 'with the region of the client',
@@ -205,7 +205,7 @@ const readers: {
   {
     name: 'an unknown time zone is skipped',
     client: { timeZone: 'Mars/Base' },
-    expected: 'Tuesday, November 3, 2026 at 2:30 PM',
+    expected: 'Tuesday, 3 November 2026 at 14:30',
   },
 ]
 
@@ -249,7 +249,7 @@ test('a range is written anew for another start, another length and another day'
 })
 
 test('the staff’s own tokens are in the staff’s zone', () => {
-  assert.equal(merge({ text: '%APPT_TIME% %APPT_TIME_STAFF%' }).text, '9:30 AM 3:30 PM')
+  assert.equal(merge({ text: '%APPT_TIME% %APPT_TIME_STAFF%' }).text, '09:30 15:30')
 })
 
 test('tokens without a value are listed, each once', () => {
@@ -262,7 +262,7 @@ test('tokens without a value are listed, each once', () => {
 
 test('a class fills the tokens of an appointment', () => {
   const { text } = merge({ text: '%REASON% %APPT_START_TIME%' }, { calendar: null, reason: null })
-  assert.equal(text, 'Prenatal yoga 1:00 PM')
+  assert.equal(text, 'Prenatal yoga 13:00')
 })
 
 test('a document in a right-to-left language has dir=rtl', () => {

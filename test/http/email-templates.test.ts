@@ -82,7 +82,7 @@ test('a preview equals the email that would be sent, with values escaped for the
 
   const { status, body } = await preview('CALENDAR', calendarId)
   assert.equal(status, 200, JSON.stringify(body))
-  assert.equal(body.subject, 'Anna <b>%CLIENT_PHONE%</b>: 10:00 AM')
+  assert.equal(body.subject, 'Anna <b>%CLIENT_PHONE%</b>: 10:00')
   assert.match(body.html, /<p>Dear Anna &lt;b&gt;%CLIENT_PHONE%&lt;\/b&gt;, call <\/p>/)
   assert.match(body.text, /Dear Anna <b>%CLIENT_PHONE%<\/b>, call/)
   assert.equal(body.to, 'anna@example.org')
@@ -145,7 +145,7 @@ test('a preview and a test show unsaved changes as if they were saved, and save 
   }
   const preview = await call('POST', `${path}/preview`, { ...about, template: changes })
   assert.equal(preview.status, 200, JSON.stringify(preview.body))
-  assert.equal(preview.body.subject, 'At 10:00 AM')
+  assert.equal(preview.body.subject, 'At 10:00')
   assert.match(preview.body.html, /<p>Hello Anna<\/p>/)
   assert.equal(preview.body.cc, 'desk@example.org')
   assert.equal(preview.body.toName, 'Anna Müller')
@@ -156,7 +156,7 @@ test('a preview and a test show unsaved changes as if they were saved, and save 
     template: changes,
   })
   assert.equal(tested.status, 201, JSON.stringify(tested.body))
-  assert.equal(tested.body.items[0].subject, '[Test] At 10:00 AM')
+  assert.equal(tested.body.items[0].subject, '[Test] At 10:00')
   const stored = await call('GET', path)
   const { warnings: _warnings, ...unchanged } = template
   assert.deepEqual(stored.body, unchanged)
@@ -243,7 +243,7 @@ test('the tokens are listed with their values for an object', async (t) => {
   const about = `objectType=CALENDAR&objectId=${calendarId}`
   const values = await valuesOf(about)
   assert.equal(values.get('%CLIENT_FIRSTNAME%'), 'Anna')
-  assert.equal(values.get('%APPT_TIME%'), '10:00 AM')
+  assert.equal(values.get('%APPT_TIME%'), '10:00')
   assert.equal(values.get('%CLIENT_PHONE%'), null)
   assert.equal((await valuesOf(`${about}&language=de`)).get('%APPT_TIME%'), '10:00')
 

@@ -173,7 +173,7 @@ test('a backtest counts emails, clients, emails at night and empty tokens', asyn
   })
   assert.equal(samples.length, 3)
   assert.equal(samples[0].to, 'anna@example.org')
-  assert.equal(samples[0].subject, 'Until 10:00 AM')
+  assert.equal(samples[0].subject, 'Until 10:00')
   assert.equal(samples[0].scheduledTime, start.add({ hours: 24 }).epochMilliseconds)
   assert.deepEqual(
     samples.map(({ reason }: { reason: string }) => reason),
