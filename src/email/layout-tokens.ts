@@ -58,6 +58,7 @@ const VALUES = {
   MAIL_DATE: (c, readers) => timesOf(c, readers)?.date,
   MAIL_TIME: (c, readers) => timesOf(c, readers)?.time,
   MAIL_OWN_TIME: (c, readers) => timesOf(c, readers)?.ownTime,
+  MAIL_OWN_TIME_LINE: (c) => (visitOf(c)?.isCancelled ? 'line-through' : 'none'),
   MAIL_PERSON_WORD: (c, readers) =>
     isForClientOf(c, readers) ? readers.words.client : readers.words.staff,
   MAIL_PERSON: (c, readers) => fullName(isForClientOf(c, readers) ? c.client : c.professional),

@@ -44,7 +44,7 @@ const cardHtml = (hasDirections: boolean) =>
 %IF:MAIL_CANCELLED%<p class="bw-soft" style="margin:0;font-size:18px;line-height:27px;color:#52615a;text-decoration:line-through">%MAIL_DATE%<br>%MAIL_TIME%</p>%END:IF%
 %IF:MAIL_MOVED_FROM%<p class="bw-soft" style="margin:0;font-size:16px;line-height:25px;color:#52615a;text-decoration:line-through">%MAIL_MOVED_FROM%</p>%END:IF%
 %IF:MAIL_NOT_CANCELLED%<p class="bw-ink" style="margin:0;font-size:18px;line-height:27px;font-weight:bold;color:#1b2824">%MAIL_DATE%<br>%MAIL_TIME%</p>%END:IF%
-%IF:MAIL_OWN_TIME%<p class="bw-soft" ${DETAIL}>%WORD_OWN_TIME%%WORD_COLON% %MAIL_OWN_TIME%</p>%END:IF%
+%IF:MAIL_OWN_TIME%<p class="bw-soft" style="margin:0;font-size:15px;line-height:23px;color:#52615a;text-decoration:%MAIL_OWN_TIME_LINE%">%WORD_OWN_TIME%%WORD_COLON% %MAIL_OWN_TIME%</p>%END:IF%
 <p class="bw-ink" style="margin:12px 0 4px;font-size:16px;line-height:24px;color:#1b2824">%MAIL_TITLE%</p>
 %IF:MAIL_PERSON%<p class="bw-soft" ${DETAIL}>%MAIL_PERSON_WORD%%WORD_COLON% %MAIL_PERSON%</p>%END:IF%
 %IF:MAIL_CLIENT_PHONE%<p class="bw-soft" ${DETAIL}>%WORD_PHONE%%WORD_COLON% <a class="bw-link" href="tel:%MAIL_CLIENT_PHONE%" style="color:%MAIL_LINK%;white-space:nowrap">%MAIL_CLIENT_PHONE%</a></p>%END:IF%

@@ -87,6 +87,14 @@ test('a mail about no location has the postal address of the business', () => {
   for (const part of [html, text]) assert.match(part, /1 Harbour Road, Bristol/)
 })
 
+test('a cancelled appointment has both of its times crossed out', () => {
+  const { calendar } = fullContext()
+  const cancelled = merge({}, { calendar: { ...calendar, isCancelled: true, isLive: false } })
+  assert.match(cancelled.html, /line-through">Tuesday, 3 November 2026<br>/)
+  assert.match(cancelled.html, /line-through">Your time: 09:30–10:15, New York time</)
+  assert.match(merge({}).html, /text-decoration:none">Your time: 09:30–10:15/)
+})
+
 test('English without a region is written as at the place of the visit', () => {
   const { business, client, location } = fullContext()
   const timeIn = (timeZone: string, language: string | null = 'en') =>

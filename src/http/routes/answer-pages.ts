@@ -153,11 +153,11 @@ function cardOf({ context }: ContextRow, language: string, isGone: boolean) {
   const readers = readersOf(context, language)
   const { date, time, ownTime } = visitTimes(visit, readers)
   const { words } = readers
-  const line = (name: string, value: string | null | undefined) =>
-    value ? `<p>${escapeHtml(`${name}${words.colon} ${value}`)}</p>` : ''
+  const line = (name: string, value: string | null | undefined, kind = '') =>
+    value ? `<p${kind}>${escapeHtml(`${name}${words.colon} ${value}`)}</p>` : ''
   const staff = professional && `${professional.firstName} ${professional.lastName}`
   return `<div class="card"><p class="when${isGone ? ' gone' : ''}">${escapeHtml(date)}<br>${escapeHtml(time)}</p>
-${line(words.ownTime, ownTime)}<p class="what">${escapeHtml(classSchedule?.name ?? reason?.name ?? '')}</p>
+${line(words.ownTime, ownTime, isGone ? ' class="gone"' : '')}<p class="what">${escapeHtml(classSchedule?.name ?? reason?.name ?? '')}</p>
 ${line(words.staff, staff)}${line(words.place, placeOf(location))}</div>`
 }
 
