@@ -63,16 +63,7 @@ export function MailPreview({ draft, body, plan }: Props) {
           </span>
         )}
         <span className="grow" />
-        <ActionIcon
-          variant="subtle"
-          aria-label={t('editor.mail.previous')}
-          onClick={() => step(-1)}
-        >
-          <IconChevronLeft size={17} />
-        </ActionIcon>
-        <ActionIcon variant="subtle" aria-label={t('editor.mail.next')} onClick={() => step(1)}>
-          <IconChevronRight size={17} />
-        </ActionIcon>
+        <StepButtons onStep={step} />
       </div>
       <Mail
         emailTemplateId={mail.emailTemplateId}
@@ -80,6 +71,25 @@ export function MailPreview({ draft, body, plan }: Props) {
         about={example}
       />
     </section>
+  )
+}
+
+/** In one line, however long the words before them are. */
+function StepButtons({ onStep }: { onStep: (by: number) => void }) {
+  const { t } = useTranslation()
+  return (
+    <ActionIcon.Group>
+      <ActionIcon
+        variant="subtle"
+        aria-label={t('editor.mail.previous')}
+        onClick={() => onStep(-1)}
+      >
+        <IconChevronLeft size={17} />
+      </ActionIcon>
+      <ActionIcon variant="subtle" aria-label={t('editor.mail.next')} onClick={() => onStep(1)}>
+        <IconChevronRight size={17} />
+      </ActionIcon>
+    </ActionIcon.Group>
   )
 }
 
