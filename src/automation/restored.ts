@@ -19,7 +19,6 @@ import {
   type DueTriggers,
   type Installation,
   type NewerState,
-  type RestoreHold,
 } from '../store/installation.ts'
 import { wasNodeRunning } from '../store/nodes.ts'
 import { isBefore, isOfUse } from './timing.ts'
@@ -86,17 +85,19 @@ export function findRestore(
   return { reason, lostUntil: null, isUncertain: true }
 }
 
-/** A node that saw a later state than the restored one knows until when changes are lost. */
-const findLostUntil = (
-  { installationId }: Installation,
-  { lostFrom, lostUntil }: RestoreHold,
+/**
+ * A node that saw a later state than the restored one knows until when changes are lost. A note from
+ * between the hold and now was written about the held database itself.
+ */
+function findLostUntil(
+  { installationId, seenTime, hold }: Installation,
   lastSeen: LastSeen | undefined,
-) =>
-  lostUntil === null &&
-  lastSeen?.installationId === installationId &&
-  isBefore(lostFrom, lastSeen.seenTime)
-    ? lastSeen.seenTime
-    : undefined
+) {
+  if (!hold || hold.lostUntil || lastSeen?.installationId !== installationId) return undefined
+  const noted = lastSeen.seenTime
+  const isOfHeld = isBefore(hold.heldSince, noted) && !isBefore(seenTime, noted)
+  return isBefore(hold.lostFrom, noted) && !isOfHeld ? noted : undefined
+}
 
 /**
  * Notes that a node is connected. Holds the database if it was restored since it was last seen. With
@@ -119,7 +120,7 @@ export function checkIn(operator: Db, { lastSeen, folder }: NodeMemory, waits = 
     const restore = stored.hold ? undefined : findRestore(stored, found, lastSeen, now)
     if (waits && restore?.isUncertain) return undefined
     if (restore) await holdDatabase(tx, restore, now)
-    const lostUntil = stored.hold && findLostUntil(stored, stored.hold, lastSeen)
+    const lostUntil = findLostUntil(stored, lastSeen)
     if (lostUntil) await saveLostUntil(tx, lostUntil)
     return saveSeen(tx, here, now)
   })

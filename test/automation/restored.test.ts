@@ -122,6 +122,16 @@ test('a database that is restored under a running node is held, and a later note
   assert.equal(String(known.hold!.lostUntil), String(other!.seenTime))
 })
 
+test('a note about the held database itself does not tell what was lost', async (t) => {
+  const { database } = await startWorld(t)
+  const { seenTime } = await checkIn(database.operator, node)
+  await holdByHand(database.operator, seenTime.subtract({ minutes: 10 }))
+  const held = await checkIn(database.operator, node)
+
+  const again = await checkIn(database.operator, { ...node, lastSeen: held })
+  assert.equal(again.hold!.lostUntil, null)
+})
+
 test('a snapshot of a running service is held by a node without a note; a long stop of all nodes is not', async (t) => {
   const { database } = await startWorld(t)
   const run: NodeRun = { nodeId: randomUUID(), host: 'pod', role: 'all', version: '1' }
