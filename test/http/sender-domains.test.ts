@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { test, type TestContext } from 'node:test'
+import { authenticate } from 'mailauth'
 import PostalMime from 'postal-mime'
 import { dkimSigner } from '../../src/email/dkim.ts'
 import { SmtpMailer } from '../../src/email/smtp.ts'
@@ -46,6 +47,23 @@ async function startWithMailServer(t: TestContext) {
       isSigned: /^DKIM-Signature: /m.test(bytes),
     }
   }
+  /** The signatures of the last mail, checked with the keys that the business is told to publish. */
+  const checkSignatures = async () => {
+    const { items } = (await world.call('GET', '/senderDomain')).body
+    const published = new Map<string, string>(
+      items.flatMap(({ dnsRecords }: { dnsRecords: { name: string; value: string }[] }) =>
+        dnsRecords.map(({ name, value }) => [name, value]),
+      ),
+    )
+    const { dkim } = await authenticate(Buffer.from(server.taken.at(-1)!.bytes), {
+      resolver: async (name) => {
+        const value = published.get(name)
+        if (value === undefined) throw Object.assign(new Error(name), { code: 'ENOTFOUND' })
+        return [[value]] as unknown as string[]
+      },
+    })
+    return dkim.results.map(({ signingDomain, status }) => `${signingDomain} ${status.result}`)
+  }
   /** Sends a reminder from a template with these fields. */
   const send = async (fields: object) => {
     const { businessId, clock, save } = world
@@ -66,7 +84,7 @@ async function startWithMailServer(t: TestContext) {
     await save('/eventDefinition', { ...definition, eventDefnId, active: false })
     return { booked, emailTemplateId, mail: await lastMail() }
   }
-  return { ...world, server, operator, allow, send, lastMail, runEngine }
+  return { ...world, server, operator, allow, send, lastMail, checkSignatures, runEngine }
 }
 
 const ENVELOPE = 'mail@operator.example'
@@ -150,7 +168,7 @@ test('a business cannot send from the operator’s domain, or from any domain th
 })
 
 test('a mail from an allowed domain keeps the template’s sender, and the keys of that domain sign it', async (t) => {
-  const { allow, send } = await startWithMailServer(t)
+  const { allow, checkSignatures, send } = await startWithMailServer(t)
   await allow(['clinic.example', 'praxis.operator.example'])
   const own = await send({ fromAddress: 'hello@Clinic.example', fromName: 'Dr. Anna' })
   assert.deepEqual(own.mail, {
@@ -159,6 +177,7 @@ test('a mail from an allowed domain keeps the template’s sender, and the keys 
     replyTo: null,
     isSigned: true,
   })
+  assert.deepEqual(await checkSignatures(), Array<string>(2).fill('clinic.example pass'))
   const unnamed = await send({ fromAddress: 'hello@clinic.example' })
   assert.equal(unnamed.mail.from, `${NAME} <hello@clinic.example>`)
   const subdomain = await send({ fromAddress: 'hello@praxis.operator.example', fromName: 'Us' })
@@ -168,6 +187,10 @@ test('a mail from an allowed domain keeps the template’s sender, and the keys 
     replyTo: null,
     isSigned: true,
   })
+  assert.deepEqual(await checkSignatures(), [
+    ...Array<string>(2).fill('praxis.operator.example pass'),
+    'operator.example neutral', // its key is not among those of the business
+  ])
 })
 
 test('replies go to the template’s address, else the refused sender, else the business', async (t) => {
