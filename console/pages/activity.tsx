@@ -165,7 +165,7 @@ function Filters({ search }: { search: ActivitySearch }) {
       <Select
         aria-label={t('activity.automation')}
         placeholder={t('activity.anyAutomation')}
-        w={204}
+        w={224}
         clearable
         searchable
         value={search.automation ? String(search.automation) : null}

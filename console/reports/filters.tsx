@@ -61,7 +61,7 @@ export function PeriodFields({ search, error, onChange }: PeriodProps) {
       />
       <Select
         aria-label={t('reports.comparedWith')}
-        w={230}
+        w={290}
         allowDeselect={false}
         value={search.compare ?? DEFAULT_COMPARED}
         onChange={(value) => onChange({ compare: COMPARED.slice(1).find((one) => one === value) })}
