@@ -5,6 +5,7 @@ import { formatNumber, useTranslation } from '../texts/translate.ts'
 import type { Forecast } from '../../src/contract/forecast.ts'
 import { ProblemError } from '../../src/client/client.ts'
 import { planSamplesQuery, type AutomationBody } from '../api/automation.ts'
+import { faultsIn } from '../components/faults.ts'
 import { Mark, type MarkName } from '../components/mark.tsx'
 import { Failure, Loading } from '../components/states.tsx'
 import { useReasonWords } from '../components/reason-words.ts'
@@ -116,7 +117,7 @@ function Faults({ error }: { error: ProblemError }) {
   return (
     <div role="alert" className="small" style={{ paddingTop: 8 }}>
       <div className="strong amber">{t('editor.plan.invalid')}</div>
-      {error.errors.map(({ pointer, detail }) => (
+      {faultsIn(error).map(({ pointer, detail }) => (
         <div key={pointer + detail} className="soft">
           <span className="mono">{pointer}</span> {detail}
         </div>

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 import { useTranslation, type Translate } from '../texts/translate.ts'
 import { ConnectionError, ProblemError } from '../../src/client/client.ts'
 import { isReplaced, isSignedOut } from '../api/query-client.ts'
+import { faultsIn } from './faults.ts'
 import { Filled, part } from './filled.tsx'
 import { LoadAgain, SignInAgain } from './sign-in-again.tsx'
 
@@ -27,7 +28,8 @@ export function messageOf(error: unknown, t: Translate): string {
   }
   if (error instanceof ProblemError) {
     const code = TRANSLATED.find((one) => one === error.code)
-    if (code) return t(`problems.${code}`, { detail: error.message })
+    const faults = faultsIn(error).map(({ pointer, detail }) => `${pointer}: ${detail}`)
+    if (code) return t(`problems.${code}`, { detail: faults.join('; ') || error.message })
   }
   return error instanceof Error ? error.message : String(error)
 }

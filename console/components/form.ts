@@ -1,6 +1,6 @@
 import { createElement, useState, type FormEvent } from 'react'
-import { ProblemError } from '../../src/client/client.ts'
 import { ErrorMessage } from './error-message.tsx'
+import { faultsIn } from './faults.ts'
 
 /**
  * Submits a form, once at a time. `faultAt` returns the error of a field; `message` any error that
@@ -13,7 +13,7 @@ export function useForm(
   const [error, setError] = useState<unknown>()
   const [isBusy, setBusy] = useState(false)
   const [isDone, setDone] = useState(false)
-  const faults = error instanceof ProblemError ? error.errors : []
+  const faults = faultsIn(error)
   const faultAt = (field: string) => faults.find(({ pointer }) => pointer === `/${field}`)?.detail
   const isShown =
     faults.length > 0 && faults.every(({ pointer }) => fields.includes(pointer.slice(1)))

@@ -4,7 +4,6 @@ import { IconChevronLeft } from '../components/icons.tsx'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useTranslation } from '../texts/translate.ts'
-import { ProblemError } from '../../src/client/client.ts'
 import type { Forecast } from '../../src/contract/forecast.ts'
 import { planQuery } from '../api/automation.ts'
 import { setupQuery, type Setup } from '../api/setup.ts'
@@ -19,6 +18,7 @@ import { FinePrint } from '../automations/fine-print.tsx'
 import { MailPreview } from '../automations/mail-preview.tsx'
 import { PlanCard, PlanFigures } from '../automations/plan-card.tsx'
 import { ErrorMessage, NotSaved } from '../components/error-message.tsx'
+import { faultsIn } from '../components/faults.ts'
 import { SaveKeys } from '../components/save-keys.tsx'
 import { LoadingColumns } from '../components/skeletons.tsx'
 import { Failure } from '../components/states.tsx'
@@ -211,11 +211,10 @@ function NotSavedBecause({ editor: { record } }: { editor: EditorState }) {
 }
 
 const reasonOf = (error: unknown) => {
-  const faults = error instanceof ProblemError ? error.errors : []
   return (
-    faults.map(({ pointer, detail }) => `${pointer} ${detail}`).join('; ') || (
-      <ErrorMessage error={error} />
-    )
+    faultsIn(error)
+      .map(({ pointer, detail }) => `${pointer} ${detail}`)
+      .join('; ') || <ErrorMessage error={error} />
   )
 }
 

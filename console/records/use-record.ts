@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useMemo, useSyncExternalStore } from 'react'
-import { ProblemError } from '../../src/client/client.ts'
+import type { ProblemError } from '../../src/client/client.ts'
+import { faultsIn, propertyOf } from '../components/faults.ts'
 import { changesOf, mergeVersions } from './changes.ts'
 import { editorOf, recordQuery, retain, type Editor, type EditorOptions } from './editor.ts'
 import type { RecordId, RecordKind, Stored } from './kind.ts'
@@ -95,8 +96,6 @@ function useEditor<Item, Draft extends object>({
   return { query, editor, state, base, draft }
 }
 
-const faultsIn = (error: unknown) => (error instanceof ProblemError ? error.errors : [])
-
 /** Whether a field shows each fault of the error. */
 function areAtFields(error: unknown, fields: object) {
   const faults = faultsIn(error)
@@ -144,6 +143,3 @@ function conflictOf<Item, Draft extends object>(
     keepMine: () => editor.restart(version, changesOf(theirDraft, merged)),
   }
 }
-
-/** `/workingHours/0/to` → `workingHours` */
-const propertyOf = (pointer: string) => pointer.split(/[/?]/)[1] ?? ''

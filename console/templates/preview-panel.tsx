@@ -10,6 +10,7 @@ import {
   type Preview,
   type TemplateBody,
 } from '../api/templates.ts'
+import { faultsIn } from '../components/faults.ts'
 import { framedMail } from '../components/mail-frame.tsx'
 import { Empty, Failure, Loading } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
@@ -132,9 +133,9 @@ function Mail({ emailTemplateId, changes, about, view }: MailProps) {
 const isFault = (error: Error) => error instanceof ProblemError && error.status === 422
 
 const faultText = (error: Error) =>
-  error instanceof ProblemError && error.errors.length > 0
-    ? error.errors.map(({ detail }) => detail).join('; ')
-    : error.message
+  faultsIn(error)
+    .map(({ detail }) => detail)
+    .join('; ') || error.message
 
 function MailView({ mail, view }: { mail: Preview; view: View }) {
   const { t } = useTranslation()

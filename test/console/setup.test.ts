@@ -149,7 +149,7 @@ test('a fault is shown at its field, and only changed properties are sent', asyn
   await dialog.getByLabel('Mon–Fri to').fill('08:00')
   await save(page)
   await dialog.getByText('must be one plain address, local@domain').waitFor()
-  await dialog.getByText('must be after from').waitFor()
+  await dialog.getByText('must be after the start').waitFor()
   assert.equal(await address.getAttribute('aria-invalid'), 'true')
   assert.equal(await dialog.getByLabel('Last name').getAttribute('aria-invalid'), 'true')
   assert.equal(await dialog.getByLabel('Mon–Fri to').getAttribute('aria-invalid'), 'true')

@@ -7,6 +7,7 @@ import {
   type DescribedDefinition,
   type DescribedMail,
 } from '../../console/automations/sentence.ts'
+import { faultsIn } from '../../console/components/faults.ts'
 import { formatIn, placeOf } from '../../console/components/time.ts'
 import { dePages } from '../../console/texts/de-pages.ts'
 import { de } from '../../console/texts/de.ts'
@@ -15,7 +16,10 @@ import { en } from '../../console/texts/en.ts'
 import { frPages } from '../../console/texts/fr-pages.ts'
 import { fr } from '../../console/texts/fr.ts'
 import { fillText, setTexts, t, type Language } from '../../console/texts/translate.ts'
+import { ProblemError } from '../../src/client/client.ts'
+import { BUSINESS_BODY } from '../../src/contract/business.ts'
 import { CHECK_CODES } from '../../src/contract/check.ts'
+import { findFaults } from '../../src/contract/find-faults.ts'
 import deCities from '../../src/texts/cities/de.json' with { type: 'json' }
 import enCities from '../../src/texts/cities/en.json' with { type: 'json' }
 import frCities from '../../src/texts/cities/fr.json' with { type: 'json' }
@@ -230,3 +234,31 @@ for (const [what, automation, mails, expected, options] of SENTENCES) {
     }
   })
 }
+
+test('what is wrong with a field is said in the language of the user', () => {
+  const errors = findFaults(BUSINESS_BODY.schema, {
+    name: '',
+    timeZone: 'Mars',
+    emailAddress: 'desk',
+    website: 'example.com',
+    accentColor: 'green',
+    language: 'deutsch!',
+    phone: 'x'.repeat(300),
+    cancelUntilHours: -1,
+  })
+  const problem = { title: '', status: 422, detail: '', errors }
+  const said = (language: Language) => {
+    speak(language)
+    return faultsIn(new ProblemError(422, problem))
+  }
+  assert.equal(errors.length, 8)
+  assert.equal(
+    said('de').find(({ pointer }) => pointer === '/name')?.detail,
+    'darf nicht leer sein',
+  )
+  const english = said('en').map(({ detail }) => detail)
+  for (const language of ['de', 'fr'] as const) {
+    const unsaid = said(language).filter(({ detail }) => english.includes(detail))
+    assert.deepEqual(unsaid, [], language)
+  }
+})
