@@ -23,7 +23,7 @@ import { ErrorMessage, NotSaved } from '../components/error-message.tsx'
 import { SaveKeys } from '../components/save-keys.tsx'
 import { faultAt } from '../components/faults.ts'
 import { LoadingColumns } from '../components/skeletons.tsx'
-import { Failure } from '../components/states.tsx'
+import { Failure, Loading } from '../components/states.tsx'
 import { differencesOf } from '../records/changes.ts'
 import { RecordConflict } from '../records/conflict.tsx'
 import { SaveError } from '../records/save-error.tsx'
@@ -38,7 +38,6 @@ import { automationsOf, objectTypeOf, type Draft } from '../templates/draft.ts'
 import { LastChange } from '../templates/last-change.tsx'
 import { isKeptByEditor } from '../templates/keep.ts'
 import { LanguageBar, LanguageHint } from '../templates/language-bar.tsx'
-import { PreviewPanel } from '../templates/preview-panel.tsx'
 import classes from '../templates/template.module.css'
 import { TemplateMenu } from '../templates/template-menu.tsx'
 import { isForSome } from '../templates/reach.ts'
@@ -48,7 +47,10 @@ import { TokenMenu } from '../templates/token-menu.tsx'
 import { insertPiece, type TokenOptions } from '../templates/token-node.ts'
 import { offer, sectionsOf, type TokenSection } from '../templates/token-search.ts'
 
-/** The page is large, and this is needed last. */
+/** The page is large, and these are needed last. */
+const PreviewPanel = lazy(async () => ({
+  default: (await import('../templates/preview-panel.tsx')).PreviewPanel,
+}))
 const TestSend = lazy(async () => ({
   default: (await import('../templates/test-send.tsx')).TestSend,
 }))
@@ -180,13 +182,15 @@ function MailAside({ emailTemplateId, changes, settled, shown, canTest }: AsideP
   const { examples, example, onShow } = shown
   return (
     <aside className={classes.preview} aria-label={t('template.preview.title')}>
-      <PreviewPanel
-        emailTemplateId={emailTemplateId}
-        changes={settled}
-        examples={examples}
-        example={example}
-        onChoose={onShow}
-      />
+      <Suspense fallback={<Loading />}>
+        <PreviewPanel
+          emailTemplateId={emailTemplateId}
+          changes={settled}
+          examples={examples}
+          example={example}
+          onChoose={onShow}
+        />
+      </Suspense>
       <div className="grow" />
       {canTest && (
         <Suspense>

@@ -238,20 +238,18 @@ for (const [what, automation, mails, expected, options] of SENTENCES) {
 test('what is wrong with a field is said in the language of the user', () => {
   const errors = findFaults(BUSINESS_BODY.schema, {
     name: '',
-    timeZone: 'Mars',
     emailAddress: 'desk',
     website: 'example.com',
     accentColor: 'green',
-    language: 'deutsch!',
-    phone: 'x'.repeat(300),
     cancelUntilHours: -1,
+    phone: 'x'.repeat(300),
   })
   const problem = { title: '', status: 422, detail: '', errors }
   const said = (language: Language) => {
     speak(language)
     return faultsIn(new ProblemError(422, problem))
   }
-  assert.equal(errors.length, 8)
+  assert.equal(errors.length, 6)
   assert.equal(
     said('de').find(({ pointer }) => pointer === '/name')?.detail,
     'darf nicht leer sein',
