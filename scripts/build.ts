@@ -16,10 +16,8 @@ const require = createRequire(import.meta.url)
 await buildStaleConsole()
 for (const folder of [dist, clientDist]) fs.rmSync(folder, { recursive: true, force: true })
 compile('tsconfig.build.json', dist)
-fs.cpSync(
-  path.join(root, 'src/reports/formats/report.typ'),
-  path.join(dist, 'reports/formats/report.typ'),
-)
+for (const file of ['reports/formats/report.typ', 'texts/api/introduction.md'])
+  fs.cpSync(path.join(root, 'src', file), path.join(dist, file))
 // Adds the types, and replaces the client by one that also runs in older versions of Node and in browsers.
 compile('src/client', dist)
 compile('src/client', clientDist)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { INTRODUCTION } from '../../src/http/server/openapi-introduction.ts'
+import { INTRODUCTION } from '../../src/http/server/openapi.ts'
 import { startApp } from '../support/app.ts'
 
 const OPERATOR = 'operator-key-of-the-test-installation'

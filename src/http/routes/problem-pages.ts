@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { PROBLEMS, type ProblemCode } from '../../contract/problem-codes.ts'
 import { notFound } from '../../errors.ts'
+import texts from '../../texts/api/en.json' with { type: 'json' }
 import { CONSOLE_POLICY } from './console.ts'
 import type { Routes } from '../server/services.ts'
 
@@ -54,7 +55,8 @@ export const problemPages: Routes = async (app) => {
     },
     async ({ params: { code } }, reply) => {
       if (!Object.hasOwn(PROBLEMS, code)) throw notFound('kind of problem', code)
-      const { status, title, meaning, remedy } = PROBLEMS[code as ProblemCode]
+      const { status, title } = PROBLEMS[code as ProblemCode]
+      const { meaning, remedy } = texts.problems[code as ProblemCode]
       const text = `<p><code>${code}</code>, status ${status}</p>
 <h2>What it means</h2><p>${toHtml(meaning)}</p>
 <h2>What to do</h2><p>${toHtml(remedy)}</p>

@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox'
 import { Value } from 'typebox/value'
-import { COMMON_NAMES } from './openapi-common-names.ts'
+import texts from '../../texts/api/en.json' with { type: 'json' }
 
 type Shape = {
   type?: string
@@ -16,6 +16,13 @@ type Shape = {
   readOnly?: boolean
 }
 
+/**
+ * Descriptions and examples of the names that mean the same in several schemas and parameters. What the
+ * schema of a property says itself has precedence.
+ */
+export const COMMON_NAMES: Partial<Record<string, { description: string; example?: unknown }>> =
+  texts.names
+
 /** A value that the schema describes; its own example if it has one. */
 export function exampleOf(schema: TSchema, name = ''): unknown {
   const shape = schema as Shape
@@ -24,7 +31,7 @@ export function exampleOf(schema: TSchema, name = ''): unknown {
   if (shape.const !== undefined) return shape.const
   if (shape.default !== undefined) return shape.default
   if (shape.enum?.length) return shape.enum[0]
-  const known = COMMON_NAMES[name]?.[1]
+  const known = COMMON_NAMES[name]?.example
   if (known !== undefined && Value.Check(schema, known)) return known
   if (shape.anyOf?.length) return exampleOf(shape.anyOf[0] as TSchema, name)
   if (shape.allOf)

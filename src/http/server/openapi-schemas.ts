@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { TSchema } from 'typebox'
 import { MOMENT_UNIT } from '../../contract/schema.ts'
-import { exampleOf } from './openapi-examples.ts'
+import { COMMON_NAMES, exampleOf } from './openapi-examples.ts'
 import { addAnswerHeaders, ANSWER_HEADERS } from './openapi-headers.ts'
-import { COMMON_NAMES } from './openapi-common-names.ts'
 
 type Json = Record<string, unknown>
 
@@ -80,7 +79,7 @@ type Property = Json & {
 function completeProperties(schema: Property, parentExample?: unknown) {
   const example = (schema.examples?.[0] ?? parentExample ?? {}) as Json
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
-    const description = COMMON_NAMES[name]?.[0]
+    const description = COMMON_NAMES[name]?.description
     const own =
       property.description ?? property.anyOf?.find((each) => each.description)?.description
     const text = own === MOMENT_UNIT ? (description ?? own) : (own ?? description)
@@ -137,7 +136,7 @@ function completePaths(paths: Paths) {
     const { parameters = [], requestBody, responses = {} } = operation
     addAnswerHeaders(operation)
     for (const parameter of parameters) {
-      const text = parameter.description ?? COMMON_NAMES[parameter.name]?.[0]
+      const text = parameter.description ?? COMMON_NAMES[parameter.name]?.description
       if (text !== undefined) parameter.description = text
     }
     for (const { schema } of Object.values(requestBody?.content ?? {})) {

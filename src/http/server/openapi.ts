@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import swagger from '@fastify/swagger'
@@ -7,11 +8,16 @@ import { Type, type TSchema } from 'typebox'
 import { PROBLEMS } from '../../contract/problem-codes.ts'
 import { about, Named } from '../../contract/schema.ts'
 import { exampleOf } from './openapi-examples.ts'
-import { INTRODUCTION } from './openapi-introduction.ts'
 import { moveSchemasToComponents } from './openapi-schemas.ts'
-import { DECLARED_TAGS } from './openapi-tags.ts'
 import type { Routes } from './services.ts'
+import texts from '../../texts/api/en.json' with { type: 'json' }
 import { VERSION } from '../../version.ts'
+
+/** Everything that a developer needs to get from a key to a sent mail; ids in it are examples. */
+export const INTRODUCTION = readFileSync(
+  new URL('../../texts/api/introduction.md', import.meta.url),
+  'utf8',
+).trimEnd()
 
 /** Collects the descriptions of all routes that are registered after it. */
 export async function describeRoutes(app: FastifyInstance) {
@@ -25,7 +31,7 @@ export async function describeRoutes(app: FastifyInstance) {
         license: { name: 'MIT', identifier: 'MIT' },
       },
       servers: [{ url: '/' }],
-      tags: DECLARED_TAGS,
+      tags: Object.entries(texts.tags).map(([name, description]) => ({ name, description })),
       components: {
         securitySchemes: {
           key: {
