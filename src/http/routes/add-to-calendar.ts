@@ -6,7 +6,7 @@ import { isSealOf, readUnsubscribe } from '../../email/unsubscribe.ts'
 import { RequestError } from '../../errors.ts'
 import { findEmail } from '../../store/emails.ts'
 import { listMailContexts, type ContextRow } from '../../store/mail-contexts.ts'
-import type { Routes } from '../server/services.ts'
+import { operation, type Routes } from '../server/services.ts'
 import { cancelledPage, explainDeadLinks } from './answer-pages.ts'
 import { HtmlPage, readSender, sendMailPage } from './mail-page.ts'
 
@@ -45,30 +45,26 @@ export const addToCalendar: Routes = async (app, { config, database, linkSeal })
 
   app.get(
     '/addToCalendar/:token',
-    {
+    operation('addToCalendar', 'Get the calendar file of an appointment, by the link in an email', {
       config: { open: true },
-      schema: {
-        operationId: 'addToCalendar',
-        tags: ['email'],
-        summary: 'Get the calendar file of an appointment, by the link in an email',
-        description:
-          'With `to` it leads to a new entry in the calendar of Google or Outlook, or to a page that says ' +
-          'that the appointment is cancelled.',
-        params: ByToken,
-        querystring: Type.Object({
-          to: Type.Optional(
-            Type.Enum(['google', 'outlook'], {
-              title: 'WebCalendar',
-              description: 'The calendar on the web that gets a new entry.',
-            }),
-          ),
-        }),
-        response: {
-          200: { content: { 'text/calendar': { schema: Type.String() }, ...HtmlPage.content } },
-          404: HtmlPage,
-        },
+      tags: ['email'],
+      description:
+        'With `to` it leads to a new entry in the calendar of Google or Outlook, or to a page that says ' +
+        'that the appointment is cancelled.',
+      params: ByToken,
+      querystring: Type.Object({
+        to: Type.Optional(
+          Type.Enum(['google', 'outlook'], {
+            title: 'WebCalendar',
+            description: 'The calendar on the web that gets a new entry.',
+          }),
+        ),
+      }),
+      response: {
+        200: { content: { 'text/calendar': { schema: Type.String() }, ...HtmlPage.content } },
+        404: HtmlPage,
       },
-    },
+    }),
     async ({ params, query }, reply) => {
       const found = await findVisit(params.token)
       const { calendar, classSchedule, location } = found?.row.context ?? {}

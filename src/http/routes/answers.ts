@@ -20,7 +20,7 @@ import { RequestError } from '../../errors.ts'
 import { findAskingMail } from '../../store/answer-links.ts'
 import { hintChanges } from '../../store/changes.ts'
 import { isCrossSite } from '../server/cookies.ts'
-import type { Routes, Services } from '../server/services.ts'
+import { operation, type Routes, type Services } from '../server/services.ts'
 import { answerPage, explainDeadLinks, MAX_REASON, type PageLinks } from './answer-pages.ts'
 import { HtmlPage, readSender, sendMailPage } from './mail-page.ts'
 
@@ -71,18 +71,14 @@ const readForm = (form: URLSearchParams): Form => {
 const getAnswer: Routes = async (app, services) => {
   app.get(
     '/answer/:token',
-    {
+    operation('showAnswer', 'Show an appointment, class or form and ask its client', {
       config: { open: true },
-      schema: {
-        operationId: 'showAnswer',
-        tags,
-        summary: 'Show an appointment, class or form and ask its client',
-        description:
-          'The page of `%CONFIRM_URL%`, `%CANCEL_URL%` and `%SIGN_URL%`. It changes nothing.',
-        params: ByToken,
-        response: { 200: HtmlPage, 404: HtmlPage },
-      },
-    },
+      tags,
+      description:
+        'The page of `%CONFIRM_URL%`, `%CANCEL_URL%` and `%SIGN_URL%`. It changes nothing.',
+      params: ByToken,
+      response: { 200: HtmlPage, 404: HtmlPage },
+    }),
     async ({ params: { token } }, reply) => {
       const found = await findQuestion(services, token)
       const page = await readAnswer(
@@ -100,15 +96,17 @@ const postAnswer: Routes = async (app, services) => {
   app.post(
     '/answer/:token',
     {
-      config: { open: true, emptyBody: true },
+      ...operation(
+        'sendAnswer',
+        'Confirm or cancel an appointment or class, or sign a form, as its client',
+        {
+          config: { open: true, emptyBody: true },
+          tags,
+          params: ByToken,
+          response: { 200: HtmlPage, 403: HtmlPage, 404: HtmlPage, 409: HtmlPage, 422: HtmlPage },
+        },
+      ),
       bodyLimit: MAX_FORM_BYTES,
-      schema: {
-        operationId: 'sendAnswer',
-        tags,
-        summary: 'Confirm or cancel an appointment or class, or sign a form, as its client',
-        params: ByToken,
-        response: { 200: HtmlPage, 403: HtmlPage, 404: HtmlPage, 409: HtmlPage, 422: HtmlPage },
-      },
       // The route is public: no body is read without a genuine link.
       onRequest: async ({ params }) =>
         void (await findQuestion(services, (params as { token: string }).token)),

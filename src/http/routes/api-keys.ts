@@ -21,33 +21,23 @@ import { pageOf, readPage } from '../server/cursor.ts'
 import { requireMatch } from '../server/etag.ts'
 import { answerOnce, ok, type RouteAnswer } from '../server/idempotency.ts'
 import { toWire } from '../server/serialize.ts'
-import type { Routes, Services } from '../server/services.ts'
+import { inOrder, operation, type Routes, type Services } from '../server/services.ts'
 
 const ById = Type.Object({ apiKeyId: Type.Integer({ minimum: 1 }) })
 const tags = ['Authentication']
 const access = { scope: 'admin', function: 'MANAGE_KEYS' } as const
 
-export const apiKeys: Routes = async (app, services) => {
-  for (const route of [getApiKeys, getApiKey, postApiKey, deleteApiKey]) {
-    await route(app, services)
-  }
-}
+export const apiKeys: Routes = inOrder(() => [getApiKeys, getApiKey, postApiKey, deleteApiKey])
 
 const getApiKeys: Routes = async (app) => {
   app.get(
     '/apiKey',
-    {
+    operation('listApiKeys', 'List the active keys of the business', {
       config: access,
-      schema: {
-        operationId: 'listApiKeys',
-        tags,
-        summary: 'List the active keys of the business',
-        querystring: Type.Object(PageQuery),
-        response: {
-          200: PageOf(ApiKey, 'ApiKeyPage'),
-        },
-      },
-    },
+      tags,
+      querystring: Type.Object(PageQuery),
+      response: { 200: PageOf(ApiKey, 'ApiKeyPage') },
+    }),
     async ({ caller, query }) => {
       const { limit, after } = readPage(query, 'apiKey')
       const page = { after: Number(after?.[0] ?? 0), limit: limit + 1 }
@@ -60,16 +50,12 @@ const getApiKeys: Routes = async (app) => {
 const getApiKey: Routes = async (app) => {
   app.get(
     '/apiKey/:apiKeyId',
-    {
+    operation('getApiKey', 'Read a key', {
       config: { ...access, etag: true },
-      schema: {
-        operationId: 'getApiKey',
-        tags,
-        summary: 'Read a key',
-        params: ById,
-        response: { 200: ApiKey },
-      },
-    },
+      tags,
+      params: ById,
+      response: { 200: ApiKey },
+    }),
     async ({ caller, params }) => {
       const key = await findApiKey(caller.db, caller.businessId, params.apiKeyId)
       if (!key) throw notFound('key', params.apiKeyId)
@@ -82,18 +68,16 @@ const postApiKey: Routes = async (app, services) => {
   app.post(
     '/apiKey',
     {
-      config: { ...access, idempotent: true, etag: true, untagged: 'key' },
-      attachValidation: true,
-      schema: {
-        operationId: 'createApiKey',
+      ...operation('createApiKey', 'Create or change a key', {
+        config: { ...access, idempotent: true, etag: true, untagged: 'key' },
         tags,
-        summary: 'Create or change a key',
         description:
           'The key itself is shown once, when it is created. A key that an ADMINISTRATOR creates is ' +
           'revoked when that person is deactivated or gets another role.',
         body: ApiKeyWrite,
         response: { 200: ApiKey, 201: NewApiKey },
-      },
+      }),
+      attachValidation: true,
     },
     (request, reply) => answerSavedKey(services, request, reply, request.caller),
   )
@@ -102,17 +86,13 @@ const postApiKey: Routes = async (app, services) => {
 const deleteApiKey: Routes = async (app, { clock, credentials }) => {
   app.delete(
     '/apiKey/:apiKeyId',
-    {
+    operation('revokeApiKey', 'Revoke a key', {
       config: { ...access, etag: true },
-      schema: {
-        operationId: 'revokeApiKey',
-        tags,
-        summary: 'Revoke a key',
-        description: 'All nodes refuse the key within one second. A key cannot be reactivated.',
-        params: ById,
-        response: { 200: ApiKey },
-      },
-    },
+      tags,
+      description: 'All nodes refuse the key within one second. A key cannot be reactivated.',
+      params: ById,
+      response: { 200: ApiKey },
+    }),
     async (request) => {
       const { caller, params } = request
       const by = { user: caller.user, now: clock.now() }

@@ -16,7 +16,7 @@ import { pageOf, readPage } from '../server/cursor.ts'
 import { requireMatch } from '../server/etag.ts'
 import { answerOnce, ok } from '../server/idempotency.ts'
 import { toWire } from '../server/serialize.ts'
-import type { Routes, Services } from '../server/services.ts'
+import { inOrder, operation, type Routes, type Services } from '../server/services.ts'
 import { resendMany, sendingOf } from './emails.ts'
 
 const tags = ['approval']
@@ -33,23 +33,17 @@ const ApprovalQuery = Type.Object({
 })
 
 /** Imports and bulk calls whose mails wait for a decision: see docs/approvals.md. */
-export const approvals: Routes = async (app, services) => {
-  for (const route of [getApprovals, getApproval, postDecision]) await route(app, services)
-}
+export const approvals: Routes = inOrder(() => [getApprovals, getApproval, postDecision])
 
 const getApprovals: Routes = async (app) => {
   app.get(
     '/approval',
-    {
+    operation('listApprovals', 'List bulk calls whose mails wait for a decision, or waited', {
       config: { scope: 'mail:read' },
-      schema: {
-        operationId: 'listApprovals',
-        tags,
-        summary: 'List bulk calls whose mails wait for a decision, or waited',
-        querystring: ApprovalQuery,
-        response: { 200: PageOf(Approval, 'ApprovalPage') },
-      },
-    },
+      tags,
+      querystring: ApprovalQuery,
+      response: { 200: PageOf(Approval, 'ApprovalPage') },
+    }),
     async ({ caller, query }) => {
       const list = JSON.stringify(['approval', query.status])
       const { limit, after } = readPage(query, list)
@@ -66,16 +60,12 @@ const getApprovals: Routes = async (app) => {
 const getApproval: Routes = async (app) => {
   app.get(
     '/approval/:approvalId',
-    {
+    operation('getApproval', 'Read an approval', {
       config: { scope: 'mail:read', etag: true },
-      schema: {
-        operationId: 'getApproval',
-        tags,
-        summary: 'Read an approval',
-        params: ById,
-        response: { 200: Approval },
-      },
-    },
+      tags,
+      params: ById,
+      response: { 200: Approval },
+    }),
     async ({ caller: { db, businessId }, params: { approvalId } }) => {
       const approval = await findApproval(db, { businessId, approvalId })
       if (!approval) throw notFound('approval', approvalId)
@@ -94,25 +84,23 @@ const postDecision: Routes = async (app, services) => {
     app.post(
       `/approval/:approvalId/${word}`,
       {
-        // A decision is about all locations, so a person must see all of them.
-        config: {
-          scope: 'mail:write',
-          function: 'MANAGE_BUSINESS',
-          etag: true,
-          idempotent: true,
-          emptyBody: true,
-        },
-        preValidation: async (request) => {
-          request.body ??= {}
-        },
-        schema: {
-          operationId: `${word}Approval`,
+        ...operation(`${word}Approval`, summary, {
+          // A decision is about all locations, so a person must see all of them.
+          config: {
+            scope: 'mail:write',
+            function: 'MANAGE_BUSINESS',
+            etag: true,
+            idempotent: true,
+            emptyBody: true,
+          },
           tags,
-          summary,
           description: 'Only a WAITING approval can be decided; any other is 409.',
           params: ById,
           ...(word === 'release' && { body: ReleaseApproval }),
           response: { 200: Approval },
+        }),
+        preValidation: async (request) => {
+          request.body ??= {}
         },
       },
       async (request, reply) =>

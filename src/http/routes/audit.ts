@@ -5,23 +5,21 @@ import { listAudit, type AuditRow } from '../../store/audit.ts'
 import { propertiesOf } from '../../store/row-properties.ts'
 import { pageOf, readPage } from '../server/cursor.ts'
 import { toInstant, toWire } from '../server/serialize.ts'
-import type { Routes } from '../server/services.ts'
+import { operation, type Routes } from '../server/services.ts'
 
 export const audit: Routes = async (app, { database }) => {
   app.get(
     '/audit',
-    {
-      config: { scope: 'admin', function: 'VIEW_AUDIT' },
-      schema: {
-        operationId: 'listAuditEntries',
+    operation(
+      'listAuditEntries',
+      'List all changes with their author and the values before and after, newest first',
+      {
+        config: { scope: 'admin', function: 'VIEW_AUDIT' },
         tags: ['Audit'],
-        summary: 'List all changes with their author and the values before and after, newest first',
         querystring: AuditQuery,
-        response: {
-          200: PageOf(AuditEntry, 'AuditEntryPage'),
-        },
+        response: { 200: PageOf(AuditEntry, 'AuditEntryPage') },
       },
-    },
+    ),
     async ({ caller, query }) => {
       const { object, id, user, from, to } = query
       const list = JSON.stringify(['audit', object, id, user, from, to])

@@ -6,7 +6,7 @@ import { readReport } from '../../email/mail-reports.ts'
 import { invalid } from '../../errors.ts'
 import { MAX_BODY_BYTES } from '../server/body.ts'
 import { answerOnce, ok } from '../server/idempotency.ts'
-import type { Routes } from '../server/services.ts'
+import { operation, type Routes } from '../server/services.ts'
 
 /** Bounces and complaints: a report in JSON, or as the mail server forwards it. */
 export const bounces: Routes = async (app, { clock, config, linkSeal }) => {
@@ -19,34 +19,30 @@ export const bounces: Routes = async (app, { clock, config, linkSeal }) => {
 
   app.post(
     '/emails/bounce',
-    {
+    operation('reportBounce', 'Report a bounce or a complaint', {
       config: { scope: 'mail:write', function: 'EDIT_SUPPRESSIONS', idempotent: true },
-      schema: {
-        operationId: 'reportBounce',
-        tags: ['email'],
-        summary: 'Report a bounce or a complaint',
-        description:
-          'Takes a delivery status notification (RFC 3464) or a complaint (RFC 5965). The email shows it. ' +
-          '422 if it names no email of the business. ' +
-          'The address is suppressed if its mailbox does not exist (status 5.1.x for the recipient), ' +
-          'after five soft bounces within 30 days, or if the recipient complained.',
-        body: Named('BounceReport', {
-          message: Type.String({
-            examples: [
-              'Content-Type: multipart/report; report-type=delivery-status; boundary=b\r\n\r\n--b …',
-            ],
-            description: 'The report with its headers.',
-          }),
+      tags: ['email'],
+      description:
+        'Takes a delivery status notification (RFC 3464) or a complaint (RFC 5965). The email shows it. ' +
+        '422 if it names no email of the business. ' +
+        'The address is suppressed if its mailbox does not exist (status 5.1.x for the recipient), ' +
+        'after five soft bounces within 30 days, or if the recipient complained.',
+      body: Named('BounceReport', {
+        message: Type.String({
+          examples: [
+            'Content-Type: multipart/report; report-type=delivery-status; boundary=b\r\n\r\n--b …',
+          ],
+          description: 'The report with its headers.',
         }),
-        response: {
-          200: Named('BounceResult', {
-            suppressed: about(Type.Array(Type.String()), 'The addresses that were suppressed.', [
-              'anna@example.com',
-            ]),
-          }),
-        },
+      }),
+      response: {
+        200: Named('BounceResult', {
+          suppressed: about(Type.Array(Type.String()), 'The addresses that were suppressed.', [
+            'anna@example.com',
+          ]),
+        }),
       },
-    },
+    }),
     async (request, reply) => {
       const { caller, body } = request
       const { businessId, user } = caller

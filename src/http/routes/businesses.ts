@@ -33,43 +33,33 @@ import { requireMatch } from '../server/etag.ts'
 import { answerOnce, created, ok, type RouteAnswer } from '../server/idempotency.ts'
 import { toInstant, toWire } from '../server/serialize.ts'
 import { answerPlan } from './objects.ts'
-import type { Routes } from '../server/services.ts'
+import { inOrder, operation, type Routes } from '../server/services.ts'
 import { answerSavedUser } from './users.ts'
 
 const ById = Type.Object({ businessId: Type.Integer({ minimum: 1 }) })
 const tags = ['Business']
 const OPERATOR = 'OPERATOR'
 
-export const businesses: Routes = async (app, services) => {
-  for (const route of [
-    getBusinesses,
-    getBusiness,
-    postBusiness,
-    postBusinessPlan,
-    deleteBusiness,
-    postApiKeyOfBusiness,
-    postUserOfBusiness,
-  ]) {
-    await route(app, services)
-  }
-}
+export const businesses: Routes = inOrder(() => [
+  getBusinesses,
+  getBusiness,
+  postBusiness,
+  postBusinessPlan,
+  deleteBusiness,
+  postApiKeyOfBusiness,
+  postUserOfBusiness,
+])
 
 const getBusinesses: Routes = async (app, { database }) => {
   app.get(
     '/business',
-    {
+    operation('listBusinesses', 'List businesses: all for the operator, your own for others', {
       config: { operator: true, scope: 'scheduling:read', function: 'VIEW_BUSINESS' },
-      schema: {
-        operationId: 'listBusinesses',
-        tags,
-        summary: 'List businesses: all for the operator, your own for others',
-        description: 'Ordered by `businessId`; with `changedSince` in the order of the changes.',
-        querystring: BusinessesQuery,
-        response: {
-          200: ChangesPageOf(Business, 'BusinessPage'),
-        },
-      },
-    },
+      tags,
+      description: 'Ordered by `businessId`; with `changedSince` in the order of the changes.',
+      querystring: BusinessesQuery,
+      response: { 200: ChangesPageOf(Business, 'BusinessPage') },
+    }),
     async (request) => {
       const { externalId, active, modifiedSince } = request.query
       const filters = {
@@ -97,21 +87,17 @@ const getBusinesses: Routes = async (app, { database }) => {
 const getBusiness: Routes = async (app, { database }) => {
   app.get(
     '/business/:businessId',
-    {
+    operation('getBusiness', 'Read a business', {
       config: {
         operator: true,
         scope: 'scheduling:read',
         function: 'VIEW_BUSINESS',
         etag: true,
       },
-      schema: {
-        operationId: 'getBusiness',
-        tags,
-        summary: 'Read a business',
-        params: ById,
-        response: { 200: Business },
-      },
-    },
+      tags,
+      params: ById,
+      response: { 200: Business },
+    }),
     async (request) => {
       const business = await findBusiness(dbFor(request, database), request.params.businessId)
       if (!business) throw notFound('business', request.params.businessId)
@@ -124,22 +110,20 @@ const postBusiness: Routes = async (app, { database, clock, credentials, log }) 
   app.post(
     '/business',
     {
-      config: {
-        operator: true,
-        scope: 'admin',
-        function: 'EDIT_BUSINESS',
-        etag: true,
-        idempotent: true,
-      },
-      attachValidation: true,
-      schema: {
-        operationId: 'createBusiness',
+      ...operation('createBusiness', 'Create or change a business', {
+        config: {
+          operator: true,
+          scope: 'admin',
+          function: 'EDIT_BUSINESS',
+          etag: true,
+          idempotent: true,
+        },
         tags,
-        summary: 'Create or change a business',
         description: 'Only the operator can create one. An OWNER can change their own.',
         body: BusinessWrite,
         response: { 200: Business, 201: Business },
-      },
+      }),
+      attachValidation: true,
     },
     async (request, reply) => {
       const by = { user: userOf(request), now: clock.now() }
@@ -160,17 +144,19 @@ const postBusinessPlan: Routes = async (app, services) => {
   app.post(
     '/business/plan',
     {
-      config: { scope: 'scheduling:read', function: 'EDIT_BUSINESS' },
+      ...operation(
+        'planBusiness',
+        'Show what saving your business would schedule, move and cancel',
+        {
+          config: { scope: 'scheduling:read', function: 'EDIT_BUSINESS' },
+          tags,
+          description:
+            'A change of its time zone or quiet hours plans reminders again. Nothing is saved.',
+          body: BusinessWrite,
+          response: { 200: SavePlan },
+        },
+      ),
       attachValidation: true,
-      schema: {
-        operationId: 'planBusiness',
-        tags,
-        summary: 'Show what saving your business would schedule, move and cancel',
-        description:
-          'A change of its time zone or quiet hours plans reminders again. Nothing is saved.',
-        body: BusinessWrite,
-        response: { 200: SavePlan },
-      },
     },
     async (request, reply) =>
       answerPlan(services, request, reply, (planning) => {
@@ -183,18 +169,14 @@ const postBusinessPlan: Routes = async (app, services) => {
 const deleteBusiness: Routes = async (app, { database, clock, credentials }) => {
   app.delete(
     '/business/:businessId',
-    {
+    operation('deleteBusiness', 'Deactivate a business', {
       config: { operator: true, etag: true },
-      schema: {
-        operationId: 'deleteBusiness',
-        tags,
-        summary: 'Deactivate a business',
-        description:
-          'Its keys and people can no longer sign in. A POST by the operator with `active: true` reactivates it.',
-        params: ById,
-        response: { 200: Business },
-      },
-    },
+      tags,
+      description:
+        'Its keys and people can no longer sign in. A POST by the operator with `active: true` reactivates it.',
+      params: ById,
+      response: { 200: Business },
+    }),
     async (request) => {
       const { businessId } = request.params
       const deactivated = await database.operator.transaction(async (tx) => {
@@ -215,17 +197,15 @@ const postApiKeyOfBusiness: Routes = async (app, services) => {
   app.post(
     '/business/:businessId/apiKey',
     {
-      config: { operator: true, idempotent: true, etag: true, untagged: 'key' },
-      attachValidation: true,
-      schema: {
-        operationId: 'createApiKeyOfBusiness',
+      ...operation('createApiKeyOfBusiness', 'Create an API key for a business', {
+        config: { operator: true, idempotent: true, etag: true, untagged: 'key' },
         tags,
-        summary: 'Create an API key for a business',
         description: 'The key itself is shown once, when it is created.',
         params: ById,
         body: ApiKeyWrite,
         response: { 200: ApiKey, 201: NewApiKey },
-      },
+      }),
+      attachValidation: true,
     },
     async (request, reply) =>
       answerSavedKey(
@@ -241,16 +221,18 @@ const postUserOfBusiness: Routes = async (app, services) => {
   app.post(
     '/business/:businessId/user',
     {
-      config: { operator: true, idempotent: true, etag: true },
+      ...operation(
+        'createUserOfBusiness',
+        'Create a person in a business, such as its first owner',
+        {
+          config: { operator: true, idempotent: true, etag: true },
+          tags,
+          params: ById,
+          body: UserWrite,
+          response: { 200: User, 201: User },
+        },
+      ),
       attachValidation: true,
-      schema: {
-        operationId: 'createUserOfBusiness',
-        tags,
-        summary: 'Create a person in a business, such as its first owner',
-        params: ById,
-        body: UserWrite,
-        response: { 200: User, 201: User },
-      },
     },
     async (request, reply) =>
       answerSavedUser(services, request, reply, {

@@ -22,7 +22,7 @@ import { writePosition } from '../server/change-list.ts'
 import { rereadCaller } from '../server/authenticate.ts'
 import { ChangeFeed, MAX_NAMED_CHANGES, type ChangeBatch } from './change-feed.ts'
 import { isBelow, isSeen, readSeen, SEEN_PATTERN, unite, writeSeen } from './seen-changes.ts'
-import type { Routes } from '../server/services.ts'
+import { operation, type Routes } from '../server/services.ts'
 
 const MAX_STREAMS_PER_CREDENTIAL = 20
 const HEARTBEAT_MS = 15_000
@@ -59,17 +59,13 @@ export const changes: Routes = async (app, services) => {
 
   app.get(
     '/changes/position',
-    {
+    operation('getChangePosition', 'Read the position that lists of later changes begin at', {
       config: { scope: 'scheduling:read', function: 'VIEW_SCHEDULE' },
-      schema: {
-        operationId: 'getChangePosition',
-        tags: ['changes'],
-        summary: 'Read the position that lists of later changes begin at',
-        description:
-          'Take it before you read everything, then send it as `changedSince` to any list. It is behind transactions that are still open, so a list may repeat objects that you have read.',
-        response: { 200: CurrentPosition },
-      },
-    },
+      tags: ['changes'],
+      description:
+        'Take it before you read everything, then send it as `changedSince` to any list. It is behind transactions that are still open, so a list may repeat objects that you have read.',
+      response: { 200: CurrentPosition },
+    }),
     async ({ caller }) => {
       const position = writePosition(caller, await readHorizon(caller.db))
       return { position, nextPosition: position }
@@ -79,12 +75,9 @@ export const changes: Routes = async (app, services) => {
   app.get(
     '/changes',
     {
-      exposeHeadRoute: false,
-      config: { scope: 'scheduling:read', function: 'VIEW_SCHEDULE', quiet: true },
-      schema: {
-        operationId: 'streamChanges',
+      ...operation('streamChanges', 'Stream changes as server-sent events', {
+        config: { scope: 'scheduling:read', function: 'VIEW_SCHEDULE', quiet: true },
         tags: ['changes'],
-        summary: 'Stream changes as server-sent events',
         description: DESCRIPTION,
         headers: Type.Object({
           'last-event-id': Type.Optional(
@@ -108,7 +101,8 @@ export const changes: Routes = async (app, services) => {
             },
           },
         },
-      },
+      }),
+      exposeHeadRoute: false,
     },
     async (request, reply: FastifyReply) => {
       refuseTooManyStreams(streams, request.caller)

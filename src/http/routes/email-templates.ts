@@ -31,33 +31,31 @@ import { listEmailsById } from '../../store/emails.ts'
 import { abortOnDisconnect } from '../server/connections.ts'
 import { sendFramed, sendingOf } from './emails.ts'
 import { answerOnce } from '../server/idempotency.ts'
-import type { Routes, Services } from '../server/services.ts'
+import { inOrder, operation, type Routes, type Services } from '../server/services.ts'
 
 const tags = ['email template']
 const ById = Type.Object({ emailTemplateId: Type.Integer({ minimum: 1 }) })
 
 /** In addition to the routes of objects.ts, which every kind of object has. */
-export const emailTemplates: Routes = async (app, services) => {
-  for (const route of [getTokens, postPreview, postCheck, getPreviewHtml, postTest]) {
-    await route(app, services)
-  }
-}
+export const emailTemplates: Routes = inOrder(() => [
+  getTokens,
+  postPreview,
+  postCheck,
+  getPreviewHtml,
+  postTest,
+])
 
 const getTokens: Routes = async (app, { config }) => {
   app.get(
     '/emailTemplate/token',
-    {
+    operation('listTokens', 'List all %TOKENS% by object type, each with an example', {
       config: { scope: 'mail:read' },
-      schema: {
-        operationId: 'listTokens',
-        tags,
-        summary: 'List all %TOKENS% by object type, each with an example',
-        description:
-          'With `objectType` and `objectId` also with the value in a mail about that object.',
-        querystring: TokenQuery,
-        response: { 200: Type.Array(TokenGroup) },
-      },
-    },
+      tags,
+      description:
+        'With `objectType` and `objectId` also with the value in a mail about that object.',
+      querystring: TokenQuery,
+      response: { 200: Type.Array(TokenGroup) },
+    }),
     async ({ caller, query: { objectType, objectId, language = null } }) => {
       if (objectType === undefined && objectId === undefined) return listTokens()
       if (objectType === undefined || objectId === undefined) {
@@ -77,19 +75,15 @@ const getTokens: Routes = async (app, { config }) => {
 const postPreview: Routes = async (app, services) => {
   app.post(
     '/emailTemplate/:emailTemplateId/preview',
-    {
+    operation('previewEmailTemplate', 'Preview the email that a template makes for an object', {
       config: { scope: 'mail:read' },
-      schema: {
-        operationId: 'previewEmailTemplate',
-        tags,
-        summary: 'Preview the email that a template makes for an object',
-        description:
-          'Nothing is sent, and nothing is saved: unsaved changes in `template` are saved in a transaction that is rolled back.',
-        params: ById,
-        body: PreviewRequest,
-        response: { 200: MailPreview },
-      },
-    },
+      tags,
+      description:
+        'Nothing is sent, and nothing is saved: unsaved changes in `template` are saved in a transaction that is rolled back.',
+      params: ById,
+      body: PreviewRequest,
+      response: { 200: MailPreview },
+    }),
     async ({ caller, params: { emailTemplateId }, body }, reply) => {
       const { mail, row, template } = await services.queues.interactive.run(
         { businessId: caller.businessId, signal: abortOnDisconnect(reply) },
@@ -126,19 +120,19 @@ const postPreview: Routes = async (app, services) => {
 const postCheck: Routes = async (app, services) => {
   app.post(
     '/emailTemplate/:emailTemplateId/check',
-    {
-      config: { scope: 'mail:write', function: 'EDIT_TEMPLATES' },
-      schema: {
-        operationId: 'checkEmailTemplate',
+    operation(
+      'checkEmailTemplate',
+      'Check the sender and the tokens of a template, or of unsaved changes',
+      {
+        config: { scope: 'mail:write', function: 'EDIT_TEMPLATES' },
         tags,
-        summary: 'Check the sender and the tokens of a template, or of unsaved changes',
         description:
           'Answers the warnings that saving would answer. Changes that could not be saved are 422.',
         params: ById,
         body: TemplateCheck,
         response: { 200: CheckedTemplate },
       },
-    },
+    ),
     async ({ caller, params: { emailTemplateId }, body }, reply) => {
       const warnings = await services.queues.interactive.run(
         { businessId: caller.businessId, signal: abortOnDisconnect(reply) },
@@ -160,17 +154,13 @@ const postCheck: Routes = async (app, services) => {
 const getPreviewHtml: Routes = async (app, { config, queues }) => {
   app.get(
     '/emailTemplate/:emailTemplateId/preview/html',
-    {
+    operation('getPreviewHtml', 'Preview the HTML of that email, for an iframe', {
       config: { scope: 'mail:read' },
-      schema: {
-        operationId: 'getPreviewHtml',
-        tags,
-        summary: 'Preview the HTML of that email, for an iframe',
-        params: ById,
-        querystring: MailObject,
-        response: { 200: { content: { 'text/html': { schema: Type.String() } } } },
-      },
-    },
+      tags,
+      params: ById,
+      querystring: MailObject,
+      response: { 200: { content: { 'text/html': { schema: Type.String() } } } },
+    }),
     async ({ caller, params: { emailTemplateId }, query }, reply) => {
       const { mail } = await queues.interactive.run(
         { businessId: caller.businessId, signal: abortOnDisconnect(reply) },
@@ -184,17 +174,13 @@ const getPreviewHtml: Routes = async (app, { config, queues }) => {
 const postTest: Routes = async (app, services) => {
   app.post(
     '/emailTemplate/:emailTemplateId/test',
-    {
+    operation('testEmailTemplate', 'Send that email to up to five addresses, marked as a test', {
       config: { scope: 'mail:write', idempotent: true },
-      schema: {
-        operationId: 'testEmailTemplate',
-        tags,
-        summary: 'Send that email to up to five addresses, marked as a test',
-        params: ById,
-        body: MailTest,
-        response: { 201: SentTests },
-      },
-    },
+      tags,
+      params: ById,
+      body: MailTest,
+      response: { 201: SentTests },
+    }),
     async (request, reply) => {
       const { caller, body } = request
       const { emailTemplateId } = request.params

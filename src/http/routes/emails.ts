@@ -46,7 +46,7 @@ import { pageOf, readPage } from '../server/cursor.ts'
 import { answerOnce, created, ok } from '../server/idempotency.ts'
 import { toInstant, toWire } from '../server/serialize.ts'
 import { explainWaiting } from './waiting-emails.ts'
-import type { Routes, Services } from '../server/services.ts'
+import { inOrder, operation, type Routes, type Services } from '../server/services.ts'
 
 const tags = ['email']
 const NEXT_PAGE =
@@ -55,35 +55,25 @@ const reading = { scope: 'mail:read' } as const
 const sending = { scope: 'mail:write' } as const
 const ById = Type.Object({ emailId: Type.Integer({ minimum: 1 }) })
 
-export const emails: Routes = async (app, services) => {
-  for (const route of [
-    getEmails,
-    getEmailCounts,
-    getEmailsOfObject,
-    getEmail,
-    getEmailHtml,
-    postResend,
-    postBulkResend,
-  ]) {
-    await route(app, services)
-  }
-}
+export const emails: Routes = inOrder(() => [
+  getEmails,
+  getEmailCounts,
+  getEmailsOfObject,
+  getEmail,
+  getEmailHtml,
+  postResend,
+  postBulkResend,
+])
 
 const getEmails: Routes = async (app, services) => {
   app.get(
     '/emails',
-    {
+    operation('listEmails', 'List emails, newest first', {
       config: reading,
-      schema: {
-        operationId: 'listEmails',
-        tags,
-        summary: 'List emails, newest first',
-        querystring: EmailsQuery,
-        response: {
-          200: PageOf(NamedEmail, 'EmailPage'),
-        },
-      },
-    },
+      tags,
+      querystring: EmailsQuery,
+      response: { 200: PageOf(NamedEmail, 'EmailPage') },
+    }),
     async ({ caller, query }) => {
       const { db, businessId } = caller
       const { limit: _limit, cursor: _cursor, expand, ...asked } = query
@@ -104,21 +94,17 @@ const getEmails: Routes = async (app, services) => {
 const getEmailCounts: Routes = async (app) => {
   app.get(
     '/emails/counts',
-    {
+    operation('countEmails', 'Count emails by status', {
       config: reading,
-      schema: {
-        operationId: 'countEmails',
-        tags,
-        summary: 'Count emails by status',
-        querystring: EmailQuery,
-        response: {
-          200: Type.Record(Type.String(), Type.Integer(), {
-            title: 'Counts',
-            examples: [{ SENT: 1643, RETRYING: 2, FAILED: 31 }],
-          }),
-        },
+      tags,
+      querystring: EmailQuery,
+      response: {
+        200: Type.Record(Type.String(), Type.Integer(), {
+          title: 'Counts',
+          examples: [{ SENT: 1643, RETRYING: 2, FAILED: 31 }],
+        }),
       },
-    },
+    }),
     async ({ caller, query }) =>
       countEmails(caller.db, caller.businessId, filtersOf(query, caller)),
   )
@@ -147,18 +133,18 @@ const getEmailsOfObject: Routes = async (app, services) => {
     const kind = objectKind(word)!
     app.get(
       `/emails/${word}/:${kind.id}`,
-      {
-        config: reading,
-        schema: {
-          operationId: `listEmailsOf${pascalCase(kind.title)}`,
+      operation(
+        `listEmailsOf${pascalCase(kind.title)}`,
+        `List the emails about one ${kind.title}, oldest first`,
+        {
+          config: reading,
           tags,
-          summary: `List the emails about one ${kind.title}, oldest first`,
           description: NEXT_PAGE,
           params: Type.Object({ [kind.id]: idSchema }),
           querystring: EmailsAboutQuery,
           response: { 200: Type.Array(Email) },
         },
-      },
+      ),
       async ({ caller, params, query }, reply) => {
         const { db, businessId, visibility } = caller
         const id = (params as Record<string, number | string>)[kind.id]!
@@ -185,16 +171,12 @@ const getEmailsOfObject: Routes = async (app, services) => {
 const getEmail: Routes = async (app, services) => {
   app.get(
     '/emails/:emailId',
-    {
+    operation('getEmail', 'Read an email as it was rendered', {
       config: { ...reading, etag: true },
-      schema: {
-        operationId: 'getEmail',
-        tags,
-        summary: 'Read an email as it was rendered',
-        params: ById,
-        response: { 200: WholeEmail },
-      },
-    },
+      tags,
+      params: ById,
+      response: { 200: WholeEmail },
+    }),
     async ({ caller, params: { emailId } }) => {
       const found = await requireReadableEmail(caller, emailId, services.clock.now())
       const [email] = await explainWaiting(services, caller, [found])
@@ -207,16 +189,12 @@ const getEmail: Routes = async (app, services) => {
 const getEmailHtml: Routes = async (app, { clock }) => {
   app.get(
     '/emails/:emailId/html',
-    {
+    operation('getEmailHtml', 'Read the HTML of an email, for an iframe', {
       config: reading,
-      schema: {
-        operationId: 'getEmailHtml',
-        tags,
-        summary: 'Read the HTML of an email, for an iframe',
-        params: ById,
-        response: { 200: { content: { 'text/html': { schema: Type.String() } } } },
-      },
-    },
+      tags,
+      params: ById,
+      response: { 200: { content: { 'text/html': { schema: Type.String() } } } },
+    }),
     async ({ caller, params: { emailId } }, reply) => {
       const { html } = await requireReadableEmail(caller, emailId, clock.now())
       if (html === null) throw noLongerKept(emailId)
@@ -228,17 +206,13 @@ const getEmailHtml: Routes = async (app, { clock }) => {
 const postResend: Routes = async (app, services) => {
   app.post(
     '/emails/:emailId/resend',
-    {
+    operation('resendEmail', 'Send an email again, as a new one', {
       config: { ...sending, idempotent: true, emptyBody: true },
-      schema: {
-        operationId: 'resendEmail',
-        tags,
-        summary: 'Send an email again, as a new one',
-        description: 'An email that is QUEUED, SENDING, RETRYING or UNCERTAIN is a 409.',
-        params: ById,
-        response: { 201: Email },
-      },
-    },
+      tags,
+      description: 'An email that is QUEUED, SENDING, RETRYING or UNCERTAIN is a 409.',
+      params: ById,
+      response: { 201: Email },
+    }),
     async (request, reply) => {
       const { caller, params } = request
       const now = services.clock.now()
@@ -253,17 +227,13 @@ const postResend: Routes = async (app, services) => {
 const postBulkResend: Routes = async (app, services) => {
   app.post(
     '/emails/resend',
-    {
+    operation('resendEmails', 'Send many emails again', {
       config: { ...sending, idempotent: true },
-      schema: {
-        operationId: 'resendEmails',
-        tags,
-        summary: 'Send many emails again',
-        description: 'An email that is QUEUED, SENDING, RETRYING or UNCERTAIN is refused with 409.',
-        body: BulkIds,
-        response: { 200: BulkResult },
-      },
-    },
+      tags,
+      description: 'An email that is QUEUED, SENDING, RETRYING or UNCERTAIN is refused with 409.',
+      body: BulkIds,
+      response: { 200: BulkResult },
+    }),
     async (request, reply) => {
       const { caller, body } = request
       const now = services.clock.now()

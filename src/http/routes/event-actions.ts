@@ -19,29 +19,26 @@ import { readList } from '../server/change-list.ts'
 import { requireMatch } from '../server/etag.ts'
 import { answerOnce, created, ok } from '../server/idempotency.ts'
 import { toWire } from '../server/serialize.ts'
-import type { Routes } from '../server/services.ts'
+import { inOrder, operation, type Routes } from '../server/services.ts'
 
 const tags = ['event action']
 
-export const eventActions: Routes = async (app, services) => {
-  for (const route of [getActionsOfDefinition, getAction, getActions, postAction]) {
-    await route(app, services)
-  }
-}
+export const eventActions: Routes = inOrder(() => [
+  getActionsOfDefinition,
+  getAction,
+  getActions,
+  postAction,
+])
 
 const getActionsOfDefinition: Routes = async (app) => {
   app.get(
     '/eventAction/eventDefinition/:eventDefinitionId',
-    {
+    operation('listEventActionsOfDefinition', 'List the active actions of a definition', {
       config: { scope: 'definitions:read' },
-      schema: {
-        operationId: 'listEventActionsOfDefinition',
-        tags,
-        summary: 'List the active actions of a definition',
-        params: Type.Object({ eventDefinitionId: Type.Integer({ minimum: 1 }) }),
-        response: { 200: Type.Array(EventAction) },
-      },
-    },
+      tags,
+      params: Type.Object({ eventDefinitionId: Type.Integer({ minimum: 1 }) }),
+      response: { 200: Type.Array(EventAction) },
+    }),
     async ({ caller, params: { eventDefinitionId } }) => {
       const { db, businessId } = caller
       const definition = await findDefinition(db, businessId, eventDefinitionId)
@@ -56,15 +53,12 @@ const getActionsOfDefinition: Routes = async (app) => {
 const getAction: Routes = async (app) => {
   app.get(
     '/eventAction/:eventActionId',
-    {
+    operation('getEventAction', 'Read an event action', {
       config: { scope: 'definitions:read', etag: true },
-      schema: {
-        operationId: 'getEventAction',
-        tags,
-        params: Type.Object({ eventActionId: Type.Integer({ minimum: 1 }) }),
-        response: { 200: EventAction },
-      },
-    },
+      tags,
+      params: Type.Object({ eventActionId: Type.Integer({ minimum: 1 }) }),
+      response: { 200: EventAction },
+    }),
     async ({ caller, params: { eventActionId } }) => {
       const action = await findAction(caller.db, caller.businessId, eventActionId)
       if (!action?.active) throw notFound('event action', eventActionId)
@@ -76,18 +70,13 @@ const getAction: Routes = async (app) => {
 const getActions: Routes = async (app) => {
   app.get(
     '/eventAction',
-    {
+    operation('listEventActions', 'List event actions', {
       config: { scope: 'definitions:read' },
-      schema: {
-        operationId: 'listEventActions',
-        tags,
-        description: 'Active ones; with `changedSince` also inactive ones.',
-        querystring: Type.Object(ChangesQuery),
-        response: {
-          200: ChangesPageOf(EventAction, 'EventActionPage'),
-        },
-      },
-    },
+      tags,
+      description: 'Active ones; with `changedSince` also inactive ones.',
+      querystring: Type.Object(ChangesQuery),
+      response: { 200: ChangesPageOf(EventAction, 'EventActionPage') },
+    }),
     async ({ caller: { db, businessId }, query }) => {
       const page = await readList(db, query, {
         kind: 'eventAction',
@@ -109,15 +98,14 @@ const postAction: Routes = async (app, { clock }) => {
   app.post(
     '/eventAction',
     {
-      config: { scope: 'definitions:write', etag: true, idempotent: true },
-      // saveAction reads the body: it accepts two forms.
-      validatorCompiler: () => (value) => ({ value }),
-      schema: {
-        operationId: 'createEventAction',
+      ...operation('createEventAction', 'Create or change an event action', {
+        config: { scope: 'definitions:write', etag: true, idempotent: true },
         tags,
         body: EventActionBody,
         response: { 200: EventAction, 201: EventAction },
-      },
+      }),
+      // saveAction reads the body: it accepts two forms.
+      validatorCompiler: () => (value) => ({ value }),
     },
     async (request, reply) => {
       const { caller, body } = request

@@ -29,7 +29,7 @@ import { readList } from '../server/change-list.ts'
 import { requireMatch, versionOf } from '../server/etag.ts'
 import { answerOnce, created, ok } from '../server/idempotency.ts'
 import { toWire } from '../server/serialize.ts'
-import type { Routes, Services } from '../server/services.ts'
+import { inOrder, operation, type Routes, type Services } from '../server/services.ts'
 
 const ById = Type.Object({ eventDefinitionId: Type.Integer({ minimum: 1 }) })
 const Definitions = Type.Array(EventDefinition)
@@ -37,32 +37,24 @@ const tags = ['event definition']
 const reading = { scope: 'definitions:read' } as const
 const writing = { scope: 'definitions:write', etag: true } as const
 
-export const eventDefinitions: Routes = async (app, services) => {
-  for (const route of [
-    getDefinitionsOfType,
-    getDefinitionsOfCampaign,
-    getDefinition,
-    getDefinitions,
-    postDefinition,
-    deactivateDefinition,
-  ]) {
-    await route(app, services)
-  }
-}
+export const eventDefinitions: Routes = inOrder(() => [
+  getDefinitionsOfType,
+  getDefinitionsOfCampaign,
+  getDefinition,
+  getDefinitions,
+  postDefinition,
+  deactivateDefinition,
+])
 
 const getDefinitionsOfType: Routes = async (app) => {
   app.get(
     '/eventDefinition/eventType/:eventTypeId',
-    {
+    operation('listEventDefinitionsOfType', 'List the active definitions of an event type', {
       config: reading,
-      schema: {
-        operationId: 'listEventDefinitionsOfType',
-        tags,
-        summary: 'List the active definitions of an event type',
-        params: Type.Object({ eventTypeId: Type.Integer() }),
-        response: { 200: Definitions },
-      },
-    },
+      tags,
+      params: Type.Object({ eventTypeId: Type.Integer() }),
+      response: { 200: Definitions },
+    }),
     async ({ caller, params: { eventTypeId } }) => {
       if (!eventTypeById(eventTypeId)) throw notFound('event type', eventTypeId)
       const found = await listDefinitionsOfTypes(caller.db, caller.businessId, [eventTypeId])
@@ -74,16 +66,16 @@ const getDefinitionsOfType: Routes = async (app) => {
 const getDefinitionsOfCampaign: Routes = async (app) => {
   app.get(
     '/eventDefinition/INVITATION_CAMPAIGN/:invitationCampaignId',
-    {
-      config: reading,
-      schema: {
-        operationId: 'listEventDefinitionsOfCampaign',
+    operation(
+      'listEventDefinitionsOfCampaign',
+      'List the active definitions of an invitation campaign',
+      {
+        config: reading,
         tags,
-        summary: 'List the active definitions of an invitation campaign',
         params: Type.Object({ invitationCampaignId: Type.Integer({ minimum: 1 }) }),
         response: { 200: Definitions },
       },
-    },
+    ),
     async ({ caller, params: { invitationCampaignId } }) => {
       const { db, businessId } = caller
       const kind = objectKind('invitationCampaign')!
@@ -98,18 +90,14 @@ const getDefinitionsOfCampaign: Routes = async (app) => {
 const getDefinition: Routes = async (app) => {
   app.get(
     '/eventDefinition/:eventDefinitionId',
-    {
+    operation('getEventDefinition', 'Read a definition', {
       config: { ...reading, etag: true },
-      schema: {
-        operationId: 'getEventDefinition',
-        tags,
-        summary: 'Read a definition',
-        description: 'The `ETag` also covers the actions of the definition.',
-        params: ById,
-        querystring: DefinitionQuery,
-        response: { 200: EventDefinition },
-      },
-    },
+      tags,
+      description: 'The `ETag` also covers the actions of the definition.',
+      params: ById,
+      querystring: DefinitionQuery,
+      response: { 200: EventDefinition },
+    }),
     async ({ caller, params: { eventDefinitionId }, query: { active, expand } }, reply) => {
       const { db, businessId } = caller
       const [definition, actions] = await Promise.all([
@@ -128,19 +116,13 @@ const getDefinition: Routes = async (app) => {
 const getDefinitions: Routes = async (app, services) => {
   app.get(
     '/eventDefinition',
-    {
+    operation('listEventDefinitions', 'List definitions, oldest first', {
       config: reading,
-      schema: {
-        operationId: 'listEventDefinitions',
-        tags,
-        summary: 'List definitions, oldest first',
-        description: 'With `changedSince` in the order of the changes.',
-        querystring: DefinitionsQuery,
-        response: {
-          200: ChangesPageOf(EventDefinition, 'EventDefinitionPage'),
-        },
-      },
-    },
+      tags,
+      description: 'With `changedSince` in the order of the changes.',
+      querystring: DefinitionsQuery,
+      response: { 200: ChangesPageOf(EventDefinition, 'EventDefinitionPage') },
+    }),
     async ({ caller, query }) => {
       const { db, businessId } = caller
       const { eventDefnId, expand } = query
@@ -171,15 +153,14 @@ const postDefinition: Routes = async (app, services) => {
   app.post(
     '/eventDefinition',
     {
-      config: { ...writing, idempotent: true },
-      // saveDefinition reads the body: it accepts two forms.
-      validatorCompiler: () => (value) => ({ value }),
-      schema: {
-        operationId: 'createEventDefinition',
+      ...operation('createEventDefinition', 'Create or change an event definition', {
+        config: { ...writing, idempotent: true },
         tags,
         body: EventDefinitionBody,
         response: { 200: EventDefinition, 201: EventDefinition },
-      },
+      }),
+      // saveDefinition reads the body: it accepts two forms.
+      validatorCompiler: () => (value) => ({ value }),
     },
     async (request, reply) => {
       const { caller, body } = request
@@ -206,15 +187,12 @@ const postDefinition: Routes = async (app, services) => {
 const deactivateDefinition: Routes = async (app, services) => {
   app.delete(
     '/eventDefinition/:eventDefinitionId',
-    {
+    operation('deleteEventDefinition', 'Deactivate an event definition', {
       config: writing,
-      schema: {
-        operationId: 'deleteEventDefinition',
-        tags,
-        params: ById,
-        response: { 200: EventDefinition },
-      },
-    },
+      tags,
+      params: ById,
+      response: { 200: EventDefinition },
+    }),
     async (request, reply) => {
       const { caller, params } = request
       const { eventDefinitionId } = params

@@ -35,7 +35,7 @@ import { pageOf, readPage } from '../server/cursor.ts'
 import { answerOnce, ok } from '../server/idempotency.ts'
 import { toInstant, toWire } from '../server/serialize.ts'
 import { explainWaiting } from './waiting-emails.ts'
-import type { Routes } from '../server/services.ts'
+import { inOrder, operation, type Routes } from '../server/services.ts'
 
 const tags = ['event trigger']
 const config = { scope: 'definitions:read', function: 'VIEW_SCHEDULE' } as const
@@ -51,17 +51,13 @@ const PATHS: [string, ObjectType][] = [
   ['DISCLAIMER', 'DISCLAIMER'],
 ]
 
-export const eventTriggers: Routes = async (app, services) => {
-  for (const route of [
-    postByHand,
-    getTriggersOfObject,
-    getTriggers,
-    getTriggerCounts,
-    getTrigger,
-  ]) {
-    await route(app, services)
-  }
-}
+export const eventTriggers: Routes = inOrder(() => [
+  postByHand,
+  getTriggersOfObject,
+  getTriggers,
+  getTriggerCounts,
+  getTrigger,
+])
 
 const getTriggersOfObject: Routes = async (app) => {
   for (const [word, objectType] of PATHS) {
@@ -69,12 +65,12 @@ const getTriggersOfObject: Routes = async (app) => {
     const id = objectType === 'INVITATION' ? Type.String() : Type.Integer({ minimum: 1 })
     app.get(
       `/eventTriggers/${word}/:${kind.id}`,
-      {
-        config,
-        schema: {
-          operationId: `listEventTriggersOf${pascalCase(kind.title)}`,
+      operation(
+        `listEventTriggersOf${pascalCase(kind.title)}`,
+        `List the fired and planned triggers of ${withArticle(kind.title)}`,
+        {
+          config,
           tags,
-          summary: `List the fired and planned triggers of ${withArticle(kind.title)}`,
           params: Type.Object({ [kind.id]: id }),
           ...(objectType === 'CALENDAR' && {
             description: 'Also those of its disclaimers, with objectType DISCLAIMER.',
@@ -82,7 +78,7 @@ const getTriggersOfObject: Routes = async (app) => {
           querystring: TriggersOfObjectQuery,
           response: { 200: Type.Array(NamedTrigger) },
         },
-      },
+      ),
       async ({ caller, params, query }) => {
         const { db, businessId, visibility } = caller
         const id = (params as Record<string, number | string>)[kind.id]!
@@ -102,18 +98,12 @@ const getTriggersOfObject: Routes = async (app) => {
 const getTriggers: Routes = async (app, { clock }) => {
   app.get(
     '/eventTriggers',
-    {
+    operation('listEventTriggers', 'List triggers, ordered by scheduledTime', {
       config,
-      schema: {
-        operationId: 'listEventTriggers',
-        tags,
-        summary: 'List triggers, ordered by scheduledTime',
-        querystring: TriggersQuery,
-        response: {
-          200: PageOf(NamedTrigger, 'EventTriggerPage'),
-        },
-      },
-    },
+      tags,
+      querystring: TriggersQuery,
+      response: { 200: PageOf(NamedTrigger, 'EventTriggerPage') },
+    }),
     async ({ caller, query }) => {
       const { limit: _limit, cursor: _cursor, expand, order, ...asked } = query
       const list = JSON.stringify(['eventTriggers', order, asked])
@@ -137,21 +127,17 @@ const getTriggers: Routes = async (app, { clock }) => {
 const getTriggerCounts: Routes = async (app, { clock }) => {
   app.get(
     '/eventTriggers/counts',
-    {
+    operation('countEventTriggers', 'Count triggers by status', {
       config,
-      schema: {
-        operationId: 'countEventTriggers',
-        tags,
-        summary: 'Count triggers by status',
-        querystring: TriggerQuery,
-        response: {
-          200: Type.Record(Type.String(), Type.Integer(), {
-            title: 'Counts',
-            examples: [{ SCHEDULED: 60, COMPLETED: 1643, FAILED: 31 }],
-          }),
-        },
+      tags,
+      querystring: TriggerQuery,
+      response: {
+        200: Type.Record(Type.String(), Type.Integer(), {
+          title: 'Counts',
+          examples: [{ SCHEDULED: 60, COMPLETED: 1643, FAILED: 31 }],
+        }),
       },
-    },
+    }),
     async ({ caller, query }) =>
       countTriggers(caller.db, caller.businessId, filtersOf(query, caller, clock.now())),
   )
@@ -161,19 +147,15 @@ const getTrigger: Routes = async (app, services) => {
   const { clock } = services
   app.get(
     '/eventTriggers/:eventTriggerId',
-    {
+    operation('getEventTrigger', 'Read a trigger with its names, emails, checks and history', {
       config: { ...config, etag: true },
-      schema: {
-        operationId: 'getEventTrigger',
-        tags,
-        summary: 'Read a trigger with its names, emails, checks and history',
-        description:
-          'The history holds the changes of the trigger, and those of its object and definition until ' +
-          'the trigger was finished.',
-        params: ById,
-        response: { 200: TriggerDetails },
-      },
-    },
+      tags,
+      description:
+        'The history holds the changes of the trigger, and those of its object and definition until ' +
+        'the trigger was finished.',
+      params: ById,
+      response: { 200: TriggerDetails },
+    }),
     async ({ caller, params: { eventTriggerId } }) => {
       const { db, businessId, visibility, functions } = caller
       const trigger = await findTrigger(db, businessId, eventTriggerId, visibility)
@@ -251,16 +233,12 @@ const postByHand: Routes = async (app, { clock }) => {
   for (const { word, act, actOnMany, summary, summaryOfMany } of BY_HAND) {
     app.post(
       `/eventTriggers/:eventTriggerId/${word}`,
-      {
+      operation(`${word}EventTrigger`, summary, {
         config: { ...changing, idempotent: true, emptyBody: true },
-        schema: {
-          operationId: `${word}EventTrigger`,
-          tags,
-          summary,
-          params: ById,
-          response: { 200: EventTrigger },
-        },
-      },
+        tags,
+        params: ById,
+        response: { 200: EventTrigger },
+      }),
       async (request, reply) => {
         const { caller, params } = request
         const { eventTriggerId: id } = params
@@ -280,16 +258,12 @@ const postByHand: Routes = async (app, { clock }) => {
 
     app.post(
       `/eventTriggers/${word}`,
-      {
+      operation(`${word}EventTriggers`, summaryOfMany, {
         config: { ...changing, idempotent: true },
-        schema: {
-          operationId: `${word}EventTriggers`,
-          tags,
-          summary: summaryOfMany,
-          body: BulkIds,
-          response: { 200: BulkResult },
-        },
-      },
+        tags,
+        body: BulkIds,
+        response: { 200: BulkResult },
+      }),
       async (request, reply) => {
         const { caller, body } = request
         const { db, businessId, user, visibility } = caller

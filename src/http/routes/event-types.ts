@@ -3,21 +3,21 @@ import { changesOf, EVENT_TYPES, type ObjectType } from '../../contract/event-ty
 import { EventTypeInfo, type EventType } from '../../contract/event-type-info.ts'
 import { listTokens, type TokenKind } from '../../email/tokens.ts'
 import { listStatuses } from '../../store/statuses.ts'
-import type { Routes } from '../server/services.ts'
+import { operation, type Routes } from '../server/services.ts'
 
 /** The event types, with the details that a person needs to choose one. */
 export const eventTypes: Routes = async (app) => {
   app.get(
     '/eventType',
-    {
-      config: { scope: 'definitions:read' },
-      schema: {
-        operationId: 'listEventTypes',
+    operation(
+      'listEventTypes',
+      'List the 13 event types with meaning, anchor, changes, statuses and tokens',
+      {
+        config: { scope: 'definitions:read' },
         tags: ['event definition'],
-        summary: 'List the 13 event types with meaning, anchor, changes, statuses and tokens',
         response: { 200: Type.Array(EventTypeInfo) },
       },
-    },
+    ),
     async ({ caller }) => {
       const statuses = await listStatuses(caller.db, caller.businessId)
       return EVENT_TYPES.map((type) => ({

@@ -8,17 +8,17 @@ import { notFound, RequestError } from '../../errors.ts'
 import { listTriggerStates } from '../../store/event-triggers.ts'
 import { findObject } from '../../store/objects.ts'
 import { toWire } from '../server/serialize.ts'
-import type { Routes } from '../server/services.ts'
+import { operation, type Routes } from '../server/services.ts'
 
 export const explain: Routes = async (app, { clock, config }) => {
   app.get(
     '/explain/:objectType/:objectId',
-    {
-      config: { scope: 'definitions:read', function: 'VIEW_SCHEDULE' },
-      schema: {
-        operationId: 'explainObject',
+    operation(
+      'explainObject',
+      'Explain why each active definition did, will or will not fire for an object',
+      {
+        config: { scope: 'definitions:read', function: 'VIEW_SCHEDULE' },
         tags: ['event trigger'],
-        summary: 'Explain why each active definition did, will or will not fire for an object',
         params: Type.Object({
           objectType: Type.String({ description: OBJECT_TYPES.join(', ') }),
           objectId: Type.String({
@@ -27,7 +27,7 @@ export const explain: Routes = async (app, { clock, config }) => {
         }),
         response: { 200: Type.Array(Explanation) },
       },
-    },
+    ),
     async ({ caller, params }) => {
       const { db, businessId, visibility } = caller
       const objectType = OBJECT_TYPES.find((each) => each === params.objectType.toUpperCase())

@@ -5,19 +5,16 @@ import { Type } from 'typebox'
 import type { Db } from '../../database/database.ts'
 import { exportBusiness } from '../../scheduling/export.ts'
 import { abortOnDisconnect } from '../server/connections.ts'
-import type { Routes } from '../server/services.ts'
+import { operation, type Routes } from '../server/services.ts'
 
 /** A business takes its data with it, without the operator. */
 export const dataExport: Routes = async (app, { clock, database, queues }) => {
   app.get(
     '/export',
     {
-      exposeHeadRoute: false,
-      config: { scope: 'admin' },
-      schema: {
-        operationId: 'exportBusiness',
+      ...operation('exportBusiness', 'Export the business as JSON lines that can be imported', {
+        config: { scope: 'admin' },
         tags: ['import'],
-        summary: 'Export the business as JSON lines that can be imported',
         description:
           'One snapshot: settings, files, clients, appointments and all other objects, automations, templates and suppressions. Without API keys, people and sent mails. The answer is streamed; the connection breaks if the export fails.',
         response: {
@@ -32,7 +29,8 @@ export const dataExport: Routes = async (app, { clock, database, queues }) => {
             },
           },
         },
-      },
+      }),
+      exposeHeadRoute: false,
     },
     async ({ caller: { db, businessId } }, reply: FastifyReply) => {
       const signal = abortOnDisconnect(reply)

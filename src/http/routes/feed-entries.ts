@@ -25,23 +25,19 @@ import { lockFeedState, type FeedRow } from '../../store/feeds.ts'
 import { pageOf, readPage } from '../server/cursor.ts'
 import { answerOnce, ok, type RequestKey } from '../server/idempotency.ts'
 import { toWire } from '../server/serialize.ts'
-import type { Routes, Services } from '../server/services.ts'
+import { inOrder, operation, type Routes, type Services } from '../server/services.ts'
 import { feedAccess, FeedParams, feedTags as tags, MatchBody } from './feeds.ts'
 
 /** What a feed has read, how it is mapped, and what people correct. */
-export const feedEntries: Routes = async (app, services) => {
-  for (const route of [
-    postEntries,
-    getEntries,
-    postEntry,
-    getMatches,
-    postMatch,
-    postVanished('cancel'),
-    postVanished('keep'),
-  ]) {
-    await route(app, services)
-  }
-}
+export const feedEntries: Routes = inOrder(() => [
+  postEntries,
+  getEntries,
+  postEntry,
+  getMatches,
+  postMatch,
+  postVanished('cancel'),
+  postVanished('keep'),
+])
 
 /** A thousand entries with their clients, services and staff. */
 export const MAX_INLET_KEYS = 50_000
@@ -49,20 +45,16 @@ export const MAX_INLET_KEYS = 50_000
 const postEntries: Routes = async (app, services) => {
   app.post(
     '/feed/:feedId/entries',
-    {
+    operation('sendFeedEntries', 'Send appointments of another scheduler to an INLET feed', {
       config: { ...feedAccess, idempotent: true, maxKeys: MAX_INLET_KEYS },
-      schema: {
-        operationId: 'sendFeedEntries',
-        tags,
-        summary: 'Send appointments of another scheduler to an INLET feed',
-        description:
-          'A lower `version` than the known one is ignored. `complete` names all appointments of a window: ' +
-          'those that are absent were cancelled. If too many are absent at once, a person decides.',
-        params: FeedParams,
-        body: InletBody,
-        response: { 200: InletAnswer },
-      },
-    },
+      tags,
+      description:
+        'A lower `version` than the known one is ignored. `complete` names all appointments of a window: ' +
+        'those that are absent were cancelled. If too many are absent at once, a person decides.',
+      params: FeedParams,
+      body: InletBody,
+      response: { 200: InletAnswer },
+    }),
     async (request, reply) => {
       const { caller, params, body } = request
       const feed = await requireFeed(caller.db, caller.businessId, params.feedId)
@@ -112,17 +104,13 @@ const momentOf = (time: number | undefined) =>
 const getEntries: Routes = async (app) => {
   app.get(
     '/feed/:feedId/entry',
-    {
+    operation('listFeedEntries', 'List the entries of a feed, and what became of them', {
       config: feedAccess,
-      schema: {
-        operationId: 'listFeedEntries',
-        tags,
-        summary: 'List the entries of a feed, and what became of them',
-        params: FeedParams,
-        querystring: EntryQuery,
-        response: { 200: PageOf(FeedEntry, 'FeedEntryPage') },
-      },
-    },
+      tags,
+      params: FeedParams,
+      querystring: EntryQuery,
+      response: { 200: PageOf(FeedEntry, 'FeedEntryPage') },
+    }),
     async ({ caller: { db, businessId }, params: { feedId }, query }) => {
       const feed = await requireFeed(db, businessId, feedId)
       const { state, reason, from, to } = query as Static<typeof EntryQuery>
@@ -146,22 +134,18 @@ const EntryParams = Type.Object({ ...FeedParams.properties, entryId: Type.Intege
 const postEntry: Routes = async (app, { clock, settings }) => {
   app.post(
     '/feed/:feedId/entry/:entryId',
-    {
+    operation('correctFeedEntry', 'Correct how one entry is mapped', {
       config: { ...feedAccess, idempotent: true },
-      schema: {
-        operationId: 'correctFeedEntry',
-        tags,
-        summary: 'Correct how one entry is mapped',
-        description: 'Applied at once, without events. `null` takes the correction back.',
-        params: EntryParams,
-        body: Named(
-          'FeedCorrectionBody',
-          { correction: about(OrNull(Correction), 'What is decided; null takes it back.') },
-          { correction: { clientId: 1 } },
-        ),
-        response: { 200: FeedEntry },
-      },
-    },
+      tags,
+      description: 'Applied at once, without events. `null` takes the correction back.',
+      params: EntryParams,
+      body: Named(
+        'FeedCorrectionBody',
+        { correction: about(OrNull(Correction), 'What is decided; null takes it back.') },
+        { correction: { clientId: 1 } },
+      ),
+      response: { 200: FeedEntry },
+    }),
     async (request, reply) => {
       const { db, businessId } = request.caller
       const { feedId, entryId } = request.params
@@ -199,17 +183,13 @@ const MatchQuery = Type.Object({
 const getMatches: Routes = async (app) => {
   app.get(
     '/feed/:feedId/match',
-    {
+    operation('listFeedMatches', 'List what the source names, and which of our objects is meant', {
       config: feedAccess,
-      schema: {
-        operationId: 'listFeedMatches',
-        tags,
-        summary: 'List what the source names, and which of our objects is meant',
-        params: FeedParams,
-        querystring: MatchQuery,
-        response: { 200: PageOf(FeedMatch, 'FeedMatchPage') },
-      },
-    },
+      tags,
+      params: FeedParams,
+      querystring: MatchQuery,
+      response: { 200: PageOf(FeedMatch, 'FeedMatchPage') },
+    }),
     async ({ caller: { db, businessId }, params: { feedId }, query }) => {
       const feed = await requireFeed(db, businessId, feedId)
       const { kind } = query as Static<typeof MatchQuery>
@@ -230,18 +210,14 @@ const MatchParams = Type.Object({
 const postMatch: Routes = async (app, { clock, database, settings }) => {
   app.post(
     '/feed/:feedId/match/:feedMatchId',
-    {
+    operation('correctFeedMatch', 'Say which object the source means, or create it', {
       config: { ...feedAccess, idempotent: true },
-      schema: {
-        operationId: 'correctFeedMatch',
-        tags,
-        summary: 'Say which object the source means, or create it',
-        description: 'The entries of the feed are mapped again, without events.',
-        params: MatchParams,
-        body: MatchBody,
-        response: { 200: FeedMatch },
-      },
-    },
+      tags,
+      description: 'The entries of the feed are mapped again, without events.',
+      params: MatchParams,
+      body: MatchBody,
+      response: { 200: FeedMatch },
+    }),
     async (request, reply) => {
       const { db, businessId, user } = request.caller
       const { feedId, feedMatchId } = request.params
@@ -270,15 +246,14 @@ const postVanished =
   async (app, { clock, database, settings }) => {
     app.post(
       `/feed/:feedId/vanished/${decision}`,
-      {
-        config: { ...feedAccess, idempotent: true, emptyBody: true },
-        schema: {
-          operationId: `${decision}VanishedEntries`,
+      operation(
+        `${decision}VanishedEntries`,
+        decision === 'cancel'
+          ? 'Cancel the appointments that vanished from the source'
+          : 'Keep the appointments that vanished from the source',
+        {
+          config: { ...feedAccess, idempotent: true, emptyBody: true },
           tags,
-          summary:
-            decision === 'cancel'
-              ? 'Cancel the appointments that vanished from the source'
-              : 'Keep the appointments that vanished from the source',
           params: FeedParams,
           response: {
             200: Named('VanishedEntries', {
@@ -286,7 +261,7 @@ const postVanished =
             }),
           },
         },
-      },
+      ),
       async (request, reply) => {
         const { caller, params } = request
         const { businessId } = caller

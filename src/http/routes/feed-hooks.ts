@@ -10,7 +10,7 @@ import { requireFeed } from '../../feeds/save-feed.ts'
 import { MAX_BODY_BYTES, parseJson } from '../server/body.ts'
 import { webhookKey } from '../server/idempotency.ts'
 import { refuseTooMany } from '../server/rate-limit.ts'
-import type { Routes } from '../server/services.ts'
+import { operation, type Routes } from '../server/services.ts'
 import { answerReceived, MAX_INLET_KEYS } from './feed-entries.ts'
 import { measureHook } from './feed-metrics.ts'
 import { feedTags as tags } from './feeds.ts'
@@ -30,12 +30,9 @@ export const feedHooks: Routes = async (app, services) => {
   app.post(
     '/feed/hook/:token',
     {
-      config: { open: true },
-      bodyLimit: MAX_BODY_BYTES,
-      schema: {
-        operationId: 'receiveFeedHook',
+      ...operation('receiveFeedHook', 'Receive a webhook of the source of a feed', {
+        config: { open: true },
         tags,
-        summary: 'Receive a webhook of the source of a feed',
         description:
           'Cal.com and Easy!Appointments: at most 256 KiB; the feed is read 2 seconds later. INLET: the body of ' +
           '`POST /feed/{feedId}/entries`, signed as Standard Webhooks demand; a repeated `webhook-id` gets the ' +
@@ -45,7 +42,8 @@ export const feedHooks: Routes = async (app, services) => {
           200: InletAnswer,
           204: Type.Null({ description: 'The feed is read soon.' }),
         },
-      },
+      }),
+      bodyLimit: MAX_BODY_BYTES,
       // The route is public: no body is read without a token that is known.
       onRequest: async (request) => {
         const { token } = request.params as { token: string }

@@ -10,24 +10,20 @@ import { listCapturedOfFeed } from '../../store/captured-emails.ts'
 import { findLastReconciliationOf, findRun, listRuns, type RunRow } from '../../store/feed-runs.ts'
 import { pageOf, readPage } from '../server/cursor.ts'
 import { toWire } from '../server/serialize.ts'
-import type { Routes } from '../server/services.ts'
+import { inOrder, operation, type Routes } from '../server/services.ts'
 import { MAX_INLET_KEYS } from './feed-entries.ts'
 import { feedAccess, FeedParams, feedTags as tags } from './feeds.ts'
 
 /** Dry runs, pulls and reconciliations of feeds, and what their shadow mode captured. */
-export const feedRuns: Routes = async (app, services) => {
-  for (const route of [
-    postDryRun,
-    postPull,
-    postReconcile,
-    getRuns,
-    getRun,
-    getDifferences,
-    getCaptured,
-  ]) {
-    await route(app, services)
-  }
-}
+export const feedRuns: Routes = inOrder(() => [
+  postDryRun,
+  postPull,
+  postReconcile,
+  getRuns,
+  getRun,
+  getDifferences,
+  getCaptured,
+])
 
 const Started = Named('StartedFeedRun', {
   feedRunId: about(Type.Integer(), 'The id of the run.', 12),
@@ -42,19 +38,17 @@ const postDryRun: Routes = async (app, services) => {
   app.post(
     '/feed/:feedId/dryRun',
     {
-      config: { ...feedAccess, emptyBody: true, maxKeys: MAX_INLET_KEYS },
-      preValidation: async (request) => {
-        request.body ??= {}
-      },
-      schema: {
-        operationId: 'dryRunFeed',
+      ...operation('dryRunFeed', 'Show what a feed would mirror, plan and send', {
+        config: { ...feedAccess, emptyBody: true, maxKeys: MAX_INLET_KEYS },
         tags,
-        summary: 'Show what a feed would mirror, plan and send',
         description:
           'For INLET the body of `POST /feed/{feedId}/entries`. Without a body a source that is pulled is read whole, and the stored entries of an INLET are mapped again. With `rules` that are not saved yet, the stored entries are mapped again. Everything is rolled back. The run goes on after the answer: `GET /feed/{feedId}/run/{feedRunId}` has its result. 409: another run has not ended.',
         params: FeedParams,
         body: DryRunBody,
         response: { 202: Started },
+      }),
+      preValidation: async (request) => {
+        request.body ??= {}
       },
     },
     async (request, reply) => {
@@ -94,18 +88,14 @@ const postDryRun: Routes = async (app, services) => {
 const postPull: Routes = async (app, { clock }) => {
   app.post(
     '/feed/:feedId/pull',
-    {
+    operation('pullFeed', 'Read the changes of a source now', {
       config: { ...feedAccess, emptyBody: true },
-      schema: {
-        operationId: 'pullFeed',
-        tags,
-        summary: 'Read the changes of a source now',
-        description:
-          'The run begins within seconds. 409: another run has not ended, the mode is not SHADOW or LIVE, or the source is INLET, which sends `complete` instead.',
-        params: FeedParams,
-        response: { 202: Started },
-      },
-    },
+      tags,
+      description:
+        'The run begins within seconds. 409: another run has not ended, the mode is not SHADOW or LIVE, or the source is INLET, which sends `complete` instead.',
+      params: FeedParams,
+      response: { 202: Started },
+    }),
     async ({ caller: { db, businessId, user }, params: { feedId } }, reply) => {
       const feed = await requireFeed(db, businessId, feedId)
       const feedRunId = await requestRun(db, feed, 'PULL', { user, now: clock.now() })
@@ -118,18 +108,14 @@ const postPull: Routes = async (app, { clock }) => {
 const postReconcile: Routes = async (app, { clock }) => {
   app.post(
     '/feed/:feedId/reconcile',
-    {
+    operation('reconcileFeed', 'Compare everything with the source now', {
       config: { ...feedAccess, emptyBody: true },
-      schema: {
-        operationId: 'reconcileFeed',
-        tags,
-        summary: 'Compare everything with the source now',
-        description:
-          'Reads all resources by another request than a pull uses, and applies what no pull saw. Each feed is reconciled every night. The run begins within seconds; 409 as for a pull.',
-        params: FeedParams,
-        response: { 202: Started },
-      },
-    },
+      tags,
+      description:
+        'Reads all resources by another request than a pull uses, and applies what no pull saw. Each feed is reconciled every night. The run begins within seconds; 409 as for a pull.',
+      params: FeedParams,
+      response: { 202: Started },
+    }),
     async ({ caller: { db, businessId, user }, params: { feedId } }, reply) => {
       const feed = await requireFeed(db, businessId, feedId)
       const feedRunId = await requestRun(db, feed, 'RECONCILE', { user, now: clock.now() })
@@ -161,16 +147,12 @@ const RunParams = Type.Object({ ...FeedParams.properties, feedRunId: Type.Intege
 const getRun: Routes = async (app) => {
   app.get(
     '/feed/:feedId/run/:feedRunId',
-    {
+    operation('getFeedRun', 'Read a run of a feed', {
       config: feedAccess,
-      schema: {
-        operationId: 'getFeedRun',
-        tags,
-        summary: 'Read a run of a feed',
-        params: RunParams,
-        response: { 200: FeedRun },
-      },
-    },
+      tags,
+      params: RunParams,
+      response: { 200: FeedRun },
+    }),
     async ({ caller: { db, businessId }, params: { feedId, feedRunId } }) => {
       const run = await findRun(db, { businessId, feedId }, feedRunId)
       if (!run) throw notFound('run', feedRunId)
@@ -182,17 +164,13 @@ const getRun: Routes = async (app) => {
 const getRuns: Routes = async (app) => {
   app.get(
     '/feed/:feedId/run',
-    {
+    operation('listFeedRuns', 'List the runs of a feed, the latest first', {
       config: feedAccess,
-      schema: {
-        operationId: 'listFeedRuns',
-        tags,
-        summary: 'List the runs of a feed, the latest first',
-        params: FeedParams,
-        querystring: Type.Object(PageQuery),
-        response: { 200: PageOf(FeedRun, 'FeedRunPage') },
-      },
-    },
+      tags,
+      params: FeedParams,
+      querystring: Type.Object(PageQuery),
+      response: { 200: PageOf(FeedRun, 'FeedRunPage') },
+    }),
     async ({ caller: { db, businessId }, params: { feedId }, query }) => {
       const feed = await requireFeed(db, businessId, feedId)
       const { limit, after } = readPage(query, 'feedRun')
@@ -207,26 +185,22 @@ const getRuns: Routes = async (app) => {
 const getDifferences: Routes = async (app) => {
   app.get(
     '/feed/:feedId/difference',
-    {
+    operation('listFeedDifferences', 'List what the last reconciliation of a feed found', {
       config: feedAccess,
-      schema: {
-        operationId: 'listFeedDifferences',
-        tags,
-        summary: 'List what the last reconciliation of a feed found',
-        params: FeedParams,
-        response: {
-          200: Named('FeedDifferences', {
-            checkedTime: about(
-              OrNull(Moment),
-              'When it ended, in ms; null: there was none.',
-              1_789_000_000_000,
-            ),
-            feedRunId: about(OrNull(Type.Integer()), 'The reconciliation.', 12),
-            items: about(Type.Array(Difference), 'The differences.'),
-          }),
-        },
+      tags,
+      params: FeedParams,
+      response: {
+        200: Named('FeedDifferences', {
+          checkedTime: about(
+            OrNull(Moment),
+            'When it ended, in ms; null: there was none.',
+            1_789_000_000_000,
+          ),
+          feedRunId: about(OrNull(Type.Integer()), 'The reconciliation.', 12),
+          items: about(Type.Array(Difference), 'The differences.'),
+        }),
       },
-    },
+    }),
     async ({ caller: { db, businessId }, params: { feedId } }) => {
       const feed = await requireFeed(db, businessId, feedId)
       const run = await findLastReconciliationOf(db, feed)
@@ -245,17 +219,17 @@ const MAX_LATEST = 5
 const getCaptured: Routes = async (app, { clock }) => {
   app.get(
     '/feed/:feedId/captured',
-    {
-      config: feedAccess,
-      schema: {
-        operationId: 'listFeedCaptured',
+    operation(
+      'listFeedCaptured',
+      'List the mails that the shadow mode of a feed captured, by automation',
+      {
+        config: feedAccess,
         tags,
-        summary: 'List the mails that the shadow mode of a feed captured, by automation',
         description: `Of the last ${CAPTURED_DAYS} days.`,
         params: FeedParams,
         response: { 200: Type.Array(CapturedOfDefinition) },
       },
-    },
+    ),
     async ({ caller: { db, businessId }, params: { feedId } }) => {
       const feed = await requireFeed(db, businessId, feedId)
       const from = clock.now().subtract({ hours: 24 * CAPTURED_DAYS })

@@ -17,7 +17,7 @@ import { pageOf, readPage } from '../server/cursor.ts'
 import { requireMatch } from '../server/etag.ts'
 import { answerOnce, created, ok } from '../server/idempotency.ts'
 import { toWire } from '../server/serialize.ts'
-import type { Routes } from '../server/services.ts'
+import { inOrder, operation, type Routes } from '../server/services.ts'
 
 export const feedTags = ['Feed']
 export const feedAccess = { scope: 'admin', function: 'MANAGE_BUSINESS' } as const
@@ -26,11 +26,14 @@ const tagged = { etag: true, untagged: 'state' } as const
 export const FeedParams = Type.Object({ feedId: Type.Integer({ minimum: 1 }) })
 
 /** Connections to other schedulers: see docs/feeds.md. */
-export const feeds: Routes = async (app, services) => {
-  for (const route of [getFeeds, getFeed, postFeed, postFeedTest, postFeedHook, deleteFeed]) {
-    await route(app, services)
-  }
-}
+export const feeds: Routes = inOrder(() => [
+  getFeeds,
+  getFeed,
+  postFeed,
+  postFeedTest,
+  postFeedHook,
+  deleteFeed,
+])
 
 /** Adds to feeds how they do. */
 /** Refuses a change of a feed that is not as it was read. */
@@ -69,16 +72,12 @@ async function withStates(db: Db, businessId: number, rows: FeedRow[]) {
 const getFeeds: Routes = async (app) => {
   app.get(
     '/feed',
-    {
+    operation('listFeeds', 'List the active feeds with their health', {
       config: feedAccess,
-      schema: {
-        operationId: 'listFeeds',
-        tags: feedTags,
-        summary: 'List the active feeds with their health',
-        querystring: Type.Object(PageQuery),
-        response: { 200: PageOf(Feed, 'FeedPage') },
-      },
-    },
+      tags: feedTags,
+      querystring: Type.Object(PageQuery),
+      response: { 200: PageOf(Feed, 'FeedPage') },
+    }),
     async ({ caller: { db, businessId }, query }) => {
       const { limit, after } = readPage(query, 'feed')
       const position = { after: Number(after?.[0] ?? 0), limit: limit + 1 }
@@ -92,17 +91,13 @@ const getFeeds: Routes = async (app) => {
 const getFeed: Routes = async (app) => {
   app.get(
     '/feed/:feedId',
-    {
+    operation('getFeed', 'Read a feed with its health', {
       config: { ...feedAccess, ...tagged },
-      schema: {
-        operationId: 'getFeed',
-        tags: feedTags,
-        summary: 'Read a feed with its health',
-        description: 'Also answers a deleted one, with `active: false`.',
-        params: FeedParams,
-        response: { 200: Feed },
-      },
-    },
+      tags: feedTags,
+      description: 'Also answers a deleted one, with `active: false`.',
+      params: FeedParams,
+      response: { 200: Feed },
+    }),
     async ({ caller: { db, businessId }, params: { feedId } }) => {
       const feed = await requireFeed(db, businessId, feedId)
       const [shown] = await withStates(db, businessId, [feed])
@@ -115,18 +110,16 @@ const postFeed: Routes = async (app, { clock, database, settings, sourceAccess: 
   app.post(
     '/feed',
     {
-      config: { ...feedAccess, ...tagged, idempotent: true },
-      attachValidation: true,
-      schema: {
-        operationId: 'createFeed',
+      ...operation('createFeed', 'Create or change a feed', {
+        config: { ...feedAccess, ...tagged, idempotent: true },
         tags: feedTags,
-        summary: 'Create or change a feed',
         description:
           'Entries that are mirrored already follow changed rules and defaults at once, without events. ' +
           '`LIVE` needs a complete pull since the last change of connection, defaults or rules: 409 otherwise.',
         body: FeedWrite,
         response: { 200: Feed, 201: Feed },
-      },
+      }),
+      attachValidation: true,
     },
     async (request, reply) => {
       const { db, businessId, user } = request.caller
@@ -159,20 +152,14 @@ const postFeed: Routes = async (app, { clock, database, settings, sourceAccess: 
 const postFeedTest: Routes = async (app, { clock, database, queues, sourceAccess: access }) => {
   app.post(
     '/feed/test',
-    {
+    operation('testFeed', 'Try the connection of a feed', {
       config: feedAccess,
-      schema: {
-        operationId: 'testFeed',
-        tags: feedTags,
-        summary: 'Try the connection of a feed',
-        description:
-          'The body of `POST /feed`, or `{ feedId }`. Stores nothing. A source that fails is `ok: false` with what to do.',
-        body: FeedWrite,
-        response: {
-          200: FeedTest,
-        },
-      },
-    },
+      tags: feedTags,
+      description:
+        'The body of `POST /feed`, or `{ feedId }`. Stores nothing. A source that fails is `ok: false` with what to do.',
+      body: FeedWrite,
+      response: { 200: FeedTest },
+    }),
     async ({ caller: { db, businessId, user }, body }) => {
       const saving = { businessId, user, now: clock.now(), access, onCurrent: async () => {} }
       return queues.interactive.run({ businessId }, () => testFeed({ db, database }, body, saving))
@@ -184,18 +171,14 @@ const postFeedHook: Routes = async (app, services) => {
   const { clock, config, database, sourceAccess: access } = services
   app.post(
     '/feed/:feedId/hook',
-    {
+    operation('createFeedHook', 'Make the address and the secret for the webhooks of a source', {
       config: { ...feedAccess, idempotent: true, emptyBody: true },
-      schema: {
-        operationId: 'createFeedHook',
-        tags: feedTags,
-        summary: 'Make the address and the secret for the webhooks of a source',
-        description:
-          'Both are shown once. Called again, it makes new ones; the former ones count for another 24 hours.',
-        params: FeedParams,
-        response: { 200: FeedHook },
-      },
-    },
+      tags: feedTags,
+      description:
+        'Both are shown once. Called again, it makes new ones; the former ones count for another 24 hours.',
+      params: FeedParams,
+      response: { 200: FeedHook },
+    }),
     async (request, reply) => {
       const { db, businessId } = request.caller
       const feed = await requireFeed(db, businessId, request.params.feedId)
@@ -223,18 +206,14 @@ const Deletion = Type.Object({
 const deleteFeed: Routes = async (app, { clock, database, settings }) => {
   app.delete(
     '/feed/:feedId',
-    {
+    operation('deleteFeed', 'Delete a feed, and keep or remove its appointments', {
       config: { ...feedAccess, ...tagged },
-      schema: {
-        operationId: 'deleteFeed',
-        tags: feedTags,
-        summary: 'Delete a feed, and keep or remove its appointments',
-        description: 'The secrets are deleted at once. No event fires.',
-        params: FeedParams,
-        querystring: Deletion,
-        response: { 200: Feed },
-      },
-    },
+      tags: feedTags,
+      description: 'The secrets are deleted at once. No event fires.',
+      params: FeedParams,
+      querystring: Deletion,
+      response: { 200: Feed },
+    }),
     async (request) => {
       const { db, businessId, user } = request.caller
       const { appointments } = request.query as Static<typeof Deletion>

@@ -18,7 +18,7 @@ import { pageOf, readPage } from '../server/cursor.ts'
 import { requireMatch } from '../server/etag.ts'
 import { answerOnce, created, ok } from '../server/idempotency.ts'
 import { toWire } from '../server/serialize.ts'
-import type { Routes } from '../server/services.ts'
+import { inOrder, operation, type Routes } from '../server/services.ts'
 
 const tags = ['file library']
 const reading = { scope: 'mail:read' } as const
@@ -34,9 +34,7 @@ const Bytes = Type.Unsafe<Buffer>(Type.String({ format: 'binary' }))
 
 /** Files that templates attach to mails, and the logo of the business. */
 export const fileLibrary: Routes = async (app, services) => {
-  for (const route of [getFiles, getFile, getContent, deleteFile]) {
-    await route(app, services)
-  }
+  await inOrder(() => [getFiles, getFile, getContent, deleteFile])(app, services)
   // Only uploads may have any content type.
   await app.register(postFile, services)
 }
@@ -44,16 +42,12 @@ export const fileLibrary: Routes = async (app, services) => {
 const getFiles: Routes = async (app) => {
   app.get(
     '/fileLibrary',
-    {
+    operation('listFiles', 'List the files of the library, oldest first', {
       config: reading,
-      schema: {
-        operationId: 'listFiles',
-        tags,
-        summary: 'List the files of the library, oldest first',
-        querystring: FilesQuery,
-        response: { 200: PageOf(LibraryFile, 'LibraryFilePage') },
-      },
-    },
+      tags,
+      querystring: FilesQuery,
+      response: { 200: PageOf(LibraryFile, 'LibraryFilePage') },
+    }),
     async ({ caller, query }) => {
       const { limit, after } = readPage(query, LIST, ['moment', 'text'])
       const files = await listFiles(caller.db, caller.businessId, { after, limit: limit + 1 })
@@ -65,17 +59,13 @@ const getFiles: Routes = async (app) => {
 const getFile: Routes = async (app) => {
   app.get(
     '/fileLibrary/:fileUUId',
-    {
+    operation('getFile', 'Read about a file', {
       config: { ...reading, etag: true },
-      schema: {
-        operationId: 'getFile',
-        tags,
-        summary: 'Read about a file',
-        description: 'Also answers a deleted one, with `active: false`.',
-        params: ByFile,
-        response: { 200: LibraryFile },
-      },
-    },
+      tags,
+      description: 'Also answers a deleted one, with `active: false`.',
+      params: ByFile,
+      response: { 200: LibraryFile },
+    }),
     async ({ caller, params: { fileUUId } }) => {
       const file = await findFile(caller.db, caller.businessId, fileUUId)
       if (!file) throw notFound('file', fileUUId)
@@ -87,21 +77,17 @@ const getFile: Routes = async (app) => {
 const getContent: Routes = async (app) => {
   app.get(
     '/fileLibrary/:fileUUId/content',
-    {
+    operation('getFileContent', 'Download a file', {
       config: reading,
-      schema: {
-        operationId: 'getFileContent',
-        tags,
-        summary: 'Download a file',
-        params: ByFile,
-        response: {
-          200: {
-            description: 'The bytes of the file, with its media type.',
-            content: Object.fromEntries(FILE_MEDIA_TYPES.map((type) => [type, { schema: Bytes }])),
-          },
+      tags,
+      params: ByFile,
+      response: {
+        200: {
+          description: 'The bytes of the file, with its media type.',
+          content: Object.fromEntries(FILE_MEDIA_TYPES.map((type) => [type, { schema: Bytes }])),
         },
       },
-    },
+    }),
     async ({ caller: { db, businessId }, params: { fileUUId } }, reply) => {
       const file = await findFile(db, businessId, fileUUId)
       const bytes = file && (await readContent(db, businessId, fileUUId))
@@ -131,15 +117,9 @@ const postFile: Routes = async (app, { clock, queues }) => {
   app.post(
     '/fileLibrary',
     {
-      config: { ...writing, etag: true, idempotent: true, bodySeconds: UPLOAD_SECONDS },
-      bodyLimit: MAX_UPLOAD_BYTES,
-      // saveFile reads the body, as it does for an import.
-      validatorCompiler: (route) =>
-        route.httpPart === 'body' ? (value: unknown) => ({ value }) : app.validatorCompiler!(route),
-      schema: {
-        operationId: 'uploadFile',
+      ...operation('uploadFile', 'Upload, rename or restore a file', {
+        config: { ...writing, etag: true, idempotent: true, bodySeconds: UPLOAD_SECONDS },
         tags,
-        summary: 'Upload, rename or restore a file',
         description:
           'Send JSON with the content in base64, or the bytes themselves with their Content-Type and ' +
           '`?name=`. A file has up to 5 MB. With `fileUUId`, `name` and `active` can be changed.',
@@ -150,7 +130,11 @@ const postFile: Routes = async (app, { clock, queues }) => {
         }),
         body: FileWrite,
         response: { 200: LibraryFile, 201: LibraryFile },
-      },
+      }),
+      bodyLimit: MAX_UPLOAD_BYTES,
+      // saveFile reads the body, as it does for an import.
+      validatorCompiler: (route) =>
+        route.httpPart === 'body' ? (value: unknown) => ({ value }) : app.validatorCompiler!(route),
       // Large bodies: a few at a time are read into memory.
       onRequest: async ({ caller: { businessId } }, reply) => {
         const slot = queues.uploads.reserve({ businessId, signal: abortOnDisconnect(reply) })
@@ -178,19 +162,15 @@ const UNKNOWN_TYPES = ['', 'application/octet-stream', 'application/x-www-form-u
 const deleteFile: Routes = async (app, { clock }) => {
   app.delete(
     '/fileLibrary/:fileUUId',
-    {
+    operation('deleteFile', 'Delete a file', {
       config: { ...writing, etag: true },
-      schema: {
-        operationId: 'deleteFile',
-        tags,
-        summary: 'Delete a file',
-        description:
-          'Sets `active` to false. The answer is 409 while an active template attaches it, or while it ' +
-          'is the logo. A POST with `active: true` restores it.',
-        params: ByFile,
-        response: { 200: LibraryFile },
-      },
-    },
+      tags,
+      description:
+        'Sets `active` to false. The answer is 409 while an active template attaches it, or while it ' +
+        'is the logo. A POST with `active: true` restores it.',
+      params: ByFile,
+      response: { 200: LibraryFile },
+    }),
     async (request) => {
       const { businessId, user, db } = request.caller
       const { fileUUId } = request.params

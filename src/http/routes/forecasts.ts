@@ -12,7 +12,7 @@ import { unknownProperties } from '../../contract/unknown-properties.ts'
 import { invalid, RequestError, type Fault } from '../../errors.ts'
 import { abortOnDisconnect } from '../server/connections.ts'
 import { toWire } from '../server/serialize.ts'
-import type { Routes } from '../server/services.ts'
+import { inOrder, operation, type Routes } from '../server/services.ts'
 
 const tags = ['event definition']
 const range = {
@@ -24,27 +24,21 @@ const BacktestNames = Type.Object({ definition: Type.Unknown(), ...range })
 /** Nothing is written, so the scope for reading is enough. */
 const config = { scope: 'definitions:read' } as const
 
-export const forecasts: Routes = async (app, services) => {
-  for (const route of [postPlan, postBacktest]) {
-    await route(app, services)
-  }
-}
+export const forecasts: Routes = inOrder(() => [postPlan, postBacktest])
 
 const postPlan: Routes = async (app, { clock, queues }) => {
   app.post(
     '/eventDefinition/plan',
     {
-      config,
-      validatorCompiler: skipBodyValidation(app),
-      schema: {
-        operationId: 'planEventDefinition',
+      ...operation('planEventDefinition', 'Show what saving a definition would change', {
+        config,
         tags,
-        summary: 'Show what saving a definition would change',
         description: 'Nothing is saved.',
         querystring: SampleQuery(SAMPLES_OF_PLAN, ' for each kind of change'),
         body: EventDefinitionBody,
         response: { 200: Forecast },
-      },
+      }),
+      validatorCompiler: skipBodyValidation(app),
     },
     async ({ caller, body, query }, reply) => {
       const { db, businessId, visibility } = caller
@@ -70,20 +64,22 @@ const postBacktest: Routes = async (app, { database, clock, queues }) => {
   app.post(
     '/eventDefinition/backtest',
     {
-      config,
+      ...operation(
+        'backtestEventDefinition',
+        'Show what a definition would have sent in a range of days',
+        {
+          config,
+          tags,
+          description: 'Uses the stored objects as they are now. Nothing is saved or sent.',
+          querystring: SampleQuery(SAMPLES_OF_BACKTEST, ''),
+          body: Named('BacktestBody', {
+            definition: about(EventDefinitionBody, 'The definition to test, as it is saved.'),
+            ...range,
+          }),
+          response: { 200: Backtest },
+        },
+      ),
       validatorCompiler: skipBodyValidation(app),
-      schema: {
-        operationId: 'backtestEventDefinition',
-        tags,
-        summary: 'Show what a definition would have sent in a range of days',
-        description: 'Uses the stored objects as they are now. Nothing is saved or sent.',
-        querystring: SampleQuery(SAMPLES_OF_BACKTEST, ''),
-        body: Named('BacktestBody', {
-          definition: about(EventDefinitionBody, 'The definition to test, as it is saved.'),
-          ...range,
-        }),
-        response: { 200: Backtest },
-      },
     },
     async ({ caller, body, query }, reply) => {
       const { businessId, visibility } = caller

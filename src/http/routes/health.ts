@@ -4,7 +4,7 @@ import { RequestError } from '../../errors.ts'
 import { findHold, type RestoreHold } from '../../store/installation.ts'
 import type { MailOutage } from '../../store/mail-servers.ts'
 import { listOperatorProblems } from '../../store/operator-problems.ts'
-import type { Routes } from '../server/services.ts'
+import { operation, type Routes } from '../server/services.ts'
 import { readMailServer } from './waiting-emails.ts'
 
 /** A node is not ready if its engine has not finished an iteration for this long. */
@@ -33,31 +33,23 @@ export const health: Routes = async (app, { config: settings, database, clock, l
 
   app.get(
     '/healthz',
-    {
+    operation('getHealth', 'Check that the process is running', {
       config,
-      schema: {
-        operationId: 'getHealth',
-        tags: ['Operation'],
-        summary: 'Check that the process is running',
-        response: { 200: Health },
-      },
-    },
+      tags: ['Operation'],
+      response: { 200: Health },
+    }),
     async () => ({ status: 'ok' as const }),
   )
 
   app.get(
     '/readyz',
-    {
+    operation('getReadiness', 'Check that this node can work', {
       config,
-      schema: {
-        operationId: 'getReadiness',
-        tags: ['Operation'],
-        summary: 'Check that this node can work',
-        description:
-          'The database must answer within 1.5 s, accept writes and have disk space for them. If this node runs an engine, its last iteration must be at most 15 s old. A mail server that takes no mail is a warning.',
-        response: { 200: Readiness },
-      },
-    },
+      tags: ['Operation'],
+      description:
+        'The database must answer within 1.5 s, accept writes and have disk space for them. If this node runs an engine, its last iteration must be at most 15 s old. A mail server that takes no mail is a warning.',
+      response: { 200: Readiness },
+    }),
     () => ready.within(MAX_ANSWER_MS),
   )
 

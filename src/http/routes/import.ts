@@ -47,7 +47,7 @@ import { readChunks } from '../server/body.ts'
 import { abortOnDisconnect } from '../server/connections.ts'
 import { answerLongOnce, ok } from '../server/idempotency.ts'
 import { toWire } from '../server/serialize.ts'
-import type { Routes } from '../server/services.ts'
+import { inOrder, operation, type Routes } from '../server/services.ts'
 
 /** Lines are refused in the order of their windows, but not of their numbers within a window. */
 const MAX_COLLECTED = MAX_LISTED_REFUSALS + WINDOW
@@ -67,9 +67,7 @@ their headings and values; the answer says how, and corrections are parameters. 
 others are refused. Importing the same file again changes nothing. See docs/import.md.`
 
 export const imports: Routes = async (app, services) => {
-  for (const route of [getFileImports, getMappings, deleteMapping]) {
-    await route(app, services)
-  }
+  await inOrder(() => [getFileImports, getMappings, deleteMapping])(app, services)
   await app.register(async (streaming) => {
     // The body is read as it arrives, with any content type.
     streaming.removeAllContentTypeParsers()
@@ -84,18 +82,14 @@ export const imports: Routes = async (app, services) => {
 const postNdjson: Routes = async (app, { clock, queues }) => {
   app.post(
     '/import',
-    {
+    operation('importObjects', 'Import objects of any kind', {
       config: { scope: 'scheduling:write', streams: true, idempotent: true },
-      schema: {
-        operationId: 'importObjects',
-        tags: ['import'],
-        summary: 'Import objects of any kind',
-        description: DESCRIPTION,
-        consumes: ['application/x-ndjson'],
-        querystring: ImportQuery,
-        response: { 200: ImportResult },
-      },
-    },
+      tags: ['import'],
+      description: DESCRIPTION,
+      consumes: ['application/x-ndjson'],
+      querystring: ImportQuery,
+      response: { 200: ImportResult },
+    }),
     async (request, reply) => {
       const { caller, query } = request
       const importBody = async (body: AsyncIterable<Buffer>) => {
@@ -118,18 +112,14 @@ const postNdjson: Routes = async (app, { clock, queues }) => {
 const postCsv: Routes = async (app, { clock, queues }) => {
   app.post(
     '/import/csv',
-    {
+    operation('importCsv', 'Import the rows of a CSV or XLSX file', {
       config: { scope: 'scheduling:write', streams: true, idempotent: true },
-      schema: {
-        operationId: 'importCsv',
-        tags: ['import'],
-        summary: 'Import the rows of a CSV or XLSX file',
-        description: CSV_DESCRIPTION,
-        consumes: ['text/csv'],
-        querystring: CsvQuery,
-        response: { 200: CsvImportResult },
-      },
-    },
+      tags: ['import'],
+      description: CSV_DESCRIPTION,
+      consumes: ['text/csv'],
+      querystring: CsvQuery,
+      response: { 200: CsvImportResult },
+    }),
     async (request, reply) => {
       const { caller, query } = request
       checkQuery(query)
@@ -279,17 +269,11 @@ class Refusals {
 const getFileImports: Routes = async (app, { clock }) => {
   app.get(
     '/import/file',
-    {
+    operation('listFileImports', 'List the imports of files of the last day', {
       config: { scope: 'scheduling:write' },
-      schema: {
-        operationId: 'listFileImports',
-        tags: ['import'],
-        summary: 'List the imports of files of the last day',
-        response: {
-          200: FileImports,
-        },
-      },
-    },
+      tags: ['import'],
+      response: { 200: FileImports },
+    }),
     async ({ caller: { db, businessId } }) => {
       const since = clock.now().subtract({ hours: UNDO_HOURS })
       return toWire({ items: await listFileImports(db, businessId, since) })
@@ -300,20 +284,16 @@ const getFileImports: Routes = async (app, { clock }) => {
 const postUndo: Routes = async (app, { clock, queues }) => {
   app.post(
     '/import/file/:fileImportId/undo',
-    {
+    operation('undoFileImport', 'Undo an import of a file', {
       config: { scope: 'scheduling:write', streams: true, idempotent: true, emptyBody: true },
-      schema: {
-        operationId: 'undoFileImport',
-        tags: ['import'],
-        summary: 'Undo an import of a file',
-        description:
-          'Deletes what the import created and restores what it changed. Possible within a day, as long as no mail about it was sent.',
-        params: Type.Object({
-          fileImportId: Type.Integer({ minimum: 1, description: 'The id of the import.' }),
-        }),
-        response: { 200: UndoResult },
-      },
-    },
+      tags: ['import'],
+      description:
+        'Deletes what the import created and restores what it changed. Possible within a day, as long as no mail about it was sent.',
+      params: Type.Object({
+        fileImportId: Type.Integer({ minimum: 1, description: 'The id of the import.' }),
+      }),
+      response: { 200: UndoResult },
+    }),
     (request, reply) => {
       const { db, businessId, user, visibility } = request.caller
       const { fileImportId } = request.params
@@ -331,17 +311,11 @@ const postUndo: Routes = async (app, { clock, queues }) => {
 const getMappings: Routes = async (app) => {
   app.get(
     '/import/mapping',
-    {
+    operation('listImportMappings', 'List kept mappings of files', {
       config: { scope: 'scheduling:write' },
-      schema: {
-        operationId: 'listImportMappings',
-        tags: ['import'],
-        summary: 'List kept mappings of files',
-        response: {
-          200: ImportMappings,
-        },
-      },
-    },
+      tags: ['import'],
+      response: { 200: ImportMappings },
+    }),
     async ({ caller: { db, businessId } }) =>
       toWire({ items: await listImportMappings(db, businessId) }),
   )
@@ -350,23 +324,19 @@ const getMappings: Routes = async (app) => {
 const deleteMapping: Routes = async (app) => {
   app.delete(
     '/import/mapping/:name',
-    {
+    operation('deleteImportMapping', 'Delete a kept mapping', {
       config: { scope: 'scheduling:write' },
-      schema: {
-        operationId: 'deleteImportMapping',
-        tags: ['import'],
-        summary: 'Delete a kept mapping',
-        params: Type.Object({
-          name: Type.String({
-            minLength: 1,
-            maxLength: 100,
-            description: 'The name of the mapping.',
-            examples: ['Salon export'],
-          }),
+      tags: ['import'],
+      params: Type.Object({
+        name: Type.String({
+          minLength: 1,
+          maxLength: 100,
+          description: 'The name of the mapping.',
+          examples: ['Salon export'],
         }),
-        response: { 200: ImportMapping },
-      },
-    },
+      }),
+      response: { 200: ImportMapping },
+    }),
     async ({ caller: { db, businessId }, params: { name } }) => {
       const deleted = await deleteImportMapping(db, businessId, name)
       if (!deleted) throw notFound('mapping', name)

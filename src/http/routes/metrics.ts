@@ -5,7 +5,7 @@ import { engineMetrics } from './engine-metrics.ts'
 import { feedMetrics } from './feed-metrics.ts'
 import { nodeMetrics } from './node-metrics.ts'
 import { routeOf } from '../server/problems.ts'
-import type { Routes } from '../server/services.ts'
+import { operation, type Routes } from '../server/services.ts'
 
 const answered = new Histogram({
   name: 'bellwether_http_request_seconds',
@@ -36,21 +36,17 @@ export const metrics: Routes = async (app, services) => {
 
   app.get(
     '/metrics',
-    {
+    operation('getMetrics', 'Read the metrics for Prometheus', {
       config: { metrics: true, quiet: true },
-      schema: {
-        operationId: 'getMetrics',
-        tags: ['Operation'],
-        summary: 'Read the metrics for Prometheus',
-        description: 'Needs the operator’s key or METRICS_TOKEN.',
-        response: {
-          200: {
-            description: 'The Prometheus text format.',
-            content: { 'text/plain': { schema: Type.String({ examples: ['# HELP …'] }) } },
-          },
+      tags: ['Operation'],
+      description: 'Needs the operator’s key or METRICS_TOKEN.',
+      response: {
+        200: {
+          description: 'The Prometheus text format.',
+          content: { 'text/plain': { schema: Type.String({ examples: ['# HELP …'] }) } },
         },
       },
-    },
+    }),
     async (_request, reply) => reply.type(register.contentType).send(await all.metrics()),
   )
 }

@@ -44,7 +44,7 @@ import {
   savedObject,
 } from './object-schemas.ts'
 import { untilTimeLimit } from './forecasts.ts'
-import type { Routes, Services } from '../server/services.ts'
+import { operation, type Routes, type Services } from '../server/services.ts'
 
 /** The routes of all scheduling objects: see contract/objects.ts. */
 export const objects: Routes = async (app, services) => {
@@ -59,28 +59,24 @@ export const objects: Routes = async (app, services) => {
 const appointmentDays: Routes = async (app) => {
   app.get(
     '/calendar/days',
-    {
+    operation('countAppointmentsByDay', 'Count the active appointments of each day', {
       config: { scope: 'scheduling:read' },
-      schema: {
-        operationId: 'countAppointmentsByDay',
-        tags: ['appointment'],
-        summary: 'Count the active appointments of each day',
-        description:
-          'Days are in the time zone of the business. Days without appointments are left out.',
-        querystring: Type.Object({
-          from: momentQuery('Starting at or after this time.'),
-          to: momentQuery('Starting before this time.'),
-          locationId: Type.Optional(Type.Integer({ minimum: 1 })),
-          professionalId: Type.Optional(Type.Integer({ minimum: 1 })),
+      tags: ['appointment'],
+      description:
+        'Days are in the time zone of the business. Days without appointments are left out.',
+      querystring: Type.Object({
+        from: momentQuery('Starting at or after this time.'),
+        to: momentQuery('Starting before this time.'),
+        locationId: Type.Optional(Type.Integer({ minimum: 1 })),
+        professionalId: Type.Optional(Type.Integer({ minimum: 1 })),
+      }),
+      response: {
+        200: Type.Record(Type.String(), Type.Integer(), {
+          title: 'Counts',
+          examples: [{ '2026-11-19': 39, '2026-11-20': 35 }],
         }),
-        response: {
-          200: Type.Record(Type.String(), Type.Integer(), {
-            title: 'Counts',
-            examples: [{ '2026-11-19': 39, '2026-11-20': 35 }],
-          }),
-        },
       },
-    },
+    }),
     async ({ caller: { db, businessId, visibility }, query }) => {
       const filters = {
         from: Temporal.Instant.fromEpochMilliseconds(query.from),
@@ -97,16 +93,12 @@ const appointmentDays: Routes = async (app) => {
 const clientLanguages: Routes = async (app) => {
   app.get(
     '/client/languages',
-    {
+    operation('countClientsByLanguage', 'Count the active clients of each language', {
       config: { scope: 'scheduling:read' },
-      schema: {
-        operationId: 'countClientsByLanguage',
-        tags: ['client'],
-        summary: 'Count the active clients of each language',
-        description: 'The most frequent language first.',
-        response: { 200: Type.Array(ClientLanguage) },
-      },
-    },
+      tags: ['client'],
+      description: 'The most frequent language first.',
+      response: { 200: Type.Array(ClientLanguage) },
+    }),
     async ({ caller: { db, businessId } }) => countClientLanguages(db, businessId),
   )
 }
@@ -126,21 +118,17 @@ const getObjects =
   async (app) => {
     app.get(
       kind.path,
-      {
+      operation(`list${pascalCase(kind.titles)}`, `List ${kind.titles}`, {
         config: readAccess(kind),
-        schema: {
-          operationId: `list${pascalCase(kind.titles)}`,
-          tags: [kind.title],
-          summary: `List ${kind.titles}`,
-          description: `Ordered by ${kind.listedBy ? `\`${kind.listedBy}\`, then ` : ''}\`${kind.id}\`${kind.listedBy ? `, with \`active=false\` or \`all\` by \`${kind.id}\` alone` : ''}; with \`modifiedSince\` by \`modifiedDate\`, with \`changedSince\` in the order of the changes. A page starts after the last object of the previous page, even if objects were saved meanwhile.`,
-          querystring: Type.Object({
-            ...ChangesQuery,
-            ...filtersOf(kind),
-            ...(kind.objectType ? { expand: ExpandObject } : {}),
-          }),
-          response: { 200: ChangesPageOf(listedObject(kind), `${pascalCase(kind.title)}Page`) },
-        },
-      },
+        tags: [kind.title],
+        description: `Ordered by ${kind.listedBy ? `\`${kind.listedBy}\`, then ` : ''}\`${kind.id}\`${kind.listedBy ? `, with \`active=false\` or \`all\` by \`${kind.id}\` alone` : ''}; with \`modifiedSince\` by \`modifiedDate\`, with \`changedSince\` in the order of the changes. A page starts after the last object of the previous page, even if objects were saved meanwhile.`,
+        querystring: Type.Object({
+          ...ChangesQuery,
+          ...filtersOf(kind),
+          ...(kind.objectType ? { expand: ExpandObject } : {}),
+        }),
+        response: { 200: ChangesPageOf(listedObject(kind), `${pascalCase(kind.title)}Page`) },
+      }),
       async (request) => {
         const { caller } = request
         const { db, businessId, visibility } = caller
@@ -187,17 +175,13 @@ const getObject =
   async (app) => {
     app.get(
       `${kind.path}/:${kind.id}`,
-      {
+      operation(`get${pascalCase(kind.title)}`, `Read ${withArticle(kind.title)}`, {
         config: { ...readAccess(kind), etag: true },
-        schema: {
-          operationId: `get${pascalCase(kind.title)}`,
-          tags: [kind.title],
-          summary: `Read ${withArticle(kind.title)}`,
-          description: 'Also answers a deleted one, with `active: false`.',
-          params: byId(kind),
-          response: { 200: answerOf(kind) },
-        },
-      },
+        tags: [kind.title],
+        description: 'Also answers a deleted one, with `active: false`.',
+        params: byId(kind),
+        response: { 200: answerOf(kind) },
+      }),
       async ({ caller, params }) => {
         const id = (params as Record<string, number | string>)[kind.id]!
         const object = await findObject(caller.db, caller.businessId, kind, id, caller.visibility)
@@ -215,17 +199,24 @@ const postObject =
     app.post(
       kind.path,
       {
-        config: { ...writeAccess(kind), etag: true, idempotent: true, ...(isTemplate && WARNED) },
+        ...operation(
+          `create${pascalCase(kind.title)}`,
+          `Create or change ${withArticle(kind.title)}`,
+          {
+            config: {
+              ...writeAccess(kind),
+              etag: true,
+              idempotent: true,
+              ...(isTemplate && WARNED),
+            },
+            tags: [kind.title],
+            description: describeSaving(kind),
+            body: bodyOf(kind),
+            response: { 200: saved, 201: saved },
+          },
+        ),
         // saveObject reads the body, as it does for an import.
         validatorCompiler: () => (value) => ({ value }),
-        schema: {
-          operationId: `create${pascalCase(kind.title)}`,
-          tags: [kind.title],
-          summary: `Create or change ${withArticle(kind.title)}`,
-          description: describeSaving(kind),
-          body: bodyOf(kind),
-          response: { 200: saved, 201: saved },
-        },
       },
       async (request, reply) => {
         const { caller, body } = request
@@ -261,16 +252,18 @@ const postObjectPlan =
     app.post(
       `${kind.path}/plan`,
       {
-        config: readAccess(kind),
+        ...operation(
+          `plan${pascalCase(kind.title)}`,
+          `Show what saving ${withArticle(kind.title)} would schedule, move, cancel and send`,
+          {
+            config: readAccess(kind),
+            tags: [kind.title],
+            description: `The body is that of \`POST ${kind.path}\`; \`{ "${kind.id}", "active": false }\` means deletion. The service saves in a transaction and rolls it back, so nothing changes.`,
+            body: bodyOf(kind),
+            response: { 200: SavePlanAnswer },
+          },
+        ),
         validatorCompiler: () => (value) => ({ value }),
-        schema: {
-          operationId: `plan${pascalCase(kind.title)}`,
-          tags: [kind.title],
-          summary: `Show what saving ${withArticle(kind.title)} would schedule, move, cancel and send`,
-          description: `The body is that of \`POST ${kind.path}\`; \`{ "${kind.id}", "active": false }\` means deletion. The service saves in a transaction and rolls it back, so nothing changes.`,
-          body: bodyOf(kind),
-          response: { 200: SavePlanAnswer },
-        },
       },
       async (request, reply) => {
         const { caller, body } = request
@@ -313,17 +306,13 @@ const deleteObject =
   async (app, services) => {
     app.delete(
       `${kind.path}/:${kind.id}`,
-      {
+      operation(`delete${pascalCase(kind.title)}`, `Delete ${withArticle(kind.title)}`, {
         config: { ...writeAccess(kind), etag: true },
-        schema: {
-          operationId: `delete${pascalCase(kind.title)}`,
-          tags: [kind.title],
-          summary: `Delete ${withArticle(kind.title)}`,
-          description: aboutDeletion(kind),
-          params: byId(kind),
-          response: { 200: answerOf(kind) },
-        },
-      },
+        tags: [kind.title],
+        description: aboutDeletion(kind),
+        params: byId(kind),
+        response: { 200: answerOf(kind) },
+      }),
       async (request) => {
         const id = (request.params as Record<string, number | string>)[kind.id]!
         return removeObject(services, request, kind, { [kind.id]: id })
@@ -336,12 +325,12 @@ const deleteObjectByExternalId =
   async (app, services) => {
     app.delete(
       kind.path,
-      {
-        config: { ...writeAccess(kind), etag: true },
-        schema: {
-          operationId: `delete${pascalCase(kind.title)}ByExternalId`,
+      operation(
+        `delete${pascalCase(kind.title)}ByExternalId`,
+        `Delete ${withArticle(kind.title)} by its externalId`,
+        {
+          config: { ...writeAccess(kind), etag: true },
           tags: [kind.title],
-          summary: `Delete ${withArticle(kind.title)} by its externalId`,
           description: aboutDeletion(kind),
           querystring: Type.Object({
             externalId: Type.String({
@@ -352,7 +341,7 @@ const deleteObjectByExternalId =
           }),
           response: { 200: answerOf(kind) },
         },
-      },
+      ),
       async (request) =>
         removeObject(services, request, kind, { externalId: request.query.externalId }),
     )

@@ -19,7 +19,7 @@ import { findLastReconciliation, type LastReconciliation } from '../../store/rec
 import { readReasons } from '../../contract/reasons.ts'
 import { readMailProblem } from './waiting-emails.ts'
 import { toWire } from '../server/serialize.ts'
-import type { Routes, Services } from '../server/services.ts'
+import { operation, type Routes, type Services } from '../server/services.ts'
 
 const DAYS = 30
 const FAILURE_DAYS = 7
@@ -28,16 +28,12 @@ const FAILURE_DAYS = 7
 export const overview: Routes = async (app, services) => {
   app.get(
     '/overview',
-    {
+    operation('getOverview', 'Read the state of the day and of the automations', {
       config: { scope: 'scheduling:read', function: 'VIEW_SCHEDULE' },
-      schema: {
-        operationId: 'getOverview',
-        tags: ['overview'],
-        summary: 'Read the state of the day and of the automations',
-        querystring: OverviewQuery,
-        response: { 200: Overview },
-      },
-    },
+      tags: ['overview'],
+      querystring: OverviewQuery,
+      response: { 200: Overview },
+    }),
     async ({ caller, query: { day, days = 1 } }) => {
       const firstDay = day ? Temporal.PlainDate.from(day) : undefined
       return toWire(await gatherOverview(services, caller, { firstDay, days }))

@@ -35,7 +35,7 @@ import { requireMatch } from '../server/etag.ts'
 import { answerOnce, created, ok } from '../server/idempotency.ts'
 import { networkOf, refuseTooMany } from '../server/rate-limit.ts'
 import { toWire } from '../server/serialize.ts'
-import type { Routes, Services } from '../server/services.ts'
+import { inOrder, operation, type Routes, type Services } from '../server/services.ts'
 
 const tags = ['Authentication']
 
@@ -55,23 +55,21 @@ const Accepted = Type.Literal(true, {
 const Token = Type.String({ minLength: 1, maxLength: 200 })
 
 /** Invitations and forgotten passwords: see docs/decisions/0006-password-links.md. */
-export const passwordLinks: Routes = async (app, services) => {
-  for (const route of [postInvitation, postForgottenPassword, postReadLink, postNewPassword]) {
-    await route(app, services)
-  }
-}
+export const passwordLinks: Routes = inOrder(() => [
+  postInvitation,
+  postForgottenPassword,
+  postReadLink,
+  postNewPassword,
+])
 
 const postInvitation: Routes = async (app, services) => {
   const { clock, credentials } = services
   app.post(
     '/user/invite',
     {
-      config: { scope: 'admin', function: 'MANAGE_USERS', idempotent: true, etag: true },
-      attachValidation: true,
-      schema: {
-        operationId: 'inviteUser',
+      ...operation('inviteUser', 'Invite a person by email', {
+        config: { scope: 'admin', function: 'MANAGE_USERS', idempotent: true, etag: true },
         tags,
-        summary: 'Invite a person by email',
         description:
           'Creates the person, or changes the one with this `userId`, and sends a link with which they ' +
           'choose their password. The link works once, within 7 days; earlier links stop working. A ' +
@@ -79,7 +77,8 @@ const postInvitation: Routes = async (app, services) => {
           'the address bounced or complained.',
         body: UserInvite,
         response: { 200: User, 201: User },
-      },
+      }),
+      attachValidation: true,
     },
     async (request, reply) => {
       const { db, businessId, user: inviter, account } = request.caller
@@ -124,22 +123,18 @@ const postForgottenPassword: Routes = async (app, services) => {
   app.addHook('onClose', async () => void (await Promise.all(running)))
   app.post(
     '/user/password/forgotten',
-    {
+    operation('requestPasswordLink', 'Request a link to set a forgotten password', {
       config: { open: true },
-      schema: {
-        operationId: 'requestPasswordLink',
-        tags,
-        summary: 'Request a link to set a forgotten password',
-        description:
-          'Every person with this address gets a link that works once, within an hour. The answer is ' +
-          'the same if no person has it, and is sent before the search starts.',
-        body: Type.Object(
-          { emailAddress: Type.String({ maxLength: 254 }) },
-          { title: 'PasswordLinkRequest', examples: [{ emailAddress: 'anna@praxis.example' }] },
-        ),
-        response: { 202: Named('PasswordLinkAccepted', { accepted: Accepted }) },
-      },
-    },
+      tags,
+      description:
+        'Every person with this address gets a link that works once, within an hour. The answer is ' +
+        'the same if no person has it, and is sent before the search starts.',
+      body: Type.Object(
+        { emailAddress: Type.String({ maxLength: 254 }) },
+        { title: 'PasswordLinkRequest', examples: [{ emailAddress: 'anna@praxis.example' }] },
+      ),
+      response: { 202: Named('PasswordLinkAccepted', { accepted: Accepted }) },
+    }),
     async (request, reply) => {
       refuseTooMany(byClient.take(networkOf(request)))
       const emailAddress = parseAddress(request.body.emailAddress)
@@ -161,20 +156,16 @@ const postForgottenPassword: Routes = async (app, services) => {
 const postReadLink: Routes = async (app, { database, clock }) => {
   app.post(
     '/user/password/link',
-    {
+    operation('readPasswordLink', 'Read for whom a link sets the password', {
       config: { open: true },
-      schema: {
-        operationId: 'readPasswordLink',
-        tags,
-        summary: 'Read for whom a link sets the password',
-        description: '410 if the link has expired, was used before, or never existed.',
-        body: Type.Object(
-          { token: about(Token, 'The token of the link.') },
-          { title: 'PasswordLinkToken', examples: [{ token: 'bwl_3fJ9aQ…' }] },
-        ),
-        response: { 200: PasswordLink },
-      },
-    },
+      tags,
+      description: '410 if the link has expired, was used before, or never existed.',
+      body: Type.Object(
+        { token: about(Token, 'The token of the link.') },
+        { title: 'PasswordLinkToken', examples: [{ token: 'bwl_3fJ9aQ…' }] },
+      ),
+      response: { 200: PasswordLink },
+    }),
     async ({ body }) => {
       const link = await findPasswordLink(database.operator, digest(body.token), clock.now())
       if (!link) throw noSuchLink()
@@ -187,26 +178,22 @@ const postReadLink: Routes = async (app, { database, clock }) => {
 const postNewPassword: Routes = async (app, { database, clock, credentials }) => {
   app.post(
     '/user/password/set',
-    {
+    operation('setPasswordByLink', 'Set a password with a link', {
       config: { open: true },
-      schema: {
-        operationId: 'setPasswordByLink',
-        tags,
-        summary: 'Set a password with a link',
-        description: 'Ends all sessions of the person; their other links stop working.',
-        body: Type.Object(
-          {
-            token: about(Token, 'The token of the link.'),
-            newPassword: required(password()).schema,
-          },
-          {
-            title: 'NewPasswordBody',
-            examples: [{ token: 'bwl_3fJ9aQ…', newPassword: 'a longer new one' }],
-          },
-        ),
-        response: { 200: Named('PasswordSet', { username: Type.String() }) },
-      },
-    },
+      tags,
+      description: 'Ends all sessions of the person; their other links stop working.',
+      body: Type.Object(
+        {
+          token: about(Token, 'The token of the link.'),
+          newPassword: required(password()).schema,
+        },
+        {
+          title: 'NewPasswordBody',
+          examples: [{ token: 'bwl_3fJ9aQ…', newPassword: 'a longer new one' }],
+        },
+      ),
+      response: { 200: Named('PasswordSet', { username: Type.String() }) },
+    }),
     async ({ body }) => {
       const now = clock.now()
       const tokenHash = digest(body.token)

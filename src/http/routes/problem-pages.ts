@@ -3,7 +3,7 @@ import { PROBLEMS, type ProblemCode } from '../../contract/problem-codes.ts'
 import { notFound } from '../../errors.ts'
 import texts from '../../texts/api/en.json' with { type: 'json' }
 import { CONSOLE_POLICY } from './console.ts'
-import type { Routes } from '../server/services.ts'
+import { operation, type Routes } from '../server/services.ts'
 
 const tags = ['Operation']
 const config = { open: true, unlimited: true } as const
@@ -20,14 +20,12 @@ export const problemPages: Routes = async (app) => {
   app.get(
     '/problems',
     {
-      config,
-      helmet,
-      schema: {
-        operationId: 'listProblems',
+      ...operation('listProblems', 'List all kinds of problems', {
+        config,
         tags,
-        summary: 'List all kinds of problems',
         response: html,
-      },
+      }),
+      helmet,
     },
     async (_request, reply) => {
       const entries = Object.entries(PROBLEMS).map(
@@ -43,15 +41,13 @@ export const problemPages: Routes = async (app) => {
   app.get(
     '/problems/:code',
     {
-      config,
-      helmet,
-      schema: {
-        operationId: 'getProblem',
+      ...operation('getProblem', 'Read what a kind of problem means and what to do', {
+        config,
         tags,
-        summary: 'Read what a kind of problem means and what to do',
         params: Type.Object({ code: Type.String() }),
         response: html,
-      },
+      }),
+      helmet,
     },
     async ({ params: { code } }, reply) => {
       if (!Object.hasOwn(PROBLEMS, code)) throw notFound('kind of problem', code)

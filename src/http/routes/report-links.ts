@@ -31,7 +31,7 @@ import { pageOf, readPage } from '../server/cursor.ts'
 import { requireMatch } from '../server/etag.ts'
 import { answerOnce } from '../server/idempotency.ts'
 import { toWire } from '../server/serialize.ts'
-import type { Routes } from '../server/services.ts'
+import { inOrder, operation, type Routes } from '../server/services.ts'
 
 const tags = ['Reports']
 const access = { scope: 'admin', function: 'SCHEDULE_REPORTS' } as const
@@ -41,30 +41,28 @@ const ById = Type.Object({
   reportLinkId: Type.Integer({ minimum: 1 }),
 })
 
-export const reportLinks: Routes = async (app, services) => {
-  for (const route of [postLink, getLinks, getSharedFiles, deleteLink]) {
-    await route(app, services)
-  }
-}
+export const reportLinks: Routes = inOrder(() => [postLink, getLinks, getSharedFiles, deleteLink])
 
 const postLink: Routes = async (app, { clock, config }) => {
   app.post(
     '/report/run/:runId/link',
     {
-      config: { ...access, idempotent: true, emptyBody: true },
-      attachValidation: true, // readExpiry also takes an empty body
-      schema: {
-        operationId: 'createReportLink',
-        tags,
-        summary: 'Create a public link to the file of a completed report run',
-        description:
-          'Anyone with the link can read the file until it expires or is revoked. The file is kept as ' +
-          'long as the link works. A link works only while the person or key that created it is active ' +
-          'and has the rights with which the file was printed.',
-        params: ByRun,
-        body: ReportLinkWrite,
-        response: { 201: NewReportLink },
-      },
+      ...operation(
+        'createReportLink',
+        'Create a public link to the file of a completed report run',
+        {
+          config: { ...access, idempotent: true, emptyBody: true },
+          tags,
+          description:
+            'Anyone with the link can read the file until it expires or is revoked. The file is kept as ' +
+            'long as the link works. A link works only while the person or key that created it is active ' +
+            'and has the rights with which the file was printed.',
+          params: ByRun,
+          body: ReportLinkWrite,
+          response: { 201: NewReportLink },
+        },
+      ),
+      attachValidation: true,
     },
     (request, reply) => {
       const { caller, params } = request
@@ -100,18 +98,14 @@ function readExpiry(body: unknown, now: Temporal.Instant) {
 const getLinks: Routes = async (app) => {
   app.get(
     '/report/run/:runId/link',
-    {
+    operation('listReportLinks', 'List the links to the file of a report run', {
       config: access,
-      schema: {
-        operationId: 'listReportLinks',
-        tags,
-        summary: 'List the links to the file of a report run',
-        description: 'Of any run of the business, also of the runs of schedules.',
-        params: ByRun,
-        querystring: Type.Object(PageQuery),
-        response: { 200: PageOf(ReportLink, 'ReportLinkPage') },
-      },
-    },
+      tags,
+      description: 'Of any run of the business, also of the runs of schedules.',
+      params: ByRun,
+      querystring: Type.Object(PageQuery),
+      response: { 200: PageOf(ReportLink, 'ReportLinkPage') },
+    }),
     async ({ caller, params, query }) => {
       const { businessId } = caller
       const { runId } = await requireAnyRun(caller, params.runId)
@@ -127,19 +121,15 @@ const getLinks: Routes = async (app) => {
 const getSharedFiles: Routes = async (app, { clock }) => {
   app.get(
     '/report/link',
-    {
+    operation('listSharedReportFiles', 'List the files that public links show', {
       config: access,
-      schema: {
-        operationId: 'listSharedReportFiles',
-        tags,
-        summary: 'List the files that public links show',
-        description:
-          'The links of all runs of the business that work now, newest first, with report and file. ' +
-          'Revoke one with its `runId` and `reportLinkId`.',
-        querystring: Type.Object(PageQuery),
-        response: { 200: PageOf(SharedFile, 'SharedReportFilePage') },
-      },
-    },
+      tags,
+      description:
+        'The links of all runs of the business that work now, newest first, with report and file. ' +
+        'Revoke one with its `runId` and `reportLinkId`.',
+      querystring: Type.Object(PageQuery),
+      response: { 200: PageOf(SharedFile, 'SharedReportFilePage') },
+    }),
     async ({ caller: { db, businessId }, query }) => {
       const list = 'report/link'
       const { limit, after } = readPage(query, list)
@@ -160,17 +150,13 @@ async function requireAnyRun({ db, businessId }: Caller, runId: number) {
 const deleteLink: Routes = async (app, { clock }) => {
   app.delete(
     '/report/run/:runId/link/:reportLinkId',
-    {
+    operation('revokeReportLink', 'Revoke a link to the file of a report run', {
       config: { ...access, etag: true },
-      schema: {
-        operationId: 'revokeReportLink',
-        tags,
-        summary: 'Revoke a link to the file of a report run',
-        description: 'Of any creator. The link stops working at once and cannot be reactivated.',
-        params: ById,
-        response: { 200: ReportLink },
-      },
-    },
+      tags,
+      description: 'Of any creator. The link stops working at once and cannot be reactivated.',
+      params: ById,
+      response: { 200: ReportLink },
+    }),
     async (request) => {
       const { caller, params } = request
       const { businessId } = caller
@@ -191,17 +177,13 @@ export const linkedFile: Routes = async (app, { clock, database }) => {
   explainDeadLinks(app)
   app.get(
     '/report/link/:token',
-    {
+    operation('openReportLink', 'Read the file behind a public link', {
       config: { open: true },
-      schema: {
-        operationId: 'openReportLink',
-        tags,
-        summary: 'Read the file behind a public link',
-        description: '410 if the link has expired or was revoked.',
-        params: Type.Object({ token: Type.String({ maxLength: 100 }) }),
-        response: { 200: PrintedFiles, 404: HtmlPage, 410: HtmlPage },
-      },
-    },
+      tags,
+      description: '410 if the link has expired or was revoked.',
+      params: Type.Object({ token: Type.String({ maxLength: 100 }) }),
+      response: { 200: PrintedFiles, 404: HtmlPage, 410: HtmlPage },
+    }),
     async ({ params }, reply) => {
       const { db, businessId, run } = await openReportLink(database, params.token, clock.now())
       return sendStoredFile(reply, db, businessId, run)

@@ -18,7 +18,7 @@ import { checkPrintRequest, type PrintJob } from '../../reports/print-request.ts
 import { abortOnDisconnect } from '../server/connections.ts'
 import { pageOf, readPage } from '../server/cursor.ts'
 import { toWire } from '../server/serialize.ts'
-import type { Routes } from '../server/services.ts'
+import { operation, type Routes } from '../server/services.ts'
 
 const params = Type.Object({ reportId: Type.Integer({ minimum: 1 }) })
 
@@ -48,19 +48,15 @@ export const reportRows: Routes = async (app, { database, clock, queues }) => {
 
   app.get(
     '/report/:reportId/rows',
-    {
+    operation('listReportRows', 'List the objects behind a figure of a report', {
       config: { scope: 'reports:print' },
-      schema: {
-        operationId: 'listReportRows',
-        tags: ['Reports'],
-        summary: 'List the objects behind a figure of a report',
-        description:
-          'The address is `drillDown.path` of a report that was printed as JSON, followed by an entry of `rowFilters`, and of `drillDown.columns` or `drillDown.kpis`.',
-        params,
-        querystring: ReportRowsQuery,
-        response: { 200: CountedObjectPage },
-      },
-    },
+      tags: ['Reports'],
+      description:
+        'The address is `drillDown.path` of a report that was printed as JSON, followed by an entry of `rowFilters`, and of `drillDown.columns` or `drillDown.kpis`.',
+      params,
+      querystring: ReportRowsQuery,
+      response: { 200: CountedObjectPage },
+    }),
     async (request, reply) => {
       const { limit: _limit, cursor: _cursor, ...asked } = request.query
       const list = JSON.stringify(['reportRows', request.params.reportId, asked])
@@ -79,19 +75,15 @@ export const reportRows: Routes = async (app, { database, clock, queues }) => {
 
   app.get(
     '/report/:reportId/sums',
-    {
+    operation('sumReportRows', 'Count the objects behind a figure of a report', {
       config: { scope: 'reports:print' },
-      schema: {
-        operationId: 'sumReportRows',
-        tags: ['Reports'],
-        summary: 'Count the objects behind a figure of a report',
-        description:
-          'Takes what `GET /report/{reportId}/rows` takes, and counts its objects by one or two of their properties.',
-        params,
-        querystring: ReportSumsQuery,
-        response: { 200: ObjectSums },
-      },
-    },
+      tags: ['Reports'],
+      description:
+        'Takes what `GET /report/{reportId}/rows` takes, and counts its objects by one or two of their properties.',
+      params,
+      querystring: ReportSumsQuery,
+      response: { 200: ObjectSums },
+    }),
     async (request, reply) => {
       const { by, limit = 200, ...asked } = request.query
       const items = await read(request, reply, asked, (db, job, wanted) =>

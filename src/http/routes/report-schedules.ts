@@ -16,7 +16,7 @@ import { pageOf, readPage } from '../server/cursor.ts'
 import { requireMatch } from '../server/etag.ts'
 import { answerOnce, created, ok } from '../server/idempotency.ts'
 import { toWire } from '../server/serialize.ts'
-import type { Routes } from '../server/services.ts'
+import { inOrder, operation, type Routes } from '../server/services.ts'
 
 const tags = ['Reports']
 const access = { scope: 'admin', function: 'SCHEDULE_REPORTS' } as const
@@ -27,26 +27,23 @@ const ById = Type.Object({ reportScheduleId: Type.Integer({ minimum: 1 }) })
 const MAX_RUNS = 20
 const RUNS_IN_LISTS = 1
 
-export const reportSchedules: Routes = async (app, services) => {
-  for (const route of [getSchedules, getSchedule, postSchedule, deleteSchedule]) {
-    await route(app, services)
-  }
-}
+export const reportSchedules: Routes = inOrder(() => [
+  getSchedules,
+  getSchedule,
+  postSchedule,
+  deleteSchedule,
+])
 
 const getSchedules: Routes = async (app) => {
   app.get(
     '/reportSchedule',
-    {
+    operation('listReportSchedules', 'List the active report schedules', {
       config: access,
-      schema: {
-        operationId: 'listReportSchedules',
-        tags,
-        summary: 'List the active report schedules',
-        description: 'Each with its last run.',
-        querystring: Type.Object(PageQuery),
-        response: { 200: PageOf(ReportSchedule, 'ReportSchedulePage') },
-      },
-    },
+      tags,
+      description: 'Each with its last run.',
+      querystring: Type.Object(PageQuery),
+      response: { 200: PageOf(ReportSchedule, 'ReportSchedulePage') },
+    }),
     async ({ caller: { db, businessId }, query }) => {
       const { limit, after } = readPage(query, 'reportSchedule')
       const position = { after: Number(after?.[0] ?? 0), limit: limit + 1 }
@@ -62,16 +59,12 @@ const getSchedules: Routes = async (app) => {
 const getSchedule: Routes = async (app) => {
   app.get(
     '/reportSchedule/:reportScheduleId',
-    {
+    operation('getReportSchedule', 'Read a report schedule with its last runs', {
       config: { ...access, ...tagged },
-      schema: {
-        operationId: 'getReportSchedule',
-        tags,
-        summary: 'Read a report schedule with its last runs',
-        params: ById,
-        response: { 200: ReportSchedule },
-      },
-    },
+      tags,
+      params: ById,
+      response: { 200: ReportSchedule },
+    }),
     async ({ caller: { db, businessId }, params: { reportScheduleId } }) => {
       const row = await findSchedule(db, businessId, reportScheduleId)
       if (!row) throw notFound('report schedule', reportScheduleId)
@@ -84,19 +77,17 @@ const postSchedule: Routes = async (app, { clock }) => {
   app.post(
     '/reportSchedule',
     {
-      config: { ...access, ...tagged, idempotent: true },
-      attachValidation: true,
-      schema: {
-        operationId: 'createReportSchedule',
+      ...operation('createReportSchedule', 'Create or change a report schedule', {
+        config: { ...access, ...tagged, idempotent: true },
         tags,
-        summary: 'Create or change a report schedule',
         description:
           'The report is mailed to the people of `userIdList`, as each of them may see it. Rights are ' +
           'checked at every run: a person who may no longer see the report gets no mail. The addresses of ' +
           '`addressList` get a link that expires and has the rights of the signed-in person who added them.',
         body: ReportScheduleWrite,
         response: { 200: ReportSchedule, 201: ReportSchedule },
-      },
+      }),
+      attachValidation: true,
     },
     (request, reply) => {
       const { db, businessId, user, person } = request.caller
@@ -115,17 +106,13 @@ const postSchedule: Routes = async (app, { clock }) => {
 const deleteSchedule: Routes = async (app, { clock }) => {
   app.delete(
     '/reportSchedule/:reportScheduleId',
-    {
+    operation('deleteReportSchedule', 'Deactivate a report schedule', {
       config: { ...access, ...tagged },
-      schema: {
-        operationId: 'deleteReportSchedule',
-        tags,
-        summary: 'Deactivate a report schedule',
-        description: 'Also revokes the links in its mails.',
-        params: ById,
-        response: { 200: ReportSchedule },
-      },
-    },
+      tags,
+      description: 'Also revokes the links in its mails.',
+      params: ById,
+      response: { 200: ReportSchedule },
+    }),
     async (request) => {
       const { db, businessId, user } = request.caller
       const { reportScheduleId } = request.params

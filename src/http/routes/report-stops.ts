@@ -13,7 +13,7 @@ import {
   type ScheduleObject,
 } from '../../store/report-schedules.ts'
 import { textsFor } from '../../texts/texts.ts'
-import type { Routes, Services } from '../server/services.ts'
+import { operation, type Routes, type Services } from '../server/services.ts'
 import { chooseLanguage, explainDeadLinks } from './answer-pages.ts'
 import { HtmlPage, readSender, sendMailPage } from './mail-page.ts'
 
@@ -39,16 +39,12 @@ export const reportStops: Routes = async (app, services) => {
 
   app.get(
     '/report/stop/:token',
-    {
+    operation('showReportStop', 'Show the page that stops a mailed report', {
       config: { open: true },
-      schema: {
-        operationId: 'showReportStop',
-        tags,
-        summary: 'Show the page that stops a mailed report',
-        params: ByToken,
-        response: Page,
-      },
-    },
+      tags,
+      params: ByToken,
+      response: Page,
+    }),
     async ({ params }, reply) => {
       const { schedule, recipient } = await findRecipient(services, params.token)
       const state = isStopped(schedule, recipient) ? 'done' : 'asks'
@@ -59,15 +55,13 @@ export const reportStops: Routes = async (app, services) => {
   app.post(
     '/report/stop/:token',
     {
-      config: { open: true, emptyBody: true },
-      bodyLimit: MAX_FORM_BYTES,
-      schema: {
-        operationId: 'stopReport',
+      ...operation('stopReport', 'Stop a mailed report for one recipient, or take it back', {
+        config: { open: true, emptyBody: true },
         tags,
-        summary: 'Stop a mailed report for one recipient, or take it back',
         params: ByToken,
         response: Page,
-      },
+      }),
+      bodyLimit: MAX_FORM_BYTES,
       // The route is public: no body is read without a valid token.
       onRequest: async ({ params }) =>
         void (await findRecipient(services, (params as { token: string }).token)),

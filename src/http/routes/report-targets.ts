@@ -8,7 +8,7 @@ import { pageOf, readPage } from '../server/cursor.ts'
 import { requireMatch } from '../server/etag.ts'
 import { answerOnce, created, ok } from '../server/idempotency.ts'
 import { toWire } from '../server/serialize.ts'
-import type { Routes } from '../server/services.ts'
+import { inOrder, operation, type Routes } from '../server/services.ts'
 
 const tags = ['Reports']
 /** Only an OWNER sets targets. */
@@ -17,23 +17,22 @@ const access = { scope: 'admin', function: 'EDIT_BUSINESS' } as const
 const tagged = { etag: true, untagged: 'state' } as const
 const ById = Type.Object({ reportTargetId: Type.Integer({ minimum: 1 }) })
 
-export const reportTargets: Routes = async (app, services) => {
-  for (const route of [getTargets, getTarget, postTarget, deleteTarget]) await route(app, services)
-}
+export const reportTargets: Routes = inOrder(() => [
+  getTargets,
+  getTarget,
+  postTarget,
+  deleteTarget,
+])
 
 const getTargets: Routes = async (app) => {
   app.get(
     '/reportTarget',
-    {
+    operation('listReportTargets', 'List the active targets on figures of reports', {
       config: access,
-      schema: {
-        operationId: 'listReportTargets',
-        tags,
-        summary: 'List the active targets on figures of reports',
-        querystring: Type.Object(PageQuery),
-        response: { 200: PageOf(ReportTarget, 'ReportTargetPage') },
-      },
-    },
+      tags,
+      querystring: Type.Object(PageQuery),
+      response: { 200: PageOf(ReportTarget, 'ReportTargetPage') },
+    }),
     async ({ caller: { db, businessId }, query }) => {
       const { limit, after } = readPage(query, 'reportTarget')
       const position = { after: Number(after?.[0] ?? 0), limit: limit + 1 }
@@ -46,16 +45,12 @@ const getTargets: Routes = async (app) => {
 const getTarget: Routes = async (app) => {
   app.get(
     '/reportTarget/:reportTargetId',
-    {
+    operation('getReportTarget', 'Read a target with what its checks found', {
       config: { ...access, ...tagged },
-      schema: {
-        operationId: 'getReportTarget',
-        tags,
-        summary: 'Read a target with what its checks found',
-        params: ById,
-        response: { 200: ReportTarget },
-      },
-    },
+      tags,
+      params: ById,
+      response: { 200: ReportTarget },
+    }),
     async ({ caller: { db, businessId }, params: { reportTargetId } }) => {
       const target = await findTarget(db, businessId, reportTargetId)
       if (!target) throw notFound('report target', reportTargetId)
@@ -68,18 +63,16 @@ const postTarget: Routes = async (app, { clock }) => {
   app.post(
     '/reportTarget',
     {
-      config: { ...access, ...tagged, idempotent: true },
-      attachValidation: true,
-      schema: {
-        operationId: 'createReportTarget',
+      ...operation('createReportTarget', 'Create or change a target on a figure of a report', {
+        config: { ...access, ...tagged, idempotent: true },
         tags,
-        summary: 'Create or change a target on a figure of a report',
         description:
           'The figure is checked once an hour. When it crosses `value`, the people of `userIdList` get one ' +
           'mail with the entries behind it; another one only after the figure was back. A change starts anew.',
         body: ReportTargetWrite,
         response: { 200: ReportTarget, 201: ReportTarget },
-      },
+      }),
+      attachValidation: true,
     },
     (request, reply) => {
       const { db, businessId, user } = request.caller
@@ -97,16 +90,12 @@ const postTarget: Routes = async (app, { clock }) => {
 const deleteTarget: Routes = async (app, { clock }) => {
   app.delete(
     '/reportTarget/:reportTargetId',
-    {
+    operation('deleteReportTarget', 'Deactivate a target', {
       config: { ...access, ...tagged },
-      schema: {
-        operationId: 'deleteReportTarget',
-        tags,
-        summary: 'Deactivate a target',
-        params: ById,
-        response: { 200: ReportTarget },
-      },
-    },
+      tags,
+      params: ById,
+      response: { 200: ReportTarget },
+    }),
     async (request) => {
       const { db, businessId, user } = request.caller
       const { reportTargetId } = request.params

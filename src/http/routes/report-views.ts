@@ -15,15 +15,13 @@ import { pageOf, readPage } from '../server/cursor.ts'
 import { requireMatch } from '../server/etag.ts'
 import { answerOnce, created, ok } from '../server/idempotency.ts'
 import { toWire } from '../server/serialize.ts'
-import type { Routes } from '../server/services.ts'
+import { inOrder, operation, type Routes } from '../server/services.ts'
 
 const tags = ['Reports']
 const access = { scope: 'admin', function: 'PRINT_REPORTS' } as const
 const ById = Type.Object({ reportViewId: Type.Integer({ minimum: 1 }) })
 
-export const reportViews: Routes = async (app, services) => {
-  for (const route of [getViews, getView, postView, deleteView]) await route(app, services)
-}
+export const reportViews: Routes = inOrder(() => [getViews, getView, postView, deleteView])
 
 /** A person sees and changes their own views; a key those that were saved with a key. */
 const viewerOf = ({ businessId, person, functions }: Caller) => ({
@@ -35,19 +33,15 @@ const viewerOf = ({ businessId, person, functions }: Caller) => ({
 const getViews: Routes = async (app) => {
   app.get(
     '/reportView',
-    {
+    operation('listReportViews', 'List your own and the shared views of reports', {
       config: access,
-      schema: {
-        operationId: 'listReportViews',
-        tags,
-        summary: 'List your own and the shared views of reports',
-        querystring: Type.Object({
-          ...PageQuery,
-          reportId: Type.Optional(Type.Integer({ description: 'Only views of this report.' })),
-        }),
-        response: { 200: PageOf(ReportView, 'ReportViewPage') },
-      },
-    },
+      tags,
+      querystring: Type.Object({
+        ...PageQuery,
+        reportId: Type.Optional(Type.Integer({ description: 'Only views of this report.' })),
+      }),
+      response: { 200: PageOf(ReportView, 'ReportViewPage') },
+    }),
     async ({ caller, query }) => {
       refuseUnknownReport(query.reportId)
       const list = JSON.stringify(['reportView', query.reportId])
@@ -67,16 +61,12 @@ function refuseUnknownReport(reportId: number | undefined) {
 const getView: Routes = async (app) => {
   app.get(
     '/reportView/:reportViewId',
-    {
+    operation('getReportView', 'Read a view of a report', {
       config: { ...access, etag: true },
-      schema: {
-        operationId: 'getReportView',
-        tags,
-        summary: 'Read a view of a report',
-        params: ById,
-        response: { 200: ReportView },
-      },
-    },
+      tags,
+      params: ById,
+      response: { 200: ReportView },
+    }),
     async ({ caller, params: { reportViewId } }) => {
       const view = await findReportView(caller.db, viewerOf(caller), reportViewId)
       if (!view) throw notFound('report view', reportViewId)
@@ -89,18 +79,16 @@ const postView: Routes = async (app, { clock }) => {
   app.post(
     '/reportView',
     {
-      config: { ...access, etag: true, idempotent: true },
-      attachValidation: true,
-      schema: {
-        operationId: 'createReportView',
+      ...operation('createReportView', 'Create or change a view of a report', {
+        config: { ...access, etag: true, idempotent: true },
         tags,
-        summary: 'Create or change a view of a report',
         description:
           'Print it with `{ "reportViewId" }` in the body of `POST /report/print/file`. A shared ' +
           'view is listed for everybody; each prints it with their own rights.',
         body: ReportViewWrite,
         response: { 200: ReportView, 201: ReportView },
-      },
+      }),
+      attachValidation: true,
     },
     (request, reply) => {
       const { caller } = request
@@ -118,16 +106,12 @@ const postView: Routes = async (app, { clock }) => {
 const deleteView: Routes = async (app, { clock }) => {
   app.delete(
     '/reportView/:reportViewId',
-    {
+    operation('deleteReportView', 'Deactivate a view of a report', {
       config: { ...access, etag: true },
-      schema: {
-        operationId: 'deleteReportView',
-        tags,
-        summary: 'Deactivate a view of a report',
-        params: ById,
-        response: { 200: ReportView },
-      },
-    },
+      tags,
+      params: ById,
+      response: { 200: ReportView },
+    }),
     async (request) => {
       const { caller, params } = request
       const viewer = viewerOf(caller)

@@ -25,7 +25,7 @@ import { PrintedFiles, sendFile, sendStoredFile } from './report-files.ts'
 import { ReportRuns } from './report-runs.ts'
 import { findRun, insertRun, type ReportRun as StoredRun } from '../../store/report-runs.ts'
 import { findReportView } from '../../store/report-views.ts'
-import type { Routes, Services } from '../server/services.ts'
+import { inOrder, operation, type Routes, type Services } from '../server/services.ts'
 
 const tags = ['Reports']
 const access = { scope: 'reports:print' } as const
@@ -36,23 +36,17 @@ export const reports: Routes = async (app, services) => {
   const { pageSize } = config
   const runs = new ReportRuns({ database, clock, log, queue: queues.background, pageSize })
   app.addHook('onClose', () => runs.stop())
-  for (const route of [getCategories, postPrint(runs), getRun, getRunFile]) {
-    await route(app, services)
-  }
+  await inOrder(() => [getCategories, postPrint(runs), getRun, getRunFile])(app, services)
 }
 
 const getCategories: Routes = async (app) => {
   app.get(
     '/reports/category',
-    {
+    operation('listReportCategories', 'List the reports that the caller may print, by category', {
       config: access,
-      schema: {
-        operationId: 'listReportCategories',
-        tags,
-        summary: 'List the reports that the caller may print, by category',
-        response: { 200: Type.Array(ReportCategory) },
-      },
-    },
+      tags,
+      response: { 200: Type.Array(ReportCategory) },
+    }),
     async ({ caller: { businessId, functions, person }, headers }) => {
       // Programs get the English names, which the API description shows.
       const locales = person ? [person.language, ...readLocales(headers['accept-language'])] : []
@@ -67,19 +61,17 @@ const postPrint =
     app.post(
       '/report/print/file',
       {
-        config: { ...access, emptyBody: true, idempotent: true },
-        attachValidation: true, // readRequest reports the faults of query and body together
-        schema: {
-          operationId: 'printReport',
+        ...operation('printReport', 'Print a report for a range of days', {
+          config: { ...access, emptyBody: true, idempotent: true },
           tags,
-          summary: 'Print a report for a range of days',
           description:
             'With `Prefer: respond-async` the answer is 202 at once; the file is then at `/report/run/{runId}`. Only then it writes something, so that an `Idempotency-Key` counts.',
           headers: Type.Object({ prefer: Type.Optional(Type.String()) }),
           querystring: PrintQuery,
           body: PrintBody,
           response: { 200: PrintedFiles, 202: ReportRun },
-        },
+        }),
+        attachValidation: true,
       },
       async (request, reply) => {
         // Created first: a client may disconnect while its request is checked.
@@ -153,16 +145,12 @@ async function printNow({ request, reply, services, signal, job, format, attach 
 const getRun: Routes = async (app, { clock }) => {
   app.get(
     '/report/run/:runId',
-    {
+    operation('getReportRun', 'Read the progress of a report run', {
       config: { ...access, quiet: true, etag: true },
-      schema: {
-        operationId: 'getReportRun',
-        tags,
-        summary: 'Read the progress of a report run',
-        params: ById,
-        response: { 200: ReportRun },
-      },
-    },
+      tags,
+      params: ById,
+      response: { 200: ReportRun },
+    }),
     async ({ caller, params }) => answerOf(await requireRun(caller, params.runId), clock.now()),
   )
 }
@@ -170,18 +158,14 @@ const getRun: Routes = async (app, { clock }) => {
 const getRunFile: Routes = async (app) => {
   app.get(
     '/report/run/:runId/file',
-    {
+    operation('getReportRunFile', 'Read the file of a completed report run', {
       config: access,
-      schema: {
-        operationId: 'getReportRunFile',
-        tags,
-        summary: 'Read the file of a completed report run',
-        description:
-          'Files are kept for a day. 404 if the caller has lost a right with which the file was printed.',
-        params: ById,
-        response: { 200: PrintedFiles },
-      },
-    },
+      tags,
+      description:
+        'Files are kept for a day. 404 if the caller has lost a right with which the file was printed.',
+      params: ById,
+      response: { 200: PrintedFiles },
+    }),
     async ({ caller, params }, reply) => {
       const { db, businessId } = caller
       const run = await requireRun(caller, params.runId)

@@ -3,22 +3,22 @@ import { ReleaseWrite, RestoreState } from '../../contract/restore.ts'
 import { RequestError } from '../../errors.ts'
 import { answerOnce, ok } from '../server/idempotency.ts'
 import { toWire } from '../server/serialize.ts'
-import type { Routes } from '../server/services.ts'
+import { operation, type Routes } from '../server/services.ts'
 
 /** A restored database is held until the operator releases it; see docs/backup.md. */
 export const restore: Routes = async (app, { database, clock }) => {
   app.get(
     '/restore',
-    {
-      config: { operator: true, scope: 'admin', function: 'VIEW_BUSINESS' },
-      schema: {
-        operationId: 'getRestoreState',
+    operation(
+      'getRestoreState',
+      'See whether the database was restored, and what a release would send',
+      {
+        config: { operator: true, scope: 'admin', function: 'VIEW_BUSINESS' },
         tags: ['Operation'],
-        summary: 'See whether the database was restored, and what a release would send',
         description: 'The operator sees all businesses, others their own.',
         response: { 200: RestoreState },
       },
-    },
+    ),
     async (request) => {
       const businessId = request.isOperator ? undefined : request.caller.businessId
       return toWire(await describeHold(database.engine, clock.now(), businessId))
@@ -27,17 +27,13 @@ export const restore: Routes = async (app, { database, clock }) => {
 
   app.post(
     '/restore/release',
-    {
+    operation('releaseRestore', 'Let a restored database send again', {
       config: { operator: true, idempotent: true },
-      schema: {
-        operationId: 'releaseRestore',
-        tags: ['Operation'],
-        summary: 'Let a restored database send again',
-        description: 'A database that is not held is 409.',
-        body: ReleaseWrite,
-        response: { 200: RestoreState },
-      },
-    },
+      tags: ['Operation'],
+      description: 'A database that is not held is 409.',
+      body: ReleaseWrite,
+      response: { 200: RestoreState },
+    }),
     async (request, reply) => {
       const { past } = request.body
       const by = { user: 'OPERATOR', now: clock.now() }

@@ -10,43 +10,39 @@ import {
   findTemplates,
 } from '../../store/search.ts'
 import { toWire } from '../server/serialize.ts'
-import type { Routes } from '../server/services.ts'
+import { operation, type Routes } from '../server/services.ts'
 
 export const search: Routes = async (app, { clock }) => {
   app.get(
     '/search',
-    {
+    operation('search', 'Search clients, appointments, messages, automations and templates', {
       config: { scope: 'scheduling:read', function: 'VIEW_SCHEDULE' },
-      schema: {
-        operationId: 'search',
-        tags: ['search'],
-        summary: 'Search clients, appointments, messages, automations and templates',
-        description: `Every word of \`text\` must be the prefix of a word in the result. Case, accents and apostrophes are ignored: \`obrien\` finds \`O'Brien\`, \`muller\` and \`mueller\` find \`Müller\`. Appointments and triggers that sent mail are found by their client. The answer holds only what the caller may read.`,
-        querystring: SearchQuery,
-        response: {
-          200: Type.Array(Found, {
-            examples: [
-              [
-                {
-                  kind: 'client',
-                  id: 17,
-                  title: "Olivia O'Brien",
-                  detail: 'olivia@example.com',
-                  time: 1_800_000_000_000,
-                },
-                {
-                  kind: 'calendar',
-                  id: 4711,
-                  title: "Olivia O'Brien, Sports massage",
-                  detail: 'Zürich Altstadt',
-                  time: 1_800_000_000_000,
-                },
-              ],
+      tags: ['search'],
+      description: `Every word of \`text\` must be the prefix of a word in the result. Case, accents and apostrophes are ignored: \`obrien\` finds \`O'Brien\`, \`muller\` and \`mueller\` find \`Müller\`. Appointments and triggers that sent mail are found by their client. The answer holds only what the caller may read.`,
+      querystring: SearchQuery,
+      response: {
+        200: Type.Array(Found, {
+          examples: [
+            [
+              {
+                kind: 'client',
+                id: 17,
+                title: "Olivia O'Brien",
+                detail: 'olivia@example.com',
+                time: 1_800_000_000_000,
+              },
+              {
+                kind: 'calendar',
+                id: 4711,
+                title: "Olivia O'Brien, Sports massage",
+                detail: 'Zürich Altstadt',
+                time: 1_800_000_000_000,
+              },
             ],
-          }),
-        },
+          ],
+        }),
       },
-    },
+    }),
     async ({ caller, query }) => {
       const { db, businessId, functions, visibility } = caller
       const words = searchWordsOf(query.text)

@@ -3,7 +3,7 @@ import { notFound } from '../../errors.ts'
 import { loadDemo } from '../../demo/demo.ts'
 import { findBusiness } from '../../store/businesses.ts'
 import { answerOnce, ok } from '../server/idempotency.ts'
-import type { Routes } from '../server/services.ts'
+import { operation, type Routes } from '../server/services.ts'
 
 const Loaded = Type.Object(
   {
@@ -22,18 +22,14 @@ const Loaded = Type.Object(
 export const seed: Routes = async (app, { database, clock }) => {
   app.post(
     '/business/:businessId/seed',
-    {
+    operation('seedBusiness', 'Load the demo data into a business', {
       config: { operator: true, emptyBody: true, idempotent: true },
-      schema: {
-        operationId: 'seedBusiness',
-        tags: ['Business'],
-        summary: 'Load the demo data into a business',
-        description:
-          'Eighteen months of an invented practice. Loading it again updates the objects and adds none.',
-        params: Type.Object({ businessId: Type.Integer({ minimum: 1 }) }),
-        response: { 200: Loaded },
-      },
-    },
+      tags: ['Business'],
+      description:
+        'Eighteen months of an invented practice. Loading it again updates the objects and adds none.',
+      params: Type.Object({ businessId: Type.Integer({ minimum: 1 }) }),
+      response: { 200: Loaded },
+    }),
     async (request, reply) => {
       const { businessId } = request.params
       const business = await findBusiness(database.operator, businessId)

@@ -19,7 +19,7 @@ import { abortOnDisconnect } from '../server/connections.ts'
 import { pageOf, readPage } from '../server/cursor.ts'
 import { answerOnce, ok } from '../server/idempotency.ts'
 import { toWire } from '../server/serialize.ts'
-import type { Routes } from '../server/services.ts'
+import { inOrder, operation, type Routes } from '../server/services.ts'
 
 const tags = ['sender domain']
 const ByDomain = Type.Object({
@@ -31,27 +31,27 @@ const ByDomain = Type.Object({
 })
 
 /** The domains from which a business may send, with their DNS records. The operator sets them. */
-export const senderDomains: Routes = async (app, services) => {
-  for (const route of [getSenderDomains, getSenderDomain, postSenderDomainCheck]) {
-    await route(app, services)
-  }
-}
+export const senderDomains: Routes = inOrder(() => [
+  getSenderDomains,
+  getSenderDomain,
+  postSenderDomainCheck,
+])
 
 const getSenderDomains: Routes = async (app, { config, database }) => {
   const route = mailRouteOf(config)
   app.get(
     '/senderDomain',
-    {
-      config: { operator: true, scope: 'mail:read', function: 'MANAGE_BUSINESS' },
-      schema: {
-        operationId: 'listSenderDomains',
+    operation(
+      'listSenderDomains',
+      'List sender domains with their DNS records and the last check',
+      {
+        config: { operator: true, scope: 'mail:read', function: 'MANAGE_BUSINESS' },
         tags,
-        summary: 'List sender domains with their DNS records and the last check',
         description: 'All for the operator, those of their own business for others.',
         querystring: Type.Object(PageQuery),
         response: { 200: PageOf(SenderDomain, 'SenderDomainPage') },
       },
-    },
+    ),
     async (request) => {
       const { limit, after } = readPage(request.query, 'senderDomain', ['id', 'text'])
       const db = request.isOperator ? database.operator : request.caller.db
@@ -66,16 +66,12 @@ const getSenderDomain: Routes = async (app, { config }) => {
   const route = mailRouteOf(config)
   app.get(
     '/senderDomain/:domain',
-    {
+    operation('getSenderDomain', 'Read a sender domain with its DNS records and the last check', {
       config: { scope: 'mail:read', function: 'MANAGE_BUSINESS', etag: true },
-      schema: {
-        operationId: 'getSenderDomain',
-        tags,
-        summary: 'Read a sender domain with its DNS records and the last check',
-        params: ByDomain,
-        response: { 200: SenderDomain },
-      },
-    },
+      tags,
+      params: ByDomain,
+      response: { 200: SenderDomain },
+    }),
     async (request) => toWire(shown(await requireDomain(request, request.params.domain), route)),
   )
 }
@@ -85,22 +81,18 @@ const postSenderDomainCheck: Routes = async (app, { clock, config, queues }) => 
   const resolver = makeResolver(config.dnsServers)
   app.post(
     '/senderDomain/:domain/check',
-    {
+    operation('checkSenderDomain', 'Check the DNS records of a sender domain now', {
       config: {
         scope: 'mail:write',
         function: 'MANAGE_BUSINESS',
         idempotent: true,
         emptyBody: true,
       },
-      schema: {
-        operationId: 'checkSenderDomain',
-        tags,
-        summary: 'Check the DNS records of a sender domain now',
-        description: 'Domains are also checked after they are saved, and every night.',
-        params: ByDomain,
-        response: { 200: SenderDomain },
-      },
-    },
+      tags,
+      description: 'Domains are also checked after they are saved, and every night.',
+      params: ByDomain,
+      response: { 200: SenderDomain },
+    }),
     async (request, reply) => {
       const { db, businessId } = request.caller
       const row = await requireDomain(request, request.params.domain)

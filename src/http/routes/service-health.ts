@@ -13,23 +13,23 @@ import { findLastReconciliation } from '../../store/reconciliation.ts'
 import { readServerVersion } from '../../store/database-time.ts'
 import { VERSION } from '../../version.ts'
 import { toWire } from '../server/serialize.ts'
-import type { Routes, Services } from '../server/services.ts'
+import { operation, type Routes, type Services } from '../server/services.ts'
 import { readMailServer } from './waiting-emails.ts'
 
 /** What `doctor` and the metrics know of the whole service, for the operator's page. */
 export const serviceHealth: Routes = async (app, services) => {
   app.get(
     '/business/health',
-    {
-      config: { operator: true },
-      schema: {
-        operationId: 'getServiceHealth',
+    operation(
+      'getServiceHealth',
+      'See how the whole service works: mail, queues, database, versions',
+      {
+        config: { operator: true },
         tags: ['Operation'],
-        summary: 'See how the whole service works: mail, queues, database, versions',
         description: 'Only for the operator. `GET /readyz` says whether a node can work.',
         response: { 200: ServiceHealth },
       },
-    },
+    ),
     async () => toWire(await readServiceHealth(services)),
   )
 }

@@ -11,7 +11,7 @@ import type { KnownUser } from '../../store/users.ts'
 import { clearSessionCookie, isCrossSite, setSessionCookie } from '../server/cookies.ts'
 import { networkOf, refuseTooMany } from '../server/rate-limit.ts'
 import { toWire } from '../server/serialize.ts'
-import type { Routes } from '../server/services.ts'
+import { inOrder, operation, type Routes } from '../server/services.ts'
 
 const tags = ['Authentication']
 
@@ -19,11 +19,7 @@ const tags = ['Authentication']
 const FAILURES_BY_USERNAME = { perSecond: 1 / 5, burst: 10 }
 const FAILURES_BY_CLIENT = { perSecond: 1, burst: 60 }
 
-export const sessions: Routes = async (app, services) => {
-  for (const route of [postSession, getSession, endSession]) {
-    await route(app, services)
-  }
-}
+export const sessions: Routes = inOrder(() => [postSession, getSession, endSession])
 
 const postSession: Routes = async (app, { config, database, clock }) => {
   const byUsername = new Limiter(FAILURES_BY_USERNAME, clock)
@@ -31,24 +27,20 @@ const postSession: Routes = async (app, { config, database, clock }) => {
   const seconds = MAX_SESSION.total('seconds')
   app.post(
     '/session',
-    {
+    operation('signIn', 'Sign in', {
       config: { open: true },
-      schema: {
-        operationId: 'signIn',
-        tags,
-        summary: 'Sign in',
-        description:
-          'Sets a session cookie. The 401 is the same for an unknown username and a wrong password.',
-        body: Type.Object(
-          {
-            username: Type.String({ maxLength: 254 }),
-            password: about(Type.String({ maxLength: 1_000 }), 'The password.'),
-          },
-          { title: 'SignInBody', examples: [{ username: 'anna', password: 'a long one, please' }] },
-        ),
-        response: { 201: Session },
-      },
-    },
+      tags,
+      description:
+        'Sets a session cookie. The 401 is the same for an unknown username and a wrong password.',
+      body: Type.Object(
+        {
+          username: Type.String({ maxLength: 254 }),
+          password: about(Type.String({ maxLength: 1_000 }), 'The password.'),
+        },
+        { title: 'SignInBody', examples: [{ username: 'anna', password: 'a long one, please' }] },
+      ),
+      response: { 201: Session },
+    }),
     async (request, reply) => {
       if (isCrossSite(request, config.publicUrl)) {
         throw forbidden('A page of another site sent this sign-in: it is refused.')
@@ -73,15 +65,11 @@ const postSession: Routes = async (app, { config, database, clock }) => {
 const getSession: Routes = async (app) => {
   app.get(
     '/session',
-    {
+    operation('getSession', 'Read the signed-in person', {
       config: { person: true },
-      schema: {
-        operationId: 'getSession',
-        tags,
-        summary: 'Read the signed-in person',
-        response: { 200: Session },
-      },
-    },
+      tags,
+      response: { 200: Session },
+    }),
     async ({ caller: { db, businessId, person } }) =>
       describe({ ...person!, businessId }, await getBusiness(db, businessId)),
   )
@@ -90,15 +78,11 @@ const getSession: Routes = async (app) => {
 const endSession: Routes = async (app, { config, credentials }) => {
   app.delete(
     '/session',
-    {
+    operation('signOut', 'Sign out', {
       config: { person: true },
-      schema: {
-        operationId: 'signOut',
-        tags,
-        summary: 'Sign out',
-        response: { 200: Session },
-      },
-    },
+      tags,
+      response: { 200: Session },
+    }),
     async ({ caller }, reply) => {
       const person = { ...caller.person!, businessId: caller.businessId }
       const business = await getBusiness(caller.db, caller.businessId)

@@ -10,7 +10,7 @@ import { requireMatch } from '../server/etag.ts'
 import { answerOnce, created, ok } from '../server/idempotency.ts'
 import { toWire } from '../server/serialize.ts'
 import { answerPlan } from './objects.ts'
-import type { Routes } from '../server/services.ts'
+import { inOrder, operation, type Routes } from '../server/services.ts'
 
 const ByName = Type.Object({
   objectType: Type.Enum([...OBJECT_TYPES]),
@@ -20,25 +20,23 @@ const tags = ['status']
 const reading = { scope: 'scheduling:read' } as const
 const writing = { scope: 'scheduling:write', function: 'EDIT_SETUP' } as const
 
-export const statuses: Routes = async (app, services) => {
-  for (const route of [getStatuses, getStatus, postStatus, postStatusPlan, deleteStatus]) {
-    await route(app, services)
-  }
-}
+export const statuses: Routes = inOrder(() => [
+  getStatuses,
+  getStatus,
+  postStatus,
+  postStatusPlan,
+  deleteStatus,
+])
 
 const getStatuses: Routes = async (app) => {
   app.get(
     '/status',
-    {
+    operation('listStatuses', 'List all statuses', {
       config: reading,
-      schema: {
-        operationId: 'listStatuses',
-        tags,
-        summary: 'List all statuses',
-        description: 'Those of all object types, the predefined ones first.',
-        response: { 200: Type.Array(Status) },
-      },
-    },
+      tags,
+      description: 'Those of all object types, the predefined ones first.',
+      response: { 200: Type.Array(Status) },
+    }),
     async ({ caller }) => toWire(await listStatuses(caller.db, caller.businessId)),
   )
 }
@@ -46,16 +44,12 @@ const getStatuses: Routes = async (app) => {
 const getStatus: Routes = async (app) => {
   app.get(
     '/status/:objectType/:status',
-    {
+    operation('getStatus', 'Read a status', {
       config: { ...reading, etag: true },
-      schema: {
-        operationId: 'getStatus',
-        tags,
-        summary: 'Read a status',
-        params: ByName,
-        response: { 200: Status },
-      },
-    },
+      tags,
+      params: ByName,
+      response: { 200: Status },
+    }),
     async ({ caller, params: { objectType, status } }) => {
       const found = await findStatus(caller.db, {
         businessId: caller.businessId,
@@ -72,18 +66,16 @@ const postStatus: Routes = async (app, { clock }) => {
   app.post(
     '/status',
     {
-      config: { ...writing, etag: true, idempotent: true },
-      // saveStatusOf reads the body, as it does for an import.
-      validatorCompiler: () => (value) => ({ value }),
-      schema: {
-        operationId: 'createStatus',
+      ...operation('createStatus', 'Create or change a status', {
+        config: { ...writing, etag: true, idempotent: true },
         tags,
-        summary: 'Create or change a status',
         description:
           'A change of `live` or `liveAfter` cancels or restores pending reminders of objects with this status.',
         body: StatusWrite,
         response: { 200: Status, 201: Status },
-      },
+      }),
+      // saveStatusOf reads the body, as it does for an import.
+      validatorCompiler: () => (value) => ({ value }),
     },
     async (request, reply) => {
       const { caller, body } = request
@@ -104,16 +96,14 @@ const postStatusPlan: Routes = async (app, services) => {
   app.post(
     '/status/plan',
     {
-      config: reading,
-      validatorCompiler: () => (value) => ({ value }),
-      schema: {
-        operationId: 'planStatus',
+      ...operation('planStatus', 'Show what saving a status would schedule and cancel', {
+        config: reading,
         tags,
-        summary: 'Show what saving a status would schedule and cancel',
         description: 'The body is that of `POST /status`. Nothing is saved.',
         body: StatusWrite,
         response: { 200: SavePlan },
-      },
+      }),
+      validatorCompiler: () => (value) => ({ value }),
     },
     async (request, reply) => {
       const { body, caller } = request
@@ -128,18 +118,14 @@ const postStatusPlan: Routes = async (app, services) => {
 const deleteStatus: Routes = async (app, { clock }) => {
   app.delete(
     '/status/:objectType/:status',
-    {
+    operation('deleteStatus', 'Delete an unused status', {
       config: { ...writing, etag: true },
-      schema: {
-        operationId: 'deleteStatus',
-        tags,
-        summary: 'Delete an unused status',
-        description:
-          '409 while an object has this status, or an active definition or the business names it.',
-        params: ByName,
-        response: { 200: Status },
-      },
-    },
+      tags,
+      description:
+        '409 while an object has this status, or an active definition or the business names it.',
+      params: ByName,
+      response: { 200: Status },
+    }),
     async (request) => {
       const { caller, params } = request
       const saving = { businessId: caller.businessId, user: caller.user, now: clock.now() }

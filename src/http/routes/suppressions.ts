@@ -17,7 +17,7 @@ import {
 import { pageOf, readPage } from '../server/cursor.ts'
 import { answerOnce, ok } from '../server/idempotency.ts'
 import { toWire } from '../server/serialize.ts'
-import type { Routes } from '../server/services.ts'
+import { operation, type Routes } from '../server/services.ts'
 
 const tags = ['suppression']
 // The list is the same at all locations, so a person must see all of them.
@@ -27,20 +27,14 @@ const writing = { scope: 'mail:write', function: 'EDIT_SUPPRESSIONS' } as const
 export const suppressions: Routes = async (app, { clock }) => {
   app.get(
     '/suppression',
-    {
+    operation('listSuppressions', 'List suppressed addresses', {
       config: { scope: 'mail:read' },
-      schema: {
-        operationId: 'listSuppressions',
-        tags,
-        summary: 'List suppressed addresses',
-        description:
-          'BOUNCED and COMPLAINED addresses get no email; UNSUBSCRIBED ones get transactional email only, or with `emailCategoryId` no email of that category.',
-        querystring: SuppressionsQuery,
-        response: {
-          200: PageOf(Suppression, 'SuppressionPage'),
-        },
-      },
-    },
+      tags,
+      description:
+        'BOUNCED and COMPLAINED addresses get no email; UNSUBSCRIBED ones get transactional email only, or with `emailCategoryId` no email of that category.',
+      querystring: SuppressionsQuery,
+      response: { 200: PageOf(Suppression, 'SuppressionPage') },
+    }),
     async ({ caller, query }) => {
       const list = JSON.stringify(['suppression', query.emailAddress, query.text])
       const { limit, after } = readPage(query, list, ['text', 'text', 'id'])
@@ -56,18 +50,14 @@ export const suppressions: Routes = async (app, { clock }) => {
 
   app.post(
     '/suppression',
-    {
+    operation('createSuppression', 'Send no more email to an address', {
       config: { ...writing, idempotent: true },
-      schema: {
-        operationId: 'createSuppression',
-        tags,
-        summary: 'Send no more email to an address',
-        description:
-          'An address that is suppressed for the same reason already stays as it is, with its date and detail.',
-        body: SuppressionBody,
-        response: { 200: Suppression },
-      },
-    },
+      tags,
+      description:
+        'An address that is suppressed for the same reason already stays as it is, with its date and detail.',
+      body: SuppressionBody,
+      response: { 200: Suppression },
+    }),
     async (request, reply) => {
       const { caller, body } = request
       const { businessId, user } = caller
@@ -92,16 +82,12 @@ export const suppressions: Routes = async (app, { clock }) => {
 
   app.delete(
     '/suppression/:emailAddress',
-    {
+    operation('deleteSuppression', 'Allow email to an address again', {
       config: writing,
-      schema: {
-        operationId: 'deleteSuppression',
-        tags,
-        summary: 'Allow email to an address again',
-        params: Type.Object({ emailAddress: Type.String({ maxLength: 254 }) }),
-        response: { 200: Suppression },
-      },
-    },
+      tags,
+      params: Type.Object({ emailAddress: Type.String({ maxLength: 254 }) }),
+      response: { 200: Suppression },
+    }),
     async ({ caller, params: { emailAddress } }) => {
       const [cleared] = await caller.db.transaction((tx) =>
         deleteSuppressions(tx, caller.businessId, emailAddress),

@@ -12,7 +12,7 @@ import {
   type Unsubscribed,
 } from '../../store/suppressions.ts'
 import { textsFor, type Texts } from '../../texts/texts.ts'
-import type { Routes, Services } from '../server/services.ts'
+import { operation, type Routes, type Services } from '../server/services.ts'
 import { chooseLanguage, explainDeadLinks } from './answer-pages.ts'
 import { HtmlPage, readSender, sendMailPage } from './mail-page.ts'
 
@@ -46,17 +46,13 @@ export const unsubscribe: Routes = async (app, services) => {
 
   app.get(
     '/unsubscribe/:token',
-    {
+    operation('showUnsubscribe', 'Show the unsubscribe page', {
       config: { open: true },
-      schema: {
-        operationId: 'showUnsubscribe',
-        tags,
-        summary: 'Show the unsubscribe page',
-        params: ByToken,
-        querystring: Choosing,
-        response: Page,
-      },
-    },
+      tags,
+      params: ByToken,
+      querystring: Choosing,
+      response: Page,
+    }),
     async ({ params, query }, reply) => {
       const reader = await findReader(services, params.token)
       const { unsubscribed, emailCategoryId } = reader
@@ -71,16 +67,14 @@ export const unsubscribe: Routes = async (app, services) => {
   app.post(
     '/unsubscribe/:token',
     {
-      config: { open: true, emptyBody: true },
-      bodyLimit: MAX_FORM_BYTES,
-      schema: {
-        operationId: 'unsubscribe',
+      ...operation('unsubscribe', 'Unsubscribe, or take it back', {
+        config: { open: true, emptyBody: true },
         tags,
-        summary: 'Unsubscribe, or take it back',
         description: 'Without a choice it stops the mails of the category of the mail.',
         params: ByToken,
         response: Page,
-      },
+      }),
+      bodyLimit: MAX_FORM_BYTES,
       // The route is public: no body is read without a valid token.
       onRequest: async ({ params }) =>
         void (await findMail(services, (params as { token: string }).token)),

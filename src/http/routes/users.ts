@@ -29,7 +29,7 @@ import { requireMatch } from '../server/etag.ts'
 import { answerOnce, created, ok } from '../server/idempotency.ts'
 import { refuseTooMany } from '../server/rate-limit.ts'
 import { toWire } from '../server/serialize.ts'
-import type { Routes, Services } from '../server/services.ts'
+import { inOrder, operation, type Routes, type Services } from '../server/services.ts'
 
 const ById = Type.Object({ userId: Type.Integer({ minimum: 1 }) })
 const tags = ['Authentication']
@@ -46,27 +46,24 @@ const PasswordChange = Type.Object(
   },
 )
 
-export const users: Routes = async (app, services) => {
-  for (const route of [getUsers, getUser, postUser, deleteUser, postOwnPassword, postOwnLanguage]) {
-    await route(app, services)
-  }
-}
+export const users: Routes = inOrder(() => [
+  getUsers,
+  getUser,
+  postUser,
+  deleteUser,
+  postOwnPassword,
+  postOwnLanguage,
+])
 
 const getUsers: Routes = async (app) => {
   app.get(
     '/user',
-    {
+    operation('listUsers', 'List the people of the business', {
       config: access,
-      schema: {
-        operationId: 'listUsers',
-        tags,
-        summary: 'List the people of the business',
-        querystring: Type.Object(PageQuery),
-        response: {
-          200: PageOf(User, 'UserPage'),
-        },
-      },
-    },
+      tags,
+      querystring: Type.Object(PageQuery),
+      response: { 200: PageOf(User, 'UserPage') },
+    }),
     async ({ caller, query }) => {
       const { limit, after } = readPage(query, 'user')
       const page = { after: Number(after?.[0] ?? 0), limit: limit + 1 }
@@ -79,16 +76,12 @@ const getUsers: Routes = async (app) => {
 const getUser: Routes = async (app) => {
   app.get(
     '/user/:userId',
-    {
+    operation('getUser', 'Read a person', {
       config: { ...access, etag: true },
-      schema: {
-        operationId: 'getUser',
-        tags,
-        summary: 'Read a person',
-        params: ById,
-        response: { 200: User },
-      },
-    },
+      tags,
+      params: ById,
+      response: { 200: User },
+    }),
     async ({ caller, params }) => {
       const user = await findUser(caller.db, caller.businessId, params.userId)
       if (!user) throw notFound('user', params.userId)
@@ -101,15 +94,13 @@ const postUser: Routes = async (app, services) => {
   app.post(
     '/user',
     {
-      config: { ...access, etag: true, idempotent: true },
-      attachValidation: true,
-      schema: {
-        operationId: 'createUser',
+      ...operation('createUser', 'Create or change a person', {
+        config: { ...access, etag: true, idempotent: true },
         tags,
-        summary: 'Create or change a person',
         body: UserWrite,
         response: { 200: User, 201: User },
-      },
+      }),
+      attachValidation: true,
     },
     (request, reply) => {
       const { db, businessId, user, account } = request.caller
@@ -126,18 +117,14 @@ const postUser: Routes = async (app, services) => {
 const deleteUser: Routes = async (app, { clock, credentials }) => {
   app.delete(
     '/user/:userId',
-    {
+    operation('deleteUser', 'Deactivate a person', {
       config: { ...access, etag: true },
-      schema: {
-        operationId: 'deleteUser',
-        tags,
-        summary: 'Deactivate a person',
-        description:
-          'Ends the person’s sessions and revokes the keys that belong to them. 409 for the last active OWNER.',
-        params: ById,
-        response: { 200: User },
-      },
-    },
+      tags,
+      description:
+        'Ends the person’s sessions and revokes the keys that belong to them. 409 for the last active OWNER.',
+      params: ById,
+      response: { 200: User },
+    }),
     async (request) => {
       const { caller, params } = request
       const body = { userId: params.userId, active: false }
@@ -172,16 +159,14 @@ const postOwnPassword: Routes = async (app, { clock, credentials }) => {
   app.post(
     '/user/password',
     {
-      config: { person: true },
-      attachValidation: true,
-      schema: {
-        operationId: 'changePassword',
+      ...operation('changePassword', 'Change your own password', {
+        config: { person: true },
         tags,
-        summary: 'Change your own password',
         description: 'Ends your other sessions. This one continues.',
         body: PasswordChange,
         response: { 200: User },
-      },
+      }),
+      attachValidation: true,
     },
     async ({ caller, body }) => {
       const { userId, sessionId } = caller.person!
@@ -213,15 +198,13 @@ const postOwnLanguage: Routes = async (app, { clock, credentials }) => {
   app.post(
     '/user/language',
     {
-      config: { person: true, etag: true },
-      attachValidation: true,
-      schema: {
-        operationId: 'chooseLanguage',
+      ...operation('chooseLanguage', 'Choose the language of the console for yourself', {
+        config: { person: true, etag: true },
         tags,
-        summary: 'Choose the language of the console for yourself',
         body: LanguageChoice,
         response: { 200: User },
-      },
+      }),
+      attachValidation: true,
     },
     async (request) => {
       const { db, businessId, person, user } = request.caller

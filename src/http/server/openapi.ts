@@ -9,7 +9,7 @@ import { PROBLEMS } from '../../contract/problem-codes.ts'
 import { about, Named } from '../../contract/schema.ts'
 import { exampleOf } from './openapi-examples.ts'
 import { moveSchemasToComponents } from './openapi-schemas.ts'
-import type { Routes } from './services.ts'
+import { operation, type Routes } from './services.ts'
 import texts from '../../texts/api/en.json' with { type: 'json' }
 import { VERSION } from '../../version.ts'
 
@@ -60,16 +60,12 @@ export const openapi: Routes = async (app) => {
   let document: ReturnType<typeof buildDocument> | undefined
   app.get(
     '/openapi.json',
-    {
+    operation('getDescription', 'The OpenAPI description of this service', {
       config: { open: true, unlimited: true },
-      schema: {
-        operationId: 'getDescription',
-        tags: ['Operation'],
-        summary: 'The OpenAPI description of this service',
-        headers: Type.Object({ 'If-None-Match': Type.Optional(IfNoneMatch) }),
-        response: { 200: Type.Unknown({ description: 'OpenAPI 3.1.' }) },
-      },
-    },
+      tags: ['Operation'],
+      headers: Type.Object({ 'If-None-Match': Type.Optional(IfNoneMatch) }),
+      response: { 200: Type.Unknown({ description: 'OpenAPI 3.1.' }) },
+    }),
     async (request, reply: FastifyReply) => {
       document ??= buildDocument(app)
       const { text, zipped, etag } = await document
@@ -167,7 +163,6 @@ function describe(schema: Described | undefined, route: RouteOptions): Described
   return {
     ...schema,
     ...(schema?.tags ? { tags: schema.tags.map(capitalize) } : {}),
-    summary: schema?.summary ?? summaryOf(route, schema?.tags?.[0] ?? 'object'),
     security: config.open ? [] : [{ key: [] }, ...(config.metrics ? [] : [{ session: [] }])],
     ...(schema?.body ? { body: withExample(refuseUnknown(schema.body)) } : {}),
     ...(stream ? { body: stream } : {}),
@@ -220,15 +215,6 @@ function refuseUnknown(schema: TSchema): TSchema {
     ...(items ? { items: refuseUnknown(items) } : {}),
     ...(anyOf ? { anyOf: anyOf.map(refuseUnknown) } : {}),
   } as TSchema
-}
-
-/** For routes without a summary of their own. */
-function summaryOf({ method, url }: RouteOptions, thing: string) {
-  const one = `${/^[aeiou]/i.test(thing) ? 'an' : 'a'} ${thing}`
-  const by = url.split('/')[2] ?? ''
-  if (method === 'POST') return `Create or change ${one}`
-  if (method === 'DELETE') return `Deactivate ${one}`
-  return by === '' ? `List ${thing}s` : `Read ${one}`
 }
 
 const IdempotencyKey = Type.String({

@@ -1,4 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyContextConfig, FastifySchema } from 'fastify'
 import type { Credentials } from '../../auth/credentials.ts'
 import type { Clock } from '../../clock.ts'
 import type { Config } from '../../config.ts'
@@ -36,6 +37,20 @@ export type Services = {
 }
 
 export type Routes = FastifyPluginAsyncTypebox<Services>
+
+/** Registers routes one after the other. A function, because their file declares them below. */
+export const inOrder =
+  (routes: () => Routes[]): Routes =>
+  async (app, services) => {
+    for (const route of routes()) await route(app, services)
+  }
+
+/** The options of a route: its name in the API description and the client, who may call it, and its schema. */
+export const operation = <Schema extends FastifySchema>(
+  operationId: string,
+  summary: string,
+  { config, ...schema }: Schema & { config: FastifyContextConfig },
+) => ({ config, schema: { ...schema, operationId, summary } })
 
 export type Queues = Record<
   'interactive' | 'background' | 'imports' | 'uploads' | 'sources',
