@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import net from 'node:net'
 import path from 'node:path'
 import { test, type TestContext } from 'node:test'
+import { promisify } from 'node:util'
 import pg from 'pg'
 import { cleanUpLater } from '../support/clean-up.ts'
 import { runCommand } from '../support/command.ts'
@@ -245,12 +246,28 @@ test('every command says what it does', async () => {
     ([, name]) => name!,
   )
   assert.ok(commands.includes('serve'))
-  for (const name of commands) {
-    const { code, stdout } = await runCommand([name, '--help'], {})
-    assert.equal(code, 0, name)
-    assert.match(stdout, new RegExp(`^Usage: bellwether ${name} `), name)
+  const helps = await readHelps(commands)
+  assert.equal(helps.length, commands.length)
+  for (const [i, name] of commands.entries()) {
+    assert.match(helps[i]!, new RegExp(`^Usage: bellwether ${name} `), name)
+    assert.match(helps[i]!, /\nexit code 0\n$/, name)
   }
 })
+
+/** The help of each command with its exit code. One process: each of its own would load the service again. */
+async function readHelps(commands: string[]) {
+  const main = new URL('../../src/main.ts', import.meta.url).href
+  const script = `for (const name of ${JSON.stringify(commands)}) {
+    process.argv.splice(1, Infinity, 'bellwether', name, '--help')
+    await import('${main}?' + name)
+    console.log('exit code', process.exitCode)
+    process.exitCode = undefined
+    process.stdout.write('\\f')
+  }`
+  const words = ['--input-type=module', '--eval', script]
+  const { stdout } = await promisify(execFile)(process.execPath, words)
+  return stdout.split('\f').slice(0, -1)
+}
 
 /** An address of the server that resets every connection until it is opened. */
 async function openClosedAddress(t: TestContext, url: string) {

@@ -2,7 +2,7 @@ import { RecentlyUsed } from '../../recently-used.ts'
 import { propertiesOf, propertyOf, type Component } from './content-lines.ts'
 import { expandRule, parseRule, type Window } from './series.ts'
 import { HeldEvent, parseLocal, type ZoneOf } from './times.ts'
-import { WINDOWS_ZONES } from './windows-zones.ts'
+import windowsZones from './windows-zones.json' with { type: 'json' }
 
 /**
  * Finds the IANA zone of each TZID of a file: by its name, by its name of Windows, or by a VTIMEZONE that
@@ -29,8 +29,9 @@ export function makeZoneOf(calendar: Component, floating: string, window: Window
   }
 }
 
+/** The zone of each name that Outlook and Exchange write: the table windowsZones of CLDR. */
 const WINDOWS = new Map(
-  Object.entries(WINDOWS_ZONES).map(([name, zone]) => [name.toLowerCase(), zone]),
+  Object.entries(windowsZones).map(([name, zone]) => [name.toLowerCase(), zone]),
 )
 
 /** Also behind a prefix, such as `/freeassociation.sourceforge.net/Europe/Zurich`. */
