@@ -224,19 +224,27 @@ function readCompareWith(value: unknown, addFault: AddFault): ComparedPeriod {
   return known ?? 'PREVIOUS_PERIOD'
 }
 
-function findReport({ reportId, reportFileName }: PrintRequest, addFault: AddFault) {
-  if (reportId === undefined || reportId === null) {
-    if (reportFileName === undefined || reportFileName === null) {
-      addFault('/reportId', 'is required; or send reportFileName')
-      return undefined
-    }
-    const report = REPORTS.find((report) => report.reportFileName === reportFileName)
-    if (!report) addFault('/reportFileName', 'there is no such report')
-    return report
+/** The report that the id or the file name names. If both are given, they must name the same. */
+export function findReport(
+  { reportId, reportFileName }: Pick<PrintRequest, 'reportId' | 'reportFileName'>,
+  addFault: AddFault,
+) {
+  const isGiven = (name: unknown) => name !== undefined && name !== null
+  if (!isGiven(reportId) && !isGiven(reportFileName)) {
+    addFault('/reportId', 'is required; or send reportFileName')
+    return undefined
   }
-  const report = REPORTS.find((report) => report.reportId === reportId)
-  if (!report) addFault('/reportId', 'there is no such report')
-  return report
+  const byId = REPORTS.find((report) => report.reportId === reportId)
+  const byName = REPORTS.find((report) => report.reportFileName === reportFileName)
+  if (isGiven(reportId) && !byId) addFault('/reportId', 'there is no such report')
+  if (isGiven(reportFileName) && !byName) addFault('/reportFileName', 'there is no such report')
+  if (byId && byName && byId !== byName) {
+    addFault(
+      '/reportFileName',
+      `must be ${byId.reportFileName}, the name of report ${byId.reportId}`,
+    )
+  }
+  return byId ?? byName
 }
 
 /** Ten years. */

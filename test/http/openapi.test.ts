@@ -35,7 +35,7 @@ type Operation = {
   operationId?: string
   security?: object[]
   parameters?: { in: string; name: string }[]
-  requestBody?: { content: Content }
+  requestBody?: { content: Content; required?: boolean }
   responses: Record<string, { content?: Content }>
 }
 const operations = Object.entries<Record<string, Operation>>(description.paths).flatMap(
@@ -321,6 +321,15 @@ test('no example is a placeholder, and every description is a sentence about the
 test('the description of a POST names what is required to create an object', () => {
   const { description: text } = served.paths['/calendar'].post
   assert.match(text, /Required to create one: `clientId`, `professionalId`, .*`endTime`\./)
+})
+
+test('a body that can be left out is not declared as required', () => {
+  const optional = operations
+    .filter(({ operation }) => operation.requestBody?.required === false)
+    .map(({ name }) => name)
+  assert.ok(optional.includes('POST /report/print/file'), optional.join())
+  assert.ok(!optional.includes('POST /calendar'))
+  for (const { operation } of operations) assert.ok(!('x-optional-body' in operation))
 })
 
 test('answers declare their headers, errors and streams', () => {

@@ -124,6 +124,8 @@ test('without a body, a report and days the list of the current month is printed
   assert.deepEqual(await printed('format=Json&reportId=102'), [102, ...month])
   assert.deepEqual(await printed('format=json&reportFileName=appointment-list'), [101, ...month])
   assert.deepEqual(await printed('format=json', { reportId: 102 }), [102, ...month])
+  const both = { reportId: 101, reportFileName: 'appointment-list' }
+  assert.deepEqual(await printed('format=json', both), [101, ...month])
   const empty = 'startDate=&endDate=&locationId=&attach=&reportId=&reportFileName=&compareWith='
   assert.deepEqual(await printed(`format=json&${empty}`), [101, ...month])
 })
@@ -174,6 +176,17 @@ const refused: { name: string; query: string; body?: unknown; at: string[] }[] =
     name: 'another report in the query than in the body',
     query: `${OCTOBER}&reportFileName=appointment-list`,
     body: { reportId: 102 },
+    at: ['?reportFileName'],
+  },
+  {
+    name: 'the id of one report and the file name of another',
+    query: OCTOBER,
+    body: { reportId: 102, reportFileName: 'appointment-list' },
+    at: ['/reportFileName'],
+  },
+  {
+    name: 'the id of one report and the file name of another in the query',
+    query: `${OCTOBER}&reportId=102&reportFileName=appointment-list`,
     at: ['?reportFileName'],
   },
   {

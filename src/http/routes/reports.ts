@@ -12,11 +12,11 @@ import {
 import { unknownParameters, unknownProperties } from '../../contract/unknown-properties.ts'
 import { untilAborted } from '../../database/until-aborted.ts'
 import { invalid, notFound, RequestError, type Fault } from '../../errors.ts'
-import { listCategories, REPORTS } from '../../reports/catalog/catalog.ts'
+import { listCategories } from '../../reports/catalog/catalog.ts'
 import { fileNameOf, printToFile } from '../../reports/print-to-file.ts'
 import { refuseTooManyRows } from '../../reports/print.ts'
 import { countRows } from '../../reports/print.ts'
-import { checkPrintRequest, type PrintJob } from '../../reports/print-request.ts'
+import { checkPrintRequest, findReport, type PrintJob } from '../../reports/print-request.ts'
 import { mayReadFile, readerOf, rightsOf } from '../../report-delivery/readers.ts'
 import { chooseLocale, readLocales, wordsOf } from '../../reports/words.ts'
 import { abortOnDisconnect } from '../server/connections.ts'
@@ -241,19 +241,22 @@ const DEFAULT_REPORT_ID = 101
 
 /** The report that the query names. If the body names one too, it must be the same. */
 function readReportOfQuery(
-  query: Record<string, unknown>,
+  { reportId, reportFileName }: Record<string, unknown>,
   named: { reportId?: unknown; reportFileName?: unknown },
   faults: Fault[],
 ) {
-  const { reportId, reportFileName } = query
   const isNamed = named.reportId !== undefined || named.reportFileName !== undefined
   if (!reportId && !reportFileName) return isNamed ? {} : { reportId: DEFAULT_REPORT_ID }
-  const find = (id: unknown, name: unknown) =>
-    REPORTS.find((one) => (id ? one.reportId === Number(id) : one.reportFileName === name))
-  const report = find(reportId, reportFileName)
-  const pointer = reportId ? '?reportId' : '?reportFileName'
-  if (!report) faults.push({ pointer, detail: 'there is no such report' })
-  else if (isNamed && find(named.reportId, named.reportFileName) !== report) {
+  const report = findReport(
+    {
+      reportId: reportId ? Number(reportId) : undefined,
+      reportFileName: reportFileName || undefined,
+    },
+    (pointer, detail) => void faults.push({ pointer: pointer.replace('/', '?'), detail }),
+  )
+  const { reportId: id = report?.reportId, reportFileName: name = report?.reportFileName } = named
+  if (report && (id !== report.reportId || name !== report.reportFileName)) {
+    const pointer = reportId ? '?reportId' : '?reportFileName'
     faults.push({ pointer, detail: 'must be the report that the body names' })
   }
   return { reportId: report?.reportId ?? DEFAULT_REPORT_ID }

@@ -6,6 +6,9 @@ import { addAnswerHeaders, ANSWER_HEADERS } from './openapi-headers.ts'
 
 type Json = Record<string, unknown>
 
+/** Marks an operation that can be called without a body. The generator declares every body as required. */
+export const OPTIONAL_BODY = 'x-optional-body'
+
 /**
  * Moves every schema with a `title` to `components`, so that generated clients have one named type
  * for it. Two schemas with the same title must be equal, except for descriptions and examples.
@@ -125,7 +128,8 @@ type Paths = Record<
     {
       operationId?: string
       parameters?: { in: string; name: string; description?: string }[]
-      requestBody?: { content?: Content }
+      requestBody?: { content?: Content; required?: boolean }
+      [OPTIONAL_BODY]?: true
       responses?: Record<string, { content?: Content; headers?: Json }>
     }
   >
@@ -135,6 +139,8 @@ function completePaths(paths: Paths) {
   for (const operation of Object.values(paths).flatMap((methods) => Object.values(methods))) {
     const { parameters = [], requestBody, responses = {} } = operation
     addAnswerHeaders(operation)
+    if (requestBody && operation[OPTIONAL_BODY]) requestBody.required = false
+    delete operation[OPTIONAL_BODY]
     for (const parameter of parameters) {
       const text = parameter.description ?? COMMON_NAMES[parameter.name]?.description
       if (text !== undefined) parameter.description = text

@@ -8,7 +8,7 @@ import { Type, type TSchema } from 'typebox'
 import { PROBLEMS } from '../../contract/problem-codes.ts'
 import { about, Named } from '../../contract/schema.ts'
 import { exampleOf } from './openapi-examples.ts'
-import { moveSchemasToComponents } from './openapi-schemas.ts'
+import { moveSchemasToComponents, OPTIONAL_BODY } from './openapi-schemas.ts'
 import { operation, type Routes } from './services.ts'
 import texts from '../../texts/api/en.json' with { type: 'json' }
 import { VERSION } from '../../version.ts'
@@ -166,6 +166,7 @@ function describe(schema: Described | undefined, route: RouteOptions): Described
     security: config.open ? [] : [{ key: [] }, ...(config.metrics ? [] : [{ session: [] }])],
     ...(schema?.body ? { body: withExample(refuseUnknown(schema.body)) } : {}),
     ...(stream ? { body: stream } : {}),
+    ...(config.emptyBody ? { [OPTIONAL_BODY]: true } : {}),
     ...(Object.keys(headers).length > 0 ? { headers: Type.Object(headers) } : {}),
     response: {
       ...withExamples(schema?.response),
