@@ -1,6 +1,6 @@
 import type { Fault } from '../errors.ts'
 import type { ObjectType } from './event-type.ts'
-import { isId, isPlainObject } from './json.ts'
+import { isId, isPlainObject, isSame } from './json.ts'
 
 /** An id in a body that must exist in the business. It is looked up after the body was read. */
 export type Reference =
@@ -64,6 +64,20 @@ export class Reading {
     this.fault(found.pointer, hint ? `is required: ${hint}` : 'is required')
   }
 
+  /**
+   * A value that a body may have at several places: the first that is given, else the first that is
+   * null. Different values are a fault: an edit at one of the places would be lost.
+   */
+  firstGiven(...places: Found[]): Found {
+    const [first, ...others] = places.filter(({ value }) => !isMissing(value))
+    const other = others.find(({ value }) => !isSame(value, first!.value))
+    if (first && other) {
+      this.fault(first.pointer, describeDifference(first, other))
+      this.fault(other.pointer, describeDifference(other, first))
+    }
+    return first ?? places.find(({ value }) => value === null) ?? places[0]!
+  }
+
   boolean({ value }: Found): boolean | null | undefined {
     return isMissing(value) || typeof value === 'boolean' ? value : undefined
   }
@@ -122,4 +136,13 @@ export class Reading {
   referAll(kind: ReferenceKind, ids: number[], pointer: string) {
     for (const [index, id] of ids.entries()) this.refer(kind, id, `${pointer}/${index}`)
   }
+}
+
+const describeDifference = (here: Found, there: Found) =>
+  `is ${shorten(here.value)} here and ${shorten(there.value)} at ${there.pointer}: send one of them, or the same at both`
+
+const MAX_SHOWN = 60
+export function shorten(value: unknown) {
+  const text = JSON.stringify(value)
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text
 }

@@ -1,13 +1,12 @@
 import { Type, type Static } from 'typebox'
 import type { Fault } from '../errors.ts'
-import { isMissing, look, Reading, type Find, type Found, type Reference } from './body.ts'
+import { isMissing, look, Reading, type Found, type Reference } from './body.ts'
 import { findFaults } from './find-faults.ts'
 import { interfaceNames } from './interface-names.ts'
 import {
   about,
   Id,
   IdOrZero,
-  IdWith,
   Ignored,
   Maybe,
   Moment,
@@ -72,7 +71,7 @@ export const EventActionBody = Type.Object(
   {
     ...interfaceNames,
     ...serverOwned,
-    eventActionId: Maybe(IdWith({ description: 'The action to update; absent: a new one.' })),
+    eventActionId: Maybe(IdOrZero('The action to update; absent or 0: a new one.')),
     eventDefnId: Maybe(IdOrZero('The definition that it belongs to.')),
     eventDefinitionId: Maybe(IdOrZero('The same as eventDefnId.')),
     actionType: Maybe(Type.Enum(['SEND_EMAIL'], { title: 'ActionType' })),
@@ -108,7 +107,7 @@ export const EventActionBody = Type.Object(
         {
           title: 'TemplateReference',
           additionalProperties: true,
-          description: 'Its id is used if emailTemplateId is absent; the rest is ignored.',
+          description: 'Its id is another place for emailTemplateId; the rest is ignored.',
         },
       ),
     ),
@@ -161,9 +160,9 @@ export function readActionAt(
   const actionType = find('actionType')
   const active = find('active')
   const businessId = find('businessId')
-  const eventActionId = find('eventActionId')
+  const eventActionId = withoutZero(find('eventActionId'))
   const emailCategoryId = find('emailCategoryId')
-  const emailTemplateId = firstOf(
+  const emailTemplateId = reading.firstGiven(
     find('emailTemplateId'),
     reading.inside(find('template'), 'emailTemplateId'),
   )
@@ -194,16 +193,9 @@ export function readActionAt(
   return action
 }
 
-const firstOf = (first: Found, second: Found) =>
-  isMissing(first.value) && !isMissing(second.value) ? second : first
-
 /** The id of the definition has two names. 0 counts as absent. */
-function findLink(reading: Reading, find: Find): Found {
-  const [id, second] = [find('eventDefnId'), find('eventDefinitionId')].map((found): Found =>
-    found.value === 0 ? { ...found, value: undefined } : found,
-  ) as [Found, Found]
-  if (reading.id(id) && reading.id(second) && id.value !== second.value) {
-    reading.fault(second.pointer, `must be ${Number(id.value)}, as eventDefnId`)
-  }
-  return firstOf(id, second)
-}
+const findLink = (reading: Reading, find: (name: string) => Found) =>
+  reading.firstGiven(withoutZero(find('eventDefnId')), withoutZero(find('eventDefinitionId')))
+
+const withoutZero = (found: Found): Found =>
+  found.value === 0 ? { ...found, value: undefined } : found

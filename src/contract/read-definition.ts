@@ -3,6 +3,7 @@ import {
   isMissing,
   look,
   Reading,
+  shorten,
   type Find,
   type Found,
   type Place,
@@ -21,7 +22,7 @@ import {
 } from './event-definition.ts'
 import { CHANGES, changesOf, EVENT_TYPES, eventTypeById } from './event-type.ts'
 import { findFaults } from './find-faults.ts'
-import { isPlainObject, isSame } from './json.ts'
+import { isPlainObject } from './json.ts'
 import { contradicts, isTooLong, readOffset, TOO_LONG, type Direction } from './offset.ts'
 
 /** The values of a body. `undefined`: unchanged. A property that was cleared with `null` has its empty value. */
@@ -220,21 +221,11 @@ const EMPTY_VALUES: Record<string, unknown> = {
   oldStatusObject: '',
 }
 
-/**
- * Finds a property at the top level or inside `eventType`; `null` if it is null at one and absent at the
- * other. Different values at both places are a fault: an edit at one of them would be lost.
- */
+/** Finds a property at the top level or inside `eventType`. */
 const finderIn =
   (reading: Reading, places: Place[]): Find =>
-  (...path) => {
-    const found = places.map((place) => readAlong(reading, place, path))
-    const [first, second] = found.filter(({ value }) => !isMissing(value))
-    if (first && second && !isSame(first.value, second.value)) {
-      reading.fault(first.pointer, describeDifference(first, second))
-      reading.fault(second.pointer, describeDifference(second, first))
-    }
-    return first ?? found.find(({ value }) => value === null) ?? found[0]!
-  }
+  (...path) =>
+    reading.firstGiven(...places.map((place) => readAlong(reading, place, path)))
 
 function readAlong(reading: Reading, { object, pointer }: Place, path: string[]): Found {
   const start: Found = { value: object, pointer }
@@ -242,15 +233,6 @@ function readAlong(reading: Reading, { object, pointer }: Place, path: string[])
   if (found.value === EMPTY_VALUES[path[0]!]) return { ...found, value: undefined }
   const isInvitation = path[0] === 'objectType' && found.value === 'INVITATION'
   return isInvitation ? { ...found, value: 'INVITATION_CAMPAIGN' } : found
-}
-
-const describeDifference = (here: Found, there: Found) =>
-  `is ${shorten(here.value)} here and ${shorten(there.value)} at ${there.pointer}: send one of them, or the same at both`
-
-const MAX_SHOWN = 60
-function shorten(value: unknown) {
-  const text = JSON.stringify(value)
-  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text
 }
 
 /** Some clients send the id of a definition under both of its names. */
@@ -350,11 +332,8 @@ function readSelections(reading: Reading, find: Find, { isNew }: { isNew: boolea
     if (ids) reading.referAll(kind, ids, found.pointer)
     return ids
   }
-  const choiceOf = (name: 'staff' | 'reasons') => {
-    const outer = find(name, 'value')
-    const inner = find('allOrNoneSelect', name, 'value')
-    return outer.value ?? inner.value
-  }
+  const choiceOf = (name: 'staff' | 'reasons') =>
+    reading.firstGiven(find(name, 'value'), find('allOrNoneSelect', name, 'value')).value
   const forms = find('allOrNoneSelect', 'disclaimerForms', 'value').value
   return {
     disclaimerFormIdList: read('disclaimerFormIdList', 'disclaimerForm', forms),

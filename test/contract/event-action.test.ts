@@ -55,7 +55,15 @@ const fields: {
   { name: 'createdUser', reads: [[1, undefined]], into: 'eventActionId' },
   { name: 'emailCategoryId', reads: [[4, 4]], refuses: notIds, cleared: null },
   { name: 'emailTemplateId', required: true, reads: [[4, 4]], refuses: notIds },
-  { name: 'eventActionId', reads: [[4, 4]], refuses: notIds, cleared: undefined },
+  {
+    name: 'eventActionId',
+    reads: [
+      [4, 4],
+      [0, undefined],
+    ],
+    refuses: notIds.filter((value) => value !== 0),
+    cleared: undefined,
+  },
   { name: 'eventDefnId', required: true, reads: [[4, 4]], refuses: notIds },
   { name: 'modifiedDate', reads: [[[], undefined]], into: 'eventActionId' },
   { name: 'modifiedUser', reads: [[{}, undefined]], into: 'eventActionId' },
@@ -126,7 +134,7 @@ test('the definition id has two names, which must agree', () => {
   assert.equal(linked({ eventDefnId: 0, eventDefinitionId: 6 }).action.eventDefnId, 6)
   assert.deepEqual(
     linked({ eventDefnId: 5, eventDefinitionId: 6 }).faults.map((fault) => fault.pointer),
-    ['/eventDefinitionId'],
+    ['/eventDefnId', '/eventDefinitionId'],
   )
   assert.deepEqual(
     linked({ eventDefinitionId: 'x' }).faults.map((fault) => fault.pointer),
@@ -134,11 +142,12 @@ test('the definition id has two names, which must agree', () => {
   )
 })
 
-test('a whole template is accepted: only its id counts, and only without emailTemplateId', () => {
+test('a whole template is accepted: only its id counts, which must agree with emailTemplateId', () => {
   const template = { emailTemplateId: 7, subject: 5, emailCategory: 'x', anything: [] }
   const plain = without(body(), 'emailTemplateId')
   assert.equal(readAction({ ...plain, template }).action.emailTemplateId, 7)
-  assert.equal(readAction(body({ template })).action.emailTemplateId, 9)
+  assert.deepEqual(pointers(body({ emailTemplateId: 7, template })), [])
+  assert.deepEqual(pointers(body({ template })), ['/emailTemplateId', '/template/emailTemplateId'])
   assert.deepEqual(pointers({ ...plain, template: {} }), ['/emailTemplateId'])
   assert.deepEqual(pointers({ ...plain, template: { emailTemplateId: 'x' } }), [
     '/template/emailTemplateId',

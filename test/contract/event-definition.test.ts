@@ -952,9 +952,15 @@ const selections: { name: string; given: Body; empties: string[]; refuses?: stri
     empties: ['professionalIdList', 'reasonIdList'],
   },
   {
-    name: 'the outer choice wins',
+    name: 'another choice outside than inside allOrNoneSelect',
     given: { staff: select, allOrNoneSelect: { staff: all } },
     empties: [],
+    refuses: ['/allOrNoneSelect/staff/value', '/staff/value'],
+  },
+  {
+    name: 'the same choice outside and inside allOrNoneSelect',
+    given: { reasons: all, allOrNoneSelect: { reasons: { ...all, label: 'All' } } },
+    empties: ['reasonIdList'],
   },
   { name: 'selected staff and services', given: { staff: select, reasons: select }, empties: [] },
   {
