@@ -11,16 +11,14 @@ export const PageQuery = {
   ),
 }
 
+export const ChangedSince = (description: string) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength: 300, description }))
+
 /** The query of a list that can also be read by changes: see docs/changes.md. */
 export const ChangesQuery = {
   ...PageQuery,
-  changedSince: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 300,
-      description:
-        'A position: `nextPosition` of an earlier page, or the answer of `GET /changes/position`. Lists all objects that were changed after it, in the order of the changes, also deleted ones. No change is missed.',
-    }),
+  changedSince: ChangedSince(
+    'A position: `nextPosition` of an earlier page, or the answer of `GET /changes/position`. Lists all objects that were changed after it, in the order of the changes, also deleted ones. No change is missed.',
   ),
 }
 

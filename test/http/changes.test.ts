@@ -25,10 +25,10 @@ const enterWorld = shareWorld()
 type Event = { id: string; kind?: string; objectId?: number | string | null }
 
 /** A client of server-sent events that returns them one by one. */
-async function openStream(t: TestContext, app: App, headers: Record<string, string>) {
+async function openStream(t: TestContext, app: App, headers: Record<string, string>, query = '') {
   const address = app.server.address() ? app.listeningOrigin : await app.listen({ port: 0 })
   const stopping = new AbortController()
-  const answer = await fetch(`${address}/changes`, { headers, signal: stopping.signal })
+  const answer = await fetch(`${address}/changes${query}`, { headers, signal: stopping.signal })
   const close = () => stopping.abort()
   cleanUpLater(t, close)
   const events = answer.ok ? readEvents(answer.body!) : undefined
@@ -292,6 +292,43 @@ test('a stream resumes after the last event that its client received', async (t)
 
   const bad = await openStream(t, app, { ...bearer(key), 'last-event-id': 'yesterday' })
   assert.equal(bad.status, 422)
+})
+
+test('a stream begins after the position of a list, so that no change between both is missed', async (t) => {
+  const { app, book, call, clock, key, save } = await enterWorld(t)
+  const { body: list } = await call('GET', '/reason?limit=500')
+  const { calendarId } = await book(clock.in({ hours: 5 }))
+  const { reasonId } = await save('/reason', { name: 'Massage' })
+
+  const query = `?changedSince=${list.nextPosition}`
+  const stream = await openStream(t, app, bearer(key), query)
+  const { id, received } = await stream.nextOf('eventTrigger')
+  assert.ok(received.includes(`calendar ${calendarId}`), received.join())
+  assert.ok(received.includes(`reason ${reasonId}`), received.join())
+  stream.close()
+
+  // A browser that reconnects sends the same address, and what it received last.
+  const { clientId } = await save('/client', { firstName: 'Olivia', lastName: 'Roth' })
+  const resumed = await openStream(t, app, { ...bearer(key), 'last-event-id': id }, query)
+  assert.deepEqual(
+    (await resumed.nextOf('client')).received.filter((one) => one !== 'eventTrigger null'),
+    [`client ${clientId}`],
+  )
+})
+
+test('a stream after a position of another business is 410, after another text 422', async (t) => {
+  const world = await enterWorld(t)
+  const other = await addBusiness(world)
+  const { position } = (await other.call('GET', '/changes/position')).body
+  for (const [text, expected] of [
+    [position, 410],
+    ['x', 422],
+    ['', 422],
+  ]) {
+    const query = `?changedSince=${text}`
+    const { status } = await openStream(t, world.app, bearer(world.key), query)
+    assert.equal(status, expected, text)
+  }
 })
 
 test('a client that missed more than a thousand changes is told to read everything again', async (t) => {

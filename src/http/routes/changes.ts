@@ -6,7 +6,7 @@ import type { SecurityFunction } from '../../auth/permissions.ts'
 import { monotonicMs } from '../../clock.ts'
 import { CHANGE_KINDS, type Change, type ChangeKind } from '../../contract/change.ts'
 import { objectKind } from '../../contract/objects.ts'
-import { ChangePosition } from '../../contract/page.ts'
+import { ChangePosition, ChangedSince } from '../../contract/page.ts'
 import { RequestError } from '../../errors.ts'
 import {
   hintChanges,
@@ -18,7 +18,7 @@ import {
 import { readHorizon } from '../../store/change-positions.ts'
 import { listTriggersById } from '../../store/event-triggers.ts'
 import { findHidingProperty } from '../../store/visibility.ts'
-import { writePosition } from '../server/change-list.ts'
+import { readSeenUntil, writePosition } from '../server/change-list.ts'
 import { rereadCaller } from '../server/authenticate.ts'
 import { ChangeFeed, MAX_NAMED_CHANGES, type ChangeBatch } from './change-feed.ts'
 import { isBelow, isSeen, readSeen, SEEN_PATTERN, unite, writeSeen } from './seen-changes.ts'
@@ -35,7 +35,7 @@ const RETRY_MS = 3_000
 
 const DESCRIPTION = `The connection stays open. Each event holds the kind and the id of a changed object, nothing else; read the object for its values. \`id: null\` means that any number of objects of this kind may have changed. Only changes that the caller may read are sent.
 
-Each change is sent when its transaction has committed, usually within a second. After a lost connection send the last \`id:\` as \`Last-Event-ID\`, as browsers do, to resume there. A comment every 15 s keeps the connection alive. The stream ends when the credential is revoked. A credential can open ${MAX_STREAMS_PER_CREDENTIAL} streams; one more is 429.`
+Each change is sent when its transaction has committed, usually within a second. After a lost connection send the last \`id:\` as \`Last-Event-ID\`, as browsers do, to resume there. With \`changedSince\` it begins after a position. A comment every 15 s keeps the connection alive. The stream ends when the credential is revoked. A credential can open ${MAX_STREAMS_PER_CREDENTIAL} streams; one more is 429.`
 
 const CurrentPosition = Type.Object(
   {
@@ -79,6 +79,11 @@ export const changes: Routes = async (app, services) => {
         config: { scope: 'scheduling:read', function: 'VIEW_SCHEDULE', quiet: true },
         tags: ['changes'],
         description: DESCRIPTION,
+        querystring: Type.Object({
+          changedSince: ChangedSince(
+            'A position: `nextPosition` of a list, or the answer of `GET /changes/position`. The changes after it are sent first. `Last-Event-ID` counts more.',
+          ),
+        }),
         headers: Type.Object({
           'last-event-id': Type.Optional(
             Type.String({
@@ -104,12 +109,13 @@ export const changes: Routes = async (app, services) => {
       }),
       exposeHeadRoute: false,
     },
-    async (request, reply: FastifyReply) => {
+    async (request: FastifyRequest<{ Querystring: Start }>, reply: FastifyReply) => {
+      const since = lastEventIdOf(request) ?? (await readStart(request))
       refuseTooManyStreams(streams, request.caller)
       const stream = new ChangeStream(request.caller, () => rereadCaller(request, services))
       streams.add(stream)
       stream.body.once('close', () => streams.delete(stream))
-      await stream.start(feed, lastEventIdOf(request))
+      await stream.start(feed, since)
       return reply
         .type('text/event-stream')
         .header('x-accel-buffering', 'no') // a proxy must not buffer events
@@ -125,9 +131,17 @@ function refuseTooManyStreams(streams: Set<ChangeStream>, { credential }: Caller
   throw new RequestError(429, detail, undefined, { 'retry-after': '60' })
 }
 
-function lastEventIdOf({ headers }: FastifyRequest) {
+function lastEventIdOf({ headers }: Pick<FastifyRequest, 'headers'>) {
   const id = headers['last-event-id']
   return typeof id === 'string' ? id : undefined
+}
+
+type Start = { changedSince?: string }
+
+/** The id that an event at the given position would have. */
+async function readStart({ caller, query }: FastifyRequest<{ Querystring: Start }>) {
+  if (query.changedSince === undefined) return undefined
+  return writeSeen(await readSeenUntil(caller.db, caller, query.changedSince))
 }
 
 /** Notifies the streams of the business, on all nodes, after every change over HTTP. */

@@ -8,6 +8,7 @@ import {
   type Changes,
   type Horizon,
 } from '../../store/change-positions.ts'
+import type { SeenChanges } from '../../store/changes.ts'
 import type { Visibility } from '../../store/visibility.ts'
 import { IS_OF_TYPE, pageOf, readPage, type Position, type PositionType } from './cursor.ts'
 
@@ -72,7 +73,7 @@ async function readChanges<Row extends object>(
   const idType = types.at(-1)!
   const { limit, after } = readPage(query, name, ['transaction', idType])
   const horizon = await readHorizon(db)
-  const given = readPosition(changedSince, kind, idType, seen, horizon)
+  const given = withinList(readPosition(changedSince, seen, horizon), kind, idType)
   const since = after ? { transaction: after[0], afterId: after[1] } : given
   const rows = await list.read({
     after: undefined,
@@ -106,28 +107,43 @@ export const writePosition = (
 const epochOf = ({ businessId, visibility = null }: Seen, { epoch }: Horizon) =>
   hash('sha1', JSON.stringify([epoch, businessId, visibility]), 'base64url').slice(0, 12)
 
-function readPosition(
-  text: string,
-  kind: string,
-  idType: PositionType,
+/** Where a stream of changes after a position begins. It repeats what a page of a list had already. */
+export async function readSeenUntil(
+  db: Db,
   seen: Seen,
-  horizon: Horizon,
-): ChangePosition {
+  changedSince: string,
+): Promise<SeenChanges> {
+  const horizon = await readHorizon(db)
+  const { transaction } = readPosition(changedSince, seen, horizon)
+  return { epoch: horizon.epoch, next: transaction, open: [] }
+}
+
+type ReadPosition = { transaction: string; kindOfId: unknown; afterId: unknown }
+
+function readPosition(text: string, seen: Seen, horizon: Horizon): ReadPosition {
   const [epoch, transaction, kindOfId, afterId] = parsePosition(text)
-  const isValid =
-    typeof epoch === 'string' &&
-    IS_OF_TYPE.transaction(transaction) &&
-    (kindOfId === undefined || IS_OF_TYPE[idType](afterId))
-  if (!isValid) throw invalid([{ pointer: POINTER, detail: 'is not a position' }])
-  if (kindOfId !== undefined && kindOfId !== kind) {
-    throw invalid([{ pointer: POINTER, detail: 'is a position within another list' }])
-  }
+  if (typeof epoch !== 'string' || !IS_OF_TYPE.transaction(transaction)) throw NOT_A_POSITION
   const isAhead = BigInt(transaction as string) > BigInt(horizon.transaction)
   if (epoch !== epochOf(seen, horizon) || isAhead) throw STALE
-  return { transaction: transaction as string, afterId: afterId as number | string | undefined }
+  return { transaction: transaction as string, kindOfId, afterId }
+}
+
+function withinList(
+  { transaction, kindOfId, afterId }: ReadPosition,
+  kind: string,
+  idType: PositionType,
+): ChangePosition {
+  if (kindOfId === undefined) return { transaction }
+  if (kindOfId !== kind) {
+    throw invalid([{ pointer: POINTER, detail: 'is a position within another list' }])
+  }
+  if (!IS_OF_TYPE[idType](afterId)) throw NOT_A_POSITION
+  return { transaction, afterId: afterId as number | string }
 }
 
 const POINTER = '?changedSince'
+
+const NOT_A_POSITION = invalid([{ pointer: POINTER, detail: 'is not a position' }])
 
 const STALE = new RequestError(
   410,
