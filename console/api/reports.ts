@@ -11,6 +11,7 @@ import type {
 } from '../../src/contract/report.ts'
 import { client } from './client.ts'
 import { queryClient } from './query-client.ts'
+import { withOwnWords } from './status-labels.ts'
 
 export type ReportTopic = AnswerOf<'listReportCategories'>[number]
 export type Report = ReportTopic['reports'][number]
@@ -28,8 +29,10 @@ export const reportOptionsQuery = (reportId: number) =>
   queryOptions({
     queryKey: ['reports', reportId, 'options'],
     staleTime: 60_000,
-    queryFn: ({ signal }): Promise<ReportOptions> =>
-      client.getReportOptions({ reportId }, { signal }),
+    queryFn: async ({ signal }): Promise<ReportOptions> => {
+      const options = await client.getReportOptions({ reportId }, { signal })
+      return { ...options, statuses: options.statuses.map(withOwnWords) }
+    },
   })
 
 /** A report with its period, filters and grouping. */

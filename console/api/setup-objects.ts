@@ -12,6 +12,7 @@ import {
 import { all, client, MAX_PAGE } from './client.ts'
 import { queryClient } from './query-client.ts'
 import type { Location, Professional, Service, StatusName } from './setup.ts'
+import { withOwnWords } from './status-labels.ts'
 
 /** The properties that all of them have. */
 export type SetupItem = {
@@ -125,6 +126,7 @@ export const statusKind = kindOf<StatusName, StatusFields>({
   shownIn: SHOWING_SETUP,
   idOf: ({ objectType, status }) => `${objectType}/${status}`,
   list: (signal) => client.listStatuses({}, { signal }),
+  inWords: withOwnWords,
   empty: NEW_STATUS,
   hasEffects: true,
   plan: {
@@ -168,6 +170,8 @@ type Calls<Item, Fields extends object> = {
   plan?: RecordPlan<Fields>
   /** Also the inactive ones. */
   list: (signal: AbortSignal) => Promise<Item[]>
+  /** In the user's language, what the service has in English. */
+  inWords?: (item: Item) => Item
   read: (id: RecordId, signal?: AbortSignal) => Answer<Item>
   save: (request: SaveRequest<Fields>) => Answer<Item>
   setActive: (item: Item, active: boolean) => Promise<unknown>
@@ -182,8 +186,13 @@ export function kindOf<Item extends SetupItem, Fields extends object>({
   read,
   save,
   setActive,
+  inWords = (item) => item,
   ...rest
 }: Calls<Item, Fields>) {
+  const stored = async (answer: Answer<Item>) => {
+    const { item, etag } = await storedOf(answer)
+    return { item: inWords(item), etag }
+  }
   const refresh = () =>
     queryClient.invalidateQueries({
       predicate: (query) => shownIn.includes(String(query.queryKey[0])),
@@ -192,9 +201,9 @@ export function kindOf<Item extends SetupItem, Fields extends object>({
     ...rest,
     queryKey: ['setup-form', name],
     draftOf: pickFields(empty),
-    read: (id, signal) => storedOf(read(id, signal)),
+    read: (id, signal) => stored(read(id, signal)),
     save: async (request) => {
-      const saved = await storedOf(save(request))
+      const saved = await stored(save(request))
       await refresh()
       return saved
     },
@@ -204,7 +213,7 @@ export function kindOf<Item extends SetupItem, Fields extends object>({
     name,
     listQuery: queryOptions({
       queryKey,
-      queryFn: ({ signal }) => list(signal),
+      queryFn: async ({ signal }) => (await list(signal)).map(inWords),
     }),
     /** Saves properties of one outside of a form, or a new one. */
     write: async (item: Item | undefined, changes: Partial<Fields>) => {

@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { AnswerOf } from '../../src/client/client.ts'
 import { all, client, MAX_PAGE } from './client.ts'
+import { withOwnWords } from './status-labels.ts'
 
 export type Location = AnswerOf<'getLocation'>
 export type Professional = AnswerOf<'getMemberOfStaff'>
@@ -43,6 +44,6 @@ export const setupQuery = queryOptions({
       all(client.listEmailTemplates(page, { signal })),
       client.listStatuses({}, { signal }),
     ])
-    return { locations, professionals, services, templates, statuses }
+    return { locations, professionals, services, templates, statuses: statuses.map(withOwnWords) }
   },
 })

@@ -4,6 +4,7 @@ import type { ObjectType } from '../../src/contract/event-type.ts'
 import type { StatusOutcome } from '../../src/contract/status.ts'
 import type { StatusName } from '../api/setup.ts'
 import type { StatusFields } from '../api/setup-objects.ts'
+import { codeOf } from '../api/status-labels.ts'
 import { NameField } from '../setup/fields.tsx'
 import type { At, Form } from '../records/use-record.ts'
 import { FIRST_STATUS, type StatusUse } from './uses.ts'
@@ -19,17 +20,6 @@ export const OUTCOMES: StatusOutcome[] = [
 
 /** No automation sends reminders for forms. */
 export const hasReminders = (objectType: ObjectType) => objectType !== 'DISCLAIMER'
-
-const MAX_CODE = 60
-
-/** "On the waiting list" → "ON_THE_WAITING_LIST" */
-const codeOf = (label: string) =>
-  label
-    .toUpperCase()
-    .split(/[^\p{L}\p{N}]+/u)
-    .filter((word) => word !== '')
-    .join('_')
-    .slice(0, MAX_CODE)
 
 export const isTaken = ({ objectType, status }: StatusFields, statuses: StatusName[]) =>
   statuses.some((one) => one.objectType === objectType && one.status === status.trim())

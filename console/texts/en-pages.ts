@@ -54,6 +54,23 @@ export const enPages = {
     openInSentence: 'open',
     noLongerActive: 'no longer active',
   },
+  /** The labels of a new business. */
+  statuses: {
+    OPEN: 'Open',
+    CONFIRMED: 'Confirmed',
+    CHECKED_IN: 'Checked in',
+    IN_PROGRESS: 'In progress',
+    COMPLETED: 'Completed',
+    CANCELLED: 'Cancelled',
+    NO_SHOW: 'No-show',
+    CLOSED: 'Closed',
+    SENT: 'Sent',
+    EXPIRED: 'Expired',
+    DUE: 'Due',
+    PENDING: 'Pending',
+    SIGNED: 'Signed',
+    WAIVED: 'Waived',
+  },
   status: {
     waiting: 'Waiting',
     sending: 'Sending',

@@ -17,6 +17,7 @@ const { service, openAs, call } = await startConsole([
   { username: 'dora', role: 'OWNER' },
   { username: 'fanny', role: 'OWNER' },
   { username: 'luca', role: 'REPORTS_ONLY' },
+  { username: 'otto', role: 'OWNER' },
 ])
 const { items: pending } = await call('GET', '/eventTriggers?status=SCHEDULED&order=newest&limit=1')
 
@@ -117,6 +118,18 @@ test('a person chooses the language on the page of the account, for every browse
   await other.context().addCookies(await page.context().cookies())
   await other.goto(`${service.base}/console/reports`)
   await other.getByRole('heading', { name: 'Berichte', level: 1 }).waitFor()
+  assert.deepEqual(complaints, [])
+})
+
+test('what was read in one language is read again in another one', async (t) => {
+  const { page, complaints } = await openAs(t, 'otto', '/settings/statuses')
+  const settings = page.getByRole('navigation', { name: /Settings|Einstellungen/ })
+  await page.getByRole('table').getByText('No-show').first().waitFor()
+  await settings.getByRole('link', { name: 'Your account' }).click()
+  await page.getByText('Deutsch').click()
+  await settings.getByRole('link', { name: /^Status/ }).click()
+  await page.getByRole('table').getByText('Nicht erschienen').first().waitFor()
+  assert.equal(await page.getByText('No-show', { exact: true }).count(), 0)
   assert.deepEqual(complaints, [])
 })
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { afterEach, test } from 'node:test'
 import type { Setup } from '../../console/api/setup.ts'
+import { withOwnWords } from '../../console/api/status-labels.ts'
 import {
   sentenceOf,
   sentenceText,
@@ -234,6 +235,18 @@ for (const [what, automation, mails, expected, options] of SENTENCES) {
     }
   })
 }
+
+test('a status has the word of the language until the business gives it a label of its own', () => {
+  const labelIn = (language: Language, status: string, label: string) => {
+    speak(language)
+    return withOwnWords({ status, label }).label
+  }
+  assert.equal(labelIn('de', 'NO_SHOW', 'No-show'), 'Nicht erschienen')
+  assert.equal(labelIn('fr', 'CHECKED_IN', 'Checked in'), 'Arrivé')
+  assert.equal(labelIn('en', 'OPEN', 'Open'), 'Open')
+  assert.equal(labelIn('de', 'OPEN', 'Booked'), 'Booked')
+  assert.equal(labelIn('de', 'ON_THE_WAITING_LIST', 'On the waiting list'), 'On the waiting list')
+})
 
 test('what is wrong with a field is said in the language of the user', () => {
   const errors = findFaults(BUSINESS_BODY.schema, {
