@@ -8,10 +8,12 @@ export const part = (name: string) => `${EDGE}${name}${EDGE}`
 
 /**
  * A text with elements in place of its parts. Names that users typed are inserted unchanged: `Trans`
- * would interpret values and tags in them.
+ * would interpret values and tags in them. An Arabic name does not turn the sentence around it.
  */
 export function Filled({ text, parts }: { text: string; parts: Record<string, ReactNode> }) {
   return text
     .split(EDGE)
-    .map((piece, i) => <Fragment key={i}>{i % 2 === 0 ? piece : parts[piece]}</Fragment>)
+    .map((piece, i) => (
+      <Fragment key={i}>{i % 2 === 0 ? piece : <bdi>{parts[piece]}</bdi>}</Fragment>
+    ))
 }

@@ -196,7 +196,7 @@ function Message({ message, search }: { message: TriggerDetails; search: Activit
           </h1>
           <Status mark={mark} mailStatus={message.email?.status} pill />
         </div>
-        <p className={`lede numbers ${classes.detail}`}>
+        <p className={`lede ${classes.detail}`}>
           <Lede message={message} />
         </p>
       </header>
@@ -313,7 +313,7 @@ function EveryAutomation({ message, search }: EveryProps) {
                   ? t('message.thisMessage')
                   : whyOf(explanation)}
               </span>
-              <span className="faint numbers tiny">
+              <span className="faint tiny">
                 {explanation.outcome !== 'NOT' &&
                   explanation.scheduledTime !== null &&
                   format.moment(explanation.scheduledTime)}
@@ -385,7 +385,7 @@ function Facts({ message, email }: MailProps) {
             params={{ clientId: String(clientId) }}
             style={{ textDecoration: 'underline' }}
           >
-            {clientName}
+            <bdi>{clientName}</bdi>
           </Link>{' '}
           <MailCount clientId={clientId} />
         </Fact>

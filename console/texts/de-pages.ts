@@ -1030,7 +1030,7 @@ export const dePages: Translated<typeof enPages> = {
     mail: 'Die E-Mail',
     mailSent: 'Die E-Mail, wie sie gesendet wurde',
     mailQueued: 'Die E-Mail, wie sie gesendet wird',
-    mailAhead: 'Vorschau der E-Mail, in ihrer ersten Sprache',
+    mailAhead: 'Die E-Mail, wie sie jetzt gesendet würde',
     frame: 'Die E-Mail',
     noMail: 'Es wurde keine E-Mail erstellt.',
     noMailYet: 'Die E-Mail wird beim Senden erstellt.',

@@ -1000,7 +1000,7 @@ export const enPages = {
     mail: 'The mail',
     mailSent: 'The mail, as it was sent',
     mailQueued: 'The mail, as it will be sent',
-    mailAhead: 'Preview of the mail, in its first language',
+    mailAhead: 'The mail, if it were sent now',
     frame: 'The mail',
     noMail: 'No mail was created.',
     noMailYet: 'The mail is created when it is sent.',

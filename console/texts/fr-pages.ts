@@ -1025,7 +1025,7 @@ export const frPages: Translated<typeof enPages> = {
     mail: 'L’e-mail',
     mailSent: 'L’e-mail, tel qu’il a été envoyé',
     mailQueued: 'L’e-mail, tel qu’il sera envoyé',
-    mailAhead: 'Aperçu de l’e-mail, dans sa première langue',
+    mailAhead: 'L’e-mail, tel qu’il serait envoyé maintenant',
     frame: 'L’e-mail',
     noMail: 'Aucun e-mail n’a été créé.',
     noMailYet: 'L’e-mail est créé au moment de l’envoi.',
