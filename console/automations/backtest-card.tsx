@@ -70,7 +70,7 @@ function Result({ backtest }: { backtest: Backtest }) {
             mails: t('editor.backtest.mails', { count: mails }),
             clients: t('editor.backtest.clients', { count: clients }),
           }}
-          components={{ b: <b className="numbers" /> }}
+          components={{ b: <b /> }}
         />
       </p>
       <HoursChart byHour={byHour} label={t('editor.backtest.hours')} />

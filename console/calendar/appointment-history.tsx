@@ -52,7 +52,7 @@ function HistoryDetails({ entry, setup }: { entry: HistoryEntry; setup: Setup })
   return changes
     .filter(({ from, to }) => from !== to)
     .map(({ from, to }) => (
-      <div key={from} className="soft numbers">
+      <div key={from} className="soft">
         {t('appointment.fromTo', { from, to })}
       </div>
     ))

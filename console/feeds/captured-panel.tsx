@@ -53,7 +53,7 @@ export function CapturedPanel({ feed }: { feed: Feed }) {
                     >
                       {subject}
                     </Link>{' '}
-                    <span className="soft numbers">
+                    <span className="soft">
                       <bdi>{to}</bdi> · {format.moment(createdDate)}
                     </span>
                   </li>

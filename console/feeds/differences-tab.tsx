@@ -17,7 +17,7 @@ export function DifferencesTab({ feed }: { feed: Feed }) {
   if (checkedTime === null) return <p className="soft">{t('settings.feeds.neverCompared')}</p>
   return (
     <>
-      <p className="soft small numbers" style={{ marginTop: 0 }}>
+      <p className="soft small" style={{ marginTop: 0 }}>
         {t('settings.feeds.compared', { time: format.moment(checkedTime) })}
       </p>
       {items.length === 0 && <p>{t('settings.feeds.noDifference')}</p>}
@@ -51,7 +51,7 @@ function Difference({ difference }: { difference: FeedDifference }) {
         </div>
       )}
       {since !== null && (
-        <div className="small soft numbers">
+        <div className="small soft">
           {t('settings.feeds.since', { time: format.moment(since) })}
         </div>
       )}

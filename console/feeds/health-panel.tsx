@@ -21,7 +21,7 @@ export function HealthPanel({ feed }: { feed: Feed }) {
       <header>
         <h2 className={healthTone(feed.state)}>{t(`settings.feeds.healths.${health}`)}</h2>
         {health !== 'OK' && (
-          <span className="soft small numbers">
+          <span className="soft small">
             {t('settings.feeds.since', { time: format.moment(since) })}
           </span>
         )}
@@ -38,7 +38,7 @@ export function HealthPanel({ feed }: { feed: Feed }) {
           </>
         )}
         <Proof feed={feed} />
-        <p className="soft small numbers">
+        <p className="soft small">
           {successTime === null
             ? t('settings.feeds.neverReadYet')
             : t('settings.feeds.readAt', { time: format.moment(successTime) })}{' '}
@@ -65,7 +65,7 @@ function Proof({ feed }: { feed: Feed }) {
   if (!sentence) return null
   const { all, skipped, held, checkedTime } = sentence
   return (
-    <p className="strong numbers">
+    <p className="strong">
       {t('settings.feeds.proof', { count: all, name: feed.name })}{' '}
       {t('settings.feeds.proofRest', { skipped, held, time: format.moment(checkedTime) })}
     </p>

@@ -29,18 +29,14 @@ export function RunResult({ run, isWhole = false }: Props) {
   return (
     <div className={classes.facts}>
       {kind === 'DRY_RUN' && withAddress !== null && (
-        <p className="strong numbers">
+        <p className="strong">
           {t('settings.feeds.canGetMail', { all: mirrored, count: withAddress })}
         </p>
       )}
-      <p className="small numbers">
-        {t('settings.feeds.found', { entries, mirrored, skipped, held })}
-      </p>
-      <p className="small soft numbers">
-        {t('settings.feeds.effects', { created, changed, cancelled })}
-      </p>
+      <p className="small">{t('settings.feeds.found', { entries, mirrored, skipped, held })}</p>
+      <p className="small soft">{t('settings.feeds.effects', { created, changed, cancelled })}</p>
       {reasons && Object.keys(reasons).length > 0 && (
-        <ul className={`${classes.plain} small soft numbers`}>
+        <ul className={`${classes.plain} small soft`}>
           {Object.entries(reasons).map(([code, count]) => (
             <li key={code}>
               {count} × {ofCode(code)}
@@ -49,7 +45,7 @@ export function RunResult({ run, isWhole = false }: Props) {
         </ul>
       )}
       {planned && (
-        <p className="small numbers">
+        <p className="small">
           {t('settings.feeds.planned', { triggers: planned.triggers, mails: planned.atOnce })}
         </p>
       )}
@@ -73,7 +69,7 @@ function ByAutomation({ byDefinition }: { byDefinition: Planned }) {
     return [{ eventDefnId, triggers, text }]
   })
   return (
-    <ul className={`${classes.plain} small soft numbers`}>
+    <ul className={`${classes.plain} small soft`}>
       {sentences.map(({ eventDefnId, triggers, text }) => (
         <li key={eventDefnId}>{t('settings.feeds.messagesOf', { count: triggers, text })}</li>
       ))}
@@ -103,7 +99,7 @@ function Unclear({ entries }: { entries: FeedEntry[] }) {
             <span className="strong" dir="auto">
               {entry.title ?? entry.key}
             </span>{' '}
-            <span className="soft small numbers">
+            <span className="soft small">
               {entry.startTime === null
                 ? t('settings.feeds.noTime')
                 : format.moment(entry.startTime)}

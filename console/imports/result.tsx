@@ -27,7 +27,7 @@ export function Result({ file, choices, result, isDone }: Props) {
         <h2>{t(isDone ? 'import.done' : 'import.tried')}</h2>
         {isDone && <Link to="/">{t('import.toToday')}</Link>}
       </header>
-      <p className="numbers" style={{ marginTop: 0 }}>
+      <p style={{ marginTop: 0 }}>
         <Trans
           i18nKey={isDone ? 'import.doneLede' : 'import.triedLede'}
           values={{ count: rowsIn(result, choices.kind), refused: refusedCount }}
@@ -105,7 +105,7 @@ function Counts({ result }: { result: FileResult }) {
   const { t } = useTranslation()
   const { clients, planned, changes } = result
   return (
-    <ul className={`soft small numbers ${classes.counts}`}>
+    <ul className={`soft small ${classes.counts}`}>
       <li>{t('import.changes', changes)}</li>
       {clients.withAddress + clients.withoutAddress > 0 && <li>{t('import.clients', clients)}</li>}
       {planned && (

@@ -101,7 +101,7 @@ function AnswerRow({ status, words, meaning, mails, addresses, time }: RowProps)
         </div>
         {meaning && <div className="soft small">{meaning}</div>}
       </div>
-      <div className={`numbers ${classes.count}`}>
+      <div className={classes.count}>
         <b className="strong">{t('settings.mail.answers.mails', { count: mails })}</b>
         {addresses !== undefined && (
           <div className="soft small">

@@ -111,7 +111,7 @@ function Effect({ before, after, format, t }: EffectProps) {
   if (before === null && after === null) return null
   if (before === after) return <div className="faint small">{t('message.unchanged')}</div>
   return (
-    <div className={`row small numbers ${classes.effect}`}>
+    <div className={`row small ${classes.effect}`}>
       <Mark mark={after === null ? 'cancelled' : 'waiting'} size={11} />
       {after === null ? (
         t('message.unscheduled')

@@ -380,7 +380,7 @@ function NothingFound({ search, counts }: Pick<TabsProps, 'counts' | 'search'>) 
               key={mark}
               to="/activity"
               search={{ ...search, outcome: mark }}
-              className="button numbers"
+              className="button"
             >
               <Mark mark={mark} size={10} />
               {mark === 'sent' ? t('activity.completed') : t(`status.${mark}`)}{' '}
@@ -510,7 +510,7 @@ function BulkBar({ messages, onDone }: { messages: Message[]; onDone: () => void
   const confirmed = asked && actions.find(({ name }) => name === asked)
   return (
     <div className={classes.bulk} role="region" aria-label={t('activity.bulk')}>
-      <span className="numbers strong">{t('activity.selected', { count: messages.length })}</span>
+      <span className="strong">{t('activity.selected', { count: messages.length })}</span>
       {confirmed ? (
         <>
           <span className={`small ${classes.quiet}`}>

@@ -117,7 +117,7 @@ function FileDrop({ file, onFile }: { file: File | null; onFile: (file: File | n
         )}
       </FileButton>
       {file && (
-        <span className="soft small numbers">
+        <span className="soft small">
           {t('import.chosen', { name: file.name, size: Math.ceil(file.size / 1024) })}
         </span>
       )}

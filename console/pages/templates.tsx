@@ -15,6 +15,7 @@ import { useRowKeys } from '../components/row-keys.ts'
 import { LoadingRows } from '../components/skeletons.tsx'
 import { Empty, Loaded } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
+import { nameOfUser } from '../components/user-name.ts'
 import { PageHead } from '../shell/page-head.tsx'
 import { automationsOf } from '../templates/draft.ts'
 import { isForSome } from '../templates/reach.ts'
@@ -225,8 +226,11 @@ function Row({ versions, automations, canEdit }: RowProps) {
           ? t('templates.unused')
           : t('template.automations', { count: automations.length })}
       </span>
-      <span className="soft small numbers">
-        {t('templates.changedBy', { user: modifiedUser, time: format.moment(modifiedDate) })}
+      <span className="soft small">
+        {t('templates.changedBy', {
+          user: nameOfUser(modifiedUser, t),
+          time: format.moment(modifiedDate),
+        })}
       </span>
       <TemplateMenu
         template={template}

@@ -324,7 +324,7 @@ function LastDays({ days }: { days: Overview['lastDays'] }) {
         <span className="grow">{firstDay}</span>
         {insideSentence(t('today.today'))}
       </div>
-      <div className="numbers small" style={{ marginTop: 6 }}>
+      <div className="small" style={{ marginTop: 6 }}>
         <Trans
           i18nKey="today.lastDaysCounts"
           values={{ sent: total('sent'), failed: total('failed'), other: total('other') }}

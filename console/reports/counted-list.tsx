@@ -20,7 +20,7 @@ export function CountedList({ reportId, path }: Props) {
   const [{ count, sum, sumByCurrency }] = data.pages as [(typeof data.pages)[number]]
   return (
     <>
-      <p className="soft numbers" role="status">
+      <p className="soft" role="status">
         {[t('reports.counted.count', { count }), ...sumsOf({ count, sum, sumByCurrency })].join(
           ' · ',
         )}
@@ -68,7 +68,7 @@ function Item({ item, status }: { item: CountedObject; status: string }) {
   return (
     <li>
       <div className={`grow small ${classes.entry}`}>
-        <div className="numbers">
+        <div>
           <ObjectLink item={item}>{localTime}</ObjectLink>
           <span className="soft"> · {status}</span>
         </div>

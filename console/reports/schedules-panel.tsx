@@ -103,7 +103,7 @@ function Schedule({ schedule, onEdit, onNote }: LineProps) {
           </div>
         )}
         {schedule.paused && <div className="amber">{t('reports.mail.isPaused')}</div>}
-        <div className="faint tiny numbers">
+        <div className="faint tiny">
           {nextRunTime !== null &&
             `${t('reports.mail.next', { time: format.moment(nextRunTime) })} · `}
           {t('reports.mail.by', { name: nameOfUser(schedule.createdUser, t) })}

@@ -35,7 +35,7 @@ function MailStateBar() {
         <b>{t(`mailBar.${state}`)}</b> {why}
       </span>
       {functions.includes(needed) && (
-        <Link to={path} className="strong numbers">
+        <Link to={path} className="strong">
           {t(text)}
         </Link>
       )}

@@ -24,7 +24,7 @@ export function PageHead(props: Props) {
     <header className="page-head">
       <div className="grow">
         <h1>{title}</h1>
-        {'lede' in props && <p className="lede numbers">{lede || '\u00a0'}</p>}
+        {'lede' in props && <p className="lede">{lede || '\u00a0'}</p>}
       </div>
       <div className="row" style={{ gap: 10, paddingTop: 2, flexWrap: 'wrap' }}>
         <Clock clientId={clientId} />

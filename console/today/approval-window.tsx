@@ -102,11 +102,11 @@ function Group({ name, messages, left, onOut }: GroupProps) {
                 checked={!left.has(id)}
                 onChange={(event) => onOut([id], !event.currentTarget.checked)}
               />
-              <span className="soft numbers small">
+              <span className="soft small">
                 {objectTime != null && t('approval.visit', { time: format.moment(objectTime) })}
                 {isOver && <b className="amber"> {t('approval.over')}</b>}
               </span>
-              <span className="soft numbers small">
+              <span className="soft small">
                 {scheduledTime <= now
                   ? t('approval.atOnce')
                   : t('approval.at', { time: format.moment(scheduledTime) })}

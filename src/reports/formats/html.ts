@@ -163,7 +163,7 @@ figure { margin: 0; break-inside: avoid; }
 figcaption { font-weight: 600; margin-bottom: 4px; }
 figure svg { display: block; width: 100%; height: auto; }
 .narrow { display: none; }
-table { width: 100%; border-collapse: collapse; font-size: 13px; font-variant-numeric: tabular-nums; }
+table { width: 100%; border-collapse: collapse; font-size: 13px; }
 th { background: #f3f2ec; text-align: left; vertical-align: bottom; padding: 7px 8px; color: #52615a; font-weight: 600; }
 td { padding: 6px 8px; border-bottom: 1px solid #eeece4; vertical-align: top; overflow-wrap: anywhere; }
 tbody td:not([class]) { min-width: 6em; }
@@ -173,6 +173,7 @@ tbody td:not([class]) { min-width: 6em; }
 .d { white-space: nowrap; }
 td.n { white-space: nowrap; }
 .n { text-align: right; }
+.n, .d { font-variant-numeric: tabular-nums; }
 tfoot td { font-weight: 700; border-top: 2px solid #52615a; border-bottom: 0; }
 .none { text-align: center; color: #616d66; padding: 28px; }
 footer { margin-top: 24px; color: #52615a; font-size: 12.5px; }
