@@ -13,7 +13,7 @@ import {
   type MergedAddresses,
   type MergedMail,
 } from '../email/merge.ts'
-import { visitTimes } from '../email/readers.ts'
+import { visitTimes, type ReaderKind } from '../email/readers.ts'
 import type { AskingMail } from '../email/answer-links.ts'
 import type { UnsubscribedMail } from '../email/unsubscribe.ts'
 import { chooseVariant } from '../email/variants.ts'
@@ -271,7 +271,9 @@ export function calendarEntry(
   const { objectId } = row
   if (!visit || objectId === null) return null
   // In the calendar of staff, the client's name is more useful than the business's.
-  const client = isToStaff(mail.to, context) ? context.client : null
+  const readBy = readerOf(mail.to, context)
+  // Only staff may see the client's name: anyone may have a copy of the mail, or an old link.
+  const client = readBy === 'client' ? null : context.client
   const other = client ? `${client.firstName} ${client.lastName}`.trim() : context.business.name
   const details = client ? client.phone : (context.location?.directions ?? null)
   return calendarFile({
@@ -281,9 +283,7 @@ export function calendarEntry(
     startTime: visit.startTime,
     endTime: visit.endTime,
     summary: `${context.classSchedule?.name ?? context.reason?.name ?? mail.subject}, ${other}`,
-    description: [placeTimeOf(visit, mail, context, client !== null), details]
-      .filter(Boolean)
-      .join('\n'),
+    description: [placeTimeOf(visit, mail, context, readBy), details].filter(Boolean).join('\n'),
     location: placeOf(context.location),
     url: context.business.website,
     organizer: from,
@@ -297,17 +297,20 @@ function placeTimeOf(
   visit: { startTime: Temporal.Instant; endTime: Temporal.Instant },
   { language }: Entry['mail'],
   context: ContextRow['context'],
-  isForStaff: boolean,
+  readBy: ReaderKind,
 ) {
-  const readers = readersOf(context, language ?? null, { isForStaff })
+  const readers = readersOf(context, language ?? null, { readBy })
   const { date, time, ownTime } = visitTimes(visit, readers)
   return ownTime === null ? null : `${date}, ${time}`
 }
 
-/** Only staff may see the client's name: anyone may have a copy of the mail, or an old link. */
-const isToStaff = ({ address }: Mailbox, { professional, business }: ContextRow['context']) =>
-  isSameAddress(professional?.emailAddress, address) ||
-  isSameAddress(business.emailAddress, address)
+function readerOf(
+  { address }: Mailbox,
+  { professional, business }: ContextRow['context'],
+): ReaderKind {
+  if (isSameAddress(professional?.emailAddress, address)) return 'staff'
+  return isSameAddress(business.emailAddress, address) ? 'business' : 'client'
+}
 
 /** The business data that From and Reply-To depend on. */
 export type SendingBusiness = Pick<

@@ -31,7 +31,7 @@ import {
   type TokenSegment,
 } from './segments.ts'
 import { PIECE, tokensIn } from './token-syntax.ts'
-import type { Readers } from './readers.ts'
+import { READER_KINDS, type ReaderKind, type Readers } from './readers.ts'
 import { findToken, type Token, type TokenName } from './tokens.ts'
 import { textsFor } from '../texts/texts.ts'
 
@@ -158,8 +158,8 @@ function valuesOf(
   recipient: Recipient | null,
   now: Temporal.Instant | null,
 ) {
-  const isForStaff = !isForEachClient(template, recipient)
-  return new Values(context, readersOf(context, template.language, { isForStaff, now }))
+  const readBy = readerOf(recipientFields(template, recipient).address)
+  return new Values(context, readersOf(context, template.language, { readBy, now }))
 }
 
 function addressesOf(
@@ -309,8 +309,13 @@ export const isForEachClient = (template: CompiledTemplate, recipient: Recipient
 export const holdsClientToken = (template: CompiledTemplate, field: 'ccAddress' | 'bccAddress') =>
   hasClientToken(template[field])
 
-const hasClientToken = (address: Segment[] | null) =>
-  (address ?? []).some((segment) => segment.kind === 'token' && segment.token.kind === 'client')
+const hasClientToken = (address: Segment[] | null) => readerOf(address) === 'client'
+
+/** Whose address it is. One without a token is the business's own. */
+function readerOf(address: Segment[] | null): ReaderKind {
+  const kinds = (address ?? []).flatMap((part) => (part.kind === 'token' ? [part.token.kind] : []))
+  return READER_KINDS.find((kind) => kinds.includes(kind)) ?? 'business'
+}
 
 /**
  * The fault of an address field of a template, or undefined. It is checked with the example values
@@ -361,7 +366,7 @@ function recipientFields(
 export function readersOf(
   context: MailContext,
   templateLanguage: string | null,
-  { isForStaff = false, now = null }: { isForStaff?: boolean; now?: Temporal.Instant | null } = {},
+  { readBy = 'client', now = null }: { readBy?: ReaderKind; now?: Temporal.Instant | null } = {},
 ): Readers {
   const { business, client, location, professional } = context
   const visit = context.calendar ?? context.classSchedule
@@ -372,8 +377,10 @@ export function readersOf(
       [withRegion(mailLanguage, [language, business.language], place)],
       [...zones, business.timeZone],
     )
+  const isForStaff = readBy !== 'client'
   let reader: Formats | undefined
   let staff: Formats | undefined
+  let own: Formats | undefined
   let atLocation: Formats | undefined
   return {
     get reader() {
@@ -381,6 +388,11 @@ export function readersOf(
     },
     get staff() {
       return (staff ??= formatsIn(null, [professional?.timeZone, location?.timeZone]))
+    },
+    get own() {
+      if (readBy === 'client') return this.reader
+      if (readBy === 'staff') return this.staff
+      return (own ??= formatsIn(null, readBy === 'location' ? [location?.timeZone] : []))
     },
     get atLocation() {
       return (atLocation ??= formatsIn(isForStaff ? null : client?.language, [location?.timeZone]))

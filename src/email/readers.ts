@@ -1,10 +1,17 @@
 import type { Texts } from '../texts/texts.ts'
 import type { Formats } from './formats.ts'
 
+/** Who can read a mail; the first that its address names. Others than the client are staff. */
+export const READER_KINDS = ['client', 'staff', 'location', 'business'] as const
+export type ReaderKind = (typeof READER_KINDS)[number]
+
 /** The formats of dates and numbers for the readers of a mail. */
 export type Readers = {
+  /** Of the client. */
   reader: Formats
   staff: Formats
+  /** Of whoever reads this mail. */
+  own: Formats
   /** In the time zone of the location. */
   atLocation: Formats
   /** In the language of the mail. */
@@ -16,8 +23,7 @@ export type Readers = {
 
 /** The formats of the reader if their clock differs from the location's at the start of the visit. */
 function ownFormats(start: Temporal.Instant, readers: Readers): Formats | null {
-  const { atLocation, isForStaff, staff, reader } = readers
-  const own = isForStaff ? staff : reader
+  const { atLocation, own } = readers
   if (own.timeZone === atLocation.timeZone) return null
   return own.offsetMs(start) === atLocation.offsetMs(start) ? null : own
 }

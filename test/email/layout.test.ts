@@ -2,7 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parse, type DefaultTreeAdapterMap } from 'parse5'
 import { colorsFor, contrast } from '../../src/email/colors.ts'
-import { compileTemplate, mergeMail, type MailTemplate } from '../../src/email/merge.ts'
+import {
+  compileTemplate,
+  mergeMail,
+  type MailTemplate,
+  type Recipient,
+} from '../../src/email/merge.ts'
 import { HTML_TASKS } from '../../src/email/read-html.ts'
 import { renderDemoMails } from '../support/demo-mails.ts'
 import { htmlAttacks } from '../support/html-attacks.ts'
@@ -190,6 +195,27 @@ test('staff read the client’s name, and their own time below that of the locat
   assert.match(mail.text, /^14:30–15:15, London time$/m)
   assert.match(mail.text, /^Your time: 15:30–16:15, Stockholm time$/m)
   assert.doesNotMatch(mail.text, /With:/)
+})
+
+test('the business reads its own time below that of a location in another zone', () => {
+  const business = { ...fullContext().business, timeZone: 'Europe/Zurich' }
+  const location = { ...fullContext().location!, timeZone: 'Europe/London' }
+  const read = (recipient: Recipient, toAddress: string | null = null) =>
+    mergeMail(
+      laidOut({ subject: '%APPT_DATE_TIME_LOCATION%', toAddress }),
+      fullContext({ ...visit, business, location }),
+      recipient,
+      before,
+    )
+  for (const mail of [read('business'), read('template', 'desk@harbour.example')]) {
+    assert.match(mail.subject, /at 14:30, London time$/)
+    assert.match(mail.text, /^14:30–15:15, London time$/m)
+    assert.match(mail.text, /^Your time: 15:30–16:15, Zürich time$/m)
+    assert.match(mail.text, /Client: Ada Okafor/)
+  }
+  const atLocation = read('template', '%LOCATION_EMAILADDRESS%')
+  assert.match(atLocation.subject, /at 14:30$/)
+  assert.doesNotMatch(atLocation.text, /Your time/)
 })
 
 test('a mail is in one language: dates, labels and links follow the template', () => {
