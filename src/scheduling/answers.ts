@@ -33,14 +33,16 @@ export type Question = {
 
 /**
  * ASKS: the client can answer. DONE: it already is as the answer says. UNDONE: a cancellation was taken
- * back. MOVED: the link is for another time. OVER: it has begun. CLOSED: its status allows no answer.
- * TOO_LATE: only the business can cancel it now. GONE: it was deleted, or belongs to another person.
+ * back. MOVED: the link is for another time. CANCELLED: it was cancelled, or the client has left the class.
+ * OVER: it has begun. CLOSED: its status allows no answer. TOO_LATE: only the business can cancel it now.
+ * GONE: it was deleted, or belongs to another person.
  */
 export type AnswerState =
   | 'ASKS'
   | 'DONE'
   | 'UNDONE'
   | 'MOVED'
+  | 'CANCELLED'
   | 'OVER'
   | 'CLOSED'
   | 'TOO_LATE'
@@ -206,7 +208,10 @@ function answeredBy(
   const { appointment, lesson } = byKind(question, current)
   const time = now.epochMilliseconds
   const note = isUndo ? null : given.note
-  if (appointment) return { properties: { answeredTime: time, answerNote: note } }
+  if (appointment) {
+    // The note of an earlier change by staff is not about this one.
+    return { properties: { answeredTime: time, answerNote: note, changeNote: null } }
+  }
   if (!lesson) return {}
   const others = lesson.answers.filter((one) => one.clientId !== clientId)
   const answer = isUndo ? 'RETURNED' : question.answer === 'confirm' ? 'CONFIRMED' : 'CANCELLED'
@@ -279,10 +284,13 @@ export function decideAnswer(
   const visit = appointment ?? lesson
   if (!visit) return current.status === SIGNED ? 'DONE' : isLive ? 'ASKS' : 'CLOSED'
   const { startTime } = visit
-  if (!startTime.equals(question.startTime)) return 'MOVED'
+  const isComing = lesson?.clientIdList.includes(clientId)
+  const shown = row?.context.calendar ?? row?.context.classSchedule
+  const isCancelled = isComing === false || shown?.isCancelled === true
+  const closed = isCancelled ? 'CANCELLED' : 'CLOSED'
+  if (!startTime.equals(question.startTime)) return isLive && !isCancelled ? 'MOVED' : closed
   if (Temporal.Instant.compare(now, startTime) >= 0) return 'OVER'
   const wanted = wantedStatus(answer, business)
-  const isComing = lesson?.clientIdList.includes(clientId)
   const isAsAnswered = !lesson
     ? visit.status === wanted
     : answer === 'confirm'
@@ -293,7 +301,7 @@ export function decideAnswer(
     ({ status, active, live }) => status === wanted && active && live === (answer === 'confirm'),
   )
   const isAnswerable = lesson ? isComing : isUsable && !ARRIVED.has(visit.status)
-  if (!isLive || !isAnswerable) return 'CLOSED'
+  if (!isLive || !isAnswerable) return closed
   const until = startTime.subtract({ hours: business.cancelUntilHours ?? 0 })
   return answer === 'cancel' && Temporal.Instant.compare(now, until) > 0 ? 'TOO_LATE' : 'ASKS'
 }

@@ -36,7 +36,7 @@ test('a client who cancels by mistake takes it back while the time is free, and 
   await save('/calendar', { calendarId, status: 'CANCELLED' })
   assert.deepEqual(await staffSubjects(), [])
   assert.doesNotMatch((await open(cancel)).body, /name="undo"/)
-  await save('/calendar', { calendarId, status: 'CONFIRMED' })
+  await save('/calendar', { calendarId, status: 'CONFIRMED', changeNote: 'Moved to room 2' })
 
   const send = async (fields: string) => {
     const formToken = formTokenIn((await open(cancel)).body)
@@ -48,6 +48,7 @@ test('a client who cancels by mistake takes it back while the time is free, and 
   assert.match(done.body, /name="undo"/)
   const stored = (await call('GET', `/calendar/${calendarId}`)).body
   assert.equal(stored.answerNote, 'I have a cold. Sorry')
+  assert.equal(stored.changeNote, null, 'a mail would give it as the reason of the cancellation')
   assert.ok(stored.answeredTime > 0)
   assert.deepEqual(await staffSubjects(), ['Anna Müller cancelled: I have a cold. Sorry'])
 
@@ -188,7 +189,8 @@ test('a student confirms, gives up the place, and takes it back while there is o
   assert.match(await send(cancel, 'reason=I+have+a+cold.'), /no longer in this class/)
   assert.deepEqual(await stored(), [[], [], 'CANCELLED', 'I have a cold.'])
   assert.ok((await staffSubjects()).includes('Anna Müller cancelled: I have a cold.'))
-  assert.match(await send(cancel, 'undo=yes'), /is kept/)
+  assert.match(await send(confirm), /<h1>You are no longer in this class/)
+  assert.match(await send(cancel, 'undo=yes'), /Your place is kept/)
   assert.deepEqual(await stored(), [[ids.clientId], [], 'RETURNED', null])
 })
 
@@ -280,4 +282,31 @@ test('a client reads a form by the link and signs it with a name; its text is ke
   assert.ok(signedTime > 0)
   await save('/disclaimerForm', { disclaimerFormId, body: 'Other' })
   assert.match(await open(), /I agree to all\./)
+  // A client with another clock reads whose time it is.
+  assert.match(await open(), /Signed by Anna Müller on [^<]* \d\d:\d\d\./)
+  await save('/client', { clientId: ids.clientId, timeZone: 'America/New_York' })
+  assert.match(await open(), /Signed by Anna Müller on [^<]* \d\d:\d\d, [A-Z][^<]* time\./)
+})
+
+test('the page of a link says what the visit is now, if it was moved or cancelled', async (t) => {
+  const { ask, call, open, save } = await startAsking(t)
+  const { calendarId, cancel, confirm } = await ask()
+  const { startTime, endTime } = (await call('GET', `/calendar/${calendarId}`)).body
+  const later = 24 * 3_600_000
+  await save('/calendar', {
+    calendarId,
+    startTime: startTime + later,
+    endTime: endTime + later,
+  })
+  const dayOf = (moment: number) =>
+    new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'long' }).format(moment)
+  const moved = (await open(confirm)).body
+  assert.match(moved, /This link is for an earlier time/)
+  assert.match(moved, new RegExp(`<p class="when">[^<]*${dayOf(startTime + later)}`))
+  await save('/calendar', { calendarId, status: 'CANCELLED' })
+  for (const link of [confirm, cancel]) {
+    const { body } = await open(link)
+    assert.match(body, /<h1>This appointment is cancelled/)
+    assert.match(body, new RegExp(`<p class="when gone">[^<]*${dayOf(startTime + later)}`))
+  }
 })

@@ -84,7 +84,8 @@ test('a client can cancel until cancelUntilHours before the start, and is then a
   assert.equal(await statusOf(first.calendarId), 'CANCELLED')
   const late = await answer(first.confirm)
   assert.equal(late.statusCode, 409)
-  assert.match(late.body, /can no longer be changed here/)
+  assert.match(late.body, /This appointment is cancelled/)
+  assert.match(late.body, /href="https:\/\/book\.example\/\?a=1&amp;b=2"/)
   assert.equal(await statusOf(first.calendarId), 'CANCELLED')
 
   const second = await ask()

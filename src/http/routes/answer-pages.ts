@@ -5,7 +5,7 @@ import { googleCalendarLink, outlookCalendarLink } from '../../email/calendar-li
 import { knownLanguage } from '../../email/formats.ts'
 import { linkedEntry, mapLink, placeOf } from '../../email/layout-tokens.ts'
 import { escapeHtml, readersOf } from '../../email/merge.ts'
-import { visitTimes } from '../../email/readers.ts'
+import { timeAtLocation, visitTimes } from '../../email/readers.ts'
 import type { AnswerPage, Question } from '../../scheduling/answers.ts'
 import { sendProblem } from '../server/problems.ts'
 import { fillCount, fillText, LANGUAGES, textsFor, type Texts } from '../../texts/texts.ts'
@@ -106,7 +106,9 @@ function pageWordsOf(
     case 'GONE':
       return { title: texts.unknown.title, lines: [texts.unknown.text] }
     case 'UNDONE':
-      return texts.undone
+      return ofClass ? texts.class.undone : texts.undone
+    case 'CANCELLED':
+      return { title: cancelledTitle(texts, page), lines: [] }
     case 'MOVED':
       return texts.moved
     case 'OVER':
@@ -114,6 +116,13 @@ function pageWordsOf(
     case 'CLOSED':
       return texts.closed
   }
+}
+
+/** Of the appointment, the whole class, or the place of one student. */
+function cancelledTitle({ cancelled, class: ofClass }: AnswerTexts, { row }: AnswerPage) {
+  const lesson = row?.context.classSchedule
+  if (!lesson) return cancelled.title
+  return lesson.isCancelled ? ofClass.cancelled.title : ofClass.done.cancel.title
 }
 
 /** “30 days” instead of “720 hours”. */
@@ -126,9 +135,9 @@ function deadlineOf({ tooLate }: AnswerTexts, { business }: AnswerPage) {
 function answeringOf({ question, page, sender, formToken, links }: Shown, language: string) {
   const { state, row, business, canUndo } = page
   const texts = textsFor(language).answerPages
-  const isCancelled = state === 'DONE' && question.answer === 'cancel'
+  const isCancelled = state === 'CANCELLED' || (state === 'DONE' && question.answer === 'cancel')
   const isComing = (state === 'DONE' && question.answer === 'confirm') || state === 'UNDONE'
-  const isShown = isCancelled || isComing || state === 'ASKS' || state === 'TOO_LATE'
+  const isShown = isCancelled || isComing || SHOWN.has(state)
   const phone = phoneOf(sender)
   const isOver = state === 'OVER' || state === 'CLOSED'
   const isClass = question.objectType === 'CLASS_SCHEDULE'
@@ -144,6 +153,9 @@ function answeringOf({ question, page, sender, formToken, links }: Shown, langua
     canUndo && undoOf(isClass ? texts.undoClass : texts.undo, formToken),
   ]
 }
+
+/** The states in which the visit takes place as the card says. */
+const SHOWN = new Set<AnswerPage['state']>(['ASKS', 'TOO_LATE', 'MOVED'])
 
 /** The same card as in the mail. */
 function cardOf({ context }: ContextRow, language: string, isGone: boolean) {
@@ -201,7 +213,10 @@ function signingOf({ page, formToken, isNameMissing }: Shown, language: string) 
   const form = row?.context.disclaimer
   if (!form || (state !== 'ASKS' && state !== 'DONE')) return []
   const text = signature ? signature.text : (form.formBody ?? '')
-  const time = signature && readersOf(row.context, language).atLocation.dateTime(signature.time)
+  const readers = readersOf(row.context, language)
+  const time =
+    signature &&
+    timeAtLocation(readers.atLocation.dateTime(signature.time), signature.time, readers)
   return [
     `<h2>${escapeHtml(form.formName)}</h2>`,
     text && `<div class="text">${escapeHtml(text)}</div>`,
