@@ -20,25 +20,31 @@ export const command = new Command()
   .action(async (name: string, { verify }: { verify?: true }) => {
     const config = readConfig(process.env)
     const { url, leave } = await reachDatabase(config, 'command')
-    const file = await openPartialFile(name)
     try {
-      const { rows, tables } = await withProgress('Backing up', 'rows', (report) =>
-        writeBackup(url, file.out, report),
-      )
-      await file.keep()
-      await noteBackup(url).catch((error: Error) =>
-        console.error(`The backup is complete, but its time was not noted: ${error.message}`),
-      )
-      const { size } = await stat(name)
-      console.log(`Wrote ${rows} rows of ${tables} tables to ${name}, ${size} bytes.`)
-    } catch (error) {
-      await file.drop()
-      throw error
+      await saveBackup(url, name)
     } finally {
       await leave()
     }
     if (verify) await verifyBackup(config, name)
   })
+
+async function saveBackup(url: string, name: string) {
+  const file = await openPartialFile(name)
+  try {
+    const { rows, tables } = await withProgress('Backing up', 'rows', (report) =>
+      writeBackup(url, file.out, report),
+    )
+    await file.keep()
+    await noteBackup(url).catch((error: Error) =>
+      console.error(`The backup is complete, but its time was not noted: ${error.message}`),
+    )
+    const { size } = await stat(name)
+    console.log(`Wrote ${rows} rows of ${tables} tables to ${name}, ${size} bytes.`)
+  } catch (error) {
+    await file.drop()
+    throw error
+  }
+}
 
 /** For the operator's page. */
 async function noteBackup(url: string) {

@@ -48,6 +48,15 @@ test('a backup of the running service can be verified, restored and released as 
   assert.equal(await isHeld(after.base), false)
 })
 
+test('a backup to a place that cannot be written ends with one line, and lets the database stop', async (t) => {
+  const folder = temporaryFolder(t)
+  const DATA_DIR = path.join(folder, 'data')
+  const file = path.join(folder, 'missing', 'bellwether.backup')
+  const { code, stderr } = await runCommand(['backup', file], { DATA_DIR })
+  assert.deepEqual([code, stderr], [2, `${file} cannot be written (ENOENT).\n`])
+  assert.equal(fs.existsSync(path.join(DATA_DIR, 'postgres', 'postmaster.pid')), false)
+})
+
 test('a copy of the folder is held, a renamed folder and an ordinary restart are not', async (t) => {
   const folder = temporaryFolder(t)
   const [data, renamed, copy] = ['data', 'renamed', 'copy'].map((name) => path.join(folder, name))
