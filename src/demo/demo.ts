@@ -70,7 +70,8 @@ export async function loadDemo(db: Db, demo: Demo): Promise<Imported> {
   })
   await recordPastStatuses(db, businessId, changes)
   if (!isLoaded) await linkInvitations(db, businessId)
-  await followPastStatuses(db, { businessId, changes, definitions: own, now: now() })
+  const definitions = await listActiveDefinitions(db, businessId)
+  await followPastStatuses(db, { businessId, changes, own, definitions, now: now() })
   await recordPastMessages(db, businessId, today)
   return imported
 }

@@ -11,14 +11,16 @@ import { listSubjects } from '../store/subjects.ts'
 type Following = {
   businessId: number
   changes: PastStatusChange[]
-  /** The definitions that the business had before the demo. The engine plans those of the demo. */
+  /** The definitions that the business had before the demo. */
+  own: StoredDefinition[]
+  /** These and those of the demo, which only the engine plans, perhaps with the first statuses. */
   definitions: StoredDefinition[]
   now: Temporal.Instant
 }
 
 const OBJECTS_AT_ONCE = 500
 
-/** Plans the reminders of the business's own definitions again, after the demo wrote past statuses. */
+/** Plans reminders again, after the demo wrote past statuses. */
 export async function followPastStatuses(db: Db, following: Following) {
   for (const [object, changes] of Map.groupBy(following.changes, (change) => change.object)) {
     const { objectType } = objectKind(object)!
@@ -34,7 +36,7 @@ export async function followPastStatuses(db: Db, following: Following) {
   }
 }
 
-async function planPage(tx: Db, { businessId, changes, definitions, now }: Following) {
+async function planPage(tx: Db, { businessId, changes, own, definitions, now }: Following) {
   const kind = objectKind(changes[0]!.object)!
   const objectType = kind.objectType!
   lockPlans(tx, businessId)
@@ -44,6 +46,8 @@ async function planPage(tx: Db, { businessId, changes, definitions, now }: Follo
   const ids = objects.map((object) => idIn(kind, object))
   const subjects = await listSubjects(tx, businessId, objectType, ids)
   const reminders = await readRemindersToPlan(tx, businessId, objectType, ids, definitions)
+  const planned = new Set([...own, ...reminders].map(({ eventDefnId }) => eventDefnId))
+  const toPlan = definitions.filter(({ eventDefnId }) => planned.has(eventDefnId))
   const saved = subjects.map((subject) => ({
     subject,
     version: 2, // only read for events, and past statuses cause none
@@ -51,5 +55,9 @@ async function planPage(tx: Db, { businessId, changes, definitions, now }: Follo
     events: [],
     changes: [],
   }))
-  await scheduleTriggers(tx, { saved, definitions, reminders }, { businessId, now, history: true })
+  await scheduleTriggers(
+    tx,
+    { saved, definitions: toPlan, reminders },
+    { businessId, now, history: true },
+  )
 }

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { planDefinition } from '../../src/automation/plan.ts'
 import { reconcileAll } from '../../src/automation/reconcile.ts'
-import { sql } from '../../src/database/sql.ts'
+import { sql, type Sql } from '../../src/database/sql.ts'
 import { loadDemo } from '../../src/demo/demo.ts'
+import { listActiveDefinitions } from '../../src/store/event-definitions.ts'
 import { runCommand } from '../support/command.ts'
 import { urlOf } from '../support/owner.ts'
 import { addBusiness, reminder, startWorld } from '../support/world.ts'
@@ -145,6 +147,24 @@ test('reminders of the business’s own definitions follow the statuses of the d
   }
   const { unfounded, doubled } = await reconcileAll(database.engine, () => clock.now())
   assert.deepEqual([unfounded, doubled], [0, 0])
+})
+
+test('reminders that a running engine plans while the demo is loaded follow its statuses', async (t) => {
+  const world = await startWorld(t)
+  const { businessId, clock, database, db } = world
+  const planNew = async () => {
+    const definitions = await listActiveDefinitions(db, businessId)
+    for (const one of definitions.filter((definition) => definition.plannedVersion === 0)) {
+      await planDefinition(database, one, clock.now)
+    }
+  }
+  const query = async <Row>(statement: Sql) => {
+    await planNew()
+    return db.query<Row>(statement)
+  }
+  await load({ ...world, db: { ...db, query } }, { appointments: 1_000 })
+  const { missing, unfounded, doubled } = await reconcileAll(database.engine, () => clock.now())
+  assert.deepEqual([missing, unfounded, doubled], [0, 0, 0])
 })
 
 test('the same seed and day make the same data in every business, and another seed makes other data', async (t) => {
