@@ -8,10 +8,13 @@ import type { Finding } from './check-mail.ts'
  */
 export function checkConnections(
   { allowed, limitedBy, open }: ConnectionLimits,
-  { role }: Pick<Config, 'role'>,
+  { role, poolerUrl }: Pick<Config, 'role' | 'poolerUrl'>,
   { isStarting = false } = {},
 ): Finding {
-  const { max, min } = connectionsOfNode({ hasEngine: role !== 'api' })
+  const { max, min } = connectionsOfNode({
+    hasEngine: role !== 'api',
+    hasPooler: poolerUrl !== undefined,
+  })
   const about = 'Connections'
   const says = `the database allows ${allowed} (${limitedBy}), ${open} are open; this node needs ${min}, and up to ${max} under load`
   const todo = `raise ${limitedBy} to at least ${max} for each node`

@@ -89,7 +89,7 @@ async function start(config: Config, log: Log, stops: Stops, stopping: Stopping)
   const { url, leave } = reached
   stops.push(leave)
   const { poolerUrl, replicaUrl, databaseUrl, dataDir } = config
-  if (!poolerUrl) await countConnections(url, config, log)
+  await countConnections(url, config, log)
   const onError = (err: Error) => log.warn({ err }, 'database connection lost')
   const heartbeat = { onUpgrade: () => stopForUpgrade(stopping, log) }
   const folder = databaseUrl ? undefined : dataDir

@@ -10,13 +10,18 @@ const MORE_CONNECTIONS = 3
  * How many connections a node opens under load, and how many it needs to work at all: the loops of an
  * engine hold one each for a long time, requests can share a single one.
  */
-export function connectionsOfNode({ hasEngine }: { hasEngine: boolean }) {
+export function connectionsOfNode({ hasEngine, hasPooler }: NodeKind) {
+  // Without an engine there is no listener for its triggers either.
+  const direct = hasEngine ? MORE_CONNECTIONS : MORE_CONNECTIONS - 1
+  if (hasPooler) return { max: direct, min: direct }
   const { engine, ...others } = POOL_SIZES
   const sizes = Object.values(others)
-  // Without an engine there is no listener for its triggers either.
-  const fixed = hasEngine ? engine + MORE_CONNECTIONS : MORE_CONNECTIONS - 1
+  const fixed = hasEngine ? engine + direct : direct
   return { max: fixed + sizes.reduce((a, b) => a + b), min: fixed + sizes.length }
 }
+
+/** With a pooler, the pools have no connections to the server itself. */
+type NodeKind = { hasEngine: boolean; hasPooler: boolean }
 
 export type ConnectionLimits = {
   /** How many connections the login may have, and the setting that limits it. */

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { test } from 'node:test'
 import pg from 'pg'
 import { runCommand } from '../support/command.ts'
+import { checkConnections } from '../../src/cli/check-connections.ts'
 import { findMailServer, saveMailOutage } from '../../src/store/mail-servers.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { cloneDatabase, createEmptyDatabase } from '../support/database.ts'
@@ -225,4 +226,11 @@ test('doctor refuses an invalid address in one line', async () => {
   const { code, stderr } = await runCommand(['doctor', '--mail', 'a@b.c, d@e.f'], {})
   assert.equal(code, 2)
   assert.match(stderr, /^--mail must be one plain address.*\n$/)
+})
+
+test('a node with a pooler needs few connections to the database itself', () => {
+  const limits = { allowed: 12, limitedBy: 'max_connections', open: 4 }
+  const poolerUrl = 'postgres://pooler.example/bellwether'
+  assert.equal(checkConnections(limits, { role: 'all', poolerUrl }).state, 'ok')
+  assert.equal(checkConnections(limits, { role: 'all', poolerUrl: undefined }).state, 'bad')
 })
