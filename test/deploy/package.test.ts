@@ -19,6 +19,9 @@ before(() => run(process.execPath, ['scripts/build.ts'], { cwd: root }))
 test('the packed package runs from a read-only folder under another user, with its dependencies only', async (t) => {
   const folder = await install(t, '.')
   copyEmbedded(folder)
+  for (const file of ['operate/alerts.yml', 'operate/grafana-dashboard.json', 'schema.sql']) {
+    assert.ok(fs.existsSync(path.join(folder, 'node_modules/bellwether/docs', file)), file)
+  }
   const program = makeReadOnly(t, folder, 'bellwether')
   const files = fs.readdirSync(folder, { recursive: true }).length
   const DATA_DIR = temporaryFolder(t)
