@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StartError } from '../errors.ts'
-import { findPostgresProgram, giveTo } from './postgres-program.ts'
+import { findLibraries, findPostgresProgram, giveTo } from './postgres-program.ts'
 import { isServerOf, readPostmaster } from './postmaster-pid.ts'
 
 const MAX_START_MS = 300_000
@@ -24,12 +24,11 @@ export async function startFormerServer(folder: string, programs: string) {
     logging_collector: 'off',
   }
   const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-  // The libraries of an npm package are next to its programs.
-  const env = {
-    PATH: process.env.PATH,
-    LC_ALL: 'C',
-    LD_LIBRARY_PATH: path.join(programs, '../lib'),
-  }
+  const native = path.dirname(programs)
+  const isOfNpm = fs.existsSync(path.join(native, 'pg-symlinks.json'))
+  const former = `${folder}.former`
+  const libraries = isOfNpm ? findLibraries(native, former) : {}
+  const env = { PATH: process.env.PATH, LC_ALL: 'C', ...libraries }
   const child = spawn(path.join(programs, 'postgres'), ['-D', folder, ...options], {
     cwd: '/',
     env,
@@ -42,7 +41,10 @@ export async function startFormerServer(folder: string, programs: string) {
     .on('data', (text: string) => (output = (output + text).slice(-2_000)))
   const ended = once(child, 'close').catch((error: Error) => (output += error.message))
   let isOver = false
-  void ended.then(() => (isOver = true))
+  void ended.then(() => {
+    isOver = true
+    fs.rmSync(`${former}.lib`, { recursive: true, force: true })
+  })
   for (let waitedMs = 0; !readPostmaster(folder)?.isReady; waitedMs += 20) {
     if (isOver || waitedMs > MAX_START_MS) {
       child.kill('SIGQUIT')

@@ -35,7 +35,7 @@ const PLATFORMS = ['linux-x64', 'linux-arm64', 'darwin-arm64']
 /** `folder` is the database's; `ownerOfFolder` is the owner of its files, if there are any. */
 export function findPostgresProgram(folder: string, ownerOfFolder?: Owner): PostgresProgram {
   const { native, version } = locatePackage()
-  const libraries = `${linkLibraries(native, folder)}:${path.join(native, 'lib')}`
+  const libraries = findLibraries(native, folder)
   const user = userFor(path.join(native, 'bin'), path.dirname(folder), ownerOfFolder)
   return {
     majorVersion: Number.parseInt(version),
@@ -45,13 +45,18 @@ export function findPostgresProgram(folder: string, ownerOfFolder?: Owner): Post
       const [command, ...rest] = [...user.prefix, program, ...args]
       // Passes on only PATH: other variables may be secrets, or settings of other servers.
       const { PATH } = process.env
-      const env = { PATH, LC_ALL: 'C', TZ: 'UTC', [LIBRARY_PATH]: libraries, ...user.env }
+      const env = { PATH, LC_ALL: 'C', TZ: 'UTC', ...libraries, ...user.env }
       return spawn(command!, rest, { env, ...options, ...user.spawnAs })
     },
   }
 }
 
 const LIBRARY_PATH = process.platform === 'darwin' ? 'DYLD_LIBRARY_PATH' : 'LD_LIBRARY_PATH'
+
+/** The environment in which the programs of an npm package find their libraries. */
+export const findLibraries = (native: string, folder: string) => ({
+  [LIBRARY_PATH]: `${linkLibraries(native, folder)}:${path.join(native, 'lib')}`,
+})
 
 function locatePackage() {
   const platform = `${process.platform}-${process.arch}`

