@@ -5,7 +5,7 @@ import type { Described } from '../matching/directory.ts'
 import { fullName, readPerson } from '../matching/people.ts'
 import type { NamedKind } from '../store/named-objects.ts'
 import { readAmount, readerOf, readFlag, type CellRules } from './cells.ts'
-import { readDuration, readWhen, type When } from './dates.ts'
+import { readDuration, readHours, readWhen, type DateOrder, type When } from './dates.ts'
 import { isReadable } from './fields.ts'
 
 /** An appointment as a row describes it: in words, before its client, staff and service are known. */
@@ -50,8 +50,8 @@ export function readAppointment(
     ...readDescribed(texts, body, faults),
     start: whenOf('start'),
     end: whenOf('end'),
-    minutes: readMinutes(texts.durationMinutes, faults),
-    statusWord: readStatusWord(texts),
+    minutes: readMinutes(texts, faults),
+    statusWord: readStatusWord(texts, rules.order),
     body,
     faults,
   }
@@ -89,17 +89,23 @@ function readSide(
 const exampleOf = (field: string) =>
   field.endsWith('TimeOfDay') ? '09:30' : `2026-07-01${field.endsWith('Date') ? '' : ' 09:30'}`
 
-function readMinutes(text: string | undefined, faults: string[]) {
+function readMinutes({ durationMinutes, durationHours }: Record<string, string>, faults: string[]) {
+  const text = durationMinutes ?? durationHours
   if (text === undefined) return undefined
-  const minutes = readDuration(text)
+  const minutes = text === durationMinutes ? readDuration(text) : readHours(text)
   if (minutes === undefined)
     faults.push(`${quoted(text)} is no duration: write minutes, such as 45`)
   return minutes
 }
 
-function readStatusWord({ status = '', cancelled = '', noShow = '' }: Record<string, string>) {
-  if (readFlag(cancelled)) return 'cancelled'
-  return readFlag(noShow) ? 'no show' : status
+/** What a column of cancellations or no-shows says has precedence: yes, or since when. */
+function readStatusWord(
+  { status = '', cancelled = '', noShow = '' }: Record<string, string>,
+  order: DateOrder,
+) {
+  const isSet = (cell: string) => readFlag(cell) ?? readWhen(cell, order) !== undefined
+  if (isSet(cancelled)) return 'cancelled'
+  return isSet(noShow) ? 'no show' : status
 }
 
 function readDescribed(
@@ -169,6 +175,8 @@ const oneLine = (text: string) =>
     .replace(/[\p{Cc}\s]+/gu, ' ')
     .trim()
 
+export const NO_START = 'has no start: add a date and a time'
+
 /** The start and end of a row in the zone, or why they are not known. */
 export function timesOf(
   { start, end, minutes }: AppointmentRow,
@@ -177,9 +185,7 @@ export function timesOf(
 ): { startTime: number; endTime: number } | { fault: string } {
   const startTime = momentOf(start, zone)
   if (startTime === undefined) {
-    return {
-      fault: start.date ? 'has no time of day: add one' : 'has no start: add a date and a time',
-    }
+    return { fault: start.date ? 'has no time of day: add one' : NO_START }
   }
   const endTime = endOf(start, end, startTime, zone)
   if (endTime !== undefined) return { startTime, endTime }

@@ -22,8 +22,11 @@ const NOT_CLOSED =
 export async function* readCsvRecords(pieces: AsyncIterable<string>): AsyncIterable<FileRow[]> {
   const reader = new RowReader()
   let rest = ''
+  let lineEnd: '\n' | '\r' | undefined
   for await (const piece of pieces) {
-    const lines = piece.split('\n')
+    // Excel for the Mac can end lines with a carriage return alone.
+    lineEnd ??= !piece.includes('\n') && /\r./.test(piece) ? '\r' : '\n'
+    const lines = piece.split(lineEnd)
     const end = lines.pop()!
     for (const line of lines) {
       reader.add(rest + line)

@@ -43,6 +43,7 @@ export function readWhen(given: string, order: DateOrder): When | undefined {
   if (/^-?\d{9,15}$/.test(text)) {
     return { instant: Temporal.Instant.fromEpochMilliseconds(Number(text)) }
   }
+  if (SERIAL.test(text)) return readSerial(Number(text.replace(',', '.')))
   const bare = text.replace(WEEKDAY, '')
   const found = takeDate(bare, order)
   if (found === 'invalid') return undefined
@@ -52,6 +53,17 @@ export function readWhen(given: string, order: DateOrder): When | undefined {
   )
   if (found && rest === '') return { date: found.date }
   return withTimes(found?.date, rest)
+}
+
+/** A date, a time of day or both as a spreadsheet counts them, if their cells are not formatted. */
+const SERIAL = /^(?:[34567]\d{4}(?:[.,]\d{1,15})?|0?[.,]\d{1,17})$/
+
+function readSerial(days: number): When {
+  const minutes = Math.round(days * 1_440)
+  const time = Temporal.PlainTime.from('00:00').add({ minutes: minutes % 1_440 })
+  if (days < 1) return { time }
+  const date = Temporal.PlainDate.from('1899-12-30').add({ days: Math.floor(minutes / 1_440) })
+  return Number.isInteger(days) ? { date } : { date, time }
 }
 
 /** Which order a text proves: `either` if it can be read in both, undefined if it is no such date. */
@@ -68,7 +80,7 @@ const ISO = /^(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d)/
 const COMPACT = /^(\d{4})(\d{2})(\d{2})(?!\d)/
 const NUMERIC = /^(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{2})(?!\d)/
 const DAY_FIRST =
-  /^(\d{1,2})(?:\.|st|nd|rd|th|er)?[ -]([\p{L}]{3,10})\.?[ ,-]{1,2}(\d{4}|\d{2})(?!\d)/iu
+  /^(\d{1,2})(?:\.|st|nd|rd|th|er)?[ -](?!uhr)([\p{L}]{3,10})\.?[ ,-]{1,2}(\d{4}|\d{2})(?!\d)/iu
 const MONTH_FIRST = /^([\p{L}]{3,10})\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})(?!\d)/iu
 
 type Dated = { date: Temporal.PlainDate; length: number }
@@ -112,7 +124,7 @@ const isDate = ({ year, month, day }: { year: number; month: number; day: number
   day <= new Temporal.PlainYearMonth(year, month).daysInMonth
 
 const TIME =
-  /^(\d{1,2})(?:([:.h])(\d{2})(?::(\d{2})(?:[.,]\d{1,9})?)?)? ?(h(?![\p{L}])|uhr|a\.?m\.?(?![\p{L}])|p\.?m\.?(?![\p{L}]))?/iu
+  /^(\d{1,2})(?:([:.]| ?h ?| uhr )(\d{2})(?::(\d{2})(?:[.,]\d{1,9})?)?)? ?(h(?!\p{L})|uhr|[ap]\.?(?:m\.?)?(?!\p{L}))?/iu
 
 function withTimes(date: Temporal.PlainDate | undefined, text: string): When | undefined {
   const first = takeTime(text)
@@ -183,6 +195,13 @@ export function readDuration(given: string): number | undefined {
   if (!match || (match[1] === undefined && match[2] === undefined)) return undefined
   const hours = Number((match[1] ?? '0').replace(',', '.'))
   return positive(Math.round(hours * 60) + Number(match[2] ?? 0))
+}
+
+/** Minutes of `1.5` or `0,75` hours, or of a duration with units. */
+export function readHours(given: string): number | undefined {
+  const text = given.trim()
+  if (!/^\d{1,2}(?:[.,]\d{1,4})?$/.test(text)) return readDuration(given)
+  return positive(Math.round(Number(text.replace(',', '.')) * 60))
 }
 
 const positive = (minutes: number) => (minutes > 0 ? minutes : undefined)

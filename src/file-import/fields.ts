@@ -20,6 +20,7 @@ export const READABLE_FIELDS = [
   'endDate',
   'endTimeOfDay',
   'durationMinutes',
+  'durationHours',
   'cancelled',
   'noShow',
 ] as const

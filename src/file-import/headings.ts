@@ -3,7 +3,7 @@ import { RequestError } from '../errors.ts'
 import { plainText } from '../matching/plain.ts'
 import { isStatusWord } from '../matching/status-words.ts'
 import { readAmount, readFlag } from './cells.ts'
-import { readDuration, readWhen } from './dates.ts'
+import { readDuration, readHours, readWhen } from './dates.ts'
 import { fieldKey, fieldsOf } from './fields.ts'
 
 /**
@@ -52,20 +52,26 @@ export function countKnownHeadings(kind: ObjectKind, cells: string[]) {
 /** Returns the function that guesses the field of a heading. */
 function guesserOf(kind: ObjectKind): (heading: string) => string | null {
   const own = new Map(fieldsOf(kind).map((name) => [fieldKey(name), name]))
-  const guess = kind.kind === 'calendar' ? guessOfAppointment : guessByName
+  const guess =
+    kind.kind === 'calendar' ? guessOfAppointment : (heading: string) => guessByName(kind, heading)
   return (heading) => {
     if (heading.length > MAX_HEADING) return null
     const field = own.get(fieldKey(heading))
-    const isOwn = field !== undefined && (!EXACT.has(field) || heading === field)
-    return isOwn ? field : guess(kind, heading)
+    const isOwn = field !== undefined && (heading === field || !isExact(kind, field))
+    return isOwn ? field : guess(heading)
   }
 }
 
 /** Longer headings are sentences. */
 const MAX_HEADING = 200
 
-/** The text of a note is sent to clients, so only a column with exactly this name is read as one. */
-const EXACT = new Set(['note', 'changeNote'])
+/**
+ * Fields that only exactly their name means: the text of a note is sent to clients, and the `Client ID` of
+ * another system is the id of somebody else here.
+ */
+const isExact = (kind: ObjectKind, field: string) =>
+  ['note', 'changeNote', kind.id].includes(field) ||
+  kind.references.some(({ property }) => property === field)
 
 const list = (text: string) => new Set(text.split(' '))
 
@@ -82,7 +88,7 @@ const OTHER_NAMES: Record<string, Set<string>> = {
   startTime: list('start starts begin from beginn von'),
   endTime: list('end ends to until ende bis'),
   clientExternalId: list(
-    'client customer patient kunde kundin clientno clientnumber customerno customernumber patientno patientnumber kundennr kundennummer patientennr patientennummer numeroclient',
+    'client customer patient kunde kundin clientid customerid patientid kundenid patientenid clientno clientnumber customerno customernumber patientno patientnumber kundennr kundennummer patientennr patientennummer numeroclient',
   ),
   professionalExternalId: list(
     'staff therapist employee professional mitarbeiter therapeut therapeutin behandler praticien',
@@ -90,7 +96,7 @@ const OTHER_NAMES: Record<string, Set<string>> = {
   reasonExternalId: list('service treatment reason leistung behandlung prestation soin'),
   locationExternalId: list('location branch site standort filiale lieu'),
   externalId: list(
-    'id no nr number nummer numero code ref reference clientno clientnumber customerno customernumber patientno patientnumber kundennr kundennummer patientennr patientennummer numeroclient',
+    'id no nr number nummer numero code ref reference clientid customerid patientid kundenid patientenid staffid serviceid locationid clientno clientnumber customerno customernumber patientno patientnumber kundennr kundennummer patientennr patientennummer numeroclient',
   ),
 }
 
@@ -123,15 +129,16 @@ const SERVICE = any(
   'prestation|soin|motif|seance|rendez vous type|rdv type|acte|consultation motif',
 )
 const LOCATION = any(
-  'location|branch|site|store|clinic|office|venue|place|business location',
+  'location|branch|site|store|clinic|office|venue|place|business|business location',
   'standort|filiale|ort|praxis|salon|studio|niederlassung|lieu|etablissement|agence|cabinet|centre',
 )
 const BOOKING = any(
   'appointment|appt|booking|event|scheduled|session|visit|reservation',
   'termin|buchung|buchungs|reservierung|reservierungs|rendez vous|rdv',
 )
-const START = any('start|starts|begin|begins|from|beginn|beginnt|anfang|von|ab|debut|depart')
-const END = any('end|ends|until|till|to|bis|ende|endet|fin|finish')
+const AT = '(?: ?(?:at|on|am|um))?'
+const START = any('start|starts|begin|begins|from|beginn|beginnt|anfang|von|ab|debut|depart') + AT
+const END = any('end|ends|until|till|to|bis|ende|endet|fin|finish|finishes') + AT
 const DATE = any('date|datum|day|tag|jour')
 const TIME = any('time|uhrzeit|zeit|heure|hour|uhr')
 const NUMBER = any('id|no|nr|number|nummer|numero|code|ref|reference|referenz')
@@ -141,20 +148,36 @@ const PHONE = any(
   'phone|phone number|telephone|tel|mobile|mobile number|cell|telefon|telefonnummer|handy|handynummer|natel|portable',
 )
 
+const DURATION = `(?:${any(BOOKING, SERVICE)} ?)?(?:duration|dauer|duree|length|minutes|minuten)`
+
 const whole = (...parts: string[]) => new RegExp(`^(?:${parts.join('|')})$`)
 
 /** Columns that look like others, but are not. */
 const NOT_IMPORTED =
-  /time ?zone|zeitzone|fuseau|remind|erinner|rappel|\butm|marketing|newsletter|question|response|answer|\bby\b|durch$|coupon|gutschein|certificate|\btax\b|mwst|\btva\b|pay|zahl|paiement|\bpaid|bezahlt|paye|deposit|birth|geburt|naissance|gender|geschlecht|sexe|street|strasse|\bcity\b|\bzip\b|\bplz\b|country|\blink\b|\burl\b|categor|kategorie|colou?r|farbe|couleur|modified|updated|geandert|modifie|cancellation|reason for|resched|\bteam$|group|person|capacity|\bcc\b|signed up|tracking|channel|source|label|meeting|\bcustom\b|internal|intern|weekday|wochentag|all day|ganztag/
+  /time ?zone|zeitzone|fuseau|remind|erinner|rappel|\butm|marketing|newsletter|question|response|answer|\bby\b|durch$|coupon|gutschein|certificate|\btax\b|mwst|\btva\b|pay|zahl|paiement|\bpaid|bezahlt|paye|deposit|birth|geburt|naissance|gender|geschlecht|sexe|street|strasse|\bcity\b|\bzip\b|\bplz\b|country|\blink\b|\burl\b|categor|kategorie|colou?r|farbe|couleur|modified|updated|geandert|modifie|cancellation(?! (?:date|time|on|at)$)|reason for|resched|\bteam$|group|person|capacity|\bcc\b|signed up|tracking|channel|\bsource|meeting|\bcustom\b|internal|intern|weekday|wochentag|all day|ganztag/
 
 const RULES: [field: string, heading: RegExp][] = [
-  ['cancelled', whole('(?:is )?(?:cancell?ed|storniert|abgesagt|annulee?)')],
-  ['noShow', /no ?show|nicht erschienen|non venu/],
+  [
+    'cancelled',
+    whole(
+      `(?:is |was )?(?:cancell?ed|cancellation|storniert|storno|stornierung|abgesagt|absage|annulee?|annulation)(?: ?(?:${DATE}|${TIME}|at|on|am|le))?`,
+    ),
+  ],
+  [
+    'noShow',
+    /no ?show|did not (?:arrive|attend|show)|nicht (?:erschienen|gekommen)|non venue?|^(?:absente?|dna)$/,
+  ],
   [
     'bookedTime',
     /^(?:date scheduled|erfasst am)$|\b(?:created|booked|erstellt|gebucht|angelegt|cree)(?: |$)/,
   ],
-  ['clientEmailAddress', whole(`(?:${CLIENT} ?)?${EMAIL}`)],
+  [
+    'clientEmailAddress',
+    whole(
+      `(?:${CLIENT} ?)?${EMAIL}`,
+      'required attendees|erforderliche teilnehmer|participants obligatoires',
+    ),
+  ],
   ['clientPhone', whole(`(?:${CLIENT} ?)?${PHONE}`)],
   ['clientFirstName', whole(`(?:${CLIENT} ?)?(?:first ?name|forename|given ?name|vorname|prenom)`)],
   [
@@ -184,12 +207,8 @@ const RULES: [field: string, heading: RegExp][] = [
   ['endTimeOfDay', whole(`(?:${BOOKING} ?)?${END} ?${TIME}`)],
   ['startDate', whole(`(?:${BOOKING} ?)?(?:${START} ?)?${DATE}`)],
   ['startTimeOfDay', whole(`(?:${BOOKING} ?)?(?:${START} ?)?${TIME}`)],
-  [
-    'durationMinutes',
-    whole(
-      `(?:${any(BOOKING, SERVICE)} ?)?(?:duration|dauer|duree|length|minutes|minuten)(?: (?:in )?(?:min|mins|mn|minutes|minuten))?`,
-    ),
-  ],
+  ['durationHours', whole(`${DURATION} (?:in |en )?(?:h|hrs?|hours?|std|stunden|heures?)`)],
+  ['durationMinutes', whole(`${DURATION}(?: (?:in |en )?(?:min|mins|mn|minutes|minuten))?`)],
   ['status', whole(`(?:${BOOKING} ?)?(?:status|state|zustand|statut|etat)`)],
   [
     'price',
@@ -200,14 +219,17 @@ const RULES: [field: string, heading: RegExp][] = [
   ['currency', whole('currency|wahrung|devise|monnaie')],
   ['professional', whole(`${STAFF}s?(?: ?${NAME})?`)],
   ['reason', whole(`${SERVICE}(?:s|en)?(?: ?${NAME})?`, `${BOOKING} ?${NAME}`)],
-  ['location', whole(`${LOCATION}s?(?: ?${NAME})?`)],
+  ['location', whole(`(?:${any(BOOKING, 'consultation')} ?)?${LOCATION}s?(?: ?${NAME})?`)],
 ]
 
-function guessOfAppointment(_kind: ObjectKind, heading: string): string | null {
+function guessOfAppointment(heading: string): string | null {
   const words = plainText(heading.replace(/([a-z])([A-Z])/g, '$1 $2'))
   if (words === '' || words.length > 60 || NOT_IMPORTED.test(words)) return null
   const turned = words.replace(/^(.+?) (?:du|de la|de l|des|der|de|d|of the|of|vom) (.+)$/, '$2 $1')
-  return RULES.find(([, rule]) => rule.test(words) || rule.test(turned))?.[0] ?? null
+  const found = RULES.find(([, rule]) => rule.test(words) || rule.test(turned))?.[0]
+  // `Patient (Name, Vorname)`, `Service/Class/Event`
+  const [first = ''] = heading.split(/[(/]/, 1)
+  return found ?? (first.length < heading.length ? guessOfAppointment(first) : null)
 }
 
 /** At least this share of the values must fit the field. */
@@ -240,15 +262,20 @@ function checked(field: string | null, values: string[]): string | null {
       return most(values, (value) => readDuration(value) !== undefined, SOME) ? field : null
     case 'price':
       return most(values, (value) => typeof readAmount(value) === 'number', SOME) ? field : null
+    case 'durationHours':
+      return most(values, (value) => readHours(value) !== undefined, SOME) ? field : null
     case 'cancelled':
     case 'noShow':
-      return most(values, (value) => readFlag(value) !== undefined, SOME) ? field : null
+      return most(values, isFlagOrTime, SOME) ? field : null
     case 'client':
       return most(values, (value) => /^[\d-]+$/.test(value)) ? 'clientExternalId' : field
     default:
       return field
   }
 }
+
+const isFlagOrTime = (value: string) =>
+  readFlag(value) !== undefined || (readWhen(value, 'dmy') ?? readWhen(value, 'mdy')) !== undefined
 
 /** The part of the start or the end that the values are; null if they are none. */
 function namedAfterValues(side: 'start' | 'end', values: string[], share = MOST) {
@@ -259,6 +286,11 @@ function namedAfterValues(side: 'start' | 'end', values: string[], share = MOST)
   if (has('instant') || (has('date') && has('time'))) return `${side}Time`
   return has('date') ? `${side}Date` : `${side}TimeOfDay`
 }
+
+const CLIENT_NAMES = ['client', 'clientFirstName', 'clientLastName']
+
+/** A person in the title of a calendar's event: two to four words. */
+const isName = (value: string) => /^\p{Lu}[\p{L}'’.-]*,?(?: [\p{L}'’.-]{2,}){1,3}$/u.test(value)
 
 /** A column whose heading says nothing may still be recognised by what is in it. */
 function guessByValues(heading: string, values: string[], taken: Set<string>): string | null {
@@ -272,8 +304,12 @@ function guessByValues(heading: string, values: string[], taken: Set<string>): s
     if (most(values, (value) => value.includes('@'))) return take('clientEmailAddress')
   }
   if (!taken.has('status') && most(values, isStatusWord)) return take('status')
+  const isTitle = /^(?:subject|betreff|objet|title|titel|titre|summary)$/.test(plainText(heading))
+  if (isTitle && !CLIENT_NAMES.some((field) => taken.has(field)) && most(values, isName)) {
+    return take('client')
+  }
   if (taken.has('startTime') || /booked|created|updated/i.test(heading)) return null
-  const field = values.every((value) => /[-./: ]/.test(value))
+  const field = values.every((value) => /[-./: ]/.test(value) && !/^\d*[.,]\d+$/.test(value))
     ? namedAfterValues('start', values)
     : null
   return field && !taken.has(field) && !(field === 'startTime' && taken.has('startDate'))

@@ -19,7 +19,7 @@ import {
 import { listStatusesOf, type Status } from '../store/statuses.ts'
 import { isSliceOver, nextSlice } from '../time-slice.ts'
 import type { DescribedPerson } from '../matching/creation.ts'
-import { readAppointment, timesOf, type AppointmentRow } from './appointment-rows.ts'
+import { NO_START, readAppointment, timesOf, type AppointmentRow } from './appointment-rows.ts'
 import { readerOf, type CellRules } from './cells.ts'
 import type { FileRow } from './csv-records.ts'
 import type { FileChoices } from './choices.ts'
@@ -182,12 +182,18 @@ export class FilePlan {
     }
   }
 
-  /** Names columns instead of properties: `/emailAddress: …` becomes `E-Mail: …`. */
+  /**
+   * Names columns instead of properties: `/emailAddress: …` becomes `E-Mail: …`. Says what is missing where
+   * no column names it: a row with a key of its own may lack what only a new appointment needs.
+   */
   inWords(reason: string) {
-    return reason.replace(/(^|; )\/(\w+)(?:\/\d+)?: /g, (all, start: string, property: string) => {
+    const parts = reason.split('; ').map((part) => {
+      const [, property = ''] = /^\/(\w+)(?:\/\d+)?: /.exec(part) ?? []
       const column = this.survey.fields.indexOf(property)
-      return column === -1 ? all : `${start}${this.survey.header[column]}: `
+      if (column !== -1) return part.replace(/^[^:]*/, this.survey.header[column]!)
+      return part.endsWith(': is required') ? (LACKING[property] ?? part) : part
     })
+    return [...new Set(parts)].join('; ')
   }
 
   async *#rows(): AsyncIterable<FileRow[]> {
@@ -246,6 +252,7 @@ export class FilePlan {
     const faults: string[] = []
     // A row that names its appointment may change some of its properties only.
     const hasKey = 'calendarId' in body || 'externalId' in body
+    if (!hasKey && !hasTimes(row)) return { number, fault: NO_START }
     const objects: Partial<Record<NamedKind, NamedObject>> = {}
     const filled: string[] = []
     for (const kind of NAMED_KINDS) {
@@ -363,6 +370,12 @@ export class FilePlan {
 
 type Body = Record<string, unknown>
 
+const LACKING: Record<string, string> = {
+  ...Object.fromEntries(NAMED_KINDS.map((kind) => [`${kind}Id`, MISSING[kind]])),
+  startTime: NO_START,
+  endTime: NO_START,
+}
+
 const otherLength = (found: number, expected: number) =>
   `has ${found} cells, but the header has ${expected}: put text that contains the separator in quotes`
 
@@ -395,14 +408,14 @@ export async function planFile(db: Db, file: FileHandle, planning: Planning): Pr
     keptMap: choices.keptMap ?? {},
     ...(onProgress && { onProgress }),
   })
-  if (!survey.fields.some(Boolean) && survey.rowCount > 0) throw noColumnRead(kind, survey)
+  if (!survey.fields.some(Boolean)) throw noColumnRead(kind, survey)
   const named = namedDefaults(choices)
   const described = [...survey.described.values(), ...named.values()].map(({ value }) => value)
   const chosenIds = Object.entries(choices.matches).flatMap(([name, id]) =>
     name.startsWith('client:') && Number.isSafeInteger(Number(id)) ? [Number(id)] : [],
   )
   const directory = await readDirectory(db, businessId, described, chosenIds)
-  addUsualDefaults(survey, directory, named, business.name)
+  addUsualDefaults(survey, directory, named, business)
   const found = await resolveAll(survey, named, { directory, choices, refusalOf })
   const isUnclear =
     choices.dates === undefined && (survey.order === 'either' || survey.order === 'both')

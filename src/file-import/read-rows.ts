@@ -47,11 +47,25 @@ export async function detectFormat(file: FileHandle): Promise<FileFormat> {
       'This is a workbook of an old Excel. Save it as .xlsx or CSV UTF-8.',
     )
   }
-  if (start.subarray(0, 4).toString('latin1') === '%PDF') {
-    throw new RequestError(422, 'This is a PDF. Export the appointments as CSV or XLSX.')
-  }
-  return { type: 'csv', encoding: markOf(start) ?? (await guessEncoding(file)) }
+  const encoding = markOf(start) ?? (await guessEncoding(file))
+  const text = new TextDecoder(encoding).decode(start).trimStart()
+  const other = OTHER_FORMATS.find(([beginning]) => beginning.test(text))
+  if (other) throw new RequestError(422, other[1])
+  return { type: 'csv', encoding }
 }
+
+const OTHER_FORMATS: [beginning: RegExp, advice: string][] = [
+  [/^%PDF/, 'This is a PDF. Export the appointments as CSV or XLSX.'],
+  [
+    /^BEGIN:VCALENDAR/i,
+    'This is a calendar file. Connect the calendar in Settings, Feeds, or export the appointments as CSV or XLSX.',
+  ],
+  [
+    /^<(?:!doctype|html|table|head|meta|\?xml)\b/i,
+    'This is a web page or XML, whatever its name ends with. Open it in a spreadsheet and save it as .xlsx or CSV UTF-8.',
+  ],
+  [/^[[{]\s*["{[]/, 'This is JSON. Export the appointments as CSV or XLSX.'],
+]
 
 /** The rows of a CSV or XLSX file, in parts. The file can be read again. */
 export function readRows(file: FileHandle, format: FileFormat): AsyncIterable<FileRow[]> {

@@ -1,3 +1,4 @@
+import { textsFor } from '../texts/texts.ts'
 import { isSliceOver, nextSlice } from '../time-slice.ts'
 import { keyOf, type Described, type Directory } from '../matching/directory.ts'
 import { bodyOfDescribed, type DescribedPerson } from '../matching/creation.ts'
@@ -81,11 +82,11 @@ export function addUsualDefaults(
   { missing }: Survey,
   directory: Directory,
   named: NamedDefaults,
-  businessName: string,
+  { name: businessName, language }: { name: string; language: string | null },
 ) {
   const has = (kind: NamedKind) => [...named.values()].some(({ value }) => value.kind === kind)
   for (const [kind, name] of [
-    ['reason', 'Appointment'],
+    ['reason', textsFor(language).usualService],
     ['location', businessName],
   ] as const) {
     if (missing[kind] === 0 || has(kind) || directory.list(kind).length > 0) continue

@@ -138,7 +138,15 @@ class SurveyRun implements Survey {
     for (const column of this.#dateColumns) this.#addDate((row.cells[column] ?? '').trim())
     if (this.#kind.kind !== 'calendar') return
     this.#addId(row.cells)
-    this.#addNames(row.number, row.cells)
+    if (!this.#isSum(row.cells)) this.#addNames(row.number, row.cells)
+  }
+
+  /** A row without a date and a key, such as a sum below the table, names nobody. */
+  #isSum(cells: string[]) {
+    const isDated = this.#dateColumns.some((column) => /\d/.test(cells[column] ?? ''))
+    const keys = ['externalId', 'calendarId'].map((field) => this.fields.indexOf(field))
+    const hasKey = keys.some((column) => (cells[column] ?? '').trim() !== '')
+    return this.#dateColumns.length > 0 && !isDated && !hasKey
   }
 
   #addDate(text: string) {

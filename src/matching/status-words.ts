@@ -40,21 +40,21 @@ const WORDS: [status: string, outcome: StatusOutcome, words: string[]][] = [
     'COMPLETED',
     'KEPT',
     words(
-      'completed, complete, done, finished, attended, fulfilled, closed, checked out, show, showed, paid, abgeschlossen, erledigt, beendet, durchgeführt, wahrgenommen, erschienen, stattgefunden, bezahlt, abgerechnet, terminé, effectué, réalisé, honoré, fini, clôturé, venu, payé',
+      'completed, complete, done, finished, attended, fulfilled, closed, checked out, show, showed, paid, abgeschlossen, erledigt, beendet, durchgeführt, wahrgenommen, erschienen, stattgefunden, bezahlt, abgerechnet, terminé, effectué, réalisé, honoré, fini, clôturé, venu, vu, vue, payé',
     ),
   ],
   [
     'CANCELLED',
     'CANCELLED',
     words(
-      'cancelled, canceled, cancelled by client, cancelled by customer, cancelled by provider, cancelled by staff, canceled by client, canceled by customer, declined, rejected, deleted, late cancelled, late canceled, storniert, abgesagt, abgelehnt, gelöscht, annulliert, vom kunden abgesagt, vom kunden storniert, annulé, refusé, supprimé, décommandé, annulé par le client',
+      'cancelled, canceled, cancelled by client, cancelled by customer, cancelled by provider, cancelled by staff, canceled by client, canceled by customer, declined, rejected, deleted, late cancel, late cancelled, late canceled, storniert, abgesagt, abgelehnt, gelöscht, annulliert, vom kunden abgesagt, vom kunden storniert, entfallen, entschuldigt, annulé, refusé, supprimé, décommandé, annulé par le client, excusé, absent excusé',
     ),
   ],
   [
     'NO_SHOW',
     'MISSED',
     words(
-      'no show, noshow, missed, absent, did not attend, did not arrive, dna, nicht erschienen, nicht gekommen, verpasst, versäumt, ausgefallen, unentschuldigt, non venu, non honoré, manqué, absence, lapin',
+      'no show, noshow, missed, absent, did not attend, did not arrive, dna, nicht erschienen, nicht gekommen, verpasst, versäumt, ausgefallen, unentschuldigt, non venu, non honoré, manqué, absence, absent non excusé, lapin',
     ),
   ],
 ]

@@ -94,3 +94,11 @@ test('a quoted cell of the first lines keeps its empty line', async () => {
     { number: 2, cells: ['x\n\ny', '1'] },
   ])
 })
+
+test('lines may end with a carriage return alone', async () => {
+  assert.deepEqual(await recordsOf('a,b\r"x\ry",1\r2,3', 65_536), [
+    { number: 1, cells: ['a', 'b'] },
+    { number: 2, cells: ['x\ny', '1'] },
+    { number: 4, cells: ['2', '3'] },
+  ])
+})

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { provenOrder, readDuration, readWhen } from '../../src/file-import/dates.ts'
+import { provenOrder, readDuration, readHours, readWhen } from '../../src/file-import/dates.ts'
 
 const read = (text: string, order: 'dmy' | 'mdy' = 'dmy') => {
   const when = readWhen(text, order)
@@ -26,6 +26,12 @@ test('dates and times are read in the styles of English, German and French progr
     ['1800000000000', '2027-01-15T08:00:00Z'],
     ['09:00 - 09:30', '09:00:00 – 09:30:00'],
     ['9:00 – 9:30 pm', '21:00:00 – 21:30:00'],
+    ['14 h 30', '14:30:00'],
+    ['9 Uhr 05', '09:05:00'],
+    ['1:30p', '13:30:00'],
+    ['46115', '2026-04-03'],
+    ['46115,395833333', '2026-04-03 09:30:00'],
+    ['0.25', '06:00:00'],
     ['2026-04-03 09:00 bis 10:00', '2026-04-03 09:00:00 – 10:00:00'],
   ] as const) {
     assert.equal(read(text), expected, text)
@@ -41,6 +47,8 @@ test('a text that is no date is not read as one', () => {
     '13 pm',
     '2026-13-01',
     '3 Foo 2026',
+    '12345',
+    '99999.5',
   ]) {
     assert.equal(read(text), undefined, text)
   }
@@ -71,4 +79,15 @@ test('durations are read with and without units', () => {
     '0',
   ]
   assert.deepEqual(texts.map(readDuration), [45, 45, 60, 90, 90, 90, 30, 75, undefined, undefined])
+})
+
+test('a column of hours has them as numbers or with units', () => {
+  assert.deepEqual(['0.75', '1,5', '2', '45 min', 'x', '0'].map(readHours), [
+    45,
+    90,
+    120,
+    45,
+    undefined,
+    undefined,
+  ])
 })

@@ -151,7 +151,37 @@ test('a row that names its appointment changes only what it says', async (t) => 
     ['CONFIRMED', professionalId, before!.startTime],
   )
   const unknown = await bring(world, {}, 'externalId,status\nx2,bestätigt')
-  assert.match(unknown.refused[0].reason, /clientId: is required/)
+  assert.match(unknown.refused[0].reason, /^names no client: .*; has no start: /)
+})
+
+test('the number of a client in another system is not the number of somebody here', async (t) => {
+  const world = await enterWorld(t)
+  const own = await world.save('/client', { firstName: 'Ida', lastName: 'Frei' })
+  const file = `Date,Time,Duration,Client ID,Client\n2032-05-03,9:00,30,${own.clientId},Anna Keller`
+  await bring(world, { create: ALL }, file)
+  const [booked] = await appointments(world)
+  const { body: client } = await world.call('GET', `/client/${String(booked!.clientId)}`)
+  assert.deepEqual([client.lastName, client.externalId], ['Keller', String(own.clientId)])
+})
+
+test('a sum below the rows is refused alone, and asks nothing', async (t) => {
+  const world = await enterWorld(t)
+  await world.save('/professional', { firstName: 'Otto', lastName: 'Berg' })
+  const rows = ['Datum;Zeit;Dauer;Kunde;Therapeut', '03.05.2032;9:00;30;Anna Keller;Otto Berg']
+  const tried = await bring(
+    world,
+    { dryRun: 'true', create: ALL },
+    [...rows, 'Summe;;30;'].join('\n'),
+  )
+  assert.deepEqual(tried.questions, [])
+  assert.match(tried.refused[0].reason, /^“Summe” is no date/)
+  const other = await bring(
+    world,
+    { dryRun: 'true', create: ALL },
+    [...rows, ';;;1 Termin;'].join('\n'),
+  )
+  assert.deepEqual([other.questions, other.newCounts.client], [[], 1])
+  assert.equal(other.refused[0].reason, 'has no start: add a date and a time')
 })
 
 test('a number that several rows have is not their key', async (t) => {
@@ -437,6 +467,17 @@ test('a workbook is read with its dates, times and numbers', async (t) => {
   assert.ok((await clientNames(world)).includes('Zoë & Söhne'))
 })
 
+test('a workbook whose dates and times are plain numbers is read', async (t) => {
+  const world = await enterWorld(t)
+  const file = workbook([
+    ['Datum', 'Uhrzeit', 'Dauer', 'Kundin'],
+    [48337, 0.395833333, 45, 'Anna Keller'],
+  ])
+  await bring(world, { create: ALL }, file)
+  const [found] = await appointments(world)
+  assert.equal(new Date(found!.startTime as number).toISOString(), '2032-05-03T07:30:00.000Z')
+})
+
 const archive = (parts: Record<string, string | Iterable<string>>) =>
   buffer(
     Readable.from(
@@ -487,6 +528,9 @@ test('a file that is no export is refused with what to do, and a bomb does not u
       413,
       /too large/,
     ],
+    ['a calendar file', Buffer.from('BEGIN:VCALENDAR\r\n'), 422, /calendar file.*Feeds/],
+    ['a web page', Buffer.from('\ufeff<html><table>'), 422, /web page/],
+    ['JSON', Buffer.from('[{"date": "2032-05-03"}]'), 422, /JSON/],
     ['a header that says nothing', Buffer.from('a,b\n1,2\n'), 422, /No column is a property/],
     ['nothing', Buffer.from(''), 422, /empty/],
   ]
