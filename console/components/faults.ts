@@ -18,7 +18,7 @@ export function faultAt(error: unknown, ...properties: string[]) {
 export const propertyOf = (pointer: string) => pointer.split(/[/?]/)[1] ?? ''
 
 /** The service says what is wrong in English. Faults that forms hardly cause stay so. */
-function sayFault(detail: string) {
+export function sayFault(detail: string) {
   for (const [pattern, key] of FAULTS) {
     const found = pattern.exec(detail)
     if (found) return fillText(findText(`faults.${key}`), found.groups)

@@ -1,9 +1,11 @@
 import { Select } from '@mantine/core'
-import { useTranslation } from '../texts/translate.ts'
+import { textOr, useTranslation } from '../texts/translate.ts'
 import type { FileResult } from '../api/imports.ts'
+import { fieldInWords } from '../audit/changes.ts'
 import { useTimeFormat, type TimeFormat } from '../components/time.ts'
 import settings from '../setup/settings.module.css'
 import classes from './import.module.css'
+import { sayRefusal } from './refusals.ts'
 
 type Props = {
   result: FileResult
@@ -46,7 +48,9 @@ export function Columns({ result, isBusy, onMap }: Props) {
                     onChange={(value) => onMap(column, value ?? '')}
                     data={[
                       { value: '', label: t('import.notImported') },
-                      ...result.fields.map((name) => ({ value: name, label: wordsOf(name) })),
+                      ...result.fields
+                        .filter((name) => name === field || !TECHNICAL.test(name))
+                        .map((name) => ({ value: name, label: nameOf(name) })),
                     ]}
                     disabled={isBusy}
                     searchable
@@ -79,7 +83,7 @@ function FirstRows({ result: { rows, rowCount } }: { result: FileResult }) {
             <tr>
               <th>{t('import.line')}</th>
               {fields.map((field) => (
-                <th key={field}>{wordsOf(field)}</th>
+                <th key={field}>{nameOf(field)}</th>
               ))}
               <th>{t('import.reason')}</th>
             </tr>
@@ -93,7 +97,7 @@ function FirstRows({ result: { rows, rowCount } }: { result: FileResult }) {
                     {shown(field, values[field], format)}
                   </td>
                 ))}
-                <td className="clay small">{why}</td>
+                <td className="clay small">{why && sayRefusal(why)}</td>
               </tr>
             ))}
           </tbody>
@@ -111,9 +115,9 @@ function shown(field: string, value: unknown, format: TimeFormat) {
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
-/** What people call the fields of an appointment. */
-const WORDS: Record<string, string> = { professional: 'staff', reason: 'service' }
+/** Fields that only programs fill in: ids of this service, and references between lines. */
+const TECHNICAL =
+  /^(?:ref|active|previousStartTime|answeredTime|answerNote|changeNote|invitationUUID|(?!external)[a-z]+Id(?:List)?)$|Ref(?:List)?$|^(?!client).+ExternalId(?:List)?$/
 
-/** "first name" of "firstName" */
-export const wordsOf = (field: string) =>
-  WORDS[field] ?? field.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase()
+const nameOf = (field: string) =>
+  textOr(`import.fields.${field}`, textOr(`settings.setup.fields.${field}`, fieldInWords(field)))

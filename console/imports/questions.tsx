@@ -1,5 +1,6 @@
-import { Checkbox, Radio, Select } from '@mantine/core'
+import { Autocomplete, Checkbox, Radio, Select } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { useTranslation } from '../texts/translate.ts'
 import type { Choices, FileQuestion, FileResult, NamedKind } from '../api/imports.ts'
 import { setupQuery, type Setup } from '../api/setup.ts'
@@ -78,17 +79,11 @@ function Question({ question, ...props }: Props & { question: FileQuestion }) {
   if (about === 'status') return <StatusSelect word={name} rows={rows} status={null} {...props} />
   if (about === 'default') {
     return (
-      <Select
-        className={classes.question}
+      <DefaultName
         label={t(`import.default.${kind}`, { count: rows })}
-        placeholder={t('import.choosePlease')}
-        data={setup ? namesOf(kind, setup) : []}
-        value={choices.defaults[kind] ?? null}
-        onChange={(value) =>
-          value && onChoose({ defaults: { ...choices.defaults, [kind]: value } })
-        }
-        disabled={isBusy}
-        searchable
+        names={setup ? namesOf(kind, setup) : []}
+        isBusy={isBusy}
+        onChoose={(name) => onChoose({ defaults: { ...choices.defaults, [kind]: name } })}
       />
     )
   }
@@ -108,6 +103,34 @@ function Question({ question, ...props }: Props & { question: FileQuestion }) {
       onChange={(value) =>
         value && onChoose({ matches: { ...choices.matches, [`${kind}:${name}`]: value } })
       }
+      disabled={isBusy}
+    />
+  )
+}
+
+type DefaultProps = {
+  label: string
+  names: string[]
+  isBusy: boolean
+  onChoose: (name: string) => void
+}
+
+/** One that exists, or the name of a new one, which is only created if that is ticked below. */
+function DefaultName({ label, names, isBusy, onChoose }: DefaultProps) {
+  const { t } = useTranslation()
+  const [typed, setTyped] = useState('')
+  const choose = (name: string) => name.trim() !== '' && onChoose(name.trim())
+  return (
+    <Autocomplete
+      className={classes.question}
+      label={label}
+      description={t('import.defaultHint')}
+      placeholder={t('import.choosePlease')}
+      data={names}
+      value={typed}
+      onChange={setTyped}
+      onOptionSubmit={choose}
+      onBlur={() => choose(typed)}
       disabled={isBusy}
     />
   )

@@ -10,6 +10,7 @@ import { ErrorMessage } from '../components/error-message.tsx'
 import { saveFile } from '../components/save-file.ts'
 import settings from '../setup/settings.module.css'
 import classes from './import.module.css'
+import { sayRefusal } from './refusals.ts'
 
 export const rowsIn = ({ accepted }: FileResult, kind: string) => accepted[kind] ?? 0
 
@@ -85,7 +86,7 @@ function Refused({ file, choices, result }: Omit<Props, 'isDone'>) {
               {shown.map(({ line, reason }) => (
                 <tr key={line}>
                   <td className="numbers">{line}</td>
-                  <td>{reason}</td>
+                  <td>{sayRefusal(reason)}</td>
                 </tr>
               ))}
             </tbody>

@@ -1,6 +1,7 @@
 import { Button, Checkbox, FileButton, Progress, Select, TextInput } from '@mantine/core'
 import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { ProblemError } from '../../src/client/client.ts'
 import { useTranslation } from '../texts/translate.ts'
 import { importFile, mappingsQuery, tryFile, type Choices } from '../api/imports.ts'
 import { useSession } from '../api/session.ts'
@@ -9,6 +10,7 @@ import { IconFileImport } from '../components/icons.tsx'
 import { Failure, Loading } from '../components/states.tsx'
 import { Columns } from '../imports/columns.tsx'
 import { Questions } from '../imports/questions.tsx'
+import { sayRefusal } from '../imports/refusals.ts'
 import { Result, rowsIn } from '../imports/result.tsx'
 import classes from '../imports/import.module.css'
 import { PageHead } from '../shell/page-head.tsx'
@@ -161,7 +163,7 @@ function FilePlan({ file, kind, mapping, isHistory }: PlanProps) {
       importFile({ file, choices, onProgress: setProgress }, keepAs.trim()),
   })
   if (!trial.data) {
-    if (trial.error) return <Failure error={trial.error} onRetry={() => void trial.refetch()} />
+    if (trial.error) return <NotRead error={trial.error} onRetry={() => void trial.refetch()} />
     return <Loading />
   }
   if (real.data) return <Result file={file} choices={choices} result={real.data} isDone />
@@ -194,6 +196,17 @@ function FilePlan({ file, kind, mapping, isHistory }: PlanProps) {
         onImport={real.mutate}
       />
     </>
+  )
+}
+
+/** A file that is no table, or the failure of a request. */
+function NotRead({ error, onRetry }: { error: Error; onRetry: () => void }) {
+  if (!(error instanceof ProblemError && error.status === 422))
+    return <Failure error={error} onRetry={onRetry} />
+  return (
+    <p role="alert" className="card panel clay">
+      {sayRefusal(error.message)}
+    </p>
   )
 }
 

@@ -1,0 +1,49 @@
+import { sayFault } from '../components/faults.ts'
+import type { enPages } from '../texts/en-pages.ts'
+import { fillText, findText } from '../texts/translate.ts'
+
+/** Why a row or a file is refused, in the language of the user. The service says it in English. */
+export const sayRefusal = (reason: string) => reason.split(BETWEEN_REASONS).map(sayOne).join('; ')
+
+/** Not within the quotes of a value. */
+const BETWEEN_REASONS = /; (?=[^”]*(?:“|$))/
+
+function sayOne(reason: string) {
+  for (const [pattern, key] of REFUSALS) {
+    const found = pattern.exec(reason)
+    if (found) return fillText(findText(`import.reasons.${key}`), found.groups)
+  }
+  // `E-Mail: must be one plain address`
+  const [, column, detail] = /^([^:]+: )(.+)$/.exec(reason) ?? []
+  return column && detail ? column + sayFault(detail) : reason
+}
+
+const REFUSALS: [pattern: RegExp, key: keyof typeof enPages.import.reasons][] = [
+  [/^“(?<value>.*)” is no date or time: write it as (?<example>.+)$/, 'noDate'],
+  [/^“(?<value>.*)” is no duration/, 'noDuration'],
+  [/^“(?<value>.*)” is no email address/, 'noAddress'],
+  [/^“(?<value>.*)” is too long for a name: (?<most>\d+)/, 'longName'],
+  [/^has no time of day/, 'noTimeOfDay'],
+  [/^has no start/, 'noStart'],
+  [/^has no end and no duration/, 'noEnd'],
+  [/^names no client/, 'noClient'],
+  [/^names no member of staff/, 'noProfessional'],
+  [/^names no service/, 'noReason'],
+  [/^names no location/, 'noLocation'],
+  [/^(?<count>\d+) .* are called “(?<value>.*)”: say which one$/, 'several'],
+  [/^there is no [a-z ]+ “(?<value>.*)”: create it/, 'unknown'],
+  [/^there is no [a-z ]+ “(?<value>.*)”\./, 'forbidden'],
+  [/^the status “(?<value>.*)” is not known/, 'status'],
+  [/^has (?<found>\d+) cells, but the header has (?<expected>\d+)/, 'cells'],
+  [/^a quote is opened and not closed/, 'notClosed'],
+  [/^text stands behind a closing quote/, 'behindQuote'],
+  [/^has characters that cannot be read/, 'notDecoded'],
+  [/^is longer than 1 MiB/, 'long'],
+  [/^This is a calendar file/, 'calendarFile'],
+  [/^This is a web page/, 'webPage'],
+  [/^(?:This is (?:a PDF|JSON)|The file is a zip archive)/, 'otherFile'],
+  [/^The workbook is damaged/, 'damaged'],
+  [/^This is a workbook of an old Excel/, 'oldExcel'],
+  [/^The file is empty/, 'emptyFile'],
+  [/^No column is a property of .*: row (?<row>\d+) was/, 'noColumn'],
+]
