@@ -1,7 +1,7 @@
 import { setImmediate as nextIteration, setTimeout as sleep } from 'node:timers/promises'
 import { monotonicMs } from '../clock.ts'
 import type { Mailbox } from '../contract/addresses.ts'
-import { reasonText } from '../contract/reasons.ts'
+import { REASONS, reasonText } from '../contract/reasons.ts'
 import type { Db } from '../database/database.ts'
 import { isTransient } from '../database/postgres-errors.ts'
 import {
@@ -364,7 +364,11 @@ export class Deliveries {
     this.#server.noteBegun(this.#parts.now())
     try {
       const sent = await this.#send(mail)
-      if (sent === 'not attempted' || sent.kind === 'postponed') return sent
+      if (sent === 'not attempted') return sent
+      if (sent.kind === 'postponed') {
+        if (sent.reply === REASONS.domainPaused) this.#server.noteDomainPaused(this.#parts.now())
+        return sent
+      }
       const outcome = this.#server.judge(sent, this.#parts.now())
       this.#server.note(outcome, this.#parts.now(), mail.emailId)
       this.#parts.onAttempt?.(outcome)

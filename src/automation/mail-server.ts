@@ -126,6 +126,11 @@ export class MailServer {
     }
   }
 
+  /** No mail was tried, because the server deferred others to the same domain. */
+  noteDomainPaused(now: Temporal.Instant) {
+    this.#deferred.repeat(now)
+  }
+
   noteBegun(now: Temporal.Instant) {
     if (this.#unanswered === 0) this.#silentSince = now
     this.#unanswered++
@@ -333,6 +338,11 @@ class Deferrals {
     this.#first ??= now
     this.#latest = now
     this.last = { kind: 'unavailable', phase, reply }
+  }
+
+  /** A further mail would have been deferred in the same way. */
+  repeat(now: Temporal.Instant) {
+    if (this.#first) this.#latest = now
   }
 
   get areMany() {

@@ -118,6 +118,16 @@ export class ProviderLimits {
       .toSorted((a, b) => a.concurrent - b.concurrent)
   }
 
+  /** The mail server works again after an outage: what it deferred was a part of it. */
+  reset() {
+    for (const provider of this.#providers.values()) {
+      provider.width.reset()
+      provider.burst = { since: 0, deferrals: 0 }
+      provider.pausedUntil = 0
+      provider.pauseMs = FIRST_PAUSE_MS
+    }
+  }
+
   #forgetIdle(now: number) {
     this.#forgottenAt = now
     for (const [domain, provider] of this.#providers) {

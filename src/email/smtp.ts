@@ -137,6 +137,7 @@ export class SmtpMailer implements Mailer {
     const trouble = opened ?? (from && (await session.checkSender(from)))
     if (trouble) return asUnavailable(trouble)
     this.#places.reset()
+    this.#limits.reset()
     this.#openAgainAt = 0
     this.#keep(session)
     return undefined

@@ -191,19 +191,22 @@ type Deferred = {
 }
 
 /**
- * Makes mails due that were deferred in this time, although their next attempt is later: first those that
- * lose their use first. One without an answer waits, because it may arrive twice. Returns a row for each.
+ * Makes mails due that were deferred in this time, although their next attempt is later, and those whose
+ * domain is paused: first those that lose their use first. One without an answer waits, because it may
+ * arrive twice. Returns a row for each.
  */
 export const retryDeferredEmails = (db: Db, { since, until, except, now, limit }: Deferred) =>
   db.query(sql`
-    update email_queue set next_attempt_time = ${now}
+    update email_queue set next_attempt_time = ${now}, postponed_reason = null
     where (business_id, email_id) in (
       select q.business_id, q.email_id from email_queue q join email e using (business_id, email_id)
-      where q.worker is null and q.status <> 'QUEUED' and q.postponed_reason is null
-        and not ${isUnanswered(sql`e.attempts -> -1`)}
-        and q.next_attempt_time > ${now} and q.email_id <> all (${except}::bigint[])
-        and (e.attempts -> -1 ->> 'time')::bigint
-          between ${since.epochMilliseconds} and ${until.epochMilliseconds}
+      where q.worker is null and q.next_attempt_time > ${now}
+        and q.email_id <> all (${except}::bigint[])
+        and case when q.postponed_reason is null then
+              q.status <> 'QUEUED' and not ${isUnanswered(sql`e.attempts -> -1`)}
+              and (e.attempts -> -1 ->> 'time')::bigint
+                between ${since.epochMilliseconds} and ${until.epochMilliseconds}
+            else q.postponed_reason = ${REASONS.domainPaused} end
       order by q.useful_until limit ${limit} for update of q skip locked)
     returning 1`)
 
@@ -241,7 +244,8 @@ export async function endEmails(tx: Db, endings: EmailEnding[], now: Temporal.In
   const hasRetries = endings.some((ending) => ending.nextAttemptTime !== null)
   const again = sql`, again as (
     update email_queue s
-    set status = n.status, next_attempt_time = n.next_attempt_time, attempts = s.attempts + 1, ${FREE}
+    set status = n.status, next_attempt_time = n.next_attempt_time, attempts = s.attempts + 1,
+        postponed_reason = null, ${FREE}
     from n
     where ${isOwn} and n.next_attempt_time is not null
     returning n.*

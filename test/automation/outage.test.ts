@@ -4,14 +4,17 @@ import { register } from 'prom-client'
 import type { MailServerChange } from '../../src/automation/mail-server.ts'
 import { checkEmailQueue, readDelivery } from '../../src/cli/check-delivery.ts'
 import { logMailServer } from '../../src/cli/log-mail-server.ts'
+import { REASONS } from '../../src/contract/reasons.ts'
 import { sql } from '../../src/database/sql.ts'
 import type { Mailer, Outcome, Unavailable } from '../../src/email/mailer.ts'
+import { parseSmtpUrl, SmtpMailer } from '../../src/email/smtp.ts'
 import { measureAttempt, measureEmailsEnded } from '../../src/http/routes/engine-metrics.ts'
 import { openLog } from '../../src/log.ts'
 import { findMailServer, saveMailServerWorks } from '../../src/store/mail-servers.ts'
 import { correctStoredTimes } from '../../src/store/set-back.ts'
 import { readQueueHealth } from '../../src/store/queue-health.ts'
 import { asOwner } from '../support/owner.ts'
+import { startMailServer } from '../support/mail-server.ts'
 import { mailerParts } from '../support/scripted-mailer.ts'
 import { until } from '../support/until.ts'
 import { watchMail } from '../support/watch-mail.ts'
@@ -68,7 +71,10 @@ function switchable() {
 }
 
 /** Reminders at `triggerHours` from each appointment, in a world whose mail server can fail. */
-async function startMailing(t: Parameters<typeof startWorld>[0], triggerHours = -24) {
+async function startMailing(
+  t: Parameters<typeof startWorld>[0],
+  { triggerHours = -24, mailer }: { triggerHours?: number; mailer?: Mailer } = {},
+) {
   const world = await startWorld(t, { SMTP_URL })
   const { businessId, save } = world
   const { emailTemplateId } = await save('/emailTemplate', {
@@ -84,7 +90,7 @@ async function startMailing(t: Parameters<typeof startWorld>[0], triggerHours = 
   const log = openLog('info', { write: (line: string) => void logged.push(line) })
   const start = () =>
     startEngine(world, {
-      mailer: server.mailer,
+      mailer: mailer ?? server.mailer,
       captures: false,
       onAttempt: measureAttempt,
       onEmailsEnded: measureEmailsEnded,
@@ -600,15 +606,9 @@ test('a server that deferred the only mails for ten minutes gets them within 30 
   for (let i = 0; i < 2; i += 1) await book(clock.in({ hours: 25 }))
   server.answer = { kind: 'retry', phase: 'data', reply: '451 4.3.0 the filter does not answer' }
   clock.advance({ hours: 1 })
-  const wait = async (seconds: number) => {
-    for (let waited = 0; waited < seconds; waited += 5) {
-      await world.runEngine()
-      clock.advance({ seconds: 5 })
-    }
-  }
-  await wait(600)
+  await runFor(world, 600)
   server.answer = undefined
-  await wait(35)
+  await runFor(world, 35)
   assert.equal(server.taken.length, 2)
 })
 
@@ -633,6 +633,62 @@ test('mails that hung before the server deferred them are tried when it works ag
     clock.advance({ seconds: 5 })
     await runEngine()
   }
+  assert.equal(server.taken.length, 2)
+})
+
+/** Runs the engine every five seconds. */
+async function runFor(
+  { clock, runEngine }: Pick<Awaited<ReturnType<typeof startMailing>>, 'clock' | 'runEngine'>,
+  seconds: number,
+) {
+  for (let waited = 0; waited < seconds; waited += 5) {
+    await runEngine()
+    clock.advance({ seconds: 5 })
+  }
+}
+
+test('a server whose filter is away gets mails within 30 s of its return, although it asked for a pause', async (t) => {
+  const reply = '451 4.7.1 Service unavailable - try again later'
+  const smtp = await startMailServer(t, {
+    at: 'end',
+    act: { reply: `${reply}\r\n` },
+    times: Infinity,
+  })
+  const mailer = new SmtpMailer(parseSmtpUrl(`smtp://${smtp.host}:${smtp.port}`))
+  t.after(() => mailer.close())
+  const world = await startMailing(t, { mailer })
+  const { book, clock, changes } = world
+  for (let i = 0; i < 8; i += 1) await book(clock.in({ hours: 25 }))
+  clock.advance({ hours: 1 })
+  await runFor(world, 50)
+  await book(clock.in({ hours: 24 }))
+  await runFor(world, 20)
+  assert.deepEqual(
+    changes.map((change) => `${change.isWorking} ${change.reply}`),
+    [`false ${reply}`],
+    'an outage after a minute',
+  )
+  await runFor(world, 60)
+  smtp.behave()
+  await runFor(world, 35)
+  assert.equal(smtp.taken.length, 9)
+})
+
+test('a mail that waited for quiet hours before it was deferred is tried again after the outage', async (t) => {
+  const world = await startMailing(t)
+  const { book, clock, database, runEngine, server } = world
+  for (let i = 0; i < 2; i += 1) await book(clock.in({ hours: 25 }))
+  clock.advance({ hours: 1 })
+  await world.fire()
+  await database.engine.query(sql`
+    update email_queue set postponed_reason = ${REASONS.quietHours}`)
+  server.answer = { kind: 'retry', phase: 'data', reply: '451 4.3.0 the filter does not answer' }
+  for (const minutes of [0, 1, 4]) {
+    clock.advance({ minutes })
+    await runEngine()
+  }
+  server.answer = undefined
+  await runFor(world, 35)
   assert.equal(server.taken.length, 2)
 })
 
