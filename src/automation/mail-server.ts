@@ -43,6 +43,8 @@ type MailServerParts = {
 export class MailServer {
   readonly #parts: MailServerParts
   #outage: MailOutage | undefined
+  /** Mails that were deferred since then, just before the outage or in it, are tried again after it. */
+  #deferredSince: Temporal.Instant | undefined
   /** An outage that has ended, until all mails that it deferred are due again. */
   #ended: { since: Temporal.Instant; until: Temporal.Instant } | undefined
   /** Failures since the server last answered to a mail. */
@@ -169,7 +171,7 @@ export class MailServer {
     if (!trial || this.#unanswered > 0) return
     const { db } = this.#parts
     if (this.#deferred.areMany && (await hasWaitingEmails(db))) {
-      const { since } = this.#outage!
+      const since = this.#deferredSince!
       const deferred = { since, until: now, except: [...trial.emailIds] }
       const retried = await retryDeferredEmails(db, { ...deferred, now, limit: 1 })
       if (retried.length === 0 && trial.last) this.#fail(trial.last, now)
@@ -207,7 +209,11 @@ export class MailServer {
 
   /** For a clock that was set back: a paused server is probed at once. */
   forgetTimes(now: Temporal.Instant) {
-    if (this.#outage) this.#probeAt = now
+    if (this.#outage) {
+      this.#probeAt = now
+      this.#outage = { ...this.#outage, since: earlier(this.#outage.since, now) }
+      this.#deferredSince = earlier(this.#deferredSince!, now)
+    }
     this.#silentSince = now
     this.#deferred = new Deferrals()
     this.#acceptedAt = undefined
@@ -233,6 +239,7 @@ export class MailServer {
     this.#isRead = true
     if (!stored?.outage || this.#outage) return
     this.#outage = stored.outage
+    this.#deferredSince = stored.outage.since
     this.#probeAt = now
   }
 
@@ -284,6 +291,7 @@ export class MailServer {
     // A probe of a silent server may take longer than this.
     this.#probeAt = begunAt.add({ seconds: probeAfterSeconds(this.#failures) })
     this.#trial = undefined
+    if (!this.#outage) this.#deferredSince = this.#deferred.since(since)
     // The log and the overview of every business show the reply, and some replies name the account.
     this.#outage = { since: this.#outage?.since ?? since, phase, reply: hideAddresses(reply) }
     this.#changes = 'state'
@@ -296,7 +304,7 @@ export class MailServer {
     this.#outage = undefined
     this.#isUrgentNext = true
     // An outage before this one may have left mails that no step has retried.
-    this.#ended = { since: this.#ended?.since ?? outage.since, until: now }
+    this.#ended = { since: this.#ended?.since ?? this.#deferredSince!, until: now }
     this.#trial = undefined
     this.#changes = 'state'
     if (this.#isReported) this.#notify(outage, true, now)
@@ -340,6 +348,11 @@ class Deferrals {
     this.last = { kind: 'unavailable', phase, reply }
   }
 
+  /** When the first of them was deferred, if that was before this time. */
+  since(time: Temporal.Instant) {
+    return this.#first ? earlier(this.#first, time) : time
+  }
+
   /** A further mail would have been deferred in the same way. */
   repeat(now: Temporal.Instant) {
     if (this.#first) this.#latest = now
@@ -360,6 +373,8 @@ class Deferrals {
     return { since: this.#first!, ...this.last! }
   }
 }
+
+const earlier = (a: Temporal.Instant, b: Temporal.Instant) => (isBefore(b, a) ? b : a)
 
 /** The server answered to a mail, and refused its sender. */
 export const isRefusedSender = ({ kind, phase }: Outcome) =>

@@ -692,6 +692,23 @@ test('a mail that waited for quiet hours before it was deferred is tried again a
   assert.equal(server.taken.length, 2)
 })
 
+test('a mail whose connection broke when the server went away is tried when it is back', async (t) => {
+  const world = await startMailing(t)
+  const { book, clock, runEngine, server } = world
+  await book(clock.in({ hours: 25 }))
+  await book(clock.in({ hours: 25, seconds: 1 }))
+  clock.advance({ hours: 1 })
+  server.answer = { kind: 'retry', phase: 'mail', reply: 'the connection was closed' }
+  await runEngine()
+  clock.advance({ seconds: 1 })
+  server.trouble = REFUSED
+  await runEngine()
+  server.answer = undefined
+  server.trouble = undefined
+  await runFor(world, 15)
+  assert.equal(server.taken.length, 2)
+})
+
 /** Copies the mails of the queue, without their triggers. */
 const copyMails = (database: World['database'], copies: number) =>
   asOwner(
@@ -870,6 +887,26 @@ test('a server that was silent before the clock was set back has failed after a 
   assert.equal(world.changes.length, 1)
   world.held.resolve({ kind: 'sent', phase: 'end', reply: '250 taken' })
   await world.settle()
+})
+
+test('an outage that began while the clock was ahead is reported with the time since it was set back', async (t) => {
+  const world = await startMailing(t)
+  const { book, clock, database, runEngine, server, changes } = world
+  await book(clock.in({ hours: 25 }))
+  clock.advance({ hours: 1 })
+  server.trouble = REFUSED
+  await runEngine()
+  clock.advance({ minutes: -30 })
+  const setBack = { stepMs: 1_800_000, now: clock.now(), leaseSeconds: 10 }
+  await correctStoredTimes(database.engine, setBack)
+  world.deliveries.forgetTimes()
+  clock.advance({ minutes: 1 })
+  server.trouble = undefined
+  await runEngine()
+  assert.deepEqual(
+    changes.map(({ isWorking, seconds }) => `${isWorking} ${seconds}`),
+    ['false 0', 'true 60'],
+  )
 })
 
 test('a mail that was accepted while the clock was ahead hides no outage', async (t) => {
