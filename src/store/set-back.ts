@@ -63,6 +63,9 @@ const retryTriggersNow = (db: Db, setBack: SetBack) =>
       and ${endsTooLate(setBack.now, sql`attempts * make_interval(secs => ${Math.max(60, setBack.leaseSeconds)}::float8)`)}
       and next_attempt_time <= ${latest(setBack).add(MAX_RETRY_WAIT)}`)}`)
 
+/** The longest wait of a mail before it is tried again; see `waitAfter`. */
+const MAX_MAIL_WAIT_MINUTES = 30
+
 /** Claimed mails too: takeover finds only rows that were due before the lease ended. */
 const retryEmailsNow = (db: Db, { now }: SetBack) =>
   db.query(sql`
@@ -70,7 +73,7 @@ const retryEmailsNow = (db: Db, { now }: SetBack) =>
     where (business_id, email_id) in (
       select business_id, email_id from email_queue
       where next_attempt_time > ${now}
-        and ${endsTooLate(now, sql`make_interval(mins => least(attempts * attempts, 60))`)}
+        and ${endsTooLate(now, sql`make_interval(mins => least(attempts * attempts, ${MAX_MAIL_WAIT_MINUTES}))`)}
       for update skip locked)`)
 
 /** Workers that are alive renew their leases. */

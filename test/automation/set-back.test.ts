@@ -66,6 +66,29 @@ test('after the clock was an hour ahead, nothing waits for that hour, and no rem
   assert.equal(await engine.correctTimes(), 0)
 })
 
+test('a mail that was deferred often while the clock was ahead waits no longer than half an hour', async (t) => {
+  const world = await startWorld(t)
+  const { businessId, clock, database, save } = world
+  const { engine, taken, setBack } = startStepping(world)
+  const { emailTemplateId } = await save('/emailTemplate', {
+    templateName: 'Plain',
+    subject: 'Your appointment',
+    emailBody: 'See you.',
+  })
+  const eventActions = [{ actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }]
+  await save('/eventDefinition', reminder(businessId, -24, { eventActions }))
+  await engine.plan()
+  await world.book(clock.in({ hours: 25 }))
+  clock.advance({ hours: 1 })
+  assert.equal(await engine.fire(), 1)
+  await database.engine.query(sql`
+    update email_queue set attempts = 8, status = 'RETRYING', next_attempt_time = ${clock.in({ minutes: 50 })}`)
+  await setBack()
+  await engine.deliver()
+  await engine.settle()
+  assert.equal(taken.length, 1)
+})
+
 test('a time of the old clock that is committed after the correction is corrected too', async (t) => {
   const world = await startWorld(t)
   const { businessId, clock, database, save } = world
