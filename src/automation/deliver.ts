@@ -18,7 +18,7 @@ import { hintChangedTriggers } from '../store/changes.ts'
 import {
   claimDueEmails,
   claimEmailShares,
-  claimUrgentEmail,
+  claimUrgentEmails,
   claimUselessEmails,
   EMAIL_QUEUE,
   endEmails,
@@ -114,6 +114,9 @@ export class Deliveries {
   readonly #senderKeys: SenderKeys
   /** The last claim was full: more mails are due than it holds. */
   #isCrowded = false
+  /** When a full claim may next be followed by one of urgent mails. */
+  #urgentClaimAt: Temporal.Instant | undefined
+  #wasUrgent = false
   /** Workers of claims whose mails have all ended. */
   #finished: string[] = []
   /** The last claim. A mail that was due then and is still free is locked by a transaction. */
@@ -195,6 +198,7 @@ export class Deliveries {
   /** For a clock that was set back: times in the future would delay deliveries. */
   forgetTimes() {
     this.#uselessEndedAt = undefined
+    this.#urgentClaimAt = undefined
     this.claimedAt = undefined
     this.#server.forgetTimes(this.#parts.now())
     this.wake()
@@ -282,28 +286,47 @@ export class Deliveries {
 
   /**
    * Claims in the order of time. After a full claim, first a fair share for each business, in the order in
-   * which mails lose their use. While the mail server hangs with mails of a business, only the others get a
-   * share. After an outage, see `MailServer.isUrgentNext`.
+   * which mails lose their use; in turns with the urgent mails of all businesses. While the mail server
+   * hangs with mails of a business, only the others get a share. After an outage, see
+   * `MailServer.isUrgentNext`.
    */
   async #claim(tx: Db, claim: Claim): Promise<ClaimedEmail[]> {
     const full = this.#fullBusinesses()
     if (this.#server.isUrgentNext) {
-      const urgent = await claimUrgentEmail(tx, claim, [...full])
+      const urgent = await claimUrgentEmails(tx, claim, [...full])
       this.#isCrowded = urgent.length > 0
       if (this.#isCrowded) return urgent
     }
     const isShared = full.size > 0 || (this.#isCrowded && !this.#server.isOnTrial)
-    const shared = isShared
-      ? await this.#shares.claimNext(tx, claim, {
-          isExcluded: (businessId) => full.has(businessId),
-          claimShares: (shares) => claimEmailShares(tx, claim, shares),
-        })
-      : []
-    const rest = claim.limit - shared.length
-    if (rest <= 0 || full.size > 0) return shared
-    const claimed = await claimDueEmails(tx, { ...claim, limit: rest })
-    this.#isCrowded = claimed.length === rest
-    return [...shared, ...claimed]
+    const urgent = isShared ? await this.#claimUrgent(tx, claim, full) : []
+    if (urgent.length === claim.limit) return urgent
+    const shared = isShared ? await this.#claimShares(tx, rest(claim, urgent), full) : []
+    const first = [...urgent, ...shared]
+    if (first.length >= claim.limit || full.size > 0) return first
+    const claimed = await claimDueEmails(tx, rest(claim, first))
+    this.#isCrowded = first.length + claimed.length === claim.limit
+    return [...first, ...claimed]
+  }
+
+  #claimShares(tx: Db, claim: Claim, full: ReadonlySet<number>) {
+    return this.#shares.claimNext(tx, claim, {
+      isExcluded: (businessId) => full.has(businessId),
+      claimShares: (shares) => claimEmailShares(tx, claim, shares),
+    })
+  }
+
+  /**
+   * A share may come too late for an urgent mail if many businesses have mails. At most every second claim,
+   * so that the shares are half of them, and in at most a twentieth of the time.
+   */
+  async #claimUrgent(tx: Db, claim: Claim, full: ReadonlySet<number>) {
+    this.#wasUrgent = !this.#wasUrgent && !isBefore(claim.now, this.#urgentClaimAt ?? claim.now)
+    if (!this.#wasUrgent) return []
+    const startedAt = monotonicMs()
+    const urgent = await claimUrgentEmails(tx, claim, [...full])
+    const milliseconds = Math.ceil(20 * (monotonicMs() - startedAt))
+    this.#urgentClaimAt = claim.now.add({ milliseconds })
+    return urgent
   }
 
   #fullBusinesses() {
@@ -596,6 +619,12 @@ async function lockFreeAttempts(tx: Db, attempts: Attempted[]) {
     (one) => isFree(one) && (!bounced.includes(one) || businessIds.has(one.mail.businessId)),
   )
 }
+
+/** The same claim without the mails that it has already. */
+const rest = (claim: Claim, claimed: ClaimedEmail[]) => ({
+  ...claim,
+  limit: claim.limit - claimed.length,
+})
 
 /** Counts the answers of the mail server, to estimate how many will come in a moment. */
 class AnswerRate {

@@ -104,8 +104,8 @@ export const claimUselessEmails = (db: Db, claim: Claim) =>
     ),
   )
 
-/** Claims the mail that loses its use first, of businesses that may begin another one. */
-export const claimUrgentEmail = (db: Db, claim: Claim, excludedBusinessIds: number[]) =>
+/** Claims the mails that lose their use first, one of each business that may begin another one. */
+export const claimUrgentEmails = (db: Db, claim: Claim, excludedBusinessIds: number[]) =>
   claimEmails(
     db,
     claimRows(
@@ -120,7 +120,7 @@ export const claimUrgentEmail = (db: Db, claim: Claim, excludedBusinessIds: numb
           order by q.business_id, q.useful_until limit 1) first
         join email_queue q on (q.business_id, q.email_id) = (first.business_id, first.email_id)
         where b.business_id <> all (${excludedBusinessIds}::bigint[]) and q.worker is null
-        order by first.useful_until limit 1
+        order by first.useful_until limit ${claim.limit}
         for update of q skip locked`,
     ),
   )

@@ -18,7 +18,7 @@ import { startMailServer } from '../support/mail-server.ts'
 import { mailerParts } from '../support/scripted-mailer.ts'
 import { until } from '../support/until.ts'
 import { watchMail } from '../support/watch-mail.ts'
-import { reminder, startEngine, startWorld } from '../support/world.ts'
+import { addBusiness, reminder, startEngine, startWorld } from '../support/world.ts'
 import { readStored } from '../support/stored-mails.ts'
 
 const SMTP_URL = 'smtp://mail.test:25?tls=never'
@@ -70,13 +70,11 @@ function switchable() {
   return Object.assign(state, { mailer })
 }
 
-/** Reminders at `triggerHours` from each appointment, in a world whose mail server can fail. */
-async function startMailing(
-  t: Parameters<typeof startWorld>[0],
-  { triggerHours = -24, mailer }: { triggerHours?: number; mailer?: Mailer } = {},
+/** A reminder with a mail, `triggerHours` from each appointment. */
+async function remind(
+  { businessId, save }: Pick<World, 'businessId' | 'save'>,
+  triggerHours: number,
 ) {
-  const world = await startWorld(t, { SMTP_URL })
-  const { businessId, save } = world
   const { emailTemplateId } = await save('/emailTemplate', {
     templateName: 'Reminder',
     subject: 'See you',
@@ -84,6 +82,15 @@ async function startMailing(
   })
   const action = { actionType: 'SEND_EMAIL', active: true, businessId, emailTemplateId }
   await save('/eventDefinition', reminder(businessId, triggerHours, { eventActions: [action] }))
+}
+
+/** Reminders at `triggerHours` from each appointment, in a world whose mail server can fail. */
+async function startMailing(
+  t: Parameters<typeof startWorld>[0],
+  { triggerHours = -24, mailer }: { triggerHours?: number; mailer?: Mailer } = {},
+) {
+  const world = await startWorld(t, { SMTP_URL })
+  await remind(world, triggerHours)
   const server = switchable()
   const changes: MailServerChange[] = []
   const logged: string[] = []
@@ -962,16 +969,8 @@ test('one mail that hangs is no outage, unless another one waits for its place',
 /** A second reminder an hour before, and clients whose appointments begin soon. */
 async function startUrgent(t: Parameters<typeof startWorld>[0]) {
   const world = await startMailing(t)
-  const { businessId, save } = world
-  const [template] = await world.db.query<{ id: number }>(sql`
-    select email_template_id as id from email_template`)
-  const action = {
-    actionType: 'SEND_EMAIL',
-    active: true,
-    businessId,
-    emailTemplateId: template!.id,
-  }
-  await save('/eventDefinition', reminder(businessId, -1, { eventActions: [action] }))
+  const { save } = world
+  await remind(world, -1)
   const soon = { firstName: 'Sam', lastName: 'Soon', emailAddress: 'soon@example.org' }
   const { clientId } = await save('/client', soon)
   const bookSoon = (startsAt: Temporal.Instant) => world.book(startsAt, { clientId })
@@ -1067,6 +1066,32 @@ test('in a long queue the urgent is sent first, however many businesses have no 
   await deliver()
   const urgent = server.taken.slice(20, 30).filter((to) => to === 'soon@example.org')
   assert.equal(urgent.length, 3, 'in the next claim')
+})
+
+test('in a long queue an urgent mail does not wait until each other business has had its share', async (t) => {
+  const world = await startMailing(t)
+  const { clock, server } = world
+  const others = [world]
+  for (let i = 0; i < 4; i += 1) others.push({ ...world, ...(await addBusiness(world)) })
+  for (const other of others.slice(1)) await remind(other, -24)
+  const urgent = { ...world, ...(await addBusiness(world)) }
+  await remind(urgent, -1)
+  const emailAddress = 'soon@example.org'
+  await urgent.save('/client', { clientId: urgent.ids.clientId, emailAddress })
+  for (const other of others) {
+    for (let i = 0; i < 3; i += 1) await other.book(clock.in({ hours: 25 }))
+  }
+  for (let i = 0; i < 3; i += 1) await urgent.book(clock.in({ hours: 2 }))
+  clock.advance({ hours: 1 })
+  await world.fire()
+  server.room = 1
+  for (let claims = 0; claims < 3; claims += 1) {
+    await world.deliver()
+    await world.settle()
+    clock.advance({ seconds: 5 })
+  }
+  const taken = server.taken.map((to) => (to === emailAddress ? 'urgent' : 'other'))
+  assert.deepEqual(taken.slice(0, 3), ['other', 'urgent', 'other'], 'in turns with the shares')
 })
 
 test('a mail that loses its use while no other mail can be sent ends at once, with the reason', async (t) => {
