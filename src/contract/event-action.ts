@@ -107,7 +107,7 @@ export const EventActionBody = Type.Object(
         {
           title: 'TemplateReference',
           additionalProperties: true,
-          description: 'Its id is another place for emailTemplateId; the rest is ignored.',
+          description: 'Its id is used if emailTemplateId is absent; the rest is ignored.',
         },
       ),
     ),
@@ -162,10 +162,10 @@ export function readActionAt(
   const businessId = find('businessId')
   const eventActionId = withoutZero(find('eventActionId'))
   const emailCategoryId = find('emailCategoryId')
-  const emailTemplateId = reading.firstGiven(
-    find('emailTemplateId'),
-    reading.inside(find('template'), 'emailTemplateId'),
-  )
+  const ownTemplateId = find('emailTemplateId')
+  const idOfTemplate = reading.inside(find('template'), 'emailTemplateId')
+  const emailTemplateId =
+    isMissing(ownTemplateId.value) && !isMissing(idOfTemplate.value) ? idOfTemplate : ownTemplateId
   const eventDefnId = linked ? findLink(reading, find) : find('eventDefnId')
 
   if (isMissing(eventActionId.value)) {
