@@ -67,18 +67,15 @@ const getApiKey: Routes = async (app) => {
 const postApiKey: Routes = async (app, services) => {
   app.post(
     '/apiKey',
-    {
-      ...operation('createApiKey', 'Create or change a key', {
-        config: { ...access, idempotent: true, etag: true, untagged: 'key' },
-        tags,
-        description:
-          'The key itself is shown once, when it is created. A key that an ADMINISTRATOR creates is ' +
-          'revoked when that person is deactivated or gets another role.',
-        body: ApiKeyWrite,
-        response: { 200: ApiKey, 201: NewApiKey },
-      }),
-      attachValidation: true,
-    },
+    operation('createApiKey', 'Create or change a key', {
+      config: { ...access, idempotent: true, etag: true, untagged: 'key', readsBody: true },
+      tags,
+      description:
+        'The key itself is shown once, when it is created. A key that an ADMINISTRATOR creates is ' +
+        'revoked when that person is deactivated or gets another role.',
+      body: ApiKeyWrite,
+      response: { 200: ApiKey, 201: NewApiKey },
+    }),
     (request, reply) => answerSavedKey(services, request, reply, request.caller),
   )
 }

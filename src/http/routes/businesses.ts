@@ -109,22 +109,20 @@ const getBusiness: Routes = async (app, { database }) => {
 const postBusiness: Routes = async (app, { database, clock, credentials, log }) => {
   app.post(
     '/business',
-    {
-      ...operation('createBusiness', 'Create or change a business', {
-        config: {
-          operator: true,
-          scope: 'admin',
-          function: 'EDIT_BUSINESS',
-          etag: true,
-          idempotent: true,
-        },
-        tags,
-        description: 'Only the operator can create one. An OWNER can change their own.',
-        body: BusinessWrite,
-        response: { 200: Business, 201: Business },
-      }),
-      attachValidation: true,
-    },
+    operation('createBusiness', 'Create or change a business', {
+      config: {
+        operator: true,
+        scope: 'admin',
+        function: 'EDIT_BUSINESS',
+        etag: true,
+        idempotent: true,
+        readsBody: true,
+      },
+      tags,
+      description: 'Only the operator can create one. An OWNER can change their own.',
+      body: BusinessWrite,
+      response: { 200: Business, 201: Business },
+    }),
     async (request, reply) => {
       const by = { user: userOf(request), now: clock.now() }
       const afterCommit = async () => {
@@ -143,21 +141,14 @@ const postBusiness: Routes = async (app, { database, clock, credentials, log }) 
 const postBusinessPlan: Routes = async (app, services) => {
   app.post(
     '/business/plan',
-    {
-      ...operation(
-        'planBusiness',
-        'Show what saving your business would schedule, move and cancel',
-        {
-          config: { scope: 'scheduling:read', function: 'EDIT_BUSINESS' },
-          tags,
-          description:
-            'A change of its time zone or quiet hours plans reminders again. Nothing is saved.',
-          body: BusinessWrite,
-          response: { 200: SavePlan },
-        },
-      ),
-      attachValidation: true,
-    },
+    operation('planBusiness', 'Show what saving your business would schedule, move and cancel', {
+      config: { scope: 'scheduling:read', function: 'EDIT_BUSINESS', readsBody: true },
+      tags,
+      description:
+        'A change of its time zone or quiet hours plans reminders again. Nothing is saved.',
+      body: BusinessWrite,
+      response: { 200: SavePlan },
+    }),
     async (request, reply) =>
       answerPlan(services, request, reply, (planning) => {
         const by = { user: request.caller.user, now: planning.now }
@@ -196,17 +187,14 @@ const deleteBusiness: Routes = async (app, { database, clock, credentials }) => 
 const postApiKeyOfBusiness: Routes = async (app, services) => {
   app.post(
     '/business/:businessId/apiKey',
-    {
-      ...operation('createApiKeyOfBusiness', 'Create an API key for a business', {
-        config: { operator: true, idempotent: true, etag: true, untagged: 'key' },
-        tags,
-        description: 'The key itself is shown once, when it is created.',
-        params: ById,
-        body: ApiKeyWrite,
-        response: { 200: ApiKey, 201: NewApiKey },
-      }),
-      attachValidation: true,
-    },
+    operation('createApiKeyOfBusiness', 'Create an API key for a business', {
+      config: { operator: true, idempotent: true, etag: true, untagged: 'key', readsBody: true },
+      tags,
+      description: 'The key itself is shown once, when it is created.',
+      params: ById,
+      body: ApiKeyWrite,
+      response: { 200: ApiKey, 201: NewApiKey },
+    }),
     async (request, reply) =>
       answerSavedKey(
         services,
@@ -220,20 +208,13 @@ const postApiKeyOfBusiness: Routes = async (app, services) => {
 const postUserOfBusiness: Routes = async (app, services) => {
   app.post(
     '/business/:businessId/user',
-    {
-      ...operation(
-        'createUserOfBusiness',
-        'Create a person in a business, such as its first owner',
-        {
-          config: { operator: true, idempotent: true, etag: true },
-          tags,
-          params: ById,
-          body: UserWrite,
-          response: { 200: User, 201: User },
-        },
-      ),
-      attachValidation: true,
-    },
+    operation('createUserOfBusiness', 'Create a person in a business, such as its first owner', {
+      config: { operator: true, idempotent: true, etag: true, readsBody: true },
+      tags,
+      params: ById,
+      body: UserWrite,
+      response: { 200: User, 201: User },
+    }),
     async (request, reply) =>
       answerSavedUser(services, request, reply, {
         ...(await actAsOperator(request.params.businessId, services.database)),

@@ -97,16 +97,12 @@ const getActions: Routes = async (app) => {
 const postAction: Routes = async (app, { clock }) => {
   app.post(
     '/eventAction',
-    {
-      ...operation('createEventAction', 'Create or change an event action', {
-        config: { scope: 'definitions:write', etag: true, idempotent: true },
-        tags,
-        body: EventActionBody,
-        response: { 200: EventAction, 201: EventAction },
-      }),
-      // saveAction reads the body: it accepts two forms.
-      validatorCompiler: () => (value) => ({ value }),
-    },
+    operation('createEventAction', 'Create or change an event action', {
+      config: { scope: 'definitions:write', etag: true, idempotent: true, readsBody: true },
+      tags,
+      body: EventActionBody,
+      response: { 200: EventAction, 201: EventAction },
+    }),
     async (request, reply) => {
       const { caller, body } = request
       const defining = { businessId: caller.businessId, user: caller.user, now: clock.now() }

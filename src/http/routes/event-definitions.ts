@@ -152,16 +152,12 @@ const getDefinitions: Routes = async (app, services) => {
 const postDefinition: Routes = async (app, services) => {
   app.post(
     '/eventDefinition',
-    {
-      ...operation('createEventDefinition', 'Create or change an event definition', {
-        config: { ...writing, idempotent: true },
-        tags,
-        body: EventDefinitionBody,
-        response: { 200: EventDefinition, 201: EventDefinition },
-      }),
-      // saveDefinition reads the body: it accepts two forms.
-      validatorCompiler: () => (value) => ({ value }),
-    },
+    operation('createEventDefinition', 'Create or change an event definition', {
+      config: { ...writing, idempotent: true, readsBody: true },
+      tags,
+      body: EventDefinitionBody,
+      response: { 200: EventDefinition, 201: EventDefinition },
+    }),
     async (request, reply) => {
       const { caller, body } = request
       const defining = {

@@ -109,18 +109,15 @@ const getFeed: Routes = async (app) => {
 const postFeed: Routes = async (app, { clock, database, settings, sourceAccess: access }) => {
   app.post(
     '/feed',
-    {
-      ...operation('createFeed', 'Create or change a feed', {
-        config: { ...feedAccess, ...tagged, idempotent: true },
-        tags: feedTags,
-        description:
-          'Entries that are mirrored already follow changed rules and defaults at once, without events. ' +
-          '`LIVE` needs a complete pull since the last change of connection, defaults or rules: 409 otherwise.',
-        body: FeedWrite,
-        response: { 200: Feed, 201: Feed },
-      }),
-      attachValidation: true,
-    },
+    operation('createFeed', 'Create or change a feed', {
+      config: { ...feedAccess, ...tagged, idempotent: true, readsBody: true },
+      tags: feedTags,
+      description:
+        'Entries that are mirrored already follow changed rules and defaults at once, without events. ' +
+        '`LIVE` needs a complete pull since the last change of connection, defaults or rules: 409 otherwise.',
+      body: FeedWrite,
+      response: { 200: Feed, 201: Feed },
+    }),
     async (request, reply) => {
       const { db, businessId, user } = request.caller
       const now = clock.now()

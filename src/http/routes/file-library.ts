@@ -118,7 +118,13 @@ const postFile: Routes = async (app, { clock, queues }) => {
     '/fileLibrary',
     {
       ...operation('uploadFile', 'Upload, rename or restore a file', {
-        config: { ...writing, etag: true, idempotent: true, bodySeconds: UPLOAD_SECONDS },
+        config: {
+          ...writing,
+          etag: true,
+          idempotent: true,
+          bodySeconds: UPLOAD_SECONDS,
+          readsBody: true,
+        },
         tags,
         description:
           'Send JSON with the content in base64, or the bytes themselves with their Content-Type and ' +
@@ -132,9 +138,6 @@ const postFile: Routes = async (app, { clock, queues }) => {
         response: { 200: LibraryFile, 201: LibraryFile },
       }),
       bodyLimit: MAX_UPLOAD_BYTES,
-      // saveFile reads the body, as it does for an import.
-      validatorCompiler: (route) =>
-        route.httpPart === 'body' ? (value: unknown) => ({ value }) : app.validatorCompiler!(route),
       // Large bodies: a few at a time are read into memory.
       onRequest: async ({ caller: { businessId } }, reply) => {
         const slot = queues.uploads.reserve({ businessId, signal: abortOnDisconnect(reply) })

@@ -1,4 +1,3 @@
-import type { FastifyInstance, FastifySchema, FastifySchemaCompiler } from 'fastify'
 import { Type } from 'typebox'
 import { about, Named } from '../../contract/schema.ts'
 import { backtest, type Days } from '../../automation/backtest.ts'
@@ -29,17 +28,14 @@ export const forecasts: Routes = inOrder(() => [postPlan, postBacktest])
 const postPlan: Routes = async (app, { clock, queues }) => {
   app.post(
     '/eventDefinition/plan',
-    {
-      ...operation('planEventDefinition', 'Show what saving a definition would change', {
-        config,
-        tags,
-        description: 'Nothing is saved.',
-        querystring: SampleQuery(SAMPLES_OF_PLAN, ' for each kind of change'),
-        body: EventDefinitionBody,
-        response: { 200: Forecast },
-      }),
-      validatorCompiler: skipBodyValidation(app),
-    },
+    operation('planEventDefinition', 'Show what saving a definition would change', {
+      config: { ...config, readsBody: true },
+      tags,
+      description: 'Nothing is saved.',
+      querystring: SampleQuery(SAMPLES_OF_PLAN, ' for each kind of change'),
+      body: EventDefinitionBody,
+      response: { 200: Forecast },
+    }),
     async ({ caller, body, query }, reply) => {
       const { db, businessId, visibility } = caller
       const { limit = SAMPLES_OF_PLAN, offset = 0 } = query
@@ -63,24 +59,21 @@ const postPlan: Routes = async (app, { clock, queues }) => {
 const postBacktest: Routes = async (app, { database, clock, queues }) => {
   app.post(
     '/eventDefinition/backtest',
-    {
-      ...operation(
-        'backtestEventDefinition',
-        'Show what a definition would have sent in a range of days',
-        {
-          config,
-          tags,
-          description: 'Uses the stored objects as they are now. Nothing is saved or sent.',
-          querystring: SampleQuery(SAMPLES_OF_BACKTEST, ''),
-          body: Named('BacktestBody', {
-            definition: about(EventDefinitionBody, 'The definition to test, as it is saved.'),
-            ...range,
-          }),
-          response: { 200: Backtest },
-        },
-      ),
-      validatorCompiler: skipBodyValidation(app),
-    },
+    operation(
+      'backtestEventDefinition',
+      'Show what a definition would have sent in a range of days',
+      {
+        config: { ...config, readsBody: true },
+        tags,
+        description: 'Uses the stored objects as they are now. Nothing is saved or sent.',
+        querystring: SampleQuery(SAMPLES_OF_BACKTEST, ''),
+        body: Named('BacktestBody', {
+          definition: about(EventDefinitionBody, 'The definition to test, as it is saved.'),
+          ...range,
+        }),
+        response: { 200: Backtest },
+      },
+    ),
     async ({ caller, body, query }, reply) => {
       const { businessId, visibility } = caller
       const db = database.replicaOr(businessId, caller.db)
@@ -106,12 +99,6 @@ const postBacktest: Routes = async (app, { database, clock, queues }) => {
       return toWire(result)
     },
   )
-}
-
-/** Leaves the body to `forecast` and `backtest`, which read a definition as saving it does. */
-function skipBodyValidation(app: FastifyInstance): FastifySchemaCompiler<FastifySchema> {
-  const validate = app.validatorCompiler!
-  return (part) => (part.httpPart === 'body' ? (value: unknown) => ({ value }) : validate(part))
 }
 
 const SAMPLES_OF_PLAN = 10

@@ -198,26 +198,19 @@ const postObject =
     const saved = savedObject(kind)
     app.post(
       kind.path,
-      {
-        ...operation(
-          `create${pascalCase(kind.title)}`,
-          `Create or change ${withArticle(kind.title)}`,
-          {
-            config: {
-              ...writeAccess(kind),
-              etag: true,
-              idempotent: true,
-              ...(isTemplate && WARNED),
-            },
-            tags: [kind.title],
-            description: describeSaving(kind),
-            body: bodyOf(kind),
-            response: { 200: saved, 201: saved },
-          },
-        ),
-        // saveObject reads the body, as it does for an import.
-        validatorCompiler: () => (value) => ({ value }),
-      },
+      operation(`create${pascalCase(kind.title)}`, `Create or change ${withArticle(kind.title)}`, {
+        config: {
+          ...writeAccess(kind),
+          etag: true,
+          idempotent: true,
+          ...(isTemplate && WARNED),
+          readsBody: true,
+        },
+        tags: [kind.title],
+        description: describeSaving(kind),
+        body: bodyOf(kind),
+        response: { 200: saved, 201: saved },
+      }),
       async (request, reply) => {
         const { caller, body } = request
         const allow: Allow = (current) => requireMatch(request, current)
@@ -251,20 +244,17 @@ const postObjectPlan =
   async (app, services) => {
     app.post(
       `${kind.path}/plan`,
-      {
-        ...operation(
-          `plan${pascalCase(kind.title)}`,
-          `Show what saving ${withArticle(kind.title)} would schedule, move, cancel and send`,
-          {
-            config: readAccess(kind),
-            tags: [kind.title],
-            description: `The body is that of \`POST ${kind.path}\`; \`{ "${kind.id}", "active": false }\` means deletion. The service saves in a transaction and rolls it back, so nothing changes.`,
-            body: bodyOf(kind),
-            response: { 200: SavePlanAnswer },
-          },
-        ),
-        validatorCompiler: () => (value) => ({ value }),
-      },
+      operation(
+        `plan${pascalCase(kind.title)}`,
+        `Show what saving ${withArticle(kind.title)} would schedule, move, cancel and send`,
+        {
+          config: { ...readAccess(kind), readsBody: true },
+          tags: [kind.title],
+          description: `The body is that of \`POST ${kind.path}\`; \`{ "${kind.id}", "active": false }\` means deletion. The service saves in a transaction and rolls it back, so nothing changes.`,
+          body: bodyOf(kind),
+          response: { 200: SavePlanAnswer },
+        },
+      ),
       async (request, reply) => {
         const { caller, body } = request
         const { db, businessId, user, visibility } = caller

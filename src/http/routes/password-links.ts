@@ -66,20 +66,23 @@ const postInvitation: Routes = async (app, services) => {
   const { clock, credentials } = services
   app.post(
     '/user/invite',
-    {
-      ...operation('inviteUser', 'Invite a person by email', {
-        config: { scope: 'admin', function: 'MANAGE_USERS', idempotent: true, etag: true },
-        tags,
-        description:
-          'Creates the person, or changes the one with this `userId`, and sends a link with which they ' +
-          'choose their password. The link works once, within 7 days; earlier links stop working. A ' +
-          'business, a caller and an address have a limit per day; above it the answer is 429. 409 if ' +
-          'the address bounced or complained.',
-        body: UserInvite,
-        response: { 200: User, 201: User },
-      }),
-      attachValidation: true,
-    },
+    operation('inviteUser', 'Invite a person by email', {
+      config: {
+        scope: 'admin',
+        function: 'MANAGE_USERS',
+        idempotent: true,
+        etag: true,
+        readsBody: true,
+      },
+      tags,
+      description:
+        'Creates the person, or changes the one with this `userId`, and sends a link with which they ' +
+        'choose their password. The link works once, within 7 days; earlier links stop working. A ' +
+        'business, a caller and an address have a limit per day; above it the answer is 429. 409 if ' +
+        'the address bounced or complained.',
+      body: UserInvite,
+      response: { 200: User, 201: User },
+    }),
     async (request, reply) => {
       const { db, businessId, user: inviter, account } = request.caller
       const input = readInvitedUser(request.body)

@@ -46,24 +46,17 @@ export const reportLinks: Routes = inOrder(() => [postLink, getLinks, getSharedF
 const postLink: Routes = async (app, { clock, config }) => {
   app.post(
     '/report/run/:runId/link',
-    {
-      ...operation(
-        'createReportLink',
-        'Create a public link to the file of a completed report run',
-        {
-          config: { ...access, idempotent: true, emptyBody: true },
-          tags,
-          description:
-            'Anyone with the link can read the file until it expires or is revoked. The file is kept as ' +
-            'long as the link works. A link works only while the person or key that created it is active ' +
-            'and has the rights with which the file was printed.',
-          params: ByRun,
-          body: ReportLinkWrite,
-          response: { 201: NewReportLink },
-        },
-      ),
-      attachValidation: true,
-    },
+    operation('createReportLink', 'Create a public link to the file of a completed report run', {
+      config: { ...access, idempotent: true, emptyBody: true, readsBody: true },
+      tags,
+      description:
+        'Anyone with the link can read the file until it expires or is revoked. The file is kept as ' +
+        'long as the link works. A link works only while the person or key that created it is active ' +
+        'and has the rights with which the file was printed.',
+      params: ByRun,
+      body: ReportLinkWrite,
+      response: { 201: NewReportLink },
+    }),
     (request, reply) => {
       const { caller, params } = request
       const { db, businessId, person, apiKeyId, user } = caller

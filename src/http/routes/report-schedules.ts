@@ -76,19 +76,16 @@ const getSchedule: Routes = async (app) => {
 const postSchedule: Routes = async (app, { clock }) => {
   app.post(
     '/reportSchedule',
-    {
-      ...operation('createReportSchedule', 'Create or change a report schedule', {
-        config: { ...access, ...tagged, idempotent: true },
-        tags,
-        description:
-          'The report is mailed to the people of `userIdList`, as each of them may see it. Rights are ' +
-          'checked at every run: a person who may no longer see the report gets no mail. The addresses of ' +
-          '`addressList` get a link that expires and has the rights of the signed-in person who added them.',
-        body: ReportScheduleWrite,
-        response: { 200: ReportSchedule, 201: ReportSchedule },
-      }),
-      attachValidation: true,
-    },
+    operation('createReportSchedule', 'Create or change a report schedule', {
+      config: { ...access, ...tagged, idempotent: true, readsBody: true },
+      tags,
+      description:
+        'The report is mailed to the people of `userIdList`, as each of them may see it. Rights are ' +
+        'checked at every run: a person who may no longer see the report gets no mail. The addresses of ' +
+        '`addressList` get a link that expires and has the rights of the signed-in person who added them.',
+      body: ReportScheduleWrite,
+      response: { 200: ReportSchedule, 201: ReportSchedule },
+    }),
     (request, reply) => {
       const { db, businessId, user, person } = request.caller
       const now = clock.now()

@@ -62,18 +62,15 @@ const getTarget: Routes = async (app) => {
 const postTarget: Routes = async (app, { clock }) => {
   app.post(
     '/reportTarget',
-    {
-      ...operation('createReportTarget', 'Create or change a target on a figure of a report', {
-        config: { ...access, ...tagged, idempotent: true },
-        tags,
-        description:
-          'The figure is checked once an hour. When it crosses `value`, the people of `userIdList` get one ' +
-          'mail with the entries behind it; another one only after the figure was back. A change starts anew.',
-        body: ReportTargetWrite,
-        response: { 200: ReportTarget, 201: ReportTarget },
-      }),
-      attachValidation: true,
-    },
+    operation('createReportTarget', 'Create or change a target on a figure of a report', {
+      config: { ...access, ...tagged, idempotent: true, readsBody: true },
+      tags,
+      description:
+        'The figure is checked once an hour. When it crosses `value`, the people of `userIdList` get one ' +
+        'mail with the entries behind it; another one only after the figure was back. A change starts anew.',
+      body: ReportTargetWrite,
+      response: { 200: ReportTarget, 201: ReportTarget },
+    }),
     (request, reply) => {
       const { db, businessId, user } = request.caller
       const now = clock.now()

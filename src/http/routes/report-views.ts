@@ -78,18 +78,15 @@ const getView: Routes = async (app) => {
 const postView: Routes = async (app, { clock }) => {
   app.post(
     '/reportView',
-    {
-      ...operation('createReportView', 'Create or change a view of a report', {
-        config: { ...access, etag: true, idempotent: true },
-        tags,
-        description:
-          'Print it with `{ "reportViewId" }` in the body of `POST /report/print/file`. A shared ' +
-          'view is listed for everybody; each prints it with their own rights.',
-        body: ReportViewWrite,
-        response: { 200: ReportView, 201: ReportView },
-      }),
-      attachValidation: true,
-    },
+    operation('createReportView', 'Create or change a view of a report', {
+      config: { ...access, etag: true, idempotent: true, readsBody: true },
+      tags,
+      description:
+        'Print it with `{ "reportViewId" }` in the body of `POST /report/print/file`. A shared ' +
+        'view is listed for everybody; each prints it with their own rights.',
+      body: ReportViewWrite,
+      response: { 200: ReportView, 201: ReportView },
+    }),
     (request, reply) => {
       const { caller } = request
       const now = clock.now()

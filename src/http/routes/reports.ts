@@ -71,7 +71,7 @@ const postPrint =
           body: PrintBody,
           response: { 200: PrintedFiles, 202: ReportRun },
         }),
-        attachValidation: true,
+        attachValidation: true, // readRequest reports the faults of query and body together
       },
       async (request, reply) => {
         // Created first: a client may disconnect while its request is checked.

@@ -65,18 +65,14 @@ const getStatus: Routes = async (app) => {
 const postStatus: Routes = async (app, { clock }) => {
   app.post(
     '/status',
-    {
-      ...operation('createStatus', 'Create or change a status', {
-        config: { ...writing, etag: true, idempotent: true },
-        tags,
-        description:
-          'A change of `live` or `liveAfter` cancels or restores pending reminders of objects with this status.',
-        body: StatusWrite,
-        response: { 200: Status, 201: Status },
-      }),
-      // saveStatusOf reads the body, as it does for an import.
-      validatorCompiler: () => (value) => ({ value }),
-    },
+    operation('createStatus', 'Create or change a status', {
+      config: { ...writing, etag: true, idempotent: true, readsBody: true },
+      tags,
+      description:
+        'A change of `live` or `liveAfter` cancels or restores pending reminders of objects with this status.',
+      body: StatusWrite,
+      response: { 200: Status, 201: Status },
+    }),
     async (request, reply) => {
       const { caller, body } = request
       const now = clock.now()
@@ -95,16 +91,13 @@ const postStatus: Routes = async (app, { clock }) => {
 const postStatusPlan: Routes = async (app, services) => {
   app.post(
     '/status/plan',
-    {
-      ...operation('planStatus', 'Show what saving a status would schedule and cancel', {
-        config: reading,
-        tags,
-        description: 'The body is that of `POST /status`. Nothing is saved.',
-        body: StatusWrite,
-        response: { 200: SavePlan },
-      }),
-      validatorCompiler: () => (value) => ({ value }),
-    },
+    operation('planStatus', 'Show what saving a status would schedule and cancel', {
+      config: { ...reading, readsBody: true },
+      tags,
+      description: 'The body is that of `POST /status`. Nothing is saved.',
+      body: StatusWrite,
+      response: { 200: SavePlan },
+    }),
     async (request, reply) => {
       const { body, caller } = request
       const { db, user } = caller

@@ -93,15 +93,12 @@ const getUser: Routes = async (app) => {
 const postUser: Routes = async (app, services) => {
   app.post(
     '/user',
-    {
-      ...operation('createUser', 'Create or change a person', {
-        config: { ...access, etag: true, idempotent: true },
-        tags,
-        body: UserWrite,
-        response: { 200: User, 201: User },
-      }),
-      attachValidation: true,
-    },
+    operation('createUser', 'Create or change a person', {
+      config: { ...access, etag: true, idempotent: true, readsBody: true },
+      tags,
+      body: UserWrite,
+      response: { 200: User, 201: User },
+    }),
     (request, reply) => {
       const { db, businessId, user, account } = request.caller
       return answerSavedUser(services, request, reply, {
@@ -158,16 +155,13 @@ const postOwnPassword: Routes = async (app, { clock, credentials }) => {
   const guesses = new Limiter({ perSecond: 1 / 5, burst: 10 }, clock)
   app.post(
     '/user/password',
-    {
-      ...operation('changePassword', 'Change your own password', {
-        config: { person: true },
-        tags,
-        description: 'Ends your other sessions. This one continues.',
-        body: PasswordChange,
-        response: { 200: User },
-      }),
-      attachValidation: true,
-    },
+    operation('changePassword', 'Change your own password', {
+      config: { person: true, readsBody: true },
+      tags,
+      description: 'Ends your other sessions. This one continues.',
+      body: PasswordChange,
+      response: { 200: User },
+    }),
     async ({ caller, body }) => {
       const { userId, sessionId } = caller.person!
       const { businessId } = caller
@@ -197,15 +191,12 @@ const postOwnPassword: Routes = async (app, { clock, credentials }) => {
 const postOwnLanguage: Routes = async (app, { clock, credentials }) => {
   app.post(
     '/user/language',
-    {
-      ...operation('chooseLanguage', 'Choose the language of the console for yourself', {
-        config: { person: true, etag: true },
-        tags,
-        body: LanguageChoice,
-        response: { 200: User },
-      }),
-      attachValidation: true,
-    },
+    operation('chooseLanguage', 'Choose the language of the console for yourself', {
+      config: { person: true, etag: true, readsBody: true },
+      tags,
+      body: LanguageChoice,
+      response: { 200: User },
+    }),
     async (request) => {
       const { db, businessId, person, user } = request.caller
       const changed = await db.transaction(async (tx) => {

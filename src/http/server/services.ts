@@ -89,6 +89,8 @@ declare module 'fastify' {
     untagged?: string
     /** Supports `Idempotency-Key`; the handler answers through `answerOnce`. */
     idempotent?: true
+    /** The handler checks the body itself, as it does for an import, or together with what is stored. */
+    readsBody?: true
     /** The body may be empty, although the route describes one. */
     emptyBody?: true
     /** The handler reads the body as it arrives; the size is not limited. */

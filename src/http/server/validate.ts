@@ -30,6 +30,12 @@ export function validateRequests(app: FastifyInstance) {
     }
   })
 
+  app.addHook('onRoute', (route) => {
+    if (!route.config?.readsBody) return
+    const validate = app.validatorCompiler!
+    route.validatorCompiler = (part) => (part.httpPart === 'body' ? () => true : validate(part))
+  })
+
   app.addHook('preValidation', async (request) => {
     const { schema, config } = request.routeOptions
     // Mail programs and caches add parameters to links to public pages and files.
@@ -45,11 +51,6 @@ export function validateRequests(app: FastifyInstance) {
     if (schema?.body && request.body === undefined && !config.emptyBody) {
       throw new RequestError(400, 'The body is empty. Send a JSON body.')
     }
-  })
-
-  // A route with `attachValidation` reads its body itself, but not its path.
-  app.addHook('preHandler', async ({ validationError }) => {
-    if (validationError?.validationContext === 'params') throw validationError
   })
 }
 
