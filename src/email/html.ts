@@ -36,7 +36,8 @@ export const storedHtml = (html: string, prepared: string) =>
     : prepared
 
 /**
- * The elements and attributes that preparing dropped, such as `script` and `body onload`. They are listed
+ * The elements, attributes and styles that preparing dropped, such as `script`, `body onload` and
+ * `p style="position"`. Style sheets are not compared, because they are inlined. The parts are listed
  * as the sanitiser reads them: a browser ignores some tags in the wrong place, and the comparison of what
  * browsers read does not see their attributes.
  */
@@ -46,7 +47,7 @@ export function removedParts(html: string, prepared: string): string[] {
   return [...new Set(removed)]
 }
 
-/** Without styles and classes, which are inlined, and without the frame of a whole document. */
+/** Without style sheets and classes, which are inlined, and without the frame of a whole document. */
 function partsOf(html: string) {
   const parts: string[] = []
   sanitizeHtml(html, {
@@ -56,7 +57,12 @@ function partsOf(html: string) {
     transformTags: {
       '*': (tagName, attribs) => {
         const names = Object.keys(attribs).filter((name) => name !== 'style' && name !== 'class')
-        if (!FRAME.has(tagName)) parts.push(tagName)
+        if (!FRAME.has(tagName)) {
+          parts.push(
+            tagName,
+            ...propertiesOf(attribs.style).map((one) => `${tagName} style="${one}"`),
+          )
+        }
         if (tagName !== 'style') parts.push(...names.map((name) => `${tagName} ${name}`))
         return { tagName, attribs }
       },
@@ -64,6 +70,12 @@ function partsOf(html: string) {
   })
   return parts
 }
+
+const propertiesOf = (style = '') => [
+  ...new Set(
+    [...style.matchAll(/(?:^|;)\s*([a-z-]+)\s*:/gi)].map(([, name]) => name!.toLowerCase()),
+  ),
+]
 
 const FRAME = new Set(['html', 'head', 'body', 'style'])
 

@@ -309,6 +309,20 @@ test('a handler on a tag that browsers drop here is not stored, and is named', (
   }
 })
 
+test('a style that mails cannot have is named with its element', () => {
+  for (const [html, removed] of [
+    ['<p style="position: fixed; color: red">a</p>', ['p style="position"']],
+    ['<p style="background: url(https://a.example/x)">a</p>', ['p style="background"']],
+    ['<td style="color:red;color:blue;width:5px">a</td>', []],
+    [
+      '<style>p { color: blue }</style><p style="color: red; z-index: 5">a</p>',
+      ['p style="z-index"'],
+    ],
+  ] as const) {
+    assert.deepEqual(removedParts(html, prepareHtml(html)), removed, html)
+  }
+})
+
 test('HTML of which nothing is removed is stored as its author wrote it', () => {
   for (const html of [
     '<table><tbody><tr><td style="color: red">a</td></tr></tbody></table>',
