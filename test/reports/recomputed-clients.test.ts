@@ -180,10 +180,10 @@ test('lapsed clients agree with SQL written from their definition', async (t) =>
     update calendar set active = false
     where business_id = ${businessId} and client_id % 4 = 1
       and start_time > timestamptz '2026-01-15' + client_id % 9 * interval '1 month'`)
-  for (const [lapsedAfterDays, days] of [
-    [null, { startDate: '2026-03-01', endDate: '2026-10-31' }],
-    [25, { startDate: '2026-04-01', endDate: '2026-10-20' }],
-    [150, { startDate: '2025-08-01', endDate: '2026-08-31' }],
+  for (const [lapsedAfterDays, days, lastCounted] of [
+    [null, { startDate: '2026-03-01', endDate: '2026-10-31' }, '11 September 2026'],
+    [25, { startDate: '2026-04-01', endDate: '2026-10-20' }, '16 October 2026'],
+    [150, { startDate: '2025-08-01', endDate: '2026-06-13' }, null],
   ] as const) {
     await db.query(sql`
       update business set lapsed_after_days = ${lapsedAfterDays} where business_id = ${businessId}`)
@@ -203,6 +203,15 @@ test('lapsed clients agree with SQL written from their definition', async (t) =>
     assert.deepEqual(
       [figures.lapsedClients, figures.seenClients, figures.longLapsed, figures.lapsedShare],
       [sums!.lapsed, sums!.seen, sums!.long, shareOf(Number(sums!.lapsed), Number(sums!.seen))],
+    )
+    const { sentences } = await print(business, { reportId: 503, ...days })
+    assert.deepEqual(
+      sentences,
+      lastCounted === null
+        ? []
+        : [
+            `Clients lapse after ${lapsedAfterDays ?? 60} days at the earliest: those who last came after ${lastCounted} are not counted yet.`,
+          ],
     )
   }
 })

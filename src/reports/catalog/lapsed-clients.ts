@@ -1,5 +1,5 @@
 import { sql } from '../../database/sql.ts'
-import { countKpi, rateKpi, type Report, type Scope } from '../report.ts'
+import { countKpi, rateKpi, type Report, type Scope, type SentenceSource } from '../report.ts'
 import { APPOINTMENT_MEASURES, appointmentFigures, drillToAppointments } from './appointments.ts'
 import { countsOverTime } from './charts.ts'
 import { appointmentRows, statusesOf, todayAt, joinNames } from './conditions.ts'
@@ -58,6 +58,22 @@ const visitsWithNext = (scope: Scope) => sql`
         where a.outcome = 'KEPT'
         order by a.client_id, a.start_time desc, a.calendar_id desc) v
   join client cl on (cl.business_id, cl.client_id) = (${scope.businessId}, v.client_id) and cl.active`
+
+/** Visits that are too recent: without this note, few or no lapsed clients would look like good news. */
+const recentVisits: SentenceSource = {
+  rows: (scope) => leastDays(scope),
+  write: ([business], { endDate, now, timeZone }, { say, writeDate }) => {
+    const days = Number(business!.least_days)
+    const last = now.toZonedDateTimeISO(timeZone).toPlainDate().subtract({ days })
+    if (Temporal.PlainDate.compare(endDate, last) <= 0) return []
+    return [
+      say(
+        'Clients lapse after {days} days at the earliest: those who last came after {day} are not counted yet.',
+        { days, day: writeDate(last.toString()) },
+      ),
+    ]
+  },
+}
 
 const LONG_DAYS = 90
 
@@ -125,6 +141,7 @@ export const lapsedClients: Report = {
       isNotComparable: true,
     }),
   ],
+  sentences: recentVisits,
   charts: [
     countsOverTime({
       name: 'lapsed',
