@@ -7,6 +7,7 @@ import {
   type AccountMailPurpose,
 } from '../store/account-mails.ts'
 import { getBusiness } from '../store/businesses.ts'
+import { supportedLanguage } from '../texts/texts.ts'
 import { COUNTED_HOURS, findExceededLimit, type ExceededLimit } from './account-mail-limits.ts'
 import { senderOf } from './compose.ts'
 import { findLogo } from './logo.ts'
@@ -67,7 +68,8 @@ async function queueUserMail(
   const logo = await findLogo(tx, businessId)
   const { html, text } = writeOwnMail(mail, { ...business, logo })
   const email = { ...ABOUT_NO_OBJECT, businessId, subject, html, text, test: false }
-  const sending = { now, host, ownFiles, unsubscribeLink, logo, isAccount }
+  const language = supportedLanguage(business.language)
+  const sending = { now, host, ownFiles, unsubscribeLink, logo, language, isAccount }
   const [emailId] = await queueMails(tx, email, sender, [to], sending)
   return emailId!
 }

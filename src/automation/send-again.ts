@@ -146,11 +146,13 @@ export async function queueMails(
     ownFiles = [],
     unsubscribeLink = null,
     logo,
+    language = null,
     isAccount,
   }: Pick<Sending, 'now' | 'host'> & {
     ownFiles?: MessageAttachment[]
     unsubscribeLink?: string | null
     logo?: MailContext['business']['logo']
+    language?: string | null
     isAccount?: boolean
   },
 ): Promise<number[]> {
@@ -161,7 +163,7 @@ export async function queueMails(
     const to = { name: '', address: toAddress }
     const parts = { ...email, ...sender, to, cc: null }
     const files = withLogo(email.attachments, email.html, logo)
-    const own = { calendar: null, files, ownFiles, unsubscribeLink }
+    const own = { calendar: null, files, ownFiles, unsubscribeLink, language }
     const draft = draftMessage({ ...parts, ...own })
     return {
       ...queuedEmail(now),

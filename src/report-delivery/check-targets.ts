@@ -2,9 +2,10 @@ import { sendUserMail } from '../automation/account-mails.ts'
 import { SECURITY_FUNCTIONS } from '../auth/permissions.ts'
 import type { Mailbox } from '../contract/addresses.ts'
 import type { Database, Db } from '../database/database.ts'
+import { escapeHtml } from '../email/merge.ts'
 import { RequestError } from '../errors.ts'
 import { pause, type Loop } from '../repeat.ts'
-import { readEntries } from '../reports/drill-down.ts'
+import { NO_ENTRIES, readEntries, type Entries } from '../reports/drill-down.ts'
 import { writeFigure, writePeriod } from '../reports/formats/format-values.ts'
 import { checkPrintRequest, type PrintJob } from '../reports/print-request.ts'
 import { readKpis } from '../reports/print.ts'
@@ -78,9 +79,9 @@ async function checkNext(parts: CheckParts, businessId: number) {
   const isBeyond =
     value !== null && (target.direction === 'ABOVE' ? value > target.value : value < target.value)
   const isNew = isBeyond && target.state.crossedTime === null
-  const entries = isNew
+  const behind = isNew
     ? await readEntries(parts.database.reportsOf(businessId), found.job, found.kpi, MAX_ENTRIES)
-    : []
+    : NO_ENTRIES
   await db.transaction(async (tx) => {
     const recipients = isNew ? await shareRecipients(tx, target) : []
     const state = {
@@ -91,7 +92,7 @@ async function checkNext(parts: CheckParts, businessId: number) {
     }
     // If the target was saved meanwhile, it is checked again.
     if (!(await recordCheck(tx, target, state, next))) return
-    const crossing = { ...found, entries, recipients }
+    const crossing = { ...found, ...behind, recipients }
     if (isNew) await mailCrossing(tx, parts, target, crossing, checkedTime)
   })
   return 1
@@ -146,13 +147,13 @@ async function shareRecipients(tx: Db, target: TargetRow) {
   return users.filter((user) => recipientFault(user, target) === undefined)
 }
 
-type Crossing = Found & { entries: string[]; recipients: UserRow[] }
+type Crossing = Found & Entries & { recipients: UserRow[] }
 
 async function mailCrossing(
   tx: Db,
   { publicUrl, mailFrom, host }: CheckParts,
   target: TargetRow,
-  { job, kpi, entries, recipients }: Crossing,
+  { job, kpi, entries, count, recipients }: Crossing,
   now: Temporal.Instant,
 ) {
   const words = wordsOf(job.locale)
@@ -166,7 +167,10 @@ async function mailCrossing(
     period: writePeriod(days, words),
     report: words.say(job.report.reportName),
     business: job.businessName,
+    shown: entries.length,
+    count,
   }
+  const heading = count > entries.length ? texts.entries.some : texts.entries.all
   const subject = target.name ?? fillText(texts.subject[target.direction], values)
   for (const { emailAddress } of recipients) {
     await sendUserMail(
@@ -177,7 +181,7 @@ async function mailCrossing(
         subject,
         before: [
           fillText(texts.crossed[target.direction], values),
-          ...(entries.length > 0 ? [fillText(texts.entries, values), ...entries] : []),
+          ...(entries.length > 0 ? [fillText(heading, values), listOf(entries)] : []),
           {
             words: texts.console,
             url: consoleLink(publicUrl, { ...target, ...days, groupBy: null }),
@@ -190,3 +194,9 @@ async function mailCrossing(
     )
   }
 }
+
+/** One entry a line, in one paragraph. */
+const listOf = (entries: string[]) => ({
+  html: `<p>${entries.map(escapeHtml).join('<br>')}</p>`,
+  text: entries.join('\n'),
+})

@@ -172,9 +172,9 @@ export async function readEntries(
   job: PrintJob,
   { name, currency }: KpiResult,
   limit: number,
-) {
+): Promise<Entries> {
   const { report, scope } = job
-  if (!report.drillDown) return []
+  if (!report.drillDown) return NO_ENTRIES
   const sums = sumsOf(report)
   const kpi = report.kpis.find((one) => one.name === name)
   const measure = [kpi?.explainedBy, kpi?.measure, name].find((one) => one && sums.has(one))
@@ -183,14 +183,20 @@ export async function readEntries(
     ...(measure ? { measure } : {}),
     ...(isSplit ? { currency } : {}),
   }
-  const { objects } = await readObjects(db, job, request, { limit, order: 'desc' })
+  const { objects, count } = await readObjects(db, job, request, { limit, order: 'desc' })
   const { writeDate } = wordsOf(job.locale)
-  return objects
+  const entries = objects
     .slice(0, limit)
     .map(({ localTime, staff, location }) =>
       [writeDate(localTime), staff, location].filter((part) => part !== null).join(' · '),
     )
+  return { entries, count }
 }
+
+/** `count`: of all objects behind the figure. */
+export type Entries = { entries: string[]; count: number }
+
+export const NO_ENTRIES: Entries = { entries: [], count: 0 }
 
 /** The objects of the request, each once. */
 function findObjects(drillDown: DrillDown, scope: Scope, request: ObjectsRequest, sum: ObjectSum) {

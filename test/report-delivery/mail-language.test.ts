@@ -30,6 +30,7 @@ test('the mail is in the language of the business, with its logo and three sente
   assert.equal(await runDue(), 1)
   const [mail] = await listMails()
   assert.match(mail!.message!, /Content-ID: <logo>/)
+  assert.match(mail!.message!, /^Content-Language: de\r$/m)
   await runEngine()
   const { body: email } = await call('GET', `/emails/${mail!.emailId}`)
   assert.match(email.html, /src="cid:logo"/)

@@ -106,6 +106,7 @@ test('the mail of a target lists the newest entries, the newest first', async (t
   }
   assert.ok(placeOf(2) > 0 && placeOf(2) < placeOf(21), text)
   assert.equal(placeOf(22), -1)
+  assert.match(text, /^The newest 20 of 21 entries behind it:$/m)
 })
 
 test('a paused target is not checked, and the link in its mail keeps location and filters', async (t) => {
