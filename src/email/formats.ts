@@ -119,6 +119,7 @@ function makeFormats(language: string, timeZone: string): Formats {
     unitDisplay: 'long',
   })
   const prices = new Map<string, Intl.NumberFormat>()
+  const polish = /^fr\b/.test(language) ? asInFrench : undefined
   const cityTime = cityTimeOf(language, timeZone)
   const longZoneName = (ms: number) =>
     zoneFormat.formatToParts(ms).find((part) => part.type === 'timeZoneName')?.value ?? timeZone
@@ -126,9 +127,9 @@ function makeFormats(language: string, timeZone: string): Formats {
   return {
     language,
     timeZone,
-    date: writer(dateFormat),
+    date: writer(dateFormat, polish),
     time: writer(timeFormat),
-    dateTime: writer(bothFormat),
+    dateTime: writer(bothFormat, polish),
     timeRange: rangeWriter(timeFormat),
     zoneName: cityTime === null ? lastRemembered(longZoneName) : () => cityTime,
     offsetMs: lastRemembered(
@@ -156,12 +157,16 @@ function cityTimeOf(language: string, timeZone: string) {
 const CITY_ZONE =
   /^(?:Africa|America|Antarctica|Arctic|Asia|Atlantic|Australia|Europe|Indian|Pacific)\/(?:\w+\/)?([\w-]+)$/
 
+/** `Intl` writes “mardi, 1 décembre” for Switzerland; in a sentence it is “mardi 1er décembre”. */
+const asInFrench = (date: string) =>
+  date.replace(/^(\p{L}+), /u, '$1 ').replace(/^(\p{L}+ 1)(?= )/u, '$1er')
+
 /** Remembers texts by minute, because the mails of a batch contain few different times. */
-function writer(format: Intl.DateTimeFormat) {
+function writer(format: Intl.DateTimeFormat, polish = (text: string) => text) {
   const known = new RecentlyUsed<number, string>(MAX_TIMES)
   return ({ epochMilliseconds: ms }: Temporal.Instant) => {
     // A narrow space before "PM" shows as a box in older mail programs.
-    const write = () => format.format(ms).replaceAll('\u202f', ' ')
+    const write = () => polish(format.format(ms).replaceAll('\u202f', ' '))
     return ms < WHOLE_MINUTES_SINCE_MS ? write() : known.getOrMake(Math.floor(ms / 60_000), write)
   }
 }

@@ -233,6 +233,21 @@ test('times are written to the minute, also in zones with offsets of seconds', (
   assert.equal(written('2026-03-02T09:00:59.999Z'), '9:00 AM')
 })
 
+test('French dates have no comma and the first of a month as in a sentence, also in Switzerland', () => {
+  const written = (language: string, moment: string) =>
+    formatsFor([language], ['Europe/Zurich']).date(Temporal.Instant.from(moment))
+  for (const language of ['fr', 'fr-CH']) {
+    assert.equal(written(language, '2026-12-01T09:00Z'), 'mardi 1er décembre 2026')
+    assert.equal(written(language, '2026-12-11T09:00Z'), 'vendredi 11 décembre 2026')
+  }
+  const { dateTime } = formatsFor(['fr-CH'], ['Europe/Zurich'])
+  assert.equal(
+    dateTime(Temporal.Instant.from('2026-12-01T09:00Z')),
+    'mardi 1er décembre 2026 à 10:00',
+  )
+  assert.equal(written('de-CH', '2026-12-01T09:00Z'), 'Dienstag, 1. Dezember 2026')
+})
+
 test('a range is written anew for another start, another length and another day', () => {
   const { timeRange } = formatsFor(['en'], ['Europe/Zurich'])
   const written = (start: string, end: string) =>
