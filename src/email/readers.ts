@@ -10,7 +10,7 @@ export type Readers = {
   /** Of the client. */
   reader: Formats
   staff: Formats
-  /** Of whoever reads this mail. */
+  /** Of the reader of this mail. */
   own: Formats
   /** In the time zone of the location. */
   atLocation: Formats
