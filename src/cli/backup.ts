@@ -41,8 +41,7 @@ async function saveBackup(url: string, name: string) {
     const { size } = await stat(name)
     console.log(`Wrote ${rows} rows of ${tables} tables to ${name}, ${size} bytes.`)
   } catch (error) {
-    await file.drop()
-    throw error
+    throw await file.drop(error)
   }
 }
 

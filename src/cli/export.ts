@@ -44,8 +44,7 @@ export const command = new Command()
         )
         await file.keep()
       } catch (error) {
-        await file.drop()
-        throw error
+        throw await file.drop(error)
       }
     }),
   )
@@ -55,7 +54,12 @@ async function openOutput(name: string | undefined) {
   const out = file?.out ?? process.stdout
   const write = async (lines: ExportLine[]) => {
     const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('')
+    if (out.errored) throw out.errored
     if (text !== '' && !out.write(text)) await once(out, 'drain')
   }
-  return { write, keep: async () => file?.keep(), drop: async () => file?.drop() }
+  return {
+    write,
+    keep: async () => file?.keep(),
+    drop: async (cause?: unknown) => (file ? file.drop(cause) : cause),
+  }
 }

@@ -9,9 +9,15 @@ export async function openPartialFile(name: string) {
   const partial = `${name}.part`
   // Only this user may read it: it contains personal data.
   const out = createWriteStream(partial, { mode: 0o600, flush: true })
-  await once(out, 'open').catch((error: NodeJS.ErrnoException) => {
-    throw new StartError(`${name} cannot be written (${error.code}).`)
+  const explain = (error: unknown) => {
+    const { code } = error as NodeJS.ErrnoException
+    return new StartError(`${name} cannot be written (${code}).`)
+  }
+  await once(out, 'open').catch((error) => {
+    throw explain(error)
   })
+  // The next write or `keep` throws it.
+  out.on('error', () => {})
   const keep = async () => {
     if (!out.writableFinished) {
       out.end()
@@ -19,9 +25,11 @@ export async function openPartialFile(name: string) {
     }
     await rename(partial, name)
   }
-  const drop = async () => {
+  /** Returns the cause: of a failure of the file, in one line. */
+  const drop = async (cause?: unknown) => {
     out.destroy()
     await rm(partial, { force: true })
+    return cause !== undefined && cause === out.errored ? explain(cause) : cause
   }
   return { out, keep, drop }
 }

@@ -52,8 +52,18 @@ test('a backup to a place that cannot be written ends with one line, and lets th
   const folder = temporaryFolder(t)
   const DATA_DIR = path.join(folder, 'data')
   const file = path.join(folder, 'missing', 'bellwether.backup')
-  const { code, stderr } = await runCommand(['backup', file], { DATA_DIR })
-  assert.deepEqual([code, stderr], [2, `${file} cannot be written (ENOENT).\n`])
+  const fail = (error: string) => ({
+    code: 2,
+    stdout: '',
+    stderr: `${file} cannot be written (${error}).\n`,
+  })
+  assert.deepEqual(await runCommand(['backup', file], { DATA_DIR }), fail('ENOENT'))
+  if (fs.existsSync('/dev/full')) {
+    fs.mkdirSync(path.dirname(file))
+    fs.symlinkSync('/dev/full', `${file}.part`)
+    assert.deepEqual(await runCommand(['backup', file], { DATA_DIR }), fail('ENOSPC'))
+    assert.deepEqual(fs.readdirSync(path.dirname(file)), [])
+  }
   assert.equal(fs.existsSync(path.join(DATA_DIR, 'postgres', 'postmaster.pid')), false)
 })
 
