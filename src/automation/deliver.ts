@@ -49,12 +49,7 @@ import {
 import { postponeAboveDailyLimit } from './daily-limits.ts'
 import { FairShare } from './fair-share.ts'
 import { MAX_REST_MS } from './loop.ts'
-import {
-  isRefusedSender,
-  MailServer,
-  TRIED_AGAIN_AFTER,
-  type MailServerChange,
-} from './mail-server.ts'
+import { isRefusedSender, MailServer, type MailServerChange } from './mail-server.ts'
 import type { OperatorProblems } from './operator-problems.ts'
 import { replanMoved } from './replan.ts'
 import { lockedUntil } from './share-locks.ts'
@@ -150,7 +145,9 @@ export class Deliveries {
     await server.synchronise(moment)
     if (server.isProbeDue(moment)) this.#probe()
     if (!this.#isProbing && server.isPaused) return this.#endUseless(moment)
-    const limit = server.isOnTrial ? 1 - this.#countBegunSince(moment) : this.#room()
+    const limit = server.isOnTrial
+      ? Number(server.mayTryAnother(this.#inProgress.values(), moment))
+      : this.#room()
     if (this.#isProbing || limit <= 0) {
       const ended = await this.#endUseless(moment)
       if (ended === 0) await this.#waitForEnd()
@@ -351,12 +348,6 @@ export class Deliveries {
     const timer = setTimeout(resolve, MAX_REST_MS)
     await promise
     clearTimeout(timer)
-  }
-
-  /** The mails that are tried on a server that has failed; one that hangs does not count for ever. */
-  #countBegunSince(now: Temporal.Instant) {
-    const since = now.subtract(TRIED_AGAIN_AFTER)
-    return [...this.#inProgress.values()].filter((begun) => isBefore(since, begun)).length
   }
 
   async #deliver(mail: ClaimedEmail, unwanted: Unwanted | undefined) {

@@ -47,6 +47,8 @@ export class MailServer {
   #deferredSince: Temporal.Instant | undefined
   /** An outage that has ended, until all mails that it deferred are due again. */
   #ended: { since: Temporal.Instant; until: Temporal.Instant } | undefined
+  /** When a person last asked for a try. */
+  #askedAt: Temporal.Instant | undefined
   /** Failures since the server last answered to a mail. */
   #failures = 0
   #probeAt: Temporal.Instant | undefined
@@ -92,6 +94,17 @@ export class MailServer {
   /** One mail is tried at a time. */
   get isOnTrial() {
     return this.#trial !== undefined
+  }
+
+  /**
+   * On trial, if mails were begun at these times: one that hangs does not keep another from being tried for
+   * ever, nor if a person asks for it.
+   */
+  mayTryAnother(begun: Iterable<Temporal.Instant>, now: Temporal.Instant) {
+    const since = now.subtract(TRIED_AGAIN_AFTER)
+    const isWaitedFor = (one: Temporal.Instant) =>
+      isBefore(since, one) && !(this.#askedAt && isBefore(one, this.#askedAt))
+    return ![...begun].some(isWaitedFor)
   }
 
   /**
@@ -186,7 +199,7 @@ export class MailServer {
     if (mailer.server === null) return
     if (!this.#isRead) await this.#read(mailer.server, now)
     if (this.#changes === 'none') {
-      if (this.isPaused) await this.#readWhilePaused(mailer.server, now)
+      if (this.#outage) await this.#readInOutage(mailer.server, now)
       else await this.#retryDeferred(now)
       return
     }
@@ -214,6 +227,7 @@ export class MailServer {
       this.#outage = { ...this.#outage, since: earlier(this.#outage.since, now) }
       this.#deferredSince = earlier(this.#deferredSince!, now)
     }
+    this.#askedAt = undefined
     this.#silentSince = now
     this.#deferred = new Deferrals()
     this.#acceptedAt = undefined
@@ -244,10 +258,11 @@ export class MailServer {
   }
 
   /** A person may have asked to try it at once, or another node may have found that it works. */
-  async #readWhilePaused(server: string, now: Temporal.Instant) {
+  async #readInOutage(server: string, now: Temporal.Instant) {
     if (!this.#failedTryAt || isBefore(now, this.#failedTryAt.add(MIN_PROBE_REST))) return
     const stored = await findMailServer(this.#parts.db, server)
     const asked = stored?.retryRequestedTime
+    this.#askedAt = asked ?? undefined
     if (!stored?.outage || (asked && isBefore(this.#failedTryAt, asked))) this.#probeAt = now
   }
 
@@ -388,7 +403,7 @@ const isAnswered = ({ kind, reply }: Outcome) =>
 const probeAfterSeconds = (failures: number) => Math.min(5 * 2 ** (failures - 1), 30)
 
 /** If the mail that was tried gets no answer, another one is tried. */
-export const TRIED_AGAIN_AFTER = { seconds: 30 }
+const TRIED_AGAIN_AFTER = { seconds: 30 }
 
 /** However often people ask. */
 const MIN_PROBE_REST = { seconds: 1 }

@@ -843,6 +843,30 @@ test('a server that answers no mail for a minute has failed, and is tried with o
   assert.equal(overview, 'ok, 5 waiting: null')
 })
 
+test('a mail that hangs while the server is tried does not delay the try that a person asks for', async (t) => {
+  const world = await startSilent(t)
+  const { book, call, clock, held, server } = world
+  for (let i = 0; i < 2; i += 1) await book(clock.in({ hours: 24, minutes: 1 }))
+  clock.advance({ minutes: 1 })
+  await world.fire()
+  const step = async (seconds: number) => {
+    clock.advance({ seconds })
+    await world.deliver()
+    await world.deliver()
+  }
+  await step(0)
+  for (let i = 0; i < 3; i += 1) await step(5)
+  assert.equal(server.tried, 4, 'one more after the probe')
+  server.held = undefined
+  await step(2)
+  assert.equal(server.tried, 4)
+  await call('POST', '/mail/retry')
+  await step(1)
+  await until(() => server.taken.length > 0)
+  held.resolve({ kind: 'sent', phase: 'end', reply: '250 taken' })
+  await world.settle()
+})
+
 /** Three mails that get no answer, in an outage that began with them. */
 async function startSilent(t: Parameters<typeof startWorld>[0]) {
   const world = await startMailing(t)
