@@ -132,15 +132,10 @@ export class FilePlan {
         return { line: row.number, values }
       }
       const appointment = this.#read(row.cells)
-      const line = this.#lineOf(row.number, appointment)
-      const values = shownValues(
-        appointment,
-        'body' in line ? (line.body as Body) : {},
-        this.#directory,
-      )
-      return 'fault' in line
-        ? { line: row.number, values, why: line.fault }
-        : { line: row.number, values }
+      const { body, faults } = this.#mapped(appointment)
+      const values = shownValues(appointment, body, this.#directory)
+      const why = faults.length > 0 ? { why: faults.join('; ') } : {}
+      return { line: row.number, values, ...why }
     })
   }
 
@@ -247,12 +242,19 @@ export class FilePlan {
   }
 
   #lineOf(number: number, row: AppointmentRow): ImportLine {
-    if (row.faults.length > 0) return { number, fault: row.faults.join('; ') }
+    const { body, faults } = this.#mapped(row)
+    if (faults.length > 0) return { number, fault: faults.join('; ') }
+    if (!('calendarId' in body)) body.externalId ??= rowKey(row, body)
+    return { number, body }
+  }
+
+  /** The appointment of a row as far as it can be read, and what is wrong with it. */
+  #mapped(row: AppointmentRow): { body: Body; faults: string[] } {
     const body: Body = { kind: 'calendar', ...row.body }
-    const faults: string[] = []
     // A row that names its appointment may change some of its properties only.
     const hasKey = 'calendarId' in body || 'externalId' in body
-    if (!hasKey && !hasTimes(row)) return { number, fault: NO_START }
+    if (!hasKey && !hasTimes(row) && row.faults.length === 0) return { body, faults: [NO_START] }
+    const faults: string[] = []
     const objects: Partial<Record<NamedKind, NamedObject>> = {}
     const filled: string[] = []
     for (const kind of NAMED_KINDS) {
@@ -271,15 +273,14 @@ export class FilePlan {
       this.#planning.choices.timeZone ?? objects.location?.timeZone ?? this.#business.timeZone
     const times: ReturnType<typeof timesOf> | Record<string, never> =
       hasKey && !hasTimes(row) ? {} : timesOf(row, zone, objects.reason?.durationMinutes ?? null)
-    if ('fault' in times && faults.length === 0) faults.push(times.fault)
+    if (!('fault' in times)) Object.assign(body, times)
+    else if (faults.length === 0) faults.push(times.fault)
     const status = this.#statusOf.get(plainText(row.statusWord))
     if (status !== undefined) body.status = status
     else if (row.statusWord !== '')
       faults.push(`the status “${row.statusWord}” is not known: say what it means`)
-    if (faults.length > 0 || 'fault' in times) return { number, fault: faults.join('; ') }
-    Object.assign(body, times)
-    if (!('calendarId' in body)) body.externalId ??= rowKey(row, body)
-    return { number, body }
+    // What cannot be read comes before what it means.
+    return { body, faults: row.faults.length > 0 ? row.faults : faults }
   }
 
   #resolve(kind: NamedKind, row: AppointmentRow, hasKey: boolean): Resolved | undefined {

@@ -72,6 +72,16 @@ test('clients and services that do not exist are listed, and created if a person
   assert.equal(first!.status, 'CONFIRMED')
 })
 
+test('the first rows show what can be read of them, also before new names are created', async (t) => {
+  const tried = await bring(await enterWorld(t), { dryRun: 'true' }, VISITS)
+  const [{ values, why }] = tried.rows
+  assert.match(why, /Anna Keller/)
+  assert.deepEqual(
+    [new Date(values.startTime).toISOString(), values.endTime - values.startTime, values.status],
+    ['2032-05-03T07:30:00.000Z', 45 * 60_000, 'CONFIRMED'],
+  )
+})
+
 test('a client is chosen for a name without an address, however many clients the file names', async (t) => {
   const world = await enterWorld(t)
   const header = 'Datum;Zeit;Dauer;Kunde'
