@@ -52,6 +52,9 @@ type Options = {
 /** Refused rows of a CSV or XLSX file; `--refused` writes all. */
 const MAX_PRINTED = 20
 
+/** Files that are read as tables, or refused with what to do instead. */
+const TABLE = /\.(?:csv|tsv|txt|xlsx?|xlsm|ods|numbers|ics|html?|pdf)$/i
+
 const collect = (text: string, earlier: string[]) => [...earlier, text]
 
 export const command = new Command()
@@ -64,7 +67,7 @@ export const command = new Command()
   .addOption(
     new Option(
       '--format <format>',
-      'format of the file (default: csv for *.csv, *.tsv, *.txt and *.xlsx, else ndjson)',
+      'format of the file (default: csv for *.csv, *.tsv, *.txt, *.xlsx and other tables, else ndjson)',
     ).choices(['ndjson', 'csv']),
   )
   .addOption(
@@ -128,7 +131,7 @@ export const command = new Command()
         // The operator may set creation dates.
         recordedAt: readCreatedDate,
       }
-      const format = options.format ?? (/\.(csv|tsv|txt|xlsx)$/i.test(file) ? 'csv' : 'ndjson')
+      const format = options.format ?? (TABLE.test(file) ? 'csv' : 'ndjson')
       const imported =
         format === 'csv'
           ? await importFile(db, file, options, importing)
@@ -169,6 +172,7 @@ async function importFile(db: Db, file: string, options: Options, importing: Imp
       })
       if (!options.dryRun) plan.requireAnswers()
       describe(plan)
+      if (options.dryRun) showRows(plan)
       const reasons = new Map<number, string>()
       let refused = 0
       const running: Importing = {
@@ -187,6 +191,11 @@ async function importFile(db: Db, file: string, options: Options, importing: Imp
       if (refused > MAX_PRINTED) {
         const where = options.refused ?? 'use --refused to write all to a file'
         console.error(`… and ${refused - MAX_PRINTED} more: ${where}.`)
+      }
+      const changes = imported.changes[plan.kind.kind]
+      if (changes) {
+        const { created, changed, unchanged } = changes
+        console.error(`New: ${created}, changed: ${changed}, as before: ${unchanged}.`)
       }
       const { planned } = imported
       if (planned) {
@@ -252,7 +261,7 @@ async function importPlanned(
 
 /** Says how the file is read, on standard error. */
 function describe(plan: FilePlan) {
-  const { headerRow, columns, questions, newCounts, clients } = describePlan(plan)
+  const { headerRow, columns, questions, newCounts, clients, statusWords } = describePlan(plan)
   const read = columns.filter(({ field }) => field !== null)
   const unread = columns.filter(({ field }) => field === null).map(({ column }) => column)
   const guessed = read.filter(({ column, field }) => fieldKey(column) !== fieldKey(field ?? ''))
@@ -269,17 +278,39 @@ function describe(plan: FilePlan) {
       `Clients: ${clients.withAddress} with an address, ${clients.withoutAddress} without.`,
     )
   }
+  const words = statusWords.flatMap(({ word, status }) => (status ? `${word} = ${status}` : []))
+  if (words.length > 0) console.error(`Status: ${words.join(', ')}.`)
+  const isCreated = ([kind]: [string, number]) =>
+    plan.choices.create.some((created) => created === kind)
   const missing = Object.entries(newCounts).filter(([, count]) => count > 0)
-  if (missing.length > 0) {
-    const counts = missing.map(([kind, count]) => `${count} ${kind}`).join(', ')
-    console.error(
-      `Do not exist: ${counts}. Use --create ${missing.map(([kind]) => kind).join(' ')}.`,
-    )
+  for (const [what, some, advice] of [
+    ['Are created', missing.filter(isCreated), ''],
+    ['Do not exist', missing.filter((one) => !isCreated(one)), ' Use --create'],
+  ] as const) {
+    if (some.length === 0) continue
+    const counts = some.map(([kind, count]) => `${count} ${kind}`).join(', ')
+    const kinds = some.map(([kind]) => ` ${kind}`).join('')
+    console.error(`${what}: ${counts}.${advice && `${advice}${kinds}.`}`)
   }
   for (const question of questions) {
     const { about, kind = '', name = '', rows, examples = [] } = question
     const what = about === 'dates' ? examples.join(', ') : [kind, name].filter(Boolean).join(':')
     console.error(`Question: --${about} for ${what}${rows === undefined ? '' : ` (${rows} rows)`}`)
+  }
+}
+
+/** The first rows as they are read. */
+function showRows(plan: FilePlan) {
+  const shown = (value: unknown, name: string) =>
+    typeof value === 'number' && name.endsWith('Time')
+      ? Temporal.Instant.fromEpochMilliseconds(value)
+          .toZonedDateTimeISO(plan.timeZone)
+          .toString({ smallestUnit: 'minute', timeZoneName: 'never' })
+      : String(value)
+  for (const { line, values } of plan.shownRows()) {
+    const parts = Object.entries(values).filter(([, value]) => value !== '' && value !== null)
+    const texts = parts.map(([name, value]) => `${name} ${shown(value, name)}`)
+    console.error(`row ${line}: ${texts.join(', ')}`)
   }
 }
 

@@ -111,6 +111,11 @@ export class FilePlan {
     return this.#planning.choices
   }
 
+  /** For times without an offset, unless the location has another one. */
+  get timeZone() {
+    return this.#planning.choices.timeZone ?? this.#business.timeZone
+  }
+
   /** An import, other than a dry run, needs to know what 03/04/2026 means. */
   requireAnswers() {
     const unclear = this.questions.find(({ about }) => about === 'dates')
@@ -211,8 +216,7 @@ export class FilePlan {
   }
 
   #rules(): CellRules {
-    const zone = this.#planning.choices.timeZone ?? this.#business.timeZone
-    return { kind: this.#planning.kind, order: this.order, zone }
+    return { kind: this.#planning.kind, order: this.order, zone: this.timeZone }
   }
 
   #read(cells: string[]) {

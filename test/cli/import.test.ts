@@ -109,6 +109,7 @@ test('only the CSV row with broken quotes is refused, also if a quote is never c
   const { stdout, stderr } = await world.run('clients.csv', text, '--kind', 'client')
   assert.equal(stdout, 'Accepted: 3 client. Refused: 4.\n', stderr)
   assert.deepEqual(stderr.trim().split('\n').toSorted(), [
+    'New: 3, changed: 0, as before: 0.',
     'Undo it within a day: bellwether import --undo 1',
     'line 3: text stands behind a closing quote: write a quote twice if it is part of the text',
     'line 4: lastName: must be one line without control characters',
@@ -161,6 +162,24 @@ test('an export is read as it is, its refused rows are written with a reason, an
   const undone = await world.run('may.csv', text, '--undo', fileImportId!)
   assert.equal(undone.stdout, 'Undone: 2. Kept, because they were changed or used since: 0.\n')
   assert.equal((await listed(world, '/calendar')).length, 0)
+})
+
+test('a dry run of a file shows its rows as they are read, and an import what it changed', async (t) => {
+  const world = await startImports(t)
+  const text = 'Datum;Zeit;Dauer;Kunde;Status\n03.05.2032;09:30;45;Keller, Anna;bestätigt'
+  const options = ['--create', 'client', '--events', 'none']
+  const tried = await world.run('may.csv', text, ...options, '--dry-run')
+  assert.match(tried.stderr, /^Status: bestätigt = CONFIRMED\.\nAre created: 1 client\.$/m)
+  assert.match(
+    tried.stderr,
+    /^row 2: client Anna Keller, .*startTime 2032-05-03T09:30\+02:00, .*status CONFIRMED$/m,
+  )
+  const first = await world.run('may.csv', text, ...options)
+  assert.match(first.stderr, /^New: 1, changed: 0, as before: 0\.$/m)
+  const again = await world.run('may.csv', text, ...options)
+  assert.match(again.stderr, /^New: 0, changed: 0, as before: 1\.$/m)
+  const calendar = await world.run('salon.ics', 'BEGIN:VCALENDAR\r\n')
+  assert.deepEqual([calendar.code, /Settings, Feeds/.test(calendar.stderr)], [2, true])
 })
 
 test('the first 20 refused rows of a file are printed, and how many more there are', async (t) => {
