@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { useTranslation } from '../texts/translate.ts'
 import { appointmentDaysQuery } from '../api/calendar.ts'
 import type { Setup } from '../api/setup.ts'
+import { useCentredCurrent } from '../components/centre-current.ts'
 import { addDays, momentAt, mondayOf } from '../components/days.ts'
 import { IconChevronLeft, IconChevronRight } from '../components/icons.tsx'
 import { day as readDay } from '../components/search.ts'
@@ -100,7 +101,7 @@ function DayLinks({ search, day, today }: Pick<BarProps, 'search' | 'day' | 'tod
   const { t } = useTranslation()
   const format = useTimeFormat()
   const monday = mondayOf(day)
-  const { data: counts = {} } = useQuery({
+  const { data: counts } = useQuery({
     ...appointmentDaysQuery(
       momentAt(monday, '00:00', format.timeZone),
       momentAt(addDays(monday, 7), '00:00', format.timeZone),
@@ -108,13 +109,14 @@ function DayLinks({ search, day, today }: Pick<BarProps, 'search' | 'day' | 'tod
     ),
     placeholderData: keepPreviousData,
   })
+  const days = useCentredCurrent(day, counts === undefined)
   const linkTo = (to: string) => ({
     to: '/calendar' as const,
     search: (before: CalendarSearch) => ({ ...before, day: to }),
     replace: true,
   })
   return (
-    <nav className={classes.days} aria-label={t('calendar.days')}>
+    <nav ref={days} className={classes.days} aria-label={t('calendar.days')}>
       <Link
         {...linkTo(addDays(day, -7))}
         className={`${classes.dayLink} ${classes.arrow}`}
@@ -133,7 +135,7 @@ function DayLinks({ search, day, today }: Pick<BarProps, 'search' | 'day' | 'tod
           >
             {one === today && <span className={classes.todayDot} aria-hidden />}
             {format.weekday(noon)} {Number(one.slice(8))}
-            <span className={one === day ? undefined : 'faint'}>{counts[one] ?? 0}</span>
+            <span className={one === day ? undefined : 'faint'}>{counts?.[one] ?? 0}</span>
           </Link>
         )
       })}

@@ -19,6 +19,16 @@ export const momentAt = (day: string, time: string, timeZone: string) =>
 export const startOfDay = (day: string, timeZone: string) =>
   Temporal.PlainDate.from(day).toZonedDateTime(timeZone).epochMilliseconds
 
+const FIRST_TIME = '09:00'
+
+/** When a booking on the day may start: at 9:00, or if that is over, in the next half hour. */
+export function firstTime(day: string, timeZone: string, now: number) {
+  const nine = momentAt(day, FIRST_TIME, timeZone)
+  const halfHour = { smallestUnit: 'minute', roundingIncrement: 30, roundingMode: 'ceil' } as const
+  const next = clockAt(now, timeZone).round(halfHour)
+  return next.toPlainDate().toString() === day ? Math.max(nine, next.epochMilliseconds) : nine
+}
+
 /** This moment on the clocks of the zone. */
 export const clockAt = (ms: number, timeZone: string) =>
   Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(timeZone)

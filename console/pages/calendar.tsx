@@ -3,7 +3,7 @@ import { useMediaQuery } from '@mantine/hooks'
 import { IconPlus } from '../components/icons.tsx'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useState, type ReactNode } from 'react'
+import { useMemo, useState, type ReactNode } from 'react'
 import { Trans } from '../texts/trans.tsx'
 import { useTranslation } from '../texts/translate.ts'
 import {
@@ -24,7 +24,7 @@ import { DayGrid } from '../calendar/day-grid.tsx'
 import { useDesk, useDeskKeys, type Desk } from '../calendar/desk.tsx'
 import type { Slot } from '../calendar/time-grid.tsx'
 import { WeekGrid } from '../calendar/week-grid.tsx'
-import { addDays, momentAt, mondayOf } from '../components/days.ts'
+import { addDays, firstTime, momentAt, mondayOf } from '../components/days.ts'
 import { ListView } from '../calendar/list-view.tsx'
 import { NoAppointment } from '../calendar/no-appointment.tsx'
 import { readCalendarSearch, VIEWS, type CalendarSearch } from '../calendar/search.ts'
@@ -199,12 +199,13 @@ function useEditedAppointment(shown: Shown & { go: ReturnType<typeof useGo>['go'
   const format = useTimeFormat()
   /** The time and place that a new appointment was begun with. */
   const [slot, setSlot] = useState<AppointmentFields>({})
+  const first = useMemo(() => firstSlot(day, format), [day, format])
   const record = useRecord({
     kind: appointmentKind,
     id: isBooking ? undefined : search.appointment,
     isEnabled: isBooking || search.appointment !== undefined,
     suggested: {
-      ...firstTime(day, format),
+      ...first,
       ...(search.client === undefined ? {} : { clientId: search.client }),
       ...slot,
     },
@@ -234,7 +235,6 @@ function useEditedAppointment(shown: Shown & { go: ReturnType<typeof useGo>['go'
   /** Opens the form for a slot or the shown day. A form that is open keeps its other fields. */
   const book = (place: Partial<Slot> = {}) => {
     if (!canEdit) return
-    const first = firstTime(day, format)
     const { startTime: start = first.startTime, endTime: end = first.endTime } = isBooking
       ? record.draft
       : first
@@ -389,8 +389,8 @@ const withoutEmpty = (search: object) =>
     Object.entries(search).filter(([, value]) => value !== undefined),
   ) as CalendarSearch
 
-const firstTime = (day: string, { timeZone }: { timeZone: string }) => {
-  const startTime = momentAt(day, '09:00', timeZone)
+function firstSlot(day: string, { timeZone }: { timeZone: string }) {
+  const startTime = firstTime(day, timeZone, Date.now())
   return { startTime, endTime: startTime + 1_800_000 }
 }
 

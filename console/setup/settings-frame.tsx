@@ -1,8 +1,9 @@
 import { Link } from '@tanstack/react-router'
-import { useLayoutEffect, useRef, type ReactNode } from 'react'
+import type { ReactNode } from 'react'
 import { useTranslation } from '../texts/translate.ts'
 import { useLoadedCounts } from '../api/loaded-counts.ts'
 import { useSession } from '../api/session.ts'
+import { useCentredCurrent } from '../components/centre-current.ts'
 import { SETTINGS_PAGES } from '../shell/settings-pages.ts'
 import classes from './settings.module.css'
 
@@ -33,10 +34,7 @@ function SettingsMenu() {
   const { t } = useTranslation()
   const { functions } = useSession()
   const counts = useLoadedCounts()
-  const menu = useRef<HTMLElement>(null)
-  useLayoutEffect(() => {
-    if (menu.current) centreCurrent(menu.current)
-  }, [])
+  const menu = useCentredCurrent()
   return (
     <nav ref={menu} className={classes.list} aria-label={t('settings.label')}>
       {groupsFor(functions).map((group) => (
@@ -51,13 +49,6 @@ function SettingsMenu() {
       ))}
     </nav>
   )
-}
-
-/** On a phone the menu is one line, and the current page may be outside of the screen. */
-function centreCurrent(menu: HTMLElement) {
-  const current = menu.querySelector<HTMLElement>('[aria-current]')
-  if (!current) return
-  menu.scrollLeft = current.offsetLeft - (menu.clientWidth - current.offsetWidth) / 2
 }
 
 /** A table whose last column holds the actions of each row. */

@@ -470,6 +470,14 @@ test('on a phone the day is a list, and an appointment opens over it', async (t)
   assert.equal(new Date((await find(page, calendarId)).startTime).getUTCMinutes(), 0)
   const overflows = await page.evaluate('document.documentElement.scrollWidth > innerWidth')
   assert.equal(overflows, false)
+  await page.keyboard.press('Escape')
+  const sunday = Temporal.PlainDate.from(day).add({
+    days: 7 - Temporal.PlainDate.from(day).dayOfWeek,
+  })
+  await openDay(page, `day=${sunday}`)
+  await waitUntilLoaded(page)
+  const chosen = await page.locator('[aria-current=date]').boundingBox()
+  assert.ok(chosen!.x > 0 && chosen!.x + chosen!.width < 360, 'the chosen day is not in sight')
   assert.deepEqual(complaints, [])
 })
 

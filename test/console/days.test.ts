@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import {
   addDays,
   dayAt,
+  firstTime,
   isDay,
   momentAt,
   mondayOf,
@@ -52,4 +53,15 @@ test('one moment is on three days between the zones at 12 hours behind and 14 ah
   assert.equal(dayAt(moment, 'Pacific/Kiritimati'), '2026-11-19')
   for (const zone of ['Etc/GMT+12', 'Pacific/Kiritimati', 'Asia/Kathmandu'])
     assert.equal(momentAt('2026-11-19', '14:30', zone) - startOfDay('2026-11-19', zone), 52_200_000)
+})
+
+test('a booking begins at nine, or later today in the next half hour', () => {
+  const at = (time: string) => Date.parse(`2026-11-19T${time}+01:00`)
+  const startOf = (day: string, now: number) => firstTime(day, ZURICH, now)
+  assert.equal(startOf('2026-11-19', at('07:12')), at('09:00'))
+  assert.equal(startOf('2026-11-19', at('14:12')), at('14:30'))
+  assert.equal(startOf('2026-11-19', at('14:30')), at('14:30'))
+  // The next half hour is on another day.
+  assert.equal(startOf('2026-11-19', at('23:40')), at('09:00'))
+  assert.equal(startOf('2026-11-20', at('14:12')), Date.parse('2026-11-20T09:00+01:00'))
 })
