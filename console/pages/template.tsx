@@ -29,7 +29,6 @@ import { RecordConflict } from '../records/conflict.tsx'
 import { SaveError } from '../records/save-error.tsx'
 import { useRecord, type EditedRecord } from '../records/use-record.ts'
 import { Clock } from '../shell/page-head.tsx'
-import { ActivateWindow } from '../templates/activate-window.tsx'
 import { AddressFields } from '../templates/address-fields.tsx'
 import { BodySection, MODES, type Insert, type Mode } from '../templates/body-section.tsx'
 import { CheckLine } from '../templates/check-line.tsx'
@@ -48,6 +47,9 @@ import { insertPiece, type TokenOptions } from '../templates/token-node.ts'
 import { offer, sectionsOf, type TokenSection } from '../templates/token-search.ts'
 
 /** The page is large, and these are needed last. */
+const ActivateWindow = lazy(async () => ({
+  default: (await import('../templates/activate-window.tsx')).ActivateWindow,
+}))
 const PreviewPanel = lazy(async () => ({
   default: (await import('../templates/preview-panel.tsx')).PreviewPanel,
 }))
@@ -230,12 +232,14 @@ function Inactive({ record, template, isDraft, automations, canEdit }: InactiveP
         </Button>
       )}
       {isAsking && (
-        <ActivateWindow
-          template={template}
-          automations={automations}
-          onClose={() => setAsking(false)}
-          onDone={record.readAgain}
-        />
+        <Suspense>
+          <ActivateWindow
+            template={template}
+            automations={automations}
+            onClose={() => setAsking(false)}
+            onDone={record.readAgain}
+          />
+        </Suspense>
       )}
     </div>
   )
