@@ -92,9 +92,9 @@ export function valueInWords({ object, name, value }: Valued, words: Words): str
   if (isEmpty(value)) return '–'
   if (typeof value === 'boolean') return t(value ? 'words.yesInSentence' : 'words.noInSentence')
   if (typeof value === 'number' && /(Date|Time)$/.test(name)) return format.moment(value)
-  if (name === 'status' && object in OBJECT_TYPES) {
+  if (/status$/i.test(name)) {
     const isThis = (one: Setup['statuses'][number]) =>
-      one.objectType === OBJECT_TYPES[object] && one.status === value
+      (OBJECT_TYPES[object] ?? one.objectType) === one.objectType && one.status === value
     return setup?.statuses.find(isThis)?.label ?? String(value)
   }
   if (Array.isArray(value) && value.every((one) => typeof one !== 'object')) {

@@ -35,7 +35,7 @@ export function BacktestCard({ body }: { body: AutomationBody }) {
         <span className="grow" />
         <Select
           size="xs"
-          w={124}
+          w={160}
           aria-label={t('words.period')}
           allowDeselect={false}
           data={PERIODS.map((value) => ({

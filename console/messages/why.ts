@@ -76,6 +76,8 @@ export function splitChecks({ checks, outcome }: Pick<Explanation, 'checks' | 'o
   }
 }
 
+const capitalised = (words: string) => words.charAt(0).toLocaleUpperCase() + words.slice(1)
+
 /** "Not sent: the appointment became “Cancelled” on Mon 9 Nov, 18:10." */
 export function useWhy() {
   const { t } = useTranslation()
@@ -85,6 +87,6 @@ export function useWhy() {
     const told = failed ?? checks.find(({ check }) => check === 'time')
     if (outcome === 'NOT') return failed ? t('why.not', { why: wordsOf(failed) }) : t('why.never')
     if (outcome === 'WAITING' && failed) return t('why.waitingBut', { why: wordsOf(failed) })
-    return told ? t('why.sentence', { why: wordsOf(told) }) : ''
+    return told ? capitalised(t('why.sentence', { why: wordsOf(told) })) : ''
   }
 }

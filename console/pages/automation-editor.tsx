@@ -44,7 +44,9 @@ function EditorPage({ eventDefnId }: { eventDefnId?: number }) {
   if (setup.data && isReady) return <Editor setup={setup.data} editor={editor} />
   return (
     <>
-      <h1 className={classes.title}>{t('words.newAutomation')}</h1>
+      <h1 className={classes.title}>
+        {t(eventDefnId === undefined ? 'words.newAutomation' : 'words.automations')}
+      </h1>
       {error ? (
         <Failure
           error={error}

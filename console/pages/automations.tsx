@@ -101,7 +101,7 @@ function FilterBar({ setup, filters, onChange }: FilterBarProps) {
         rightSection={<kbd>/</kbd>}
         placeholder={t('automations.find')}
         aria-label={t('automations.find')}
-        w={190}
+        w={214}
         value={filters.text}
         onChange={(event) => onChange({ text: event.currentTarget.value })}
       />
@@ -126,7 +126,7 @@ function FilterBar({ setup, filters, onChange }: FilterBarProps) {
       <Select
         aria-label={t('automations.onAndOff')}
         placeholder={t('automations.onAndOff')}
-        w={130}
+        w={176}
         clearable
         data={[
           { value: 'on', label: t('words.on') },

@@ -1,3 +1,4 @@
+import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useTranslation } from '../texts/translate.ts'
 import {
@@ -22,6 +23,7 @@ import {
   useStatusLabel,
 } from '../objects/object-parts.tsx'
 import { ObjectTable, type Column } from '../objects/object-table.tsx'
+import { recordQuery } from '../records/editor.ts'
 import type { Form } from '../records/use-record.ts'
 import { LineField, TextField } from '../setup/fields.tsx'
 import { PageHead } from '../shell/page-head.tsx'
@@ -195,9 +197,13 @@ export function InvitationPage() {
       id={invitationUUID}
       needs="EDIT_SCHEDULE"
       title={({ clientId }) => <ClientLink clientId={clientId} />}
-      lede={({ status, createdDate }) =>
-        t('campaigns.invitedOn', { time: format.moment(createdDate), status: labelOf(status) })
-      }
+      lede={({ invitationCampaignId, status, createdDate }) => (
+        <>
+          <CampaignLink invitationCampaignId={invitationCampaignId} />
+          {' · '}
+          {t('campaigns.invitedOn', { time: format.moment(createdDate), status: labelOf(status) })}
+        </>
+      )}
       back={
         <Link to="/campaigns" className="small">
           {t('campaigns.title')}
@@ -219,5 +225,14 @@ export function InvitationPage() {
         />
       )}
     </ObjectPage>
+  )
+}
+
+function CampaignLink({ invitationCampaignId }: { invitationCampaignId: number }) {
+  const { data } = useQuery(recordQuery(campaignKind, invitationCampaignId))
+  return (
+    <Link to="/campaigns/$invitationCampaignId" params={{ invitationCampaignId }}>
+      <bdi>{data?.item.name ?? '…'}</bdi>
+    </Link>
   )
 }

@@ -1,3 +1,4 @@
+import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useTranslation } from '../texts/translate.ts'
 import {
@@ -23,6 +24,7 @@ import {
 } from '../objects/object-parts.tsx'
 import { ObjectTable, type Column } from '../objects/object-table.tsx'
 import classes from '../objects/objects.module.css'
+import { recordQuery } from '../records/editor.ts'
 import type { Form } from '../records/use-record.ts'
 import { LineField, TextField } from '../setup/fields.tsx'
 import { PageHead } from '../shell/page-head.tsx'
@@ -178,11 +180,15 @@ export function DisclaimerPage() {
       id={disclaimerId}
       needs="EDIT_SCHEDULE"
       title={({ clientId }) => <ClientLink clientId={clientId} />}
-      lede={({ signedTime, signedName, status }) =>
-        signedTime === null
-          ? labelOf(status)
-          : t('forms.signedBy', { name: signedName ?? '', time: format.moment(signedTime) })
-      }
+      lede={({ disclaimerFormId, signedTime, signedName, status }) => (
+        <>
+          <FormLink disclaimerFormId={disclaimerFormId} />
+          {' · '}
+          {signedTime === null
+            ? labelOf(status)
+            : t('forms.signedBy', { name: signedName ?? '', time: format.moment(signedTime) })}
+        </>
+      )}
       back={
         <Link to="/forms" className="small">
           {t('forms.title')}
@@ -208,5 +214,14 @@ export function DisclaimerPage() {
         </>
       )}
     </ObjectPage>
+  )
+}
+
+function FormLink({ disclaimerFormId }: { disclaimerFormId: number }) {
+  const { data } = useQuery(recordQuery(formKind, disclaimerFormId))
+  return (
+    <Link to="/forms/$disclaimerFormId" params={{ disclaimerFormId }}>
+      <bdi>{data?.item.name ?? '…'}</bdi>
+    </Link>
   )
 }

@@ -37,7 +37,7 @@ export function PeriodFields({ search, error, onChange }: PeriodProps) {
     <>
       <Select
         aria-label={t('words.period')}
-        w={150}
+        w={174}
         allowDeselect={false}
         value={isFree ? FREE : (search.period ?? DEFAULT_PERIOD)}
         onChange={(value) =>

@@ -147,7 +147,7 @@ function Brand() {
         <div className="serif" style={{ fontWeight: 620, fontSize: 16 }}>
           Bellwether
         </div>
-        <div className="soft ellipsis tiny" dir="auto">
+        <div className="soft tiny" style={{ overflowWrap: 'anywhere' }} dir="auto">
           {business.name}
         </div>
       </div>

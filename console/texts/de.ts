@@ -87,7 +87,7 @@ export const de: Translated<typeof en> = {
     again: 'Noch einmal versuchen',
     noRight: 'Ihre Rolle darf diese Seite nicht öffnen',
     noRightHint:
-      'Inhaberinnen, Inhaber und Administratoren des Betriebs können sie öffnen oder Ihnen eine andere Rolle geben.',
+      'Inhaberinnen, Inhaber und Administratoren des Unternehmens können sie öffnen oder Ihnen eine andere Rolle geben.',
     toStart: 'Zu Ihrer ersten Seite',
     pageMissing: 'Seite nicht gefunden',
     toToday: 'Zu Heute',

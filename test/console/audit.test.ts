@@ -2,7 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AuditEntry } from '../../console/api/audit.ts'
 import type { Setup } from '../../console/api/setup.ts'
-import { changedFields, clientsOf, valueInWords } from '../../console/audit/changes.ts'
+import {
+  changedFields,
+  clientsOf,
+  fieldInWords,
+  valueInWords,
+} from '../../console/audit/changes.ts'
 import { kindInWords, nameOf, type EntryWords } from '../../console/audit/describe.ts'
 import { formatIn } from '../../console/components/time.ts'
 import { enPages } from '../../console/texts/en-pages.ts'
@@ -21,7 +26,7 @@ const words: EntryWords = {
     professionals: [],
     services: [],
     templates: [],
-    statuses: [],
+    statuses: [{ objectType: 'CALENDAR', status: 'NO_SHOW', label: 'Missed' }],
   } as unknown as Setup,
 }
 
@@ -58,4 +63,13 @@ test('fields name clients and what is no longer active in words', () => {
     ['Anna Keller', 'no longer active'],
     ['no longer active', 'Zürich'],
   ])
+})
+
+test('what an automation waits for is said in words, not in names and codes of the API', () => {
+  const entry = changeOf('eventDefinition', { newStatus: 'NO_SHOW' }, { newStatus: null })
+  const [field] = changedFields(entry)
+  assert.equal(fieldInWords(field!.name), 'new status')
+  const value = { object: entry.object, name: field!.name, value: field!.to }
+  assert.equal(valueInWords(value, words), 'Missed')
+  assert.equal(fieldInWords('invitationUUID'), 'invitation')
 })

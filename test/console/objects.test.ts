@@ -126,6 +126,8 @@ test('a campaign invites a client, and a form is signed by one', async (t) => {
   await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
   await page.getByRole('heading', { level: 1, name: 'Ada Brandt' }).waitFor()
   await page.getByText('No automation has a message about this.').waitFor()
+  // A page of a client's name says what it is about.
+  await page.getByRole('main').getByRole('link', { name: 'Winter check-up' }).waitFor()
   assert.equal((await call('GET', '/invitation')).items.length, 1)
 
   await page.goto(new URL('/console/forms', page.url()).href)
@@ -150,7 +152,7 @@ test('a campaign invites a client, and a form is signed by one', async (t) => {
   await assertAccessible(page)
   await keepPictures(page, 'form')
   await page.getByRole('link', { name: 'Ada Brandt' }).click()
-  await page.getByText(/^Signed by Ada Brandt/).waitFor()
+  await page.getByText(/^Consent · Signed by Ada Brandt/).waitFor()
   await page.getByRole('heading', { name: 'What was signed' }).waitFor()
   assert.deepEqual(complaints, [])
 })
