@@ -6,6 +6,7 @@ import { useTimeFormat, type TimeFormat } from '../components/time.ts'
 import settings from '../setup/settings.module.css'
 import classes from './import.module.css'
 import { sayRefusal } from './refusals.ts'
+import { fieldText } from './texts.ts'
 
 type Props = {
   result: FileResult
@@ -120,4 +121,4 @@ const TECHNICAL =
   /^(?:ref|active|previousStartTime|answeredTime|answerNote|changeNote|invitationUUID|(?!external)[a-z]+Id(?:List)?)$|Ref(?:List)?$|^(?!client).+ExternalId(?:List)?$/
 
 const nameOf = (field: string) =>
-  textOr(`import.fields.${field}`, textOr(`settings.setup.fields.${field}`, fieldInWords(field)))
+  fieldText(field) ?? textOr(`settings.setup.fields.${field}`, fieldInWords(field))

@@ -1,6 +1,6 @@
 import { sayFault } from '../components/faults.ts'
-import type { enPages } from '../texts/en-pages.ts'
-import { fillText, findText } from '../texts/translate.ts'
+import { fillText } from '../texts/translate.ts'
+import { reasonText, type Reason } from './texts.ts'
 
 /** Why a row or a file is refused, in the language of the user. The service says it in English. */
 export const sayRefusal = (reason: string) => reason.split(BETWEEN_REASONS).map(sayOne).join('; ')
@@ -11,14 +11,14 @@ const BETWEEN_REASONS = /; (?=[^”]*(?:“|$))/
 function sayOne(reason: string) {
   for (const [pattern, key] of REFUSALS) {
     const found = pattern.exec(reason)
-    if (found) return fillText(findText(`import.reasons.${key}`), found.groups)
+    if (found) return fillText(reasonText(key), found.groups)
   }
   // `E-Mail: must be one plain address`
   const [, column, detail] = /^([^:]+: )(.+)$/.exec(reason) ?? []
   return column && detail ? column + sayFault(detail) : reason
 }
 
-const REFUSALS: [pattern: RegExp, key: keyof typeof enPages.import.reasons][] = [
+const REFUSALS: [pattern: RegExp, key: Reason][] = [
   [/^“(?<value>.*)” is no date or time: write it as (?<example>.+)$/, 'noDate'],
   [/^“(?<value>.*)” is no duration/, 'noDuration'],
   [/^“(?<value>.*)” is no email address/, 'noAddress'],
@@ -35,15 +35,12 @@ const REFUSALS: [pattern: RegExp, key: keyof typeof enPages.import.reasons][] = 
   [/^there is no [a-z ]+ “(?<value>.*)”\./, 'forbidden'],
   [/^the status “(?<value>.*)” is not known/, 'status'],
   [/^has (?<found>\d+) cells, but the header has (?<expected>\d+)/, 'cells'],
-  [/^a quote is opened and not closed/, 'notClosed'],
-  [/^text stands behind a closing quote/, 'behindQuote'],
   [/^has characters that cannot be read/, 'notDecoded'],
-  [/^is longer than 1 MiB/, 'long'],
   [/^This is a calendar file/, 'calendarFile'],
-  [/^This is a web page/, 'webPage'],
-  [/^(?:This is (?:a PDF|JSON)|The file is a zip archive)/, 'otherFile'],
-  [/^The workbook is damaged/, 'damaged'],
-  [/^This is a workbook of an old Excel/, 'oldExcel'],
-  [/^The file is empty/, 'emptyFile'],
   [/^No column is a property of .*: row (?<row>\d+) was/, 'noColumn'],
+  [/^(?:a quote is opened and not closed|text stands behind a closing quote)/, 'quote'],
+  [
+    /^(?:This is a (?:web page|PDF|workbook)|This is JSON|The (?:workbook is damaged|file is))/,
+    'saveAgain',
+  ],
 ]
