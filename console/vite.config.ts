@@ -23,6 +23,9 @@ export default defineConfig({
   root: import.meta.dirname,
   base: '/console/',
   plugins: [react(), compressFiles],
+  resolve: {
+    alias: { linkifyjs: join(import.meta.dirname, 'templates/links-in-text.ts') },
+  },
   build: {
     outDir: 'dist',
     emptyOutDir: true,
