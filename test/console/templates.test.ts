@@ -200,6 +200,19 @@ test('the toolbar inserts a token and an image, and the text has the focus at on
   assert.match(emailBody, /<img src="https:\/\/example\.org\/logo\.png"/)
 })
 
+test('an address that is typed in the text becomes a link', async (t) => {
+  if (skipInShortRun(t)) return
+  const body = { templateName: 'Address', subject: 'S', emailBody: '<p>Text</p>' }
+  const { emailTemplateId } = await call('POST', '/emailTemplate', body)
+  const { page } = await openAs(t, 'sofia', `/templates/${emailTemplateId}`)
+  await goToEnd(page)
+  await page.keyboard.type(' at https://salon.example, www.salon.example and Monday.')
+  await saveAll(page)
+  const { emailBody } = await readTemplate(emailTemplateId)
+  assert.match(emailBody, /www\.salon\.example<\/a> and Monday\./)
+  assert.match(emailBody, /<a[^>]*href="https:\/\/www\.salon\.example"/)
+})
+
 const KEPT = `<h2 style="color: #2f5d50">Dear %CLIENT_FULLNAME%</h2>
 <p align="center">See <b>you</b> at <a target="_blank" href="%INVITATION_LINK%">our place</a>,<br>
 <span style="color: red; font-weight: bold">soon</span>: %CLIENT_FIRSTNAME|there% &amp; &lt;all&gt;</p>
