@@ -413,7 +413,7 @@ export async function planFile(db: Db, file: FileHandle, planning: Planning): Pr
     keptMap: choices.keptMap ?? {},
     ...(onProgress && { onProgress }),
   })
-  if (!survey.fields.some(Boolean)) throw noColumnRead(kind, survey)
+  if (!survey.fields.some(Boolean) && survey.rowCount > 0) throw noColumnRead(kind, survey)
   const named = namedDefaults(choices)
   const described = [...survey.described.values(), ...named.values()].map(({ value }) => value)
   const chosenIds = Object.entries(choices.matches).flatMap(([name, id]) =>
