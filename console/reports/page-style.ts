@@ -15,7 +15,7 @@ export function styledPage(html: string, { isDark, hasAllRows }: Look) {
     LAYOUT,
     ...(hasAllRows ? [] : [FIRST_ROWS]),
   ]
-  const styles = [fontFaces(), FONTS, `@media screen {\n${onScreen.join('\n')}\n}`]
+  const styles = [fontFaces(), `@media screen {\n${onScreen.join('\n')}\n}`, FONTS]
   return html
     .replace('<head>', () => `<head>${POLICY}`)
     .replace('</head>', () => `<style>${styles.join('\n')}</style></head>`)

@@ -340,6 +340,10 @@ test('reports follow WCAG 2.2 AA, have a dark page, and fit a phone', async (t) 
     for (const scheme of SCHEMES) {
       await assertAccessible(page, [scheme])
       await keepScreenshot(page, `${name}-${scheme}`)
+      if (path === '/reports') continue
+      const report = page.frames().find((frame) => frame.url() === 'about:srcdoc')!
+      const font = await report.evaluate('getComputedStyle(document.body).fontFamily')
+      assert.match(String(font), /^"Inter Variable"/, `the font of ${path} in ${scheme}`)
     }
     for (const width of [390, 360]) {
       await page.setViewportSize({ width, height: 844 })
