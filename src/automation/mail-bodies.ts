@@ -38,19 +38,18 @@ export function dictionaryFor(
   template: RenderedTemplate,
   { context: { business, location } }: ContextRow,
 ): Dictionary {
-  const ofLocations = dictionaries.get(template) ?? new Map<string, Dictionary>()
+  const ofLocations = dictionaries.get(template) ?? new Map<unknown, Dictionary>()
   dictionaries.set(template, ofLocations)
-  const name = JSON.stringify(location)
-  let dictionary = ofLocations.get(name)
+  let dictionary = ofLocations.get(location)
   if (!dictionary) {
     dictionary = dictionaryOf(compiled(template), { business, location }, parts)
-    ofLocations.set(name, dictionary)
+    ofLocations.set(location, dictionary)
   }
   return dictionary
 }
 
 /** A batch reads each template once, with the business that it belongs to. */
-const dictionaries = new WeakMap<RenderedTemplate, Map<string, Dictionary>>()
+const dictionaries = new WeakMap<RenderedTemplate, Map<unknown, Dictionary>>()
 
 type LinkedParts = Pick<Addressing, 'unsubscribeLink' | 'calendarLink' | 'answerLinks'> & {
   mailFrom: Mailbox

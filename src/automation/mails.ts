@@ -10,7 +10,7 @@ import type { RunningAction } from '../store/event-actions.ts'
 import type { ContextRow } from '../store/mail-contexts.ts'
 import { listSuppressed } from '../store/suppressions.ts'
 import { keepTransactionAlive, type ClaimedTrigger, type Ending } from '../store/trigger-queue.ts'
-import { encodeBody } from '../store/message-bodies.ts'
+import { encodeSoon } from '../store/message-bodies.ts'
 import { withLogo } from './logo.ts'
 import { dictionaryFor } from './mail-bodies.ts'
 import {
@@ -72,55 +72,59 @@ export async function makeMails(tx: Db, parts: MailParts, ready: Ready[], making
     answerLinks: parts.answerLinks,
   }
 
-  const composed = await mapInSlices(tx, parts.batches, ready, (one) => ({
-    ...one,
-    ...composeAll(
-      actions.get(one.trigger.eventDefnId) ?? [],
-      one.rows,
-      templates,
-      addressing,
-      parts.onError,
-    ),
-  }))
-  const isSuppressed = await suppressions(
-    tx,
-    composed.flatMap((one) => one.mails),
-  )
-
-  const emails: NewEmail[] = []
-  const endings = await mapInSlices(
-    tx,
-    parts.batches,
-    composed,
-    ({ trigger, allowPast, mails, skipped, broken }): Ending => {
-      const own = mails.map((mail) =>
-        emailOf(parts, trigger, mail, { suppressed: isSuppressed(mail), allowPast, now }),
-      )
-      emails.push(...own)
-      return ended(trigger, endingOf(own, skipped, broken))
-    },
-  )
-  return { endings, emails }
+  const endings: Ending[] = []
+  const emails: Promise<NewEmail>[] = []
+  const make = async (piece: Ready[]) => {
+    const composed = await mapInSlices(piece, (one) => ({
+      ...one,
+      ...composeAll(
+        actions.get(one.trigger.eventDefnId) ?? [],
+        one.rows,
+        templates,
+        addressing,
+        parts.onError,
+      ),
+    }))
+    const isSuppressed = await suppressions(
+      tx,
+      composed.flatMap((one) => one.mails),
+    )
+    await mapInSlices(composed, ({ trigger, allowPast, mails, skipped, broken }) => {
+      const own = mails.map((mail) => {
+        const fate = fateOf(parts, mail, isSuppressed(mail))
+        const email = emailOf(parts, trigger, mail, { ...fate, allowPast, now })
+        email.catch(() => {}) // awaited below, with all others
+        emails.push(email)
+        return fate
+      })
+      endings.push(ended(trigger, endingOf(own, skipped, broken)))
+    })
+  }
+  await inTurn(tx, parts.batches, ready, make)
+  return { endings, emails: await Promise.all(emails) }
 }
 
 /**
- * Yields to the event loop: 500 mails take 0.1 s, and requests would wait. Runs one large batch at a
- * time: two that alternate would both end late, while the database is idle.
+ * Makes a few mails after the other, so that their texts are garbage before the next ones are made. Runs one
+ * large batch at a time: two that alternate would both end late, while the database is idle.
  */
-function mapInSlices<Item, Made>(
+async function inTurn(
   tx: Db,
   batches: WorkQueue,
-  items: Item[],
-  make: (item: Item) => Made,
-): Promise<Made[]> {
-  if (items.length <= MAX_SMALL_BATCH) return mapWithYields(items, make)
-  const made = batches.run({}, () => mapWithYields(items, make))
+  ready: Ready[],
+  make: (piece: Ready[]) => Promise<void>,
+) {
+  if (ready.length <= MAX_SMALL_BATCH) return make(ready)
+  const made = batches.run({}, async () => {
+    for (let i = 0; i < ready.length; i += PIECE) await make(ready.slice(i, i + PIECE))
+  })
   // Behind the batches of other worker slots, this may wait longer than the idle timeout of a transaction.
   const keepAlive = setInterval(() => void keepTransactionAlive(tx).catch(() => {}), KEEP_ALIVE_MS)
   return made.finally(() => clearInterval(keepAlive))
 }
 
-async function mapWithYields<Item, Made>(items: Item[], make: (item: Item) => Made) {
+/** Yields to the event loop: 500 mails take 0.1 s, and requests would wait. */
+async function mapInSlices<Item, Made>(items: Item[], make: (item: Item) => Made) {
   const made: Made[] = []
   for (const item of items) {
     if (isSliceOver()) await nextSlice()
@@ -129,6 +133,7 @@ async function mapWithYields<Item, Made>(items: Item[], make: (item: Item) => Ma
   return made
 }
 
+const PIECE = 50
 const MAX_SMALL_BATCH = 10
 const KEEP_ALIVE_MS = 1_000
 
@@ -178,7 +183,16 @@ function composeAll(
 }
 
 /** A captured mail ends when it is inserted; any other when the mail server has accepted it. */
-function endingOf(emails: NewEmail[], skipped: string[], broken: string | undefined) {
+type Fate = Pick<NewEmail, 'status' | 'statusReason'>
+
+function fateOf({ captures }: MailParts, { row }: Composed, suppressed: string | undefined): Fate {
+  const { shadowFeed } = row
+  if (suppressed) return { status: 'SUPPRESSED', statusReason: suppressed }
+  const statusReason = shadowFeed === null ? null : shadowReason(shadowFeed)
+  return { status: captures || shadowFeed !== null ? 'CAPTURED' : 'QUEUED', statusReason }
+}
+
+function endingOf(emails: Fate[], skipped: string[], broken: string | undefined) {
   const hasQueued = emails.some((email) => email.status === 'QUEUED')
   if (hasQueued) return { status: 'RUNNING' as const, statusReason: broken ?? null }
   if (broken) return { status: 'FAILED' as const, statusReason: broken }
@@ -189,18 +203,14 @@ function endingOf(emails: NewEmail[], skipped: string[], broken: string | undefi
   return { status: 'SKIPPED' as const, statusReason: [...reasons].join('; ') }
 }
 
-function emailOf(
+async function emailOf(
   parts: MailParts,
   trigger: ClaimedTrigger,
   composed: Composed,
-  making: { suppressed: string | undefined; allowPast: boolean; now: Temporal.Instant },
-): NewEmail {
+  { status, statusReason, allowPast, now }: Fate & { allowPast: boolean; now: Temporal.Instant },
+): Promise<NewEmail> {
   const { action, template, row, mail, emailId, messageId } = composed
-  const { suppressed, allowPast, now } = making
   const sender = senderOf(mail, row.context.business, parts.mailFrom)
-  const { shadowFeed } = row
-  const isCaptured = parts.captures || shadowFeed !== null
-  const status = suppressed ? 'SUPPRESSED' : isCaptured ? 'CAPTURED' : 'QUEUED'
   const dictionary = dictionaryFor(parts, template, row)
   const draft =
     status === 'QUEUED'
@@ -209,7 +219,7 @@ function emailOf(
           hasCalendar: needsCalendar(row.context, allowPast ? null : now),
         })
       : draftContent(mail)
-  return {
+  const email = {
     businessId: row.businessId,
     emailId,
     eventTriggerId: trigger.eventTriggerId,
@@ -224,16 +234,16 @@ function emailOf(
     toAddress: composed.recipient.address,
     fromAddress: sender.from.address,
     subject: mail.subject,
-    message: encodeBody(draft, dictionary),
     dictionary,
     messageId,
     attachments: template.attachments,
     test: false,
     status,
-    statusReason: suppressed ?? (shadowFeed === null ? null : shadowReason(shadowFeed)),
+    statusReason,
     createdDate: now,
     usefulUntil: usefulUntil({ ...trigger, createdDate: now }),
   }
+  return { ...email, message: await encodeSoon(draft, dictionary) }
 }
 
 function draftOf(

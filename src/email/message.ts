@@ -273,8 +273,10 @@ function multipart(kind: string, boundary: string, entities: [Entity, ...Entity[
 }
 
 function joinEntities(boundary: string, entities: Entity[]) {
-  const parts = entities.map(({ headers, body }) => `--${boundary}\r\n${headers}\r\n${body}`)
-  return `${parts.join('')}--${boundary}--\r\n`
+  // Without `join`, which copies: the text of a mail is copied once, when it is encoded.
+  let joined = ''
+  for (const { headers, body } of entities) joined += `--${boundary}\r\n${headers}\r\n${body}`
+  return `${joined}--${boundary}--\r\n`
 }
 
 /** Uses the shorter encoding: quoted-printable for Latin scripts, base64 for most others. */

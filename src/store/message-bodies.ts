@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import zlib from 'node:zlib'
 import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
+import { Compressor, MAX_BYTES } from './compressor.ts'
 import { columnsFor, rowTable } from './rows.ts'
 import { RecentlyUsed } from '../recently-used.ts'
 
@@ -49,9 +50,23 @@ export function encodeBody(text: string, dictionary: Dictionary | null): Buffer 
     pledgedSrcSize: bytes.length,
     params: COMPRESSION,
   })
-  const head = [Buffer.of(FORM), dictionary?.key ?? NO_KEY]
-  return Buffer.concat([...head, compressed.subarray(MAGIC.length)])
+  return stored(compressed, dictionary)
 }
+
+/** The same for one of many mails: a dictionary is read once for all of them. */
+export async function encodeSoon(text: string, dictionary: Dictionary): Promise<Buffer> {
+  const bytes = Buffer.from(text)
+  if (bytes.length > MAX_BYTES) return encodeBody(text, dictionary)
+  const compressor = compressors.getOrMake(dictionary, () => {
+    return new Compressor(dictionary.bytes, COMPRESSION)
+  })
+  return stored(await compressor.compress(bytes), dictionary)
+}
+
+const compressors = new RecentlyUsed<Dictionary, Compressor>(20)
+
+const stored = (compressed: Buffer, dictionary: Dictionary | null) =>
+  Buffer.concat([Buffer.of(FORM), dictionary?.key ?? NO_KEY, compressed.subarray(MAGIC.length)])
 
 /** Level 6 is as fast as lower ones for a few kilobytes. The checksum detects damaged contents. */
 const COMPRESSION = {
