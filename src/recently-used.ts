@@ -8,6 +8,8 @@ export class RecentlyUsed<Key, Value> {
   readonly #max: number
   readonly #sizeOf: (key: Key, value: Value) => number
   #size = 0
+  /** The entry that was used last. */
+  #newest: Key | undefined
   /** Least recently used first. */
   readonly #entries = new Map<Key, Value>()
 
@@ -18,9 +20,10 @@ export class RecentlyUsed<Key, Value> {
 
   get(key: Key): Value | undefined {
     const value = this.#entries.get(key)
-    if (value !== undefined) {
+    if (value !== undefined && key !== this.#newest) {
       this.#entries.delete(key)
       this.#entries.set(key, value)
+      this.#newest = key
     }
     return value
   }
@@ -35,6 +38,7 @@ export class RecentlyUsed<Key, Value> {
   set(key: Key, value: Value) {
     this.delete(key)
     this.#entries.set(key, value)
+    this.#newest = key
     this.#size += this.#sizeOf(key, value)
     for (const oldest of this.#entries.keys()) {
       if (this.#size <= this.#max) break

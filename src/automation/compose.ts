@@ -13,6 +13,7 @@ import {
   type MergedAddresses,
   type MergedMail,
 } from '../email/merge.ts'
+import { withCommonValues } from '../email/common-values.ts'
 import { visitTimes, type ReaderKind } from '../email/readers.ts'
 import type { AskingMail } from '../email/answer-links.ts'
 import type { UnsubscribedMail } from '../email/unsubscribe.ts'
@@ -97,7 +98,8 @@ export function compose(
         calendarLink,
         ...(answerLinks && { answerLinks }),
       }
-      const content = mergeContent(compiled(template), context, action.recipient, addressing.now)
+      const common = commonPart(template, row.context, action.recipient)
+      const content = mergeContent(common, context, action.recipient, addressing.now)
       composition.mails.push({
         ...name,
         action,
@@ -231,6 +233,30 @@ export function compiled(template: RenderedTemplate): CompiledTemplate {
 }
 
 const compiledTemplates = new WeakMap<RenderedTemplate, CompiledTemplate>()
+
+/** The template with what its mails about this location have in common, from the second mail on. */
+function commonPart(
+  template: RenderedTemplate,
+  { business, location }: ContextRow['context'],
+  recipient: RunningAction['recipient'],
+): CompiledTemplate {
+  const whole = compiled(template)
+  const isForStaff = !isForEachClient(whole, recipient)
+  const parts = isForStaff ? commonParts.staff : commonParts.client
+  const ofLocations = parts.get(template) ?? new Map<unknown, CompiledTemplate>()
+  parts.set(template, ofLocations)
+  let part = ofLocations.get(location)
+  if (part === whole) part = withCommonValues(whole, { business, location }, isForStaff)
+  part ??= whole
+  ofLocations.set(location, part)
+  return part
+}
+
+/** A batch reads each template once, with the business that it belongs to. */
+const commonParts = {
+  client: new WeakMap<RenderedTemplate, Map<unknown, CompiledTemplate>>(),
+  staff: new WeakMap<RenderedTemplate, Map<unknown, CompiledTemplate>>(),
+}
 
 function compileRendered(template: RenderedTemplate): CompiledTemplate {
   const { rendered, emailBodyText, emailBecause, noHeader } = template

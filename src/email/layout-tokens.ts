@@ -1,6 +1,6 @@
 import type { MailContext } from '../contract/mail-context.ts'
 import { colorsFor } from './colors.ts'
-import { asLine, timeAtLocation, visitTimes, type Readers } from './readers.ts'
+import { asLine, timeAtLocation, type Readers } from './readers.ts'
 import type { Token } from './tokens.ts'
 
 /** The values that the layout of mails needs. Authors of templates cannot use them. */
@@ -8,11 +8,6 @@ import type { Token } from './tokens.ts'
 type Value = (context: MailContext, readers: Readers) => string | null | undefined
 
 const visitOf = ({ calendar, classSchedule }: MailContext) => calendar ?? classSchedule
-
-const timesOf = (context: MailContext, readers: Readers) => {
-  const visit = visitOf(context)
-  return visit && visitTimes(visit, readers)
-}
 
 /** The postal address in the footer of a mail. */
 export const postalAddressOf = ({ location, business }: MailContext) =>
@@ -55,9 +50,9 @@ const VALUES = {
   MAIL_HAS_VISIT: (c) => (visitOf(c) ? 'yes' : null),
   MAIL_HAS_CARD: (c, { hasStarted }) => (visitOf(c) && !hasStarted ? 'yes' : null),
   MAIL_TITLE: titleOf,
-  MAIL_DATE: (c, readers) => timesOf(c, readers)?.date,
-  MAIL_TIME: (c, readers) => timesOf(c, readers)?.time,
-  MAIL_OWN_TIME: (c, readers) => timesOf(c, readers)?.ownTime,
+  MAIL_DATE: (_, { times }) => times?.date,
+  MAIL_TIME: (_, { times }) => times?.time,
+  MAIL_OWN_TIME: (_, { times }) => times?.ownTime,
   MAIL_OWN_TIME_LINE: (c) => (visitOf(c)?.isCancelled ? 'line-through' : 'none'),
   MAIL_PERSON_WORD: (c, readers) =>
     isForClientOf(c, readers) ? readers.words.client : readers.words.staff,
@@ -75,7 +70,7 @@ const VALUES = {
     c.movedFrom &&
     asLine(timeAtLocation(readers.atLocation.dateTime(c.movedFrom), c.movedFrom, readers)),
   MAIL_PREHEADER: (c, readers) => {
-    const times = timesOf(c, readers)
+    const { times } = readers
     if (times) return [times.time, titleOf(c), placeOf(c.location)].filter(Boolean).join(' · ')
     if (c.invitation) return c.invitation.campaignDescription ?? c.invitation.campaignName
     if (c.recall) return readers.reader.date(c.recall.dueTime)

@@ -31,7 +31,13 @@ import {
   type TokenSegment,
 } from './segments.ts'
 import { PIECE, tokensIn } from './token-syntax.ts'
-import { READER_KINDS, type ReaderKind, type Readers } from './readers.ts'
+import {
+  READER_KINDS,
+  visitTimes,
+  type ReaderKind,
+  type Readers,
+  type VisitTimes,
+} from './readers.ts'
 import { findToken, type Token, type TokenName } from './tokens.ts'
 import { textsFor } from '../texts/texts.ts'
 
@@ -200,24 +206,23 @@ function contentOf(
   { fillLine, fillHtml, fillText } = FILLED,
 ): MergedContent {
   const language = languageOf(template.language, context)
-  const direction = directionOf(language)
-  const inHtml = values.escapedBy(direction === 'rtl' ? htmlValueInRightToLeft : htmlValue)
+  const { inSubject, inHtml, inText } = escapesFor(language)
   try {
-    const subject = fillLine(template.subject, values.escapedBy(headerValue))
+    const subject = fillLine(template.subject, values.escapedBy(inSubject))
     const { hasLayout, hasOwnColors, styles } = template
     return {
       subject,
       html: htmlDocument({
-        body: fillHtml(template.html, inHtml),
+        body: fillHtml(template.html, values.escapedBy(inHtml)),
         title: escapeHtml(subject),
         language,
-        direction,
+        direction: directionOf(language),
         styles,
         layoutStyles: hasLayout
           ? stylesOfLayout(colorsFor(context.business.accentColor), hasOwnColors)
           : null,
       }),
-      text: fillText(template.text, values.escapedBy(plainTextValue)),
+      text: fillText(template.text, values.escapedBy(inText)),
       language,
       emptyTokens: values.empty,
     }
@@ -226,9 +231,18 @@ function contentOf(
   }
 }
 
+/** How values are escaped in the subject and the bodies of a mail in this language. */
+export const escapesFor = (language: string) => ({
+  inSubject: headerValue,
+  inHtml: directionOf(language) === 'rtl' ? htmlValueInRightToLeft : htmlValue,
+  inText: plainTextValue,
+})
+
 /** A template without a language is in the language of the business. */
-const languageOf = (templateLanguage: string | null, { business }: MailContext) =>
-  templateLanguage ?? knownLanguage(business.language) ?? 'en'
+export const languageOf = (
+  templateLanguage: string | null,
+  { business }: Pick<MailContext, 'business'>,
+) => templateLanguage ?? knownLanguage(business.language) ?? 'en'
 
 export const emptyTokensOf = (template: CompiledTemplate, context: MailContext): TokenName[] =>
   mergeMail(template, context).emptyTokens
@@ -382,6 +396,7 @@ export function readersOf(
   let staff: Formats | undefined
   let own: Formats | undefined
   let atLocation: Formats | undefined
+  let times: VisitTimes | null | undefined
   return {
     get reader() {
       return (reader ??= formatsIn(client?.language, [client?.timeZone, location?.timeZone]))
@@ -396,6 +411,9 @@ export function readersOf(
     },
     get atLocation() {
       return (atLocation ??= formatsIn(isForStaff ? null : client?.language, [location?.timeZone]))
+    },
+    get times() {
+      return (times ??= visit && visitTimes(visit, this))
     },
     words: textsFor(mailLanguage).mail,
     isForStaff,

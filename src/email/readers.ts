@@ -14,6 +14,8 @@ export type Readers = {
   own: Formats
   /** In the time zone of the location. */
   atLocation: Formats
+  /** How the mail writes the time of its visit; null without one. */
+  times: VisitTimes | null
   /** In the language of the mail. */
   words: Texts['mail']
   isForStaff: boolean
@@ -35,7 +37,7 @@ const withZone = (time: string, formats: Formats, moment: Temporal.Instant) =>
 export const timeAtLocation = (time: string, start: Temporal.Instant, readers: Readers) =>
   ownFormats(start, readers) ? withZone(time, readers.atLocation, start) : time
 
-type VisitTimes = { date: string; time: string; ownTime: string | null }
+export type VisitTimes = { date: string; time: string; ownTime: string | null }
 
 /**
  * How mails and pages write the time of a visit: by the clock of its location, and by the reader's own if

@@ -69,8 +69,10 @@ export function cutHtml(html: string, cutting: Cutting): Segment[] {
 export type SegmentValues = {
   valueOf(segment: TokenSegment): string
   hasValue(token: Token): boolean
-  escape(value: string, place: Place): string
+  escape: Escape
 }
+
+export type Escape = (value: string, place: Place) => string
 
 /** The merged text is too long, for example because many tokens repeat a long value. */
 export class TooLong extends Error {}
@@ -422,7 +424,7 @@ const isAlways = (text: Segment & { kind: 'text' }, condition: Token | null) =>
   text.isVisible && text.condition === condition
 
 /** Joins neighbours that are always shown together. */
-function joinTexts(segments: Segment[]): Segment[] {
+export function joinTexts(segments: Segment[]): Segment[] {
   const joined: Segment[] = []
   for (const segment of segments) {
     const last = joined.at(-1)
