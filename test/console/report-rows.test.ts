@@ -36,6 +36,8 @@ const choose = async (page: Page, field: string, option: string) => {
   await page.getByRole('option', { name: option, exact: true }).first().click()
 }
 
+const TIME = /^\d{4}-\d\d-\d\d/
+
 test('a click on a figure lists the appointments that it counts, and leads to one', async (t) => {
   const { page, complaints } = await openAs(t, 'sofia', SUMMARY)
   const cell = await cellOf(page, 1, 'Appointments')
@@ -46,10 +48,11 @@ test('a click on a figure lists the appointments that it counts, and leads to on
   await drawerOf(page).getByText(`${count} entries`, { exact: true }).waitFor()
   const items = drawerOf(page).getByRole('listitem')
   assert.equal(await items.count(), count)
-  const times = await items.locator('.numbers a').allInnerTexts()
+  const times = await items.getByRole('link', { name: TIME }).allInnerTexts()
+  assert.equal(times.length, count)
   assert.ok(times.every((time) => time.startsWith(day)))
 
-  await items.first().locator('.numbers a').click()
+  await items.first().getByRole('link', { name: TIME }).click()
   await page.waitForURL(new RegExp(`/calendar\\?day=${day}&appointment=\\d+$`))
   await page.locator('iframe').waitFor({ state: 'detached' })
   await page.goBack()
@@ -106,7 +109,7 @@ test('a message that a figure counts opens in Activity', async (t) => {
   if (skipInShortRun(t)) return
   const { page } = await openAs(t, 'sofia', '/reports/901')
   await frameOf(page).locator('tbody tr').nth(2).locator('td').nth(2).click()
-  await drawerOf(page).getByRole('listitem').locator('.numbers a').click()
+  await drawerOf(page).getByRole('listitem').getByRole('link', { name: TIME }).click()
   await page.waitForURL(/\/activity\/\d+$/)
 })
 

@@ -158,7 +158,7 @@ test('the faults of a schedule are shown at its fields', async (t) => {
   await dialog.getByText('is required').waitFor()
   await dialog.getByLabel('Time').fill('')
   await save(page)
-  await dialog.getByText('must be a time from 00:00 to 23:59, HH:MM').waitFor()
+  await dialog.getByText('must be a time from 00:00 to 23:59', { exact: true }).waitFor()
   assert.deepEqual(await listSchedules(), [])
 })
 
