@@ -5,7 +5,10 @@
 
 /** A web address, or the address of a mailbox. */
 const ADDRESS =
-  /(?:https?:\/\/|www\.)[^\s<>()[\]]*[^\s<>()[\].,;:!?'"]|[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}/gi
+  /(?:https?:\/\/|www\.)(?:[^\s<>()[\]“”„»«]|\([^\s()]*\)|\[[^\s[\]]*\])*|(?<![\p{L}\p{N}_.+'’%&-])[\p{L}\p{N}_.+'’-]+@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)*\.\p{L}{2,}/giu
+
+/** Punctuation after an address is not part of it. */
+const trimEnd = (address: string) => address.replace(/[.,;:!?'’"]+$/, '')
 
 type Piece = { value: string; isLink: boolean; href: string; start: number; end: number }
 
@@ -17,7 +20,7 @@ function pieceAt(value: string, start: number, isLink: boolean): Piece {
 /** The text as addresses and what is between them. */
 function piecesOf(text: string): Piece[] {
   const links = [...text.matchAll(ADDRESS)].map(({ 0: value, index }) =>
-    pieceAt(value, index, true),
+    pieceAt(trimEnd(value), index, true),
   )
   const ends = [0, ...links.map(({ end }) => end)]
   const between = ends.map((end, i) => pieceAt(text.slice(end, links[i]?.start), end, false))

@@ -4,7 +4,7 @@ import type { DescribedPerson } from '../matching/creation.ts'
 import type { Described } from '../matching/directory.ts'
 import { fullName, readPerson } from '../matching/people.ts'
 import type { NamedKind } from '../store/named-objects.ts'
-import { readAmount, readerOf, readFlag, type CellRules } from './cells.ts'
+import { readAmount, readerOf, readFlagOrTime, type CellRules } from './cells.ts'
 import { readDuration, readHours, readWhen, type DateOrder, type When } from './dates.ts'
 import { isReadable } from './fields.ts'
 
@@ -51,7 +51,7 @@ export function readAppointment(
     start: whenOf('start'),
     end: whenOf('end'),
     minutes: readMinutes(texts, faults),
-    statusWord: readStatusWord(texts, rules.order),
+    statusWord: readStatusWord(texts),
     body,
     faults,
   }
@@ -99,13 +99,9 @@ function readMinutes({ durationMinutes, durationHours }: Record<string, string>,
 }
 
 /** What a column of cancellations or no-shows says has precedence: yes, or since when. */
-function readStatusWord(
-  { status = '', cancelled = '', noShow = '' }: Record<string, string>,
-  order: DateOrder,
-) {
-  const isSet = (cell: string) => readFlag(cell) ?? readWhen(cell, order) !== undefined
-  if (isSet(cancelled)) return 'cancelled'
-  return isSet(noShow) ? 'no show' : status
+function readStatusWord({ status = '', cancelled = '', noShow = '' }: Record<string, string>) {
+  if (readFlagOrTime(cancelled)) return 'cancelled'
+  return readFlagOrTime(noShow) ? 'no show' : status
 }
 
 function readDescribed(

@@ -59,6 +59,13 @@ export function readFlag(cell: string): boolean | undefined {
   return NO.test(cell) ? false : undefined
 }
 
+/** Yes or no, or since when, in any order of day and month. An amount, such as a fee, is neither. */
+export function readFlagOrTime(cell: string): boolean | undefined {
+  const flag = readFlag(cell)
+  if (flag !== undefined || /^\d*[.,]\d+$/.test(cell.trim())) return flag
+  return (readWhen(cell, 'dmy') ?? readWhen(cell, 'mdy')) === undefined ? undefined : true
+}
+
 const splitList = (cell: string) =>
   cell
     .split(/[;|]/)

@@ -2,7 +2,7 @@ import type { ObjectKind } from '../contract/objects.ts'
 import { RequestError } from '../errors.ts'
 import { plainText } from '../matching/plain.ts'
 import { isStatusWord } from '../matching/status-words.ts'
-import { readAmount, readFlag } from './cells.ts'
+import { readAmount, readFlagOrTime } from './cells.ts'
 import { readDuration, readHours, readWhen } from './dates.ts'
 import { fieldKey, fieldsOf } from './fields.ts'
 
@@ -266,16 +266,13 @@ function checked(field: string | null, values: string[]): string | null {
       return most(values, (value) => readHours(value) !== undefined, SOME) ? field : null
     case 'cancelled':
     case 'noShow':
-      return most(values, isFlagOrTime, SOME) ? field : null
+      return most(values, (value) => readFlagOrTime(value) !== undefined, SOME) ? field : null
     case 'client':
       return most(values, (value) => /^[\d-]+$/.test(value)) ? 'clientExternalId' : field
     default:
       return field
   }
 }
-
-const isFlagOrTime = (value: string) =>
-  readFlag(value) !== undefined || (readWhen(value, 'dmy') ?? readWhen(value, 'mdy')) !== undefined
 
 /** The part of the start or the end that the values are; null if they are none. */
 function namedAfterValues(side: 'start' | 'end', values: string[], share = MOST) {

@@ -190,7 +190,7 @@ export class FilePlan {
     const parts = reason.split('; ').map((part) => {
       const [, property = ''] = /^\/(\w+)(?:\/\d+)?: /.exec(part) ?? []
       const column = this.survey.fields.indexOf(property)
-      if (column !== -1) return part.replace(/^[^:]*/, this.survey.header[column]!)
+      if (column !== -1) return part.replace(/^[^:]*/, () => this.survey.header[column]!)
       return part.endsWith(': is required') ? (LACKING[property] ?? part) : part
     })
     return [...new Set(parts)].join('; ')
