@@ -2,7 +2,14 @@ import type { MailContext } from '../contract/mail-context.ts'
 import { textsFor } from '../texts/texts.ts'
 import { escapesFor, languageOf, type CompiledTemplate } from './merge.ts'
 import type { Readers } from './readers.ts'
-import { fillHtml, joinTexts, MAX_MERGED_LENGTH, type Escape, type Segment } from './segments.ts'
+import {
+  fillHtml,
+  joinTexts,
+  MAX_MERGED_LENGTH,
+  TooLong,
+  type Escape,
+  type Segment,
+} from './segments.ts'
 import type { Token } from './tokens.ts'
 
 type Common = Pick<MailContext, 'business' | 'location'>
@@ -22,14 +29,20 @@ export function withCommonValues(
     isForStaff,
   })
   const { inSubject, inHtml, inText } = escapesFor(language)
-  const filled = {
-    ...template,
-    subject: fill(template.subject, { valueOf, escape: inSubject }),
-    html: fill(template.html, { valueOf, escape: inHtml }),
-    text: fill(template.text, { valueOf, escape: inText }),
+  try {
+    const filled = {
+      ...template,
+      subject: fill(template.subject, { valueOf, escape: inSubject }),
+      html: fill(template.html, { valueOf, escape: inHtml }),
+      text: fill(template.text, { valueOf, escape: inText }),
+    }
+    const length = lengthOf([...filled.subject, ...filled.html, ...filled.text])
+    return length > MAX_MERGED_LENGTH ? template : filled
+  } catch (error) {
+    // The mail itself says what is wrong with its template.
+    if (error instanceof TooLong) return template
+    throw error
   }
-  const length = lengthOf([...filled.subject, ...filled.html, ...filled.text])
-  return length > MAX_MERGED_LENGTH ? template : filled
 }
 
 /** The value of a token; undefined if it reads more than is common. */

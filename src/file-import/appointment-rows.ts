@@ -5,7 +5,7 @@ import type { Described } from '../matching/directory.ts'
 import { fullName, readPerson } from '../matching/people.ts'
 import type { NamedKind } from '../store/named-objects.ts'
 import { readAmount, readerOf, readFlagOrTime, type CellRules } from './cells.ts'
-import { readDuration, readHours, readWhen, type DateOrder, type When } from './dates.ts'
+import { readDuration, readHours, readWhen, type When } from './dates.ts'
 import { isReadable } from './fields.ts'
 
 /** An appointment as a row describes it: in words, before its client, staff and service are known. */

@@ -3,7 +3,7 @@ import zlib from 'node:zlib'
 /**
  * Compresses texts with one dictionary, which it reads once: zlib's own functions read it again for each
  * text, which takes longer than compressing a mail. Runs in the threads of zlib. Each text becomes a frame
- * of its own.
+ * of its own, which an empty one can follow.
  */
 export class Compressor {
   readonly #options: zlib.ZstdOptions
