@@ -49,8 +49,8 @@ function* piecesOf(stream: zlib.ZstdCompress) {
   for (let piece = stream.read(); piece !== null; piece = stream.read()) yield piece as Buffer
 }
 
-/** As many as libuv has threads. */
-const MAX_STREAMS = 4
+/** More gain nothing on two cores, and each takes a quarter of a megabyte. */
+const MAX_STREAMS = 2
 
 /** A longer text could fill the buffer of the stream, which would then wait for a reader. */
 export const MAX_BYTES = 32_768

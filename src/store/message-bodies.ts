@@ -53,17 +53,24 @@ export function encodeBody(text: string, dictionary: Dictionary | null): Buffer 
   return stored(compressed, dictionary)
 }
 
-/** The same for one of many mails: a dictionary is read once for all of them. */
+/** The same for one of many mails. */
 export async function encodeSoon(text: string, dictionary: Dictionary): Promise<Buffer> {
   const bytes = Buffer.from(text)
-  if (bytes.length > MAX_BYTES) return encodeBody(text, dictionary)
-  const compressor = compressors.getOrMake(dictionary, () => {
-    return new Compressor(dictionary.bytes, COMPRESSION)
-  })
+  const compressor = bytes.length > MAX_BYTES ? null : compressorOf(dictionary)
+  if (!compressor) return encodeBody(text, dictionary)
   return stored(await compressor.compress(bytes), dictionary)
 }
 
-const compressors = new RecentlyUsed<Dictionary, Compressor>(20)
+/** Null for the first mail: what a dictionary of few mails needs is not kept. */
+function compressorOf(dictionary: Dictionary) {
+  const known = compressors.get(dictionary)
+  if (known) return known
+  const compressor = known === null ? new Compressor(dictionary.bytes, COMPRESSION) : null
+  compressors.set(dictionary, compressor)
+  return compressor
+}
+
+const compressors = new RecentlyUsed<Dictionary, Compressor | null>(20)
 
 const stored = (compressed: Buffer, dictionary: Dictionary | null) =>
   Buffer.concat([Buffer.of(FORM), dictionary?.key ?? NO_KEY, compressed.subarray(MAGIC.length)])
