@@ -145,10 +145,16 @@ type DragOptions = Pick<Props, 'canEdit' | 'onMove'> & {
 
 /** Moves an appointment with the pointer. `slot` is its new place. */
 function useDrag({ canEdit, slotAt, onMove }: DragOptions) {
-  const [drag, setDrag] = useState<Drag>()
+  const [slot, setSlot] = useState<Slot>()
+  // Not a state: on a slow machine the pointer is released before the last move has been drawn.
+  const drag = useRef<Drag>(undefined)
   const hasDragged = useRef(false)
+  const stop = () => {
+    drag.current = undefined
+    setSlot(undefined)
+  }
   return {
-    slot: drag?.slot,
+    slot,
     /** True if the click that follows belongs to a drag. */
     hasDragged: () => hasDragged.current,
     start: (visit: Appointment, event: PointerEvent<HTMLElement>) => {
@@ -157,22 +163,24 @@ function useDrag({ canEdit, slotAt, onMove }: DragOptions) {
       if (!canEdit || event.button !== 0 || event.pointerType === 'touch') return
       event.currentTarget.setPointerCapture(event.pointerId)
       const grabY = event.clientY - event.currentTarget.getBoundingClientRect().top
-      setDrag({ visit, startX: event.clientX, startY: event.clientY, grabY })
+      drag.current = { visit, startX: event.clientX, startY: event.clientY, grabY }
     },
-    move: (event: PointerEvent<HTMLElement>) => {
-      if (!drag) return
-      const distance = Math.hypot(event.clientX - drag.startX, event.clientY - drag.startY)
-      if (distance < DRAG_PX && !drag.slot) return
+    move: ({ clientX, clientY }: PointerEvent<HTMLElement>) => {
+      if (!drag.current) return
+      const { visit, startX, startY, grabY } = drag.current
+      if (!hasDragged.current && Math.hypot(clientX - startX, clientY - startY) < DRAG_PX) return
       hasDragged.current = true
-      const { startTime, endTime, professionalId, locationId } = drag.visit
-      const slot = slotAt(event.clientX, event.clientY - drag.grabY, endTime - startTime)
-      if (slot) setDrag({ ...drag, slot: { professionalId, locationId, ...slot } })
+      const { startTime, endTime, professionalId, locationId } = visit
+      const place = slotAt(clientX, clientY - grabY, endTime - startTime)
+      if (!place) return
+      drag.current.slot = { professionalId, locationId, ...place }
+      setSlot(drag.current.slot)
     },
     end: () => {
-      if (drag?.slot) onMove(drag.visit, drag.slot)
-      setDrag(undefined)
+      if (drag.current?.slot) onMove(drag.current.visit, drag.current.slot)
+      stop()
     },
-    cancel: () => setDrag(undefined),
+    cancel: stop,
   }
 }
 

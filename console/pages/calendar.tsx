@@ -199,13 +199,14 @@ function useEditedAppointment(shown: Shown & { go: ReturnType<typeof useGo>['go'
   const format = useTimeFormat()
   /** The time and place that a new appointment was begun with. */
   const [slot, setSlot] = useState<AppointmentFields>({})
-  const first = useMemo(() => firstSlot(day, format), [day, format])
+  // Once for each form: "now" goes on, but the time that a form suggests stays.
+  const suggested = useMemo(() => firstSlot(day, format), [day, format, isBooking])
   const record = useRecord({
     kind: appointmentKind,
     id: isBooking ? undefined : search.appointment,
     isEnabled: isBooking || search.appointment !== undefined,
     suggested: {
-      ...first,
+      ...suggested,
       ...(search.client === undefined ? {} : { clientId: search.client }),
       ...slot,
     },
@@ -235,6 +236,7 @@ function useEditedAppointment(shown: Shown & { go: ReturnType<typeof useGo>['go'
   /** Opens the form for a slot or the shown day. A form that is open keeps its other fields. */
   const book = (place: Partial<Slot> = {}) => {
     if (!canEdit) return
+    const first = firstSlot(day, format)
     const { startTime: start = first.startTime, endTime: end = first.endTime } = isBooking
       ? record.draft
       : first

@@ -1,18 +1,12 @@
 import { Button, Modal } from '@mantine/core'
-import { useBlocker } from '@tanstack/react-router'
 import { useSyncExternalStore } from 'react'
 import { useTranslation } from '../texts/translate.ts'
-import { unsavedEditors } from './editor.ts'
-import { askToLeave, leaveQuestion } from './leave.ts'
+import { leaveQuestion } from './leave.ts'
 
 /** Asks before the user leaves a record with unsaved changes; rendered once for all pages. */
 export function LeaveWindow() {
   const { t } = useTranslation()
   const question = useSyncExternalStore(leaveQuestion.subscribe, leaveQuestion.current)
-  useBlocker({
-    shouldBlockFn: async ({ current, next }) => !(await askToLeave({ from: current, to: next })),
-    enableBeforeUnload: () => unsavedEditors().length > 0,
-  })
   return (
     <Modal
       opened={question !== undefined}

@@ -9,7 +9,7 @@ import {
   IconSun,
 } from '../components/icons.tsx'
 import { useQuery } from '@tanstack/react-query'
-import { Link, Outlet, useNavigate } from '@tanstack/react-router'
+import { Link, Outlet, useBlocker, useNavigate } from '@tanstack/react-router'
 import {
   lazy,
   Suspense,
@@ -27,8 +27,8 @@ import { Bell } from '../components/bell.tsx'
 import { chooseTimeZone } from '../components/chosen-time-zone.ts'
 import { HeldActions, runHeldActions } from '../components/held-actions.tsx'
 import { Loading } from '../components/states.tsx'
-import { isEditing, watchEditors } from '../records/editor.ts'
-import { leaveThen } from '../records/leave.ts'
+import { isEditing, unsavedEditors, watchEditors } from '../records/editor.ts'
+import { askToLeave, leaveThen } from '../records/leave.ts'
 import { FailureBadge } from './failure-badge.tsx'
 import { useShellKeys, useSingleKeySwitch } from './keys.ts'
 import { NAVIGATION, type NavigationItem } from './navigation.ts'
@@ -58,6 +58,13 @@ const LeaveWindow = lazy(async () => {
   return { default: LeaveWindow }
 })
 
+/** Not a part of the window, which may still be loading when the first change is made. */
+const useLeaveGuard = () =>
+  useBlocker({
+    shouldBlockFn: async ({ current, next }) => !(await askToLeave({ from: current, to: next })),
+    enableBeforeUnload: () => unsavedEditors().length > 0,
+  })
+
 /** The navigation of all pages that need a session. */
 export function Shell() {
   const { t } = useTranslation()
@@ -73,6 +80,7 @@ export function Shell() {
   const isAnyRecordOpen = useSyncExternalStore(watchEditors, isEditing)
   useLiveUpdates(functions.includes('VIEW_SCHEDULE'))
   useSingleKeySwitch()
+  useLeaveGuard()
   useShellKeys({ pages, functions, onHelp: openHelp })
   const { open: openPalette, palette } = usePalette({ pages, onHelp: openHelp, onSignOut: leave })
   return (

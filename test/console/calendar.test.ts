@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import {
   assertAccessible,
+  dragByAnHour,
   keepScreenshot,
   skipInShortRun,
   startConsole,
@@ -154,6 +155,28 @@ test('the booking form warns of other appointments and of times outside working 
   assert.deepEqual(complaints, [])
 })
 
+test('a calendar that stays open suggests times after the present one', async (t) => {
+  if (skipInShortRun(t)) return
+  const { page, complaints } = await openAs(t, 'sofia', '/calendar')
+  const at = (time: string) => Date.parse(`${new Date().toISOString().slice(0, 10)}T${time}Z`)
+  await page.clock.setFixedTime(at('08:10'))
+  await openDay(page, '')
+  const panel = page.getByRole('region', { name: 'Book' })
+  const suggested = async () => {
+    await page.keyboard.press('b')
+    const start = await panel.getByLabel('Start').inputValue()
+    await panel.getByRole('button', { name: 'Close' }).click()
+    await panel.waitFor({ state: 'detached' })
+    return start
+  }
+  await page.getByRole('region', { name: 'Appointments of the day by staff' }).waitFor()
+  const earlier = await suggested()
+  await page.clock.setFixedTime(at('10:10'))
+  const hours = Number((await suggested()).slice(0, 2)) - Number(earlier.slice(0, 2))
+  assert.equal(hours, 2)
+  assert.deepEqual(complaints, [])
+})
+
 test('moving an appointment in the form shows the plan, and saving does the same', async (t) => {
   if (skipInShortRun(t)) return
   const { page, complaints } = await openAs(t, 'sofia', '/calendar')
@@ -187,16 +210,8 @@ test('a drag shows the plan; discarding it changes nothing, saving moves the app
   const day = workday(22)
   const { calendarId, name, startTime } = await book(page, day)
   await openDay(page, `day=${day}`)
-  const visit = page.locator(`[data-visit="${calendarId}"]`)
   const drag = async () => {
-    await visit.scrollIntoViewIfNeeded()
-    const box = (await visit.boundingBox())!
-    await page.mouse.move(box.x + 12, box.y + 6)
-    await page.mouse.down()
-    await page.mouse.move(box.x + 14, box.y + 40, { steps: 4 })
-    // The appointment is one hour long.
-    await page.mouse.move(box.x + 14, box.y + 6 + box.height, { steps: 4 })
-    await page.mouse.up()
+    await dragByAnHour(page, calendarId)
     await page.locator('[data-ghost]').filter({ hasText: '11:00–12:00' }).waitFor()
     await page.locator('[data-plan]').waitFor()
   }
@@ -210,6 +225,32 @@ test('a drag shows the plan; discarding it changes nothing, saving moves the app
   await panel.getByRole('button', { name: 'Move to 11:00' }).click()
   await page.locator('[data-ghost]').waitFor({ state: 'detached' })
   assert.equal((await find(page, calendarId)).startTime, startTime + 3_600_000)
+  assert.deepEqual(complaints, [])
+})
+
+test('a drag that ends before it has been drawn moves the appointment to where it ended', async (t) => {
+  if (skipInShortRun(t)) return
+  const { page, complaints } = await openAs(t, 'sofia', '/calendar')
+  const day = workday(22)
+  const { calendarId } = await book(page, day)
+  await openDay(page, `day=${day}`)
+  const visit = page.locator(`[data-visit="${calendarId}"]`)
+  // The pointer has been on the page, as Chromium only captures pointers that it knows.
+  await visit.hover({ position: { x: 12, y: 6 } })
+  await page.evaluate(`{
+    const visit = document.querySelector('[data-visit="${calendarId}"]')
+    const { left, top, height } = visit.getBoundingClientRect()
+    for (const [type, down] of [
+      ['pointerdown', 0],
+      ['pointermove', height / 2],
+      ['pointermove', height],
+      ['pointerup', height],
+    ]) {
+      const at = { clientX: left + 12, clientY: top + 6 + down }
+      visit.dispatchEvent(new PointerEvent(type, { bubbles: true, pointerId: 1, ...at }))
+    }
+  }`)
+  await page.locator('[data-ghost]').filter({ hasText: '11:00–12:00' }).waitFor()
   assert.deepEqual(complaints, [])
 })
 

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page, Route } from 'playwright-core'
-import { keepScreenshot, skipInShortRun, startEmptyConsole } from '../support/console.ts'
+import {
+  dragByAnHour,
+  keepScreenshot,
+  skipInShortRun,
+  startEmptyConsole,
+} from '../support/console.ts'
 import { until } from '../support/until.ts'
 
 const { service, openAs, call, asOperator, password } = await startEmptyConsole([
@@ -48,19 +53,6 @@ async function jumpTo(page: Page, name: string) {
   const palette = page.getByRole('dialog').filter({ has: page.getByPlaceholder('Go to or do …') })
   await palette.getByPlaceholder('Go to or do …').fill(name)
   await palette.getByRole('button', { name }).first().click()
-}
-
-/** Drags an appointment down by its own height, which is an hour. */
-async function dragByAnHour(page: Page, calendarId: number) {
-  const visit = page.locator(`[data-visit="${calendarId}"]`)
-  await visit.scrollIntoViewIfNeeded()
-  const box = (await visit.boundingBox())!
-  await page.mouse.move(box.x + 12, box.y + 6)
-  await page.mouse.down()
-  await page.mouse.move(box.x + 14, box.y + 40, { steps: 4 })
-  await page.mouse.move(box.x + 14, box.y + 6 + box.height, { steps: 4 })
-  await page.mouse.up()
-  await page.locator('[data-ghost]').waitFor()
 }
 
 test('a dragged move belongs to its appointment: another one that is opened next has no change', async (t) => {

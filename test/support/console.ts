@@ -121,6 +121,20 @@ const callWith =
 export const waitUntilLoaded = (page: Page) =>
   page.locator('[aria-busy]').first().waitFor({ state: 'detached' })
 
+/** Drags an appointment of one hour to an hour later. */
+export async function dragByAnHour(page: Page, calendarId: number) {
+  const visit = page.locator(`[data-visit="${calendarId}"]`)
+  // The bar that says that no mail leaves moves the grid when it appears.
+  await page.locator('[data-mail]').waitFor()
+  await visit.hover({ position: { x: 12, y: 6 } })
+  const box = (await visit.boundingBox())!
+  await page.mouse.down()
+  await page.mouse.move(box.x + 14, box.y + 40, { steps: 4 })
+  await page.mouse.move(box.x + 14, box.y + 6 + box.height, { steps: 4 })
+  await page.mouse.up()
+  await page.getByRole('button', { name: 'Discard' }).waitFor()
+}
+
 const AXE_SOURCE = readFileSync(
   createRequire(import.meta.url).resolve('axe-core/axe.min.js'),
   'utf8',
