@@ -9,34 +9,28 @@ import classes from './import.module.css'
 
 type Props = {
   result: FileResult
+  /** Those of the result, and those that were answered, so that an answer can be changed. */
+  questions: FileQuestion[]
   choices: Choices
   isBusy: boolean
-  onChoose: (change: Partial<Choices>) => void
+  onChoose: (change: Partial<Choices>, answered?: FileQuestion) => void
 }
 
 /** What only a person can decide: dates, equal names, status words, and what is created. */
 export function Questions(props: Props) {
   const { t } = useTranslation()
-  const { result, choices } = props
-  // A question that was answered stays, so that the answer can be changed.
-  const asksDates = choices.dates !== undefined || result.questions.some(isAboutDates)
-  const others = result.questions.filter((question) => !isAboutDates(question))
+  const { result, questions } = props
   const known = result.statusWords.filter(({ status }) => status !== null)
   const kinds = KINDS.filter((kind) => (result.newCounts[kind] ?? 0) > 0)
   const unknown = clientsWithoutAddress(props)
-  if (!asksDates && others.length + known.length + kinds.length + unknown.length === 0) return null
+  if (questions.length + known.length + kinds.length + unknown.length === 0) return null
   return (
     <section className="card panel">
       <header>
         <h2>{t('import.questions')}</h2>
       </header>
-      {asksDates && <DatesQuestion {...props} />}
-      {others.map((question) => (
-        <Question
-          key={`${question.about} ${question.kind} ${question.name}`}
-          question={question}
-          {...props}
-        />
+      {questions.map((question) => (
+        <Question key={keyOf(question)} question={question} {...props} />
       ))}
       {known.map(({ word, rows, status }) => (
         <StatusSelect key={word} word={word} rows={rows} status={status} {...props} />
@@ -51,17 +45,24 @@ export function Questions(props: Props) {
 
 const KINDS: NamedKind[] = ['client', 'professional', 'reason', 'location']
 
-const isAboutDates = ({ about }: FileQuestion) => about === 'dates'
+const keyOf = ({ about, kind, name }: FileQuestion) => `${about} ${kind} ${name}`
 
-function DatesQuestion({ result, choices, isBusy, onChoose }: Props) {
+/** What the dry run asks, after what was answered before. */
+export const withAnswered = (answered: FileQuestion[], asked: FileQuestion[]) => [
+  ...new Map([...answered, ...asked].map((question) => [keyOf(question), question])).values(),
+]
+
+type QuestionProps = Props & { question: FileQuestion }
+
+function DatesQuestion({ question, choices, isBusy, onChoose }: QuestionProps) {
   const { t } = useTranslation()
-  const [example = '03/04/2026'] = result.questions.find(isAboutDates)?.examples ?? []
+  const [example = '03/04/2026'] = question.examples ?? []
   return (
     <Radio.Group
       className={classes.question}
       label={t('import.dates', { example })}
       value={choices.dates ?? ''}
-      onChange={(dates) => onChoose({ dates: dates as 'dmy' | 'mdy' })}
+      onChange={(dates) => onChoose({ dates: dates as 'dmy' | 'mdy' }, question)}
     >
       <div className={classes.options}>
         <Radio size="md" value="dmy" label={t('import.dayFirst')} disabled={isBusy} />
@@ -71,11 +72,12 @@ function DatesQuestion({ result, choices, isBusy, onChoose }: Props) {
   )
 }
 
-function Question({ question, ...props }: Props & { question: FileQuestion }) {
+function Question(props: QuestionProps) {
   const { t } = useTranslation()
   const { data: setup } = useQuery(setupQuery)
-  const { choices, isBusy, onChoose } = props
+  const { question, choices, isBusy, onChoose } = props
   const { about, kind = 'client', name = '', rows = 0, among = [] } = question
+  if (about === 'dates') return <DatesQuestion {...props} />
   if (about === 'status') return <StatusSelect word={name} rows={rows} status={null} {...props} />
   if (about === 'default') {
     return (
@@ -83,7 +85,7 @@ function Question({ question, ...props }: Props & { question: FileQuestion }) {
         label={t(`import.default.${kind}`, { count: rows })}
         names={setup ? namesOf(kind, setup) : []}
         isBusy={isBusy}
-        onChoose={(name) => onChoose({ defaults: { ...choices.defaults, [kind]: name } })}
+        onChoose={(name) => onChoose({ defaults: { ...choices.defaults, [kind]: name } }, question)}
       />
     )
   }
@@ -101,7 +103,7 @@ function Question({ question, ...props }: Props & { question: FileQuestion }) {
       ]}
       value={choices.matches[`${kind}:${name}`] ?? null}
       onChange={(value) =>
-        value && onChoose({ matches: { ...choices.matches, [`${kind}:${name}`]: value } })
+        value && onChoose({ matches: { ...choices.matches, [`${kind}:${name}`]: value } }, question)
       }
       disabled={isBusy}
     />
@@ -167,8 +169,8 @@ function StatusSelect({ word, rows, status, choices, isBusy, onChoose }: StatusP
 const MAX_NAMES = 12
 
 /** Names of clients that are not known and cannot get mail, and those for which a client was chosen. */
-function clientsWithoutAddress({ result, choices }: Props) {
-  const asked = new Set(result.questions.map(({ kind, name }) => `${kind}:${name}`))
+function clientsWithoutAddress({ result, questions, choices }: Props) {
+  const asked = new Set(questions.map(({ kind, name }) => `${kind}:${name}`))
   const chosen = Object.entries(choices.matches).flatMap(([key, value]) =>
     key.startsWith('client:') && value !== 'new' && !asked.has(key)
       ? [key.slice('client:'.length)]

@@ -3,13 +3,19 @@ import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ProblemError } from '../../src/client/client.ts'
 import { useTranslation } from '../texts/translate.ts'
-import { importFile, mappingsQuery, tryFile, type Choices } from '../api/imports.ts'
+import {
+  importFile,
+  mappingsQuery,
+  tryFile,
+  type Choices,
+  type FileQuestion,
+} from '../api/imports.ts'
 import { useSession } from '../api/session.ts'
 import { ErrorMessage } from '../components/error-message.tsx'
 import { IconFileImport } from '../components/icons.tsx'
 import { Failure, Loading } from '../components/states.tsx'
 import { Columns } from '../imports/columns.tsx'
-import { Questions } from '../imports/questions.tsx'
+import { Questions, withAnswered } from '../imports/questions.tsx'
 import { sayRefusal } from '../imports/refusals.ts'
 import { Result, rowsIn } from '../imports/result.tsx'
 import classes from '../imports/import.module.css'
@@ -143,7 +149,7 @@ type PlanProps = { file: File; kind: Kind; mapping: string | undefined; isHistor
 
 /** How the file is read, what is asked about it, a dry run, and then the import. */
 function FilePlan({ file, kind, mapping, isHistory }: PlanProps) {
-  const [chosen, setChosen] = useState(NO_CHOICES)
+  const { chosen, answered, choose } = useChoices()
   const [tried, setTried] = useState(NO_CHOICES)
   const [progress, setProgress] = useState(0)
   const isSmall = file.size <= MAX_TRIED_AT_ONCE
@@ -171,19 +177,19 @@ function FilePlan({ file, kind, mapping, isHistory }: PlanProps) {
   const isBusy = trial.isFetching || real.isPending
   const needsDates = trial.data.questions.some(({ about }) => about === 'dates')
   const count = rowsIn(trial.data, kind)
-  const onChoose = (change: Partial<Choices>) => setChosen({ ...chosen, ...change })
   return (
     <>
       <Columns
         result={trial.data}
         isBusy={real.isPending}
-        onMap={(column, field) => onChoose({ map: { ...chosen.map, [column]: field } })}
+        onMap={(column, field) => choose({ map: { ...chosen.map, [column]: field } })}
       />
       <Questions
         result={trial.data}
+        questions={withAnswered(answered, trial.data.questions)}
         choices={choices}
         isBusy={real.isPending}
-        onChoose={onChoose}
+        onChoose={choose}
       />
       <Result file={file} choices={choices} result={trial.data} isDone={false} />
       <ImportPanel
@@ -197,6 +203,17 @@ function FilePlan({ file, kind, mapping, isHistory }: PlanProps) {
       />
     </>
   )
+}
+
+/** What was decided about the file, and the questions that it answered. */
+function useChoices() {
+  const [chosen, setChosen] = useState(NO_CHOICES)
+  const [answered, setAnswered] = useState<FileQuestion[]>([])
+  const choose = (change: Partial<Choices>, question?: FileQuestion) => {
+    setChosen({ ...chosen, ...change })
+    if (question) setAnswered(withAnswered(answered, [question]))
+  }
+  return { chosen, answered, choose }
 }
 
 /** A file that is no table, or the failure of a request. */

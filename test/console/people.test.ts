@@ -320,9 +320,13 @@ test('an export is corrected in place, imported and undone', async (t) => {
   await page.getByLabel('Create 1 service that does not exist yet').check()
   await page.getByRole('combobox', { name: /“Blau” means/ }).click()
   await page.getByRole('option', { name: 'Confirmed' }).click()
-  // A new name is as good as one of the list.
-  await page.getByRole('combobox', { name: 'The member of staff of 1 row' }).fill('Nora Neu')
-  await page.keyboard.press('Tab')
+  // A new name is as good as one of the list, and can be corrected.
+  const staff = page.getByRole('combobox', { name: 'The member of staff of 1 row' })
+  for (const name of ['Nora Nue', 'Nora Neu']) {
+    await staff.fill(name)
+    await page.keyboard.press('Tab')
+    await page.getByText(name, { exact: true }).waitFor()
+  }
   await page.getByLabel('Create 1 member of staff who does not exist yet').check()
   const location = page.getByRole('combobox', { name: 'The location of 1 row' })
   if ((await location.count()) > 0) {
