@@ -69,9 +69,11 @@ export async function saveLanguage(language: Session['language']) {
   await client.chooseLanguage({ language })
   const change = (session: Session | null | undefined) => session && { ...session, language }
   queryClient.setQueryData<Session | null>(queryKey, change)
-  // Names of reports and statuses, among others, were read in the former language.
-  queryClient.removeQueries({ predicate: (query) => query.queryKey[0] !== queryKey[0] })
 }
+
+/** After another language was chosen: names of reports and statuses, among others, have changed. */
+export const readAgain = () =>
+  queryClient.resetQueries({ predicate: (query) => query.queryKey[0] !== queryKey[0] })
 
 export async function signOut() {
   await client.signOut()

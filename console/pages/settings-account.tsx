@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { chooseLanguage, useLanguage } from '../texts/texts.ts'
 import { LANGUAGES, useTranslation, type Language } from '../texts/translate.ts'
 import { changePassword } from '../api/passwords.ts'
-import { saveLanguage, useSession } from '../api/session.ts'
+import { readAgain, saveLanguage, useSession } from '../api/session.ts'
 import { ErrorMessage } from '../components/error-message.tsx'
 import { useForm } from '../components/form.ts'
 import { PageHead } from '../shell/page-head.tsx'
@@ -53,6 +53,8 @@ function LanguageField() {
     try {
       await saveLanguage(language)
       await chooseLanguage(language)
+      // Not earlier: requests until then are in the former language.
+      await readAgain()
     } catch (failed) {
       setError(failed)
     }
