@@ -260,9 +260,9 @@ function draftOf(
 }
 
 /** By these headers mail providers count complaints, and readers sort mails. */
-const listingOf = (
-  { host }: MailParts,
-  { emailTemplateId, emailCategoryId }: RenderedTemplate,
+export const listingOf = (
+  { host }: Pick<MailParts, 'host'>,
+  { emailTemplateId, emailCategoryId }: Pick<NewEmail, 'emailTemplateId' | 'emailCategoryId'>,
   { businessId, context }: ContextRow,
 ) => ({
   feedbackId: `template-${emailTemplateId}:business-${businessId}:bellwether`,

@@ -14,7 +14,7 @@ import {
 } from '../email/message.ts'
 import { mailboxHeader } from '../email/headers.ts'
 import { replaceLinks, type MailLinks } from '../email/mail-links.ts'
-import { compileTemplate, mergeAddresses } from '../email/merge.ts'
+import { compileTemplate, languageOf, mergeAddresses } from '../email/merge.ts'
 import { getBusiness } from '../store/businesses.ts'
 import { lockTemplatesWithVariants } from '../store/email-templates.ts'
 import { drawEmailIds, insertEmails, type NewEmail, type WholeEmail } from '../store/emails.ts'
@@ -28,6 +28,7 @@ import {
   type SendingBusiness,
 } from './compose.ts'
 import { findLogo, withLogo } from './logo.ts'
+import { listingOf } from './mails.ts'
 import type { Preview } from './preview.ts'
 import { usefulUntil } from './timing.ts'
 
@@ -118,7 +119,7 @@ export async function sendTests(
   const email = { ...object, eventActionId: null, subject, html, text, test: true }
   const sender = senderOf(mail, row.context.business, mailFrom)
   const { logo } = row.context.business
-  return queueMails(tx, email, sender, addresses, { now, host, logo })
+  return queueMails(tx, email, sender, addresses, { now, host, logo, language: mail.language })
 }
 
 /** A mail that no trigger sends, before it has an id and a recipient. */
@@ -258,6 +259,8 @@ async function buildAnew(
           )
         : null,
     files: withLogo(email.attachments, email.html, logo),
+    language: merged?.language ?? null,
+    ...(row && !email.test && listingOf({ host }, email, row)),
     // The same link as in its body.
     unsubscribeLink: email.transactional ? null : links.unsubscribe(email),
   })
@@ -277,7 +280,10 @@ async function mergeAgain(tx: Db, email: MadeEmail, row: ContextRow) {
   const rows = await lockTemplatesWithVariants(tx, [{ businessId, emailTemplateId }])
   const template = rows.find((one) => one.emailTemplateId === emailTemplateId)
   return (
-    template && mergeAddresses(compileTemplate({ ...template, ...EMPTY_BODY }), row.context, null)
+    template && {
+      ...mergeAddresses(compileTemplate({ ...template, ...EMPTY_BODY }), row.context, null),
+      language: languageOf(template.language, row.context),
+    }
   )
 }
 

@@ -222,6 +222,9 @@ test('a captured email that is sent again has all its headers and attachments', 
   assert.match(headers, /^From: .*Harbour Clinic/m)
   assert.match(headers, /^To: =\?UTF-8\?B\?QW5u[^]*?<anna@example\.org>/m)
   assert.match(headers, /^Reply-To: .*desk@example\.org/m)
+  assert.match(headers, /^Content-Language: en\r$/m)
+  assert.match(headers, /^Feedback-ID: template-\d+:business-\d+:bellwether\r$/m)
+  assert.match(headers, /^List-ID: /m)
   const [, encoded] = /text\/calendar[^]*?\r\n\r\n([^]*?)\r\n--/.exec(body)!
   const file = Buffer.from(encoded!, 'base64').toString()
   assert.match(file, new RegExp(`^UID:.*${booked.calendarId}`, 'm'))
@@ -259,6 +262,7 @@ test('a test email goes to the given addresses and is marked as a test', async (
   assert.equal(answer.status, 201, JSON.stringify(answer.body))
   await runEngine()
   const { items } = (await world.call('GET', '/emails?limit=2')).body
+  assert.match(await readStored(world.db, items[0].emailId), /^Content-Language: en\r$/m)
   assert.ok(
     items.every(
       (mail: { test: boolean; status: string }) => mail.test && mail.status === 'CAPTURED',
