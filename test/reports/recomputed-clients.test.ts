@@ -214,6 +214,10 @@ test('lapsed clients agree with SQL written from their definition', async (t) =>
           ],
     )
   }
+  const { kpis } = await print(business, { reportId: 503, ...OCTOBER })
+  const { seenClients, lapsedClients, lapsedShare } = figuresOf({ kpis })
+  assert.deepEqual([lapsedClients, lapsedShare], [0, null], 'in 150 days nobody can have lapsed')
+  assert.ok(Number(seenClients) > 0)
 })
 
 test('retention agrees with SQL written from its definition', async (t) => {

@@ -40,10 +40,11 @@ const leastDays = (scope: Scope) => sql`
 
 /** The last kept appointment in the period of each client, whether anything follows it, and for how long. */
 const lastVisits = (scope: Scope) => sql`
-  select v.*, v.days >= coalesce(l.lapsed_days, b.least_days) and not v.has_next as has_lapsed
-  from (${visitsWithNext(scope)}) v
-  cross join (${leastDays(scope)}) b
-  left join (${lapsedAfter(scope)}) l using (reason_id)`
+  select v.*, v.is_overdue and not v.has_next as has_lapsed
+  from (select n.*, n.days >= coalesce(l.lapsed_days, b.least_days) as is_overdue
+        from (${visitsWithNext(scope)}) n
+        cross join (${leastDays(scope)}) b
+        left join (${lapsedAfter(scope)}) l using (reason_id)) v`
 
 const visitsWithNext = (scope: Scope) => sql`
   select v.*, exists (
@@ -110,9 +111,10 @@ export const lapsedClients: Report = {
     where v.has_lapsed
     order by visits desc, v.start_time desc, v.client_id`,
   figures: (scope) => sql`
-    select f.*, v.seen, v.lapsed, v.long
+    select f.*, v.seen, v.overdue, v.lapsed, v.long
     from (${appointmentFigures(scope)}) f,
-         (select count(*) as seen, count(*) filter (where has_lapsed) as lapsed,
+         (select count(*) as seen, count(*) filter (where is_overdue) as overdue,
+                 count(*) filter (where has_lapsed) as lapsed,
                  count(*) filter (where has_lapsed and days >= ${LONG_DAYS}) as long
           from (${lastVisits(scope)}) one) v`,
   kpis: [
@@ -129,8 +131,9 @@ export const lapsedClients: Report = {
       tense: 'past',
     }),
     rateKpi('lapsedShare', 'Lapsed', {
-      definition: 'Lapsed clients as a share of those who came in the period.',
-      of: ({ lapsed, seen }) => [lapsed, seen],
+      definition:
+        'Lapsed clients as a share of those who came in the period; no figure while all of them came too recently to have lapsed.',
+      of: ({ lapsed, seen, overdue }) => [lapsed, overdue ? seen : 0],
       tense: 'past',
       isNotComparable: true,
     }),
