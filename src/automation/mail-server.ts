@@ -7,7 +7,12 @@ import {
   saveMailServerWorks,
   type MailOutage,
 } from '../store/mail-servers.ts'
-import { EMAIL_QUEUE, hasWaitingEmails, retryDeferredEmails } from '../store/email-queue.ts'
+import {
+  EMAIL_QUEUE,
+  hasWaitingEmails,
+  retryDeferredEmails,
+  type DeferredEmail,
+} from '../store/email-queue.ts'
 import { findNextDueTime } from '../store/queue.ts'
 import { isBefore } from './timing.ts'
 
@@ -46,7 +51,9 @@ export class MailServer {
   /** Mails that were deferred since then, just before the outage or in it, are tried again after it. */
   #deferredSince: Temporal.Instant | undefined
   /** An outage that has ended, until all mails that it deferred are due again. */
-  #ended: { since: Temporal.Instant; until: Temporal.Instant } | undefined
+  #ended:
+    | { since: Temporal.Instant; until: Temporal.Instant; after?: DeferredEmail | undefined }
+    | undefined
   /** When a person last asked for a try. */
   #askedAt: Temporal.Instant | undefined
   /** Failures since the server last answered to a mail. */
@@ -244,7 +251,9 @@ export class MailServer {
       now,
       limit: MAX_RETRIED,
     })
-    if (retried.length < MAX_RETRIED) this.#ended = undefined
+    // Only the mails that follow: the domain of one of these may ask for another pause meanwhile.
+    this.#ended =
+      retried.length < MAX_RETRIED ? undefined : { ...this.#ended, after: retried.at(-1) }
   }
 
   /** A restart does not end an outage: the first step is a probe. */

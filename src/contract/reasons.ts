@@ -47,7 +47,8 @@ export const REASONS = {
   uselessNow: 'it could not be sent while it was still useful',
   serverTookNone: 'the mail server took no mail while this one was still useful',
   quietHours: 'the business has quiet hours',
-  domainPaused: 'the mail server of the recipient asked for a pause',
+  domainPaused:
+    'many mails to the domain of the recipient were deferred, so delivery to it is paused',
   uselessWhilePaused: 'all mail of the business was paused until it was no longer useful',
   // Also in migrations: triggers with this reason are due when mail resumes (0009), and show it (0010).
   mailPaused: 'all mail of the business is paused',

@@ -181,11 +181,15 @@ export async function hasWaitingEmails(db: Db) {
   return (await db.query(sql`select from email_queue limit 1`)).length > 0
 }
 
+export type DeferredEmail = { usefulUntil: Temporal.Instant; emailId: number }
+
 type Deferred = {
   since: Temporal.Instant
   until: Temporal.Instant
   /** Mails that are left alone. */
   except: number[]
+  /** The last mail of the statement before. */
+  after?: DeferredEmail | undefined
   now: Temporal.Instant
   limit: number
 }
@@ -193,22 +197,28 @@ type Deferred = {
 /**
  * Makes mails due that were deferred in this time, although their next attempt is later, and those whose
  * domain is paused: first those that lose their use first. One without an answer waits, because it may
- * arrive twice. Returns a row for each.
+ * arrive twice. Returns them in this order.
  */
-export const retryDeferredEmails = (db: Db, { since, until, except, now, limit }: Deferred) =>
-  db.query(sql`
+export async function retryDeferredEmails(db: Db, deferred: Deferred): Promise<DeferredEmail[]> {
+  const { since, until, except, after, now, limit } = deferred
+  const retried = await db.query<DeferredEmail>(sql`
     update email_queue set next_attempt_time = ${now}, postponed_reason = null
     where (business_id, email_id) in (
       select q.business_id, q.email_id from email_queue q join email e using (business_id, email_id)
       where q.worker is null and q.next_attempt_time > ${now}
         and q.email_id <> all (${except}::bigint[])
+        ${after ? sql`and (q.useful_until, q.email_id) > (${after.usefulUntil}::timestamptz, ${after.emailId}::bigint)` : empty}
         and case when q.postponed_reason is null then
               q.status <> 'QUEUED' and not ${isUnanswered(sql`e.attempts -> -1`)}
               and (e.attempts -> -1 ->> 'time')::bigint
                 between ${since.epochMilliseconds} and ${until.epochMilliseconds}
             else q.postponed_reason = ${REASONS.domainPaused} end
-      order by q.useful_until limit ${limit} for update of q skip locked)
-    returning 1`)
+      order by q.useful_until, q.email_id limit ${limit} for update of q skip locked)
+    returning useful_until as "usefulUntil", email_id as "emailId"`)
+  return retried.toSorted(
+    (a, b) => Temporal.Instant.compare(a.usefulUntil, b.usefulUntil) || a.emailId - b.emailId,
+  )
+}
 
 /**
  * Records that the end of these messages may be sent now. Returns false for a mail that its worker no

@@ -230,7 +230,7 @@ test('a mail to a paused domain is not attempted, and is sent after the pause', 
   const [shown] = (await call('GET', '/emails?status=QUEUED')).body.items
   assert.equal(
     shown.statusReason,
-    `the mail server of the recipient asked for a pause; it is sent at ${clock.in({ minutes: 5 })}`,
+    `${REASONS.domainPaused}; it is sent at ${clock.in({ minutes: 5 })}`,
   )
   state.isPaused = false
   clock.advance({ minutes: 4 })

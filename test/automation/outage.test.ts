@@ -752,6 +752,39 @@ test('all mails that an outage deferred are tried when it ends, however many', a
   assert.equal(server.taken.length, 2 + 2 * 2_600)
 })
 
+test('after an outage of many mails, one whose domain is paused again is tried once more, not with each page', async (t) => {
+  const world = await startMailing(t)
+  const { book, clock, database, fire, runEngine, save, server } = world
+  for (let i = 0; i < 2; i += 1) await book(clock.in({ hours: 25 }))
+  server.answer = { kind: 'retry', phase: 'data', reply: '451 4.3.0 the filter does not answer' }
+  clock.advance({ hours: 1 })
+  await runEngine()
+  clock.advance({ minutes: 1 })
+  await runEngine()
+  await copyMails(database, 2_600)
+
+  const emailAddress = 'ben@paused.example'
+  const { clientId } = await save('/client', { firstName: 'B', lastName: 'P', emailAddress })
+  await book(clock.in({ hours: 24 }), { clientId })
+  await fire()
+  await database.engine.query(sql`
+    update email_queue set useful_until = (select min(useful_until) from email_queue),
+           next_attempt_time = next_attempt_time + interval '1 hour',
+           postponed_reason = ${REASONS.domainPaused}
+    where email_id = (select email_id from email where to_address = ${emailAddress})`)
+  const reply = REASONS.domainPaused
+  server.answerTo[emailAddress] = { kind: 'postponed', phase: 'connect', reply, waitMs: 300_000 }
+  server.answer = undefined
+  server.room = 200
+  const triedBefore = server.tried
+  for (let i = 0; i < 6; i += 1) {
+    clock.advance({ seconds: 5 })
+    await runEngine()
+  }
+  assert.equal(server.taken.length, 2 + 2 * 2_600)
+  assert.equal(server.tried - triedBefore - server.taken.length, 1)
+})
+
 test('a deferred mail is no outage, whatever happens to others', async (t) => {
   const world = await startMailing(t)
   const { book, clock, runEngine, save, server, changes } = world
