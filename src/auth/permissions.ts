@@ -74,6 +74,19 @@ export const FUNCTIONS_OF_ROLE: Record<Role, readonly SecurityFunction[]> = {
   ],
 }
 
+type Rights = { functions: ReadonlySet<SecurityFunction>; keyScopes: readonly KeyScope[] }
+
+/** Why the caller may not do what needs this function; undefined if it may. */
+export function lackOf({ functions, keyScopes }: Rights, needed: SecurityFunction) {
+  if (functions.has(needed)) return undefined
+  const scope = SCOPE_OF_FUNCTION[needed]
+  return keyScopes.includes(scope) ? lackOfFunction(needed) : lackOfScope(scope)
+}
+
+export const lackOfScope = (scope: KeyScope) => `The key lacks the scope ${scope}.`
+export const lackOfFunction = (needed: SecurityFunction) =>
+  `Your role lacks the function ${needed}.`
+
 /** A key of a person can do no more than the role of the person. */
 export function functionsOfKey({ scopes, maker }: KeyRights): ReadonlySet<SecurityFunction> {
   const functions = functionsOfScopes(scopes)

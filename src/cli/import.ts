@@ -170,7 +170,11 @@ async function importFile(db: Db, file: string, options: Options, importing: Imp
         businessId: importing.businessId,
         onProgress: (done) => report({ share: 0, done }),
       })
-      if (!options.dryRun) plan.requireAnswers()
+      if (!options.dryRun && plan.unclearDate !== undefined) {
+        throw new StartError(
+          `${plan.unclearDate} can be read in two ways. Use --dates dmy if the day comes first, --dates mdy if the month does.`,
+        )
+      }
       describe(plan)
       if (options.dryRun) showRows(plan)
       const reasons = new Map<number, string>()

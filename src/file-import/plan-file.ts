@@ -116,15 +116,10 @@ export class FilePlan {
     return this.#planning.choices.timeZone ?? this.#business.timeZone
   }
 
-  /** An import, other than a dry run, needs to know what 03/04/2026 means. */
-  requireAnswers() {
-    const unclear = this.questions.find(({ about }) => about === 'dates')
-    if (!unclear || unclear.about !== 'dates') return
-    const [example = ''] = unclear.examples
-    throw new RequestError(
-      422,
-      `?dates: ${example} can be read in two ways. Send dates=dmy if the day comes first, dates=mdy if the month does.`,
-    )
+  /** A date such as 03/04/2026 that nobody has explained: an import, other than a dry run, needs to know. */
+  get unclearDate() {
+    const question = this.questions.find((one) => one.about === 'dates')
+    return question?.examples[0]
   }
 
   /** The first rows as they are read, with the reason if one is refused. */

@@ -154,6 +154,6 @@ function resolve(
   const body = { kind, ...bodyOfDescribed(described) }
   const forbidden = refusalOf?.(kind)
   if (choices.create.includes(kind) && !forbidden) return { key, body, isCreated: true }
-  const advice = forbidden ?? 'create it, or say which one is meant'
-  return { fault: `there is no ${TITLES[kind]} ${label}: ${advice}`, body }
+  const advice = forbidden ? `. ${forbidden}` : ': create it, or say which one is meant'
+  return { fault: `there is no ${TITLES[kind]} ${label}${advice}`, body }
 }

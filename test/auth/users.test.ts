@@ -180,7 +180,7 @@ test('only OWNER and ADMINISTRATOR suppress addresses and allow them again, by e
   }
   const { key } = await createKey(database, clock, businessId, ['scheduling:write'])
   const withoutMail = await importLine(ask(app, { authorization: `Bearer ${key}` }))
-  assert.equal(withoutMail.body.refused[0].reason, 'You lack the function EDIT_SUPPRESSIONS.')
+  assert.equal(withoutMail.body.refused[0].reason, 'The key lacks the scope mail:write.')
 })
 
 test('a USER sees and changes only their own appointments, a LOCATION_SUPER_USER only those at their locations', async (t) => {

@@ -196,7 +196,11 @@ test('an invalid command is one line and exit code 2', async (t) => {
   const world = await startImports(t)
   for (const [text, options, line] of [
     ['a,b\n1,2', [], /^No column is a property of an appointment/],
-    ['Date,Email\n1/2/2032,a@example.org', [], /^\?dates: 1\/2\/2032 can be read in two ways/],
+    [
+      'Date,Email\n1/2/2032,a@example.org',
+      [],
+      /^1\/2\/2032 can be read in two ways\. Use --dates dmy if/,
+    ],
     ['', ['--kind', 'client'], /^The file is empty/],
     ['a,b\n1,2', ['--kind', 'client'], /^No column is a property of a client/],
     ['a,firstName\n1,2', ['--kind', 'client', '--map', 'x=phone'], /no column x\.$/],

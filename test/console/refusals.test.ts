@@ -8,6 +8,7 @@ import { en } from '../../console/texts/en.ts'
 import { frPages } from '../../console/texts/fr-pages.ts'
 import { fr } from '../../console/texts/fr.ts'
 import { setTexts } from '../../console/texts/translate.ts'
+import { ask, createPerson, signInAs } from '../support/callers.ts'
 import { shareWorld } from '../support/world.ts'
 
 const enterWorld = shareWorld()
@@ -53,7 +54,24 @@ test('why a row is refused is said in the language of the user', async (t) => {
   }
 })
 
-test('a file that is no table is refused in the language of the user', async (t) => {
+test('that a person may not create a service is said in the language of the user', async (t) => {
+  const { app, database, clock, businessId, ids, save } = await enterWorld(t)
+  await save('/reason', { name: 'Yoga' })
+  await createPerson(database, clock, businessId, {
+    username: 'udo',
+    role: 'LOCATION_SUPER_USER',
+    locationIdList: [ids.locationId],
+  })
+  const call = ask(app, { cookie: await signInAs(app, 'udo') })
+  const file = [HEADER, '03.05.2032;9:00;30;Anna Müller;;Massage;'].join('\n')
+  const type = { 'content-type': 'text/csv' }
+  const { body } = await call('POST', '/import/csv?dryRun=true', Buffer.from(file) as never, type)
+  setTexts('de', [de, dePages])
+  const said = '„Massage“ gibt es nicht, und Sie haben nicht das Recht, es anzulegen'
+  assert.equal(sayRefusal(body.refused[0].reason), said)
+})
+
+test('a file that is not a table is refused in the language of the user', async (t) => {
   const { call } = await enterWorld(t)
   setTexts('de', [de, dePages])
   for (const file of [

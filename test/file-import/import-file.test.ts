@@ -442,7 +442,10 @@ test('a person without the right to change the setup creates clients, but no ser
   const call = ask(app, { cookie: await signInAs(app, username) }) as never
   const { accepted, refused } = await bring({ call }, { create: ALL }, VISITS)
   assert.equal(accepted.calendar, 1)
-  assert.match(refused[0].reason, /there is no service “Massage”. You lack the function EDIT_SETUP/)
+  assert.match(
+    refused[0].reason,
+    /no service “Massage”\. Your role lacks the function EDIT_SETUP\.$/,
+  )
 })
 
 function workbook(rows: unknown[][]) {

@@ -144,5 +144,7 @@ test('rows go into the business of the caller, and only kinds that the caller ma
   await createPerson(database, clock, businessId, { username: 'ursa', role: 'USER' })
   const ursa = ask(app, { cookie: await signInAs(app, 'ursa') })
   const refused = await importing({ call: ursa as never }, { kind: 'location' }, rows)
-  assert.deepEqual(refused.body.refused, [{ line: 2, reason: 'You lack the function EDIT_SETUP.' }])
+  assert.deepEqual(refused.body.refused, [
+    { line: 2, reason: 'Your role lacks the function EDIT_SETUP.' },
+  ])
 })

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { lackOf } from '../../auth/permissions.ts'
 import { senderOf } from '../../automation/compose.ts'
 import { listTokenValues, previewMail } from '../../automation/preview.ts'
 import { findTemplateWarnings } from '../../automation/template-warnings.ts'
@@ -190,9 +191,8 @@ const postTest: Routes = async (app, services) => {
       )
       if (faults.length > 0) throw invalid(faults)
       // Unsaved changes are text of the caller's own, which only an author of templates may send.
-      if (body.template && !caller.functions.has('EDIT_TEMPLATES')) {
-        throw forbidden('You lack the function EDIT_TEMPLATES.')
-      }
+      const lack = body.template && lackOf(caller, 'EDIT_TEMPLATES')
+      if (lack) throw forbidden(lack)
       const changes = await prepare(caller, emailTemplateId, body.template)
       const now = services.clock.now()
       return answerOnce(caller.db, request, reply, now, async (tx) => {

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { Type, type Static } from 'typebox'
 import type { Caller } from '../../auth/caller.ts'
-import type { SecurityFunction } from '../../auth/permissions.ts'
+import { lackOf, type SecurityFunction } from '../../auth/permissions.ts'
 import type { Clock } from '../../clock.ts'
 import { isTimeZone } from '../../contract/fields.ts'
 import {
@@ -191,7 +191,12 @@ async function importFile(file: FileHandle, given: CsvImport): Promise<CsvImport
     const tried = await tryLines(db, plan.lines(), importing)
     return { ...tried, ...rowsOf(tried, plan, refusals) }
   }
-  plan.requireAnswers()
+  if (plan.unclearDate !== undefined) {
+    throw new RequestError(
+      422,
+      `?dates: ${plan.unclearDate} can be read in two ways. Send dates=dmy if the day comes first, dates=mdy if the month does.`,
+    )
+  }
   const { kind } = plan.kind
   const by = { user, now: clock.now() }
   const fileImportId = await insertFileImport(
@@ -346,10 +351,7 @@ const deleteMapping: Routes = async (app) => {
 }
 
 /** Lines that the caller may not write are refused; the others are imported. */
-function refusalOf({ functions }: Caller, kind: string) {
-  const needed = functionFor(kind)
-  return functions.has(needed) ? undefined : `You lack the function ${needed}.`
-}
+const refusalOf = (caller: Caller, kind: string) => lackOf(caller, functionFor(kind))
 
 function functionFor(kind: string): SecurityFunction {
   if (kind === 'business') return 'EDIT_BUSINESS'

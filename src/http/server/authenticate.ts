@@ -4,6 +4,8 @@ import { Limiter } from '../../auth/limits.ts'
 import {
   FUNCTION_OF_SCOPE,
   FUNCTIONS_OF_ROLE,
+  lackOfFunction,
+  lackOfScope,
   type SecurityFunction,
 } from '../../auth/permissions.ts'
 import { digest, isSameDigest } from '../../auth/secrets.ts'
@@ -151,9 +153,8 @@ function refusalOf({ person, account, keyScopes }: Caller, route: Route): string
     return person ? undefined : 'Only a signed-in person can do this. Sign in with POST /session.'
   }
   if (!route.scope) return 'Only the operator’s key can do this.'
-  if (!keyScopes.includes(route.scope)) return `The key lacks the scope ${route.scope}.`
+  if (!keyScopes.includes(route.scope)) return lackOfScope(route.scope)
   if (!account) return undefined
   const needed = route.function ?? FUNCTION_OF_SCOPE[route.scope]
-  if (FUNCTIONS_OF_ROLE[account.role].includes(needed)) return undefined
-  return `Your role lacks the function ${needed}.`
+  return FUNCTIONS_OF_ROLE[account.role].includes(needed) ? undefined : lackOfFunction(needed)
 }
