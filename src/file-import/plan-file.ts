@@ -179,14 +179,15 @@ export class FilePlan {
 
   /**
    * Names columns instead of properties: `/emailAddress: …` becomes `E-Mail: …`. Says what is missing where
-   * no column names it: a row with a key of its own may lack what only a new appointment needs.
+   * no column names it: an appointment with a key of its own may lack what only a new one needs.
    */
   inWords(reason: string) {
     const parts = reason.split('; ').map((part) => {
       const [, property = ''] = /^\/(\w+)(?:\/\d+)?: /.exec(part) ?? []
       const column = this.survey.fields.indexOf(property)
       if (column !== -1) return part.replace(/^[^:]*/, () => this.survey.header[column]!)
-      return part.endsWith(': is required') ? (LACKING[property] ?? part) : part
+      const isLacking = this.kind.kind === 'calendar' && part.endsWith(': is required')
+      return isLacking ? (LACKING[property] ?? part) : part
     })
     return [...new Set(parts)].join('; ')
   }

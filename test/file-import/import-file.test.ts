@@ -257,6 +257,40 @@ test('rows without a service ask for one if the business has several', async (t)
   assert.deepEqual(done.accepted, { calendar: 1 })
 })
 
+test('a column of cancellations says yes, or since when in any order of dates; a fee says nothing', async (t) => {
+  const world = await enterWorld(t)
+  const cells = ['04/28/2032 10:00', '28/04/2032', '28.04.2032', 'x', 'no', '25.00', '45000,5', '']
+  const rows = (some: string[]) =>
+    some.map((cell, i) => `13/05/2032;${10 + i}:00;30;anna@example.org;${cell}`)
+  const head = 'Date;Time;Duration;Email;Cancelled'
+  const read = async (some: string[]) => {
+    await bring(world, { events: 'none' }, [head, ...rows(some)].join('\n'))
+    const byTime = (await appointments(world)).toSorted(
+      (a, b) => Number(a.startTime) - Number(b.startTime),
+    )
+    return byTime.map(({ status }) => status)
+  }
+  const fees = cells.map(() => '12.50')
+  assert.deepEqual(new Set(await read(fees)), new Set(['OPEN']))
+  const gone = Array.from({ length: 4 }, () => 'CANCELLED')
+  assert.deepEqual(await read(cells), [...gone, 'OPEN', 'OPEN', 'OPEN', 'OPEN'])
+})
+
+test('what a row lacks is said in the words of appointments only for appointments', async (t) => {
+  const world = await enterWorld(t)
+  const lacking = async (kind: string, file: string) => {
+    const { refused } = await bring(world, { kind, dryRun: 'true' }, file)
+    return refused[0].reason
+  }
+  assert.equal(
+    await lacking('recall', 'dueTime,tags\n2032-05-03 09:00,a=b'),
+    '/clientId: is required',
+  )
+  const lesson = await lacking('classSchedule', 'name,capacity\nYoga,7')
+  assert.match(lesson, /\/startTime: is required/)
+  assert.doesNotMatch(lesson, /add a date|choose one/)
+})
+
 test('a status word that is not known is asked, and can be told', async (t) => {
   const world = await enterWorld(t)
   const file = 'Start,Duration,Email,Status\n2032-05-03 09:00,30,anna@example.org,Blau'
