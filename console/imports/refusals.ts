@@ -19,9 +19,9 @@ function sayOne(reason: string) {
 }
 
 const REFUSALS: [pattern: RegExp, key: Reason][] = [
-  [/^“(?<value>.*)” is no date or time: write it as (?<example>.+)$/, 'noDate'],
-  [/^“(?<value>.*)” is no duration/, 'noDuration'],
-  [/^“(?<value>.*)” is no email address/, 'noAddress'],
+  [/^“(?<value>.*)” is not a date or time: write it as (?<example>.+)$/, 'noDate'],
+  [/^“(?<value>.*)” is not a duration/, 'noDuration'],
+  [/^“(?<value>.*)” is not an email address/, 'noAddress'],
   [/^“(?<value>.*)” is too long for a name: (?<most>\d+)/, 'longName'],
   [/^has no time of day/, 'noTimeOfDay'],
   [/^has no start/, 'noStart'],

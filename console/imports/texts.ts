@@ -32,9 +32,9 @@ const en = {
     externalId: 'Number in the other program',
   },
   reasons: {
-    noDate: '“{{value}}” is no date or time: write it as {{example}}',
-    noDuration: '“{{value}}” is no duration: write minutes, such as 45',
-    noAddress: '“{{value}}” is no email address: correct it, or empty it',
+    noDate: '“{{value}}” is not a date or time: write it as {{example}}',
+    noDuration: '“{{value}}” is not a duration: write minutes, such as 45',
+    noAddress: '“{{value}}” is not an email address: correct it, or empty it',
     longName: '“{{value}}” is too long for a name: {{most}} characters are possible',
     noTimeOfDay: 'has no time of day: add one',
     noStart: 'has no start: add a date and a time',

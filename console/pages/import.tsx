@@ -216,7 +216,7 @@ function useChoices() {
   return { chosen, answered, choose }
 }
 
-/** A file that is no table, or the failure of a request. */
+/** A file that is not a table, or the failure of a request. */
 function NotRead({ error, onRetry }: { error: Error; onRetry: () => void }) {
   if (!(error instanceof ProblemError && error.status === 422))
     return <Failure error={error} onRetry={onRetry} />

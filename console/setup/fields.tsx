@@ -47,7 +47,7 @@ export function TextField({ value, onChange, ...props }: Props<string | null, Te
   )
 }
 
-/** Spaces alone are no text. */
+/** Spaces alone are not a text. */
 const orNull = (text: string) => (text.trim() === '' ? null : text)
 
 export function NumberField({ value, onChange, ...props }: Props<number | null, NumberInputProps>) {

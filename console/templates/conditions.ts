@@ -227,7 +227,7 @@ function areMarksTogether(doc: Document, { start, end }: Condition) {
 
 const HAS_MARKS = new Set(['paragraph', 'heading'])
 
-/** Gives each block its own condition; if one of them is no text, the marks get their own blocks. */
+/** Gives each block its own condition; if one of them is not a text, the marks get their own blocks. */
 function splitCondition(tr: Transaction, { token, start, end }: Condition) {
   const { nodes } = tr.doc.type.schema
   const mark = (piece: string) => nodes.token!.create({ piece })

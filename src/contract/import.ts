@@ -245,7 +245,7 @@ export const CsvImportResult = Type.Object(
             about(
               Type.String(),
               'Why it is refused.',
-              '“31.02.2026” is no date or time: write it as 2026-07-01',
+              '“31.02.2026” is not a date or time: write it as 2026-07-01',
             ),
           ),
         },

@@ -7,7 +7,7 @@ import { PARSERS } from './parsers.ts'
 const pool = new ParserPool({ ...PARSERS, total: 1, maxWaiting: 50 })
 
 /**
- * Reads a report on a worker thread. The result is empty for messages that are no report, or that take
+ * Reads a report on a worker thread. The result is empty for messages that are not reports, or that take
  * too long to read.
  */
 export async function readReport(caller: WaitingCaller, raw: string): Promise<MailReport> {

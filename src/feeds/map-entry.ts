@@ -301,7 +301,7 @@ class Draft {
     if (!chosen) {
       if (field === 'reasonId' && this.objectType === 'CLASS_SCHEDULE') return
       const named = thing?.name || thing?.key
-      const what = named ? `“${named}” is no ${title} here` : `It names no ${title}`
+      const what = named ? `“${named}” is not a ${title} here` : `It names no ${title}`
       this.hold(code, `${what}: match it, or choose a default.`)
       return
     }
@@ -362,7 +362,7 @@ class Draft {
     if (status === undefined) {
       this.hold(
         'unknown-status',
-        `“${word}” is no status here: add it to the status map of the feed.`,
+        `“${word}” is not a status here: add it to the status map of the feed.`,
       )
       return
     }

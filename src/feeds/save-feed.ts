@@ -164,7 +164,7 @@ async function readFeed(
   }
   for (const key of missingCalendars) {
     const pointer = `/connection/calendars/${values.connection.calendars?.indexOf(key)}`
-    more.push({ pointer, detail: 'is no calendar of the source: POST /feed/test lists them' })
+    more.push({ pointer, detail: 'is not a calendar of the source: POST /feed/test lists them' })
   }
   if (current) more.push(...(await fixedFaults(tx, values, current)))
   if (current && !current.active)

@@ -81,7 +81,7 @@ function readSide(
     if (text === undefined) continue
     const when = readWhen(text, order)
     if (when) Object.assign(whole, when)
-    else faults.push(`${quoted(text)} is no date or time: write it as ${exampleOf(field)}`)
+    else faults.push(`${quoted(text)} is not a date or time: write it as ${exampleOf(field)}`)
   }
   return whole
 }
@@ -94,7 +94,7 @@ function readMinutes({ durationMinutes, durationHours }: Record<string, string>,
   if (text === undefined) return undefined
   const minutes = text === durationMinutes ? readDuration(text) : readHours(text)
   if (minutes === undefined)
-    faults.push(`${quoted(text)} is no duration: write minutes, such as 45`)
+    faults.push(`${quoted(text)} is not a duration: write minutes, such as 45`)
   return minutes
 }
 
@@ -155,7 +155,7 @@ function describePerson(
   const given = texts[`${kind}EmailAddress`] ?? ''
   person.emailAddress = emailAddress || given || person.emailAddress
   if (person.emailAddress !== '' && parseAddress(person.emailAddress) === undefined) {
-    faults.push(`${quoted(person.emailAddress)} is no email address: correct it, or empty it`)
+    faults.push(`${quoted(person.emailAddress)} is not an email address: correct it, or empty it`)
   }
   const name = fullName(person)
   if (name === '' && person.emailAddress === '') return undefined

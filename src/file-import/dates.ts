@@ -66,7 +66,7 @@ function readSerial(days: number): When {
   return Number.isInteger(days) ? { date } : { date, time }
 }
 
-/** Which order a text proves: `either` if it can be read in both, undefined if it is no such date. */
+/** Which order a text proves: `either` if it can be read in both, undefined if it is not such a date. */
 export function provenOrder(text: string): DateOrder | 'either' | undefined {
   const match = NUMERIC.exec(text.trim().replace(WEEKDAY, ''))
   if (!match || match[2] === '.') return undefined
@@ -141,7 +141,7 @@ function withTimes(date: Temporal.PlainDate | undefined, text: string): When | u
 
 type TimeParts = { hour: number; minute: number; second: number; half: string; length: number }
 
-/** A number alone is no time: it needs minutes, a word or a half of the day. */
+/** A number alone is not a time: it needs minutes, a word or a half of the day. */
 function takeTime(text: string): TimeParts | undefined {
   const match = TIME.exec(text)
   if (!match || (match[3] === undefined && match[5] === undefined)) return undefined

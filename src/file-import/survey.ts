@@ -75,7 +75,7 @@ export async function surveyFile(
   return survey!
 }
 
-/** The row with the most known headings, if there are two, else the first that is no title. */
+/** The row with the most known headings, if there are two, else the first that is not a title. */
 function findHeader(kind: ObjectKind, rows: FileRow[]) {
   const readable = rows
     .slice(0, MAX_ROWS_BEFORE_HEADER)

@@ -39,7 +39,7 @@ export async function* readXlsx(file: FileHandle): AsyncIterable<FileRow[]> {
 }
 
 const notAWorkbook = () =>
-  new RequestError(422, 'The file is a zip archive, but no workbook. Send a CSV or XLSX file.')
+  new RequestError(422, 'The file is a zip archive, but not a workbook. Send a CSV or XLSX file.')
 
 async function* textOf(zip: ZipFile, name: string, limit: number) {
   const decoder = new TextDecoder()
@@ -244,7 +244,7 @@ class SheetRows {
   }
 }
 
-/** `B7` is column 1; -1 for what is no place. */
+/** `B7` is column 1; -1 for what is not a place. */
 function columnOf(place: string) {
   let column = 0
   for (const letter of /^[A-Z]{1,3}(?=\d)/.exec(place)?.[0] ?? '') {

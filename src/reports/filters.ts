@@ -31,7 +31,7 @@ const NO_FILTERS: Filters = {
   tags: null,
 }
 
-/** Reads the filters of a request. An empty list and null are no filter. */
+/** Reads the filters of a request. An empty list and null do not filter. */
 export function readFilters(value: unknown, addFault: AddFault): Filters {
   const wanted = isPlainObject(value)
     ? Object.fromEntries(Object.entries(value).filter(([, one]) => one !== null))

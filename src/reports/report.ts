@@ -264,7 +264,7 @@ export type Kpi = {
   better?: 'more' | 'less'
   /** The counts of which a percentage is made, for the question whether a change can be chance: chance.ts. */
   share?: (figures: Figures) => [part: number | null | undefined, whole: number | null | undefined]
-  /** What a count is a part of: more failed mails among more mails are no decline. */
+  /** What a count is a part of: more failed mails among more mails are not a decline. */
   base?: (figures: Figures) => number | undefined
   /** How much chance varies a value that is neither a share nor a count. */
   variance?: (figures: Figures) => number | null

@@ -85,7 +85,7 @@ test('a CSV file is imported by its header, with columns mapped and times in a z
   assert.match(stderr, /^Columns not read: Farbe\. Use --map column=field to read one\.$/m)
   assert.match(stderr, /line 4: professionalId: must be an id: an integer above 0; Kunde: .*nobody/)
   assert.match(stderr, /line 5: Start Time: is required; end_time: is required\n/)
-  assert.match(stderr, /line 6: “next week” is no date or time: write it as 2026-07-01 09:30\n/)
+  assert.match(stderr, /line 6: “next week” is not a date or time: write it as 2026-07-01 09:30\n/)
   const [summer, winter] = await listed(world, '/calendar')
   assert.equal(new Date(summer.startTime).toISOString(), '2026-07-01T07:00:00.000Z')
   assert.equal(new Date(summer.endTime).toISOString(), '2026-07-01T08:00:00.000Z')
@@ -155,9 +155,9 @@ test('an export is read as it is, its refused rows are written with a reason, an
   )
   assert.equal(
     readFileSync(refused, 'utf8'),
-    '\ufeffDatum,Zeit,Dauer,Kunde,Status,why\r\nmorgen,09:30,45,"Keller, Anna",bestätigt,“morgen” is no date or time: write it as 2026-07-01\r\n',
+    '\ufeffDatum,Zeit,Dauer,Kunde,Status,why\r\nmorgen,09:30,45,"Keller, Anna",bestätigt,“morgen” is not a date or time: write it as 2026-07-01\r\n',
   )
-  assert.match(stderr, /^line 3: “morgen” is no date or time/m)
+  assert.match(stderr, /^line 3: “morgen” is not a date or time/m)
   const [, fileImportId] = /--undo (\d+)/.exec(stderr)!
   const undone = await world.run('may.csv', text, '--undo', fileImportId!)
   assert.equal(undone.stdout, 'Undone: 2. Kept, because they were changed or used since: 0.\n')
@@ -188,7 +188,10 @@ test('the first 20 refused rows of a file are printed, and how many more there a
   const good = bad.map((_, i) => `2032-05-${10 + (i % 20)} 09:00,45,anna@example.org`)
   const text = ['Start,Duration,Client email', ...bad, ...good].join('\n')
   const { stderr } = await world.run('x.csv', text, '--dry-run')
-  assert.equal(stderr.match(/^line \d+: “when \d+” is no date or time: write it as/gm)?.length, 20)
+  assert.equal(
+    stderr.match(/^line \d+: “when \d+” is not a date or time: write it as/gm)?.length,
+    20,
+  )
   assert.match(stderr, /^line 2: [^]*^line 21: .*\n… and 3 more: use --refused to write all/m)
 })
 

@@ -38,7 +38,7 @@ test('dates and times are read in the styles of English, German and French progr
   }
 })
 
-test('a text that is no date is not read as one', () => {
+test('a text that is not a date is not read as one', () => {
   for (const text of [
     '31.02.2026',
     '9',

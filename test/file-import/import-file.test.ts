@@ -184,7 +184,7 @@ test('a sum below the rows is refused alone, and asks nothing', async (t) => {
     [...rows, 'Summe;;30;'].join('\n'),
   )
   assert.deepEqual(tried.questions, [])
-  assert.match(tried.refused[0].reason, /^“Summe” is no date/)
+  assert.match(tried.refused[0].reason, /^“Summe” is not a date/)
   const other = await bring(
     world,
     { dryRun: 'true', create: ALL },
@@ -322,9 +322,9 @@ test('refused rows are a file with a reason each, which can be corrected and bro
   const rows = answer.body.replace('\ufeff', '').trim().split('\r\n')
   assert.deepEqual(rows, [
     'Start,Duration,Email,Remark,why',
-    'soon,30,anna@example.org,first,“soon” is no date or time: write it as 2026-07-01 09:30',
-    `2032-05-04 09:00,30,no address,'=1+1,"“no address” is no email address: correct it, or empty it"`,
-    '2032-05-05 09:00,long,anna@example.org,,"“long” is no duration: write minutes, such as 45"',
+    'soon,30,anna@example.org,first,“soon” is not a date or time: write it as 2026-07-01 09:30',
+    `2032-05-04 09:00,30,no address,'=1+1,"“no address” is not an email address: correct it, or empty it"`,
+    '2032-05-05 09:00,long,anna@example.org,,"“long” is not a duration: write minutes, such as 45"',
   ])
   const corrected = answer.body
     .replace('soon', '2032-05-06 10:00')
@@ -553,7 +553,7 @@ test('a file that is no export is refused with what to do, and a bomb does not u
   const files: [string, Buffer, number, RegExp][] = [
     ['an old workbook', Buffer.from('d0cf11e0a1b11ae1', 'hex'), 422, /old Excel/],
     ['a PDF', Buffer.from('%PDF-1.7'), 422, /PDF/],
-    ['another zip', await archive({ 'readme.txt': 'hello' }), 422, /no workbook/],
+    ['another zip', await archive({ 'readme.txt': 'hello' }), 422, /not a workbook/],
     ['a cut zip', (await archive(BOOK)).subarray(0, 100), 422, /damaged/],
     ['a workbook without its sheet', await archive(BOOK), 422, /damaged/],
     [

@@ -266,7 +266,7 @@ async function* pullCalendars(session: Session, { cursor, versionOf, again }: Pu
   return { cursor: { homes, tokens } satisfies Cursor, complete }
 }
 
-const NO_ADDRESS = 'The calendar server names it by an address that is none.'
+const NO_ADDRESS = 'The calendar server names it by an address that cannot be read.'
 
 const placeOf = ({ key, name }: Calendar, resourceKey: string, version: string): Place => ({
   key: resourceKey,

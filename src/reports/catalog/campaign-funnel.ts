@@ -15,7 +15,7 @@ import {
   drillToInvitations,
 } from './invitation-rows.ts'
 
-/** A booking without the link is no step of the campaign. */
+/** A booking without the link is not a step of the campaign. */
 const STEPS = FUNNEL.filter(({ name }) => name !== 'after')
 
 export const campaignFunnel: Report = {
