@@ -5,6 +5,7 @@ import { Reconciliation, type Findings } from '../automation/reconcile.ts'
 import { DatabaseClock, monotonicMs, type Clock } from '../clock.ts'
 import { configWarnings, readConfig, type Config } from '../config.ts'
 import { parseAddress } from '../contract/addresses.ts'
+import { countOf } from '../texts/count-of.ts'
 import type { ReplicaState } from '../database/database.ts'
 import { hasDatabase } from '../database/embedded-server.ts'
 import { inspectDatabase, type Inspection } from '../database/inspect.ts'
@@ -446,7 +447,11 @@ function checkFeeds({ engine, clock }: Facts): Finding | undefined {
   const about = 'Feeds'
   const unwell = engine.feeds.filter(({ health, mode }) => health !== 'OK' && mode !== 'PAUSED')
   if (unwell.length === 0) {
-    return { state: 'ok', about, says: `${engine.feeds.length} feeds, all of them work` }
+    return {
+      state: 'ok',
+      about,
+      says: `${countOf(engine.feeds.length, 'feed')}; none needs attention`,
+    }
   }
   const isBad = unwell.some(({ health }) => OF_OPERATOR.has(health))
   const lines = unwell.slice(0, 5).map(({ businessId, feedId, health, since }) => {

@@ -7,6 +7,7 @@ import { Command, Option } from 'commander'
 import { instant, isTimeZone } from '../contract/fields.ts'
 import { schemaFaults } from '../contract/find-faults.ts'
 import { OBJECT_KINDS, objectKind } from '../contract/objects.ts'
+import { countOf } from '../texts/count-of.ts'
 import type { Db } from '../database/database.ts'
 import { StartError } from '../errors.ts'
 import { readChoices, toKept, type GivenChoices } from '../file-import/choices.ts'
@@ -204,7 +205,7 @@ async function importFile(db: Db, file: string, options: Options, importing: Imp
       const { planned } = imported
       if (planned) {
         console.error(
-          `It would plan ${planned.triggers} reminders and send ${planned.mailsAtOnce} mails at once.`,
+          `It would plan ${countOf(planned.triggers, 'reminder')} and send ${countOf(planned.mailsAtOnce, 'mail')} at once.`,
         )
       }
       if (options.refused !== undefined) {
@@ -299,7 +300,9 @@ function describe(plan: FilePlan) {
   for (const question of questions) {
     const { about, kind = '', name = '', rows, examples = [] } = question
     const what = about === 'dates' ? examples.join(', ') : [kind, name].filter(Boolean).join(':')
-    console.error(`Question: --${about} for ${what}${rows === undefined ? '' : ` (${rows} rows)`}`)
+    console.error(
+      `Question: --${about} for ${what}${rows === undefined ? '' : ` (${countOf(rows, 'row')})`}`,
+    )
   }
 }
 

@@ -22,6 +22,7 @@ import {
   type PullSession,
 } from './pull.ts'
 import type { FullListing, Resource } from './source.ts'
+import type { RunSummary } from './summary.ts'
 import { endDecision } from './vanish.ts'
 
 export type ReconcileParts = PullParts & { random(size: number): Buffer }
@@ -56,7 +57,7 @@ export async function reconcileFeed(
       await storeReconciliation(tx, session.feed, { error, next })
       await endDecision(tx, session.feed, state, now)
     })
-    const { counts } = session.summary
+    const counts = countAll(session.summary.counts, sums)
     return { result: { counts, sums, differences: differences.slice(0, MAX_DIFFERENCES) }, error }
   } finally {
     await session.end()
@@ -226,6 +227,12 @@ function faultOf(
 }
 
 type RunSums = ReturnType<typeof addUp>['sums']
+
+/** All entries that were compared. `fixed`: those that the reconciliation wrote. */
+function countAll(fixed: RunSummary['counts'], { source, mirrored, held, skipped }: RunSums) {
+  const unchanged = mirrored - fixed.mirrored + fixed.unchanged
+  return { ...fixed, entries: source, mirrored, held, skipped, unchanged }
+}
 
 /** A moment between 02:00 and 05:00 of the next night, by the clock of the business. */
 export function nextNight(now: Temporal.Instant, timeZone: string, share: number) {

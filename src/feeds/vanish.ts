@@ -77,7 +77,10 @@ const setWell = (tx: Db, feed: FeedRow, now: Temporal.Instant) =>
   setHealth(tx, feed, { health: 'OK', cause: null }, now)
 
 function needDecision(tx: Db, feed: FeedRow, count: number, now: Temporal.Instant) {
-  const cause = `${count} upcoming entries are not in the source any more.`
+  const cause =
+    count === 1
+      ? '1 upcoming entry is not in the source any more.'
+      : `${count} upcoming entries are not in the source any more.`
   return setHealth(tx, feed, { health: 'NEEDS_DECISION', cause }, now)
 }
 

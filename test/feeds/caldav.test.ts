@@ -167,6 +167,8 @@ test('no wrong answer of a CalDAV server is taken for an empty calendar', async 
   const { pullOnce, cursor } = followSource(caldav, account)
   assert.equal((await pullOnce()).resources.length, 1)
   const before = cursor()
+  const tested = await caldav.test(accountOf({ url, username: 'salon' }, 'x'))
+  assert.equal(tested.checks.at(-1)!.detail, 'The account has 1 calendar.')
   for (const [what, answer] of WRONG) {
     wrong = answer
     await assert.rejects(pullOnce(), SourceError, what)

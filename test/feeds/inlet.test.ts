@@ -346,3 +346,5 @@ test('a person cancels what vanished', async (t) => {
   await world.call('POST', `${path}/vanished/cancel`)
   assert.equal((await objectOf('B-1')).status, 'CANCELLED')
 })
+  const { state } = (await world.call('GET', path)).body
+  assert.equal(state.cause, '1 upcoming entry is not in the source any more.')

@@ -48,9 +48,11 @@ test('a reconciliation finds that everything is here, and says it in a sentence'
   put('old', entryOf('old', -24 * 60))
   await pull(0)
   assert.equal((await overview()).sentence, null)
-  const { status, sums, error } = await reconcile()
+  const { status, sums, counts, error } = await reconcile()
   assert.deepEqual([status, error], ['DONE', null])
   assert.deepEqual(sums, { source: 3, mirrored: 1, held: 1, skipped: 1 })
+  const effects = { created: 0, changed: 0, cancelled: 0, unchanged: 1 }
+  assert.deepEqual(counts, { entries: 3, ...effects, mirrored: 1, held: 1, skipped: 1 })
   assert.deepEqual(await differences(), [])
   const { checkedTime, ...sentence } = (await overview()).sentence
   assert.deepEqual(sentence, { all: 1, skipped: 1, held: 1 })
@@ -76,8 +78,10 @@ test('what no pull saw is found, applied, and shown with both values and the pul
   shelf.resources.delete('deleted')
   put('seen', entryOf('seen', 96))
   await pull()
-  const { status, sums } = await reconcile()
+  const { status, sums, counts } = await reconcile()
   assert.deepEqual([status, sums.source, sums.mirrored], ['DONE', 4, 4])
+  const fixed = { created: 1, changed: 1, cancelled: 1, unchanged: 2 }
+  assert.deepEqual(counts, { entries: 4, ...fixed, mirrored: 4, held: 0, skipped: 0 })
   const found = await differences()
   assert.deepEqual(kindsOf(found), [
     'MISSED_CHANGE changed end',

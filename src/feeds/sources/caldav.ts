@@ -1,4 +1,5 @@
 import type { FeedTest } from '../../contract/feed.ts'
+import { countOf } from '../../texts/count-of.ts'
 import { Fetcher, OtherHost, unusableStatus } from '../fetch.ts'
 import {
   MAX_RESOURCES,
@@ -446,7 +447,7 @@ async function testAccount(once: (work: (session: Session) => Promise<void>) => 
       const homes = await findHomes(session)
       checks.push({ check: 'login', ok: true, detail: `${session.host} accepts the credential.` })
       calendars = await countCalendars(session, await listCalendars(session, homes))
-      const detail = `The account has ${calendars.length} calendars.`
+      const detail = `The account has ${countOf(calendars.length, 'calendar')}.`
       checks.push({ check: 'calendars', ok: calendars.length > 0, detail })
     })
   } catch (error) {

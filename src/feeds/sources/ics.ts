@@ -1,3 +1,4 @@
+import { countOf } from '../../texts/count-of.ts'
 import { Fetcher, unusableStatus } from '../fetch.ts'
 import type { Pull, Pulling, Source, SourceAccount } from '../source.ts'
 import type { CalendarSeries } from '../calendar/read.ts'
@@ -11,7 +12,7 @@ export const makeIcs = (privateHosts: readonly string[]): Source => ({
   test: (account) =>
     testBy('file', async () => {
       const { series } = await readFile(account, privateHosts, {})
-      const detail = `The file has ${series.length} events.`
+      const detail = `The file has ${countOf(series.length, 'event')}.`
       return { detail, name: hostOf(account), entries: series.length }
     }),
   pull: (account, pull) => pullFile(account, privateHosts, pull),
