@@ -6,6 +6,7 @@ import { conflict, invalid, notFound } from '../errors.ts'
 import type { Saving } from '../scheduling/saving.ts'
 import { isBefore } from '../automation/timing.ts'
 import {
+  countEntriesBeside,
   deleteEndedResources,
   listResources,
   writeResources,
@@ -21,7 +22,7 @@ import {
 } from '../store/feeds.ts'
 import type { SettingsCache } from '../store/settings.ts'
 import { mirrorResources, type Changes, type MirrorResult, type Mirroring } from './mirror.ts'
-import type { Entry } from './source.ts'
+import { MAX_RESOURCES, type Entry } from './source.ts'
 import { compareVersions, readSentEntry, type SentEntry } from './sources/inlet.ts'
 import { applyListing, endDecision } from './vanish.ts'
 
@@ -62,6 +63,7 @@ export async function receiveEntries(
   const none = { accepted: 0, unchanged: 0, old: 0, held: 0, skipped: 0 }
   const received: Received = { ...none, refused, results: [] }
   const fresh = await withoutKnown(tx, feed, sent, received)
+  await requireRoom(tx, feed, fresh)
   const mirroring = mirroringOf(feed, state, receiving)
   for (let at = 0; at < fresh.length; at += BATCH) {
     const some = fresh.slice(at, at + BATCH).map(({ sent: one }) => one)
@@ -147,6 +149,16 @@ async function withoutKnown(tx: Db, feed: FeedRow, sent: Placed[], received: Rec
     else refuse(index)
     return false
   })
+}
+
+async function requireRoom(tx: Db, feed: FeedRow, fresh: Placed[]) {
+  const keys = fresh.flatMap(({ sent: { key, resource } }) => (resource ? [key] : []))
+  if (keys.length === 0) return
+  const others = await countEntriesBeside(tx, feed, keys)
+  if (others + keys.length <= MAX_RESOURCES) return
+  throw conflict(
+    `The feed would have more than ${MAX_RESOURCES} entries: send those that are not needed any more with deleted.`,
+  )
 }
 
 /** How what a source says is written. */

@@ -177,6 +177,10 @@ export type Source = {
 
 /** More resources of one source are refused. */
 export const MAX_RESOURCES = 50_000
+/** Of one event or booking. */
+export const MAX_ATTENDEES = 200
+/** Characters of one event with its changed occurrences. */
+export const MAX_RESOURCE_LENGTH = 1_048_576
 
 /** Why a source could not be read. Nothing changes then. */
 export class SourceError extends Error {

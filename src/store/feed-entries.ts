@@ -51,6 +51,14 @@ export const listEntriesOf = (
       or entry_key = any (${entryKeys}::text[]) or feed_entry_id = any (${ids}::bigint[]))
     order by feed_entry_id`)
 
+/** How many entries of other resources the source has. */
+export async function countEntriesBeside(tx: Db, feed: FeedKey, resourceKeys: string[]) {
+  const [row] = await tx.query<{ count: number }>(sql`
+    select count(*) from feed_entry
+    where ${ofFeed(feed)} and state <> 'GONE' and resource_key <> all (${resourceKeys}::text[])`)
+  return row!.count
+}
+
 /** What a full listing is compared with. */
 export type ListedEntry = Pick<
   EntryRow,

@@ -236,6 +236,7 @@ test('a wrong answer of a booking server is an error in words, and never an empt
       { status: 200, text: '{"status":"error"}' },
       { status: 200, text: '[{"id":1},{}' },
       { status: 200, text: '[7]' },
+      { status: 200, text: `{"status":"success","data":[${'['.repeat(65)}${']'.repeat(65)}]}` },
       { status: 404, text: '' },
     ]) {
       fake.wrong = wrong
@@ -248,6 +249,17 @@ test('a wrong answer of a booking server is an error in words, and never an empt
       assert.deepEqual([ok, checks.length], [false, 1])
     }
   }
+})
+
+test('a limit of an answer is said in words', async (t) => {
+  const guests = Array.from({ length: 201 }, (_, i) => ({ email: `g${i}@client.test`, name: 'G' }))
+  const crowd = await startCalcom(t, [{ ...bookingOf('a'), attendees: guests }])
+  const pulling = followSource(calcom, accountOf({ url: crowd.url }, 'cal_key')).pullOnce()
+  await assert.rejects(pulling, /The booking a has more than 200 attendees/)
+  const deep = await startEasyAppointments(t, [appointmentOf(1)])
+  deep.wrong = { status: 200, text: '['.repeat(65) + ']'.repeat(65) }
+  const read = followSource(easyAppointments, accountOf({ url: deep.url }, 'token')).pullOnce()
+  await assert.rejects(read, /answers with more than 64 levels/)
 })
 
 test('a webhook counts only with the signature of its source', () => {

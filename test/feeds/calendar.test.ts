@@ -308,6 +308,8 @@ test('a file that was cut, or that is something else, is refused as a whole', ()
   refused(whole.replace('UID:a', `UID:${'a'.repeat(100_001)}`), /line above 100 KB/)
   const attendees = 'ATTENDEE:mailto:a@example.com\r\n'.repeat(201)
   refused(whole.replace('END:VEVENT', `${attendees}END:VEVENT`), /more than 200 attendees/)
+  const words = `DESCRIPTION:${'a'.repeat(90_000)}\r\n`.repeat(12)
+  refused(whole.replace('END:VEVENT', `${words}END:VEVENT`), /an event above 1 MiB/)
 })
 
 test('events outside of the window are left out, and the next one is named', () => {

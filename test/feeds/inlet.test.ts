@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { asOwner } from '../support/owner.ts'
 import { shareWorld } from '../support/world.ts'
 import { openInlet } from './support.ts'
 
@@ -335,6 +336,28 @@ test('few entries that a full listing lacks are cancelled; many wait for a decis
   assert.equal((await read()).health, 'OK')
 })
 
+test('more than 50,000 entries are refused before anything is written', async (t) => {
+  const world = await enterWorld(t)
+  const { begin, entry, entries, feedId, path } = await openInlet(world)
+  await begin(entry('B-1'))
+  await asOwner(
+    world.database,
+    `insert into feed_entry (business_id, feed_id, entry_key, resource_key, state, source, applied,
+                             decisions, person_keys, changed_time)
+     select ${world.businessId}, ${feedId}, 'x' || n, 'x' || n, 'SKIPPED', '{}', '{}', '[]', '{}', now()
+     from generate_series(1, 49999) n`,
+  )
+  const send = (...keys: string[]) =>
+    world.call('POST', `${path}/entries`, {
+      entries: keys.map((key) => entry(key, { version: 2 })),
+    })
+  const { status, body } = await send('B-1', 'B-2')
+  assert.equal(status, 409)
+  assert.match(body.detail, /more than 50000 entries/)
+  assert.equal((await entries('?state=MIRRORED')).length, 1)
+  assert.equal((await send('B-1')).status, 200, 'a change of one that is known')
+})
+
 test('a person cancels what vanished', async (t) => {
   const world = await enterWorld(t)
   const { allKeys, begin, entry, inHours, objectOf, path, send } = await openInlet(world, {
@@ -342,9 +365,9 @@ test('a person cancels what vanished', async (t) => {
   })
   await begin(entry('B-1', { startTime: inHours(48) }))
   await send([], allKeys())
+  const { state } = (await world.call('GET', path)).body
+  assert.equal(state.cause, '1 upcoming entry is not in the source any more.')
   assert.equal((await objectOf('B-1')).status, 'OPEN')
   await world.call('POST', `${path}/vanished/cancel`)
   assert.equal((await objectOf('B-1')).status, 'CANCELLED')
 })
-  const { state } = (await world.call('GET', path)).body
-  assert.equal(state.cause, '1 upcoming entry is not in the source any more.')

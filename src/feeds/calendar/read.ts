@@ -1,7 +1,14 @@
 import { createHash } from 'node:crypto'
 import { parseAddress } from '../../contract/addresses.ts'
 import { readPerson } from '../../matching/people.ts'
-import { MAX_RESOURCES, type Attendee, type Entry, type SourcePerson } from '../source.ts'
+import {
+  MAX_ATTENDEES,
+  MAX_RESOURCE_LENGTH,
+  MAX_RESOURCES,
+  type Attendee,
+  type Entry,
+  type SourcePerson,
+} from '../source.ts'
 import { safeKey } from '../stored-entry.ts'
 import {
   listOf,
@@ -65,7 +72,6 @@ export type CalendarSeries = {
 
 export type CalendarFile = { text: string; zone: string } & Window
 
-const MAX_ATTENDEES = 200
 const MAX_ENTRIES = 100_000
 const MAX_ADDRESSES = 10
 const DAY_MS = 86_400_000
@@ -79,6 +85,8 @@ export function readCalendar({ text, zone, fromMs, toMs }: CalendarFile): Calend
     const zoneOf = makeZoneOf(calendar, zone, { fromMs: fromMs - DAY_MS, toMs: toMs + DAY_MS })
     const events = calendar.components.filter(({ name }) => name === 'VEVENT')
     for (const [uid, parts] of Map.groupBy(events, uidOf)) {
+      const length = parts.reduce((sum, part) => sum + charactersOf(part), 0)
+      if (length > MAX_RESOURCE_LENGTH) throw new UnreadableCalendar('has an event above 1 MiB')
       const series = readSeries(uid, parts, { zoneOf, window })
       found.push(series)
       entries += series.events.length + series.later.length
@@ -92,6 +100,9 @@ export function readCalendar({ text, zone, fromMs, toMs }: CalendarFile): Calend
 
 const tooMany = (most: number, what: string) =>
   new UnreadableCalendar(`has more than ${most} ${what}`)
+
+const charactersOf = ({ properties }: Component) =>
+  properties.reduce((sum, { value }) => sum + value.length, 0)
 
 type Surroundings = { zoneOf: ZoneOf; window: Window }
 

@@ -1,4 +1,5 @@
 import {
+  MAX_ATTENDEES,
   SourceError,
   type Entry,
   type Pull,
@@ -230,6 +231,9 @@ class Session {
 function readBooking(given: unknown): Booking | undefined {
   if (!isObject(given)) return undefined
   const [uid, updated] = [textIn(given.uid), momentIn(given.updatedAt)]
+  if (objectsIn(given.attendees).length > MAX_ATTENDEES) {
+    throw new SourceError('LIMIT', `The booking ${uid} has more than ${MAX_ATTENDEES} attendees.`)
+  }
   if (uid === undefined || !updated) return undefined
   return {
     uid,

@@ -2,6 +2,7 @@ import type { FeedTest } from '../../contract/feed.ts'
 import { countOf } from '../../texts/count-of.ts'
 import { Fetcher, OtherHost, unusableStatus } from '../fetch.ts'
 import {
+  MAX_RESOURCE_LENGTH,
   MAX_RESOURCES,
   SourceError,
   type Pull,
@@ -32,7 +33,6 @@ export function makeCaldav(privateHosts: readonly string[]): Source {
 }
 
 const MULTIGET = 50
-const MAX_RESOURCE_LENGTH = 1_048_576
 /** Answers of one listing that was cut with 507. */
 const MAX_CONTINUATIONS = 200
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { findExcess } from '../../contract/json-excess.ts'
 import { Fetcher, unusableStatus, type SourceAnswer } from '../fetch.ts'
 import {
   MAX_RESOURCES,
@@ -13,6 +14,7 @@ import { makeStorable } from '../stored-entry.ts'
 
 /** A page has at most some hundred bookings. It is parsed on the event loop. */
 const MAX_ANSWER_BYTES = 8 * 1_048_576
+const MAX_VALUES = 1_000_000
 
 export type JsonObject = Record<string, unknown>
 type Query = Record<string, string | number>
@@ -101,6 +103,8 @@ export class JsonApi {
 
   #parse(answer: SourceAnswer): unknown {
     if (answer.status !== 200) throw unusableStatus(answer)
+    const excess = findExcess(answer.body, { maxValues: MAX_VALUES })
+    if (excess) throw new SourceError('LIMIT', `${this.host} answers with ${excess}.`)
     try {
       return JSON.parse(answer.body.toString('utf8'))
     } catch {
