@@ -26,7 +26,7 @@ import { readMapping, type ReadMapping } from './mapping.ts'
 import { isCancelled, mergeValues, type Applied } from './merge.ts'
 import type { Entry, EntryProblem, Resource } from './source.ts'
 import { readStoredEntry, storeEntry } from './stored-entry.ts'
-import { isWithin, windowOf } from './window.ts'
+import { isWithin, listedWindow, windowOf } from './window.ts'
 
 /** How entries are written. */
 export type Mirroring = {
@@ -118,12 +118,12 @@ function endedBy(resources: Resource[], deleted: string[], { feed, saving }: Mir
       return held ? [[key, held.problem!] as const] : []
     }),
   )
-  const window = windowOf(feed, saving.now)
+  const window = listedWindow(windowOf(feed, saving.now))
   const isDeleted = new Set(deleted)
   return (row: EntryRow): Item | undefined => {
     if (!all.has(row.resourceKey)) return undefined
     if (isDeleted.has(row.resourceKey)) return newItem(row, undefined, row.resourceKey)
-    // Sources do not list occurrences outside of the window.
+    // Sources do not list other occurrences.
     if (row.startTime !== null && !isWithin(window, row.startTime)) return undefined
     const problem = problems.get(row.resourceKey)
     if (!problem || row.isErased) return newItem(row, undefined, row.resourceKey)

@@ -18,7 +18,7 @@ import { accountOf, readSecret, type SourceAccess } from './source-access.ts'
 import type { Listing, PulledPart, Resource, Source, SourceAccount } from './source.ts'
 import { RunSummary } from './summary.ts'
 import { applyListing, endDecision } from './vanish.ts'
-import { isWithin, windowOf } from './window.ts'
+import { isWithin, listedWindow, windowOf } from './window.ts'
 
 export type PullParts = {
   database: Database
@@ -252,7 +252,7 @@ async function findMoved(
   listing: Listing | null,
 ) {
   // Sources do not list what is outside of these days: it has not vanished.
-  const listed = windowOf(feed, now)
+  const listed = listedWindow(windowOf(feed, now))
   const lacking = listing
     ? (await listLiveEntries(db, feed)).filter(({ resourceKey }) => !listing.keys.has(resourceKey))
     : []

@@ -12,6 +12,15 @@ export const windowOf = (
   to: now.add({ hours: 24 * horizonDays }),
 })
 
+/** More than the 72 hours after which what a pull finds is history. */
+const AHEAD = { hours: 96 }
+
+/**
+ * What sources list: a little more than is mirrored. What the horizon reaches is known before, so that it
+ * is not taken for a new booking.
+ */
+export const listedWindow = ({ from, to }: Window): Window => ({ from, to: to.add(AHEAD) })
+
 /** Whether the time is known and in the window; without a window every time is. */
 export const isWithin = (window: Window | null, time: Temporal.Instant | null) =>
   !window ||

@@ -67,6 +67,18 @@ test('a file that did not change is not read again, except for series that go on
   assert.deepEqual(asked, [undefined, '"1"', undefined])
 })
 
+test('occurrences soon after the horizon are known before it reaches them', async (t) => {
+  const { published, url } = await publish(t)
+  const { pullOnce } = followSource(ics, accountOf({}, url))
+  published.body = fileOf(eventOf('a', 'DTSTART:20261120T090000Z', 'RRULE:FREQ=DAILY'))
+  const [resource] = (await pullOnce()).resources
+  const horizon = Temporal.Instant.from('2026-11-18T12:00:00Z').add({ hours: 400 * 24 })
+  const after = resource!.entries.filter(
+    ({ start }) => Temporal.Instant.compare(start!, horizon) >= 0,
+  )
+  assert.equal(after.length, 4, 'more than the 72 hours that a pull may be late')
+})
+
 test('a file that is missing, cut or something else changes nothing, and its address is not shown', async (t) => {
   const { published, url } = await publish(t)
   const { pullOnce } = followSource(ics, accountOf({}, url))

@@ -159,6 +159,19 @@ test('an entry that the horizon has reached fires no events if a pull reads it f
   assert.deepEqual([await triggersOf('reached'), await triggersOf('moved')], [0, 1])
 })
 
+test('a change of a series beyond the horizon counts when the horizon reaches it', async (t) => {
+  const { put, entryOf, pull, find, wait, appointments } = await openTimed(await enterWorld(t))
+  const ahead = (days: number) => entryOf(`s/${days}`, 24 * days)
+  put('s', ahead(399), ahead(401), ahead(402))
+  await pull(0)
+  assert.equal((await find('s/402')).reasonCode, 'outside-window')
+  put('s', ahead(399), ahead(401))
+  await pull()
+  assert.equal((await find('s/402')).state, 'GONE')
+  await wait({ hours: 49 })
+  assert.equal((await appointments()).length, 2)
+})
+
 test('the first pull of a changed connection fires no events, and LIVE waits for it', async (t) => {
   const world = await enterWorld(t)
   const { call, save, businessId } = world

@@ -117,10 +117,9 @@ class Session {
     return (await this.#readPage({ take: 1 })).total
   }
 
-  /** The current state of all bookings of the window. */
+  /** The current state of all bookings from the window on: later pulls do not list those that it reaches. */
   async listWindow(order: Record<string, string>): Promise<Resource[]> {
-    const { from, to } = this.window
-    const query = { afterStart: String(from), beforeEnd: String(to.add({ hours: 24 })), ...order }
+    const query = { afterStart: String(this.window.from), ...order }
     const bookings = new Map<string, Booking>()
     for (let skip = 0; ;) {
       const page = await this.#readPage({ ...query, take: PAGE, skip })
@@ -231,10 +230,10 @@ class Session {
 function readBooking(given: unknown): Booking | undefined {
   if (!isObject(given)) return undefined
   const [uid, updated] = [textIn(given.uid), momentIn(given.updatedAt)]
+  if (uid === undefined || !updated) return undefined
   if (objectsIn(given.attendees).length > MAX_ATTENDEES) {
     throw new SourceError('LIMIT', `The booking ${uid} has more than ${MAX_ATTENDEES} attendees.`)
   }
-  if (uid === undefined || !updated) return undefined
   return {
     uid,
     updatedAt: inMilliseconds(updated),

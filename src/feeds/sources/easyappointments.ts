@@ -18,6 +18,7 @@ import {
   textsIn,
   type JsonObject,
 } from './json-api.ts'
+import { listedWindow } from '../window.ts'
 import { inSessions, testBy } from './sessions.ts'
 import { holdsSecret } from './signatures.ts'
 
@@ -71,7 +72,7 @@ async function* pullAppointments(api: JsonApi, { versionOf }: Pull): Pulling {
 }
 
 async function listAppointments(api: JsonApi, sort: string) {
-  const { window } = api.account
+  const window = listedWindow(api.account.window)
   const day = (time: Temporal.Instant, days: number) =>
     String(time.toZonedDateTimeISO('UTC').toPlainDate().add({ days }))
   // A day more at both ends: the days are those of each provider's clock.

@@ -3,10 +3,12 @@ import type { CalendarEvent, CalendarSeries } from '../calendar/read.ts'
 import { readCalendarFile } from '../calendar/reader-pool.ts'
 import { SourceError, type Entry, type Resource, type SourceAccount } from '../source.ts'
 import { entryWithout, makeStorable } from '../stored-entry.ts'
+import { listedWindow } from '../window.ts'
 
 /** Reads a calendar file on a worker thread. `name` is how the owner knows it. */
 export async function readSeries(account: SourceAccount, text: string, name: string) {
-  const { businessId, zone, window } = account
+  const { businessId, zone } = account
+  const window = listedWindow(account.window)
   const limits = { fromMs: window.from.epochMilliseconds, toMs: window.to.epochMilliseconds }
   try {
     return await readCalendarFile(businessId, { text, zone, ...limits })
@@ -36,9 +38,9 @@ export function resourceOf(
 
 const DAY_MS = 86_400_000
 
-/** When the window reaches the next occurrence, at most once a day. */
+/** When what is listed reaches the next occurrence, at most once a day. */
 function readAgain(nextMs: number, { now, window }: SourceAccount) {
-  const aheadMs = Math.max(nextMs - window.to.epochMilliseconds, DAY_MS)
+  const aheadMs = Math.max(nextMs - listedWindow(window).to.epochMilliseconds, DAY_MS)
   return now.add({ milliseconds: aheadMs })
 }
 
