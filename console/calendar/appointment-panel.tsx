@@ -10,9 +10,9 @@ import {
   type Appointment,
   type AppointmentFields,
 } from '../api/calendar.ts'
-import { feedQuery } from '../api/feeds.ts'
 import { useSession } from '../api/session.ts'
 import type { Setup } from '../api/setup.ts'
+import { MirroredNotice } from '../feeds/mirrored-notice.tsx'
 import { differencesOf, type Words } from '../records/changes.ts'
 import { RecordConflict } from '../records/conflict.tsx'
 import type { EditedRecord } from '../records/use-record.ts'
@@ -56,7 +56,11 @@ export function AppointmentPanel(props: Props) {
         modifiedOf={(one) => one}
         differences={(from, to) => differencesOf(from, to, words)}
       />
-      <MirroredNotice appointment={appointment} />
+      {appointment.feedId != null && (
+        <div style={{ margin: '8px 16px 0' }}>
+          <MirroredNotice feedId={appointment.feedId} />
+        </div>
+      )}
       <Details appointment={appointment} setup={setup} change={change} />
       {functions.includes('EDIT_SCHEDULE') && (
         <WhatIf
@@ -195,32 +199,6 @@ function Head({ appointment, setup, desk, onClose }: HeadProps) {
         <DeskButtons desk={desk} visit={appointment} hasKeys />
       </Group>
     </div>
-  )
-}
-
-/** Which feed it comes from, and what must be changed in its source. */
-function MirroredNotice({ appointment: { feedId } }: Pick<Props, 'appointment'>) {
-  const { t } = useTranslation()
-  const { functions } = useSession()
-  const isAllowed = functions.includes('MANAGE_BUSINESS')
-  const { data } = useQuery({ ...feedQuery(feedId ?? 0), enabled: isAllowed && feedId != null })
-  if (feedId == null) return null
-  return (
-    <p className="small soft" style={{ margin: '8px 16px 0' }}>
-      {isAllowed ? (
-        <Link
-          to="/settings/feeds/$feedId"
-          params={{ feedId }}
-          style={{ textDecoration: 'underline' }}
-        >
-          {t('appointment.feed')} <bdi>{data?.name}</bdi>
-        </Link>
-      ) : (
-        t('appointment.feed')
-      )}
-      {'. '}
-      {t('appointment.mirrored')}
-    </p>
   )
 }
 

@@ -8,6 +8,7 @@ import { momentAt } from '../components/days.ts'
 import { day as readDay } from '../components/search.ts'
 import { Empty } from '../components/states.tsx'
 import { useTimeFormat } from '../components/time.ts'
+import { MirroredNotice } from '../feeds/mirrored-notice.tsx'
 import { MomentField, SetupField, StatusField } from '../objects/fields.tsx'
 import { ObjectPage } from '../objects/object-page.tsx'
 import { ClientLink, MessagesAndWhy, NewButton, useStatusLabel } from '../objects/object-parts.tsx'
@@ -151,8 +152,9 @@ export function ClassPage() {
       )}
       readOnly={(item) => <StudentList {...item} />}
     >
-      {({ startTime, answers }) => (
+      {({ startTime, answers, feedId }) => (
         <>
+          {feedId != null && <MirroredNotice feedId={feedId} />}
           {answers.map(
             ({ clientId, note }) =>
               note && (

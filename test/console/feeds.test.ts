@@ -54,9 +54,17 @@ test('a source is connected, checked in shadow mode, corrected, and goes live', 
   await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Salon')
   await page.getByText('App password').waitFor()
   await assertAccessible(page)
-  await keepPictures(page, 'feed-connect')
-  await page.getByRole('combobox', { name: 'Source' }).click()
-  await page.getByRole('option', { name: 'A program that sends' }).click()
+  await keepPictures(page, 'feed-connect-caldav')
+  for (const [source, picture] of [
+    ['Published calendar (ICS)', 'ics'],
+    ['Cal.com', 'calcom'],
+    ['Easy!Appointments', 'easyappointments'],
+    ['A program that sends', 'inlet'],
+  ] as const) {
+    await page.getByRole('combobox', { name: 'Source' }).click()
+    await page.getByRole('option', { name: source }).click()
+    await keepPictures(page, `feed-connect-${picture}`)
+  }
   await page.getByRole('button', { name: 'Connect', exact: true }).click()
 
   await page.getByRole('heading', { level: 1, name: 'Salon' }).waitFor()
@@ -403,6 +411,59 @@ test('unsaved rules stay with their feed, are asked about, and do not replace th
   await conflict.getByRole('button', { name: 'Take' }).click()
   await page.getByText('title “swim*”').waitFor()
   assert.equal(await unsaved.count(), 0)
+})
+
+test('Today shows what a feed holds, and what it mirrors says where it is changed, also on a phone', async (t) => {
+  const { name: service } = (await call('GET', '/reason?limit=1')).items[0]
+  const { professionalId } = (await call('GET', '/professional?limit=1')).items[0]
+  const { locationId } = (await call('GET', '/location?limit=1')).items[0]
+  const { feedId } = await call('POST', '/feed', {
+    name: 'Front desk',
+    source: 'INLET',
+    mode: 'SHADOW',
+    severalClients: 'CLASS',
+    defaults: { professionalId, locationId },
+  })
+  const at = (hours: number) => ({
+    startTime: start + hours * HOUR_MS,
+    endTime: start + (hours + 1) * HOUR_MS,
+  })
+  await send(feedId, [
+    entry('t1', { service: { name: service }, ...at(40) }),
+    entry('t2', { title: 'Salt room', service: { name: 'Salt' }, ...at(42) }),
+    entry('t3', { title: 'Back', clients: [{ emailAddress: 't4@example.org' }], ...at(44) }),
+    entry('t5', { service: { name: 'Salt' }, ...at(24 * 8) }),
+  ])
+  const { items } = await call('GET', `/feed/${feedId}/entry?state=MIRRORED`)
+  const idOf = (key: string) =>
+    items.find((one: { key: string }) => one.key === key).objectId as number
+
+  const { page, complaints } = await openAs(t, 'sofia')
+  const item = page.getByRole('listitem').filter({ hasText: 'Front desk' })
+  await item.getByText('1 entry of the next 7 days needs a decision.').waitFor()
+  await item.getByRole('link', { name: 'See the feed' }).press('Enter')
+  await page.getByRole('heading', { level: 1, name: 'Front desk' }).waitFor()
+  await page.getByText('Salt room').waitFor()
+  await page.setViewportSize({ width: 360, height: 740 })
+  for (const tab of ['Rules', 'Names', 'Runs', 'Differences', 'Entries']) {
+    await chosenTab(page, tab)
+    await assertAccessible(page, ['light'])
+    const overflows = await page.evaluate('document.documentElement.scrollWidth > innerWidth')
+    assert.equal(overflows, false, tab)
+  }
+  const why = page.getByText(
+    'Its time, client, staff, service and location are changed in the source',
+  )
+  const open = (path: string) => page.goto(new URL(`/console${path}`, page.url()).href)
+  const { startTime } = at(40)
+  const day = Temporal.Instant.fromEpochMilliseconds(startTime).toString().slice(0, 10)
+  for (const path of [`/calendar?day=${day}&appointment=${idOf('t1')}`, `/classes/${idOf('t3')}`]) {
+    await open(path)
+    await why.waitFor()
+    await page.getByRole('link', { name: 'Comes from the feed Front desk' }).waitFor()
+    await assertAccessible(page, ['light'])
+  }
+  assert.deepEqual(complaints, [])
 })
 
 test('a person decides about appointments that disappeared, and deletes the feed', async (t) => {
