@@ -34,26 +34,8 @@ export type Missed = {
   ours: string | null
 }
 
-/** What of an entry is compared. */
-const COMPARED = [
-  'start',
-  'end',
-  'status',
-  'title',
-  'calendar',
-  'clients',
-  'attendees',
-  'addressesInText',
-  'service',
-  'staff',
-  'location',
-  'categories',
-  'allDay',
-  'isPrivate',
-  'isBusy',
-  'isClass',
-  'problem',
-] as const
+/** What an entry is known by, and what says nothing about the appointment. */
+const NOT_COMPARED = new Set(['key', 'uid', 'organizer', 'createdTime', 'changedTime'])
 
 /** All that the pulls did not see. */
 export function findMissed({ listing, read, live, rows, window }: Compared): Missed[] {
@@ -110,7 +92,9 @@ const isIn = (window: Window | null, time: Temporal.Instant | null) =>
 
 function changesOf(entry: Entry, row: EntryRow) {
   const now = storeEntry(entry)
-  const changed = COMPARED.filter((name) => !isSame(now[name] ?? null, row.source[name] ?? null))
+  const changed = Object.keys(now).filter(
+    (name) => !NOT_COMPARED.has(name) && !isSame(now[name] ?? null, row.source[name] ?? null),
+  )
   return changed.map((field) => ({
     kind: 'MISSED_CHANGE' as const,
     field,

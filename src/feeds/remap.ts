@@ -1,13 +1,15 @@
 import { notifyOfCancelledHere, type NoticeMails } from '../automation/notices.ts'
 import type { Database, Db } from '../database/database.ts'
 import { pause, type Loop } from '../repeat.ts'
-import { listEntries, listEntriesOfTime } from '../store/feed-entries.ts'
+import { listEntries, listEntriesOfTime, type EntryRow } from '../store/feed-entries.ts'
 import {
   findFeed,
   lockFeedState,
   setRemapAfter,
   takeFeedOfTime,
   type FeedKey,
+  type FeedRow,
+  type FeedState,
 } from '../store/feeds.ts'
 import type { SettingsCache } from '../store/settings.ts'
 import { listAllStatuses } from '../store/statuses.ts'
@@ -27,23 +29,33 @@ export async function remapFeed({ database, settings, now }: RemapParts, key: Fe
   const feed = await findFeed(database.forBusiness(key.businessId, 'SYSTEM'), key)
   if (!feed) return
   const db = database.forBusiness(key.businessId, feedUser(feed))
-  while (await db.transaction((tx) => remapPage(tx, key, { settings, now: now() })));
+  while (await remapPage(db, key, { settings, now: now() }, listAfter));
 }
 
-/** Returns whether there are more. */
-async function remapPage(
-  tx: Db,
+type Page = { settings: SettingsCache; now: Temporal.Instant }
+
+/** Maps a page of entries again, in a transaction. Returns whether there are more. */
+const remapPage = (
+  db: Db,
   key: FeedKey,
-  parts: { settings: SettingsCache; now: Temporal.Instant },
-) {
-  const state = await lockFeedState(tx, key)
-  const feed = await findFeed(tx, key)
-  if (!feed?.active || state?.remapAfter == null) return false
-  const rows = await listEntries(tx, feed, { after: state.remapAfter, limit: BATCH })
-  await mirrorAgain(tx, rows, correcting(feed, parts))
-  const isDone = rows.length < BATCH
-  await setRemapAfter(tx, feed, isDone ? null : rows.at(-1)!.feedEntryId)
-  return !isDone
+  page: Page,
+  list: (tx: Db, feed: FeedRow, state: FeedState, now: Temporal.Instant) => Promise<EntryRow[]>,
+) =>
+  db.transaction(async (tx) => {
+    const state = await lockFeedState(tx, key)
+    const feed = await findFeed(tx, key)
+    if (!state || !feed?.active) return false
+    const rows = await list(tx, feed, state, page.now)
+    if (rows.length > 0) await mirrorAgain(tx, rows, correcting(feed, page))
+    return rows.length === BATCH
+  })
+
+/** The next entries after a change of the mapping. */
+async function listAfter(tx: Db, feed: FeedRow, { remapAfter }: FeedState) {
+  if (remapAfter === null) return []
+  const rows = await listEntries(tx, feed, { after: remapAfter, limit: BATCH })
+  await setRemapAfter(tx, feed, rows.length < BATCH ? null : rows.at(-1)!.feedEntryId)
+  return rows
 }
 
 const EVERY_MINUTES = 15
@@ -63,7 +75,7 @@ export const createTimeLoop = (parts: RemapParts & NoticeMails): Loop => ({
     const feed = await findFeed(parts.database.forBusiness(key.businessId, 'SYSTEM'), key)
     if (!feed) return 1
     const db = parts.database.forBusiness(key.businessId, feedUser(feed))
-    while (await db.transaction((tx) => remapOfTime(tx, key, { ...parts, now })));
+    while (await remapPage(db, key, { ...parts, now }, listOfTime));
     // Mails about the appointments of other modes are not sent.
     if (feed.mode === 'LIVE') {
       await db.transaction(async (tx) => {
@@ -76,27 +88,18 @@ export const createTimeLoop = (parts: RemapParts & NoticeMails): Loop => ({
   rest: (stopping) => pause(REST_MS, stopping),
 })
 
-/** Returns whether there are more. */
-async function remapOfTime(
-  tx: Db,
-  key: FeedKey,
-  parts: { settings: SettingsCache; now: Temporal.Instant },
-) {
-  await lockFeedState(tx, key)
-  const feed = await findFeed(tx, key)
-  if (!feed?.active) return false
+/** Entries that ended a while ago, or that the horizon has reached. */
+async function listOfTime(tx: Db, feed: FeedRow, _state: FeedState, now: Temporal.Instant) {
   const statuses = await listAllStatuses(tx, [feed.businessId])
   const live = statuses.filter(({ objectType, outcome }) => {
     const ofType = statuses.filter((one) => one.objectType === objectType)
     return outcome === 'PENDING' && closingStatus(feed, ofType) !== undefined
   })
-  const rows = await listEntriesOfTime(tx, feed, {
+  return listEntriesOfTime(tx, feed, {
     live: live.map(({ objectType, status }) => `${objectType} ${status}`),
-    closedUntil: closedUntil(feed, parts.now),
-    from: parts.now,
-    to: windowOf(feed, parts.now).to,
+    closedUntil: closedUntil(feed, now),
+    from: now,
+    to: windowOf(feed, now).to,
     limit: BATCH,
   })
-  if (rows.length > 0) await mirrorAgain(tx, rows, correcting(feed, parts))
-  return rows.length === BATCH
 }

@@ -1,6 +1,6 @@
 import type { EntryRow } from '../store/feed-entries.ts'
 
-/** An entry as the API shows it. */
+/** An entry as the API shows it, and as a run stores it: times are milliseconds. */
 export const showEntry = (row: EntryRow) => ({
   entryId: row.feedEntryId,
   key: row.entryKey,
@@ -8,8 +8,8 @@ export const showEntry = (row: EntryRow) => ({
   reasonCode: row.reasonCode,
   reason: row.reason,
   title: row.title,
-  startTime: row.startTime,
-  endTime: row.endTime,
+  startTime: row.startTime?.epochMilliseconds ?? null,
+  endTime: row.endTime?.epochMilliseconds ?? null,
   objectType: row.objectType,
   objectId: row.objectId,
   decisions: row.decisions,

@@ -17,7 +17,7 @@ export class RunSummary {
   }
   readonly reasons: Record<string, number> = {}
   withAddress = 0
-  readonly samples: ReturnType<typeof showSample>[] = []
+  readonly samples: ReturnType<typeof showEntry>[] = []
 
   add({ entries, withAddress, created, changed, cancelled, unchanged }: MirrorResult) {
     const { counts, reasons, samples } = this
@@ -33,7 +33,7 @@ export class RunSummary {
       if (state === 'HELD') counts.held += 1
       if (state === 'SKIPPED') counts.skipped += 1
       if (reasonCode) reasons[reasonCode] = (reasons[reasonCode] ?? 0) + 1
-      if (samples.length < MAX_SAMPLES) samples.push(showSample(entry))
+      if (samples.length < MAX_SAMPLES) samples.push(showEntry(entry))
     }
   }
 
@@ -45,15 +45,5 @@ export class RunSummary {
   show() {
     const { counts, reasons, withAddress, samples } = this
     return { counts, reasons, withAddress, samples }
-  }
-}
-
-/** Ids of objects that were rolled back mean nothing. */
-function showSample(row: MirrorResult['entries'][number]) {
-  const { startTime, endTime, ...entry } = showEntry(row)
-  return {
-    ...entry,
-    startTime: startTime?.epochMilliseconds ?? null,
-    endTime: endTime?.epochMilliseconds ?? null,
   }
 }
