@@ -486,7 +486,10 @@ test('a person decides about appointments that disappeared, and deletes the feed
   await send(feedId, entries)
   await send(feedId, [], ['one'])
 
-  const { page, complaints } = await openAs(t, 'sofia', '/settings/feeds')
+  const { page, complaints } = await openAs(t, 'sofia')
+  const today = page.getByRole('listitem').filter({ hasText: 'Studio' })
+  await today.getByText('Needs your decision').waitFor()
+  await page.goto(new URL('/console/settings/feeds', page.url()).href)
   await page
     .getByRole('row')
     .filter({ hasText: 'Studio' })
