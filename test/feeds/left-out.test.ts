@@ -84,22 +84,23 @@ test('an event that another feed mirrors is skipped, and mirrored when that feed
 
 test('the entries of an erased client are emptied, and do not return', async (t) => {
   const world = await enterWorld(t)
-  const { put, pull, entryOf, entries, appointments, feedId } = await openPulled(world)
+  const { put, pull, entryOf, entries, feedId } = await openPulled(world)
   const ida = { emailAddress: 'ida@example.org', firstName: 'Ida', lastName: 'Frei' }
-  const put2 = () => put('a', entryOf('a', 24, { title: 'Ida Frei', attendees: [ida] }))
-  put2()
+  const putIda = () => put('a', entryOf('a', 24, { title: 'Ida Frei', attendees: [ida] }))
+  putIda()
   put('b', entryOf('b', 48))
   await pull(0)
-  const { items } = (await world.call('GET', '/client?emailAddress=ida@example.org')).body
-  const [{ clientId }] = items
-  assert.equal((await world.call('POST', `/client/${clientId}/erase`)).status, 200)
-  put2()
+  const named = async () =>
+    ((await world.call('GET', '/client?limit=200')).body.items as Record<string, unknown>[]).filter(
+      ({ emailAddress }) => emailAddress === ida.emailAddress,
+    )
+  const [client] = await named()
+  assert.equal((await world.call('POST', `/client/${String(client!.clientId)}/erase`)).status, 200)
+  putIda()
   await pull()
   assert.deepEqual(statesOf(await entries()), { a: 'SKIPPED erased', b: 'MIRRORED' })
   const [row] = await world.database.engine.query<{ text: string }>(sql`
     select e::text as text from feed_entry e where feed_id = ${feedId} and entry_key = 'a'`)
   assert.doesNotMatch(row!.text, /ida|frei/i)
-  const clients = (await world.call('GET', '/client?emailAddress=ida@example.org')).body.items
-  assert.deepEqual(clients, [])
-  assert.ok((await appointments()).length <= 2)
+  assert.deepEqual(await named(), [])
 })
