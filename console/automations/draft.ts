@@ -216,8 +216,8 @@ export function withOccasion(
 
 /** The differences in the order of the page. `key` is the word of the sentence, if it is one. */
 export function differences(from: Draft, to: Draft, setup: Setup): Difference[] {
-  const before = wordsOf(from, setup)
-  const after = wordsOf(to, setup)
+  const before = draftWords(from, setup)
+  const after = draftWords(to, setup)
   const keys = new Set([...before.keys(), ...after.keys()])
   return [...keys].flatMap((key) => {
     const [a, b] = [before.get(key) ?? '–', after.get(key) ?? '–']
@@ -228,7 +228,7 @@ export function differences(from: Draft, to: Draft, setup: Setup): Difference[] 
 export const wordKey = ({ name, mail }: Word) => (mail === undefined ? name : `${name} ${mail}`)
 
 /** Every word and every row of the fine print, by its key. */
-function wordsOf(draft: Draft, setup: Setup): Map<string, string> {
+function draftWords(draft: Draft, setup: Setup): Map<string, string> {
   const words = new Map<string, string>()
   for (const { word, text } of sentenceOf(draft, draft.mails, setup, { isEditor: true })) {
     if (!word) continue

@@ -75,7 +75,7 @@ export function AppointmentPanel(props: Props) {
   )
 }
 
-type Change = ReturnType<typeof useChange>
+type AppointmentMutation = ReturnType<typeof useChange>
 
 /** The changes of the draft, what saving them would do, and saving them. */
 function useChange({ appointment, setup, record }: Props) {
@@ -202,7 +202,7 @@ function Head({ appointment, setup, desk, onClose }: HeadProps) {
   )
 }
 
-type DetailsProps = Pick<Props, 'appointment' | 'setup'> & { change: Change }
+type DetailsProps = Pick<Props, 'appointment' | 'setup'> & { change: AppointmentMutation }
 
 function Details({ appointment, setup, change }: DetailsProps) {
   const { t } = useTranslation()
@@ -250,7 +250,7 @@ function Details({ appointment, setup, change }: DetailsProps) {
 }
 
 type WhatIfProps = Pick<Props, 'appointment' | 'setup' | 'columns'> & {
-  change: Change
+  change: AppointmentMutation
   onDiscard: () => void
 }
 

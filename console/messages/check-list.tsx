@@ -23,7 +23,7 @@ export function CheckList({ deciding, others, label }: Props) {
 }
 
 function Checks({ checks, label }: { checks: Check[]; label: string | undefined }) {
-  const wordsOf = useCheckWords()
+  const sayCheck = useCheckWords()
   return (
     <ul className={classes.checks} aria-label={label}>
       {checks.map((check) => (
@@ -33,7 +33,7 @@ function Checks({ checks, label }: { checks: Check[]; label: string | undefined 
           ) : (
             <IconX size={14} stroke={2.2} aria-hidden />
           )}
-          <span dir="auto">{wordsOf(check)}</span>
+          <span dir="auto">{sayCheck(check)}</span>
         </li>
       ))}
     </ul>

@@ -17,7 +17,7 @@ export function useHistoryWords() {
     if (typeof value === 'number') return format.moment(value)
     return objectType ? labelOfStatus(setup, objectType, value) : String(value)
   }
-  const wordsOf = ({ code, params }: HistoryDetail) => {
+  const sayDetail = ({ code, params }: HistoryDetail) => {
     const { from, to, names, objectType } = params
     return t(`message.history.${code}`, {
       from: valueOf(from, objectType),
@@ -28,7 +28,7 @@ export function useHistoryWords() {
   return ({ details, reasons }: HistoryEntry) =>
     details.length > 0
       ? details
-          .map(wordsOf)
+          .map(sayDetail)
           .filter((words) => words !== '')
           .join('; ')
       : asSentence(say(reasons), reasons)

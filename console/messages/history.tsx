@@ -19,9 +19,9 @@ type HistoryProps = { message: TriggerDetails; isNarrow?: boolean }
 export function History({ message, isNarrow }: HistoryProps) {
   const { t } = useTranslation()
   const format = useTimeFormat()
-  const wordsOf = useHistoryWords()
+  const sayEntry = useHistoryWords()
   const items = [
-    ...historyItems(message, t, format, wordsOf),
+    ...historyItems(message, t, format, sayEntry),
     ...attemptItems(message.emails ?? [], 'attempt.number', t, format),
     ...attemptItems(message.sentAgain ?? [], 'attempt.again', t, format),
     ...queuedAgainItems(message.sentAgain ?? [], t, format),
@@ -53,7 +53,7 @@ function historyItems(
   message: TriggerDetails,
   t: Translate,
   format: TimeFormat,
-  wordsOf: ReturnType<typeof useHistoryWords>,
+  sayEntry: ReturnType<typeof useHistoryWords>,
 ): Placed[] {
   let scheduledBefore: number | null = null
   return message.history.map((entry, i) => {
@@ -70,7 +70,7 @@ function historyItems(
         <>
           {!isSaidByTitle(entry) && (
             <div className={`soft small ${classes.detail}`} dir="auto">
-              {wordsOf(entry)}
+              {sayEntry(entry)}
             </div>
           )}
           {isOfObject(entry) && (

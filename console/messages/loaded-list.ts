@@ -2,14 +2,14 @@ import type { Message } from '../api/messages.ts'
 import type { TimeFormat } from '../components/time.ts'
 
 /** A line of the list: the place of a message, or the day of the messages below it. */
-export type Line = { place: number } | { day: number }
+export type ListLine = { place: number } | { day: number }
 
 type Page = { items: Message[] }
 
 /** The messages that are loaded, and the lines that show them. */
 export type LoadedList = {
   messages: Message[]
-  lines: Line[]
+  lines: ListLine[]
   /** The line of each message. */
   lineOf: number[]
 }

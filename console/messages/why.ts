@@ -20,7 +20,7 @@ export function useCheckWords() {
       .map((one) => word(String(one)))
       .join(', ')
 
-  const wordsOf = ({ code, params, reasons }: Said): string => {
+  const sayCheck = ({ code, params, reasons }: Said): string => {
     const { objectType, status, wanted, changes, time, since, now } = params
     const changeWords = (one: string) => textOr(`why.changes.${one}`, one)
     const values = {
@@ -37,7 +37,7 @@ export function useCheckWords() {
       reason: reasonWords(reasons ?? [], setup, format),
       now:
         typeof now === 'string'
-          ? wordsOf({ code: now as Check['code'], params: { ...params, now: null } })
+          ? sayCheck({ code: now as Check['code'], params: { ...params, now: null } })
           : '',
     }
     // A check can lack the value that its sentence is about.
@@ -48,7 +48,7 @@ export function useCheckWords() {
     // Each code has its own values: the contract of the checks gives them.
     return fillText(findText(isBare ? `why.bare.${code}` : `why.codes.${code}`), values)
   }
-  return wordsOf
+  return sayCheck
 }
 
 const SELECTIONS = new Set<string>([
@@ -81,12 +81,12 @@ const capitalised = (words: string) => words.charAt(0).toLocaleUpperCase() + wor
 /** "Not sent: the appointment became “Cancelled” on Mon 9 Nov, 18:10." */
 export function useWhy() {
   const { t } = useTranslation()
-  const wordsOf = useCheckWords()
+  const sayCheck = useCheckWords()
   return ({ checks, outcome }: Pick<Explanation, 'checks' | 'outcome'>) => {
     const failed = checks.find(({ ok }) => !ok)
     const told = failed ?? checks.find(({ check }) => check === 'time')
-    if (outcome === 'NOT') return failed ? t('why.not', { why: wordsOf(failed) }) : t('why.never')
-    if (outcome === 'WAITING' && failed) return t('why.waitingBut', { why: wordsOf(failed) })
-    return told ? capitalised(t('why.sentence', { why: wordsOf(told) })) : ''
+    if (outcome === 'NOT') return failed ? t('why.not', { why: sayCheck(failed) }) : t('why.never')
+    if (outcome === 'WAITING' && failed) return t('why.waitingBut', { why: sayCheck(failed) })
+    return told ? capitalised(t('why.sentence', { why: sayCheck(told) })) : ''
   }
 }

@@ -18,7 +18,7 @@ import { Empty, Failure } from '../components/states.tsx'
 import { useBusinessTimeFormat } from '../components/time.ts'
 import { CountedDrawer, type ChosenFigure } from '../reports/counted-drawer.tsx'
 import { FavouriteStar } from '../reports/favourites.tsx'
-import { PeriodFields, ReportFilters, type Change } from '../reports/filters.tsx'
+import { PeriodFields, ReportFilters, type FilterChange } from '../reports/filters.tsx'
 import { MailButton } from '../reports/mail-button.tsx'
 import { PaperButton } from '../reports/paper-button.tsx'
 import { PrintButtons } from '../reports/print-buttons.tsx'
@@ -43,7 +43,7 @@ export function ReportPage() {
     placeholderData: (previous, query) =>
       query?.queryKey[1] === reportId ? keepPreviousData(previous) : undefined,
   })
-  const change: Change = (more) =>
+  const change: FilterChange = (more) =>
     void navigate({
       to: '/reports/$reportId',
       params: { reportId },
@@ -147,7 +147,7 @@ type ContentProps = {
   page: Page
   request: PrintRequest
   frame: RefObject<HTMLIFrameElement | null>
-  onChange: Change
+  onChange: FilterChange
 }
 
 function Content({ page, request, frame, onChange }: ContentProps) {
@@ -217,7 +217,7 @@ const NO_FILTERS = {
 }
 const NOT_GROUPED = { groupBy: undefined, thenBy: undefined, compare: undefined }
 
-function NothingThere({ onChange }: { onChange: Change }) {
+function NothingThere({ onChange }: { onChange: FilterChange }) {
   const { t } = useTranslation()
   const search = useSearch({ from: '/shell/reports/$reportId' })
   const hasFilters = Object.keys(NO_FILTERS).some((name) => name in search)

@@ -39,7 +39,9 @@ export function SettingsAuditPage() {
   )
 }
 
-type Change = (more: { [Name in keyof AuditSearch]?: AuditSearch[Name] | undefined }) => void
+type AuditFilterChange = (more: {
+  [Name in keyof AuditSearch]?: AuditSearch[Name] | undefined
+}) => void
 
 function Audit({ search }: { search: AuditSearch }) {
   const { t } = useTranslation()
@@ -51,7 +53,7 @@ function Audit({ search }: { search: AuditSearch }) {
   })
   const { data, error, refetch } = list
   useRowKeys(() => readNextPage(list))
-  const change: Change = (more) =>
+  const change: AuditFilterChange = (more) =>
     void navigate({
       to: '/settings/audit',
       search: (before: AuditSearch) =>
@@ -102,7 +104,7 @@ type FiltersProps = {
   /** An entry of the list, which names the object that it is filtered by. */
   first: AuditEntry | undefined
   words: EntryWords
-  onChange: Change
+  onChange: AuditFilterChange
 }
 
 function Filters({ search, first, words, onChange }: FiltersProps) {

@@ -227,7 +227,7 @@ function PersonForm({ person, setup, onDone }: FormProps) {
         differences={(from, to) =>
           differencesOf(from, to, {
             label: (name) => t(LABELS[name]),
-            value: (name, one) => wordsOf(name, one, setup, t),
+            value: (name, one) => fieldText(name, one, setup, t),
           })
         }
       />
@@ -258,7 +258,7 @@ const LABELS = {
 } as const satisfies Record<keyof PersonFields, string>
 
 /** The value of a field, if two people changed the same person. */
-function wordsOf(
+function fieldText(
   name: keyof PersonFields,
   person: PersonFields,
   setup: Setup | undefined,

@@ -80,7 +80,7 @@ function TagTable({ tags, onEdit }: TableProps) {
                   <Button
                     size="compact-sm"
                     variant="default"
-                    aria-label={t('settings.tags.renameOf', wordsOf(tag))}
+                    aria-label={t('settings.tags.renameOf', textValues(tag))}
                     onClick={() => onEdit({ tag, isDelete: false })}
                   >
                     {t('settings.tags.rename')}
@@ -88,7 +88,7 @@ function TagTable({ tags, onEdit }: TableProps) {
                   <Button
                     size="compact-sm"
                     variant="default"
-                    aria-label={t('settings.tags.deleteOf', wordsOf(tag))}
+                    aria-label={t('settings.tags.deleteOf', textValues(tag))}
                     onClick={() => onEdit({ tag, isDelete: true })}
                   >
                     {t('settings.tags.delete')}
@@ -103,7 +103,7 @@ function TagTable({ tags, onEdit }: TableProps) {
   )
 }
 
-const wordsOf = ({ name, value }: TagValue) => ({ name, value })
+const textValues = ({ name, value }: TagValue) => ({ name, value })
 
 /** A value that only automations ask for is changed there. */
 const isUsed = ({ clients, appointments, others }: TagValue) => clients + appointments + others > 0
@@ -120,7 +120,7 @@ function ChangeWindow({ edited, onDone, onClose }: WindowProps) {
   return (
     <FormWindow
       isOpen={edited !== undefined}
-      title={edited ? t(`settings.tags.${title}`, wordsOf(edited.tag)) : ''}
+      title={edited ? t(`settings.tags.${title}`, textValues(edited.tag)) : ''}
       onClose={onClose}
     >
       {edited && <ChangeForm {...edited} onDone={onDone} />}

@@ -3,7 +3,7 @@ import type { RecordKind } from './kind.ts'
 /** One difference between two versions, in words. */
 export type Difference = { key: string; label: string; from: string; to: string }
 
-type Settings<Draft> = readonly (readonly (keyof Draft & string)[])[]
+type FieldGroups<Draft> = readonly (readonly (keyof Draft & string)[])[]
 
 const isSame = (a: unknown, b: unknown) =>
   (a ?? null) === (b ?? null) || JSON.stringify(a) === JSON.stringify(b)
@@ -24,19 +24,19 @@ export function changesOf<Draft extends object>(from: Draft, to: Draft): Partial
 export function countChanges<Draft extends object>(
   from: Draft,
   to: Draft,
-  settings: Settings<Draft> = [],
+  settings: FieldGroups<Draft> = [],
 ) {
   const names = Object.keys(changesOf(from, to))
   return new Set(names.map((name) => settingOf(name, settings)[0])).size
 }
 
-const settingOf = <Draft>(name: string, settings: Settings<Draft>): readonly string[] =>
+const settingOf = <Draft>(name: string, settings: FieldGroups<Draft>): readonly string[] =>
   settings.find((names) => (names as readonly string[]).includes(name)) ?? [name]
 
 /** Keeps my changes; everything else is as the other user saved it. */
 export function mergeDrafts<Draft extends object>(
   { base, mine, theirs }: { base: Draft; mine: Draft; theirs: Draft },
-  settings: Settings<Draft> = [],
+  settings: FieldGroups<Draft> = [],
 ): Draft {
   const changed = Object.keys(changesOf(base, mine))
   const kept = new Set(changed.flatMap((name) => settingOf(name, settings)))

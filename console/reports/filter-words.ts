@@ -13,10 +13,10 @@ export function useFilterWords(reportId: number | undefined, stored: StoredFilte
     ...reportOptionsQuery(reportId ?? 0),
     enabled: hasAny && reportId !== undefined,
   })
-  return hasAny ? wordsOf(stored, data, t).join(' · ') : ''
+  return hasAny ? describeFilters(stored, data, t).join(' · ') : ''
 }
 
-function wordsOf(stored: StoredFilters, options: ReportOptions | undefined, t: Translate) {
+function describeFilters(stored: StoredFilters, options: ReportOptions | undefined, t: Translate) {
   const filters = (stored.filters ?? {}) as ReportFilters
   const nameIn = (list: { id: number; name: string }[] | undefined) => (id: number) =>
     list?.find((one) => one.id === id)?.name ?? t('reports.filterWords.unknown', { id })

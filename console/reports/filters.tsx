@@ -18,11 +18,11 @@ import {
   type ReportSearch,
 } from './search.ts'
 
-export type Change = (more: {
+export type FilterChange = (more: {
   [Name in keyof ReportSearch]?: ReportSearch[Name] | undefined
 }) => void
 
-type PeriodProps = { search: ReportSearch; error: unknown; onChange: Change }
+type PeriodProps = { search: ReportSearch; error: unknown; onChange: FilterChange }
 
 const FREE = 'free' as const
 
@@ -106,7 +106,7 @@ export function DayField({ label, day, fault, onChange }: DayProps) {
   )
 }
 
-type FilterProps = { search: ReportSearch; options: ReportOptions; onChange: Change }
+type FilterProps = { search: ReportSearch; options: ReportOptions; onChange: FilterChange }
 
 /** The filters and groupings that the report offers. */
 export function ReportFilters({ search, options, onChange }: FilterProps) {

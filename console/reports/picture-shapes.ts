@@ -7,18 +7,24 @@ import { addDays } from '../components/days.ts'
 export const WIDTH = 240
 export const HEIGHT = 84
 
-export type Outcome = CountedObject['outcome']
-export type Rect = { x: number; y: number; width: number; height: number; tone: Outcome | 'rest' }
+export type VisitOutcome = CountedObject['outcome']
+export type Rect = {
+  x: number
+  y: number
+  width: number
+  height: number
+  tone: VisitOutcome | 'rest'
+}
 export type Dot = { x: number; y: number; radius: number; share: number }
 
 const total = (sums: ObjectSum[]) => sums.reduce((all, { count }) => all + count, 0)
 const byFirstKey = (sums: ObjectSum[]) => Map.groupBy(sums, ({ keys }) => keys[0] ?? '')
 
-const TONES: Outcome[] = ['KEPT', 'PENDING', 'MISSED', 'CANCELLED']
+const TONES: VisitOutcome[] = ['KEPT', 'PENDING', 'MISSED', 'CANCELLED']
 const MAX_DAYS = 31
 
 /** A bar for each day, with a part for each outcome; `sums` are by day and outcome. */
-export function dayBars(sums: ObjectSum[], only?: Outcome): Rect[] {
+export function dayBars(sums: ObjectSum[], only?: VisitOutcome): Rect[] {
   const byDay = byFirstKey(sums)
   const known = [...byDay.keys()].toSorted()
   const [first, last] = [known[0], known.at(-1)]

@@ -29,7 +29,7 @@ import { useTimeFormat } from '../components/time.ts'
 import { NAVIGATION, type NavigationItem } from './navigation.ts'
 import classes from './palette-window.module.css'
 import { commandKey } from './platform.ts'
-import { addressOf, NEW_APPOINTMENT, NEW_AUTOMATION } from './places.ts'
+import { pagePathOf, NEW_APPOINTMENT, NEW_AUTOMATION } from './places.ts'
 import { addRecent, readRecent } from './recent.ts'
 import { SETTINGS_PAGES } from './settings-pages.ts'
 
@@ -126,7 +126,7 @@ export function PaletteWindow(props: PaletteProps) {
         {groups.map(({ name, items }) => (
           <Spotlight.ActionsGroup key={name} label={name} className={classes.group!}>
             {items.map((item) => (
-              <Line key={item.key} item={item} onChosen={choose} />
+              <PaletteItem key={item.key} item={item} onChosen={choose} />
             ))}
           </Spotlight.ActionsGroup>
         ))}
@@ -163,9 +163,9 @@ function Footer({ onHelp }: Pick<PaletteProps, 'onHelp'>) {
   )
 }
 
-type LineProps = { item: Item; onChosen: (item: Item, event: MouseEvent) => void }
+type PaletteItemProps = { item: Item; onChosen: (item: Item, event: MouseEvent) => void }
 
-function Line({ item, onChosen }: LineProps) {
+function PaletteItem({ item, onChosen }: PaletteItemProps) {
   return (
     <Spotlight.Action className={classes.line!} onClick={(event) => onChosen(item, event)}>
       <span className={classes.icon}>{item.icon}</span>
@@ -186,10 +186,10 @@ function useGroups(props: PaletteProps, query: string, found: Found[]): Group[] 
   const { t } = useTranslation()
   const { userId } = useSession()
   const describe = useDescription()
-  const typed = wordsOf(query)
+  const typed = splitWords(query)
   /** Each typed word begins a word of the line or of its other names. */
   const matches = ({ label, words = '' }: Item) => {
-    const known = wordsOf(`${label} ${words}`)
+    const known = splitWords(`${label} ${words}`)
     return typed.every((word) => known.some((one) => one.startsWith(word)))
   }
   const itemOf = (one: Pick<Found, 'kind' | 'id' | 'title'>, detail?: string): Item => {
@@ -202,7 +202,7 @@ function useGroups(props: PaletteProps, query: string, found: Found[]): Group[] 
       isName: true,
       act: (open) => {
         addRecent(userId, one)
-        open(addressOf(one))
+        open(pagePathOf(one))
       },
     }
   }
@@ -251,7 +251,7 @@ function useBooking(first: Found | undefined): Item[] {
   ]
 }
 
-const wordsOf = (text: string) =>
+const splitWords = (text: string) =>
   text
     .toLowerCase()
     .split(/[\s,./–-]+/)

@@ -1,7 +1,7 @@
 import type { Found } from '../api/search.ts'
 
 /** The page that shows a search result. */
-export function addressOf({ kind, id }: Pick<Found, 'kind' | 'id'>) {
+export function pagePathOf({ kind, id }: Pick<Found, 'kind' | 'id'>) {
   switch (kind) {
     case 'client':
       return `/clients/${id}`

@@ -44,7 +44,7 @@ export function History({ onClose, ...props }: HistoryProps & { onClose: () => v
       </p>
       <ol className={classes.list}>
         {entries.map((entry, i) => (
-          <Change
+          <VersionEntry
             key={`${entry.time} ${entries.length - i}`}
             {...props}
             entry={entry}
@@ -59,7 +59,7 @@ export function History({ onClose, ...props }: HistoryProps & { onClose: () => v
   )
 }
 
-type ChangeProps = HistoryProps & {
+type VersionEntryProps = HistoryProps & {
   entry: AuditEntry
   isOpen: boolean
   onToggle: () => void
@@ -67,7 +67,7 @@ type ChangeProps = HistoryProps & {
 }
 
 /** One change of the mail: by whom, when, what, and the way back to its state after it. */
-function Change({ entry, isOpen, onToggle, ...props }: ChangeProps) {
+function VersionEntry({ entry, isOpen, onToggle, ...props }: VersionEntryProps) {
   const { t } = useTranslation()
   const format = useTimeFormat()
   const words = useTemplateWords()

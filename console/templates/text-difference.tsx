@@ -42,12 +42,13 @@ export function Differences({ from, to }: Props) {
   )
 }
 
-type Line = DiffPart[]
+type TextLine = DiffPart[]
 
 /** The changed lines of a text with one line around them; other lines are folded. */
 function TextDifference({ before, after }: { before: string; after: string }) {
   const lines = linesOf(diffWords(before, after))
-  const isChanged = (line: Line | undefined) => line?.some(({ kind }) => kind !== 'same') ?? false
+  const isChanged = (line: TextLine | undefined) =>
+    line?.some(({ kind }) => kind !== 'same') ?? false
   const isShown = (i: number) => [i - 1, i, i + 1].some((near) => isChanged(lines[near]))
   return lines.map((line, i) =>
     isShown(i) ? (
@@ -69,8 +70,8 @@ function Part({ kind, text }: DiffPart) {
   return kind === 'added' ? <ins>{text}</ins> : <del>{text}</del>
 }
 
-function linesOf(parts: DiffPart[]): Line[] {
-  const lines: Line[] = [[]]
+function linesOf(parts: DiffPart[]): TextLine[] {
+  const lines: TextLine[] = [[]]
   for (const { kind, text } of parts) {
     for (const [i, piece] of text.split(/\n+/).entries()) {
       if (i > 0) lines.push([])

@@ -8,8 +8,8 @@ const MAX_EDITS = 800
 
 /** The words that were removed and added. */
 export function diffWords(before: string, after: string): DiffPart[] {
-  const from = wordsOf(before)
-  const to = wordsOf(after)
+  const from = splitPieces(before)
+  const to = splitPieces(after)
   const shorter = Math.min(from.length, to.length)
   let start = 0
   while (start < shorter && from[start] === to[start]) start += 1
@@ -25,7 +25,7 @@ export function diffWords(before: string, after: string): DiffPart[] {
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' })
 
 /** Words, spaces and signs; a token is one word. */
-const wordsOf = (text: string) =>
+const splitPieces = (text: string) =>
   text
     .split(PIECE)
     .flatMap((part, i) =>
