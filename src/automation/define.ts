@@ -200,7 +200,7 @@ async function faultsOfReferences(
     const kind = typeof reference.id === 'string' ? undefined : objectKind(reference.kind)
     if (!kind) continue
     const { ids } = wanted.get(kind) ?? { ids: new Set() }
-    wanted.set(kind, { ids: ids.add(reference.id as number), externalIds: new Set() })
+    wanted.set(kind, { ids: ids.add(reference.id), externalIds: new Set() })
   }
   const referred = await listReferredObjects(db, businessId, wanted)
   const known = new Set(referred.map(({ kind, id }) => `${kind} ${id}`))

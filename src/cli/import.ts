@@ -322,8 +322,9 @@ function showRows(plan: FilePlan) {
 }
 
 function readCreatedDate({ createdDate }: Record<string, unknown>) {
+  if (typeof createdDate !== 'number') return undefined
   const isMoment = schemaFaults(instant().schema, createdDate).length === 0
-  return isMoment ? Temporal.Instant.fromEpochMilliseconds(createdDate as number) : undefined
+  return isMoment ? Temporal.Instant.fromEpochMilliseconds(createdDate) : undefined
 }
 
 type Source = { stream: Readable; size: number; read: number }

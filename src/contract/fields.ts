@@ -348,10 +348,9 @@ export const boolean = <I extends boolean | null>(
 const isInRange = (ms: number) => ms >= MIN_TIME && ms <= MAX_TIME
 
 /** Most times out of range are in another unit, so the fault names it. */
-function timeFault(value: unknown) {
-  if (!Number.isSafeInteger(value))
+function timeFault(given: unknown) {
+  if (typeof given !== 'number' || !Number.isSafeInteger(given))
     return 'must be an integer of milliseconds, such as 1789000000000'
-  const given = value as number
   if (isInRange(given)) return undefined
   const [unit, ms] = isInRange(given * 1000)
     ? ['seconds', given * 1000]

@@ -39,6 +39,8 @@ export const pascalCase = (words: string) =>
     .map((word) => word[0]!.toUpperCase() + word.slice(1))
     .join('')
 
+export const withArticle = (title: string) => `${/^[aeiou]/i.test(title) ? 'an' : 'a'} ${title}`
+
 /** The body of a POST. It accepts every property of an answer, so that answers can be sent back. */
 export function bodyOf(kind: ObjectKind): TSchema {
   let schema = bodies.get(kind)

@@ -24,13 +24,13 @@ const ID_OF = {
   disclaimer: 'disclaimerId',
 } as const
 
-const OBJECT_TYPES = {
-  calendar: 'CALENDAR',
-  classSchedule: 'CLASS_SCHEDULE',
-  invitation: 'INVITATION',
-  recall: 'RECALL',
-  disclaimer: 'DISCLAIMER',
-} as const
+const OBJECTS = [
+  { kind: 'calendar', type: 'CALENDAR' },
+  { kind: 'classSchedule', type: 'CLASS_SCHEDULE' },
+  { kind: 'invitation', type: 'INVITATION' },
+  { kind: 'recall', type: 'RECALL' },
+  { kind: 'disclaimer', type: 'DISCLAIMER' },
+] as const
 
 /** Everything that is stored about a client, in one snapshot; undefined if there is no such client. */
 export function readClientData(db: Db, key: ClientKey): Promise<ClientData | undefined> {
@@ -44,12 +44,7 @@ export function readClientData(db: Db, key: ClientKey): Promise<ClientData | und
     const audited = (['client', 'calendar', 'invitation', 'recall', 'disclaimer'] as const).map(
       (kind) => ({ object: kind, ids: idsOf(kind).map(String) }),
     )
-    const about = Object.entries(OBJECT_TYPES).map(([kind, type]) => {
-      const ids = idsOf(kind as keyof typeof OBJECT_TYPES)
-      return type === 'INVITATION'
-        ? { type, ids: [], uuids: ids as string[] }
-        : { type, ids: ids as number[], uuids: [] }
-    })
+    const objects = OBJECTS.flatMap(({ kind, type }) => idsOf(kind).map((id) => ({ type, id })))
     const email = await readMails(tx, key)
     const address = rows.client.emailAddress
     const addresses = [address, ...email.map(({ to }) => to)]
@@ -58,7 +53,7 @@ export function readClientData(db: Db, key: ClientKey): Promise<ClientData | und
     return {
       ...rows,
       ...(await readFeedRows(tx, key)),
-      eventTrigger: await readTriggersOf(tx, businessId, about),
+      eventTrigger: await readTriggersOf(tx, businessId, objects),
       email,
       suppression: await readSuppressionsOf(tx, businessId, [...new Set(addresses)]),
       audit: await readAuditOf(tx, businessId, audited),

@@ -123,7 +123,10 @@ function namedSettings(
     )
 }
 
-const idsIn = (value: unknown) => [value ?? []].flat() as number[]
+const idsIn = (value: unknown) =>
+  (Array.isArray(value) ? value : [value]).filter(
+    (id): id is number | string => typeof id === 'number' || typeof id === 'string',
+  )
 
 function fillExternalReferences(
   kind: ObjectKind,
@@ -163,7 +166,7 @@ export function unknownReferences(
     const isList = Array.isArray(values[property])
     const unknown = idsIn(values[property]).filter((id) => !references.has(refersTo, id))
     // In the body, an id may be listed twice.
-    const given = isList ? (body as Record<string, number[]>)[property]! : []
+    const given = isList ? (body as Record<string, (number | string)[]>)[property]! : []
     return unknown.map((id) => ({
       pointer: isList ? `/${property}/${given.indexOf(id)}` : `/${property}`,
       detail: `there is no ${objectKind(refersTo)!.title} ${id}`,

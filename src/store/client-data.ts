@@ -1,3 +1,4 @@
+import type { ObjectType } from '../contract/event-type.ts'
 import type { Db } from '../database/database.ts'
 import { raw, sql, type Sql } from '../database/sql.ts'
 import { propertiesOf } from './row-properties.ts'
@@ -102,15 +103,16 @@ export const readSuppressionsOf = (db: Db, businessId: number, addresses: string
         order by email_address, reason`,
   )
 
-export type Trigger = { type: string; ids: number[]; uuids: string[] }
+/** Invitations have a UUID, all others a number. */
+type ObjectName = { type: ObjectType; id: number | string }
 
-export const readTriggersOf = (db: Db, businessId: number, about: Trigger[]) =>
+export const readTriggersOf = (db: Db, businessId: number, objects: ObjectName[]) =>
   readRows(
     db,
     sql`select t.* from any_trigger t
-        join unnest(${about.flatMap(({ type, ids, uuids }) => [...ids, ...uuids].map(() => type))}::text[],
-                    ${about.flatMap(({ ids, uuids }) => [...ids, ...uuids.map(() => null)])}::bigint[],
-                    ${about.flatMap(({ ids, uuids }) => [...ids.map(() => null), ...uuids])}::text[])
+        join unnest(${objects.map(({ type }) => type)}::text[],
+                    ${objects.map(({ id }) => (typeof id === 'number' ? id : null))}::bigint[],
+                    ${objects.map(({ id }) => (typeof id === 'string' ? id : null))}::text[])
           as o (object_type, object_id, object_uuid)
           on t.object_type = o.object_type
             and (t.object_id = o.object_id or t.object_uuid = o.object_uuid)

@@ -276,7 +276,10 @@ export async function drawObjectIds(
 }
 
 /** Objects of one kind that are referred to, by id or by `externalId`. */
-export type WantedReferences = Map<ObjectKind, { ids: Set<number>; externalIds: Set<string> }>
+export type WantedReferences = Map<
+  ObjectKind,
+  { ids: Set<number | string>; externalIds: Set<string> }
+>
 
 export type ReferredObject = {
   kind: string

@@ -9,7 +9,7 @@ import {
   type TriggerStatus,
 } from '../../contract/event-trigger.ts'
 import type { ObjectType } from '../../contract/event-type.ts'
-import { pascalCase } from '../../contract/object-body.ts'
+import { pascalCase, withArticle } from '../../contract/object-body.ts'
 import { kindOfObjectType } from '../../contract/objects.ts'
 import { PageOf } from '../../contract/page.ts'
 import { TriggerQuery, TriggersOfObjectQuery, TriggersQuery } from '../../contract/queries.ts'
@@ -294,5 +294,3 @@ function refusalsOf(ids: number[], triggers: StoredTrigger[]) {
     return { id, status: 409, detail }
   })
 }
-
-const withArticle = (title: string) => `${/^[aeiou]/i.test(title) ? 'an' : 'a'} ${title}`

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { ClientLanguage } from '../../contract/client-language.ts'
-import { bodyOf, idOf, pascalCase } from '../../contract/object-body.ts'
+import { bodyOf, idOf, pascalCase, withArticle } from '../../contract/object-body.ts'
 import { OBJECT_KINDS, orderedBy, type ObjectKind } from '../../contract/objects.ts'
 import { ExpandObject } from '../../contract/object-names.ts'
 import { ChangesPageOf, ChangesQuery } from '../../contract/page.ts'
@@ -27,6 +27,7 @@ import {
   idIn,
   listChangedObjects,
   listObjects,
+  ofKind,
   type StoredObject,
 } from '../../store/objects.ts'
 import { abortOnDisconnect } from '../server/connections.ts'
@@ -230,10 +231,12 @@ const postObject =
           const saving = { businessId, user, now, settings, visibility, html }
           const { object, before } = await saveObject(tx, kind, body, saving, allow)
           const stored = (await findObject(tx, businessId, kind, idIn(kind, object)))!
-          const warnings = isTemplate
-            ? { warnings: await warningsOf(tx, caller, object, config.mailFrom, removedFrom(html)) }
-            : {}
-          return answer({ object: stored, isNew: !before }, warnings)
+          const saved = { object: stored, isNew: !before }
+          const template = ofKind('emailTemplate', kind, object)
+          if (!template) return answer(saved)
+          const { emailTemplateId: id } = template
+          const warnings = await warningsOf(tx, caller, id, config.mailFrom, removedFrom(html))
+          return answer(saved, { warnings })
         })
       },
     )
@@ -423,20 +426,17 @@ async function expandObjects(
   })
 }
 
-const withArticle = (title: string) => `${/^[aeiou]/i.test(title) ? 'an' : 'a'} ${title}`
-
 /** `warnings` is not part of the template, and so not of its `ETag`. */
 const WARNED = { untagged: 'warnings' }
 
 async function warningsOf(
   tx: Db,
   { businessId }: Caller,
-  { emailTemplateId }: StoredObject,
+  emailTemplateId: number,
   mailFrom: Mailbox,
   removed: string[],
 ) {
-  const id = emailTemplateId as number
-  const template = await findTemplate(tx, { businessId, emailTemplateId: id })
+  const template = await findTemplate(tx, { businessId, emailTemplateId })
   return findTemplateWarnings(tx, template!, mailFrom, removed)
 }
 

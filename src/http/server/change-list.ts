@@ -123,9 +123,9 @@ type ReadPosition = { transaction: string; kindOfId: unknown; afterId: unknown }
 function readPosition(text: string, seen: Seen, horizon: Horizon): ReadPosition {
   const [epoch, transaction, kindOfId, afterId] = parsePosition(text)
   if (typeof epoch !== 'string' || !IS_OF_TYPE.transaction(transaction)) throw NOT_A_POSITION
-  const isAhead = BigInt(transaction as string) > BigInt(horizon.transaction)
+  const isAhead = BigInt(transaction) > BigInt(horizon.transaction)
   if (epoch !== epochOf(seen, horizon) || isAhead) throw STALE
-  return { transaction: transaction as string, kindOfId, afterId }
+  return { transaction, kindOfId, afterId }
 }
 
 function withinList(
@@ -138,7 +138,7 @@ function withinList(
     throw invalid([{ pointer: POINTER, detail: 'is a position within another list' }])
   }
   if (!IS_OF_TYPE[idType](afterId)) throw NOT_A_POSITION
-  return { transaction, afterId: afterId as number | string }
+  return { transaction, afterId }
 }
 
 const POINTER = '?changedSince'

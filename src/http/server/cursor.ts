@@ -69,11 +69,14 @@ function readCursor<const Types extends readonly PositionType[]>(
   throw invalid([{ pointer: '?cursor', detail: 'is not a cursor of this list' }])
 }
 
-export const IS_OF_TYPE: Record<PositionType, (value: unknown) => boolean> = {
-  id: (value) => Number.isSafeInteger(value) && Number(value) > 0,
-  text: (value) => typeof value === 'string' && !value.includes('\0') && value.isWellFormed(),
-  moment: (value) => typeof value === 'string' && isMoment(value),
-  transaction: (value) => typeof value === 'string' && isTransactionId(value),
+type IsOfType = { [Type in PositionType]: (value: unknown) => value is PositionValues[Type] }
+
+export const IS_OF_TYPE: IsOfType = {
+  id: (value): value is number => Number.isSafeInteger(value) && Number(value) > 0,
+  text: (value): value is string =>
+    typeof value === 'string' && !value.includes('\0') && value.isWellFormed(),
+  moment: (value): value is string => typeof value === 'string' && isMoment(value),
+  transaction: (value): value is string => typeof value === 'string' && isTransactionId(value),
 }
 
 /** An `xid8` of PostgreSQL, without those that no server reaches. */
