@@ -13,6 +13,7 @@ import {
 } from './schema.ts'
 import {
   address,
+  answerProperties,
   bodyProperties,
   boolean,
   instant,
@@ -29,22 +30,30 @@ import { ROLES, SCOPES, type KeyScope } from './roles.ts'
 /** The languages of the console. */
 export const CONSOLE_LANGUAGES = ['en', 'de', 'fr'] as const
 
-const LANGUAGE = 'The language in which the person reads the console. null: that of their browser.'
+const Moment = (description: string) => Type.Integer({ description: `${description} In ms.` })
 
-const PersonLanguage = Type.Union(
-  [Type.Enum([...CONSOLE_LANGUAGES], { title: 'ConsoleLanguage' }), Type.Null()],
-  { description: LANGUAGE },
+const ScopeList = inWords(
+  Type.Array(Type.Enum([...SCOPES], { title: 'Scope' }), { minItems: 1 }),
+  'must be a non-empty list of scopes; leave it out for all of them',
 )
 
-const Moment = (description: string) => Type.Integer({ description: `${description} In ms.` })
+const scopes = (): Of<typeof ScopeList> & { initially: KeyScope[] } => ({
+  schema: ScopeList,
+  sqlType: 'text[]',
+  initially: [...SCOPES],
+})
+
+export const API_KEY_FIELDS = {
+  name: required(name(100), 'The author of changes with this key is `key:<name>`.'),
+  scopes: optional(scopes(), 'What the key may do. Default: everything in its business.'),
+  expiresTime: optional(instant(), 'The key is refused from this time on.'),
+}
 
 const apiKey = {
   apiKeyId: Type.Integer(),
   businessId: Type.Integer(),
-  name: Type.String({ description: 'The author of changes with this key is `key:<name>`.' }),
+  ...answerProperties(API_KEY_FIELDS),
   prefix: Type.String({ description: 'The first characters of the key, to recognise it.' }),
-  scopes: Type.Array(Type.Enum([...SCOPES], { title: 'Scope' })),
-  expiresTime: Type.Union([Moment('The key is refused from this time on.'), Type.Null()]),
   lastUsedTime: Type.Union([Moment('Last use, to the minute.'), Type.Null()]),
   makerUserId: Type.Union([Type.Integer(), Type.Null()], {
     description:
@@ -74,96 +83,6 @@ export const NewApiKey = Type.Object(
   { ...apiKey, key: Type.String({ description: 'Shown only once: the service stores its hash.' }) },
   { title: 'NewApiKey', examples: [{ ...apiKeyExample, key: 'bw_3fJ9aQ…' }] },
 )
-
-const userExample = {
-  userId: 3,
-  businessId: 1,
-  username: 'anna',
-  emailAddress: 'anna@praxis.example',
-  role: 'OWNER',
-  professionalId: null,
-  locationIdList: [],
-  failureMails: null,
-  language: null,
-  active: true,
-  ...stampsExample,
-}
-
-const FAILURE_MAILS =
-  'Whether the person gets mails about mails that could not be sent, and about bulk calls that wait ' +
-  'for approval. null: only as an OWNER.'
-
-export const User = Type.Object(
-  {
-    userId: Type.Integer(),
-    businessId: Type.Integer(),
-    username: Type.String({ description: 'Unique in the whole installation.' }),
-    emailAddress: Type.Union([Type.String(), Type.Null()], {
-      description: 'Receives invitations and password links.',
-    }),
-    role: Type.Enum([...ROLES], { title: 'Role' }),
-    professionalId: Type.Union([Type.Integer(), Type.Null()], {
-      description: 'The member of staff whose appointments a USER sees.',
-    }),
-    locationIdList: Type.Array(Type.Integer(), {
-      description: 'The locations that a LOCATION_SUPER_USER sees.',
-    }),
-    failureMails: Type.Union([Type.Boolean(), Type.Null()], { description: FAILURE_MAILS }),
-    language: PersonLanguage,
-    active: Type.Boolean(),
-    ...stamps,
-  },
-  { title: 'User', examples: [userExample] },
-)
-export type User = Static<typeof User>
-
-export const Session = Type.Object(
-  {
-    userId: Type.Integer(),
-    username: Type.String(),
-    role: Type.Enum([...ROLES], { title: 'Role' }),
-    functions: Type.Array(Type.String(), { description: 'The security functions of the person.' }),
-    professionalId: Type.Union([Type.Integer(), Type.Null()]),
-    locationIdList: Type.Array(Type.Integer()),
-    language: PersonLanguage,
-    business: about(Business, 'The business of the person.'),
-  },
-  {
-    title: 'Session',
-    examples: [
-      {
-        userId: 3,
-        username: 'anna',
-        role: 'REPORTS_ONLY',
-        functions: ['PRINT_REPORTS'],
-        professionalId: null,
-        locationIdList: [],
-        language: 'de',
-        business: businessExample,
-      },
-    ],
-  },
-)
-
-const ScopeList = inWords(
-  Type.Array(Type.Enum([...SCOPES], { title: 'Scope' }), { minItems: 1 }),
-  'must be a non-empty list of scopes; leave it out for all of them',
-)
-
-const scopes = (): Of<typeof ScopeList> & { initially: KeyScope[] } => ({
-  schema: ScopeList,
-  sqlType: 'text[]',
-  initially: [...SCOPES],
-})
-
-const REQUIRED = 'Required to create one.'
-const AUTHOR = 'The author of changes with this key is `key:<name>`.'
-
-export const API_KEY_FIELDS = {
-  name: required(name(100), `${AUTHOR} ${REQUIRED}`),
-  scopes: optional(scopes(), 'What the key may do. Default: everything in its business.'),
-  expiresTime: optional(instant(), 'The key is refused from this time on.'),
-}
 
 export const ApiKeyWrite = Type.Object(
   {
@@ -205,9 +124,9 @@ export const password = (): Of<TString> => ({
 })
 
 export const USER_FIELDS = {
-  username: required(username(), `Unique in the whole installation. ${REQUIRED}`),
+  username: required(username(), 'Unique in the whole installation.'),
   emailAddress: optional(address(), 'Receives invitations and password links.'),
-  role: required(oneOf(ROLES, 'Role'), `What the person may see and do. ${REQUIRED}`),
+  role: required(oneOf(ROLES, 'Role'), 'What the person may see and do.'),
   professionalId: optional(
     reference('professional'),
     'The member of staff whose appointments a USER sees.',
@@ -216,10 +135,70 @@ export const USER_FIELDS = {
     references('location'),
     'The locations that a LOCATION_SUPER_USER sees.',
   ),
-  failureMails: optional(boolean(null), FAILURE_MAILS),
-  language: optional(oneOf(CONSOLE_LANGUAGES, 'ConsoleLanguage'), LANGUAGE),
+  failureMails: optional(
+    boolean(null),
+    'Whether the person gets mails about mails that could not be sent, and about bulk calls that wait ' +
+      'for approval. null: only as an OWNER.',
+  ),
+  language: optional(
+    oneOf(CONSOLE_LANGUAGES, 'ConsoleLanguage'),
+    'The language in which the person reads the console. null: that of their browser.',
+  ),
   active: optional(boolean(true)),
 }
+
+const userExample = {
+  userId: 3,
+  businessId: 1,
+  username: 'anna',
+  emailAddress: 'anna@praxis.example',
+  role: 'OWNER',
+  professionalId: null,
+  locationIdList: [],
+  failureMails: null,
+  language: null,
+  active: true,
+  ...stampsExample,
+}
+
+export const User = Type.Object(
+  {
+    userId: Type.Integer(),
+    businessId: Type.Integer(),
+    ...answerProperties(USER_FIELDS),
+    ...stamps,
+  },
+  { title: 'User', examples: [userExample] },
+)
+export type User = Static<typeof User>
+
+export const Session = Type.Object(
+  {
+    userId: Type.Integer(),
+    username: Type.String(),
+    role: User.properties.role,
+    functions: Type.Array(Type.String(), { description: 'The security functions of the person.' }),
+    professionalId: User.properties.professionalId,
+    locationIdList: User.properties.locationIdList,
+    language: User.properties.language,
+    business: about(Business, 'The business of the person.'),
+  },
+  {
+    title: 'Session',
+    examples: [
+      {
+        userId: 3,
+        username: 'anna',
+        role: 'REPORTS_ONLY',
+        functions: ['PRINT_REPORTS'],
+        professionalId: null,
+        locationIdList: [],
+        language: 'de',
+        business: businessExample,
+      },
+    ],
+  },
+)
 
 const userWrite = {
   userId: UpdatedId,
@@ -230,7 +209,7 @@ const userWrite = {
 
 const NEW_PASSWORD = optional(
   password(),
-  `The password to sign in with. ${REQUIRED} An update with it ends all sessions of the person.`,
+  'The password to sign in with. Required to create one. An update with it ends all sessions of the person.',
 )
 
 export const UserWrite = Type.Object(

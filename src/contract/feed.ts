@@ -159,14 +159,10 @@ const SECRET =
   'The password, key or token of the account. It is stored encrypted and never shown; `null` removes it.'
 
 const FEED_FIELDS = {
-  name: required(
-    name(100),
-    'The name; each active feed has another. Required to create one.',
-    'Salon calendar',
-  ),
+  name: required(name(100), 'The name; each active feed has another.', 'Salon calendar'),
   source: required(
     oneOf(FEED_SOURCES, 'FeedSource'),
-    'What is read. It cannot be changed. INLET sends its entries; the others are read. Required to create one.',
+    'What is read. It cannot be changed. INLET sends its entries; the others are read.',
     'INLET',
   ),
   mode: optional(

@@ -69,11 +69,19 @@ export type FieldValue<F> = F extends { schema: infer S extends TSchema }
 /** The properties of a body. A required one may be absent from an update; any other one may be null. */
 export const bodyProperties = <F extends Record<string, Field>>(fields: F) =>
   Object.fromEntries(
-    Object.entries(fields).map(([property, { schema, required: isRequired, isServerOwned }]) => [
+    Object.entries(fields).map(([property, field]) => [
       property,
-      isServerOwned ? ServerOwned : Type.Optional(isRequired ? schema : orNull(schema)),
+      field.isServerOwned
+        ? ServerOwned
+        : Type.Optional(field.required ? requiredSchema(field) : orNull(field.schema)),
     ]),
   ) as BodyProperties<F>
+
+/** A reference may be given by the `externalId` of its object instead. */
+function requiredSchema({ schema, refersTo }: Field): TSchema {
+  const { description } = schema as { description?: string }
+  return refersTo || !description ? schema : about(schema, `${description} Required to create one.`)
+}
 
 type BodyProperties<F> = {
   [P in keyof F]: F[P] extends { required: true; schema: infer S extends TSchema }
@@ -82,6 +90,31 @@ type BodyProperties<F> = {
       ? TOptional<TUnion<[S, TNull]>>
       : never
 }
+
+/** The properties of an answer. One that has no initial value may be null. */
+export const answerProperties = <F extends Record<string, Field>>(fields: F) =>
+  Object.fromEntries(
+    Object.entries(fields).map(([property, { schema, required: isRequired, initially }]) => [
+      property,
+      isRequired || initially !== null ? schema : orNull(schema),
+    ]),
+  ) as AnswerProperties<F>
+
+type AnswerProperties<F> = {
+  [P in keyof F]: F[P] extends { schema: infer S extends TSchema }
+    ? F[P] extends { required: true } | { initially: {} }
+      ? S
+      : TUnion<[S, TNull]>
+    : never
+}
+
+/** The values of the properties that a new object need not have. */
+export const initialValues = <F extends Record<string, Field>>(fields: F) =>
+  Object.fromEntries(
+    Object.entries(fields)
+      .filter(([, { required: isRequired }]) => !isRequired)
+      .map(([property, { initially }]) => [property, initially]),
+  ) as { [P in keyof F as F[P] extends { required: true } ? never : P]: FieldValue<F[P]> }
 
 export const orNull = (schema: TSchema) => {
   const { description } = schema as { description?: string }

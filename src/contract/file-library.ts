@@ -79,7 +79,7 @@ function fileNameFaults(value: unknown) {
 const FILE_FIELDS = {
   name: required(
     fileName(),
-    `With an extension that fits the content: ${FILE_EXTENSIONS.join(', ')}. Required to create one.`,
+    `With an extension that fits the content: ${FILE_EXTENSIONS.join(', ')}.`,
   ),
   active: optional(boolean(true)),
 }

@@ -1,6 +1,7 @@
 import { Type, type Static, type TString } from 'typebox'
 import {
   addresses,
+  answerProperties,
   bodyProperties,
   boolean,
   instant,
@@ -69,13 +70,16 @@ export const filtersField = (): Of<typeof ReportFilters> => ({
   sqlType: 'jsonb',
 })
 
+/** An older version may have stored other filters. */
+export const StoredFilters = OrNull(
+  Type.Record(Type.String(), Type.Unknown(), { title: 'StoredFilters' }),
+)
+
 /** `checkPrintRequest` checks its names. */
 const groupByField = (): Of<typeof GroupBy> => ({
   schema: GroupBy,
   sqlType: 'jsonb',
 })
-
-const StoredGroupBy = OrNull(Type.Array(Type.String()))
 
 const compareWithField = () =>
   optional(
@@ -83,19 +87,10 @@ const compareWithField = () =>
     'What the figures are compared with. Default: PREVIOUS_PERIOD.',
   )
 
-const ComparedPeriod = Type.Enum([...COMPARED_PERIODS], {
-  title: 'ComparedPeriod',
-  description: 'What the figures are compared with.',
-})
-
 /** `checkPrintRequest` checks whether there is such a report. */
-export const reportId = () =>
-  required(integer(1, 2_147_483_647), 'The number of the report. Required to create one.')
+export const reportId = () => required(integer(1, 2_147_483_647), 'The number of the report.')
 
-const Frequency = Type.Enum([...FREQUENCIES], { title: 'ReportFrequency' })
-const Range = Type.Enum([...REPORT_RANGES], { title: 'ReportRange' })
 const Format = Type.Enum([...REPORT_FORMATS], { title: 'ReportFormat' })
-const Weekday = Type.Enum([...WEEKDAYS], { title: 'Weekday' })
 
 const RECIPIENTS =
   'The people who get it. Each must be active, have an email address and be allowed to see the report.'
@@ -106,14 +101,14 @@ const PAUSED = 'No runs until it is false again; the links in its mails stay val
 const ADDRESSES =
   'People without a login. They get a mail with a link to the file, which expires after 7 days.'
 
-const SCHEDULE_FIELDS = {
-  name: optional(name(200), 'Default: the name of the report.', 'Last week'),
+export const SCHEDULE_FIELDS = {
+  name: optional(name(200), 'The subject of the mail. Default: the name of the report.', 'Last week'),
   reportId: reportId(),
-  format: optional({ ...oneOf(REPORT_FORMATS, 'ReportFormat'), initially: 'pdf' }, 'Default: pdf.'),
+  format: optional({ ...oneOf(REPORT_FORMATS, 'ReportFormat'), initially: 'pdf' }, 'The format of the file. Default: pdf.'),
   filters: optional(filtersField()),
   groupBy: optional(groupByField()),
   compareWith: compareWithField(),
-  locationId: optional(reference('location')),
+  locationId: optional(reference('location'), 'Only this location; null: all.'),
   frequency: required(oneOf(FREQUENCIES, 'ReportFrequency')),
   weekday: optional(oneOf(WEEKDAYS, 'Weekday'), 'The day of a WEEKLY schedule.', 'MONDAY'),
   dayOfMonth: optional(integer(1, 31)),
@@ -250,26 +245,8 @@ export const ReportSchedule = Type.Object(
   {
     reportScheduleId: Type.Integer(),
     businessId: Type.Integer(),
-    name: about(
-      OrNull(Type.String()),
-      'The subject of the mail; null: the name of the report.',
-      'Last week',
-    ),
-    reportId: Type.Integer(),
-    format: Format,
-    filters: OrNull(Type.Record(Type.String(), Type.Unknown(), { title: 'StoredFilters' })),
-    groupBy: StoredGroupBy,
-    compareWith: ComparedPeriod,
-    locationId: about(OrNull(Type.Integer()), 'Only this location; null: all.', null),
-    frequency: Frequency,
-    weekday: about(OrNull(Weekday), 'The day of a WEEKLY schedule.'),
-    dayOfMonth: OrNull(Type.Integer()),
-    timeOfDay: Type.String(),
-    range: Range,
-    userIdList: Type.Array(Type.Integer(), { description: RECIPIENTS }),
-    addressList: Type.Array(Type.String(), { description: ADDRESSES }),
-    skipIfEmpty: Type.Boolean({ description: SKIP_IF_EMPTY }),
-    paused: Type.Boolean({ description: PAUSED }),
+    ...answerProperties(SCHEDULE_FIELDS),
+    filters: StoredFilters,
     linkUserId: about(
       OrNull(Type.Integer()),
       'The person whose rights the links of `addressList` have: who last changed it.',
@@ -281,7 +258,6 @@ export const ReportSchedule = Type.Object(
     stoppedAddressList: Type.Array(Type.String(), {
       description: 'The addresses whose readers have stopped this mail by its link.',
     }),
-    active: Type.Boolean(),
     ...stamps,
     delivery: about(
       Named('ReportScheduleDelivery', {
@@ -305,13 +281,13 @@ export const ReportSchedule = Type.Object(
 )
 export type ReportSchedule = Static<typeof ReportSchedule>
 
-const VIEW_FIELDS = {
-  name: required(name(200), 'The name to show. Required to create one.'),
+export const VIEW_FIELDS = {
+  name: required(name(200), 'The name to show.'),
   reportId: reportId(),
   filters: optional(filtersField()),
   groupBy: optional(groupByField()),
   compareWith: compareWithField(),
-  locationId: optional(reference('location')),
+  locationId: optional(reference('location'), 'Only this location; null: all.'),
   shared: optional(boolean(false)),
   active: optional(boolean(true)),
 }
@@ -335,15 +311,9 @@ export const ReportView = Type.Object(
   {
     reportViewId: Type.Integer(),
     businessId: Type.Integer(),
-    name: about(Type.String(), 'The name to show.'),
-    reportId: Type.Integer(),
-    filters: OrNull(Type.Record(Type.String(), Type.Unknown(), { title: 'StoredFilters' })),
-    groupBy: StoredGroupBy,
-    compareWith: ComparedPeriod,
-    locationId: about(OrNull(Type.Integer()), 'Only this location; null: all.', null),
-    shared: Type.Boolean(),
+    ...answerProperties(VIEW_FIELDS),
+    filters: StoredFilters,
     userId: about(OrNull(Type.Integer()), 'The person who saved it; null if a key did.'),
-    active: Type.Boolean(),
     ...stamps,
   },
   { title: 'ReportView', examples: [viewExample] },

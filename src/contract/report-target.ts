@@ -1,5 +1,6 @@
 import { Type, type Static, type TNumber } from 'typebox'
 import {
+  answerProperties,
   bodyProperties,
   boolean,
   currency,
@@ -11,7 +12,13 @@ import {
   required,
   type Of,
 } from './fields.ts'
-import { filtersField, MAX_RECIPIENTS, REPORT_RANGES, reportId } from './report-delivery.ts'
+import {
+  filtersField,
+  MAX_RECIPIENTS,
+  REPORT_RANGES,
+  reportId,
+  StoredFilters,
+} from './report-delivery.ts'
 import {
   about,
   Id,
@@ -41,25 +48,22 @@ const RECIPIENTS =
 
 const PAUSED = 'It is not checked until it is false again. Default: false.'
 
-const TARGET_FIELDS = {
-  name: optional(name(200), 'Default: the figure and its target.', 'Too many no-shows'),
+export const TARGET_FIELDS = {
+  name: optional(name(200), 'The subject of the mail. Default: the figure and its target.', 'Too many no-shows'),
   reportId: reportId(),
   kpi: required(
     name(100),
-    'The name of a figure of the report: `kpis` of `GET /report/{reportId}/options`. Required to create one.',
+    'The name of a figure of the report: `kpis` of `GET /report/{reportId}/options`.',
   ),
   currency: optional(currency(), 'The currency of an amount, if prices are in several.'),
   direction: required(
     oneOf(DIRECTIONS, 'TargetDirection'),
-    'Whether the mail is sent when the figure is above or below `value`. Required to create one.',
+    'Whether the mail is sent when the figure is above or below `value`.',
   ),
-  value: required(
-    value(),
-    'In the unit of the figure: 8 is 8 %, minutes for times. Required to create one.',
-  ),
+  value: required(value(), 'In the unit of the figure: 8 is 8 %, minutes for times.'),
   range: required(oneOf(REPORT_RANGES, 'ReportRange'), 'The days of the figure, seen from today.'),
   filters: optional(filtersField()),
-  locationId: optional(reference('location')),
+  locationId: optional(reference('location'), 'Only this location; null: all.'),
   userIdList: required(references('user', MAX_RECIPIENTS), RECIPIENTS),
   paused: optional(boolean(false), PAUSED),
   active: optional(boolean(true)),
@@ -94,21 +98,8 @@ export const ReportTarget = Type.Object(
   {
     reportTargetId: Type.Integer(),
     businessId: Type.Integer(),
-    name: about(OrNull(Type.String()), 'The subject of the mail; null: the figure and its target.'),
-    reportId: Type.Integer(),
-    kpi: about(Type.String(), 'The name of the figure.', 'noShowRate'),
-    currency: OrNull(Type.String({ description: 'The currency of an amount.' })),
-    direction: Type.Enum([...DIRECTIONS], {
-      title: 'TargetDirection',
-      description: 'Whether it is crossed above or below `value`.',
-    }),
-    value: about(Type.Number(), 'The target, in the unit of the figure.', 8),
-    range: Type.Enum([...REPORT_RANGES], { title: 'ReportRange' }),
-    filters: OrNull(Type.Record(Type.String(), Type.Unknown(), { title: 'StoredFilters' })),
-    locationId: about(OrNull(Type.Integer()), 'Only this location; null: all.', null),
-    userIdList: Type.Array(Type.Integer(), { description: RECIPIENTS }),
-    paused: Type.Boolean({ description: PAUSED }),
-    active: Type.Boolean(),
+    ...answerProperties(TARGET_FIELDS),
+    filters: StoredFilters,
     ...stamps,
     state: about(
       Named('ReportTargetState', {

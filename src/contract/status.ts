@@ -65,7 +65,7 @@ const STATUS_KEY = {
 }
 
 const OTHER_FIELDS = {
-  label: required(name(), 'The name to show. Required to create one.'),
+  label: required(name(), 'The name to show.'),
   outcome: optional(
     oneOf(OUTCOMES, 'StatusOutcome'),
     'What reports count it as. Default: by the name of the status, else PENDING.',

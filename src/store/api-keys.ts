@@ -2,7 +2,7 @@ import type { ApiKey } from '../contract/credentials.ts'
 import type { Role, KeyScope } from '../contract/roles.ts'
 import type { Db } from '../database/database.ts'
 import { empty, sql, type Sql } from '../database/sql.ts'
-import type { By } from './rows.ts'
+import type { By, Stored } from './rows.ts'
 import type { PageAfter } from './pages.ts'
 
 const columns = sql`
@@ -23,14 +23,7 @@ const columns = sql`
 
 const keys = sql`api_key k left join api_key_use u using (business_id, api_key_id)`
 
-type Moments = 'expiresTime' | 'lastUsedTime' | 'createdDate' | 'modifiedDate'
-
-export type ApiKeyRow = Omit<ApiKey, Moments> & {
-  expiresTime: Temporal.Instant | null
-  lastUsedTime: Temporal.Instant | null
-  createdDate: Temporal.Instant
-  modifiedDate: Temporal.Instant
-}
+export type ApiKeyRow = Stored<ApiKey>
 
 export const findApiKey = (db: Db, businessId: number, apiKeyId: number) =>
   readKeyRow(db, businessId, apiKeyId, empty)

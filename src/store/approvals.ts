@@ -6,18 +6,12 @@ import type {
 } from '../contract/approval.ts'
 import type { Db } from '../database/database.ts'
 import { empty, sql, type Sql } from '../database/sql.ts'
-import type { By } from './rows.ts'
+import type { By, Stored } from './rows.ts'
 
-export type StoredApproval = Omit<
-  Approval,
-  'status' | 'decidedTime' | 'createdDate' | 'modifiedDate'
-> & {
+export type StoredApproval = Stored<Omit<Approval, 'status'>> & {
   status: ApprovalStatus | 'PASSED'
   /** RESEND: the mails to send again. */
   emailIds: number[]
-  decidedTime: Temporal.Instant | null
-  createdDate: Temporal.Instant
-  modifiedDate: Temporal.Instant
 }
 
 const columns = sql`

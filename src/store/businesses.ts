@@ -1,53 +1,30 @@
 import { parseDomain } from '../contract/addresses.ts'
-import type { Business } from '../contract/business.ts'
+import { BUSINESS_FIELDS, type Business } from '../contract/business.ts'
+import { initialValues } from '../contract/fields.ts'
 import type { ActiveFilter } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import { empty, sql } from '../database/sql.ts'
 import { isChanged, type Changes } from './change-positions.ts'
 import { lockSettings } from './event-definitions.ts'
-import { columnsFor, insertSaved, SAVED_COLUMNS, selectList, updateSaved, type By } from './rows.ts'
+import {
+  columnsOf,
+  insertSaved,
+  SAVED_COLUMNS,
+  selectList,
+  updateSaved,
+  type By,
+  type Stored,
+} from './rows.ts'
 import type { PageAfter } from './pages.ts'
 
 /** The fields that a caller may write. */
-export type BusinessFields = Omit<
-  Business,
-  'businessId' | 'version' | 'createdDate' | 'createdUser' | 'modifiedDate' | 'modifiedUser'
->
+export type BusinessFields = Pick<Business, keyof typeof BUSINESS_FIELDS>
 
-export type BusinessRow = Omit<Business, 'createdDate' | 'modifiedDate'> & {
-  createdDate: Temporal.Instant
-  modifiedDate: Temporal.Instant
-}
+export type BusinessRow = Stored<Business>
 
-const FIELD_COLUMNS = columnsFor<BusinessFields>({
-  name: 'text',
-  timeZone: 'text',
-  emailAddress: 'text',
-  phone: 'text',
-  postalAddress: 'text',
-  postalAddressRequired: 'boolean',
-  language: 'text',
-  logo: 'text',
-  confirmStatus: 'text',
-  cancelStatus: 'text',
-  cancelUntilHours: 'integer',
-  lapsedAfterDays: 'integer',
-  bookingUrl: 'text',
-  externalId: 'text',
-  senderDomains: 'text[]',
-  accentColor: 'text',
-  website: 'text',
-  replyTo: 'text',
-  dailyMailLimit: 'integer',
-  bulkLimit: 'integer',
-  quietHours: 'jsonb',
-  mailPaused: 'boolean',
-  mailPausedReason: 'text',
-  active: 'boolean',
-} satisfies Record<keyof BusinessFields, string>)
-
+const FIELDS = columnsOf(BUSINESS_FIELDS)
 const columns = sql`
-  t.business_id as "businessId", ${selectList(FIELD_COLUMNS)}, ${SAVED_COLUMNS}`
+  t.business_id as "businessId", ${selectList(FIELDS)}, ${SAVED_COLUMNS}`
 
 export async function findBusiness(db: Db, businessId: number) {
   const [business] = await db.query<BusinessRow>(sql`
@@ -108,37 +85,14 @@ const isListed = ({ externalId, active = 'all', modifiedSince }: BusinessFilters
   ${externalId === undefined ? empty : sql`and external_id = ${externalId}`}
   ${modifiedSince === undefined ? empty : sql`and modified_date >= ${modifiedSince}`}`
 
-const DEFAULTS = {
-  emailAddress: null,
-  phone: null,
-  postalAddress: null,
-  postalAddressRequired: false,
-  language: null,
-  logo: null,
-  confirmStatus: null,
-  cancelStatus: null,
-  cancelUntilHours: null,
-  lapsedAfterDays: null,
-  bookingUrl: null,
-  externalId: null,
-  senderDomains: [],
-  accentColor: null,
-  website: null,
-  replyTo: null,
-  dailyMailLimit: null,
-  bulkLimit: null,
-  quietHours: null,
-  mailPaused: false,
-  mailPausedReason: null,
-  active: true,
-}
+const DEFAULTS = initialValues(BUSINESS_FIELDS)
 
 type NewBusiness = Pick<BusinessFields, 'name' | 'timeZone'> & Partial<BusinessFields>
 
 export async function insertBusiness(db: Db, given: NewBusiness, by: By) {
   const row = asStored({ ...DEFAULTS, ...given })
   const [business] = await db.query<BusinessRow>(sql`
-    ${insertSaved('business', FIELD_COLUMNS, row, by)} returning ${columns}`)
+    ${insertSaved('business', FIELDS, row, by)} returning ${columns}`)
   return business!
 }
 
@@ -147,7 +101,7 @@ export async function updateBusiness(db: Db, businessId: number, fields: Busines
       mail_resumed_time = case when t.mail_paused and not r.mail_paused then ${by.now}::timestamptz
                                else t.mail_resumed_time end`
   const [business] = await db.query<BusinessRow>(sql`
-    ${updateSaved('business', FIELD_COLUMNS, asStored(fields), by, resumed)}
+    ${updateSaved('business', FIELDS, asStored(fields), by, resumed)}
     where t.business_id = ${businessId}
     returning ${columns}`)
   return business!

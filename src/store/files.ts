@@ -1,12 +1,9 @@
 import type { LibraryFile } from '../contract/file-library.ts'
 import type { Db } from '../database/database.ts'
-import type { By } from './rows.ts'
+import type { By, Stored } from './rows.ts'
 import { empty, sql, type Sql } from '../database/sql.ts'
 
-export type StoredFile = Omit<LibraryFile, 'createdDate' | 'modifiedDate'> & {
-  createdDate: Temporal.Instant
-  modifiedDate: Temporal.Instant
-}
+export type StoredFile = Stored<LibraryFile>
 
 export type HashedFile = StoredFile & { sha256: string }
 

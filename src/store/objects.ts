@@ -12,7 +12,7 @@ import type { Db } from '../database/database.ts'
 import { empty, join, raw, sql, type Sql } from '../database/sql.ts'
 import { isChanged, type Changes } from './change-positions.ts'
 import { clientsWithWords, searchWordsOf } from './client-words.ts'
-import { insertRows, updateRows, type Column } from './rows.ts'
+import { insertRows, updateRows, type Column, type Stored } from './rows.ts'
 import type { Tags } from './subject.ts'
 import {
   atVisiblePlace,
@@ -34,23 +34,17 @@ export type StoredObject = Record<string, unknown> & {
   modifiedUser: string
 }
 
-/** A stored object of one kind; its moments are not milliseconds, as in its answers. */
-type StoredOf<K extends keyof Objects> = {
-  [P in keyof Objects[K]]: P extends `${string}Time` | 'createdDate' | 'modifiedDate'
-    ? Temporal.Instant | Extract<Objects[K][P], null>
-    : Objects[K][P]
-}
-export type Appointment = StoredOf<'calendar'>
-export type ClassSchedule = StoredOf<'classSchedule'>
-export type Disclaimer = StoredOf<'disclaimer'>
-export type Professional = StoredOf<'professional'>
+export type Appointment = Stored<Objects['calendar']>
+export type ClassSchedule = Stored<Objects['classSchedule']>
+export type Disclaimer = Stored<Objects['disclaimer']>
+export type Professional = Stored<Objects['professional']>
 
 /** The object as one of this kind; undefined if it is of another. */
 export const ofKind = <K extends keyof Objects>(
   name: K,
   { kind }: ObjectKind,
   object: StoredObject,
-) => (kind === name ? (object as StoredObject & StoredOf<K>) : undefined)
+) => (kind === name ? (object as StoredObject & Stored<Objects[K]>) : undefined)
 
 /** Invitations have a UUID, all others a number. */
 export const idIn = (kind: ObjectKind, object: StoredObject) => object[kind.id] as number | string

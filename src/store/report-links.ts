@@ -2,14 +2,10 @@ import type { Role, KeyScope } from '../contract/roles.ts'
 import type { ReportLink, SharedFile } from '../contract/report-delivery.ts'
 import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
-import type { By } from './rows.ts'
+import type { By, Stored } from './rows.ts'
 import type { PageAfter } from './pages.ts'
 
-export type ReportLinkRow = Omit<ReportLink, 'expiresTime' | 'createdDate' | 'modifiedDate'> & {
-  expiresTime: Temporal.Instant
-  createdDate: Temporal.Instant
-  modifiedDate: Temporal.Instant
-}
+export type ReportLinkRow = Stored<ReportLink>
 
 const columns = sql`
   report_link_id as "reportLinkId",

@@ -1,41 +1,27 @@
-import type { ReportSchedule, ScheduleRunStatus } from '../contract/report-delivery.ts'
+import {
+  SCHEDULE_FIELDS,
+  type ReportSchedule,
+  type ScheduleRunStatus,
+} from '../contract/report-delivery.ts'
 import type { Db } from '../database/database.ts'
 import { empty, sql, type Sql } from '../database/sql.ts'
 import { NOT_HELD } from './installation.ts'
 import { revokeLinksOfCredential } from './report-links.ts'
 import {
   columnsFor,
+  columnsOf,
   insertRows,
   insertSaved,
   SAVED_COLUMNS,
   selectList,
   updateSaved,
   type By,
+  type Stored,
 } from './rows.ts'
 import type { PageAfter } from './pages.ts'
 
-const FIELD_TYPES = {
-  name: 'text',
-  reportId: 'int',
-  format: 'text',
-  filters: 'jsonb',
-  groupBy: 'jsonb',
-  compareWith: 'text',
-  locationId: 'bigint',
-  frequency: 'text',
-  weekday: 'text',
-  dayOfMonth: 'int',
-  timeOfDay: 'text',
-  range: 'text',
-  userIdList: 'bigint[]',
-  addressList: 'text[]',
-  skipIfEmpty: 'boolean',
-  paused: 'boolean',
-  active: 'boolean',
-} as const
-
 /** The fields that a caller may write. */
-export type ScheduleFields = Pick<ReportSchedule, keyof typeof FIELD_TYPES>
+export type ScheduleFields = Pick<ReportSchedule, keyof typeof SCHEDULE_FIELDS>
 
 /** What follows from a change of the recipients. */
 export type RecipientState = Pick<
@@ -48,13 +34,10 @@ const RECIPIENT_COLUMNS = columnsFor<RecipientState>({
   stoppedUserIdList: 'bigint[]',
   stoppedAddressList: 'text[]',
 })
-const FIELDS = columnsFor<ScheduleFields>(FIELD_TYPES)
+const FIELDS = columnsOf(SCHEDULE_FIELDS)
 
 /** A schedule as the API returns it, without the state of its runs. */
-export type ScheduleObject = Omit<ReportSchedule, 'createdDate' | 'modifiedDate' | 'delivery'> & {
-  createdDate: Temporal.Instant
-  modifiedDate: Temporal.Instant
-}
+export type ScheduleObject = Stored<Omit<ReportSchedule, 'delivery'>>
 
 /** The part of a schedule that its runs change. */
 export type ScheduleState = {

@@ -1,43 +1,32 @@
-import type { ReportTarget } from '../contract/report-target.ts'
+import { TARGET_FIELDS, type ReportTarget } from '../contract/report-target.ts'
 import type { Db } from '../database/database.ts'
 import { empty, sql, type Sql } from '../database/sql.ts'
-import { columnsFor, insertSaved, SAVED_COLUMNS, selectList, updateSaved, type By } from './rows.ts'
+import {
+  columnsFor,
+  columnsOf,
+  insertSaved,
+  SAVED_COLUMNS,
+  selectList,
+  updateSaved,
+  type By,
+  type Stored,
+} from './rows.ts'
 import { NOT_HELD } from './installation.ts'
 import type { PageAfter } from './pages.ts'
 
-const FIELD_TYPES = {
-  name: 'text',
-  reportId: 'int',
-  kpi: 'text',
-  currency: 'text',
-  direction: 'text',
-  value: 'numeric',
-  range: 'text',
-  filters: 'jsonb',
-  locationId: 'bigint',
-  userIdList: 'bigint[]',
-  paused: 'boolean',
-  active: 'boolean',
-} as const
-
 /** The fields that a caller may write. */
-export type TargetFields = Pick<ReportTarget, keyof typeof FIELD_TYPES>
+export type TargetFields = Pick<ReportTarget, keyof typeof TARGET_FIELDS>
 
-const FIELDS = columnsFor<TargetFields>(FIELD_TYPES)
+/** `float8` would keep fewer digits. */
+const FIELDS = columnsOf({
+  ...TARGET_FIELDS,
+  value: { ...TARGET_FIELDS.value, sqlType: 'numeric' },
+})
 
 /** What the checks found. */
-export type TargetState = {
-  lastValue: number | null
-  checkedTime: Temporal.Instant | null
-  crossedTime: Temporal.Instant | null
-  lastError: string | null
-}
+export type TargetState = Stored<ReportTarget['state']>
 
-export type TargetRow = Omit<ReportTarget, 'createdDate' | 'modifiedDate' | 'state'> & {
-  createdDate: Temporal.Instant
-  modifiedDate: Temporal.Instant
-  state: TargetState
-}
+export type TargetRow = Stored<Omit<ReportTarget, 'state'>> & { state: TargetState }
 
 type FlatRow = Omit<TargetRow, 'state'> & TargetState
 
@@ -46,13 +35,8 @@ const columns = sql`
   ${selectList(FIELDS)}, ${SAVED_COLUMNS}, t.last_value as "lastValue", t.checked_time as "checkedTime",
   t.crossed_time as "crossedTime", t.last_error as "lastError"`
 
-function withState({
-  lastValue,
-  checkedTime,
-  crossedTime,
-  lastError,
-  ...target
-}: FlatRow): TargetRow {
+function withState(row: FlatRow): TargetRow {
+  const { lastValue, checkedTime, crossedTime, lastError, ...target } = row
   return { ...target, state: { lastValue, checkedTime, crossedTime, lastError } }
 }
 

@@ -1,30 +1,24 @@
-import type { ReportView } from '../contract/report-delivery.ts'
+import { VIEW_FIELDS, type ReportView } from '../contract/report-delivery.ts'
 import type { Db } from '../database/database.ts'
 import { empty, sql, type Sql } from '../database/sql.ts'
-import { columnsFor, insertSaved, SAVED_COLUMNS, selectList, updateSaved, type By } from './rows.ts'
+import {
+  columnsFor,
+  columnsOf,
+  insertSaved,
+  SAVED_COLUMNS,
+  selectList,
+  updateSaved,
+  type By,
+  type Stored,
+} from './rows.ts'
 import type { PageAfter } from './pages.ts'
 
-export type ReportViewRow = Omit<ReportView, 'createdDate' | 'modifiedDate'> & {
-  createdDate: Temporal.Instant
-  modifiedDate: Temporal.Instant
-}
+export type ReportViewRow = Stored<ReportView>
 
 /** The fields that a caller may write. */
-export type ReportViewFields = Pick<
-  ReportViewRow,
-  'name' | 'reportId' | 'filters' | 'groupBy' | 'compareWith' | 'locationId' | 'shared' | 'active'
->
+export type ReportViewFields = Pick<ReportView, keyof typeof VIEW_FIELDS>
 
-const FIELDS = columnsFor<ReportViewFields>({
-  name: 'text',
-  reportId: 'int',
-  filters: 'jsonb',
-  groupBy: 'jsonb',
-  compareWith: 'text',
-  locationId: 'bigint',
-  shared: 'boolean',
-  active: 'boolean',
-})
+const FIELDS = columnsOf(VIEW_FIELDS)
 const OWNER = columnsFor<Viewer>({ businessId: 'bigint', userId: 'bigint' })
 const columns = sql`
   t.report_view_id as "reportViewId", ${selectList([...OWNER, ...FIELDS])}, ${SAVED_COLUMNS}`

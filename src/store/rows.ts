@@ -1,5 +1,13 @@
+import type { Field } from '../contract/fields.ts'
 import { toColumn } from '../contract/objects.ts'
 import { empty, join, raw, sql, type Sql } from '../database/sql.ts'
+
+/** A row of these properties: its times are not milliseconds, as in answers. */
+export type Stored<T> = {
+  [P in keyof T]: P extends `${string}Time` | 'createdDate' | 'modifiedDate'
+    ? Temporal.Instant | Extract<T[P], null>
+    : T[P]
+}
 
 /** A column that many rows are written to, and the property that its values are read from. */
 export type Column<Row> = { property: keyof Row & string; column: string; sqlType: string }
@@ -11,6 +19,14 @@ export const columnsFor = <Row>(types: { [Property in keyof Row & string]?: stri
     column: toColumn(property),
     sqlType: sqlType!,
   }))
+
+/** The columns of the fields of a contract. */
+export const columnsOf = <Fields extends Record<string, Field>>(fields: Fields) =>
+  columnsFor<{ [Property in keyof Fields]: unknown }>(
+    Object.fromEntries(
+      Object.entries(fields).map(([property, { sqlType }]) => [property, sqlType]),
+    ) as { [Property in keyof Fields]: string },
+  )
 
 /**
  * The one way to write many rows: as a table `r` with these columns, to insert, update or join.

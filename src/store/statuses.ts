@@ -1,25 +1,19 @@
 import { EVENT_TYPES, type ObjectType } from '../contract/event-type.ts'
-import type { StatusOutcome } from '../contract/status.ts'
+import type { Status as ShownStatus } from '../contract/status.ts'
 import type { Db } from '../database/database.ts'
 import { empty, sql, type Sql } from '../database/sql.ts'
 import { tableOf } from './object-tables.ts'
-import { columnsFor, insertSaved, SAVED_COLUMNS, selectList, updateSaved, type By } from './rows.ts'
+import {
+  columnsFor,
+  insertSaved,
+  SAVED_COLUMNS,
+  selectList,
+  updateSaved,
+  type By,
+  type Stored,
+} from './rows.ts'
 
-export type Status = {
-  businessId: number
-  objectType: ObjectType
-  status: string
-  label: string
-  outcome: StatusOutcome
-  live: boolean
-  liveAfter: boolean
-  active: boolean
-  version: number
-  createdDate: Temporal.Instant
-  createdUser: string
-  modifiedDate: Temporal.Instant
-  modifiedUser: string
-}
+export type Status = Stored<ShownStatus>
 
 const KEY = columnsFor<StatusKey>({ businessId: 'bigint', objectType: 'text', status: 'text' })
 const FIELDS = columnsFor<StatusInput>({

@@ -1,31 +1,26 @@
-import type { User } from '../contract/credentials.ts'
+import { USER_FIELDS, type User } from '../contract/credentials.ts'
 import type { Role } from '../contract/roles.ts'
 import type { Db } from '../database/database.ts'
 import { empty, sql, type Sql } from '../database/sql.ts'
-import { columnsFor, insertSaved, SAVED_COLUMNS, selectList, updateSaved, type By } from './rows.ts'
+import {
+  columnsFor,
+  columnsOf,
+  insertSaved,
+  SAVED_COLUMNS,
+  selectList,
+  updateSaved,
+  type By,
+  type Stored,
+} from './rows.ts'
 import type { PageAfter } from './pages.ts'
 
-const FIELD_TYPES = {
-  username: 'text',
-  emailAddress: 'text',
-  role: 'text',
-  professionalId: 'bigint',
-  locationIdList: 'bigint[]',
-  failureMails: 'boolean',
-  language: 'text',
-  active: 'boolean',
-} as const
+export type UserFields = Pick<User, keyof typeof USER_FIELDS>
 
-export type UserFields = Pick<UserRow, keyof typeof FIELD_TYPES>
+export type UserRow = Stored<User>
 
-const FIELDS = columnsFor<UserFields>(FIELD_TYPES)
+const FIELDS = columnsOf(USER_FIELDS)
 const columns = sql`
   t.business_id as "businessId", t.user_id as "userId", ${selectList(FIELDS)}, ${SAVED_COLUMNS}`
-
-export type UserRow = Omit<User, 'createdDate' | 'modifiedDate'> & {
-  createdDate: Temporal.Instant
-  modifiedDate: Temporal.Instant
-}
 
 export const findUser = (db: Db, businessId: number, userId: number) =>
   readUserRow(db, businessId, userId, empty)

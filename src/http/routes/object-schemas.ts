@@ -1,6 +1,6 @@
-import { Type, type TSchema } from 'typebox'
+import { Type, type TObject, type TSchema } from 'typebox'
 import { TemplateWarnings } from '../../contract/email-template.ts'
-import { orNull } from '../../contract/fields.ts'
+import { answerProperties, orNull } from '../../contract/fields.ts'
 import { externalName, idOf, pascalCase } from '../../contract/object-body.ts'
 import { ExpandedObject } from '../../contract/object-names.ts'
 import { MomentQuery, stamps } from '../../contract/schema.ts'
@@ -70,11 +70,7 @@ const exampleOf = (kind: ObjectKind) => ({
   modifiedUser: 'key:front desk',
 })
 
-export function answerOf(kind: ObjectKind) {
-  const fields = Object.entries(kind.fields).map(([property, field]) => [
-    property,
-    field.required || field.initially !== null ? field.schema : orNull(field.schema),
-  ])
+export function answerOf(kind: ObjectKind): TObject<Record<string, TSchema>> {
   const isTemplate = kind.kind === 'emailTemplate'
   const category = orNull(
     Type.Object({}, { title: 'EmailCategoryOfTemplate', additionalProperties: true }),
@@ -83,7 +79,7 @@ export function answerOf(kind: ObjectKind) {
     {
       [kind.id]: idOf(kind),
       businessId: Type.Integer(),
-      ...Object.fromEntries(fields),
+      ...answerProperties(kind.fields),
       ...(isTemplate ? { emailCategory: category } : {}),
       externalId: orNull(Type.String({ description: 'The id of the object in another system.' })),
       active: Type.Boolean({ description: 'False if the object was deleted.' }),
