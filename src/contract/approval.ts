@@ -17,7 +17,8 @@ const HeldDefinition = Named('HeldDefinition', {
 export type HeldDefinition = Static<typeof HeldDefinition>
 
 /** An import or bulk call whose mails wait for a decision: see docs/approvals.md. */
-export const Approval = Type.Object(
+export const Approval = Named(
+  'Approval',
   {
     approvalId: Type.Integer(),
     businessId: Type.Integer(),
@@ -50,35 +51,29 @@ export const Approval = Type.Object(
     modifiedUser: Type.String(),
   },
   {
-    title: 'Approval',
-    examples: [
-      {
-        approvalId: 7,
-        businessId: 1,
-        source: 'IMPORT',
-        status: 'WAITING',
-        triggers: 1180,
-        mails: 1180,
-        bulkLimit: 50,
-        byDefinition: [
-          { eventDefnId: 4, description: 'Confirmation', triggers: 1180, mails: 1180 },
-        ],
-        decidedTime: null,
-        decidedUser: null,
-        version: 2,
-        createdDate: 1_789_000_000_000,
-        createdUser: 'key:front desk',
-        modifiedDate: 1_789_000_000_000,
-        modifiedUser: 'SYSTEM',
-      },
-    ],
+    approvalId: 7,
+    businessId: 1,
+    source: 'IMPORT',
+    status: 'WAITING',
+    triggers: 1180,
+    mails: 1180,
+    bulkLimit: 50,
+    byDefinition: [{ eventDefnId: 4, description: 'Confirmation', triggers: 1180, mails: 1180 }],
+    decidedTime: null,
+    decidedUser: null,
+    version: 2,
+    createdDate: 1_789_000_000_000,
+    createdUser: 'key:front desk',
+    modifiedDate: 1_789_000_000_000,
+    modifiedUser: 'SYSTEM',
   },
 )
 export type Approval = Static<typeof Approval>
 
 const MAX_LEFT_OUT = 10_000
 
-export const ReleaseApproval = Type.Object(
+export const ReleaseApproval = Named(
+  'ReleaseApproval',
   {
     except: Type.Optional(
       Type.Array(Type.Integer({ minimum: 1 }), {
@@ -88,5 +83,5 @@ export const ReleaseApproval = Type.Object(
       }),
     ),
   },
-  { title: 'ReleaseApproval', examples: [{ except: [41, 42] }] },
+  { except: [41, 42] },
 )

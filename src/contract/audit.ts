@@ -1,12 +1,13 @@
 import { Type } from 'typebox'
-import { about } from './schema.ts'
+import { Named, about } from './schema.ts'
 
 const Row = Type.Record(Type.String(), Type.Unknown(), {
   title: 'AuditedObject',
   description: 'The properties of the object.',
 })
 
-export const AuditEntry = Type.Object(
+export const AuditEntry = Named(
+  'AuditEntry',
   {
     time: Type.Integer({ description: 'The time of the change, in ms.' }),
     user: Type.String({ description: 'A username, `key:<name>`, `OPERATOR` or `SYSTEM`.' }),
@@ -20,17 +21,12 @@ export const AuditEntry = Type.Object(
     after: Row,
   },
   {
-    title: 'AuditEntry',
-    examples: [
-      {
-        time: 1_789_000_000_000,
-        user: 'anna',
-        object: 'location',
-        id: 4,
-        change: 'CHANGED',
-        before: { locationId: 4, name: 'Bahnhofstrasse' },
-        after: { locationId: 4, name: 'Seestrasse' },
-      },
-    ],
+    time: 1_789_000_000_000,
+    user: 'anna',
+    object: 'location',
+    id: 4,
+    change: 'CHANGED',
+    before: { locationId: 4, name: 'Bahnhofstrasse' },
+    after: { locationId: 4, name: 'Seestrasse' },
   },
 )

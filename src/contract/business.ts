@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { about, IdWith, Maybe, OrNull, serverOwned, stamps } from './schema.ts'
+import { about, IdWith, Maybe, Named, OrNull, serverOwned, stamps } from './schema.ts'
 import {
   address,
   answerProperties,
@@ -152,12 +152,11 @@ export const BUSINESS_FIELDS = {
   active: optional(boolean(true), 'False if it is deactivated. Only the operator can set it.'),
 }
 
-const QuietHours = Type.Object(BUSINESS_FIELDS.quietHours.schema.properties, {
-  title: 'QuietHours',
-})
+const QuietHours = Named('QuietHours', BUSINESS_FIELDS.quietHours.schema.properties)
 export type QuietHours = Static<typeof QuietHours>
 
-export const Business = Type.Object(
+export const Business = Named(
+  'Business',
   {
     businessId: Type.Integer(),
     ...answerProperties(BUSINESS_FIELDS),
@@ -167,18 +166,19 @@ export const Business = Type.Object(
     ),
     ...stamps,
   },
-  { title: 'Business', examples: [businessExample] },
+  businessExample,
 )
 export type Business = Static<typeof Business>
 
 /** The body of a POST. With `businessId` it is an update. */
-export const BusinessWrite = Type.Object(
+export const BusinessWrite = Named(
+  'BusinessBody',
   {
     businessId: Maybe(IdWith({ description: 'The business to change; absent: a new one.' })),
     ...bodyProperties(BUSINESS_FIELDS),
     ...serverOwned,
   },
-  { title: 'BusinessBody', examples: [{ name: 'Praxis am See', timeZone: 'Europe/Zurich' }] },
+  { name: 'Praxis am See', timeZone: 'Europe/Zurich' },
 )
 
 export const BUSINESS_BODY = { schema: BusinessWrite, fields: BUSINESS_FIELDS }

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { Reasons } from './reasons.ts'
-import { about } from './schema.ts'
+import { Named, about } from './schema.ts'
 
 /**
  * What a check found. A code and its parameters never change their meaning, so that programs can say
@@ -71,28 +71,23 @@ export const CHECK_CODES = [
 export type CheckCode = (typeof CHECK_CODES)[number]
 
 /** One condition, whether it holds, and why. */
-export const Check = Type.Object(
-  {
-    check: about(Type.String(), 'The condition.', 'status'),
-    ok: Type.Boolean(),
-    reason: Type.String({ description: 'Why the check holds or fails.' }),
-    code: Type.Enum([...CHECK_CODES], {
-      title: 'CheckCode',
-      description: 'The same for programs: what was found.',
-    }),
-    params: Type.Record(
-      Type.String(),
-      Type.Union([Type.String(), Type.Number(), Type.Array(Type.String()), Type.Null()]),
-      {
-        title: 'CheckParameters',
-        description: 'The values that belong to `code`: names, statuses, and times in ms.',
-        examples: [{ status: 'CANCELLED', objectType: 'CALENDAR' }],
-      },
-    ),
-    reasons: Type.Optional(
-      about(Reasons, 'Why the trigger that the check is about ended or waits.'),
-    ),
-  },
-  { title: 'Check' },
-)
+export const Check = Named('Check', {
+  check: about(Type.String(), 'The condition.', 'status'),
+  ok: Type.Boolean(),
+  reason: Type.String({ description: 'Why the check holds or fails.' }),
+  code: Type.Enum([...CHECK_CODES], {
+    title: 'CheckCode',
+    description: 'The same for programs: what was found.',
+  }),
+  params: Type.Record(
+    Type.String(),
+    Type.Union([Type.String(), Type.Number(), Type.Array(Type.String()), Type.Null()]),
+    {
+      title: 'CheckParameters',
+      description: 'The values that belong to `code`: names, statuses, and times in ms.',
+      examples: [{ status: 'CANCELLED', objectType: 'CALENDAR' }],
+    },
+  ),
+  reasons: Type.Optional(about(Reasons, 'Why the trigger that the check is about ended or waits.')),
+})
 export type Check = Static<typeof Check>

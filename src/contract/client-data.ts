@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox'
+import { Named } from './schema.ts'
 
 const Row = Type.Record(Type.String(), Type.Unknown(), {
   title: 'StoredRow',
@@ -46,12 +47,13 @@ export const ClientData = Type.Object(
 )
 export type ClientData = Static<typeof ClientData>
 
-export const ErasedCounts = Type.Object(
+export const ErasedCounts = Named(
+  'Erasure',
   {
     erased: Type.Record(Type.String(), Type.Integer(), {
       title: 'ErasedCounts',
       description: 'The number of rows that were overwritten or deleted, by kind.',
     }),
   },
-  { title: 'Erasure', examples: [{ erased: { calendar: 12, email: 31, audit: 58 } }] },
+  { erased: { calendar: 12, email: 31, audit: 58 } },
 )

@@ -2,6 +2,7 @@ import { Type, type Static, type TString } from 'typebox'
 import { Business, businessExample } from './business.ts'
 import { inWords, withRule } from './rules.ts'
 import {
+  Named,
   about,
   Id,
   Maybe,
@@ -76,15 +77,17 @@ const apiKeyExample = {
   ...stampsExample,
 }
 
-export const ApiKey = Type.Object(apiKey, { title: 'ApiKey', examples: [apiKeyExample] })
+export const ApiKey = Named('ApiKey', apiKey, apiKeyExample)
 export type ApiKey = Static<typeof ApiKey>
 
-export const NewApiKey = Type.Object(
+export const NewApiKey = Named(
+  'NewApiKey',
   { ...apiKey, key: Type.String({ description: 'Shown only once: the service stores its hash.' }) },
-  { title: 'NewApiKey', examples: [{ ...apiKeyExample, key: 'bw_3fJ9aQ…' }] },
+  { ...apiKeyExample, key: 'bw_3fJ9aQ…' },
 )
 
-export const ApiKeyWrite = Type.Object(
+export const ApiKeyWrite = Named(
+  'ApiKeyBody',
   {
     apiKeyId: UpdatedId,
     businessId: Maybe(Id),
@@ -96,10 +99,7 @@ export const ApiKeyWrite = Type.Object(
     makerUserId: ServerOwned,
     ...serverOwned,
   },
-  {
-    title: 'ApiKeyBody',
-    examples: [{ name: 'booking site', scopes: ['scheduling:read', 'scheduling:write'] }],
-  },
+  { name: 'booking site', scopes: ['scheduling:read', 'scheduling:write'] },
 )
 
 export const API_KEY_BODY = { schema: ApiKeyWrite, fields: API_KEY_FIELDS }
@@ -161,18 +161,20 @@ const userExample = {
   ...stampsExample,
 }
 
-export const User = Type.Object(
+export const User = Named(
+  'User',
   {
     userId: Type.Integer(),
     businessId: Type.Integer(),
     ...answerProperties(USER_FIELDS),
     ...stamps,
   },
-  { title: 'User', examples: [userExample] },
+  userExample,
 )
 export type User = Static<typeof User>
 
-export const Session = Type.Object(
+export const Session = Named(
+  'Session',
   {
     userId: Type.Integer(),
     username: Type.String(),
@@ -184,19 +186,14 @@ export const Session = Type.Object(
     business: about(Business, 'The business of the person.'),
   },
   {
-    title: 'Session',
-    examples: [
-      {
-        userId: 3,
-        username: 'anna',
-        role: 'REPORTS_ONLY',
-        functions: ['PRINT_REPORTS'],
-        professionalId: null,
-        locationIdList: [],
-        language: 'de',
-        business: businessExample,
-      },
-    ],
+    userId: 3,
+    username: 'anna',
+    role: 'REPORTS_ONLY',
+    functions: ['PRINT_REPORTS'],
+    professionalId: null,
+    locationIdList: [],
+    language: 'de',
+    business: businessExample,
   },
 )
 
@@ -212,29 +209,27 @@ const NEW_PASSWORD = optional(
   'The password to sign in with. Required to create one. An update with it ends all sessions of the person.',
 )
 
-export const UserWrite = Type.Object(
+export const UserWrite = Named(
+  'UserBody',
   {
     ...userWrite,
     ...bodyProperties({ password: NEW_PASSWORD }),
   },
-  {
-    title: 'UserBody',
-    examples: [{ username: 'anna', password: 'a long one, please', role: 'OWNER' }],
-  },
+  { username: 'anna', password: 'a long one, please', role: 'OWNER' },
 )
 
-export const UserInvite = Type.Object(userWrite, {
-  title: 'UserInvite',
-  examples: [{ username: 'bela', emailAddress: 'bela@praxis.example', role: 'USER' }],
+export const UserInvite = Named('UserInvite', userWrite, {
+  username: 'bela',
+  emailAddress: 'bela@praxis.example',
+  role: 'USER',
 })
 
 export const USER_BODY = { schema: UserWrite, fields: { ...USER_FIELDS, password: NEW_PASSWORD } }
 
 const LANGUAGE_FIELDS = { language: USER_FIELDS.language }
 
-export const LanguageChoice = Type.Object(bodyProperties(LANGUAGE_FIELDS), {
-  title: 'LanguageChoice',
-  examples: [{ language: 'de' }],
+export const LanguageChoice = Named('LanguageChoice', bodyProperties(LANGUAGE_FIELDS), {
+  language: 'de',
 })
 
 export type LanguageChoice = Pick<User, 'language'>
@@ -245,7 +240,8 @@ const PASSWORD_LINK_PURPOSES = ['INVITATION', 'FORGOTTEN'] as const
 
 export type PasswordLinkPurpose = (typeof PASSWORD_LINK_PURPOSES)[number]
 
-export const PasswordLink = Type.Object(
+export const PasswordLink = Named(
+  'PasswordLink',
   {
     username: Type.String(),
     businessName: about(Type.String(), 'The name of the business.'),
@@ -256,15 +252,10 @@ export const PasswordLink = Type.Object(
     expiresTime: Moment('The link expires at this time.'),
   },
   {
-    title: 'PasswordLink',
-    examples: [
-      {
-        username: 'bela',
-        businessName: 'Praxis am See',
-        purpose: 'INVITATION',
-        expiresTime: 1_789_000_000_000,
-      },
-    ],
+    username: 'bela',
+    businessName: 'Praxis am See',
+    purpose: 'INVITATION',
+    expiresTime: 1_789_000_000_000,
   },
 )
 export type PasswordLink = Static<typeof PasswordLink>

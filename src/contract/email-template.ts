@@ -43,12 +43,10 @@ const version = {
   ),
 }
 
-export const MailObject = Type.Object(
+export const MailObject = Named(
+  'MailObject',
   { ...mailObject, ...version },
-  {
-    title: 'MailObject',
-    examples: [{ objectType: 'CALENDAR', objectId: 4711 }],
-  },
+  { objectType: 'CALENDAR', objectId: 4711 },
 )
 
 /** The properties of a template that is not saved yet. `saveObject` checks them. */
@@ -67,17 +65,14 @@ const unsaved = {
   ),
 }
 
-export const PreviewRequest = Type.Object(
+export const PreviewRequest = Named(
+  'PreviewRequest',
   { ...mailObject, ...version, ...unsaved },
-  {
-    title: 'PreviewRequest',
-    examples: [{ objectType: 'CALENDAR', objectId: 4711 }],
-  },
+  { objectType: 'CALENDAR', objectId: 4711 },
 )
 
-export const TemplateCheck = Type.Object(unsaved, {
-  title: 'TemplateCheck',
-  examples: [{ template: { subject: 'See you on %APPT_DATE%' } }],
+export const TemplateCheck = Named('TemplateCheck', unsaved, {
+  template: { subject: 'See you on %APPT_DATE%' },
 })
 
 /** With both `objectType` and `objectId`, tokens are listed with their values. One alone is refused. */
@@ -92,7 +87,8 @@ export const TokenQuery = Type.Object({
   ),
 })
 
-export const MailTest = Type.Object(
+export const MailTest = Named(
+  'MailTest',
   {
     ...mailObject,
     ...unsaved,
@@ -102,92 +98,79 @@ export const MailTest = Type.Object(
       description: 'Where the test goes.',
     }),
   },
-  {
-    title: 'MailTest',
-    examples: [{ objectType: 'CALENDAR', objectId: 4711, to: ['anna@praxis.example'] }],
-  },
+  { objectType: 'CALENDAR', objectId: 4711, to: ['anna@praxis.example'] },
 )
 
-export const SentTests = Type.Object(
-  { items: Type.Array(Email, { description: 'The mails that were queued.' }) },
-  { title: 'SentTests' },
-)
+export const SentTests = Named('SentTests', {
+  items: Type.Array(Email, { description: 'The mails that were queued.' }),
+})
 
-const Token = Type.Object(
-  {
-    token: about(Type.String(), 'As it is written in a template.', '%CLIENT_FULLNAME%'),
-    description: about(Type.String(), 'What it becomes.', 'The first and last name of the client'),
-    example: Type.String({ description: 'Such as a mail shows it.', examples: ['Anna Müller'] }),
-    value: Type.Optional(
-      OrNull(
-        Type.String({
-          description:
-            'The first 200 characters of its value for the object that was asked for; null if it is empty. Absent if no object was asked for.',
-          examples: ['Zoë Meier'],
-        }),
-      ),
-    ),
-  },
-  { title: 'Token' },
-)
-
-export const TokenGroup = Type.Object(
-  {
-    objectType: Type.Enum([...TOKEN_KINDS], {
-      title: 'TokenSubject',
-      description: 'What the tokens are about.',
-    }),
-    tokens: Type.Array(Token, { description: 'Every token about it.' }),
-  },
-  { title: 'TokenGroup' },
-)
-
-export const MailPreview = Type.Object(
-  {
-    emailTemplateId: Type.Integer({
-      description: 'The template that the mail was made from.',
-      examples: [12],
-    }),
-    language: OrNull(about(Type.String(), 'The language of the template; null: any.', 'de')),
-    subject: Type.String({
-      description: 'The subject, with its tokens filled in.',
-      examples: ['See you on 14 January'],
-    }),
-    html: about(Type.String(), 'The HTML part.', '<p>Dear Anna Müller, see you at 10:00.</p>'),
-    text: about(Type.String(), 'The text part.', 'Dear Anna Müller, see you at 10:00.'),
-    to: OrNull(
-      about(Type.String(), 'The address of the reader; null if there is none.', 'anna@example.com'),
-    ),
-    toName: OrNull(
-      about(Type.String(), 'The name of the reader; null if there is none.', 'Anna Müller'),
-    ),
-    from: about(Type.String(), 'The address of the sender.', 'hello@praxis.example'),
-    fromName: about(Type.String(), 'The name of the sender.', 'Praxis am See'),
-    replyTo: OrNull(
-      about(Type.String(), 'Where an answer goes; null if to the sender.', 'hello@praxis.example'),
-    ),
-    cc: OrNull(
+const Token = Named('Token', {
+  token: about(Type.String(), 'As it is written in a template.', '%CLIENT_FULLNAME%'),
+  description: about(Type.String(), 'What it becomes.', 'The first and last name of the client'),
+  example: Type.String({ description: 'Such as a mail shows it.', examples: ['Anna Müller'] }),
+  value: Type.Optional(
+    OrNull(
       Type.String({
-        description: 'The address that gets a copy, shown to the reader.',
-        examples: ['desk@praxis.example'],
+        description:
+          'The first 200 characters of its value for the object that was asked for; null if it is empty. Absent if no object was asked for.',
+        examples: ['Zoë Meier'],
       }),
     ),
-    bcc: OrNull(
-      Type.String({
-        description: 'The address that gets a copy, not shown to the reader.',
-        examples: ['archive@praxis.example'],
-      }),
-    ),
-    emptyTokens: Type.Array(Type.String(), {
-      description: 'Tokens that have no value here.',
-      examples: [['%CLIENT_PHONE%']],
+  ),
+})
+
+export const TokenGroup = Named('TokenGroup', {
+  objectType: Type.Enum([...TOKEN_KINDS], {
+    title: 'TokenSubject',
+    description: 'What the tokens are about.',
+  }),
+  tokens: Type.Array(Token, { description: 'Every token about it.' }),
+})
+
+export const MailPreview = Named('MailPreview', {
+  emailTemplateId: Type.Integer({
+    description: 'The template that the mail was made from.',
+    examples: [12],
+  }),
+  language: OrNull(about(Type.String(), 'The language of the template; null: any.', 'de')),
+  subject: Type.String({
+    description: 'The subject, with its tokens filled in.',
+    examples: ['See you on 14 January'],
+  }),
+  html: about(Type.String(), 'The HTML part.', '<p>Dear Anna Müller, see you at 10:00.</p>'),
+  text: about(Type.String(), 'The text part.', 'Dear Anna Müller, see you at 10:00.'),
+  to: OrNull(
+    about(Type.String(), 'The address of the reader; null if there is none.', 'anna@example.com'),
+  ),
+  toName: OrNull(
+    about(Type.String(), 'The name of the reader; null if there is none.', 'Anna Müller'),
+  ),
+  from: about(Type.String(), 'The address of the sender.', 'hello@praxis.example'),
+  fromName: about(Type.String(), 'The name of the sender.', 'Praxis am See'),
+  replyTo: OrNull(
+    about(Type.String(), 'Where an answer goes; null if to the sender.', 'hello@praxis.example'),
+  ),
+  cc: OrNull(
+    Type.String({
+      description: 'The address that gets a copy, shown to the reader.',
+      examples: ['desk@praxis.example'],
     }),
-    attachments: Type.Array(Attachment, {
-      description: 'The attached files of the library. A calendar file is not listed.',
+  ),
+  bcc: OrNull(
+    Type.String({
+      description: 'The address that gets a copy, not shown to the reader.',
+      examples: ['archive@praxis.example'],
     }),
-  },
-  { title: 'MailPreview' },
-)
+  ),
+  emptyTokens: Type.Array(Type.String(), {
+    description: 'Tokens that have no value here.',
+    examples: [['%CLIENT_PHONE%']],
+  }),
+  attachments: Type.Array(Attachment, {
+    description: 'The attached files of the library. A calendar file is not listed.',
+  }),
+})
 export type MailPreview = Static<typeof MailPreview>
 
 export const TemplateWarnings = Type.Array(
@@ -232,8 +215,5 @@ export const TemplateWarnings = Type.Array(
   },
 )
 
-export const CheckedTemplate = Type.Object(
-  { warnings: TemplateWarnings },
-  { title: 'CheckedEmailTemplate' },
-)
+export const CheckedTemplate = Named('CheckedEmailTemplate', { warnings: TemplateWarnings })
 export type CheckedTemplate = Static<typeof CheckedTemplate>

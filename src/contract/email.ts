@@ -20,101 +20,90 @@ export const EMAIL_STATUSES = [
 export type EmailStatus = (typeof EMAIL_STATUSES)[number]
 
 /** One email to one recipient, with its delivery status. */
-export const Email = Type.Object(
-  {
-    emailId: Type.Integer(),
-    businessId: Type.Integer(),
-    eventTriggerId: OrNull(
-      Type.Integer({ description: 'Null for tests and for emails that were sent again.' }),
-    ),
-    eventActionId: OrNull(Type.Integer()),
-    emailTemplateId: OrNull(Type.Integer()),
-    objectType: OrNull(Type.Enum([...OBJECT_TYPES], { title: 'ObjectType' })),
-    objectId: OrNull(Type.Integer()),
-    objectUUId: OrNull(Type.String()),
-    clientId: OrNull(Type.Integer()),
-    repeatsEmailId: OrNull(
-      Type.Integer({ description: 'The first email that this one repeats, if it was sent again.' }),
-    ),
-    to: Type.String(),
-    subject: Type.String(),
-    status: Type.Enum([...EMAIL_STATUSES], { title: 'EmailStatus' }),
-    statusReason: OrNull(
-      Type.String({
-        description: 'Why it has this status; the reply of the mail server if there is one.',
-      }),
-    ),
-    statusReasons: Reasons,
-    test: Type.Boolean(),
-    messageId: Type.String(),
-    createdDate: Moment,
-    sentTime: OrNull(Moment),
-    attempts: Type.Array(
-      Named('DeliveryAttempt', {
-        time: Moment,
-        phase: about(Type.String(), 'The SMTP command that was answered.', 'DATA'),
-        reply: about(Type.String(), 'The reply of the mail server.', '250 2.0.0 Ok: queued'),
-      }),
-    ),
-  },
-  { title: 'Email' },
-)
+export const Email = Named('Email', {
+  emailId: Type.Integer(),
+  businessId: Type.Integer(),
+  eventTriggerId: OrNull(
+    Type.Integer({ description: 'Null for tests and for emails that were sent again.' }),
+  ),
+  eventActionId: OrNull(Type.Integer()),
+  emailTemplateId: OrNull(Type.Integer()),
+  objectType: OrNull(Type.Enum([...OBJECT_TYPES], { title: 'ObjectType' })),
+  objectId: OrNull(Type.Integer()),
+  objectUUId: OrNull(Type.String()),
+  clientId: OrNull(Type.Integer()),
+  repeatsEmailId: OrNull(
+    Type.Integer({ description: 'The first email that this one repeats, if it was sent again.' }),
+  ),
+  to: Type.String(),
+  subject: Type.String(),
+  status: Type.Enum([...EMAIL_STATUSES], { title: 'EmailStatus' }),
+  statusReason: OrNull(
+    Type.String({
+      description: 'Why it has this status; the reply of the mail server if there is one.',
+    }),
+  ),
+  statusReasons: Reasons,
+  test: Type.Boolean(),
+  messageId: Type.String(),
+  createdDate: Moment,
+  sentTime: OrNull(Moment),
+  attempts: Type.Array(
+    Named('DeliveryAttempt', {
+      time: Moment,
+      phase: about(Type.String(), 'The SMTP command that was answered.', 'DATA'),
+      reply: about(Type.String(), 'The reply of the mail server.', '250 2.0.0 Ok: queued'),
+    }),
+  ),
+})
 export type Email = Static<typeof Email>
 
 const { clientId: _clientId, ...namesOfObject } = ObjectNames
 
 /** With the names that `expand=names` adds. */
-export const NamedEmail = Type.Object(
-  {
-    ...Email.properties,
-    ...namesOfObject,
-    templateName: Type.Optional(OrNull(Type.String())),
-  },
-  { title: 'NamedEmail' },
-)
+export const NamedEmail = Named('NamedEmail', {
+  ...Email.properties,
+  ...namesOfObject,
+  templateName: Type.Optional(OrNull(Type.String())),
+})
 
 /** With the content, as long as it is stored. */
-export const WholeEmail = Type.Object(
-  {
-    ...Email.properties,
-    html: about(
-      OrNull(Type.String()),
-      'The HTML part; null if it is no longer stored.',
-      '<p>Dear Anna Müller …</p>',
-    ),
-    text: about(
-      OrNull(Type.String()),
-      'The text part; null if it is no longer stored.',
-      'Dear Anna Müller …',
-    ),
-    attachments: Type.Array(Attachment, {
-      description: 'The attached files of the library. A calendar file is not listed.',
-    }),
-  },
-  { title: 'EmailWithContent' },
-)
+export const WholeEmail = Named('EmailWithContent', {
+  ...Email.properties,
+  html: about(
+    OrNull(Type.String()),
+    'The HTML part; null if it is no longer stored.',
+    '<p>Dear Anna Müller …</p>',
+  ),
+  text: about(
+    OrNull(Type.String()),
+    'The text part; null if it is no longer stored.',
+    'Dear Anna Müller …',
+  ),
+  attachments: Type.Array(Attachment, {
+    description: 'The attached files of the library. A calendar file is not listed.',
+  }),
+})
 
 export const SUPPRESSION_REASONS = ['UNSUBSCRIBED', 'BOUNCED', 'COMPLAINED'] as const
 export type SuppressionReason = (typeof SUPPRESSION_REASONS)[number]
 
 /** An address that the business no longer sends email to. */
-export const Suppression = Type.Object(
-  {
-    businessId: Type.Integer(),
-    emailAddress: Type.String(),
-    reason: Type.Enum([...SUPPRESSION_REASONS], { title: 'SuppressionReason' }),
-    detail: about(OrNull(Type.String()), 'Details, for people.', 'mailbox does not exist'),
-    emailCategoryId: about(
-      OrNull(Type.Integer()),
-      'The reader unsubscribed from mails of this category only. `null`: from all that are not transactional.',
-    ),
-    createdDate: Moment,
-    createdUser: Type.String(),
-  },
-  { title: 'Suppression' },
-)
+export const Suppression = Named('Suppression', {
+  businessId: Type.Integer(),
+  emailAddress: Type.String(),
+  reason: Type.Enum([...SUPPRESSION_REASONS], { title: 'SuppressionReason' }),
+  detail: about(OrNull(Type.String()), 'Details, for people.', 'mailbox does not exist'),
+  emailCategoryId: about(
+    OrNull(Type.Integer()),
+    'The reader unsubscribed from mails of this category only. `null`: from all that are not transactional.',
+  ),
+  createdDate: Moment,
+  createdUser: Type.String(),
+})
 
-export const SuppressionBody = Type.Object(
+export const SuppressionBody = Named(
+  'SuppressionBody',
   {
     emailAddress: schemaOf(address(), 'The address to suppress.'),
     reason: Maybe(
@@ -132,8 +121,5 @@ export const SuppressionBody = Type.Object(
     createdDate: ServerOwned,
     createdUser: ServerOwned,
   },
-  {
-    title: 'SuppressionBody',
-    examples: [{ emailAddress: 'anna@example.com', detail: 'asked by phone' }],
-  },
+  { emailAddress: 'anna@example.com', detail: 'asked by phone' },
 )

@@ -35,88 +35,82 @@ export const EMAIL_MSG_TYPE = {
 } as const
 
 /** An action of a definition: the template that is sent, and to whom. */
-export const EventAction = Type.Object(
-  {
-    actionType: Type.Enum(['SEND_EMAIL'], { title: 'ActionType' }),
-    active: Type.Boolean(),
-    businessId: Type.Integer(),
-    createdDate: Moment,
-    createdUser: Type.String(),
-    emailCategoryId: OrNull(Type.Integer()),
-    emailTemplateId: Type.Integer(),
-    eventActionId: Type.Integer(),
-    eventDefnId: Type.Integer(),
-    modifiedDate: OrNull(Moment),
-    modifiedUser: OrNull(Type.String()),
-    recipient: Named('RecipientChoice', {
-      label: Type.String(),
-      value: Type.Enum([...RECIPIENTS], { title: 'Recipient' }),
-    }),
-    msgType: Named('MessageType', {
-      eventTypeCodes: about(
-        Type.Array(Type.String()),
-        'The groups of event types that it applies to.',
-        ['APPT'],
-      ),
-      label: about(Type.String(), 'The name to show.', 'Email'),
-      value: about(Type.Enum(['email'], { title: 'Channel' }), 'The channel.'),
-    }),
-  },
-  { title: 'EventAction' },
-)
+export const EventAction = Named('EventAction', {
+  actionType: Type.Enum(['SEND_EMAIL'], { title: 'ActionType' }),
+  active: Type.Boolean(),
+  businessId: Type.Integer(),
+  createdDate: Moment,
+  createdUser: Type.String(),
+  emailCategoryId: OrNull(Type.Integer()),
+  emailTemplateId: Type.Integer(),
+  eventActionId: Type.Integer(),
+  eventDefnId: Type.Integer(),
+  modifiedDate: OrNull(Moment),
+  modifiedUser: OrNull(Type.String()),
+  recipient: Named('RecipientChoice', {
+    label: Type.String(),
+    value: Type.Enum([...RECIPIENTS], { title: 'Recipient' }),
+  }),
+  msgType: Named('MessageType', {
+    eventTypeCodes: about(
+      Type.Array(Type.String()),
+      'The groups of event types that it applies to.',
+      ['APPT'],
+    ),
+    label: about(Type.String(), 'The name to show.', 'Email'),
+    value: about(Type.Enum(['email'], { title: 'Channel' }), 'The channel.'),
+  }),
+})
 export type EventAction = Static<typeof EventAction>
 
 /** The properties that a body may have. `readAction` reads the values. */
-export const EventActionBody = Type.Object(
-  {
-    ...interfaceNames,
-    ...serverOwned,
-    eventActionId: Maybe(IdOrZero('The action to update; absent or 0: a new one.')),
-    eventDefnId: Maybe(IdOrZero('The definition that it belongs to.')),
-    eventDefinitionId: Maybe(IdOrZero('The same as eventDefnId.')),
-    actionType: Maybe(Type.Enum(['SEND_EMAIL'], { title: 'ActionType' })),
-    active: Maybe(Type.Boolean()),
-    businessId: Maybe(Id),
-    emailTemplateId: Maybe(Id),
-    emailCategoryId: Maybe(Id),
-    recipient: Maybe(
-      Named(
-        'RecipientBody',
-        {
-          label: Ignored,
-          eventTypeCodes: Ignored,
-          value: Maybe(Type.Enum([...RECIPIENTS], { title: 'Recipient' })),
-        },
-        { value: 'client' },
-      ),
+export const EventActionBody = Named('EventActionBody', {
+  ...interfaceNames,
+  ...serverOwned,
+  eventActionId: Maybe(IdOrZero('The action to update; absent or 0: a new one.')),
+  eventDefnId: Maybe(IdOrZero('The definition that it belongs to.')),
+  eventDefinitionId: Maybe(IdOrZero('The same as eventDefnId.')),
+  actionType: Maybe(Type.Enum(['SEND_EMAIL'], { title: 'ActionType' })),
+  active: Maybe(Type.Boolean()),
+  businessId: Maybe(Id),
+  emailTemplateId: Maybe(Id),
+  emailCategoryId: Maybe(Id),
+  recipient: Maybe(
+    Named(
+      'RecipientBody',
+      {
+        label: Ignored,
+        eventTypeCodes: Ignored,
+        value: Maybe(Type.Enum([...RECIPIENTS], { title: 'Recipient' })),
+      },
+      { value: 'client' },
     ),
-    msgType: Maybe(
-      Named(
-        'MessageTypeBody',
-        {
-          eventTypeCodes: Ignored,
-          label: Ignored,
-          value: about(Maybe(Type.Enum(['email'], { title: 'Channel' })), 'The channel.'),
-        },
-        { value: 'email' },
-      ),
+  ),
+  msgType: Maybe(
+    Named(
+      'MessageTypeBody',
+      {
+        eventTypeCodes: Ignored,
+        label: Ignored,
+        value: about(Maybe(Type.Enum(['email'], { title: 'Channel' })), 'The channel.'),
+      },
+      { value: 'email' },
     ),
-    template: Maybe(
-      Type.Object(
-        { emailTemplateId: Maybe(Id) },
-        {
-          title: 'TemplateReference',
-          additionalProperties: true,
-          description: 'Its id is used if emailTemplateId is absent; the rest is ignored.',
-        },
-      ),
+  ),
+  template: Maybe(
+    Type.Object(
+      { emailTemplateId: Maybe(Id) },
+      {
+        title: 'TemplateReference',
+        additionalProperties: true,
+        description: 'Its id is used if emailTemplateId is absent; the rest is ignored.',
+      },
     ),
-    categoryForLookup: Ignored,
-    noTemplatesInCategory: Ignored,
-    templateOptions: Ignored,
-  },
-  { title: 'EventActionBody' },
-)
+  ),
+  categoryForLookup: Ignored,
+  noTemplatesInCategory: Ignored,
+  templateOptions: Ignored,
+})
 
 /** An action inside a definition belongs to that definition. Its own link is ignored. */
 export const NestedActionBody = Named('NestedEventActionBody', {

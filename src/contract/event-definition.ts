@@ -58,80 +58,74 @@ const OnlyIfStatus = Type.Array(ShortText, {
 })
 
 /** Added by `expand=activity`. */
-const DefinitionActivity = Type.Object(
-  {
-    nextTime: about(OrNull(Moment), 'When it fires next, in ms.', 1_789_000_000_000),
-    lastTime: about(OrNull(Moment), 'When it last fired, in ms.', 1_788_900_000_000),
-    waiting: Type.Integer({ examples: [60], description: 'SCHEDULED triggers.' }),
-    sent: Type.Integer({ examples: [412], description: 'COMPLETED triggers of the last 30 days.' }),
-    failed: Type.Integer({ examples: [2], description: 'FAILED triggers of the last 30 days.' }),
-    skipped: about(Type.Integer(), 'SKIPPED and EXPIRED triggers of the last 30 days.', 9),
-    hasStoppedMatching: Type.Boolean({
-      examples: [false],
-      description:
-        'It used to match new objects and no longer does, though objects keep being created. Checked about once a minute.',
-    }),
-    days: Type.Array(Type.Integer(), {
-      examples: [[14, 12, 16, 15, 13, 0, 0, 14, 17, 12, 15, 16, 0, 0]],
-      description:
-        'COMPLETED triggers of each of the last 14 days, in the time zone of the business.',
-    }),
-  },
-  { title: 'DefinitionActivity' },
-)
+const DefinitionActivity = Named('DefinitionActivity', {
+  nextTime: about(OrNull(Moment), 'When it fires next, in ms.', 1_789_000_000_000),
+  lastTime: about(OrNull(Moment), 'When it last fired, in ms.', 1_788_900_000_000),
+  waiting: Type.Integer({ examples: [60], description: 'SCHEDULED triggers.' }),
+  sent: Type.Integer({ examples: [412], description: 'COMPLETED triggers of the last 30 days.' }),
+  failed: Type.Integer({ examples: [2], description: 'FAILED triggers of the last 30 days.' }),
+  skipped: about(Type.Integer(), 'SKIPPED and EXPIRED triggers of the last 30 days.', 9),
+  hasStoppedMatching: Type.Boolean({
+    examples: [false],
+    description:
+      'It used to match new objects and no longer does, though objects keep being created. Checked about once a minute.',
+  }),
+  days: Type.Array(Type.Integer(), {
+    examples: [[14, 12, 16, 15, 13, 0, 0, 14, 17, 12, 15, 16, 0, 0]],
+    description:
+      'COMPLETED triggers of each of the last 14 days, in the time zone of the business.',
+  }),
+})
 
 /** See docs/automations.md. */
-export const EventDefinition = Type.Object(
-  {
-    active: Type.Boolean(),
-    businessId: Type.Integer(),
-    createdDate: Moment,
-    createdUser: Type.String(),
-    description: OrNull(Type.String()),
-    disclaimerFormIdList: Ids,
-    eventActions: OrNull(
-      Type.Array(EventAction, {
-        description:
-          'Only with `expand=actions`; otherwise use GET /eventAction/eventDefinition/{id}.',
-      }),
-    ),
-    eventDefnId: Type.Integer(),
-    eventType: EventType,
-    filterTagMapJson: OrNull(Type.String()),
-    groupIdList: Type.Array(Type.Unknown()),
-    locationIdList: Ids,
-    modifiedDate: OrNull(Moment),
-    modifiedUser: OrNull(Type.String()),
-    newStatus: OrNull(Type.String()),
-    objectId: OrNull(Type.Integer()),
-    objectType: Type.Enum([...DEFINITION_OBJECT_TYPES], { title: 'DefinitionObjectType' }),
-    objectUUId: OrNull(Type.String()),
-    oldStatus: OrNull(Type.String()),
-    professionalIdList: Ids,
-    reasonIdList: Ids,
-    triggerHours: Type.Integer(),
-    triggerMinutes: Type.Integer(),
-    triggerMonths: Type.Integer(),
-    offsetMode: Type.Enum([...OFFSET_MODES], { title: 'OffsetMode' }),
-    latePolicy: Type.Enum([...LATE_POLICIES], { title: 'LatePolicy' }),
-    allowPast: Type.Boolean(),
-    triggerAnchor: Type.Enum([...TRIGGER_ANCHORS], { title: 'TriggerAnchor' }),
-    changes: Changes,
-    onlyIfStatus: OnlyIfStatus,
-    version: Type.Integer(),
-    deletedDate: about(
-      OrNull(Moment),
-      'When it was deleted, in ms; null if it was not.',
-      1_789_000_000_000,
-    ),
-    planning: Type.Optional(Type.Boolean({ description: 'Its triggers are still being planned.' })),
-    activity: about(
-      Type.Optional(DefinitionActivity),
-      'The next and the last firing, and counts. Only with `expand=activity`.',
-    ),
-  },
-  { title: 'EventDefinition' },
-)
+export const EventDefinition = Named('EventDefinition', {
+  active: Type.Boolean(),
+  businessId: Type.Integer(),
+  createdDate: Moment,
+  createdUser: Type.String(),
+  description: OrNull(Type.String()),
+  disclaimerFormIdList: Ids,
+  eventActions: OrNull(
+    Type.Array(EventAction, {
+      description:
+        'Only with `expand=actions`; otherwise use GET /eventAction/eventDefinition/{id}.',
+    }),
+  ),
+  eventDefnId: Type.Integer(),
+  eventType: EventType,
+  filterTagMapJson: OrNull(Type.String()),
+  groupIdList: Type.Array(Type.Unknown()),
+  locationIdList: Ids,
+  modifiedDate: OrNull(Moment),
+  modifiedUser: OrNull(Type.String()),
+  newStatus: OrNull(Type.String()),
+  objectId: OrNull(Type.Integer()),
+  objectType: Type.Enum([...DEFINITION_OBJECT_TYPES], { title: 'DefinitionObjectType' }),
+  objectUUId: OrNull(Type.String()),
+  oldStatus: OrNull(Type.String()),
+  professionalIdList: Ids,
+  reasonIdList: Ids,
+  triggerHours: Type.Integer(),
+  triggerMinutes: Type.Integer(),
+  triggerMonths: Type.Integer(),
+  offsetMode: Type.Enum([...OFFSET_MODES], { title: 'OffsetMode' }),
+  latePolicy: Type.Enum([...LATE_POLICIES], { title: 'LatePolicy' }),
+  allowPast: Type.Boolean(),
+  triggerAnchor: Type.Enum([...TRIGGER_ANCHORS], { title: 'TriggerAnchor' }),
+  changes: Changes,
+  onlyIfStatus: OnlyIfStatus,
+  version: Type.Integer(),
+  deletedDate: about(
+    OrNull(Moment),
+    'When it was deleted, in ms; null if it was not.',
+    1_789_000_000_000,
+  ),
+  planning: Type.Optional(Type.Boolean({ description: 'Its triggers are still being planned.' })),
+  activity: about(
+    Type.Optional(DefinitionActivity),
+    'The next and the last firing, and counts. Only with `expand=activity`.',
+  ),
+})
 export type EventDefinition = Static<typeof EventDefinition>
 
 const EventTypeId = inWords(

@@ -22,73 +22,67 @@ export type TriggerStatus = (typeof TRIGGER_STATUSES)[number]
 export const isFinal = (status: TriggerStatus) => status !== 'SCHEDULED' && status !== 'RUNNING'
 
 /** One firing of a definition, pending or finished: see docs/triggers.md. */
-export const EventTrigger = Type.Object(
-  {
-    businessId: Type.Integer(),
-    completedTime: OrNull(Moment),
-    createdDate: Moment,
-    createdUser: Type.String(),
-    eventDefnId: Type.Integer(),
-    eventTriggerId: Type.Integer(),
-    modifiedDate: OrNull(Moment),
-    modifiedUser: OrNull(Type.String()),
-    objectId: OrNull(Type.Integer()),
-    objectType: Type.Enum([...OBJECT_TYPES], { title: 'ObjectType' }),
-    objectUUId: OrNull(Type.String()),
-    scheduledTime: Moment,
-    status: Type.Enum([...TRIGGER_STATUSES], { title: 'TriggerStatus' }),
-    statusReason: OrNull(Type.String({ description: 'Why it has this status, as text.' })),
-    statusReasons: Reasons,
-    approvalId: OrNull(
-      Type.Integer({ description: 'The approval that it waits for: see `GET /approval`.' }),
-    ),
-  },
-  { title: 'EventTrigger' },
-)
+export const EventTrigger = Named('EventTrigger', {
+  businessId: Type.Integer(),
+  completedTime: OrNull(Moment),
+  createdDate: Moment,
+  createdUser: Type.String(),
+  eventDefnId: Type.Integer(),
+  eventTriggerId: Type.Integer(),
+  modifiedDate: OrNull(Moment),
+  modifiedUser: OrNull(Type.String()),
+  objectId: OrNull(Type.Integer()),
+  objectType: Type.Enum([...OBJECT_TYPES], { title: 'ObjectType' }),
+  objectUUId: OrNull(Type.String()),
+  scheduledTime: Moment,
+  status: Type.Enum([...TRIGGER_STATUSES], { title: 'TriggerStatus' }),
+  statusReason: OrNull(Type.String({ description: 'Why it has this status, as text.' })),
+  statusReasons: Reasons,
+  approvalId: OrNull(
+    Type.Integer({ description: 'The approval that it waits for: see `GET /approval`.' }),
+  ),
+})
 export type EventTrigger = Static<typeof EventTrigger>
 
 /** With the names that `expand=names` adds. */
-export const NamedTrigger = Type.Object(
-  {
-    ...EventTrigger.properties,
-    description: Type.Optional(
-      OrNull(Type.String({ description: 'The description of the definition.' })),
+export const NamedTrigger = Named('NamedEventTrigger', {
+  ...EventTrigger.properties,
+  description: Type.Optional(
+    OrNull(Type.String({ description: 'The description of the definition.' })),
+  ),
+  emailTemplateId: Type.Optional(
+    OrNull(
+      Type.Integer({
+        description: 'The template of its first email, or of the first action of the definition.',
+      }),
     ),
-    emailTemplateId: Type.Optional(
-      OrNull(
-        Type.Integer({
-          description: 'The template of its first email, or of the first action of the definition.',
-        }),
+  ),
+  templateName: Type.Optional(OrNull(Type.String())),
+  recipient: Type.Optional(
+    about(
+      OrNull(Type.Enum([...RECIPIENTS], { title: 'Recipient' })),
+      'The recipient of the first action of the definition; null: the client, or the address of the template.',
+    ),
+  ),
+  ...ObjectNames,
+  email: Type.Optional(
+    OrNull(
+      Type.Object(
+        {
+          emailId: Type.Integer(),
+          to: Type.String(),
+          subject: Type.String(),
+          status: about(
+            Type.Enum([...EMAIL_STATUSES], { title: 'EmailStatus' }),
+            'The delivery status.',
+          ),
+          attempts: Type.Integer({ description: 'The number of delivery attempts.' }),
+        },
+        { title: 'TriggerEmail', description: 'The first email of the trigger.' },
       ),
     ),
-    templateName: Type.Optional(OrNull(Type.String())),
-    recipient: Type.Optional(
-      about(
-        OrNull(Type.Enum([...RECIPIENTS], { title: 'Recipient' })),
-        'The recipient of the first action of the definition; null: the client, or the address of the template.',
-      ),
-    ),
-    ...ObjectNames,
-    email: Type.Optional(
-      OrNull(
-        Type.Object(
-          {
-            emailId: Type.Integer(),
-            to: Type.String(),
-            subject: Type.String(),
-            status: about(
-              Type.Enum([...EMAIL_STATUSES], { title: 'EmailStatus' }),
-              'The delivery status.',
-            ),
-            attempts: Type.Integer({ description: 'The number of delivery attempts.' }),
-          },
-          { title: 'TriggerEmail', description: 'The first email of the trigger.' },
-        ),
-      ),
-    ),
-  },
-  { title: 'NamedEventTrigger' },
-)
+  ),
+})
 export type NamedTrigger = Static<typeof NamedTrigger>
 
 const HISTORY_CHANGES = [
@@ -150,55 +144,49 @@ const HistoryDetail = Named('HistoryDetail', {
 })
 export type HistoryDetail = Static<typeof HistoryDetail>
 
-const HistoryEntry = Type.Object(
-  {
-    time: Moment,
-    user: OrNull(
-      about(Type.String(), 'A username, `key:<name>` or `SYSTEM`; null if not recorded.', 'anna'),
-    ),
-    change: Type.Enum([...HISTORY_CHANGES], {
-      title: 'HistoryChange',
-      description:
-        'CREATED, MOVED, CHANGED, STATUS, DELETED: of the object. DEFINITION: of the definition. ' +
-        'The others: of the trigger.',
-    }),
-    detail: about(Type.String(), 'The change as text.', 'status changed from OPEN to CONFIRMED'),
-    details: Type.Array(HistoryDetail, {
-      description: 'The same as codes with values; empty if the trigger ended.',
-    }),
-    reasons: about(Reasons, 'Why the trigger ended.'),
-    scheduledTime: OrNull({
-      ...Moment,
-      description: 'When the trigger was due after this change, in ms; null if it was not pending.',
-    }),
-    objectTime: OrNull({
-      ...Moment,
-      description: 'When the object starts, is due or expires after this change, in ms.',
-    }),
-  },
-  { title: 'TriggerHistoryEntry' },
-)
+const HistoryEntry = Named('TriggerHistoryEntry', {
+  time: Moment,
+  user: OrNull(
+    about(Type.String(), 'A username, `key:<name>` or `SYSTEM`; null if not recorded.', 'anna'),
+  ),
+  change: Type.Enum([...HISTORY_CHANGES], {
+    title: 'HistoryChange',
+    description:
+      'CREATED, MOVED, CHANGED, STATUS, DELETED: of the object. DEFINITION: of the definition. ' +
+      'The others: of the trigger.',
+  }),
+  detail: about(Type.String(), 'The change as text.', 'status changed from OPEN to CONFIRMED'),
+  details: Type.Array(HistoryDetail, {
+    description: 'The same as codes with values; empty if the trigger ended.',
+  }),
+  reasons: about(Reasons, 'Why the trigger ended.'),
+  scheduledTime: OrNull({
+    ...Moment,
+    description: 'When the trigger was due after this change, in ms; null if it was not pending.',
+  }),
+  objectTime: OrNull({
+    ...Moment,
+    description: 'When the object starts, is due or expires after this change, in ms.',
+  }),
+})
 export type HistoryEntry = Static<typeof HistoryEntry>
 
 /** One trigger with its emails, history and checks. */
-export const TriggerDetails = Type.Object(
-  {
-    ...NamedTrigger.properties,
-    emails: OrNull(Type.Array(Email, { description: 'Null if the caller may not read emails.' })),
-    sentAgain: OrNull(
-      Type.Array(Email, {
-        description:
-          'New emails that repeat one of these, oldest first. Null if the caller may not read emails.',
-      }),
-    ),
-    history: Type.Array(HistoryEntry, { description: 'Oldest first.' }),
-    checks: Type.Array(Check, { description: 'The checks as of `checkedTime`.' }),
-    checkedTime: OrNull({
-      ...Moment,
+export const TriggerDetails = Named('EventTriggerDetails', {
+  ...NamedTrigger.properties,
+  emails: OrNull(Type.Array(Email, { description: 'Null if the caller may not read emails.' })),
+  sentAgain: OrNull(
+    Type.Array(Email, {
       description:
-        'When it fired or was finished, in ms. null while it is pending: the checks are current.',
+        'New emails that repeat one of these, oldest first. Null if the caller may not read emails.',
     }),
-  },
-  { title: 'EventTriggerDetails' },
-)
+  ),
+  history: Type.Array(HistoryEntry, { description: 'Oldest first.' }),
+  checks: Type.Array(Check, { description: 'The checks as of `checkedTime`.' }),
+  checkedTime: OrNull({
+    ...Moment,
+    description:
+      'When it fired or was finished, in ms. null while it is pending: the checks are current.',
+  }),
+})
 export type TriggerDetails = Static<typeof TriggerDetails>

@@ -18,6 +18,7 @@ import { parseAddress, parseDomain } from './addresses.ts'
 import { escapePointer, isId, isPlainObject } from './json.ts'
 import { inWords, withRule, type RuleFault } from './rules.ts'
 import {
+  Named,
   about,
   Day,
   Id,
@@ -278,16 +279,13 @@ export const TimeOfDay = (options: {
 /** A span of the day, which may include midnight. */
 export const quietHours = (): Of<TObject<{ from: TString; to: TString }>> => ({
   schema: withRule(
-    Type.Object(
-      {
-        from: TimeOfDay({ description: 'When quiet hours begin.', examples: ['21:00'] }),
-        to: TimeOfDay({
-          description: 'When they end; on the next day if it is earlier than `from`.',
-          examples: ['08:00'],
-        }),
-      },
-      { title: 'QuietHoursBody' },
-    ),
+    Named('QuietHoursBody', {
+      from: TimeOfDay({ description: 'When quiet hours begin.', examples: ['21:00'] }),
+      to: TimeOfDay({
+        description: 'When they end; on the next day if it is earlier than `from`.',
+        examples: ['08:00'],
+      }),
+    }),
     (value) =>
       faultIf(
         isPlainObject(value) &&

@@ -28,7 +28,8 @@ export const ByFile = Type.Object({ fileUUId: FileUUId })
 export const FilesQuery = Type.Object(PageQuery)
 
 /** A file without its content. */
-export const LibraryFile = Type.Object(
+export const LibraryFile = Named(
+  'LibraryFile',
   {
     fileUUId: FileUUId,
     businessId: Type.Integer(),
@@ -39,18 +40,13 @@ export const LibraryFile = Type.Object(
     ...stamps,
   },
   {
-    title: 'LibraryFile',
-    examples: [
-      {
-        fileUUId: '7d1f0c9a1be2d34c5f8a6b7c8d9e0f1a',
-        businessId: 1,
-        name: 'How to find us.pdf',
-        type: 'application/pdf',
-        size: 48_213,
-        active: true,
-        ...stampsExample,
-      },
-    ],
+    fileUUId: '7d1f0c9a1be2d34c5f8a6b7c8d9e0f1a',
+    businessId: 1,
+    name: 'How to find us.pdf',
+    type: 'application/pdf',
+    size: 48_213,
+    active: true,
+    ...stampsExample,
   },
 )
 export type LibraryFile = Static<typeof LibraryFile>
@@ -85,7 +81,8 @@ const FILE_FIELDS = {
 }
 
 /** The body of a POST. With `fileUUId` it is an update. */
-export const FileWrite = Type.Object(
+export const FileWrite = Named(
+  'LibraryFileBody',
   {
     fileUUId: Maybe(fileUUId().schema),
     businessId: Maybe(Id),
@@ -105,10 +102,7 @@ export const FileWrite = Type.Object(
     size: ServerOwned,
     ...serverOwned,
   },
-  {
-    title: 'LibraryFileBody',
-    examples: [{ name: 'How to find us.pdf', content: 'JVBERi0xLjcKJcKlwrHDqwo=' }],
-  },
+  { name: 'How to find us.pdf', content: 'JVBERi0xLjcKJcKlwrHDqwo=' },
 )
 
 export const FILE_BODY = { schema: FileWrite, fields: FILE_FIELDS }

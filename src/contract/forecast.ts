@@ -57,87 +57,81 @@ export const SampleQuery = (defaultLimit: number, unit: string) =>
   })
 
 /** How saving a definition would change its pending triggers. */
-export const Forecast = Type.Object(
-  {
-    create: Type.Integer({ examples: [58], description: 'Reminders that would be scheduled.' }),
-    move: about(Type.Integer(), 'Pending triggers that would get another time.', 12),
-    cancel: about(Type.Integer(), 'Pending triggers that would be cancelled.', 3),
-    expired: Type.Integer({
-      examples: [4],
-      description: 'Objects in the future whose reminder time has already passed.',
-    }),
-    unchanged: about(Type.Integer(), 'Pending triggers that would stay unchanged.', 41),
-    samples: Type.Array(
-      Named('DefinitionPlanSample', {
-        change: Type.Enum(['create', 'move', 'cancel', 'expired'], {
-          title: 'DefinitionPlanChange',
-        }),
-        ...Concerned,
-        from: about(OrNull(Moment), 'When it is scheduled now, in ms.', 1_789_000_000_000),
-        to: about(OrNull(Moment), 'When it would be scheduled, in ms.', 1_789_003_600_000),
-        reason: OrNull(
-          Type.String({
-            description: 'Why it is cancelled or too late.',
-            examples: ['the definition does not select location London'],
-          }),
-        ),
-        reasons: Reasons,
-        ...ObjectNames,
+export const Forecast = Named('DefinitionPlan', {
+  create: Type.Integer({ examples: [58], description: 'Reminders that would be scheduled.' }),
+  move: about(Type.Integer(), 'Pending triggers that would get another time.', 12),
+  cancel: about(Type.Integer(), 'Pending triggers that would be cancelled.', 3),
+  expired: Type.Integer({
+    examples: [4],
+    description: 'Objects in the future whose reminder time has already passed.',
+  }),
+  unchanged: about(Type.Integer(), 'Pending triggers that would stay unchanged.', 41),
+  samples: Type.Array(
+    Named('DefinitionPlanSample', {
+      change: Type.Enum(['create', 'move', 'cancel', 'expired'], {
+        title: 'DefinitionPlanChange',
       }),
-    ),
-    ...ByDayAndHour,
-    atNight: Type.Integer({
-      description:
-        'Triggers that would be due between 21:00 and 8:00 in the time zone of the location.',
+      ...Concerned,
+      from: about(OrNull(Moment), 'When it is scheduled now, in ms.', 1_789_000_000_000),
+      to: about(OrNull(Moment), 'When it would be scheduled, in ms.', 1_789_003_600_000),
+      reason: OrNull(
+        Type.String({
+          description: 'Why it is cancelled or too late.',
+          examples: ['the definition does not select location London'],
+        }),
+      ),
+      reasons: Reasons,
+      ...ObjectNames,
     }),
-    withinAnHour: Type.Integer({
-      description:
-        'Triggers that would be due less than an hour after another one for the same client.',
-    }),
-    lacksPostalAddress: Type.Boolean({
-      description:
-        'Its mails are not transactional, and neither the business nor each of its locations has a postal address: many countries require one.',
-    }),
-    partial: Partial,
-  },
-  { title: 'DefinitionPlan' },
-)
+  ),
+  ...ByDayAndHour,
+  atNight: Type.Integer({
+    description:
+      'Triggers that would be due between 21:00 and 8:00 in the time zone of the location.',
+  }),
+  withinAnHour: Type.Integer({
+    description:
+      'Triggers that would be due less than an hour after another one for the same client.',
+  }),
+  lacksPostalAddress: Type.Boolean({
+    description:
+      'Its mails are not transactional, and neither the business nor each of its locations has a postal address: many countries require one.',
+  }),
+  partial: Partial,
+})
 export type Forecast = Static<typeof Forecast>
 
 /** The emails that a definition would have sent. */
-export const Backtest = Type.Object(
-  {
-    mails: Type.Integer(),
-    clients: Type.Integer({ description: 'The number of different clients.' }),
-    atNight: Type.Integer({
-      description: 'Emails between 21:00 and 8:00 in the time zone of the recipient.',
+export const Backtest = Named('Backtest', {
+  mails: Type.Integer(),
+  clients: Type.Integer({ description: 'The number of different clients.' }),
+  atNight: Type.Integer({
+    description: 'Emails between 21:00 and 8:00 in the time zone of the recipient.',
+  }),
+  withinAnHour: Type.Integer({
+    description: 'Emails less than an hour after another one to the same recipient.',
+  }),
+  emptyTokens: Type.Record(Type.String(), Type.Integer(), {
+    title: 'Counts',
+    description: 'Tokens without a value, each with the number of emails.',
+    examples: [{ CLIENT_PHONE: 3 }],
+  }),
+  samples: Type.Array(
+    Named('BacktestSample', {
+      ...Concerned,
+      ...ObjectNames,
+      to: OrNull(Type.String()),
+      subject: OrNull(Type.String()),
+      scheduledTime: Moment,
+      reason: OrNull(
+        Type.String({
+          description:
+            'Why to look at it: sent at night, soon after another one, or tokens without a value.',
+        }),
+      ),
     }),
-    withinAnHour: Type.Integer({
-      description: 'Emails less than an hour after another one to the same recipient.',
-    }),
-    emptyTokens: Type.Record(Type.String(), Type.Integer(), {
-      title: 'Counts',
-      description: 'Tokens without a value, each with the number of emails.',
-      examples: [{ CLIENT_PHONE: 3 }],
-    }),
-    samples: Type.Array(
-      Named('BacktestSample', {
-        ...Concerned,
-        ...ObjectNames,
-        to: OrNull(Type.String()),
-        subject: OrNull(Type.String()),
-        scheduledTime: Moment,
-        reason: OrNull(
-          Type.String({
-            description:
-              'Why to look at it: sent at night, soon after another one, or tokens without a value.',
-          }),
-        ),
-      }),
-    ),
-    ...ByDayAndHour,
-    partial: Partial,
-  },
-  { title: 'Backtest' },
-)
+  ),
+  ...ByDayAndHour,
+  partial: Partial,
+})
 export type Backtest = Static<typeof Backtest>

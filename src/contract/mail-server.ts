@@ -1,8 +1,9 @@
 import { Type, type Static } from 'typebox'
-import { OrNull } from './schema.ts'
+import { Named, OrNull } from './schema.ts'
 
 /** The state of the mail server, as the nodes that send have found it. */
-export const MailServer = Type.Object(
+export const MailServer = Named(
+  'MailServer',
   {
     failingSince: OrNull(
       Type.Integer({ description: 'Since when it has taken no mail; null: it takes mails.' }),
@@ -13,14 +14,9 @@ export const MailServer = Type.Object(
     ),
   },
   {
-    title: 'MailServer',
-    examples: [
-      {
-        failingSince: 1_789_000_000_000,
-        lastAcceptedTime: 1_788_999_990_000,
-        retryRequestedTime: 1_789_000_060_000,
-      },
-    ],
+    failingSince: 1_789_000_000_000,
+    lastAcceptedTime: 1_788_999_990_000,
+    retryRequestedTime: 1_789_000_060_000,
   },
 )
 

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import type { ObjectType } from './event-type.ts'
-import { about } from './schema.ts'
+import { Named, about } from './schema.ts'
 
 /*
  * A reason is stored and answered as English text (`statusReason`). The same templates write that text and
@@ -159,20 +159,17 @@ export const reasonText = <Code extends keyof typeof WITH_VALUES>(
 export const valuesOfReason = (code: ReasonCode) =>
   [...TEXTS[code].matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
 
-export const Reason = Type.Object(
-  {
-    code: Type.Enum(REASON_CODES, {
-      title: 'ReasonCode',
-      description: 'What is the reason; `words`: what others said, such as a mail server.',
-    }),
-    params: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]), {
-      title: 'ReasonParameters',
-      description: 'The values that belong to `code`; times in ms.',
-      examples: [{ objectType: 'CALENDAR', status: 'CANCELLED' }],
-    }),
-  },
-  { title: 'Reason' },
-)
+export const Reason = Named('Reason', {
+  code: Type.Enum(REASON_CODES, {
+    title: 'ReasonCode',
+    description: 'What is the reason; `words`: what others said, such as a mail server.',
+  }),
+  params: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]), {
+    title: 'ReasonParameters',
+    description: 'The values that belong to `code`; times in ms.',
+    examples: [{ objectType: 'CALENDAR', status: 'CANCELLED' }],
+  }),
+})
 export type Reason = Static<typeof Reason>
 
 /** The clauses of a reason. Codes and parameters never change their meaning, so programs can translate them. */

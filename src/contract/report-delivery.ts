@@ -102,9 +102,16 @@ const ADDRESSES =
   'People without a login. They get a mail with a link to the file, which expires after 7 days.'
 
 export const SCHEDULE_FIELDS = {
-  name: optional(name(200), 'The subject of the mail. Default: the name of the report.', 'Last week'),
+  name: optional(
+    name(200),
+    'The subject of the mail. Default: the name of the report.',
+    'Last week',
+  ),
   reportId: reportId(),
-  format: optional({ ...oneOf(REPORT_FORMATS, 'ReportFormat'), initially: 'pdf' }, 'The format of the file. Default: pdf.'),
+  format: optional(
+    { ...oneOf(REPORT_FORMATS, 'ReportFormat'), initially: 'pdf' },
+    'The format of the file. Default: pdf.',
+  ),
   filters: optional(filtersField()),
   groupBy: optional(groupByField()),
   compareWith: compareWithField(),
@@ -122,7 +129,8 @@ export const SCHEDULE_FIELDS = {
   active: optional(boolean(true)),
 }
 
-export const ReportScheduleWrite = Type.Object(
+export const ReportScheduleWrite = Named(
+  'ReportScheduleBody',
   {
     reportScheduleId: UpdatedId,
     businessId: Maybe(Id),
@@ -134,17 +142,12 @@ export const ReportScheduleWrite = Type.Object(
     ...serverOwned,
   },
   {
-    title: 'ReportScheduleBody',
-    examples: [
-      {
-        reportId: 102,
-        frequency: 'WEEKLY',
-        weekday: 'MONDAY',
-        timeOfDay: '07:00',
-        range: 'LAST_WEEK',
-        userIdList: [3],
-      },
-    ],
+    reportId: 102,
+    frequency: 'WEEKLY',
+    weekday: 'MONDAY',
+    timeOfDay: '07:00',
+    range: 'LAST_WEEK',
+    userIdList: [3],
   },
 )
 
@@ -241,7 +244,8 @@ const ReportScheduleRun = Named('ReportScheduleRun', {
   ),
 })
 
-export const ReportSchedule = Type.Object(
+export const ReportSchedule = Named(
+  'ReportSchedule',
   {
     reportScheduleId: Type.Integer(),
     businessId: Type.Integer(),
@@ -277,7 +281,7 @@ export const ReportSchedule = Type.Object(
       'The next run and the last ones, newest first.',
     ),
   },
-  { title: 'ReportSchedule', examples: [scheduleExample] },
+  scheduleExample,
 )
 export type ReportSchedule = Static<typeof ReportSchedule>
 
@@ -307,7 +311,8 @@ const viewExample = {
   ...stampsExample,
 }
 
-export const ReportView = Type.Object(
+export const ReportView = Named(
+  'ReportView',
   {
     reportViewId: Type.Integer(),
     businessId: Type.Integer(),
@@ -316,11 +321,12 @@ export const ReportView = Type.Object(
     userId: about(OrNull(Type.Integer()), 'The person who saved it; null if a key did.'),
     ...stamps,
   },
-  { title: 'ReportView', examples: [viewExample] },
+  viewExample,
 )
 export type ReportView = Static<typeof ReportView>
 
-export const ReportViewWrite = Type.Object(
+export const ReportViewWrite = Named(
+  'ReportViewBody',
   {
     reportViewId: UpdatedId,
     businessId: Maybe(Id),
@@ -328,10 +334,7 @@ export const ReportViewWrite = Type.Object(
     userId: ServerOwned,
     ...serverOwned,
   },
-  {
-    title: 'ReportViewBody',
-    examples: [{ name: 'No-shows of Elena', reportId: 201, filters: { professionalIdList: [2] } }],
-  },
+  { name: 'No-shows of Elena', reportId: 201, filters: { professionalIdList: [2] } },
 )
 
 export const VIEW_BODY = { schema: ReportViewWrite, fields: VIEW_FIELDS }
@@ -340,9 +343,8 @@ const LINK_FIELDS = {
   expiresTime: optional(instant(), 'Default: in 7 days; at most in 30 days.'),
 }
 
-export const ReportLinkWrite = Type.Object(bodyProperties(LINK_FIELDS), {
-  title: 'ReportLinkBody',
-  examples: [{ expiresTime: 1_789_604_800_000 }],
+export const ReportLinkWrite = Named('ReportLinkBody', bodyProperties(LINK_FIELDS), {
+  expiresTime: 1_789_604_800_000,
 })
 
 export const LINK_BODY = { schema: ReportLinkWrite, fields: LINK_FIELDS }
@@ -369,31 +371,27 @@ const linkExample = {
   ...stampsExample,
 }
 
-export const ReportLink = Type.Object(link, { title: 'ReportLink', examples: [linkExample] })
+export const ReportLink = Named('ReportLink', link, linkExample)
 export type ReportLink = Static<typeof ReportLink>
 
 /** A link of the whole list names its report and its file. */
-export const SharedFile = Type.Object(
+export const SharedFile = Named(
+  'SharedReportFile',
   {
     ...link,
     reportId: Type.Integer({ description: 'The number of the report.' }),
     format: Format,
     fileName: Type.String({ description: 'The name of the file.' }),
   },
-  {
-    title: 'SharedReportFile',
-    examples: [{ ...linkExample, reportId: 101, format: 'pdf', fileName: 'appointment-list.pdf' }],
-  },
+  { ...linkExample, reportId: 101, format: 'pdf', fileName: 'appointment-list.pdf' },
 )
 export type SharedFile = Static<typeof SharedFile>
 
-export const NewReportLink = Type.Object(
+export const NewReportLink = Named(
+  'NewReportLink',
   {
     ...link,
     url: OrNull(Type.String({ description: 'Shown only once: the service stores its hash.' })),
   },
-  {
-    title: 'NewReportLink',
-    examples: [{ ...linkExample, url: 'https://bellwether.example/report/link/bwr_3fJ9aQ…' }],
-  },
+  { ...linkExample, url: 'https://bellwether.example/report/link/bwr_3fJ9aQ…' },
 )

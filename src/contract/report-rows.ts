@@ -129,7 +129,8 @@ const ObjectOutcome = Type.Enum([...OBJECT_OUTCOMES], {
 })
 
 /** An object behind a figure: an appointment, a class, a recall, a trigger or an email. */
-export const CountedObject = Type.Object(
+export const CountedObject = Named(
+  'CountedObject',
   {
     objectType: about(OrNull(Type.String()), 'The type of the object.'),
     objectId: OrNull(Type.Integer()),
@@ -162,10 +163,11 @@ export const CountedObject = Type.Object(
       'CHF',
     ),
   },
-  { title: 'CountedObject', examples: [objectExample] },
+  objectExample,
 )
 
-export const CountedObjectPage = Type.Object(
+export const CountedObjectPage = Named(
+  'CountedObjectPage',
   {
     ...PageOf(CountedObject, 'CountedObjects').properties,
     count: about(Type.Integer(), 'The number of objects, on all pages.'),
@@ -179,14 +181,12 @@ export const CountedObjectPage = Type.Object(
       { CHF: 4_140 },
     ),
   },
-  {
-    title: 'CountedObjectPage',
-    examples: [{ items: [objectExample], nextCursor: null, count: 1, sum: 1, sumByCurrency: null }],
-  },
+  { items: [objectExample], nextCursor: null, count: 1, sum: 1, sumByCurrency: null },
 )
 export type CountedObjectPage = Static<typeof CountedObjectPage>
 
-export const ObjectSums = Type.Object(
+export const ObjectSums = Named(
+  'ObjectSums',
   {
     items: Type.Array(
       Named('ObjectSum', {
@@ -200,9 +200,6 @@ export const ObjectSums = Type.Object(
       { description: 'Those of the largest first key come first.' },
     ),
   },
-  {
-    title: 'ObjectSums',
-    examples: [{ items: [{ keys: ['2026-09-30', 'MISSED'], count: 3, sum: 3 }] }],
-  },
+  { items: [{ keys: ['2026-09-30', 'MISSED'], count: 3, sum: 3 }] },
 )
 export type ObjectSums = Static<typeof ObjectSums>

@@ -49,7 +49,11 @@ const RECIPIENTS =
 const PAUSED = 'It is not checked until it is false again. Default: false.'
 
 export const TARGET_FIELDS = {
-  name: optional(name(200), 'The subject of the mail. Default: the figure and its target.', 'Too many no-shows'),
+  name: optional(
+    name(200),
+    'The subject of the mail. Default: the figure and its target.',
+    'Too many no-shows',
+  ),
   reportId: reportId(),
   kpi: required(
     name(100),
@@ -69,7 +73,8 @@ export const TARGET_FIELDS = {
   active: optional(boolean(true)),
 }
 
-export const ReportTargetWrite = Type.Object(
+export const ReportTargetWrite = Named(
+  'ReportTargetBody',
   {
     reportTargetId: UpdatedId,
     businessId: Maybe(Id),
@@ -78,23 +83,19 @@ export const ReportTargetWrite = Type.Object(
     ...serverOwned,
   },
   {
-    title: 'ReportTargetBody',
-    examples: [
-      {
-        reportId: 102,
-        kpi: 'noShowRate',
-        direction: 'ABOVE',
-        value: 8,
-        range: 'LAST_30_DAYS',
-        userIdList: [3],
-      },
-    ],
+    reportId: 102,
+    kpi: 'noShowRate',
+    direction: 'ABOVE',
+    value: 8,
+    range: 'LAST_30_DAYS',
+    userIdList: [3],
   },
 )
 
 export const TARGET_BODY = { schema: ReportTargetWrite, fields: TARGET_FIELDS }
 
-export const ReportTarget = Type.Object(
+export const ReportTarget = Named(
+  'ReportTarget',
   {
     reportTargetId: Type.Integer(),
     businessId: Type.Integer(),
@@ -116,32 +117,27 @@ export const ReportTarget = Type.Object(
     ),
   },
   {
-    title: 'ReportTarget',
-    examples: [
-      {
-        reportTargetId: 2,
-        businessId: 1,
-        name: null,
-        reportId: 102,
-        kpi: 'noShowRate',
-        currency: null,
-        direction: 'ABOVE',
-        value: 8,
-        range: 'LAST_30_DAYS',
-        filters: null,
-        locationId: null,
-        userIdList: [3],
-        paused: false,
-        active: true,
-        ...stampsExample,
-        state: {
-          lastValue: 9.2,
-          checkedTime: 1_789_003_600_000,
-          crossedTime: 1_789_003_600_000,
-          lastError: null,
-        },
-      },
-    ],
+    reportTargetId: 2,
+    businessId: 1,
+    name: null,
+    reportId: 102,
+    kpi: 'noShowRate',
+    currency: null,
+    direction: 'ABOVE',
+    value: 8,
+    range: 'LAST_30_DAYS',
+    filters: null,
+    locationId: null,
+    userIdList: [3],
+    paused: false,
+    active: true,
+    ...stampsExample,
+    state: {
+      lastValue: 9.2,
+      checkedTime: 1_789_003_600_000,
+      crossedTime: 1_789_003_600_000,
+      lastError: null,
+    },
   },
 )
 export type ReportTarget = Static<typeof ReportTarget>

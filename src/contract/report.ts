@@ -54,7 +54,8 @@ const reportExample = {
 }
 
 /** A report of the catalog: see docs/reports.md. */
-export const Report = Type.Object(
+export const Report = Named(
+  'Report',
   {
     active: Type.Boolean(),
     businessId: Type.Integer(),
@@ -74,11 +75,12 @@ export const Report = Type.Object(
     }),
     description: about(Type.String(), 'What the report shows.'),
   },
-  { title: 'Report', examples: [reportExample] },
+  reportExample,
 )
 export type Report = Static<typeof Report>
 
-export const ReportCategory = Type.Object(
+export const ReportCategory = Named(
+  'ReportCategory',
   {
     category: Type.String(),
     label: about(Type.String(), 'The name to show.'),
@@ -86,15 +88,10 @@ export const ReportCategory = Type.Object(
     reports: about(Type.Array(Report), 'The reports of the category.'),
   },
   {
-    title: 'ReportCategory',
-    examples: [
-      {
-        category: 'APPOINTMENTS',
-        label: 'Appointments',
-        description: 'What was booked and when.',
-        reports: [reportExample],
-      },
-    ],
+    category: 'APPOINTMENTS',
+    label: 'Appointments',
+    description: 'What was booked and when.',
+    reports: [reportExample],
   },
 )
 export type ReportCategory = Static<typeof ReportCategory>
@@ -102,7 +99,8 @@ export type ReportCategory = Static<typeof ReportCategory>
 const NamedId = Named('NamedId', { id: Type.Integer(), name: Type.String() })
 
 /** The values that a report can be filtered by, as far as they can be listed, and its groupings. */
-export const ReportOptions = Type.Object(
+export const ReportOptions = Named(
+  'ReportOptions',
   {
     reportId: Type.Integer(),
     locations: Type.Array(NamedId, { description: 'Values of `locationIdList`.' }),
@@ -125,18 +123,13 @@ export const ReportOptions = Type.Object(
     ),
   },
   {
-    title: 'ReportOptions',
-    examples: [
-      {
-        reportId: 101,
-        locations: [{ id: 1, name: 'Zürich' }],
-        staff: [{ id: 3, name: 'Elena García' }],
-        services: [{ id: 5, name: 'Check-up' }],
-        statuses: [{ status: 'NO_SHOW', label: 'No-show' }],
-        groupBy: ['staff', 'month'],
-        kpis: [{ name: 'noShowRate', label: 'No-show rate', unit: 'percent' }],
-      },
-    ],
+    reportId: 101,
+    locations: [{ id: 1, name: 'Zürich' }],
+    staff: [{ id: 3, name: 'Elena García' }],
+    services: [{ id: 5, name: 'Check-up' }],
+    statuses: [{ status: 'NO_SHOW', label: 'No-show' }],
+    groupBy: ['staff', 'month'],
+    kpis: [{ name: 'noShowRate', label: 'No-show rate', unit: 'percent' }],
   },
 )
 export type ReportOptions = Static<typeof ReportOptions>
@@ -219,7 +212,8 @@ export const GroupBy = Type.Array(Type.Enum([...DIMENSIONS], { title: 'ReportDim
 })
 
 /** The body may be a report as `GET /reports/category` lists it. */
-export const PrintBody = Type.Object(
+export const PrintBody = Named(
+  'PrintReportBody',
   {
     ...Object.fromEntries(Object.keys(Report.properties).map((name) => [name, Ignored])),
     businessId: Maybe(Id),
@@ -231,10 +225,11 @@ export const PrintBody = Type.Object(
     filters: about(Maybe(ReportFilters), 'Limits the report to these.'),
     groupBy: Maybe(GroupBy),
   },
-  { title: 'PrintReportBody', examples: [{ reportId: 101 }] },
+  { reportId: 101 },
 )
 
-export const PrintedReport = Type.Object(
+export const PrintedReport = Named(
+  'PrintedReport',
   {
     report: about(Report, 'The report.'),
     parameters: about(
@@ -379,63 +374,59 @@ export const PrintedReport = Type.Object(
     rowCount: about(Type.Integer(), 'The number of rows.'),
   },
   {
-    title: 'PrintedReport',
-    examples: [
+    report: reportExample,
+    parameters: {
+      startDate: '2026-09-01',
+      endDate: '2026-09-30',
+      timeZone: 'Europe/Zurich',
+      locationId: null,
+      printedTime: 1_790_834_400_000,
+    },
+    timeZones: ['Europe/Zurich'],
+    filters: {},
+    groupBy: [],
+    comparison: {
+      startDate: '2026-08-01',
+      endDate: '2026-08-31',
+      until: null,
+      isLikeForLike: true,
+      note: null,
+    },
+    notes: [],
+    glossary: [['Appointments', 'All appointments that begin in the period, in any status.']],
+    kpis: [
       {
-        report: reportExample,
-        parameters: {
-          startDate: '2026-09-01',
-          endDate: '2026-09-30',
-          timeZone: 'Europe/Zurich',
-          locationId: null,
-          printedTime: 1_790_834_400_000,
-        },
-        timeZones: ['Europe/Zurich'],
-        filters: {},
-        groupBy: [],
-        comparison: {
-          startDate: '2026-08-01',
-          endDate: '2026-08-31',
-          until: null,
-          isLikeForLike: true,
-          note: null,
-        },
-        notes: [],
-        glossary: [['Appointments', 'All appointments that begin in the period, in any status.']],
-        kpis: [
-          {
-            name: 'appointments',
-            label: 'Appointments',
-            value: 1,
-            previous: 0,
-            unit: 'count',
-            valueToDate: 1,
-            currency: null,
-            definition: 'All appointments that begin in the period, in any status.',
-            better: 'more',
-            trend: null,
-          },
-        ],
-        charts: [],
-        columns: [
-          { name: 'date', label: 'Date', type: 'date' },
-          { name: 'minutes', label: 'Min', type: 'minutes' },
-        ],
-        drillDown: {
-          path: '/report/101/rows?startDate=2026-09-01&endDate=2026-09-30&printedTime=1790834400000',
-          columns: [null, 'measure=minutes'],
-          kpis: ['measure=appointments'],
-        },
-        rows: [['2026-09-01', 45]],
-        rowFilters: ['objectId=4711'],
-        totals: { minutes: 45 },
-        rowCount: 1,
+        name: 'appointments',
+        label: 'Appointments',
+        value: 1,
+        previous: 0,
+        unit: 'count',
+        valueToDate: 1,
+        currency: null,
+        definition: 'All appointments that begin in the period, in any status.',
+        better: 'more',
+        trend: null,
       },
     ],
+    charts: [],
+    columns: [
+      { name: 'date', label: 'Date', type: 'date' },
+      { name: 'minutes', label: 'Min', type: 'minutes' },
+    ],
+    drillDown: {
+      path: '/report/101/rows?startDate=2026-09-01&endDate=2026-09-30&printedTime=1790834400000',
+      columns: [null, 'measure=minutes'],
+      kpis: ['measure=appointments'],
+    },
+    rows: [['2026-09-01', 45]],
+    rowFilters: ['objectId=4711'],
+    totals: { minutes: 45 },
+    rowCount: 1,
   },
 )
 
-export const ReportRun = Type.Object(
+export const ReportRun = Named(
+  'ReportRun',
   {
     runId: Type.Integer(),
     reportId: Type.Integer(),
@@ -450,20 +441,15 @@ export const ReportRun = Type.Object(
     createdDate: Moment,
   },
   {
-    title: 'ReportRun',
-    examples: [
-      {
-        runId: 7,
-        reportId: 101,
-        format: 'pdf',
-        status: 'COMPLETED',
-        statusReason: null,
-        rowsDone: 20_000,
-        rowsTotal: 20_000,
-        file: '/report/run/7/file',
-        createdDate: 1_790_834_400_000,
-      },
-    ],
+    runId: 7,
+    reportId: 101,
+    format: 'pdf',
+    status: 'COMPLETED',
+    statusReason: null,
+    rowsDone: 20_000,
+    rowsTotal: 20_000,
+    file: '/report/run/7/file',
+    createdDate: 1_790_834_400_000,
   },
 )
 export type ReportRun = Static<typeof ReportRun>

@@ -65,22 +65,20 @@ const RestoreHold = Named('RestoreHold', {
 })
 
 /** Whether the database was restored and waits for a person: see docs/backup.md. */
-export const RestoreState = Type.Object(
-  {
-    held: Type.Boolean({ description: 'Nothing is fired and no mail is sent.' }),
-    hold: about(OrNull(RestoreHold), 'Why, and what a release would send; null if not held.'),
-    releasedTime: about(OrNull(Moment), 'When the last hold was released, in ms.'),
-    releasedUser: about(OrNull(Type.String()), 'Who released the last hold.', 'OPERATOR'),
-  },
-  { title: 'RestoreState' },
-)
+export const RestoreState = Named('RestoreState', {
+  held: Type.Boolean({ description: 'Nothing is fired and no mail is sent.' }),
+  hold: about(OrNull(RestoreHold), 'Why, and what a release would send; null if not held.'),
+  releasedTime: about(OrNull(Moment), 'When the last hold was released, in ms.'),
+  releasedUser: about(OrNull(Type.String()), 'Who released the last hold.', 'OPERATOR'),
+})
 export type RestoreState = Static<typeof RestoreState>
 
 /** What happens to triggers and mails that were due before the hold, and may have been sent then. */
 export const PAST_CHOICES = ['SEND', 'EXPIRE'] as const
 export type PastChoice = (typeof PAST_CHOICES)[number]
 
-export const ReleaseWrite = Type.Object(
+export const ReleaseWrite = Named(
+  'ReleaseWrite',
   {
     past: Type.Enum([...PAST_CHOICES], {
       title: 'PastChoice',
@@ -88,5 +86,5 @@ export const ReleaseWrite = Type.Object(
         'What was due before the hold may have been sent in the lost time. SEND: send it if it is still of use. EXPIRE: do not send it.',
     }),
   },
-  { title: 'ReleaseWrite', examples: [{ past: 'EXPIRE' }] },
+  { past: 'EXPIRE' },
 )

@@ -6,7 +6,8 @@ const CHANGES = ['create', 'move', 'cancel', 'atOnce', 'expired'] as const
 export type PlannedChange = (typeof CHANGES)[number]
 
 /** How saving something would change triggers. */
-export const SavePlan = Type.Object(
+export const SavePlan = Named(
+  'SavePlan',
   {
     create: Type.Integer({ description: 'Triggers that would be scheduled for later.' }),
     move: Type.Integer({ description: 'Pending triggers that would get another time.' }),
@@ -59,28 +60,23 @@ export const SavePlan = Type.Object(
     ),
   },
   {
-    title: 'SavePlan',
-    examples: [
+    create: 0,
+    move: 1,
+    cancel: 0,
+    atOnce: 0,
+    expired: 0,
+    samples: [
       {
-        create: 0,
-        move: 1,
-        cancel: 0,
-        atOnce: 0,
-        expired: 0,
-        samples: [
-          {
-            change: 'move',
-            eventTriggerId: 41,
-            eventDefnId: 3,
-            description: 'Reminder two days before',
-            templateName: 'Reminder',
-            from: 1_789_000_000_000,
-            to: 1_789_007_200_000,
-            recipients: ['client'],
-            clientName: 'Anna Müller',
-            reason: null,
-          },
-        ],
+        change: 'move',
+        eventTriggerId: 41,
+        eventDefnId: 3,
+        description: 'Reminder two days before',
+        templateName: 'Reminder',
+        from: 1_789_000_000_000,
+        to: 1_789_007_200_000,
+        recipients: ['client'],
+        clientName: 'Anna Müller',
+        reason: null,
       },
     ],
   },

@@ -75,44 +75,41 @@ const ServiceDatabase = Named('ServiceDatabase', {
 })
 
 /** What the operator must know to run the service: see docs/operate/monitor.md. */
-export const ServiceHealth = Type.Object(
-  {
-    node: about(AnsweringNode, 'The node that answers.'),
-    nodes: about(
-      Type.Array(
-        Named('NodeRun', {
-          nodeId: Words('The id of this run.', '0197e2a4-6f0b-7c1e-9d55-3f1c0a5b7d21'),
-          host: Words('The name of its machine.', 'bellwether-1'),
-          role: about(Type.Enum(['all', 'api', 'worker'], { title: 'NodeRole' }), 'Its ROLE.'),
-          version: Words('The version of the program.', '0.2.0'),
-          startedTime: about(Moment, 'When it started, in ms.'),
-          seenTime: about(Moment, 'When it last checked in, in ms.'),
-          stoppedTime: Since('When it stopped, in ms; null: it runs, or ended without saying so.'),
-          running: Type.Boolean({ description: 'Whether it checked in lately.' }),
-        }),
-      ),
-      'The last 50 runs of the program in 30 days, the latest first.',
+export const ServiceHealth = Named('ServiceHealth', {
+  node: about(AnsweringNode, 'The node that answers.'),
+  nodes: about(
+    Type.Array(
+      Named('NodeRun', {
+        nodeId: Words('The id of this run.', '0197e2a4-6f0b-7c1e-9d55-3f1c0a5b7d21'),
+        host: Words('The name of its machine.', 'bellwether-1'),
+        role: about(Type.Enum(['all', 'api', 'worker'], { title: 'NodeRole' }), 'Its ROLE.'),
+        version: Words('The version of the program.', '0.2.0'),
+        startedTime: about(Moment, 'When it started, in ms.'),
+        seenTime: about(Moment, 'When it last checked in, in ms.'),
+        stoppedTime: Since('When it stopped, in ms; null: it runs, or ended without saying so.'),
+        running: Type.Boolean({ description: 'Whether it checked in lately.' }),
+      }),
     ),
-    backupTime: Since('When the command `backup` last wrote a file, in ms; null: never.'),
-    activeWorkers: Count('Workers of all nodes that hold claimed work now.', 2),
-    database: about(ServiceDatabase, 'The database.'),
-    mail: about(MailDelivery, 'The mail server.'),
-    queue: about(ServiceQueue, 'What is to be done, and what was late.'),
-    reconciliation: about(
-      OrNull(LastReconciliation),
-      'The last comparison of all triggers with their definitions; null before the first one.',
+    'The last 50 runs of the program in 30 days, the latest first.',
+  ),
+  backupTime: Since('When the command `backup` last wrote a file, in ms; null: never.'),
+  activeWorkers: Count('Workers of all nodes that hold claimed work now.', 2),
+  database: about(ServiceDatabase, 'The database.'),
+  mail: about(MailDelivery, 'The mail server.'),
+  queue: about(ServiceQueue, 'What is to be done, and what was late.'),
+  reconciliation: about(
+    OrNull(LastReconciliation),
+    'The last comparison of all triggers with their definitions; null before the first one.',
+  ),
+  problems: about(
+    Type.Array(
+      Named('OperatorProblem', {
+        businessId: OrNull(Type.Integer()),
+        detail: Words('What fails, and what to do.', 'The DKIM key cannot sign.'),
+        since: about(Moment, 'Since when, in ms.'),
+      }),
     ),
-    problems: about(
-      Type.Array(
-        Named('OperatorProblem', {
-          businessId: OrNull(Type.Integer()),
-          detail: Words('What fails, and what to do.', 'The DKIM key cannot sign.'),
-          since: about(Moment, 'Since when, in ms.'),
-        }),
-      ),
-      'Failures that only the operator can fix. Mails wait for them.',
-    ),
-  },
-  { title: 'ServiceHealth' },
-)
+    'Failures that only the operator can fix. Mails wait for them.',
+  ),
+})
 export type ServiceHealth = Static<typeof ServiceHealth>

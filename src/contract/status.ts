@@ -3,13 +3,14 @@ import { OBJECT_TYPES, type ObjectType } from './event-type.ts'
 import { bodyProperties, boolean, name, oneOf, optional, required } from './fields.ts'
 import { alsoWithRule } from './rules.ts'
 import { kindOfObjectType } from './objects.ts'
-import { about, Id, Maybe, serverOwned, stamps } from './schema.ts'
+import { Named, about, Id, Maybe, serverOwned, stamps } from './schema.ts'
 
 /** PENDING: not decided yet, also if its time has passed. LATE_CANCELLED: cancelled, but too late. */
 export const OUTCOMES = ['PENDING', 'KEPT', 'MISSED', 'CANCELLED', 'LATE_CANCELLED'] as const
 export type StatusOutcome = (typeof OUTCOMES)[number]
 
-export const Status = Type.Object(
+export const Status = Named(
+  'Status',
   {
     businessId: Type.Integer(),
     objectType: Type.Enum([...OBJECT_TYPES], {
@@ -28,24 +29,19 @@ export const Status = Type.Object(
     ...stamps,
   },
   {
-    title: 'Status',
-    examples: [
-      {
-        businessId: 1,
-        objectType: 'CALENDAR',
-        status: 'WAITING_LIST',
-        label: 'On the waiting list',
-        outcome: 'PENDING',
-        live: false,
-        liveAfter: false,
-        active: true,
-        version: 1,
-        createdDate: 1_789_000_000_000,
-        createdUser: 'key:front desk',
-        modifiedDate: 1_789_000_000_000,
-        modifiedUser: 'key:front desk',
-      },
-    ],
+    businessId: 1,
+    objectType: 'CALENDAR',
+    status: 'WAITING_LIST',
+    label: 'On the waiting list',
+    outcome: 'PENDING',
+    live: false,
+    liveAfter: false,
+    active: true,
+    version: 1,
+    createdDate: 1_789_000_000_000,
+    createdUser: 'key:front desk',
+    modifiedDate: 1_789_000_000_000,
+    modifiedUser: 'key:front desk',
   },
 )
 export type Status = Static<typeof Status>
@@ -82,7 +78,8 @@ const OTHER_FIELDS = {
 }
 
 /** The body of a POST. It is an update if the business has the status already. */
-export const StatusWrite = Type.Object(
+export const StatusWrite = Named(
+  'StatusBody',
   {
     objectType: STATUS_KEY.objectType.schema,
     status: about(STATUS_KEY.status.schema, 'The value of the property `status` of objects.'),
@@ -90,12 +87,7 @@ export const StatusWrite = Type.Object(
     businessId: Maybe(Id),
     ...serverOwned,
   },
-  {
-    title: 'StatusBody',
-    examples: [
-      { objectType: 'CALENDAR', status: 'WAITING_LIST', label: 'On the waiting list', live: false },
-    ],
-  },
+  { objectType: 'CALENDAR', status: 'WAITING_LIST', label: 'On the waiting list', live: false },
 )
 
 export const STATUS_BODY = { schema: StatusWrite, fields: { ...STATUS_KEY, ...OTHER_FIELDS } }

@@ -23,6 +23,7 @@ import { rereadCaller } from '../server/authenticate.ts'
 import { ChangeFeed, MAX_NAMED_CHANGES, type ChangeBatch } from './change-feed.ts'
 import { isBelow, isSeen, readSeen, SEEN_PATTERN, unite, writeSeen } from './seen-changes.ts'
 import { operation, type Routes } from '../server/services.ts'
+import { Named } from '../../contract/schema.ts'
 
 const MAX_STREAMS_PER_CREDENTIAL = 20
 const HEARTBEAT_MS = 15_000
@@ -37,13 +38,10 @@ const DESCRIPTION = `The connection stays open. Each event holds the kind and th
 
 Each change is sent when its transaction has committed, usually within a second. After a lost connection send the last \`id:\` as \`Last-Event-ID\`, as browsers do, to resume there. With \`changedSince\` it begins after a position. A comment every 15 s keeps the connection alive. The stream ends when the credential is revoked. A credential can open ${MAX_STREAMS_PER_CREDENTIAL} streams; one more is 429.`
 
-const CurrentPosition = Type.Object(
-  {
-    position: ChangePosition('Send it as `changedSince` to list what is changed from now on.'),
-    nextPosition: ChangePosition('The same, under the name that it has in the pages of lists.'),
-  },
-  { title: 'CurrentPosition' },
-)
+const CurrentPosition = Named('CurrentPosition', {
+  position: ChangePosition('Send it as `changedSince` to list what is changed from now on.'),
+  nextPosition: ChangePosition('The same, under the name that it has in the pages of lists.'),
+})
 
 /** See docs/decisions/0009-change-stream.md. */
 export const changes: Routes = async (app, services) => {

@@ -6,16 +6,15 @@ import type { MailOutage } from '../../store/mail-servers.ts'
 import { listOperatorProblems } from '../../store/operator-problems.ts'
 import { operation, type Routes } from '../server/services.ts'
 import { readMailServer } from './waiting-emails.ts'
+import { Named } from '../../contract/schema.ts'
 
 /** A node is not ready if its engine has not finished an iteration for this long. */
 const MAX_ITERATION_AGE = Temporal.Duration.from({ seconds: 15 })
 
-const Health = Type.Object(
-  { status: Type.Literal('ok') },
-  { title: 'Health', examples: [{ status: 'ok' }] },
-)
+const Health = Named('Health', { status: Type.Literal('ok') }, { status: 'ok' })
 
-const Readiness = Type.Object(
+const Readiness = Named(
+  'Readiness',
   {
     status: Type.Literal('ok'),
     warnings: Type.Optional(
@@ -25,7 +24,7 @@ const Readiness = Type.Object(
       }),
     ),
   },
-  { title: 'Readiness', examples: [{ status: 'ok' }] },
+  { status: 'ok' },
 )
 
 export const health: Routes = async (app, { config: settings, database, clock, lastClaimTime }) => {

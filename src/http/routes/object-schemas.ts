@@ -3,7 +3,7 @@ import { TemplateWarnings } from '../../contract/email-template.ts'
 import { answerProperties, orNull } from '../../contract/fields.ts'
 import { externalName, idOf, pascalCase } from '../../contract/object-body.ts'
 import { ExpandedObject } from '../../contract/object-names.ts'
-import { MomentQuery, stamps } from '../../contract/schema.ts'
+import { Named, MomentQuery, stamps } from '../../contract/schema.ts'
 import { ABOUT_ACTIVE, ABOUT_MODIFIED_SINCE } from '../../contract/queries.ts'
 import { ACTIVE_FILTERS, type Filter, type ObjectKind } from '../../contract/objects.ts'
 
@@ -26,10 +26,7 @@ export function listedObject(kind: ObjectKind) {
 export function savedObject(kind: ObjectKind) {
   const answer = answerOf(kind)
   return kind.kind === 'emailTemplate'
-    ? Type.Object(
-        { ...answer.properties, warnings: TemplateWarnings },
-        { title: 'SavedEmailTemplate' },
-      )
+    ? Named('SavedEmailTemplate', { ...answer.properties, warnings: TemplateWarnings })
     : answer
 }
 

@@ -132,9 +132,10 @@ const postForgottenPassword: Routes = async (app, services) => {
       description:
         'Every person with this address gets a link that works once, within an hour. The answer is ' +
         'the same if no person has it, and is sent before the search starts.',
-      body: Type.Object(
+      body: Named(
+        'PasswordLinkRequest',
         { emailAddress: Type.String({ maxLength: 254 }) },
-        { title: 'PasswordLinkRequest', examples: [{ emailAddress: 'anna@praxis.example' }] },
+        { emailAddress: 'anna@praxis.example' },
       ),
       response: { 202: Named('PasswordLinkAccepted', { accepted: Accepted }) },
     }),
@@ -163,9 +164,10 @@ const postReadLink: Routes = async (app, { database, clock }) => {
       config: { open: true },
       tags,
       description: '410 if the link has expired, was used before, or never existed.',
-      body: Type.Object(
+      body: Named(
+        'PasswordLinkToken',
         { token: about(Token, 'The token of the link.') },
-        { title: 'PasswordLinkToken', examples: [{ token: 'bwl_3fJ9aQ…' }] },
+        { token: 'bwl_3fJ9aQ…' },
       ),
       response: { 200: PasswordLink },
     }),
@@ -185,15 +187,13 @@ const postNewPassword: Routes = async (app, { database, clock, credentials }) =>
       config: { open: true },
       tags,
       description: 'Ends all sessions of the person; their other links stop working.',
-      body: Type.Object(
+      body: Named(
+        'NewPasswordBody',
         {
           token: about(Token, 'The token of the link.'),
           newPassword: required(password()).schema,
         },
-        {
-          title: 'NewPasswordBody',
-          examples: [{ token: 'bwl_3fJ9aQ…', newPassword: 'a longer new one' }],
-        },
+        { token: 'bwl_3fJ9aQ…', newPassword: 'a longer new one' },
       ),
       response: { 200: Named('PasswordSet', { username: Type.String() }) },
     }),

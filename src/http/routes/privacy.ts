@@ -5,6 +5,7 @@ import { readClientData } from '../../scheduling/client-data.ts'
 import { eraseBusiness } from '../../scheduling/erase-business.ts'
 import { eraseClient } from '../../scheduling/erase-client.ts'
 import { inOrder, operation, type Routes } from '../server/services.ts'
+import { Named } from '../../contract/schema.ts'
 
 /** What the law lets a person ask for: a copy of the data, and its erasure. */
 export const privacy: Routes = inOrder(() => [
@@ -70,9 +71,10 @@ const postBusinessErasure: Routes = async (app, { database, credentials }) => {
       description:
         'Deactivate the business first. The body must have its exact name, so that a wrong id deletes nothing. This cannot be undone. It can be repeated after an interruption.',
       params: Type.Object({ businessId: Type.Integer({ minimum: 1 }) }),
-      body: Type.Object(
+      body: Named(
+        'BusinessErasure',
         { name: Type.String({ minLength: 1, maxLength: 200 }) },
-        { title: 'BusinessErasure', examples: [{ name: 'Riverside Clinic' }] },
+        { name: 'Riverside Clinic' },
       ),
       response: { 200: ErasedCounts },
     }),

@@ -4,8 +4,10 @@ import { loadDemo } from '../../demo/demo.ts'
 import { findBusiness } from '../../store/businesses.ts'
 import { answerOnce, ok } from '../server/idempotency.ts'
 import { operation, type Routes } from '../server/services.ts'
+import { Named } from '../../contract/schema.ts'
 
-const Loaded = Type.Object(
+const Loaded = Named(
+  'SeedResult',
   {
     businessId: Type.Integer(),
     accepted: Type.Record(Type.String(), Type.Integer(), {
@@ -13,10 +15,7 @@ const Loaded = Type.Object(
       description: 'The number of objects of each kind, including those that existed already.',
     }),
   },
-  {
-    title: 'SeedResult',
-    examples: [{ businessId: 1, accepted: { location: 3, client: 400, calendar: 9_000 } }],
-  },
+  { businessId: 1, accepted: { location: 3, client: 400, calendar: 9_000 } },
 )
 
 export const seed: Routes = async (app, { database, clock }) => {

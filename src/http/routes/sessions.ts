@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { about } from '../../contract/schema.ts'
+import { Named, about } from '../../contract/schema.ts'
 import { Limiter } from '../../auth/limits.ts'
 import { FUNCTIONS_OF_ROLE } from '../../auth/permissions.ts'
 import { MAX_SESSION, signIn } from '../../auth/sessions.ts'
@@ -32,12 +32,13 @@ const postSession: Routes = async (app, { config, database, clock }) => {
       tags,
       description:
         'Sets a session cookie. The 401 is the same for an unknown username and a wrong password.',
-      body: Type.Object(
+      body: Named(
+        'SignInBody',
         {
           username: Type.String({ maxLength: 254 }),
           password: about(Type.String({ maxLength: 1_000 }), 'The password.'),
         },
-        { title: 'SignInBody', examples: [{ username: 'anna', password: 'a long one, please' }] },
+        { username: 'anna', password: 'a long one, please' },
       ),
       response: { 201: Session },
     }),

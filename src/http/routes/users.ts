@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { about } from '../../contract/schema.ts'
+import { Named, about } from '../../contract/schema.ts'
 import type { Role } from '../../contract/roles.ts'
 import {
   LANGUAGE_BODY,
@@ -35,15 +35,13 @@ const ById = Type.Object({ userId: Type.Integer({ minimum: 1 }) })
 const tags = ['Authentication']
 const access = { scope: 'admin', function: 'MANAGE_USERS' } as const
 
-const PasswordChange = Type.Object(
+const PasswordChange = Named(
+  'PasswordChange',
   {
     currentPassword: about(Type.String(), 'The password until now.'),
     newPassword: required(password()).schema,
   },
-  {
-    title: 'PasswordChange',
-    examples: [{ currentPassword: 'the old one', newPassword: 'a longer new one' }],
-  },
+  { currentPassword: 'the old one', newPassword: 'a longer new one' },
 )
 
 export const users: Routes = inOrder(() => [

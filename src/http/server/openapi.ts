@@ -102,7 +102,8 @@ type Described = {
 /** An answer that is not JSON, or a problem. */
 type MediaTypes = { description?: string; content: Record<string, { schema: TSchema }> }
 
-const Problem = Type.Object(
+const Problem = Named(
+  'Problem',
   {
     type: Type.String({ description: 'The URL of a page about this kind of problem.' }),
     code: Type.Enum(Object.keys(PROBLEMS), {
@@ -130,18 +131,13 @@ const Problem = Type.Object(
     ),
   },
   {
-    title: 'Problem',
-    examples: [
-      {
-        type: '/problems/invalid-input',
-        code: 'invalid-input',
-        title: PROBLEMS['invalid-input'].title,
-        status: 422,
-        detail: '/name: is required',
-        instance: '/location',
-        errors: [{ pointer: '/name', detail: 'is required' }],
-      },
-    ],
+    type: '/problems/invalid-input',
+    code: 'invalid-input',
+    title: PROBLEMS['invalid-input'].title,
+    status: 422,
+    detail: '/name: is required',
+    instance: '/location',
+    errors: [{ pointer: '/name', detail: 'is required' }],
   },
 )
 
