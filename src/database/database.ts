@@ -4,6 +4,10 @@ import type { Sql } from './sql.ts'
 /** Runs statements: each is a transaction by itself, or all inside `transaction` are one. */
 export type Db = {
   query<Row = Record<string, unknown>>(statement: Sql): Promise<Row[]>
+  /** The first row of a result; undefined if it has none. */
+  findRow<Row = Record<string, unknown>>(statement: Sql): Promise<Row | undefined>
+  /** The row of a statement that always gives one. */
+  getRow<Row = Record<string, unknown>>(statement: Sql): Promise<Row>
   transaction<T>(work: (tx: Db) => Promise<T>): Promise<T>
   /** A savepoint: if the work throws, it is rolled back and the transaction can continue. */
   attempt<T>(work: (tx: Db) => Promise<T>): Promise<T>

@@ -19,6 +19,7 @@ export function dbOf(rolePool: RolePool, who: Who): Db {
   const transaction: Db['transaction'] = (work) => transact(connect, [BEGIN, settings], work, hint)
   return {
     query: (statement) => runAlone(connectToRead, settings, statement),
+    ...SINGLE_ROWS,
     transaction,
     attempt: transaction,
     snapshot: (work) => transact(connectToRead, [BEGIN_READING, settings], work, hint),
@@ -28,6 +29,19 @@ export function dbOf(rolePool: RolePool, who: Who): Db {
     },
     hint,
   }
+}
+
+/** They use the `query` of the object that they are called on, also of a copy with another one. */
+export const SINGLE_ROWS: Pick<Db, 'findRow' | 'getRow'> & ThisType<Db> = {
+  async findRow<Row>(statement: Sql) {
+    const [row] = await this.query<Row>(statement)
+    return row
+  },
+  async getRow<Row>(statement: Sql) {
+    const row = await this.findRow<Row>(statement)
+    if (row === undefined) throw new Error('the statement gave no row')
+    return row
+  },
 }
 
 type Connect = () => Promise<Borrowed>
@@ -138,6 +152,7 @@ function dbInside(scope: TransactionScope, sent: Promise<unknown>[], hints: Hint
   const { run } = scope
   const tx: Db = {
     query: async (statement) => (await run(toQuery(statement))).rows,
+    ...SINGLE_ROWS,
     transaction: (work) => work(tx),
     attempt: async (work) => {
       const savepoint = savepointAt(depth)

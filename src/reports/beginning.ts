@@ -10,8 +10,8 @@ export async function findBeginning(
   { about, beginning = BEGINNINGS[about] }: Pick<Report, 'about' | 'beginning'>,
   scope: Scope,
 ) {
-  const [first] = await tx.query<{ began: Temporal.Instant | null }>(beginning(scope))
-  return first!.began
+  const first = await tx.getRow<{ began: Temporal.Instant | null }>(beginning(scope))
+  return first.began
 }
 
 /** The first time of a table, read from an index if there is one. */

@@ -123,7 +123,7 @@ export async function findFilterNames(
   if (!locationIds && !professionalIds && !reasonIds && !clientIds) {
     return { locations: [], staff: [], reasons: [], clients: [] }
   }
-  const [names] = await db.query<Names>(sql`
+  return db.getRow<Names>(sql`
     select (select coalesce(json_agg(json_build_object('id', location_id, 'name', name) order by name collate name_order), '[]')
             from location
             where business_id = ${businessId} and location_id = any (${locationIds ?? []}::bigint[])) as locations,
@@ -138,7 +138,6 @@ export async function findFilterNames(
                                      order by last_name collate name_order, first_name collate name_order), '[]')
             from client
             where business_id = ${businessId} and client_id = any (${clientIds ?? []}::bigint[])) as clients`)
-  return names!
 }
 
 /** Refuses ids of objects that the business does not have, and locations that the reader cannot see. */

@@ -31,8 +31,8 @@ export async function findOptions(db: Db, report: Report, reader: Reader): Promi
 type Names = Pick<ReportOptions, 'locations' | 'staff' | 'services'>
 
 /** Also those that are no longer active: reports of the past have them. */
-async function listNames(db: Db, { businessId, locationIds, professionalIds }: Reader) {
-  const [names] = await db.query<Names>(sql`
+const listNames = (db: Db, { businessId, locationIds, professionalIds }: Reader) =>
+  db.getRow<Names>(sql`
     select (select coalesce(json_agg(json_build_object('id', location_id, 'name', name) order by name collate name_order), '[]')
             from location
             where business_id = ${businessId}
@@ -45,8 +45,6 @@ async function listNames(db: Db, { businessId, locationIds, professionalIds }: R
            (select coalesce(json_agg(json_build_object('id', reason_id, 'name', name) order by name collate name_order), '[]')
             from reason
             where business_id = ${businessId}) as services`)
-  return names!
-}
 
 async function statusesOf(db: Db, { about }: Report, businessId: number) {
   if (about === 'triggers') return TRIGGER_STATUSES.map(withLabel)

@@ -289,8 +289,8 @@ type Business = {
 }
 
 /** The settings of a business that a report depends on. */
-async function findBusiness(db: Db, businessId: number): Promise<Business> {
-  const [business] = await db.query<Business>(sql`
+const findBusiness = (db: Db, businessId: number): Promise<Business> =>
+  db.getRow<Business>(sql`
     select b.name, b.time_zone as "timeZone", b.language, b.accent_color as "accentColor",
            (select coalesce(json_agg(json_build_object('locationId', l.location_id, 'name', l.name,
                                                        'timeZone', coalesce(l.time_zone, b.time_zone))
@@ -309,8 +309,6 @@ async function findBusiness(db: Db, businessId: number): Promise<Business> {
             where f.business_id = b.business_id and f.close_after_hours is not null
               and f.source = any (${SOURCES_WITHOUT_NO_SHOWS}::text[])) as "unratedFeeds"
     from business b where b.business_id = ${businessId}`)
-  return business!
-}
 
 function findLocation(
   wanted: unknown,

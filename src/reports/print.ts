@@ -125,9 +125,9 @@ type PrintOptions = {
 
 /** Counts the rows of the report, at most `max`. */
 export async function countRows(db: Db, { report, scope }: PrintJob, max = 1_000_000_000) {
-  const [counted] = await db.query<{ rows: number }>(sql`
+  const counted = await db.getRow<{ rows: number }>(sql`
     select count(*) as rows from (select from (${report.rows(scope)}) listed limit ${max}) counted`)
-  return counted!.rows
+  return counted.rows
 }
 
 /** A PDF or a page of this length is not readable; a sheet of Excel ends soon after a million. */
@@ -245,14 +245,14 @@ function notePrices({ report, scope, locale }: PrintJob, { current }: KpiFigures
 async function noteUnrated(tx: Db, { report, scope, locale }: PrintJob) {
   const hasRate = [...report.kpis, ...report.columns].some(({ isNoShowRate }) => isNoShowRate)
   if (!hasRate || scope.unratedFeeds.length === 0) return []
-  const [counted] = await tx.query<{ n: number }>(sql`
+  const counted = await tx.getRow<{ n: number }>(sql`
     select count(*) as n from (${appointmentRows(scope)}) a where a.is_unrated`)
-  if (counted!.n === 0) return []
+  if (counted.n === 0) return []
   const { say, locale: numbers } = wordsOf(locale)
   return [
     say(
       'Left out of no-show rates: {n} past appointments of feeds whose source cannot tell who did not come. Set no-shows here, and the appointments from the first one on count.',
-      { n: counted!.n.toLocaleString(numbers) },
+      { n: counted.n.toLocaleString(numbers) },
     ),
   ]
 }
@@ -276,7 +276,7 @@ const MAX_LOGO_BYTES = 500_000
 const LOGO_TYPES = ['image/png', 'image/jpeg', 'image/gif']
 
 async function readLogo(tx: Db, { scope: { businessId } }: PrintJob): Promise<Logo | null> {
-  const [logo] = await tx.query<Logo>(sql`
+  const logo = await tx.findRow<Logo>(sql`
     select f.type, encode(c.bytes, 'base64') as data
     from business b
     join file_library f on (f.business_id, f.file_uuid) = (b.business_id, b.logo)

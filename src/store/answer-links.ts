@@ -2,16 +2,14 @@ import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
 
 /** The mail of an answer link: its recipient, client and object, which the link signs. */
-export async function findAskingMail(operator: Db, businessId: number, emailId: number) {
-  const [mail] = await operator.query<StoredAskingMail>(sql`
+export const findAskingMail = (operator: Db, businessId: number, emailId: number) =>
+  operator.findRow<StoredAskingMail>(sql`
     select business_id as "businessId", email_id as "emailId", message_id as "messageId",
            to_address as "toAddress", object_type as "objectType", object_id as "objectId",
            client_id as "clientId"
     from email
     where business_id = ${businessId} and email_id = ${emailId}
       and object_type in ('CALENDAR', 'CLASS_SCHEDULE', 'DISCLAIMER') and client_id is not null`)
-  return mail
-}
 
 type StoredAskingMail = {
   businessId: number

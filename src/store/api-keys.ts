@@ -31,12 +31,10 @@ export const findApiKey = (db: Db, businessId: number, apiKeyId: number) =>
 export const lockApiKey = (tx: Db, businessId: number, apiKeyId: number) =>
   readKeyRow(tx, businessId, apiKeyId, sql`for update of k`)
 
-async function readKeyRow(db: Db, businessId: number, apiKeyId: number, lock: Sql) {
-  const [key] = await db.query<ApiKeyRow>(sql`
+const readKeyRow = (db: Db, businessId: number, apiKeyId: number, lock: Sql) =>
+  db.findRow<ApiKeyRow>(sql`
     select ${columns} from ${keys}
     where k.business_id = ${businessId} and k.api_key_id = ${apiKeyId} ${lock}`)
-  return key
-}
 
 export function listApiKeys(db: Db, businessId: number, { after, limit }: PageAfter) {
   return db.query<ApiKeyRow>(sql`
@@ -56,8 +54,8 @@ export type NewApiKey = {
   makerUserId: number | null
 }
 
-export async function insertApiKey(db: Db, businessId: number, key: NewApiKey, by: By) {
-  const [row] = await db.query<ApiKeyRow>(sql`
+export const insertApiKey = (db: Db, businessId: number, key: NewApiKey, by: By) =>
+  db.getRow<ApiKeyRow>(sql`
     with k as (
       insert into api_key (business_id, name, prefix, key_hash, scopes, expires_time, maker_user_id,
                            created_date, created_user, modified_date, modified_user)
@@ -66,13 +64,11 @@ export async function insertApiKey(db: Db, businessId: number, key: NewApiKey, b
       returning *
     )
     select ${columns} from k left join api_key_use u using (business_id, api_key_id)`)
-  return row!
-}
 
 type ApiKeyChange = Pick<ApiKeyRow, 'apiKeyId' | 'name' | 'scopes' | 'expiresTime' | 'active'>
 
-export async function updateApiKey(db: Db, businessId: number, change: ApiKeyChange, by: By) {
-  const [row] = await db.query<ApiKeyRow>(sql`
+export const updateApiKey = (db: Db, businessId: number, change: ApiKeyChange, by: By) =>
+  db.getRow<ApiKeyRow>(sql`
     with k as (
       update api_key
       set name = ${change.name}, scopes = ${change.scopes}::text[],
@@ -82,8 +78,6 @@ export async function updateApiKey(db: Db, businessId: number, change: ApiKeyCha
       returning *
     )
     select ${columns} from k left join api_key_use u using (business_id, api_key_id)`)
-  return row!
-}
 
 export function revokeKeysOfMaker(tx: Db, businessId: number, userId: number, by: By) {
   return tx.query(sql`
@@ -141,7 +135,7 @@ export function replaceOperatorKeyHash(operator: Db, keyHash: Buffer) {
 }
 
 export async function findOperatorKeyHash(operator: Db) {
-  const [row] = await operator.query<{ keyHash: Buffer }>(sql`
+  const row = await operator.findRow<{ keyHash: Buffer }>(sql`
     select key_hash as "keyHash" from operator_key`)
   return row?.keyHash
 }

@@ -29,11 +29,9 @@ export const findApproval = (db: Db, key: ApprovalKey) => readRow(db, key, empty
 
 export const lockApproval = (tx: Db, key: ApprovalKey) => readRow(tx, key, sql`for update`)
 
-async function readRow(db: Db, key: ApprovalKey, lock: Sql) {
-  const [approval] = await db.query<StoredApproval>(sql`
+const readRow = (db: Db, key: ApprovalKey, lock: Sql) =>
+  db.findRow<StoredApproval>(sql`
     select ${columns} from approval where ${isKey(key)} ${lock}`)
-  return approval
-}
 
 type ApprovalPage = { status: ApprovalStatus | undefined; after: number; limit: number }
 
@@ -60,13 +58,13 @@ export async function insertApproval(
   { user, now }: By,
 ) {
   const { triggers, mails, definitions } = held ?? { triggers: 0, mails: 0, definitions: null }
-  const [row] = await tx.query<{ approvalId: number }>(sql`
+  const row = await tx.getRow<{ approvalId: number }>(sql`
     insert into approval (business_id, source, status, triggers, mails, bulk_limit, definitions,
       email_ids, beat_time, created_date, created_user, modified_date, modified_user)
     values (${businessId}, ${source}, ${status}, ${triggers}, ${mails}, ${bulkLimit ?? null},
       ${definitions && JSON.stringify(definitions)}::jsonb, ${emailIds}::bigint[], ${now}, ${now}, ${user}, ${now}, ${user})
     returning approval_id as "approvalId"`)
-  return row!.approvalId
+  return row.approvalId
 }
 
 /** The heartbeat of a bulk call. Returns false if the approval was decided or deleted meanwhile. */
@@ -93,19 +91,17 @@ export const settleApproval = (
         version = version + 1, modified_date = ${now}, modified_user = 'SYSTEM'
     where ${isKey(key)}`)
 
-export async function decideApproval(
+export const decideApproval = (
   tx: Db,
   key: ApprovalKey,
   status: 'RELEASED' | 'CANCELLED',
   { user, now }: By,
-) {
-  const [approval] = await tx.query<StoredApproval>(sql`
+) =>
+  tx.getRow<StoredApproval>(sql`
     update approval
     set status = ${status}, decided_time = ${now}, decided_user = ${user}, version = version + 1,
         modified_date = ${now}, modified_user = ${user}
     where ${isKey(key)} returning ${columns}`)
-  return approval!
-}
 
 /** Called when all triggers have followed the decision. Deletes an approval within the limit. */
 export async function finishApproval(tx: Db, key: ApprovalKey) {
@@ -178,16 +174,16 @@ const BUSIEST_OF_DAYS = 30
 
 /** The limit that the business set, or else three times its busiest hour of the last 30 days. */
 export async function readBulkLimit(tx: Db, businessId: number, now: Temporal.Instant) {
-  const [own] = await tx.query<{ bulkLimit: number | null }>(sql`
+  const own = await tx.getRow<{ bulkLimit: number | null }>(sql`
     select bulk_limit as "bulkLimit" from business where business_id = ${businessId}`)
-  if (own!.bulkLimit !== null) return own!.bulkLimit
-  const [hour] = await tx.query<{ busiest: number | null }>(sql`
+  if (own.bulkLimit !== null) return own.bulkLimit
+  const hour = await tx.getRow<{ busiest: number | null }>(sql`
     select max(mails) as busiest from (
       select count(*) as mails from email
       where business_id = ${businessId} and outcome in ('SENT', 'CAPTURED', 'FAILED')
         and created_date >= ${now.subtract({ hours: 24 * BUSIEST_OF_DAYS })}
       group by date_trunc('hour', created_date)) hours`)
-  return Math.max(MIN_DEFAULT_LIMIT, TIMES_BUSIEST_HOUR * (hour!.busiest ?? 0))
+  return Math.max(MIN_DEFAULT_LIMIT, TIMES_BUSIEST_HOUR * (hour.busiest ?? 0))
 }
 
 export async function listHeldTriggers(

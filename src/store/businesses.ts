@@ -26,11 +26,9 @@ const FIELDS = columnsOf(BUSINESS_FIELDS)
 const columns = sql`
   t.business_id as "businessId", ${selectList(FIELDS)}, ${SAVED_COLUMNS}`
 
-export async function findBusiness(db: Db, businessId: number) {
-  const [business] = await db.query<BusinessRow>(sql`
+export const findBusiness = (db: Db, businessId: number) =>
+  db.findRow<BusinessRow>(sql`
     select ${columns} from business t where business_id = ${businessId}`)
-  return business
-}
 
 /** The business of a caller, which exists. */
 export async function getBusiness(db: Db, businessId: number) {
@@ -41,13 +39,12 @@ export async function getBusiness(db: Db, businessId: number) {
 
 export async function lockBusiness(tx: Db, businessId: number) {
   lockSettings(tx, businessId)
-  const [business] = await tx.query<BusinessRow>(sql`
+  return tx.findRow<BusinessRow>(sql`
     select ${columns} from business t where business_id = ${businessId} for no key update`)
-  return business
 }
 
 export async function lockBusinessByExternalId(tx: Db, externalId: string) {
-  const [found] = await tx.query<{ businessId: number }>(sql`
+  const found = await tx.findRow<{ businessId: number }>(sql`
     select business_id as "businessId" from business t where external_id = ${externalId}`)
   const business = found && (await lockBusiness(tx, found.businessId))
   return business?.externalId === externalId ? business : undefined
@@ -91,20 +88,18 @@ type NewBusiness = Pick<BusinessFields, 'name' | 'timeZone'> & Partial<BusinessF
 
 export async function insertBusiness(db: Db, given: NewBusiness, by: By) {
   const row = asStored({ ...DEFAULTS, ...given })
-  const [business] = await db.query<BusinessRow>(sql`
+  return db.getRow<BusinessRow>(sql`
     ${insertSaved('business', FIELDS, row, by)} returning ${columns}`)
-  return business!
 }
 
 export async function updateBusiness(db: Db, businessId: number, fields: BusinessFields, by: By) {
   const resumed = sql`,
       mail_resumed_time = case when t.mail_paused and not r.mail_paused then ${by.now}::timestamptz
                                else t.mail_resumed_time end`
-  const [business] = await db.query<BusinessRow>(sql`
+  return db.getRow<BusinessRow>(sql`
     ${updateSaved('business', FIELDS, asStored(fields), by, resumed)}
     where t.business_id = ${businessId}
     returning ${columns}`)
-  return business!
 }
 
 /** A pause of the mail of a business, or the end of its last one. */

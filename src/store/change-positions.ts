@@ -17,11 +17,9 @@ export type Horizon = { epoch: string; transaction: string }
  * The oldest transaction that is still open. All before it have ended, so a reader that has read their
  * changes misses none, however long a transaction takes.
  */
-export async function readHorizon(db: Db): Promise<Horizon> {
-  const [horizon] = await db.query<Horizon>(sql`
+export const readHorizon = (db: Db): Promise<Horizon> =>
+  db.getRow<Horizon>(sql`
     select change_epoch() as epoch, pg_snapshot_xmin(pg_current_snapshot())::text as transaction`)
-  return horizon!
-}
 
 /** Limits rows to those that were changed. `changedIn` and `id` are their columns. */
 export function isChanged({ since, until }: Changes, changedIn: Sql, id: Sql): Sql {

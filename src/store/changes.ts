@@ -96,6 +96,6 @@ const seenNow = sql`
    from pg_current_snapshot() s)`
 
 export async function readSeenChanges(db: Db) {
-  const [row] = await db.query<{ now: SeenChanges }>(sql`select ${seenNow} as now`)
-  return row!.now
+  const row = await db.getRow<{ now: SeenChanges }>(sql`select ${seenNow} as now`)
+  return row.now
 }

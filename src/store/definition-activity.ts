@@ -27,9 +27,9 @@ export async function readActivities(
   now: Temporal.Instant,
 ): Promise<Map<number, DefinitionActivity>> {
   const ids = definitions.map((definition) => definition.eventDefnId)
-  const [zone] = await db.query<{ timeZone: string }>(sql`
+  const zone = await db.getRow<{ timeZone: string }>(sql`
     select time_zone as "timeZone" from business where business_id = ${businessId}`)
-  const timeZone = zone!.timeZone
+  const timeZone = zone.timeZone
   const today = now.toZonedDateTimeISO(timeZone).toPlainDate()
   const since = today
     .subtract({ days: COUNTED_DAYS - 1 })

@@ -161,10 +161,10 @@ export const listEndedObjects = (db: Db, businessId: number, eventDefnIds: numbe
     where business_id = ${businessId} and event_defn_id = any (${eventDefnIds}::bigint[])`)
 
 export async function drawTriggerIds(db: Db, count: number): Promise<number[]> {
-  const [row] = await db.query<{ ids: number[] }>(sql`
+  const row = await db.getRow<{ ids: number[] }>(sql`
     select array(select nextval('event_trigger_event_trigger_id_seq')
                  from generate_series(1, ${count}::int)) as ids`)
-  return row!.ids
+  return row.ids
 }
 
 export type PastTrigger = PlannedTrigger & {

@@ -368,20 +368,18 @@ const asItsMailsEnded = (now: Temporal.Instant) => sql`
   modified_date = ${now}, modified_user = 'SYSTEM'`
 
 /** Ends a moved trigger whose object the caller has locked; undefined if another worker ended it. */
-export async function endMovedTrigger(
+export const endMovedTrigger = (
   tx: Db,
   { businessId, eventTriggerId }: MovedTrigger,
   now: Temporal.Instant,
-) {
-  const [ended] = await tx.query<{ replanSince: Temporal.Instant | null }>(sql`
+) =>
+  tx.findRow<{ replanSince: Temporal.Instant | null }>(sql`
     update event_trigger t set ${asItsMailsEnded(now)}
     from (select ${businessId}::bigint as business_id, ${eventTriggerId}::bigint as event_trigger_id) k
     cross join lateral (${mailsOfTrigger}) mails
     where (t.business_id, t.event_trigger_id) = (k.business_id, k.event_trigger_id)
       and t.status = 'RUNNING' and not waits
     returning t.replan_since as "replanSince"`)
-  return ended
-}
 
 export function listTriggersToReplan(db: Db, { after, limit }: PageAfter) {
   return db.query<MovedTrigger>(sql`
@@ -509,7 +507,7 @@ export const postponeEmailsOfBusiness = (
 
 /** When the first mail above the daily limit will be sent, if there is one. */
 export async function findAboveLimit(db: Db, businessId: number, now: Temporal.Instant) {
-  const [row] = await db.query<{ until: Temporal.Instant }>(sql`
+  const row = await db.findRow<{ until: Temporal.Instant }>(sql`
     select above_limit_until as until from email_queue
     where business_id = ${businessId} and above_limit_until > ${now}
     order by above_limit_until limit 1`)

@@ -80,11 +80,9 @@ const COLUMNS = columnsFor<NewEmail>(EMAIL_TYPES)
 const names = raw(COLUMNS.map(({ column }) => column).join(', '))
 
 export async function drawEmailIds(db: Db, count: number): Promise<number[]> {
-  const [row] = await db.query<{ ids: number[] }>(
-    sql`
-      select array(select nextval('email_email_id_seq') from generate_series(1, ${count}::int)) as ids`,
-  )
-  return row!.ids
+  const row = await db.getRow<{ ids: number[] }>(sql`
+      select array(select nextval('email_email_id_seq') from generate_series(1, ${count}::int)) as ids`)
+  return row.ids
 }
 
 type InsertOptions = {
@@ -359,13 +357,8 @@ export type WholeEmail = StoredEmail & {
   isToClient: boolean
 }
 
-export async function findEmail(
-  db: Db,
-  businessId: number,
-  emailId: number,
-  visibility: Visibility,
-) {
-  const [email] = await db.query<WholeEmail>(sql`
+export const findEmail = (db: Db, businessId: number, emailId: number, visibility: Visibility) =>
+  db.findRow<WholeEmail>(sql`
     select ${columns}, html, text, email_category_id as "emailCategoryId",
            coalesce((select g.transactional from email_category g
                      where (g.business_id, g.email_category_id)
@@ -377,8 +370,6 @@ export async function findEmail(
                      and first.recipient_key = 'client ' || email.client_id) as "isToClient"
     from email
     where business_id = ${businessId} and email_id = ${emailId} ${aboutVisibleObject('email', visibility)}`)
-  return email
-}
 
 export type ReportedMail = {
   businessId: number
@@ -389,13 +380,11 @@ export type ReportedMail = {
   isPending: boolean
 }
 
-export async function findReportedMail(db: Db, businessId: number, emailId: number) {
-  const [mail] = await db.query<ReportedMail>(sql`
+export const findReportedMail = (db: Db, businessId: number, emailId: number) =>
+  db.findRow<ReportedMail>(sql`
     select business_id as "businessId", email_id as "emailId", message_id as "messageId",
            to_address as "toAddress", next_attempt_time is not null as "isPending"
     from email where business_id = ${businessId} and email_id = ${emailId}`)
-  return mail
-}
 
 /** Records why an accepted mail was not delivered or wanted; its status stays. False if it was not accepted. */
 export async function noteReport(tx: Db, mail: ReportedMail, reason: string): Promise<boolean> {

@@ -79,34 +79,30 @@ export const findAction = (db: Db, businessId: number, eventActionId: number) =>
 export const lockAction = (tx: Db, businessId: number, eventActionId: number) =>
   readActionRow(tx, businessId, eventActionId, sql`for no key update`)
 
-async function readActionRow(db: Db, businessId: number, eventActionId: number, lock: Sql) {
-  const [action] = await db.query<ShownAction>(sql`
+const readActionRow = (db: Db, businessId: number, eventActionId: number, lock: Sql) =>
+  db.findRow<ShownAction>(sql`
     select ${columns}, ${writesTo} from event_action
     where business_id = ${businessId} and event_action_id = ${eventActionId} ${lock}`)
-  return action
-}
 
 type ActionFields = Pick<
   StoredAction,
   'businessId' | 'eventDefnId' | 'active' | 'emailCategoryId' | 'emailTemplateId' | 'recipient'
 >
-export async function insertAction(tx: Db, action: ActionFields, { user, now }: By) {
-  const [saved] = await tx.query<ShownAction>(sql`
+export const insertAction = (tx: Db, action: ActionFields, { user, now }: By) =>
+  tx.getRow<ShownAction>(sql`
     insert into event_action (business_id, event_defn_id, action_type, active, email_category_id,
       email_template_id, recipient, created_date, created_user, modified_date, modified_user)
     values (${action.businessId}, ${action.eventDefnId}, 'SEND_EMAIL', ${action.active},
             ${action.emailCategoryId}, ${action.emailTemplateId}, ${action.recipient},
             ${now}, ${user}, ${now}, ${user})
     returning ${columns}, ${writesTo}`)
-  return saved!
-}
 
-export async function updateAction(
+export const updateAction = (
   tx: Db,
   action: ActionFields & { eventActionId: number },
   { user, now }: By,
-) {
-  const [saved] = await tx.query<ShownAction>(sql`
+) =>
+  tx.getRow<ShownAction>(sql`
     update event_action
     set event_defn_id = ${action.eventDefnId}, active = ${action.active},
         email_category_id = ${action.emailCategoryId},
@@ -114,8 +110,6 @@ export async function updateAction(
         version = version + 1, modified_date = ${now}, modified_user = ${user}
     where business_id = ${action.businessId} and event_action_id = ${action.eventActionId}
     returning ${columns}, ${writesTo}`)
-  return saved!
-}
 
 /** `transactional`: from the category of the action itself; null if it has none. */
 export type RunningAction = StoredAction & { transactional: boolean | null }

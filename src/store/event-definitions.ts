@@ -58,12 +58,10 @@ export const findDefinition = (db: Db, businessId: number, eventDefnId: number) 
 export const lockDefinition = (tx: Db, businessId: number, eventDefnId: number) =>
   readDefinitionRow(tx, businessId, eventDefnId, sql`for no key update`)
 
-async function readDefinitionRow(db: Db, businessId: number, eventDefnId: number, lock: Sql) {
-  const [definition] = await db.query<StoredDefinition>(sql`
+const readDefinitionRow = (db: Db, businessId: number, eventDefnId: number, lock: Sql) =>
+  db.findRow<StoredDefinition>(sql`
     select ${columns} from event_definition t
     where business_id = ${businessId} and event_defn_id = ${eventDefnId} ${lock}`)
-  return definition
-}
 
 /** The definition after each of its audited changes up to a given time, oldest first. */
 export function listDefinitionStates(
@@ -195,9 +193,8 @@ export async function planCalendarDefinitionsAgain(engine: Db) {
 export async function insertDefinition(tx: Db, definition: Definition, by: By) {
   const row = { ...definition, askedSince: by.now }
   const written = [...WRITTEN, ...columnsFor<typeof row>({ askedSince: 'timestamptz' })]
-  const [saved] = await tx.query<StoredDefinition>(sql`
+  return tx.getRow<StoredDefinition>(sql`
     ${insertSaved<typeof row>('event_definition', written, row, by)} returning ${columns}`)
-  return saved!
 }
 
 /** Stores a new version. Triggers of the previous one are planned again before they fire. */
@@ -220,11 +217,10 @@ export async function updateDefinition(
     ...WRITTEN,
     ...columnsFor<typeof row>({ askedSince: 'timestamptz', deletedDate: 'timestamptz' }),
   ]
-  const [saved] = await tx.query<StoredDefinition>(sql`
+  return tx.getRow<StoredDefinition>(sql`
     ${updateSaved<typeof row>('event_definition', written, row, by)}
     where t.business_id = ${definition.businessId} and t.event_defn_id = ${eventDefnId}
     returning ${columns}`)
-  return saved!
 }
 
 /** Does nothing if the definition was saved, or must be planned again, since it was read. */

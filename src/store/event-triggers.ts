@@ -110,12 +110,12 @@ export async function countTriggersOfTemplate(
   db: Db,
   { businessId, emailTemplateId }: { businessId: number; emailTemplateId: number },
 ) {
-  const [row] = await db.query<{ count: number }>(sql`
+  const row = await db.getRow<{ count: number }>(sql`
     select count(*) as count from pending_trigger
     where business_id = ${businessId} and event_defn_id = any (array(
       select event_defn_id from event_action
       where business_id = ${businessId} and email_template_id = ${emailTemplateId} and active))`)
-  return row!.count
+  return row.count
 }
 
 export function countTriggersOfObjects(
@@ -200,10 +200,9 @@ export async function findTriggerPlan(db: Db, businessId: number, eventTriggerId
     select occurrence, anchor_time as "anchorTime", old_status as "oldStatus",
            fire_now as "fireNow", fired_by as "firedBy"
     from ${table} where business_id = ${businessId} and event_trigger_id = ${eventTriggerId}`
-  const [plan] = await db.query<TriggerPlan>(
+  return db.findRow<TriggerPlan>(
     sql`${planIn(sql`pending_trigger`)} union all ${planIn(sql`event_trigger`)}`,
   )
-  return plan
 }
 
 export function listTriggersById(

@@ -67,9 +67,9 @@ const IS_ERASED = `(first_name, last_name, email_address) is not distinct from (
 export async function countObjects(db: Db, businessId: number, kinds: readonly ObjectKind[]) {
   let total = 0
   for (const kind of kinds) {
-    const [row] = await db.query<{ count: number }>(sql`
+    const row = await db.getRow<{ count: number }>(sql`
       select count(*) as count from ${raw(kind.table)} where business_id = ${businessId}`)
-    total += row!.count
+    total += row.count
   }
   return total
 }

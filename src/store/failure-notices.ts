@@ -67,8 +67,8 @@ export async function hasSentMail(db: Db, businessId: number, since: Temporal.In
 }
 
 /** The queued mails of triggers: how many, since when, and the newest answer of a mail server. */
-export async function readWaitingMails(db: Db, businessId: number) {
-  const [row] = await db.query<{
+export const readWaitingMails = (db: Db, businessId: number) =>
+  db.getRow<{
     mails: number
     since: Temporal.Instant
     reply: string | null
@@ -78,17 +78,14 @@ export async function readWaitingMails(db: Db, businessId: number) {
              as reply
     from email_queue q join email e using (business_id, email_id)
     where q.business_id = ${businessId} and e.event_trigger_id is not null`)
-  return row!
-}
 
 /** Locks the notices of a business, so that no two nodes send the same one. */
 export async function lockFailureNotice(tx: Db, businessId: number): Promise<FailureNotice> {
   await tx.query(sql`
     insert into failure_notice (business_id) values (${businessId}) on conflict do nothing`)
-  const [notice] = await tx.query<FailureNotice>(sql`
+  return tx.getRow<FailureNotice>(sql`
     select daily_until as "dailyUntil", outage_told as "outageNotifiedTime"
     from failure_notice where business_id = ${businessId} for update`)
-  return notice!
 }
 
 export const saveDailyUntil = (tx: Db, businessId: number, dailyUntil: Temporal.Instant) =>

@@ -34,20 +34,16 @@ const hasContent = sql`
   exists (select from file_content c where (c.business_id, c.file_uuid)
                                          = (file_library.business_id, file_library.file_uuid))`
 
-export async function findFile(db: Db, businessId: number, fileUUId: string) {
-  const [file] = await db.query<StoredFile>(sql`
+export const findFile = (db: Db, businessId: number, fileUUId: string) =>
+  db.findRow<StoredFile>(sql`
     select ${columns} from file_library
     where business_id = ${businessId} and file_uuid = ${fileUUId}`)
-  return file
-}
 
 /** Locks a file against other changes, and against saves that refer to it. */
-export async function lockFile(tx: Db, businessId: number, fileUUId: string) {
-  const [file] = await tx.query<HashedFile>(sql`
+export const lockFile = (tx: Db, businessId: number, fileUUId: string) =>
+  tx.findRow<HashedFile>(sql`
     select ${columns}, sha256 from file_library
     where business_id = ${businessId} and file_uuid = ${fileUUId} for update`)
-  return file
-}
 
 /** The active ones of these files, locked against deletion. */
 export const lockActiveFiles = (tx: Db, businessId: number, fileUUIds: string[]) =>
@@ -63,7 +59,7 @@ export type NewFile = Pick<StoredFile, 'businessId' | 'fileUUId' | 'name' | 'typ
 
 export async function insertFile(tx: Db, file: NewFile, { user, now }: By) {
   const { businessId, fileUUId, bytes } = file
-  const [stored] = await tx.query<StoredFile>(sql`
+  const stored = await tx.getRow<StoredFile>(sql`
     insert into file_library (business_id, file_uuid, name, type, size, sha256, active,
                               created_date, created_user, modified_date, modified_user)
     values (${businessId}, ${fileUUId}, ${file.name}, ${file.type}, ${bytes.length},
@@ -72,56 +68,52 @@ export async function insertFile(tx: Db, file: NewFile, { user, now }: By) {
   await tx.query(sql`
     insert into file_content (business_id, file_uuid, bytes)
     values (${businessId}, ${fileUUId}, ${bytes})`)
-  return stored!
+  return stored
 }
 
-export async function updateFile(
+export const updateFile = (
   tx: Db,
   { businessId, fileUUId, name, active }: Omit<NewFile, 'type' | 'bytes' | 'sha256'>,
   { user, now }: By,
-) {
-  const [stored] = await tx.query<StoredFile>(sql`
+) =>
+  tx.getRow<StoredFile>(sql`
     update file_library
     set name = ${name}, active = ${active}, version = version + 1, modified_date = ${now},
         modified_user = ${user}
     where business_id = ${businessId} and file_uuid = ${fileUUId}
     returning ${columns}`)
-  return stored!
-}
 
 /** Undefined if there is no such file, or if its content was deleted. */
 export async function readContent(db: Db, businessId: number, fileUUId: string) {
-  const [content] = await db.query<{ bytes: Buffer }>(sql`
+  const content = await db.findRow<{ bytes: Buffer }>(sql`
     select bytes from file_content
     where business_id = ${businessId} and file_uuid = ${fileUUId}`)
   return content?.bytes
 }
 
 export async function countContents(db: Db, businessId: number, fileUUIds: string[]) {
-  const [row] = await db.query<{ count: number }>(sql`
+  const row = await db.getRow<{ count: number }>(sql`
     select count(*) as count from file_content
     where business_id = ${businessId} and file_uuid = any (${fileUUIds}::text[])`)
-  return row!.count
+  return row.count
 }
 
 export async function sumFileSizes(db: Db, businessId: number) {
-  const [row] = await db.query<{ bytes: number }>(sql`
+  const row = await db.getRow<{ bytes: number }>(sql`
     select coalesce(sum(size), 0)::bigint as bytes from file_library
     where business_id = ${businessId} and ${hasContent}`)
-  return row!.bytes
+  return row.bytes
 }
 
 /** The names of active templates that use a file, and whether it is the logo. */
-export async function findFileUses(tx: Db, businessId: number, fileUUId: string) {
-  const [row] = await tx.query<{ templates: string[]; isLogo: boolean }>(sql`
+export const findFileUses = (tx: Db, businessId: number, fileUUId: string) =>
+  tx.getRow<{ templates: string[]; isLogo: boolean }>(sql`
     select array(select template_name from email_template
                  where business_id = ${businessId} and active
                    and attach_file_library_uuids @> array[${fileUUId}]
                  order by email_template_id limit 5) as templates,
            exists (select from business
                    where business_id = ${businessId} and logo = ${fileUUId}) as "isLogo"`)
-  return row!
-}
 
 /**
  * Deletes the content of files that were deleted before this time, unless a queued mail may refer to

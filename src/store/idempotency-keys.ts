@@ -12,23 +12,21 @@ export type IdempotencyKey = { businessId: number; digest: Buffer; bodyDigest: B
 
 /** Returns false if a request with the same key is still running. Locks until the transaction ends. */
 export async function lockKey(tx: Db, { digest }: IdempotencyKey) {
-  const [row] = await tx.query<{ locked: boolean }>(sql`
+  const row = await tx.getRow<{ locked: boolean }>(sql`
     select pg_try_advisory_xact_lock(${digest.readBigInt64BE().toString()}::bigint) as locked`)
-  return row!.locked
+  return row.locked
 }
 
-export async function findAnswer(
+export const findAnswer = (
   tx: Db,
   { businessId, digest }: IdempotencyKey,
   notBefore: Temporal.Instant,
-) {
-  const [row] = await tx.query<RememberedAnswer & { bodyDigest: Buffer }>(sql`
+) =>
+  tx.findRow<RememberedAnswer & { bodyDigest: Buffer }>(sql`
     select status, headers, answer, body_digest as "bodyDigest"
     from idempotency_key
     where business_id = ${businessId} and digest = ${digest} and created_time > ${notBefore}
       and answer is not null`)
-  return row
-}
 
 /**
  * Claims a key for a request that is too long for one transaction. Returns false if the key has an

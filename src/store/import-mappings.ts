@@ -16,11 +16,9 @@ export const listImportMappings = (db: Db, businessId: number) =>
   db.query<ImportMapping>(sql`
     select ${columns} from import_mapping where business_id = ${businessId} order by mapping_name`)
 
-export async function findImportMapping(db: Db, businessId: number, name: string) {
-  const [mapping] = await db.query<ImportMapping>(sql`
+export const findImportMapping = (db: Db, businessId: number, name: string) =>
+  db.findRow<ImportMapping>(sql`
     select ${columns} from import_mapping where business_id = ${businessId} and mapping_name = ${name}`)
-  return mapping
-}
 
 export const saveImportMapping = (
   db: Db,
@@ -35,9 +33,7 @@ export const saveImportMapping = (
     set kind = excluded.kind, choices = excluded.choices, kept_date = excluded.kept_date,
         kept_user = excluded.kept_user`)
 
-export async function deleteImportMapping(db: Db, businessId: number, name: string) {
-  const [deleted] = await db.query<ImportMapping>(sql`
+export const deleteImportMapping = (db: Db, businessId: number, name: string) =>
+  db.findRow<ImportMapping>(sql`
     delete from import_mapping where business_id = ${businessId} and mapping_name = ${name}
     returning ${columns}`)
-  return deleted
-}

@@ -72,7 +72,7 @@ function installationOf({
 
 /** Undefined before the first start. */
 export async function findInstallation(db: Db) {
-  const [row] = await db.query<Row>(sql`select ${columns} from installation`)
+  const row = await db.findRow<Row>(sql`select ${columns} from installation`)
   return row && installationOf(row)
 }
 
@@ -92,11 +92,9 @@ export const NOT_HELD = sql`
 export const expiresAtRelease = (time: Sql) =>
   sql`coalesce(${time} <= (select expires_until from installation), false)`
 
-export async function readDatabasePlace(db: Db) {
-  const [found] = await db.query<DatabasePlace>(sql`
+export const readDatabasePlace = (db: Db) =>
+  db.getRow<DatabasePlace>(sql`
     select database_place() as place, database_timeline() as timeline`)
-  return found!
-}
 
 /** At the first start. */
 export const insertInstallation = (
@@ -110,7 +108,7 @@ export const insertInstallation = (
 
 /** Undefined before the first start. */
 export async function lockInstallation(tx: Db) {
-  const [row] = await tx.query<Row>(sql`select ${columns} from installation for update`)
+  const row = await tx.findRow<Row>(sql`select ${columns} from installation for update`)
   return row && installationOf(row)
 }
 
@@ -120,11 +118,11 @@ export async function saveSeen(
   { place, timeline }: DatabasePlace,
   now: Temporal.Instant,
 ): Promise<Installation> {
-  const [row] = await tx.query<Row>(sql`
+  const row = await tx.getRow<Row>(sql`
     update installation
     set place = ${place}, timeline = ${timeline}, seen_time = greatest(seen_time, ${now}::timestamptz)
     returning ${columns}`)
-  return installationOf(row!)
+  return installationOf(row)
 }
 
 export const holdDatabase = (

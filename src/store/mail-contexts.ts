@@ -66,13 +66,11 @@ export async function findMailContext(
   return client && { ...first, clientId, context: { ...first.context, client } }
 }
 
-async function findClientContext(db: Db, businessId: number, clientId: number) {
-  const [client] = await db.query<NonNullable<MailContext['client']>>(sql`
+const findClientContext = (db: Db, businessId: number, clientId: number) =>
+  db.findRow<NonNullable<MailContext['client']>>(sql`
     select first_name as "firstName", last_name as "lastName", email_address as "emailAddress", phone,
            time_zone as "timeZone", language, external_id as "externalId", tags
     from client where business_id = ${businessId} and client_id = ${clientId}`)
-  return client
-}
 
 /** Objects of any business, with the data for emails about them. */
 export async function listWholeObjects(

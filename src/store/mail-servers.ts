@@ -23,7 +23,7 @@ export async function findMailServer(
   engine: Db,
   server: string,
 ): Promise<MailServerState | undefined> {
-  const [row] = await engine.query<Row>(sql`
+  const row = await engine.findRow<Row>(sql`
     select last_accepted_time as "lastAcceptedTime", failing_since as since, phase, reply,
            retry_requested_time as "retryRequestedTime"
     from mail_server where server = ${server}`)

@@ -116,7 +116,7 @@ async function findDictionary(db: Db, businessId: number, key: Buffer): Promise<
   const name = `${businessId} ${key.toString('hex')}`
   const known = read.get(name)
   if (known) return known
-  const [row] = await db.query<{ content: Buffer }>(sql`
+  const row = await db.findRow<{ content: Buffer }>(sql`
     select content from mail_dictionary
     where business_id = ${businessId} and dictionary_key = ${key}`)
   if (!row)

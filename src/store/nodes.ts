@@ -32,7 +32,7 @@ export const noteNodeStop = (operator: Db, { nodeId }: NodeRun, now: Temporal.In
 
 /** Whether a node ran then, and never said that it stopped. */
 export async function wasNodeRunning(operator: Db, time: Temporal.Instant) {
-  const [found] = await operator.query(sql`
+  const found = await operator.findRow(sql`
     select from node
     where stopped_time is null and seen_time >= ${time.subtract(MAX_CHECK_IN)}::timestamptz limit 1`)
   return found !== undefined

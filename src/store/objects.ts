@@ -49,18 +49,16 @@ export const ofKind = <K extends keyof Objects>(
 /** Invitations have a UUID, all others a number. */
 export const idIn = (kind: ObjectKind, object: StoredObject) => object[kind.id] as number | string
 
-export async function findObject(
+export const findObject = (
   db: Db,
   businessId: number,
   kind: ObjectKind,
   id: number | string,
   visibility: Visibility = null,
-): Promise<StoredObject | undefined> {
-  const [object] = await db.query<StoredObject>(sql`
+): Promise<StoredObject | undefined> =>
+  db.findRow<StoredObject>(sql`
     select ${columnsOf(kind)} from ${raw(kind.table)} t
     where business_id = ${businessId} and ${idColumn(kind)} = ${id} ${isVisible(kind, visibility)}`)
-  return object
-}
 
 /** The stored form of each of these objects, which this transaction has written. */
 export async function readStored(

@@ -36,7 +36,7 @@ export async function readOverview(
   const pendingVisibility = aboutVisibleObject('w', visibility)
   const triggers = aboutVisibleObject('event_trigger', visibility)
   const dayAgo = now.subtract({ hours: 24 })
-  const [row] = await db.query<Overview>(sql`
+  return db.getRow<Overview>(sql`
     select
       (select count(*) from calendar where business_id = ${businessId} and active
          and start_time >= ${dayStart} and start_time < ${dayEnd} ${place}) as "appointmentsToday",
@@ -62,7 +62,6 @@ export async function readOverview(
          where business_id = ${businessId} and ${ofAnyOutcome} and created_date >= ${dayAgo}
            ${aboutVisibleObject('email', visibility)}
          group by 1) e) as "emailsOfLastDay"`)
-  return row!
 }
 
 const FINISHED = sql`status in ('COMPLETED', 'FAILED', 'CANCELLED', 'SKIPPED', 'EXPIRED', 'RUNNING')`
@@ -207,8 +206,8 @@ const newest = (column: Sql) =>
   sql`array_agg(${column} order by scheduled_time desc, event_trigger_id desc, place)`
 
 /** How many objects of each kind a business has; up to 1,000 are counted. */
-export async function countSettings(db: Db, businessId: number) {
-  const [counts] = await db.query<Record<(typeof SETUP)[number][0], number>>(sql`
+export const countSettings = (db: Db, businessId: number) =>
+  db.getRow<Record<(typeof SETUP)[number][0], number>>(sql`
     select ${join(
       SETUP.map(
         ([name, table]) => sql`
@@ -218,8 +217,6 @@ export async function countSettings(db: Db, businessId: number) {
       ),
       ', ',
     )}`)
-  return counts!
-}
 
 const SETUP = [
   ['locations', 'location'],
@@ -232,8 +229,8 @@ const SETUP = [
 /** A mail that waited can be sent after newer ones, so this many of the newest are searched. */
 const LAST_SENT_AMONG = 1_000
 
-export async function readMailState(db: Db, businessId: number, now: Temporal.Instant) {
-  const [state] = await db.query<{
+export const readMailState = (db: Db, businessId: number, now: Temporal.Instant) =>
+  db.getRow<{
     waiting: number
     lastSentTime: Temporal.Instant | null
     sentLastDay: number
@@ -246,12 +243,10 @@ export async function readMailState(db: Db, businessId: number, now: Temporal.In
            (select count(*) from email
             where business_id = ${businessId} and outcome = 'SENT' and status = 'SENT'
               and created_date >= ${now.subtract({ hours: 24 })}) as "sentLastDay"`)
-  return state!
-}
 
 export async function countOverdue(db: Db, businessId: number, now: Temporal.Instant) {
-  const [row] = await db.query<{ overdue: number }>(sql`
+  const row = await db.getRow<{ overdue: number }>(sql`
     select count(*) as overdue from pending_trigger
     where business_id = ${businessId} and ${overdueAt(now)}`)
-  return row!.overdue
+  return row.overdue
 }

@@ -30,16 +30,14 @@ type KnownPasswordLink = {
 }
 
 /** Needs the operator role: the business is not known before the link is found. */
-export async function findPasswordLink(operator: Db, tokenHash: Buffer, now: Temporal.Instant) {
-  const [link] = await operator.query<KnownPasswordLink>(sql`
+export const findPasswordLink = (operator: Db, tokenHash: Buffer, now: Temporal.Instant) =>
+  operator.findRow<KnownPasswordLink>(sql`
     select l.business_id as "businessId", l.user_id as "userId", u.username,
            b.name as "businessName", l.purpose, l.expires_time as "expiresTime"
     from password_link l
     join user_account u using (business_id, user_id)
     join business b using (business_id)
     where l.token_hash = ${tokenHash} and l.expires_time > ${now} and u.active and b.active`)
-  return link
-}
 
 /** Returns false if another request has already used the link. */
 export async function deletePasswordLink(tx: Db, tokenHash: Buffer) {
@@ -68,7 +66,7 @@ export async function findRoleOfLinkIn(
   emailId: number,
   now: Temporal.Instant,
 ) {
-  const [link] = await db.query<{ role: Role }>(sql`
+  const link = await db.findRow<{ role: Role }>(sql`
     select u.role from password_link l join user_account u using (business_id, user_id)
     where l.business_id = ${businessId} and l.email_id = ${emailId} and l.expires_time > ${now}`)
   return link?.role

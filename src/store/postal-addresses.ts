@@ -10,7 +10,7 @@ export const POSTAL_ADDRESS = sql`
             where l.business_id = b.business_id and l.active having count(*) = 1))`
 
 export async function findPostalAddress(db: Db, businessId: number) {
-  const [found] = await db.query<{ address: string | null }>(sql`
+  const found = await db.findRow<{ address: string | null }>(sql`
     select ${POSTAL_ADDRESS} as address from business b where b.business_id = ${businessId}`)
   return found?.address ?? null
 }

@@ -56,7 +56,7 @@ export async function readQueueHealth(
   maxCounted = MAX_COUNTED,
 ) {
   const takenOverUntil = now.subtract({ milliseconds: leaseSeconds * 500 })
-  const [health] = await db.query<QueueHealth>(sql`
+  return db.getRow<QueueHealth>(sql`
     select
       (select count(*) from (
          select from pending_trigger where ${overdueAt(now)} limit ${maxCounted}) due) as overdue,
@@ -94,7 +94,6 @@ export async function readQueueHealth(
           and t.modified_date - t.scheduled_time > interval '1 minute'
           and t.modified_date > ${now.subtract({ hours: 24 })}) ended
       where modified_date - due_time > interval '1 minute') late`)
-  return health!
 }
 
 /** Like the reasons `lateMinutes` and `lateHours`, or because its mail waited too long. */
@@ -102,15 +101,15 @@ const CAME_LATE = sql`(status_reason like 'the service was %' or status_reason =
 
 /** Of all businesses, at most MAX_COUNTED. */
 export async function countPendingTriggers(db: Db) {
-  const [counted] = await db.query<{ triggers: number }>(sql`
+  const counted = await db.getRow<{ triggers: number }>(sql`
     select count(*) as triggers from (select from pending_trigger limit ${MAX_COUNTED}) pending`)
-  return counted!.triggers
+  return counted.triggers
 }
 
 /** The workers of all nodes that hold claimed work. */
 export async function countActiveWorkers(db: Db, now: Temporal.Instant) {
-  const [counted] = await db.query<{ workers: number }>(
+  const counted = await db.getRow<{ workers: number }>(
     sql`select count(*) as workers from worker_lease where lease_until > ${now}`,
   )
-  return counted!.workers
+  return counted.workers
 }

@@ -106,13 +106,11 @@ export function listBusinessesInQueue(
 
 /** When the next free row can be claimed, ignoring rows that are due before `from`. */
 export async function findNextDueTime(db: Db, queue: Queue, from?: Temporal.Instant) {
-  const [row] = await db.query<{ next: Temporal.Instant | null }>(
-    sql`
+  const row = await db.getRow<{ next: Temporal.Instant | null }>(sql`
       select min(q.next_attempt_time) as next from ${queue.table} q
       where q.worker is null and q.next_attempt_time >= ${from ?? LONG_AGO} ${queue.condition}
-        and ${NOT_HELD}`,
-  )
-  return row!.next
+        and ${NOT_HELD}`)
+  return row.next
 }
 
 /** A worker whose lease has expired. */
@@ -153,10 +151,10 @@ const hasNoRow = ({ table }: Queue) => sql`
 
 /** When the next lease ends; null: there is none. */
 export async function findNextLeaseEnd(db: Db) {
-  const [row] = await db.query<{ next: Temporal.Instant | null }>(
+  const row = await db.getRow<{ next: Temporal.Instant | null }>(
     sql`select min(lease_until) as next from worker_lease`,
   )
-  return row!.next
+  return row.next
 }
 
 /** The heartbeat of these workers. */

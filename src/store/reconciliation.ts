@@ -20,11 +20,9 @@ export async function listPlannedDefinitionKeys(
 /** The last complete reconciliation. */
 export type LastReconciliation<Findings> = { endedAt: Temporal.Instant; findings: Findings }
 
-export async function findLastReconciliation<Findings>(engine: Db) {
-  const [last] = await engine.query<LastReconciliation<Findings>>(sql`
+export const findLastReconciliation = <Findings>(engine: Db) =>
+  engine.findRow<LastReconciliation<Findings>>(sql`
     select ended_at as "endedAt", findings from reconciliation`)
-  return last
-}
 
 export const saveLastReconciliation = <Findings>(
   engine: Db,
@@ -53,7 +51,7 @@ export async function countMatches(
 ) {
   const { table, id, key, otherKey } = tableOf(objectType)
   const order = objectType === 'INVITATION' ? sql`created_date` : id
-  const [counts] = await db.query<MatchCounts>(sql`
+  return db.getRow<MatchCounts>(sql`
     with objects as (
       select ${id} as id, created_date, row_number() over (order by ${order} desc) as place
       from ${table} where business_id = ${businessId}
@@ -70,5 +68,4 @@ export async function countMatches(
            count(*) filter (where not recent) as "objectsBefore",
            count(*) filter (where not recent and matched) as "matchedBefore"
     from sampled`)
-  return counts!
 }

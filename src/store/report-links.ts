@@ -36,24 +36,21 @@ export async function insertReportLink(tx: Db, link: NewReportLink, by: By) {
   await tx.query(sql`
     update report_run set keep_until = greatest(keep_until, ${link.expiresTime}::timestamptz)
     where business_id = ${link.businessId} and run_id = ${link.runId}`)
-  const [row] = await tx.query<ReportLinkRow>(sql`
+  return tx.getRow<ReportLinkRow>(sql`
     insert into report_link (business_id, run_id, user_id, api_key_id, token_hash, expires_time,
       created_date, created_user, modified_date, modified_user)
     values (${link.businessId}, ${link.runId}, ${link.userId}, ${link.apiKeyId},
             ${link.tokenHash}, ${link.expiresTime}, ${by.now}, ${by.user}, ${by.now}, ${by.user})
     returning ${columns}`)
-  return row!
 }
 
 type LinkKey = { businessId: number; runId: number; reportLinkId: number }
 
-export async function lockReportLink(tx: Db, { businessId, runId, reportLinkId }: LinkKey) {
-  const [row] = await tx.query<ReportLinkRow>(sql`
+export const lockReportLink = (tx: Db, { businessId, runId, reportLinkId }: LinkKey) =>
+  tx.findRow<ReportLinkRow>(sql`
     select ${columns} from report_link
     where business_id = ${businessId} and run_id = ${runId} and report_link_id = ${reportLinkId}
     for update`)
-  return row
-}
 
 /** The links of a run that are not revoked, oldest first. */
 export function listReportLinks(
@@ -92,13 +89,13 @@ export async function revokeReportLink(
   { businessId, reportLinkId }: Pick<LinkKey, 'businessId' | 'reportLinkId'>,
   by: By,
 ) {
-  const [row] = await tx.query<ReportLinkRow>(sql`
+  const row = await tx.getRow<ReportLinkRow>(sql`
     update report_link
     set active = false, version = version + 1, modified_date = ${by.now}, modified_user = ${by.user}
     where business_id = ${businessId} and report_link_id = ${reportLinkId}
     returning ${columns}`)
-  await forgetUnlinkedFiles(tx, businessId, [row!.runId])
-  return row!
+  await forgetUnlinkedFiles(tx, businessId, [row.runId])
+  return row
 }
 
 /** Revokes all links to the files that were printed with a credential. */
@@ -138,8 +135,8 @@ export type OpenedLink = {
 }
 
 /** Needs the operator role: the business is not known before the link is found. */
-export async function findOpenedLink(operator: Db, tokenHash: Buffer, now: Temporal.Instant) {
-  const [link] = await operator.query<OpenedLink>(sql`
+export const findOpenedLink = (operator: Db, tokenHash: Buffer, now: Temporal.Instant) =>
+  operator.findRow<OpenedLink>(sql`
     select l.business_id as "businessId", l.run_id as "runId", l.active and b.active as active,
            l.expires_time as "expiresTime",
            case when u.active then
@@ -156,5 +153,3 @@ export async function findOpenedLink(operator: Db, tokenHash: Buffer, now: Tempo
     left join api_key k on (k.business_id, k.api_key_id) = (l.business_id, l.api_key_id)
     left join user_account m on (m.business_id, m.user_id) = (k.business_id, k.maker_user_id)
     where l.token_hash = ${tokenHash}`)
-  return link
-}

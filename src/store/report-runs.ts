@@ -49,30 +49,24 @@ type NewRun = {
   reader: ReaderRights
 }
 
-export async function insertRun(db: Db, businessId: number, run: NewRun, now: Temporal.Instant) {
-  const [stored] = await db.query<ReportRun>(sql`
+export const insertRun = (db: Db, businessId: number, run: NewRun, now: Temporal.Instant) =>
+  db.getRow<ReportRun>(sql`
     insert into report_run (business_id, credential, report_id, format, attach, file_name, reader, created_date, beat_time)
     values (${businessId}, ${run.credential}, ${run.reportId}, ${run.format}, ${run.attach}, ${run.fileName},
             ${JSON.stringify(run.reader)}::jsonb, ${now}, ${now})
     returning ${columns}`)
-  return stored!
-}
 
 /** Only the credential that started a run can read it: the file contains what it may see. */
-export async function findRun(db: Db, businessId: number, runId: number, credential: string) {
-  const [run] = await db.query<ReportRun>(sql`
+export const findRun = (db: Db, businessId: number, runId: number, credential: string) =>
+  db.findRow<ReportRun>(sql`
     select ${columns}
     from report_run
     where business_id = ${businessId} and run_id = ${runId} and credential = ${credential}`)
-  return run
-}
 
 /** For links, which have their own rules and need no credential. */
-export async function findRunOfLink(db: Db, businessId: number, runId: number) {
-  const [run] = await db.query<ReportRun>(sql`
+export const findRunOfLink = (db: Db, businessId: number, runId: number) =>
+  db.findRow<ReportRun>(sql`
     select ${columns} from report_run where business_id = ${businessId} and run_id = ${runId}`)
-  return run
-}
 
 export function updateRun(
   db: Db,
@@ -109,7 +103,7 @@ export function insertRunPart(
 }
 
 export async function findRunPart(db: Db, businessId: number, runId: number, part: number) {
-  const [found] = await db.query<{ bytes: Buffer }>(sql`
+  const found = await db.findRow<{ bytes: Buffer }>(sql`
     select bytes from report_run_part
     where business_id = ${businessId} and run_id = ${runId} and part = ${part}`)
   return found?.bytes

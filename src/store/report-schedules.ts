@@ -72,7 +72,7 @@ export const lockSchedule = (tx: Db, businessId: number, reportScheduleId: numbe
   readSchedule(tx, businessId, reportScheduleId, sql`for update`)
 
 async function readSchedule(db: Db, businessId: number, id: number, lock: Sql) {
-  const [row] = await db.query<FlatRow>(sql`
+  const row = await db.findRow<FlatRow>(sql`
     select ${columns} from report_schedule t
     where business_id = ${businessId} and report_schedule_id = ${id} ${lock}`)
   return row && splitRow(row)
@@ -106,9 +106,9 @@ export async function insertSchedule(
     ...NEXT_RUN_COLUMNS,
     ...columnsFor<typeof row>({ businessId: 'bigint', linkUserId: 'bigint' }),
   ]
-  const [inserted] = await tx.query<FlatRow>(sql`
+  const inserted = await tx.getRow<FlatRow>(sql`
     ${insertSaved<typeof row>('report_schedule', written, row, by)} returning ${columns}`)
-  return splitRow(inserted!)
+  return splitRow(inserted)
 }
 
 /**
@@ -129,7 +129,7 @@ export async function updateSchedule(
   const row = { ...fields, ...nextRun }
   const written = [...FIELDS, ...RECIPIENT_COLUMNS, ...NEXT_RUN_COLUMNS]
   const again = sql`, attempts = 0, last_error = null`
-  const [updated] = await tx.query<FlatRow>(sql`
+  const updated = await tx.getRow<FlatRow>(sql`
     ${updateSaved<typeof row>('report_schedule', written, row, by, again)}
     where t.business_id = ${businessId} and t.report_schedule_id = ${reportScheduleId}
     returning ${columns}`)
@@ -137,7 +137,7 @@ export async function updateSchedule(
     const credential = credentialOfSchedule(reportScheduleId)
     await revokeLinksOfCredential(tx, { businessId, credential }, by)
   }
-  return splitRow(updated!)
+  return splitRow(updated)
 }
 
 type StoppingRecipient = { userId: number } | { address: string }
@@ -191,7 +191,7 @@ export async function listBusinessesWithDueSchedules(
 }
 
 export async function findDueSchedule(db: Db, businessId: number, now: Temporal.Instant) {
-  const [row] = await db.query<FlatRow>(sql`
+  const row = await db.findRow<FlatRow>(sql`
     select ${columns} from report_schedule t
     where business_id = ${businessId} and active and not paused and next_run_time <= ${now}
     order by next_run_time, report_schedule_id limit 1`)
@@ -281,13 +281,13 @@ export async function insertScheduleRun(
   deliveries: NewReportDelivery[],
 ) {
   const { businessId } = run
-  const [row] = await tx.query<{ reportScheduleRunId: number }>(sql`
+  const row = await tx.getRow<{ reportScheduleRunId: number }>(sql`
     insert into report_schedule_run (business_id, report_schedule_id, scheduled_time, first_day,
       last_day, status, status_reason, ended_time)
     values (${businessId}, ${run.reportScheduleId}, ${run.scheduledTime}, ${run.startDate}::date,
             ${run.endDate}::date, ${run.status}, ${run.statusReason}, ${run.endedTime})
     returning report_schedule_run_id as "reportScheduleRunId"`)
-  const { reportScheduleRunId } = row!
+  const { reportScheduleRunId } = row
   if (deliveries.length === 0) return
   const rows = deliveries.map((one) => Object.assign({ businessId, reportScheduleRunId }, one))
   await tx.query(insertRows('report_delivery', DELIVERY_COLUMNS, rows))
@@ -346,7 +346,7 @@ export function listScheduleRuns(
 
 /** The report that a mail contains; undefined if it contains none. */
 export async function findReportInEmail(db: Db, businessId: number, emailId: number) {
-  const [found] = await db.query<{ reportId: number }>(sql`
+  const found = await db.findRow<{ reportId: number }>(sql`
     select s.report_id as "reportId"
     from report_delivery d
     join report_schedule_run r using (business_id, report_schedule_run_id)
@@ -357,10 +357,10 @@ export async function findReportInEmail(db: Db, businessId: number, emailId: num
 
 /** The time zone of the location, else of the business. */
 export async function findTimeZone(db: Db, businessId: number, locationId: number | null) {
-  const [found] = await db.query<{ timeZone: string }>(sql`
+  const found = await db.getRow<{ timeZone: string }>(sql`
     select coalesce(l.time_zone, b.time_zone) as "timeZone"
     from business b
     left join location l on l.business_id = b.business_id and l.location_id = ${locationId}
     where b.business_id = ${businessId}`)
-  return found!.timeZone
+  return found.timeZone
 }

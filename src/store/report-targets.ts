@@ -47,7 +47,7 @@ export const lockTarget = (tx: Db, businessId: number, reportTargetId: number) =
   readTarget(tx, businessId, reportTargetId, sql`for update`)
 
 async function readTarget(db: Db, businessId: number, id: number, lock: Sql) {
-  const [row] = await db.query<FlatRow>(sql`
+  const row = await db.findRow<FlatRow>(sql`
     select ${columns} from report_target t
     where business_id = ${businessId} and report_target_id = ${id} ${lock}`)
   return row && withState(row)
@@ -67,9 +67,9 @@ export async function insertTarget(tx: Db, businessId: number, fields: TargetFie
     ...FIELDS,
     ...columnsFor<typeof row>({ businessId: 'bigint', nextCheckTime: 'timestamptz' }),
   ]
-  const [inserted] = await tx.query<FlatRow>(sql`
+  const inserted = await tx.getRow<FlatRow>(sql`
     ${insertSaved<typeof row>('report_target', written, row, by)} returning ${columns}`)
-  return withState(inserted!)
+  return withState(inserted)
 }
 
 /** A changed target is checked at once, as if it were new. */
@@ -81,16 +81,16 @@ export async function updateTarget(
 ) {
   const asNew = sql`, next_check_time = ${by.now}, last_value = null, checked_time = null,
     crossed_time = null, last_error = null`
-  const [updated] = await tx.query<FlatRow>(sql`
+  const updated = await tx.getRow<FlatRow>(sql`
     ${updateSaved('report_target', FIELDS, fields, by, asNew)}
     where t.business_id = ${businessId} and t.report_target_id = ${reportTargetId}
     returning ${columns}`)
-  return withState(updated!)
+  return withState(updated)
 }
 
 /** The business whose check is due longest; undefined if none is. */
 export async function findBusinessWithDueTarget(engine: Db, now: Temporal.Instant) {
-  const [found] = await engine.query<{ businessId: number }>(sql`
+  const found = await engine.findRow<{ businessId: number }>(sql`
     select t.business_id as "businessId"
     from report_target t join business b using (business_id)
     where t.active and not t.paused and b.active and t.next_check_time <= ${now} and ${NOT_HELD}
@@ -99,7 +99,7 @@ export async function findBusinessWithDueTarget(engine: Db, now: Temporal.Instan
 }
 
 export async function findDueTarget(db: Db, businessId: number, now: Temporal.Instant) {
-  const [row] = await db.query<FlatRow>(sql`
+  const row = await db.findRow<FlatRow>(sql`
     select ${columns} from report_target t
     where business_id = ${businessId} and active and not paused and next_check_time <= ${now}
     order by next_check_time, report_target_id limit 1`)

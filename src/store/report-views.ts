@@ -35,12 +35,10 @@ export const findReportView = (db: Db, viewer: Viewer, reportViewId: number) =>
 export const lockReportView = (tx: Db, viewer: Viewer, reportViewId: number) =>
   readView(tx, viewer, reportViewId, sql`for update`)
 
-async function readView(db: Db, viewer: Viewer, reportViewId: number, lock: Sql) {
-  const [view] = await db.query<ReportViewRow>(sql`
+const readView = (db: Db, viewer: Viewer, reportViewId: number, lock: Sql) =>
+  db.findRow<ReportViewRow>(sql`
     select ${columns} from report_view t
     where ${visibleTo(viewer)} and report_view_id = ${reportViewId} ${lock}`)
-  return view
-}
 
 export function listReportViews(
   db: Db,
@@ -57,20 +55,17 @@ export function listReportViews(
 
 export async function insertReportView(tx: Db, viewer: Viewer, view: ReportViewFields, by: By) {
   const row = { ...view, ...viewer }
-  const [inserted] = await tx.query<ReportViewRow>(sql`
+  return tx.getRow<ReportViewRow>(sql`
     ${insertSaved<typeof row>('report_view', [...OWNER, ...FIELDS], row, by)} returning ${columns}`)
-  return inserted!
 }
 
-export async function updateReportView(
+export const updateReportView = (
   tx: Db,
   { businessId, reportViewId }: Pick<ReportViewRow, 'businessId' | 'reportViewId'>,
   view: ReportViewFields,
   by: By,
-) {
-  const [updated] = await tx.query<ReportViewRow>(sql`
+) =>
+  tx.getRow<ReportViewRow>(sql`
     ${updateSaved('report_view', FIELDS, view, by)}
     where t.business_id = ${businessId} and t.report_view_id = ${reportViewId}
     returning ${columns}`)
-  return updated!
-}

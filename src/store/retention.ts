@@ -12,8 +12,8 @@ const ENDED = ['COMPLETED', 'FAILED', 'CANCELLED', 'SKIPPED', 'EXPIRED']
  * - reminders of definitions that send late: without its trigger, a reminder could be planned again
  *   when its object is corrected years later.
  */
-export async function deleteEndedTriggers(engine: Db, before: Temporal.Instant, limit: number) {
-  const [deleted] = await engine.query<{ triggers: number; mails: number }>(sql`
+export const deleteEndedTriggers = (engine: Db, before: Temporal.Instant, limit: number) =>
+  engine.getRow<{ triggers: number; mails: number }>(sql`
     with old as (
       select t.business_id, t.event_trigger_id
       from business b cross join lateral (
@@ -40,8 +40,6 @@ export async function deleteEndedTriggers(engine: Db, before: Temporal.Instant, 
                           and e.event_trigger_id = t.event_trigger_id)
       returning t.event_trigger_id)
     select (select count(*) from triggers) as triggers, (select count(*) from mails) as mails`)
-  return deleted!
-}
 
 /**
  * Deletes at most `limit` mails without a trigger that ended before this time. One that repeats a mail
@@ -68,9 +66,9 @@ export async function deleteEndedMails(engine: Db, before: Temporal.Instant, lim
 
 /** Deletes at most `limit` entries of the audit of before this time. Returns how many. */
 export async function deleteOldAudit(operator: Db, before: Temporal.Instant, limit: number) {
-  const [page] = await operator.query<{ deleted: number }>(sql`
+  const page = await operator.getRow<{ deleted: number }>(sql`
     select delete_old_audit(${before}, ${limit}::int) as deleted`)
-  return page!.deleted
+  return page.deleted
 }
 
 /** True unless row `t` is about an appointment or class that starts at or after this time. */

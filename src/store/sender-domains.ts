@@ -40,12 +40,10 @@ export function listSenderDomains(
     order by s.business_id, s.domain limit ${limit}`)
 }
 
-export async function findSenderDomain(db: Db, { businessId, domain }: SenderDomainKey) {
-  const [row] = await db.query<SenderDomainRow>(sql`
+export const findSenderDomain = (db: Db, { businessId, domain }: SenderDomainKey) =>
+  db.findRow<SenderDomainRow>(sql`
     select ${columns} from ${allowed}
     where s.business_id = ${businessId} and s.domain = ${domain}`)
-  return row
-}
 
 /** Claims due domains. Another node claims them again if they are not checked by `leaseUntil`. */
 export function claimDueSenderDomains(
@@ -105,9 +103,7 @@ export async function saveSenderKeys(
 }
 
 /** The private keys, for the engine alone. */
-export async function findSenderKeys(engine: Db, { businessId, domain }: SenderDomainKey) {
-  const [row] = await engine.query<{ selector: string; rsaKey: string; ed25519Key: string }>(sql`
+export const findSenderKeys = (engine: Db, { businessId, domain }: SenderDomainKey) =>
+  engine.findRow<{ selector: string; rsaKey: string; ed25519Key: string }>(sql`
     select selector, rsa_key as "rsaKey", ed25519_key as "ed25519Key" from sender_domain
     where business_id = ${businessId} and domain = ${domain} and rsa_key is not null`)
-  return row
-}

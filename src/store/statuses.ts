@@ -67,21 +67,18 @@ type Who = By & { businessId: number }
 /** Returns undefined if another transaction has just created it. */
 export async function insertStatus(tx: Db, who: Who, input: StatusInput) {
   const row = { ...input, businessId: who.businessId }
-  const [saved] = await tx.query<Status>(sql`
+  return tx.findRow<Status>(sql`
     ${insertSaved<typeof row>('status', [...KEY, ...FIELDS], row, who)}
     on conflict (business_id, object_type, status) do nothing
     returning ${columns}`)
-  return saved
 }
 
-export async function updateStatus(tx: Db, who: Who, input: StatusInput) {
-  const [saved] = await tx.query<Status>(sql`
+export const updateStatus = (tx: Db, who: Who, input: StatusInput) =>
+  tx.getRow<Status>(sql`
     ${updateSaved('status', FIELDS, input, who)}
     where t.business_id = ${who.businessId} and t.object_type = ${input.objectType}
       and t.status = ${input.status}
     returning ${columns}`)
-  return saved!
-}
 
 /** Whether an object has this status, or a definition or the business refers to it. */
 export async function isStatusUsed(
@@ -91,7 +88,7 @@ export async function isStatusUsed(
   status: string,
 ) {
   const { table } = tableOf(objectType)
-  const [row] = await tx.query<{ used: boolean }>(sql`
+  const row = await tx.getRow<{ used: boolean }>(sql`
     select exists (select from ${table} where business_id = ${businessId} and status = ${status})
         or exists (select from event_definition
                    where business_id = ${businessId} and active
@@ -102,7 +99,7 @@ export async function isStatusUsed(
         or (${objectType} = 'CALENDAR' and exists (
               select from business where business_id = ${businessId}
                 and ${status} in (confirm_status, cancel_status))) as used`)
-  return row!.used
+  return row.used
 }
 
 /** Definitions of other event types store `oldStatus` and `newStatus` without using them. */

@@ -250,7 +250,7 @@ export async function findClientTagsAt(
   until: Temporal.Instant,
 ) {
   const about = { object: 'client', id: clientId, until, limit: 1 }
-  const [row] = await db.query<{ tags: Subject['clientTags'] }>(sql`
+  const row = await db.findRow<{ tags: Subject['clientTags'] }>(sql`
     select coalesce(after -> 'tags', '{}') as tags from ${recordedEntries(businessId, about)} a`)
   return row?.tags
 }

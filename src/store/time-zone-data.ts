@@ -3,7 +3,7 @@ import { sql } from '../database/sql.ts'
 
 /** The version of the time zone rules by which triggers were planned; undefined in a new installation. */
 export async function findTimeZoneVersion(engine: Db) {
-  const [row] = await engine.query<{ version: string }>(sql`select version from time_zone_data`)
+  const row = await engine.findRow<{ version: string }>(sql`select version from time_zone_data`)
   return row?.version
 }
 

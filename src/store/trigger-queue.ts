@@ -298,7 +298,7 @@ async function retryOrGiveUp(
   const isGivenUp = sql`failed.attempts > ${MAX_ATTEMPTS_ALONE}`
   // Not by ctid: a row that was updated after this statement began has another one.
   const isOne = sql`w.business_id = failed.business_id and w.event_trigger_id = failed.event_trigger_id`
-  const [row] = await db.query<{ count: number }>(sql`
+  const row = await db.getRow<{ count: number }>(sql`
     with failed as materialized (${rows}), retried as (
       update pending_trigger w
       set worker = null, attempts = failed.attempts, last_error = ${lastError},
@@ -317,7 +317,7 @@ async function retryOrGiveUp(
       where event_trigger_id not in (select event_trigger_id from recorded) on conflict do nothing
     )
     select count(*) from failed`)
-  return row!.count
+  return row.count
 }
 
 /**

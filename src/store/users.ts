@@ -45,12 +45,10 @@ const readUsersById = (db: Db, businessId: number, userIds: number[], lock: Sql)
     where business_id = ${businessId} and user_id = any (${userIds}::bigint[])
     order by user_id ${lock}`)
 
-async function readUserRow(db: Db, businessId: number, userId: number, lock: Sql) {
-  const [user] = await db.query<UserRow>(sql`
+const readUserRow = (db: Db, businessId: number, userId: number, lock: Sql) =>
+  db.findRow<UserRow>(sql`
     select ${columns} from user_account t
     where business_id = ${businessId} and user_id = ${userId} ${lock}`)
-  return user
-}
 
 /** Locks every active owner, so that two concurrent requests cannot remove the last two. */
 export function lockOwners(db: Db, businessId: number) {
@@ -77,9 +75,8 @@ export async function insertUser(db: Db, businessId: number, user: NewUser, by: 
     ...FIELDS,
     ...columnsFor<typeof row>({ businessId: 'bigint', passwordHash: 'text' }),
   ]
-  const [inserted] = await db.query<UserRow>(sql`
+  return db.getRow<UserRow>(sql`
     ${insertSaved<typeof row>('user_account', written, row, by)} returning ${columns}`)
-  return inserted!
 }
 
 /** Also changes the password if `passwordHash` is set. */
@@ -91,11 +88,10 @@ export async function updateUser(
 ) {
   const { passwordHash } = fields
   const password = sql`, password_hash = ${passwordHash}, password_date = ${by.now}`
-  const [updated] = await db.query<UserRow>(sql`
+  return db.getRow<UserRow>(sql`
     ${updateSaved('user_account', FIELDS, fields, by, passwordHash === undefined ? empty : password)}
     where t.business_id = ${known.businessId} and t.user_id = ${known.userId}
     returning ${columns}`)
-  return updated!
 }
 
 /** For the same password, unless it was changed meanwhile. */
@@ -109,7 +105,7 @@ export const replacePasswordHash = (
     where business_id = ${businessId} and user_id = ${userId} and password_hash = ${passwordHash}`)
 
 export async function findPasswordHash(db: Db, businessId: number, userId: number) {
-  const [row] = await db.query<{ passwordHash: string }>(sql`
+  const row = await db.findRow<{ passwordHash: string }>(sql`
     select password_hash as "passwordHash" from user_account
     where business_id = ${businessId} and user_id = ${userId} and active`)
   return row?.passwordHash
@@ -126,15 +122,13 @@ export type KnownUser = {
 }
 
 /** Needs the operator role: users sign in without naming their business. */
-export async function findLiveUserByName(operator: Db, username: string) {
-  const [user] = await operator.query<KnownUser & { passwordHash: string }>(sql`
+export const findLiveUserByName = (operator: Db, username: string) =>
+  operator.findRow<KnownUser & { passwordHash: string }>(sql`
     select u.business_id as "businessId", u.user_id as "userId", u.username, u.role,
            u.professional_id as "professionalId", u.location_id_list as "locationIdList",
            u.language, u.password_hash as "passwordHash"
     from user_account u join business b using (business_id)
     where lower(u.username) = lower(${username}) and u.active and b.active`)
-  return user
-}
 
 /**
  * The users with this address, in all businesses: the first `limit` of each. Needs the operator role: a
@@ -153,15 +147,15 @@ export function listLiveUsersByAddress(operator: Db, emailAddress: string, limit
 
 export async function findForeignReferences(db: Db, businessId: number, fields: UserFields) {
   const { professionalId, locationIdList } = fields
-  const [found] = await db.query<{ professional: boolean; locations: number[] }>(sql`
+  const found = await db.getRow<{ professional: boolean; locations: number[] }>(sql`
     select
       exists (select from professional
               where business_id = ${businessId} and professional_id = ${professionalId}) as professional,
       array(select location_id from location
             where business_id = ${businessId} and location_id = any (${locationIdList}::bigint[])) as locations`)
   return {
-    professional: professionalId !== null && !found!.professional,
-    locations: locationIdList.filter((id) => !found!.locations.includes(id)),
+    professional: professionalId !== null && !found.professional,
+    locations: locationIdList.filter((id) => !found.locations.includes(id)),
   }
 }
 

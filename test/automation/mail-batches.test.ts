@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { makeMails } from '../../src/automation/mails.ts'
 import { monotonicMs } from '../../src/clock.ts'
 import type { Db } from '../../src/database/database.ts'
+import { SINGLE_ROWS } from '../../src/database/transact.ts'
 import type { ContextRow } from '../../src/store/mail-contexts.ts'
 import type { ClaimedTrigger } from '../../src/store/trigger-queue.ts'
 import { WorkQueue } from '../../src/work-queue.ts'
@@ -34,7 +35,7 @@ function fireBatch(name: string, batches: WorkQueue, order: string[]) {
     rows,
     allowPast: true,
   }))
-  const tx = { query: async () => [] } as Partial<Db> as Db
+  const tx = { ...SINGLE_ROWS, query: async () => [] } as Partial<Db> as Db
   return makeMails(tx, parts, ready, { actions: new Map(), templates: new Map(), ids: [], now })
 }
 

@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Database, Db } from '../../src/database/database.ts'
 import { ConnectionError, isDatabaseAway } from '../../src/database/postgres-errors.ts'
 import { sql, type Sql } from '../../src/database/sql.ts'
+import { SINGLE_ROWS } from '../../src/database/transact.ts'
 import type { Random } from './random.ts'
 
 /** A crashed process looks like a lost connection to the code that runs in it. */
@@ -155,6 +156,7 @@ export class Interleaving {
     rewrite: (statement: Sql) => Sql = (statement) => statement,
   ) {
     const viewOf = (db: Db, session?: Session): Db => ({
+      ...SINGLE_ROWS,
       query: <Row>(statement: Sql) => {
         const answer = this.#step(process, session, () =>
           this.#track(session ?? this.#newSession(), () => db.query<Row>(rewrite(statement))),
