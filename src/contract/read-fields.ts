@@ -1,8 +1,9 @@
-import type { TSchema } from 'typebox'
-import { MAX_FAULTS, type Fault } from '../errors.ts'
+import type { Static, TSchema } from 'typebox'
+import { invalid, MAX_FAULTS, type Fault } from '../errors.ts'
 import { MAX_DECIMALS, type Field } from './fields.ts'
-import { findFaults } from './find-faults.ts'
+import { findFaults, schemaFaults } from './find-faults.ts'
 import { isId, isPlainObject, isSame } from './json.ts'
+import { Id } from './schema.ts'
 
 export type Fields = Record<string, Field>
 
@@ -62,6 +63,18 @@ export const isUnchanged = (values: object, stored: object) =>
   Object.entries(values).every(([property, value]) =>
     isSame(value, (stored as Record<string, unknown>)[property]),
   )
+
+/** The id of the object that a body updates; undefined if it creates one. Throws if it is faulty. */
+export const readId = (body: unknown, property: string) => readKey(body, property, Id)
+
+/** The same of objects whose id is not a number. */
+export function readKey<S extends TSchema>(body: unknown, property: string, schema: S) {
+  const value = isPlainObject(body) ? (body[property] ?? undefined) : undefined
+  if (value === undefined) return undefined
+  const faults = schemaFaults(schema, value)
+  if (faults.length === 0) return value as Static<S>
+  throw invalid(faults.map(({ detail }) => ({ pointer: `/${property}`, detail })))
+}
 
 /** The fault of a body that names another business. */
 export function foreignBusiness(body: unknown, businessId: number): Fault[] {

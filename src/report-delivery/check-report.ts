@@ -1,16 +1,7 @@
 import { SECURITY_FUNCTIONS } from '../auth/permissions.ts'
-import { isId, isPlainObject } from '../contract/json.ts'
 import type { Db } from '../database/database.ts'
 import { invalid, RequestError, type Fault } from '../errors.ts'
 import { checkPrintRequest } from '../reports/print-request.ts'
-
-/** The id of the object that a body updates; undefined if it creates one. */
-export function readId(body: unknown, name: string): number | undefined {
-  const id: unknown = isPlainObject(body) ? body[name] : undefined
-  if (id === undefined || id === null) return undefined
-  if (isId(id)) return id
-  throw invalid([{ pointer: `/${name}`, detail: 'must be an id: an integer above 0' }])
-}
 
 type StoredReport = {
   reportId: number

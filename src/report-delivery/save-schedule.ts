@@ -1,4 +1,4 @@
-import { foreignBusiness, isUnchanged, readFields } from '../contract/read-fields.ts'
+import { foreignBusiness, isUnchanged, readFields, readId } from '../contract/read-fields.ts'
 import { SCHEDULE_BODY, type ReportSchedule } from '../contract/report-delivery.ts'
 import type { Db } from '../database/database.ts'
 import { notFound, type Fault } from '../errors.ts'
@@ -14,7 +14,7 @@ import {
   type ScheduleRow,
 } from '../store/report-schedules.ts'
 import { listUsersById, type UserRow } from '../store/users.ts'
-import { findReportFaults, readId, throwFaults } from './check-report.ts'
+import { findReportFaults, throwFaults } from './check-report.ts'
 import { readerOfUser, unreachableReason } from './readers.ts'
 import { nextScheduledTime } from './timing.ts'
 

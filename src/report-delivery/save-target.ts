@@ -1,5 +1,5 @@
 import { TARGET_BODY } from '../contract/report-target.ts'
-import { foreignBusiness, isUnchanged, readFields } from '../contract/read-fields.ts'
+import { foreignBusiness, isUnchanged, readFields, readId } from '../contract/read-fields.ts'
 import type { Db } from '../database/database.ts'
 import { notFound, type Fault } from '../errors.ts'
 import { mayPrint, REPORTS, visibleTo } from '../reports/catalog/catalog.ts'
@@ -13,7 +13,7 @@ import {
   type TargetRow,
 } from '../store/report-targets.ts'
 import { listUsersById, type UserRow } from '../store/users.ts'
-import { findReportFaults, readId, throwFaults } from './check-report.ts'
+import { findReportFaults, throwFaults } from './check-report.ts'
 import { readerOfUser, unreachableReason } from './readers.ts'
 
 export type TargetSave = By & { businessId: number; onCurrent(current: TargetRow): void }

@@ -1,4 +1,4 @@
-import { foreignBusiness, isUnchanged, readFields } from '../contract/read-fields.ts'
+import { foreignBusiness, isUnchanged, readFields, readId } from '../contract/read-fields.ts'
 import { VIEW_BODY } from '../contract/report-delivery.ts'
 import type { Db } from '../database/database.ts'
 import { forbidden, notFound } from '../errors.ts'
@@ -10,7 +10,7 @@ import {
   type ReportViewFields,
   type ReportViewRow,
 } from '../store/report-views.ts'
-import { findReportFaults, readId, throwFaults } from './check-report.ts'
+import { findReportFaults, throwFaults } from './check-report.ts'
 
 export type ViewSave = By & {
   businessId: number

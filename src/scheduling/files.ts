@@ -8,7 +8,8 @@ import {
 } from '../contract/file-library.ts'
 import { fileTypeOf, isContentOf } from '../contract/file-types.ts'
 import { isPlainObject } from '../contract/json.ts'
-import { foreignBusiness, readFields } from '../contract/read-fields.ts'
+import { fileUUId } from '../contract/fields.ts'
+import { foreignBusiness, readFields, readKey } from '../contract/read-fields.ts'
 import type { Db } from '../database/database.ts'
 import { conflict, invalid, notFound, type Fault } from '../errors.ts'
 import { lockSettings } from '../store/event-definitions.ts'
@@ -120,12 +121,7 @@ async function refuseWhileUsed(tx: Db, { businessId, fileUUId }: StoredFile) {
 
 const withoutHash = ({ sha256: _sha256, ...file }: HashedFile): StoredFile => file
 
-function readUUId(body: unknown): string | undefined {
-  const { fileUUId } = isPlainObject(body) ? body : {}
-  if (fileUUId === undefined || fileUUId === null) return undefined
-  if (typeof fileUUId === 'string' && /^[a-z0-9]{32}$/.test(fileUUId)) return fileUUId
-  throw invalid([{ pointer: '/fileUUId', detail: 'must be 32 lower-case letters and digits' }])
-}
+const readUUId = (body: unknown) => readKey(body, 'fileUUId', fileUUId().schema)
 
 /** The decoded bytes, or their faults. */
 function readContentOf(body: unknown): { bytes?: Buffer; faults: Fault[] } {

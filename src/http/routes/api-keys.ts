@@ -4,8 +4,7 @@ import { createApiKey } from '../../auth/api-keys.ts'
 import type { Account } from '../../auth/caller.ts'
 import { API_KEY_BODY, ApiKey, ApiKeyWrite, NewApiKey } from '../../contract/credentials.ts'
 import type { KeyScope } from '../../contract/roles.ts'
-import { isId, isPlainObject } from '../../contract/json.ts'
-import { foreignBusiness, isUnchanged, readFields } from '../../contract/read-fields.ts'
+import { foreignBusiness, isUnchanged, readFields, readId } from '../../contract/read-fields.ts'
 import { PageOf, PageQuery } from '../../contract/page.ts'
 import type { Db } from '../../database/database.ts'
 import { forbidden, invalid, notFound, type Fault } from '../../errors.ts'
@@ -130,15 +129,12 @@ async function saveKey(
   by: By,
 ): Promise<RouteAnswer> {
   const { body } = request
-  const id: unknown = isPlainObject(body) ? body.apiKeyId : undefined
-  if (id === undefined || id === null) {
+  const id = readId(body, 'apiKeyId')
+  if (id === undefined) {
     const fields = readKey(body, undefined, { businessId, now: by.now })
     const key = await createApiKey(tx, businessId, fields, by, account)
     const headers = { location: `/apiKey/${key.apiKeyId}` }
     return { status: 201, body: key, headers, secrets: ['key'] }
-  }
-  if (!isId(id)) {
-    throw invalid([{ pointer: '/apiKeyId', detail: 'must be an id: an integer above 0' }])
   }
   const current = await lockApiKey(tx, businessId, id)
   if (!current) throw notFound('key', id)

@@ -4,8 +4,8 @@ import { Type } from 'typebox'
 import { makeMissingKeys } from '../../automation/sender-domains.ts'
 import { Business, BUSINESS_BODY, BusinessWrite } from '../../contract/business.ts'
 import { ApiKeyWrite, NewApiKey, ApiKey, User, UserWrite } from '../../contract/credentials.ts'
-import { isId, isPlainObject } from '../../contract/json.ts'
-import { isUnchanged, readFields } from '../../contract/read-fields.ts'
+import { isPlainObject } from '../../contract/json.ts'
+import { isUnchanged, readFields, readId } from '../../contract/read-fields.ts'
 import { ChangesPageOf } from '../../contract/page.ts'
 import { BusinessesQuery } from '../../contract/queries.ts'
 import { SavePlan } from '../../contract/save-plan.ts'
@@ -276,11 +276,8 @@ async function saveBusiness(tx: Db, request: FastifyRequest, by: By): Promise<Ro
 
 /** The business that the body names by its id or `externalId`; undefined if it is new. */
 async function lockNamedBusiness(tx: Db, { body, isOperator }: FastifyRequest) {
-  const { businessId, externalId } = isPlainObject(body) ? body : {}
-  if (businessId !== undefined && businessId !== null) {
-    if (!isId(businessId)) {
-      throw invalid([{ pointer: '/businessId', detail: 'must be an id: an integer above 0' }])
-    }
+  const businessId = readId(body, 'businessId')
+  if (businessId !== undefined) {
     const business = await lockBusiness(tx, businessId)
     if (!business) throw notFound('business', businessId)
     return business
@@ -289,5 +286,6 @@ async function lockNamedBusiness(tx: Db, { body, isOperator }: FastifyRequest) {
     throw forbidden(
       'Only the operator can create a business. Send your businessId to change yours.',
     )
+  const externalId = isPlainObject(body) ? body.externalId : undefined
   return typeof externalId === 'string' ? lockBusinessByExternalId(tx, externalId) : undefined
 }

@@ -1,13 +1,12 @@
 import { Type } from 'typebox'
-import { about, Named } from '../../contract/schema.ts'
 import { backtest, type Days } from '../../automation/backtest.ts'
 import { forecast } from '../../automation/forecast.ts'
 import { monotonicMs } from '../../clock.ts'
 import { EventDefinitionBody } from '../../contract/event-definition.ts'
 import { Backtest, Forecast, SampleQuery } from '../../contract/forecast.ts'
+import { findFaults } from '../../contract/find-faults.ts'
 import { isPlainObject } from '../../contract/json.ts'
-import { Day, NOT_A_DAY, readDay } from '../../contract/schema.ts'
-import { unknownProperties } from '../../contract/unknown-properties.ts'
+import { about, Day, Named, readDay } from '../../contract/schema.ts'
 import { invalid, RequestError, type Fault } from '../../errors.ts'
 import { abortOnDisconnect } from '../server/connections.ts'
 import { toWire } from '../server/serialize.ts'
@@ -18,8 +17,8 @@ const range = {
   startDate: Day({ examples: ['2026-03-01'] }),
   endDate: Day({ examples: ['2026-03-31'] }),
 }
-/** For the check of unknown properties. `backtest` checks the definition itself. */
-const BacktestNames = Type.Object({ definition: Type.Unknown(), ...range })
+/** `backtest` checks the definition itself. */
+const BacktestRange = Type.Object({ definition: Type.Optional(Type.Unknown()), ...range })
 /** Nothing is written, so the scope for reading is enough. */
 const config = { scope: 'definitions:read' } as const
 
@@ -117,17 +116,9 @@ export function untilTimeLimit(disconnected: AbortSignal, limitMs = MAX_RUN_MS) 
 const ANY_DAY = Temporal.PlainDate.from('2000-01-01')
 
 function readBacktest(body: unknown) {
-  if (!isPlainObject(body)) throw invalid([{ pointer: '', detail: 'must be a JSON object' }])
-  const faults: Fault[] = unknownProperties(BacktestNames, body)
-  const day = (name: 'startDate' | 'endDate') => {
-    const value = body[name]
-    const read = readDay(value)
-    const detail = value == null ? 'is required' : NOT_A_DAY
-    if (!read) faults.push({ pointer: `/${name}`, detail })
-    return read
-  }
-  const startDate = day('startDate')
-  const endDate = day('endDate')
+  const faults = findFaults(BacktestRange, body)
+  if (!isPlainObject(body)) throw invalid(faults)
+  const [startDate, endDate] = [readDay(body.startDate), readDay(body.endDate)]
   if (startDate && endDate && Temporal.PlainDate.compare(startDate, endDate) > 0) {
     faults.push({ pointer: '/endDate', detail: 'must not be before startDate' })
   }
