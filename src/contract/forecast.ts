@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox'
 import { OBJECT_TYPES } from './event-type.ts'
 import { ObjectNames } from './object-names.ts'
 import { Reasons } from './reasons.ts'
-import { about, Moment, Named, OrNull } from './schema.ts'
+import { Counts, about, Moment, Named, OrNull } from './schema.ts'
 
 const Concerned = {
   objectType: Type.Enum([...OBJECT_TYPES], { title: 'ObjectType' }),
@@ -111,10 +111,8 @@ export const Backtest = Named('Backtest', {
   withinAnHour: Type.Integer({
     description: 'Emails less than an hour after another one to the same recipient.',
   }),
-  emptyTokens: Type.Record(Type.String(), Type.Integer(), {
-    title: 'Counts',
-    description: 'Tokens without a value, each with the number of emails.',
-    examples: [{ CLIENT_PHONE: 3 }],
+  emptyTokens: about(Counts, 'Tokens without a value, each with the number of emails.', {
+    CLIENT_PHONE: 3,
   }),
   samples: Type.Array(
     Named('BacktestSample', {

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Moment, OrNull, SeveralOf } from './schema.ts'
+import { about, Counts, Moment, OrNull, SeveralOf } from './schema.ts'
 
 /** The properties that `expand=names` adds to a trigger or an email. */
 export const ObjectNames = {
@@ -32,10 +32,9 @@ export const ExpandedObject = {
   reasonName: ObjectNames.reasonName,
   locationName: ObjectNames.locationName,
   messages: Type.Optional(
-    Type.Record(Type.String(), Type.Integer(), {
-      title: 'Counts',
-      description: 'The number of triggers of the object by status.',
-      examples: [{ SCHEDULED: 2, COMPLETED: 1 }],
+    about(Counts, 'The number of triggers of the object by status.', {
+      SCHEDULED: 2,
+      COMPLETED: 1,
     }),
   ),
 }

@@ -2,12 +2,9 @@ import { Type, type Static, type TSchema } from 'typebox'
 import { TRIGGER_STATUSES } from './event-trigger.ts'
 import { FeedOverview } from './feed.ts'
 import { Reasons } from './reasons.ts'
-import { about, Moment, Named, OrNull } from './schema.ts'
+import { about, Counts, Moment, Named, OrNull } from './schema.ts'
 
-const Counts = Type.Record(Type.String(), Type.Integer(), {
-  title: 'Counts',
-  examples: [{ COMPLETED: 41, SKIPPED: 2 }],
-})
+const EXAMPLE = { COMPLETED: 41, SKIPPED: 2 }
 
 const Day = Type.String({ format: 'date', examples: ['2026-11-17'] })
 
@@ -33,8 +30,8 @@ export const Overview = Named('Overview', {
     description: 'Bulk calls whose mails wait for a decision: see `GET /approval`.',
   }),
   nextTriggerTime: about(OrNull(Moment), 'When the next trigger is due, in ms.', 1_789_000_000_000),
-  triggersOfLastDay: about(Counts, 'The triggers of the last 24 hours by status.'),
-  emailsOfLastDay: about(Counts, 'The emails of the last 24 hours by status.'),
+  triggersOfLastDay: about(Counts, 'The triggers of the last 24 hours by status.', EXAMPLE),
+  emailsOfLastDay: about(Counts, 'The emails of the last 24 hours by status.', EXAMPLE),
   day: Day,
   days: Type.Integer({ description: 'How many days `quarterHours` has.', examples: [1] }),
   quarterHours: Type.Array(
@@ -48,7 +45,7 @@ export const Overview = Named('Overview', {
   lastDays: Type.Array(
     Named('OverviewDay', {
       day: Day,
-      counts: about(Counts, 'The number of triggers by status.'),
+      counts: about(Counts, 'The number of triggers by status.', EXAMPLE),
     }),
     {
       description: 'The last 30 days, each with the number of triggers by status.',

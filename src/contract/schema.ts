@@ -121,6 +121,8 @@ export const SeveralOf = (
     `must be one or several of ${words.join(', ')}, separated by commas`,
   )
 
+export const Counts = Type.Record(Type.String(), Type.Integer(), { title: 'Counts' })
+
 /** The body of a route that acts on many objects. */
 export const BulkIds = Named('BulkIds', {
   ids: about(

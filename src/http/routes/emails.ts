@@ -16,7 +16,7 @@ import {
   EmailsQuery,
   MAX_EMAILS_ABOUT,
 } from '../../contract/queries.ts'
-import { BulkIds, BulkResult } from '../../contract/schema.ts'
+import { about, Counts, BulkIds, BulkResult } from '../../contract/schema.ts'
 import { answerLinks, withoutAnswers } from '../../email/answer-links.ts'
 import { contentOf } from '../../email/message.ts'
 import { readMailBody } from '../../automation/mail-bodies.ts'
@@ -99,9 +99,10 @@ const getEmailCounts: Routes = async (app) => {
       tags,
       querystring: EmailQuery,
       response: {
-        200: Type.Record(Type.String(), Type.Integer(), {
-          title: 'Counts',
-          examples: [{ SENT: 1643, RETRYING: 2, FAILED: 31 }],
+        200: about(Counts, 'How many emails have each status.', {
+          SENT: 1643,
+          RETRYING: 2,
+          FAILED: 31,
         }),
       },
     }),

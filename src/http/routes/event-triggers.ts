@@ -13,7 +13,7 @@ import { pascalCase, withArticle } from '../../contract/object-body.ts'
 import { kindOfObjectType } from '../../contract/objects.ts'
 import { PageOf } from '../../contract/page.ts'
 import { TriggerQuery, TriggersOfObjectQuery, TriggersQuery } from '../../contract/queries.ts'
-import { BulkIds, BulkResult } from '../../contract/schema.ts'
+import { about, Counts, BulkIds, BulkResult } from '../../contract/schema.ts'
 import { conflict, notFound } from '../../errors.ts'
 import { listEmailsOfTrigger, listEmailsSentAgain } from '../../store/emails.ts'
 import {
@@ -132,9 +132,10 @@ const getTriggerCounts: Routes = async (app, { clock }) => {
       tags,
       querystring: TriggerQuery,
       response: {
-        200: Type.Record(Type.String(), Type.Integer(), {
-          title: 'Counts',
-          examples: [{ SCHEDULED: 60, COMPLETED: 1643, FAILED: 31 }],
+        200: about(Counts, 'How many triggers have each status.', {
+          SCHEDULED: 60,
+          COMPLETED: 1643,
+          FAILED: 31,
         }),
       },
     }),

@@ -46,6 +46,7 @@ import {
 } from './object-schemas.ts'
 import { untilTimeLimit } from './forecasts.ts'
 import { operation, type Routes, type Services } from '../server/services.ts'
+import { about, Counts } from '../../contract/schema.ts'
 
 /** The routes of all scheduling objects: see contract/objects.ts. */
 export const objects: Routes = async (app, services) => {
@@ -72,9 +73,9 @@ const appointmentDays: Routes = async (app) => {
         professionalId: Type.Optional(Type.Integer({ minimum: 1 })),
       }),
       response: {
-        200: Type.Record(Type.String(), Type.Integer(), {
-          title: 'Counts',
-          examples: [{ '2026-11-19': 39, '2026-11-20': 35 }],
+        200: about(Counts, 'How many appointments start on each day.', {
+          '2026-11-19': 39,
+          '2026-11-20': 35,
         }),
       },
     }),

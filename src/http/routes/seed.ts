@@ -4,16 +4,16 @@ import { loadDemo } from '../../demo/demo.ts'
 import { findBusiness } from '../../store/businesses.ts'
 import { answerOnce, ok } from '../server/idempotency.ts'
 import { operation, type Routes } from '../server/services.ts'
-import { Named } from '../../contract/schema.ts'
+import { about, Counts, Named } from '../../contract/schema.ts'
 
 const Loaded = Named(
   'SeedResult',
   {
     businessId: Type.Integer(),
-    accepted: Type.Record(Type.String(), Type.Integer(), {
-      title: 'Counts',
-      description: 'The number of objects of each kind, including those that existed already.',
-    }),
+    accepted: about(
+      Counts,
+      'The number of objects of each kind, including those that existed already.',
+    ),
   },
   { businessId: 1, accepted: { location: 3, client: 400, calendar: 9_000 } },
 )
