@@ -1,6 +1,6 @@
-import type { User } from '../contract/credentials.ts'
 import type { Role, KeyScope } from '../contract/roles.ts'
 import type { Db } from '../database/database.ts'
+import type { KnownUser } from '../store/users.ts'
 import type { Visibility } from '../store/visibility.ts'
 import type { SecurityFunction } from './permissions.ts'
 
@@ -31,12 +31,4 @@ export type Caller = {
 
 export type Account = { userId: number; role: Role }
 
-export type Person = {
-  userId: number
-  username: string
-  role: Role
-  professionalId: number | null
-  locationIdList: number[]
-  language: User['language']
-  sessionId: number
-}
+export type Person = Omit<KnownUser, 'businessId'> & { sessionId: number }

@@ -6,6 +6,7 @@ import {
 } from '../contract/event-type.ts'
 import { kindOfObjectType } from '../contract/objects.ts'
 import type { Check, CheckCode } from '../contract/check.ts'
+import type { Explanation as ShownExplanation } from '../contract/explanation.ts'
 import { readReasons, REASONS } from '../contract/reasons.ts'
 import type { Db } from '../database/database.ts'
 import { listStatusMoves } from '../store/audit.ts'
@@ -13,6 +14,7 @@ import { countMailsOfTriggers, type MailCounts } from '../store/emails.ts'
 import { listActionsOfDefinitions } from '../store/event-actions.ts'
 import { listDefinitionsOfTypes, type StoredDefinition } from '../store/event-definitions.ts'
 import { listTriggerStates, type TriggerState } from '../store/event-triggers.ts'
+import type { Stored } from '../store/rows.ts'
 import { listStatusesOf } from '../store/statuses.ts'
 import { GAVE_UP } from '../store/trigger-queue.ts'
 import { listNames, listSubjects } from '../store/subjects.ts'
@@ -24,16 +26,8 @@ import { quietHoursInWords } from './quiet-hours.ts'
 import { firingTime, isBefore, isReminder, type FiringTime } from './timing.ts'
 import { changesIn, watchedColumns } from './watched.ts'
 
-export type Explanation = {
-  eventDefnId: number
-  description: string | null
-  eventType: EventTypeName
-  /** The checks give the reasons. For FIRED they describe the moment of firing. */
-  outcome: 'FIRED' | 'WAITING' | 'NOT'
-  scheduledTime: Temporal.Instant | null
-  eventTriggerId: number | null
-  checks: Check[]
-}
+/** For FIRED the checks describe the moment of firing. */
+export type Explanation = Stored<Omit<ShownExplanation, 'status'>>
 
 /** Explains, for every active definition of the object's kind, what it did for the object and why. */
 export async function explain(

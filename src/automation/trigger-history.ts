@@ -3,10 +3,12 @@ import {
   type HistoryChange,
   type HistoryCode,
   type HistoryDetail,
+  type HistoryEntry as ShownEntry,
 } from '../contract/event-trigger.ts'
-import { readReasons, type Reason } from '../contract/reasons.ts'
+import { readReasons } from '../contract/reasons.ts'
 import type { Db } from '../database/database.ts'
 import type { Recorded } from '../store/audit.ts'
+import type { Stored } from '../store/rows.ts'
 import type { StoredEmail } from '../store/emails.ts'
 import { listDefinitionStates, type StoredDefinition } from '../store/event-definitions.ts'
 import { findTriggerPlan, type StoredTrigger, type TriggerPlan } from '../store/event-triggers.ts'
@@ -19,16 +21,7 @@ import type { Subject } from '../store/subject.ts'
 import { firingTime, firstPlan, isBefore, isReminder, isSameMoment } from './timing.ts'
 import { readOccurrence } from './occurrence.ts'
 
-export type HistoryEntry = {
-  time: Temporal.Instant
-  user: string | null
-  change: HistoryChange
-  detail: string
-  details: HistoryDetail[]
-  reasons: Reason[]
-  scheduledTime: Temporal.Instant | null
-  objectTime: Temporal.Instant | null
-}
+export type HistoryEntry = Stored<ShownEntry>
 
 type TriggerHistory = {
   history: HistoryEntry[]

@@ -101,6 +101,7 @@ export const Suppression = Named('Suppression', {
   createdDate: Moment,
   createdUser: Type.String(),
 })
+export type Suppression = Static<typeof Suppression>
 
 export const SuppressionBody = Named(
   'SuppressionBody',

@@ -76,6 +76,7 @@ const DefinitionActivity = Named('DefinitionActivity', {
       'COMPLETED triggers of each of the last 14 days, in the time zone of the business.',
   }),
 })
+export type DefinitionActivity = Static<typeof DefinitionActivity>
 
 /** See docs/automations.md. */
 export const EventDefinition = Named('EventDefinition', {

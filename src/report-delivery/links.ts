@@ -3,23 +3,25 @@ import { digest, makeSecret } from '../auth/secrets.ts'
 import type { Database, Db } from '../database/database.ts'
 import { RequestError } from '../errors.ts'
 import type { By } from '../store/rows.ts'
-import { findOpenedLink, insertReportLink, type OpenedLink } from '../store/report-links.ts'
+import {
+  findOpenedLink,
+  insertReportLink,
+  type NewReportLink,
+  type OpenedLink,
+} from '../store/report-links.ts'
 import { findRunOfLink } from '../store/report-runs.ts'
 import { mayReadFile, readerOf, readerOfUser } from './readers.ts'
 
 export const LINK_LIFETIME = { hours: 7 * 24 }
 export const MAX_LINK_LIFETIME = { hours: 30 * 24 }
 
-type NewLink = {
-  businessId: number
-  runId: number
-  userId: number | null
-  apiKeyId: number | null
-  expiresTime: Temporal.Instant
-}
-
 /** Creates a link to the file of a run. The URL cannot be read again: only a hash is stored. */
-export async function createReportLink(tx: Db, link: NewLink, publicUrl: string, by: By) {
+export async function createReportLink(
+  tx: Db,
+  link: Omit<NewReportLink, 'tokenHash'>,
+  publicUrl: string,
+  by: By,
+) {
   const token = makeSecret('bwr_')
   const stored = await insertReportLink(tx, { ...link, tokenHash: digest(token) }, by)
   return { ...stored, url: `${publicUrl}/report/link/${token}` }

@@ -1,4 +1,5 @@
 import type { ObjectKind } from '../contract/objects.ts'
+import type { TagChangeResult } from '../contract/tag.ts'
 import type { Db } from '../database/database.ts'
 import { runAndRollBack } from '../database/roll-back.ts'
 import { lockPlans } from '../store/event-definitions.ts'
@@ -9,17 +10,6 @@ import type { Saving } from './saving.ts'
 
 /** A value of a tag, and what replaces it; null: nothing. */
 export type TagChange = { name: string; value: string; newValue: string | null }
-
-export type TagChangeResult = {
-  changed: number
-  /** Objects that could not be saved, such as those of a feed. */
-  refused: number
-  /** The triggers that the change adds and cancels. */
-  create: number
-  cancel: number
-  /** False if more objects have the value than one request changes. */
-  isComplete: boolean
-}
 
 /** One transaction changes so many objects, so that bookings do not wait for long. */
 const PAGE = 100

@@ -1,17 +1,10 @@
+import type { DefinitionActivity as ShownActivity } from '../contract/event-definition.ts'
 import type { Db } from '../database/database.ts'
 import { sql } from '../database/sql.ts'
+import type { Stored } from './rows.ts'
 
 /** When a definition fires next, when it last fired, and its results of the last 30 days. */
-export type DefinitionActivity = {
-  nextTime: Temporal.Instant | null
-  lastTime: Temporal.Instant | null
-  waiting: number
-  sent: number
-  failed: number
-  skipped: number
-  /** COMPLETED triggers of each of the last 14 days, in the business's time zone. */
-  days: number[]
-}
+export type DefinitionActivity = Stored<Omit<ShownActivity, 'hasStoppedMatching'>>
 
 const COUNTED_DAYS = 30
 const SHOWN_DAYS = 14

@@ -1,10 +1,10 @@
-import type { EmailStatus } from '../contract/email.ts'
+import type { Email, EmailStatus } from '../contract/email.ts'
 import type { ObjectType } from '../contract/event-type.ts'
 import type { Attachment } from '../contract/file-library.ts'
 import type { Db } from '../database/database.ts'
 import { empty, join, raw, sql, type Sql } from '../database/sql.ts'
 import { keepDictionaries, type Dictionary } from './message-bodies.ts'
-import { columnsFor, rowTable } from './rows.ts'
+import { columnsFor, rowTable, type Stored } from './rows.ts'
 import { endedOfObjects } from './event-triggers.ts'
 import { clientsNamed } from './client-words.ts'
 import { aboutObjectAt, aboutVisibleObject, type Visibility } from './visibility.ts'
@@ -129,27 +129,7 @@ const withQueue = (insert: Sql, emails: NewEmail[], isAccount: boolean) => sql`
 const QUEUE_COLUMNS = columnsFor<NewEmail>({ emailId: 'bigint', usefulUntil: 'timestamptz' })
 
 /** A mail as the API returns it, with times as `Temporal.Instant`. */
-export type StoredEmail = {
-  emailId: number
-  businessId: number
-  eventTriggerId: number | null
-  eventActionId: number | null
-  emailTemplateId: number | null
-  objectType: ObjectType | null
-  objectId: number | null
-  objectUUId: string | null
-  clientId: number | null
-  repeatsEmailId: number | null
-  to: string
-  subject: string
-  status: EmailStatus
-  statusReason: string | null
-  test: boolean
-  messageId: string
-  createdDate: Temporal.Instant
-  sentTime: Temporal.Instant | null
-  attempts: Attempt[]
-}
+export type StoredEmail = Stored<Omit<Email, 'statusReasons'>>
 
 /** A mail that a worker has claimed is being sent, whatever its stored status. */
 const isClaimed = sql`

@@ -20,7 +20,7 @@ const columns = sql`
   modified_date  as "modifiedDate",
   modified_user  as "modifiedUser"`
 
-type NewReportLink = {
+export type NewReportLink = {
   businessId: number
   runId: number
   /** The link works while this user may see the file's content; null: it was created with a key. */

@@ -1,8 +1,4 @@
-import {
-  SCHEDULE_FIELDS,
-  type ReportSchedule,
-  type ScheduleRunStatus,
-} from '../contract/report-delivery.ts'
+import { SCHEDULE_FIELDS, type ReportSchedule } from '../contract/report-delivery.ts'
 import type { Db } from '../database/database.ts'
 import { empty, sql, type Sql } from '../database/sql.ts'
 import { NOT_HELD } from './installation.ts'
@@ -255,16 +251,10 @@ export async function hasRun(
   return rows.length > 0
 }
 
-export type NewScheduleRun = {
-  businessId: number
-  reportScheduleId: number
-  scheduledTime: Temporal.Instant
-  startDate: string | null
-  endDate: string | null
-  status: ScheduleRunStatus
-  statusReason: string | null
-  endedTime: Temporal.Instant
-}
+type RunOfSchedule = ReportSchedule['delivery']['runs'][number]
+
+export type NewScheduleRun = Pick<ScheduleObject, 'businessId' | 'reportScheduleId'> &
+  Stored<Omit<RunOfSchedule, 'reportScheduleRunId' | 'recipients'>>
 
 export type NewReportDelivery = {
   /** One of both. */
@@ -304,16 +294,7 @@ const DELIVERY_COLUMNS = columnsFor<
   reason: 'text',
 })
 
-export type ScheduleRun = Omit<NewScheduleRun, 'businessId'> & {
-  reportScheduleRunId: number
-  recipients: {
-    userId: number | null
-    username: string
-    emailId: number | null
-    emailStatus: string | null
-    reason: string | null
-  }[]
-}
+export type ScheduleRun = Stored<RunOfSchedule> & { reportScheduleId: number }
 
 /** The newest runs of each of these schedules, newest first. */
 export function listScheduleRuns(

@@ -4,7 +4,7 @@ import { empty, join, raw, sql, type Sql } from '../database/sql.ts'
 
 /** A row of these properties: its times are not milliseconds, as in answers. */
 export type Stored<T> = {
-  [P in keyof T]: P extends `${string}Time` | 'createdDate' | 'modifiedDate'
+  [P in keyof T]: P extends 'time' | `${string}Time` | 'createdDate' | 'modifiedDate'
     ? Temporal.Instant | Extract<T[P], null>
     : T[P]
 }

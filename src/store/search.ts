@@ -1,16 +1,11 @@
-import type { FOUND_KINDS } from '../contract/search.ts'
+import type { Found } from '../contract/search.ts'
 import type { Db } from '../database/database.ts'
 import { sql, type Sql } from '../database/sql.ts'
 import { clientsWithWords, searchableWordsOf } from './client-words.ts'
+import type { Stored } from './rows.ts'
 import { aboutVisibleObject, atVisiblePlace, type Visibility } from './visibility.ts'
 
-type FoundRow = {
-  kind: (typeof FOUND_KINDS)[number]
-  id: number
-  title: string
-  detail: string | null
-  time: Temporal.Instant | null
-}
+type FoundRow = Stored<Found>
 
 export type Search = {
   /** From `searchWordsOf`; at least one. Each must begin a word of a found object. */

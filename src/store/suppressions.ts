@@ -1,18 +1,9 @@
-import type { SuppressionReason } from '../contract/email.ts'
+import type { Suppression as ShownSuppression } from '../contract/email.ts'
 import type { Db } from '../database/database.ts'
 import { empty, sql } from '../database/sql.ts'
-import { columnsFor, insertRows, type By } from './rows.ts'
+import { columnsFor, insertRows, type By, type Stored } from './rows.ts'
 
-export type Suppression = {
-  businessId: number
-  emailAddress: string
-  reason: SuppressionReason
-  detail: string | null
-  /** The reader unsubscribed from mails of this category only. Null: of every category. */
-  emailCategoryId: number | null
-  createdDate: Temporal.Instant
-  createdUser: string
-}
+export type Suppression = Stored<ShownSuppression>
 
 const columns = sql`
   business_id as "businessId", email_address as "emailAddress", reason, detail,

@@ -1,18 +1,9 @@
+import type { TagValue } from '../contract/tag.ts'
 import { OBJECT_KINDS, toColumn, type ObjectKind } from '../contract/objects.ts'
 import type { Db } from '../database/database.ts'
 import { join, raw, sql } from '../database/sql.ts'
 
 export const TAGGED_KINDS = OBJECT_KINDS.filter(({ fields }) => 'tags' in fields)
-
-export type TagValueRow = {
-  name: string
-  value: string
-  clients: number
-  appointments: number
-  others: number
-  /** The active definitions that ask for it. */
-  eventDefinitions: number
-}
 
 export function listTagValues(db: Db, businessId: number, limit: number) {
   const objects = TAGGED_KINDS.map(
@@ -20,7 +11,7 @@ export function listTagValues(db: Db, businessId: number, limit: number) {
       select ${kind} as kind, tags from ${raw(table)}
       where business_id = ${businessId} and active and tags <> '{}'`,
   )
-  return db.query<TagValueRow>(sql`
+  return db.query<TagValue>(sql`
     with tagged as (${join(objects, ' union all ')}),
     used as (
       select name, value, kind from tagged
