@@ -1,12 +1,10 @@
 import { findNextDueTime, type Claim } from '../store/queue.ts'
 import {
   claimDueTriggers,
-  claimFailedTrigger,
-  claimTriggerShares,
-  claimUrgentTriggers,
   FAILED_TRIGGER_QUEUE,
   REPEATABLE_TRIGGER_QUEUE,
   TRIGGER_QUEUE,
+  URGENT_TRIGGER_QUEUE,
   type ClaimedTrigger,
 } from '../store/trigger-queue.ts'
 import { FairShare } from './fair-share.ts'
@@ -123,7 +121,12 @@ export class DueTriggers implements TriggerSource {
     const limit = claim.limit - shared.length
     if (limit <= 0) return shared
     this.#sweepSometimes(claim.now)
-    const claimed = await claimDueTriggers(db, { ...claim, limit }, this.#doneUntil)
+    const claimed = await claimDueTriggers(
+      db,
+      TRIGGER_QUEUE,
+      { ...claim, limit },
+      { from: this.#doneUntil },
+    )
     this.#isCrowded = claimed.length === limit
     const doneUntil = this.#isCrowded ? lastOf(claimed) : claim.now.subtract(MAX_COMMIT_DELAY)
     // A reset that came during the claim is for the next one.
@@ -133,9 +136,11 @@ export class DueTriggers implements TriggerSource {
 
   async #claimNextShares(claim: Claim) {
     const { db } = this.#parts
-    const next = await this.#shares.next(db, claim)
+    const shares = await this.#shares.next(db, claim)
     // If only one business has due triggers, it delays no other.
-    return next && !next.isOnlyBusiness ? claimTriggerShares(db, claim, next) : []
+    return shares && !shares.isOnlyBusiness
+      ? claimDueTriggers(db, TRIGGER_QUEUE, claim, { shares })
+      : []
   }
 
   /** Claims only triggers of businesses that are not throttled, and the urgent ones of the others. */
@@ -151,7 +156,7 @@ export class DueTriggers implements TriggerSource {
       { ...claim, limit },
       {
         isExcluded: (businessId) => throttled.has(businessId),
-        claimShares: (shares) => claimTriggerShares(db, claim, shares),
+        claimShares: (shares) => claimDueTriggers(db, TRIGGER_QUEUE, claim, { shares }),
       },
     )
     return [...urgent, ...others]
@@ -162,7 +167,9 @@ export class DueTriggers implements TriggerSource {
     const { db, now } = this.#parts
     if (this.#urgentClaimAt && isBefore(claim.now, this.#urgentClaimAt)) return []
     const share = Math.max(1, Math.floor(claim.limit / 2 / businessIds.length))
-    const urgent = await claimUrgentTriggers(db, claim, { businessIds, share })
+    const urgent = await claimDueTriggers(db, URGENT_TRIGGER_QUEUE, claim, {
+      shares: { businessIds, share },
+    })
     const tookMs = now().since(claim.now).total('milliseconds')
     this.#urgentClaimAt = now().add({ milliseconds: Math.ceil(Math.max(MAX_REST_MS, 10 * tookMs)) })
     return urgent
@@ -206,7 +213,9 @@ export class FailedTriggers implements TriggerSource {
     const now = this.#parts.now()
     this.#claimedAt = now
     const leaseUntil = now.add({ seconds: this.#parts.leaseSeconds })
-    return claimFailedTrigger(this.#parts.db, this.#queue(now), { worker, now, leaseUntil })
+    // Alone: if it fails, or its worker dies, no other trigger is affected.
+    const claim = { worker, now, leaseUntil, limit: 1 }
+    return claimDueTriggers(this.#parts.db, this.#queue(now), claim)
   }
 
   async readRestMs() {

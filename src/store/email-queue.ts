@@ -11,7 +11,6 @@ import { expiresAtRelease } from './installation.ts'
 import {
   claimDue,
   claimRows,
-  claimShares,
   lockRowsOfExpired,
   type Claim,
   type ExpiredLease,
@@ -83,7 +82,7 @@ export const claimDueEmails = (db: Db, claim: Claim) =>
   claimEmails(db, claimDue(EMAIL_QUEUE, claim))
 
 export const claimEmailShares = (db: Db, claim: Claim, shares: Shares) =>
-  claimEmails(db, claimShares(EMAIL_QUEUE, claim, shares))
+  claimEmails(db, claimDue(EMAIL_QUEUE, claim, { shares }))
 
 /** Claims mails that are no longer useful (see `usefulUntil`), so that they end with their reason. */
 export const claimUselessEmails = (db: Db, claim: Claim) =>

@@ -28,40 +28,35 @@ export type Claim = {
   limit: number
 }
 
+/** Businesses, and how many rows each may get in one claim. */
+export type Shares = { businessIds: number[]; share: number }
+
+/** The default: all due rows. */
+export type RowsToClaim = { from?: Temporal.Instant | undefined; shares?: Shares | undefined }
+
 /**
- * Claims due rows in the order of time, as the `with` clause of a statement that reads `claimed`.
- * `from` skips the start of the index, where a long read may keep dead row versions.
+ * Claims due rows, as the `with` clause of a statement that reads `claimed`: in the order of time, or a
+ * share for each of some businesses, so that a burst of one does not delay the others. `from` skips the
+ * start of the index, where a long read may keep dead row versions.
  */
-export const claimDue = (queue: Queue, claim: Claim, from?: Temporal.Instant) =>
-  claimRows(
-    queue,
-    claim,
-    sql`
+export function claimDue(queue: Queue, claim: Claim, { from, shares }: RowsToClaim = {}) {
+  const { isDue } = queue.ofBusiness(claim.now)
+  const due = shares
+    ? sql`
+      select due.ctid from unnest(${shares.businessIds}::bigint[]) as b (business_id)
+      cross join lateral (
+        select q.ctid from ${queue.table} q
+        where q.business_id = b.business_id and q.worker is null and ${isDue} ${queue.condition}
+        order by ${queue.shareOrder} limit ${shares.share}
+        for update skip locked) due`
+    : sql`
       select q.ctid from ${queue.table} q
       where q.worker is null and q.next_attempt_time <= ${claim.now}
         and q.next_attempt_time >= ${from ?? LONG_AGO} ${queue.condition}
       order by q.next_attempt_time
       limit ${claim.limit}
-      for update skip locked`,
-  )
-
-/** Businesses, and how many rows each may get in one claim. */
-export type Shares = { businessIds: number[]; share: number }
-
-/** Claims a share for each of these businesses, so that a burst of one does not delay the others. */
-export function claimShares(queue: Queue, claim: Claim, { businessIds, share }: Shares) {
-  const { isDue } = queue.ofBusiness(claim.now)
-  return claimRows(
-    queue,
-    claim,
-    sql`
-      select due.ctid from unnest(${businessIds}::bigint[]) as b (business_id)
-      cross join lateral (
-        select q.ctid from ${queue.table} q
-        where q.business_id = b.business_id and q.worker is null and ${isDue} ${queue.condition}
-        order by ${queue.shareOrder} limit ${share}
-        for update skip locked) due`,
-  )
+      for update skip locked`
+  return claimRows(queue, claim, due)
 }
 
 /**

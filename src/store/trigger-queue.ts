@@ -6,12 +6,11 @@ import { empty, sql, type Sql } from '../database/sql.ts'
 import { expiresAtRelease } from './installation.ts'
 import {
   claimDue,
-  claimShares,
   lockRowsOfExpired,
   type Claim,
   type ExpiredLease,
   type Queue,
-  type Shares,
+  type RowsToClaim,
 } from './queue.ts'
 import { columnsFor, rowTable, type By } from './rows.ts'
 
@@ -80,7 +79,7 @@ export const REPEATABLE_TRIGGER_QUEUE: Queue = {
 }
 
 /** Due triggers of events that begin within an hour. Reads all due ones of a business. */
-const URGENT_TRIGGER_QUEUE: Queue = {
+export const URGENT_TRIGGER_QUEUE: Queue = {
   ...TRIGGER_QUEUE,
   ofBusiness: (now) => {
     const { isDue, order } = TRIGGER_QUEUE.ofBusiness(now)
@@ -90,21 +89,8 @@ const URGENT_TRIGGER_QUEUE: Queue = {
   shareOrder: sql`q.anchor_time`,
 }
 
-const claimTriggers = (db: Db, claim: Sql) =>
-  db.query<ClaimedTrigger>(sql`with ${claim} select ${columns} from claimed`)
-
-export const claimDueTriggers = (db: Db, claim: Claim, from?: Temporal.Instant) =>
-  claimTriggers(db, claimDue(TRIGGER_QUEUE, claim, from))
-
-export const claimTriggerShares = (db: Db, claim: Claim, shares: Shares) =>
-  claimTriggers(db, claimShares(TRIGGER_QUEUE, claim, shares))
-
-export const claimUrgentTriggers = (db: Db, claim: Claim, shares: Shares) =>
-  claimTriggers(db, claimShares(URGENT_TRIGGER_QUEUE, claim, shares))
-
-/** Claims one trigger alone: if it fails, or its worker dies, no other trigger is affected. */
-export const claimFailedTrigger = (db: Db, queue: Queue, claim: Omit<Claim, 'limit'>) =>
-  claimTriggers(db, claimDue(queue, { ...claim, limit: 1 }))
+export const claimDueTriggers = (db: Db, queue: Queue, claim: Claim, rows?: RowsToClaim) =>
+  db.query<ClaimedTrigger>(sql`with ${claimDue(queue, claim, rows)} select ${columns} from claimed`)
 
 /**
  * Locks the claimed triggers that this worker still holds; returns their ids. Without those that another

@@ -10,11 +10,7 @@ import {
   listReminders,
 } from '../../src/store/planned-triggers.ts'
 import { listBusinessesInQueue } from '../../src/store/queue.ts'
-import {
-  claimTriggerShares,
-  takeOverTriggers,
-  TRIGGER_QUEUE,
-} from '../../src/store/trigger-queue.ts'
+import { claimDueTriggers, takeOverTriggers, TRIGGER_QUEUE } from '../../src/store/trigger-queue.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { asOwner } from '../support/owner.ts'
 import { statementOf } from '../support/statement.ts'
@@ -58,7 +54,10 @@ test('the fair share is read and claimed business by business', async () => {
   assert.match(plan, ofBusiness)
   const claim = { worker: 'w', now, leaseUntil: now, limit: 500 }
   const shares = { businessIds: [1, 2, 3], share: 50 }
-  assert.match(await planOf((db) => claimTriggerShares(db, claim, shares)), ofBusiness)
+  assert.match(
+    await planOf((db) => claimDueTriggers(db, TRIGGER_QUEUE, claim, { shares })),
+    ofBusiness,
+  )
 })
 
 test('the mails of a business that lose their use first are claimed by an index', async () => {

@@ -51,7 +51,7 @@ test('a claim of a frozen worker during a takeover keeps its lease and is taken 
   await engine.query(sql`insert into worker_lease values (${claim.worker}, ${claim.leaseUntil})`)
   let claiming: Promise<unknown[]> | undefined
   await takeOver(world, async () => {
-    claiming = claimDueTriggers(engine, claim)
+    claiming = claimDueTriggers(engine, TRIGGER_QUEUE, claim)
     const isBlocked = sql`select from pg_locks where not granted`
     await until(async () => (await engine.query(isBlocked)).length > 0)
   })
@@ -65,7 +65,7 @@ test('a claim of a frozen worker during a takeover keeps its lease and is taken 
 test('a worker releases all that it claimed, also if it never got the answer', async (t) => {
   const world = await makeDue(t)
   const { engine } = world.database
-  await claimDueTriggers(engine, frozenClaim(world))
+  await claimDueTriggers(engine, TRIGGER_QUEUE, frozenClaim(world))
   await releaseTriggers(engine, 'another')
   assert.equal(await countFree(world), 0)
   await releaseTriggers(engine, 'frozen')
