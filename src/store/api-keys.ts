@@ -1,7 +1,7 @@
 import type { ApiKey } from '../contract/credentials.ts'
 import type { Role, KeyScope } from '../contract/roles.ts'
 import type { Db } from '../database/database.ts'
-import { empty, sql, type Sql } from '../database/sql.ts'
+import { empty, sql } from '../database/sql.ts'
 import type { By, Stored } from './rows.ts'
 import type { PageAfter } from './pages.ts'
 
@@ -25,16 +25,13 @@ const keys = sql`api_key k left join api_key_use u using (business_id, api_key_i
 
 export type ApiKeyRow = Stored<ApiKey>
 
-export const findApiKey = (db: Db, businessId: number, apiKeyId: number) =>
-  readKeyRow(db, businessId, apiKeyId, empty)
-
-export const lockApiKey = (tx: Db, businessId: number, apiKeyId: number) =>
-  readKeyRow(tx, businessId, apiKeyId, sql`for update of k`)
-
-const readKeyRow = (db: Db, businessId: number, apiKeyId: number, lock: Sql) =>
+export const findApiKey = (db: Db, businessId: number, apiKeyId: number, lock = empty) =>
   db.findRow<ApiKeyRow>(sql`
     select ${columns} from ${keys}
     where k.business_id = ${businessId} and k.api_key_id = ${apiKeyId} ${lock}`)
+
+export const lockApiKey = (tx: Db, businessId: number, apiKeyId: number) =>
+  findApiKey(tx, businessId, apiKeyId, sql`for update of k`)
 
 export function listApiKeys(db: Db, businessId: number, { after, limit }: PageAfter) {
   return db.query<ApiKeyRow>(sql`

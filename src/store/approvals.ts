@@ -25,13 +25,11 @@ export type ApprovalKey = { businessId: number; approvalId: number }
 const isKey = ({ businessId, approvalId }: ApprovalKey) =>
   sql`business_id = ${businessId} and approval_id = ${approvalId}`
 
-export const findApproval = (db: Db, key: ApprovalKey) => readRow(db, key, empty)
-
-export const lockApproval = (tx: Db, key: ApprovalKey) => readRow(tx, key, sql`for update`)
-
-const readRow = (db: Db, key: ApprovalKey, lock: Sql) =>
+export const findApproval = (db: Db, key: ApprovalKey, lock = empty) =>
   db.findRow<StoredApproval>(sql`
     select ${columns} from approval where ${isKey(key)} ${lock}`)
+
+export const lockApproval = (tx: Db, key: ApprovalKey) => findApproval(tx, key, sql`for update`)
 
 type ApprovalPage = { status: ApprovalStatus | undefined; after: number; limit: number }
 

@@ -73,16 +73,13 @@ export function listChangedActions(
     order by changed_in, event_action_id limit ${limit}`)
 }
 
-export const findAction = (db: Db, businessId: number, eventActionId: number) =>
-  readActionRow(db, businessId, eventActionId, empty)
-
-export const lockAction = (tx: Db, businessId: number, eventActionId: number) =>
-  readActionRow(tx, businessId, eventActionId, sql`for no key update`)
-
-const readActionRow = (db: Db, businessId: number, eventActionId: number, lock: Sql) =>
+export const findAction = (db: Db, businessId: number, eventActionId: number, lock = empty) =>
   db.findRow<ShownAction>(sql`
     select ${columns}, ${writesTo} from event_action
     where business_id = ${businessId} and event_action_id = ${eventActionId} ${lock}`)
+
+export const lockAction = (tx: Db, businessId: number, eventActionId: number) =>
+  findAction(tx, businessId, eventActionId, sql`for no key update`)
 
 type ActionFields = Pick<
   StoredAction,

@@ -52,16 +52,13 @@ const columns = sql`
   ${selectList(WRITTEN)}, t.event_defn_id as "eventDefnId", t.planned_version as "plannedVersion",
   t.asked_since as "askedSince", t.deleted_date as "deletedDate", ${SAVED_COLUMNS}`
 
-export const findDefinition = (db: Db, businessId: number, eventDefnId: number) =>
-  readDefinitionRow(db, businessId, eventDefnId, empty)
-
-export const lockDefinition = (tx: Db, businessId: number, eventDefnId: number) =>
-  readDefinitionRow(tx, businessId, eventDefnId, sql`for no key update`)
-
-const readDefinitionRow = (db: Db, businessId: number, eventDefnId: number, lock: Sql) =>
+export const findDefinition = (db: Db, businessId: number, eventDefnId: number, lock = empty) =>
   db.findRow<StoredDefinition>(sql`
     select ${columns} from event_definition t
     where business_id = ${businessId} and event_defn_id = ${eventDefnId} ${lock}`)
+
+export const lockDefinition = (tx: Db, businessId: number, eventDefnId: number) =>
+  findDefinition(tx, businessId, eventDefnId, sql`for no key update`)
 
 /** The definition after each of its audited changes up to a given time, oldest first. */
 export function listDefinitionStates(

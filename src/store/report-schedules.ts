@@ -1,6 +1,6 @@
 import { SCHEDULE_FIELDS, type ReportSchedule } from '../contract/report-delivery.ts'
 import type { Db } from '../database/database.ts'
-import { empty, sql, type Sql } from '../database/sql.ts'
+import { empty, sql } from '../database/sql.ts'
 import { NOT_HELD } from './installation.ts'
 import { revokeLinksOfCredential } from './report-links.ts'
 import {
@@ -61,18 +61,15 @@ function splitRow(row: FlatRow): ScheduleRow {
   return { schedule, state: { nextRunTime, doneUntil, attempts, lastError } }
 }
 
-export const findSchedule = (db: Db, businessId: number, reportScheduleId: number) =>
-  readSchedule(db, businessId, reportScheduleId, empty)
-
-export const lockSchedule = (tx: Db, businessId: number, reportScheduleId: number) =>
-  readSchedule(tx, businessId, reportScheduleId, sql`for update`)
-
-async function readSchedule(db: Db, businessId: number, id: number, lock: Sql) {
+export async function findSchedule(db: Db, businessId: number, id: number, lock = empty) {
   const row = await db.findRow<FlatRow>(sql`
     select ${columns} from report_schedule t
     where business_id = ${businessId} and report_schedule_id = ${id} ${lock}`)
   return row && splitRow(row)
 }
+
+export const lockSchedule = (tx: Db, businessId: number, reportScheduleId: number) =>
+  findSchedule(tx, businessId, reportScheduleId, sql`for update`)
 
 export async function listSchedules(db: Db, businessId: number, { after, limit }: PageAfter) {
   const rows = await db.query<FlatRow>(sql`

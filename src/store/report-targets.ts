@@ -1,6 +1,6 @@
 import { TARGET_FIELDS, type ReportTarget } from '../contract/report-target.ts'
 import type { Db } from '../database/database.ts'
-import { empty, sql, type Sql } from '../database/sql.ts'
+import { empty, sql } from '../database/sql.ts'
 import {
   columnsFor,
   columnsOf,
@@ -40,18 +40,15 @@ function withState(row: FlatRow): TargetRow {
   return { ...target, state: { lastValue, checkedTime, crossedTime, lastError } }
 }
 
-export const findTarget = (db: Db, businessId: number, reportTargetId: number) =>
-  readTarget(db, businessId, reportTargetId, empty)
-
-export const lockTarget = (tx: Db, businessId: number, reportTargetId: number) =>
-  readTarget(tx, businessId, reportTargetId, sql`for update`)
-
-async function readTarget(db: Db, businessId: number, id: number, lock: Sql) {
+export async function findTarget(db: Db, businessId: number, id: number, lock = empty) {
   const row = await db.findRow<FlatRow>(sql`
     select ${columns} from report_target t
     where business_id = ${businessId} and report_target_id = ${id} ${lock}`)
   return row && withState(row)
 }
+
+export const lockTarget = (tx: Db, businessId: number, reportTargetId: number) =>
+  findTarget(tx, businessId, reportTargetId, sql`for update`)
 
 export async function listTargets(db: Db, businessId: number, { after, limit }: PageAfter) {
   const rows = await db.query<FlatRow>(sql`

@@ -1,6 +1,6 @@
 import { VIEW_FIELDS, type ReportView } from '../contract/report-delivery.ts'
 import type { Db } from '../database/database.ts'
-import { empty, sql, type Sql } from '../database/sql.ts'
+import { empty, sql } from '../database/sql.ts'
 import {
   columnsFor,
   columnsOf,
@@ -29,16 +29,13 @@ type Viewer = { businessId: number; userId: number | null }
 const visibleTo = ({ businessId, userId }: Viewer) => sql`
   business_id = ${businessId} and (shared or user_id is not distinct from ${userId}::bigint)`
 
-export const findReportView = (db: Db, viewer: Viewer, reportViewId: number) =>
-  readView(db, viewer, reportViewId, empty)
-
-export const lockReportView = (tx: Db, viewer: Viewer, reportViewId: number) =>
-  readView(tx, viewer, reportViewId, sql`for update`)
-
-const readView = (db: Db, viewer: Viewer, reportViewId: number, lock: Sql) =>
+export const findReportView = (db: Db, viewer: Viewer, reportViewId: number, lock = empty) =>
   db.findRow<ReportViewRow>(sql`
     select ${columns} from report_view t
     where ${visibleTo(viewer)} and report_view_id = ${reportViewId} ${lock}`)
+
+export const lockReportView = (tx: Db, viewer: Viewer, reportViewId: number) =>
+  findReportView(tx, viewer, reportViewId, sql`for update`)
 
 export function listReportViews(
   db: Db,

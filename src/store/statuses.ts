@@ -42,17 +42,12 @@ export const listStatusesOf = (db: Db, businessId: number, objectType: ObjectTyp
 
 type StatusKey = { businessId: number; objectType: string; status: string }
 
-export const findStatus = (db: Db, key: StatusKey) => readStatusRow(db, key, empty)
+export const findStatus = (db: Db, { businessId, objectType, status }: StatusKey, lock = empty) =>
+  db.findRow<Status>(sql`
+    select ${columns} from status t
+    where business_id = ${businessId} and object_type = ${objectType} and status = ${status} ${lock}`)
 
-export const lockStatus = (tx: Db, key: StatusKey) => readStatusRow(tx, key, sql`for no key update`)
-
-async function readStatusRow(db: Db, { businessId, objectType, status }: StatusKey, lock: Sql) {
-  const [found] = await listWhere(
-    db,
-    sql`business_id = ${businessId} and object_type = ${objectType} and status = ${status} ${lock}`,
-  )
-  return found
-}
+export const lockStatus = (tx: Db, key: StatusKey) => findStatus(tx, key, sql`for no key update`)
 
 const listWhere = (db: Db, condition: Sql) =>
   db.query<Status>(sql`select ${columns} from status t where ${condition}`)

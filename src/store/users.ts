@@ -1,7 +1,7 @@
 import { USER_FIELDS, type User } from '../contract/credentials.ts'
 import type { Role } from '../contract/roles.ts'
 import type { Db } from '../database/database.ts'
-import { empty, sql, type Sql } from '../database/sql.ts'
+import { empty, sql } from '../database/sql.ts'
 import {
   columnsFor,
   columnsOf,
@@ -22,33 +22,27 @@ const FIELDS = columnsOf(USER_FIELDS)
 const columns = sql`
   t.business_id as "businessId", t.user_id as "userId", ${selectList(FIELDS)}, ${SAVED_COLUMNS}`
 
-export const findUser = (db: Db, businessId: number, userId: number) =>
-  readUserRow(db, businessId, userId, empty)
+export const findUser = (db: Db, businessId: number, userId: number, lock = empty) =>
+  db.findRow<UserRow>(sql`
+    select ${columns} from user_account t
+    where business_id = ${businessId} and user_id = ${userId} ${lock}`)
 
 export const lockUser = (tx: Db, businessId: number, userId: number) =>
-  readUserRow(tx, businessId, userId, sql`for update`)
+  findUser(tx, businessId, userId, sql`for update`)
 
 /** Locks a user against changes of role and activity until the transaction ends. */
 export const shareUser = (tx: Db, businessId: number, userId: number) =>
-  readUserRow(tx, businessId, userId, sql`for share`)
+  findUser(tx, businessId, userId, sql`for share`)
 
-export const listUsersById = (db: Db, businessId: number, userIds: number[]) =>
-  readUsersById(db, businessId, userIds, empty)
-
-/** The same, locked against changes of role and activity until the transaction ends. */
-export const shareUsersById = (tx: Db, businessId: number, userIds: number[]) =>
-  readUsersById(tx, businessId, userIds, sql`for share`)
-
-const readUsersById = (db: Db, businessId: number, userIds: number[], lock: Sql) =>
+export const listUsersById = (db: Db, businessId: number, userIds: number[], lock = empty) =>
   db.query<UserRow>(sql`
     select ${columns} from user_account t
     where business_id = ${businessId} and user_id = any (${userIds}::bigint[])
     order by user_id ${lock}`)
 
-const readUserRow = (db: Db, businessId: number, userId: number, lock: Sql) =>
-  db.findRow<UserRow>(sql`
-    select ${columns} from user_account t
-    where business_id = ${businessId} and user_id = ${userId} ${lock}`)
+/** The same, locked against changes of role and activity until the transaction ends. */
+export const shareUsersById = (tx: Db, businessId: number, userIds: number[]) =>
+  listUsersById(tx, businessId, userIds, sql`for share`)
 
 /** Locks every active owner, so that two concurrent requests cannot remove the last two. */
 export function lockOwners(db: Db, businessId: number) {
