@@ -254,346 +254,265 @@ type ParameterOf<N extends string> = N extends 'objectType'
 
 type Query<Q> = Q extends undefined ? unknown : { query: Q }
 
-const get = <P extends string, A, Q = undefined>(path: P, _answer: A, _query?: Q) =>
-  ({ route: `GET ${path}` }) as Call<P, { answer: A } & Query<Q>>
+const get =
+  <P extends string>(path: P) =>
+  <A, Q = undefined>() =>
+    ({ route: `GET ${path}` }) as Call<P, { answer: A } & Query<Q>>
 
-const remove = <P extends string, A, Q = undefined>(path: P, _answer: A, _query?: Q) =>
-  ({ route: `DELETE ${path}` }) as Call<P, { answer: A } & Query<Q>>
+const remove =
+  <P extends string>(path: P) =>
+  <A, Q = undefined>() =>
+    ({ route: `DELETE ${path}` }) as Call<P, { answer: A } & Query<Q>>
 
-const post = <P extends string, A, B = {}, Q = undefined>(
-  path: P,
-  _answer: A,
-  _body?: B,
-  _query?: Q,
-) => ({ route: `POST ${path}` }) as Call<P, { answer: A; body: B } & Query<Q>>
+const post =
+  <P extends string>(path: P) =>
+  <A, B = {}, Q = undefined>() =>
+    ({ route: `POST ${path}` }) as Call<P, { answer: A; body: B } & Query<Q>>
 
-const of = <T>() => undefined as T
-const by = <S extends TSchema>() => undefined as Static<S>
-const pageOf = <T>() => undefined as unknown as Page<T>
-const pageBy = <S extends TSchema>() => undefined as unknown as Page<Static<S>>
-const PAGES = of<PageParameters>()
-const bodyOf = <S extends TSchema>() => undefined as Writable<Static<S>>
+type Body<S extends TSchema> = Writable<Static<S>>
 
 const OTHERS = {
-  countAppointmentsByDay: get(
-    '/calendar/days',
-    of<Record<string, number>>(),
-    of<{ from: number; to: number; locationId?: number; professionalId?: number }>(),
-  ),
-  countClientsByLanguage: get('/client/languages', of<ClientLanguage[]>()),
-  getClientData: get('/client/:clientId/data', of<ClientData>()),
-  eraseClient: post('/client/:clientId/erase', by<typeof ErasedCounts>()),
-  listEventTypes: get('/eventType', of<EventTypeInfo[]>()),
-  listEventDefinitions: get(
-    '/eventDefinition',
-    of<ChangesPage<EventDefinition>>(),
-    by<typeof DefinitionsQuery>(),
-  ),
-  listEventDefinitionsOfType: get(
-    '/eventDefinition/eventType/:eventTypeId',
-    of<EventDefinition[]>(),
-  ),
-  listEventDefinitionsOfCampaign: get(
-    '/eventDefinition/INVITATION_CAMPAIGN/:invitationCampaignId',
-    of<EventDefinition[]>(),
-  ),
-  getEventDefinition: get(
-    '/eventDefinition/:eventDefinitionId',
-    of<EventDefinition>(),
-    by<typeof DefinitionQuery>(),
-  ),
-  createEventDefinition: post(
-    '/eventDefinition',
-    of<EventDefinition>(),
-    of<EventDefinitionInput>(),
-  ),
-  deleteEventDefinition: remove('/eventDefinition/:eventDefinitionId', of<EventDefinition>()),
-  planEventDefinition: post(
-    '/eventDefinition/plan',
-    of<Forecast>(),
-    of<EventDefinitionInput>(),
-    of<{ limit?: number; offset?: number }>(),
-  ),
-  backtestEventDefinition: post(
-    '/eventDefinition/backtest',
-    of<Backtest>(),
-    of<{ definition: EventDefinitionInput; startDate: string; endDate: string }>(),
-    of<{ limit?: number; offset?: number }>(),
-  ),
-  listEventActions: get(
-    '/eventAction',
-    of<ChangesPage<EventAction>>(),
-    by<TObject<typeof ChangesQuery>>(),
-  ),
-  listEventActionsOfDefinition: get(
-    '/eventAction/eventDefinition/:eventDefinitionId',
-    of<EventAction[]>(),
-  ),
-  getEventAction: get('/eventAction/:eventActionId', of<EventAction>()),
-  createEventAction: post('/eventAction', of<EventAction>(), of<EventActionInput>()),
-  listEventTriggers: get('/eventTriggers', pageOf<NamedTrigger>(), by<typeof TriggersQuery>()),
-  countEventTriggers: get(
-    '/eventTriggers/counts',
-    of<Partial<Record<TriggerStatus, number>>>(),
-    by<typeof TriggerQuery>(),
-  ),
-  getEventTrigger: get('/eventTriggers/:eventTriggerId', of<TriggerDetails>()),
-  listEventTriggersOfAppointment: get(
-    '/eventTriggers/CALENDAR/:calendarId',
-    of<NamedTrigger[]>(),
-    by<typeof TriggersOfObjectQuery>(),
-  ),
-  listEventTriggersOfClass: get(
-    '/eventTriggers/CLASS_SCHEDULE/:classScheduleId',
-    of<NamedTrigger[]>(),
-    by<typeof TriggersOfObjectQuery>(),
-  ),
-  listEventTriggersOfInvitation: get(
-    '/eventTriggers/invitation/:invitationUUID',
-    of<NamedTrigger[]>(),
-    by<typeof TriggersOfObjectQuery>(),
-  ),
-  listEventTriggersOfRecall: get(
-    '/eventTriggers/RECALL/:recallId',
-    of<NamedTrigger[]>(),
-    by<typeof TriggersOfObjectQuery>(),
-  ),
-  listEventTriggersOfDisclaimer: get(
-    '/eventTriggers/DISCLAIMER/:disclaimerId',
-    of<NamedTrigger[]>(),
-    by<typeof TriggersOfObjectQuery>(),
-  ),
-  fireEventTrigger: post('/eventTriggers/:eventTriggerId/fire', of<EventTrigger>()),
-  fireEventTriggers: post('/eventTriggers/fire', of<BulkResult>(), by<typeof BulkIds>()),
-  cancelEventTrigger: post('/eventTriggers/:eventTriggerId/cancel', of<EventTrigger>()),
-  cancelEventTriggers: post('/eventTriggers/cancel', of<BulkResult>(), by<typeof BulkIds>()),
-  explainObject: get('/explain/:objectType/:objectId', of<Explanation[]>()),
-  listEmails: get('/emails', pageBy<typeof NamedEmail>(), by<typeof EmailsQuery>()),
-  countEmails: get('/emails/counts', of<Record<string, number>>(), by<typeof EmailQuery>()),
-  listEmailsOfAppointment: get(
-    '/emails/calendar/:calendarId',
-    of<Email[]>(),
-    by<typeof EmailsAboutQuery>(),
-  ),
-  listEmailsOfInvitation: get(
-    '/emails/invitation/:invitationUUID',
-    of<Email[]>(),
-    by<typeof EmailsAboutQuery>(),
-  ),
-  listEmailsOfClient: get('/emails/client/:clientId', of<Email[]>(), by<typeof EmailsAboutQuery>()),
-  getEmail: get('/emails/:emailId', by<typeof WholeEmail>()),
-  getEmailHtml: get('/emails/:emailId/html', of<string>()),
-  resendEmail: post('/emails/:emailId/resend', of<Email>()),
-  resendEmails: post('/emails/resend', of<BulkResult>(), by<typeof BulkIds>()),
-  listSuppressions: get(
-    '/suppression',
-    pageBy<typeof Suppression>(),
-    by<typeof SuppressionsQuery>(),
-  ),
-  createSuppression: post(
-    '/suppression',
-    by<typeof Suppression>(),
-    bodyOf<typeof SuppressionBody>(),
-  ),
-  deleteSuppression: remove('/suppression/:emailAddress', by<typeof Suppression>()),
-  listTokens: get(
-    '/emailTemplate/token',
-    of<Static<typeof TokenGroup>[]>(),
-    by<typeof TokenQuery>(),
-  ),
-  previewEmailTemplate: post(
-    '/emailTemplate/:emailTemplateId/preview',
-    of<MailPreview>(),
-    by<typeof PreviewRequest>(),
-  ),
-  checkEmailTemplate: post(
-    '/emailTemplate/:emailTemplateId/check',
-    of<CheckedTemplate>(),
-    by<typeof TemplateCheck>(),
-  ),
-  testEmailTemplate: post(
-    '/emailTemplate/:emailTemplateId/test',
-    of<{ items: Email[] }>(),
-    by<typeof MailTest>(),
-  ),
-  listFiles: get('/fileLibrary', pageOf<LibraryFile>(), PAGES),
-  uploadFile: post('/fileLibrary', of<LibraryFile>(), bodyOf<typeof FileWrite>()),
-  getFile: get('/fileLibrary/:fileUUId', of<LibraryFile>()),
-  getFileContent: get('/fileLibrary/:fileUUId/content', of<Blob>()),
-  deleteFile: remove('/fileLibrary/:fileUUId', of<LibraryFile>()),
-  listSenderDomains: get('/senderDomain', pageOf<SenderDomain>(), PAGES),
-  getSenderDomain: get('/senderDomain/:domain', of<SenderDomain>()),
-  checkSenderDomain: post('/senderDomain/:domain/check', of<SenderDomain>()),
-  retryMail: post('/mail/retry', of<MailServer>()),
-  getServiceHealth: get('/business/health', of<ServiceHealth>()),
-  getRestoreState: get('/restore', of<RestoreState>()),
-  releaseRestore: post('/restore/release', of<RestoreState>(), by<typeof ReleaseWrite>()),
-  listApprovals: get(
-    '/approval',
-    pageOf<Approval>(),
-    of<PageParameters & { status?: ApprovalStatus }>(),
-  ),
-  getApproval: get('/approval/:approvalId', of<Approval>()),
-  releaseApproval: post(
-    '/approval/:approvalId/release',
-    of<Approval>(),
-    bodyOf<typeof ReleaseApproval>(),
-  ),
-  cancelApproval: post('/approval/:approvalId/cancel', of<Approval>()),
-  listTagValues: get('/tag', of<TagValue[]>()),
-  planTagChange: post('/tag/plan', of<TagChangeResult>(), of<TagChangeWrite>()),
-  changeTag: post('/tag', of<TagChangeResult>(), of<TagChangeWrite>()),
-  listStatuses: get('/status', of<Status[]>()),
-  getStatus: get('/status/:objectType/:status', of<Status>()),
-  createStatus: post('/status', of<Status>(), bodyOf<typeof StatusWrite>()),
-  planStatus: post('/status/plan', of<SavePlan>(), bodyOf<typeof StatusWrite>()),
-  deleteStatus: remove('/status/:objectType/:status', of<Status>()),
-  listReportCategories: get('/reports/category', of<ReportCategory[]>()),
-  printReport: post(
-    '/report/print/file',
-    of<Blob | Static<typeof PrintedReport> | ReportRun>(),
-    bodyOf<typeof PrintBody>(),
-    by<typeof PrintQuery>(),
-  ),
-  listReportRows: get('/report/:reportId/rows', of<CountedObjectPage>(), of<ReportRowsQuery>()),
-  sumReportRows: get('/report/:reportId/sums', of<ObjectSums>(), of<ReportSumsQuery>()),
-  getReportOptions: get('/report/:reportId/options', of<ReportOptions>()),
-  getReportRun: get('/report/run/:runId', of<ReportRun>()),
-  getReportRunFile: get('/report/run/:runId/file', of<Blob>()),
-  createReportLink: post(
-    '/report/run/:runId/link',
-    by<typeof NewReportLink>(),
-    by<typeof ReportLinkWrite>(),
-  ),
-  listReportLinks: get('/report/run/:runId/link', pageOf<ReportLink>(), PAGES),
-  listSharedReportFiles: get('/report/link', pageOf<SharedFile>(), PAGES),
-  revokeReportLink: remove('/report/run/:runId/link/:reportLinkId', of<ReportLink>()),
-  listReportSchedules: get('/reportSchedule', pageOf<ReportSchedule>(), PAGES),
-  getReportSchedule: get('/reportSchedule/:reportScheduleId', of<ReportSchedule>()),
-  createReportSchedule: post(
-    '/reportSchedule',
-    of<ReportSchedule>(),
-    bodyOf<typeof ReportScheduleWrite>(),
-  ),
-  deleteReportSchedule: remove('/reportSchedule/:reportScheduleId', of<ReportSchedule>()),
-  listReportTargets: get('/reportTarget', pageOf<ReportTarget>(), PAGES),
-  getReportTarget: get('/reportTarget/:reportTargetId', of<ReportTarget>()),
-  createReportTarget: post('/reportTarget', of<ReportTarget>(), bodyOf<typeof ReportTargetWrite>()),
-  deleteReportTarget: remove('/reportTarget/:reportTargetId', of<ReportTarget>()),
-  listReportViews: get(
-    '/reportView',
-    pageOf<ReportView>(),
-    of<PageParameters & { reportId?: number }>(),
-  ),
-  getReportView: get('/reportView/:reportViewId', of<ReportView>()),
-  createReportView: post('/reportView', of<ReportView>(), bodyOf<typeof ReportViewWrite>()),
-  deleteReportView: remove('/reportView/:reportViewId', of<ReportView>()),
-  importObjects: post('/import', of<ImportResult>(), of<ImportLines>(), by<typeof ImportQuery>()),
-  importCsv: post('/import/csv', of<CsvImportResult>(), of<string | Blob>(), by<typeof CsvQuery>()),
-  listFileImports: get('/import/file', of<{ items: FileImport[] }>()),
-  undoFileImport: post('/import/file/:fileImportId/undo', of<UndoResult>()),
-  listImportMappings: get('/import/mapping', of<{ items: ImportMapping[] }>()),
-  deleteImportMapping: remove('/import/mapping/:name', of<ImportMapping>()),
-  listFeeds: get('/feed', pageOf<Feed>(), PAGES),
-  getFeed: get('/feed/:feedId', of<Feed>()),
-  createFeed: post('/feed', of<Feed>(), bodyOf<typeof FeedWrite>()),
-  deleteFeed: remove('/feed/:feedId', of<Feed>(), of<{ appointments: 'keep' | 'remove' }>()),
-  testFeed: post('/feed/test', of<FeedTest>(), bodyOf<typeof FeedWrite>()),
-  createFeedHook: post('/feed/:feedId/hook', by<typeof FeedHook>()),
-  dryRunFeed: post(
-    '/feed/:feedId/dryRun',
-    of<StartedFeedRun>(),
-    of<Partial<InletEntries> & { rules?: FeedFields['rules'] }>(),
-  ),
-  pullFeed: post('/feed/:feedId/pull', of<StartedFeedRun>()),
-  reconcileFeed: post('/feed/:feedId/reconcile', of<StartedFeedRun>()),
-  listFeedRuns: get('/feed/:feedId/run', pageBy<typeof FeedRun>(), PAGES),
-  getFeedRun: get('/feed/:feedId/run/:feedRunId', by<typeof FeedRun>()),
-  listFeedDifferences: get(
-    '/feed/:feedId/difference',
-    of<{ checkedTime: number | null; feedRunId: number | null; items: Difference[] }>(),
-  ),
-  listFeedCaptured: get('/feed/:feedId/captured', of<Static<typeof CapturedOfDefinition>[]>()),
-  sendFeedEntries: post('/feed/:feedId/entries', of<InletAnswer>(), of<InletEntries>()),
-  listFeedEntries: get(
-    '/feed/:feedId/entry',
-    pageBy<typeof FeedEntry>(),
-    of<PageParameters & { state?: EntryState; reason?: string; from?: number; to?: number }>(),
-  ),
-  correctFeedEntry: post(
-    '/feed/:feedId/entry/:entryId',
-    by<typeof FeedEntry>(),
-    of<{ correction: Correction | null }>(),
-  ),
-  listFeedMatches: get(
-    '/feed/:feedId/match',
-    pageBy<typeof FeedMatch>(),
-    of<PageParameters & { kind?: MatchKind }>(),
-  ),
-  correctFeedMatch: post(
-    '/feed/:feedId/match/:feedMatchId',
-    by<typeof FeedMatch>(),
-    of<{ objectId?: number | null; create?: boolean }>(),
-  ),
-  cancelVanishedEntries: post('/feed/:feedId/vanished/cancel', of<{ entries: number }>()),
-  keepVanishedEntries: post('/feed/:feedId/vanished/keep', of<{ entries: number }>()),
-  getChangePosition: get('/changes/position', of<{ position: string; nextPosition: string }>()),
-  getOverview: get('/overview', of<Overview>(), by<typeof OverviewQuery>()),
-  search: get('/search', of<Found[]>(), by<typeof SearchQuery>()),
-  listAuditEntries: get('/audit', pageBy<typeof AuditEntry>(), by<typeof AuditQuery>()),
-  listBusinesses: get('/business', of<ChangesPage<Business>>(), by<typeof BusinessesQuery>()),
-  getBusiness: get('/business/:businessId', of<Business>()),
-  createBusiness: post('/business', of<Business>(), bodyOf<typeof BusinessWrite>()),
-  planBusiness: post('/business/plan', of<SavePlan>(), bodyOf<typeof BusinessWrite>()),
-  deleteBusiness: remove('/business/:businessId', of<Business>()),
-  createApiKeyOfBusiness: post(
-    '/business/:businessId/apiKey',
-    by<typeof NewApiKey>(),
-    bodyOf<typeof ApiKeyWrite>(),
-  ),
-  createUserOfBusiness: post('/business/:businessId/user', of<User>(), bodyOf<typeof UserWrite>()),
-  seedBusiness: post(
-    '/business/:businessId/seed',
-    of<{ businessId: number; accepted: Record<string, number> }>(),
-  ),
-  eraseBusiness: post(
-    '/business/:businessId/erase',
-    by<typeof ErasedCounts>(),
-    of<{ name: string }>(),
-  ),
-  listApiKeys: get('/apiKey', pageOf<ApiKey>(), PAGES),
-  getApiKey: get('/apiKey/:apiKeyId', of<ApiKey>()),
-  createApiKey: post(
-    '/apiKey',
-    of<ApiKey & Partial<Static<typeof NewApiKey>>>(),
-    bodyOf<typeof ApiKeyWrite>(),
-  ),
-  revokeApiKey: remove('/apiKey/:apiKeyId', of<ApiKey>()),
-  listUsers: get('/user', pageOf<User>(), PAGES),
-  getUser: get('/user/:userId', of<User>()),
-  createUser: post('/user', of<User>(), bodyOf<typeof UserWrite>()),
-  deleteUser: remove('/user/:userId', of<User>()),
-  inviteUser: post('/user/invite', of<User>(), bodyOf<typeof UserInvite>()),
-  changePassword: post(
-    '/user/password',
-    of<User>(),
-    of<{ currentPassword: string; newPassword: string }>(),
-  ),
-  chooseLanguage: post('/user/language', of<User>(), bodyOf<typeof LanguageChoice>()),
-  requestPasswordLink: post(
-    '/user/password/forgotten',
-    of<{ accepted: true }>(),
-    of<{ emailAddress: string }>(),
-  ),
-  readPasswordLink: post('/user/password/link', of<PasswordLink>(), of<{ token: string }>()),
-  setPasswordByLink: post(
-    '/user/password/set',
-    of<{ username: string }>(),
-    of<{ token: string; newPassword: string }>(),
-  ),
-  signIn: post('/session', of<Session>(), of<{ username: string; password: string }>()),
-  getSession: get('/session', of<Session>()),
-  signOut: remove('/session', of<Session>()),
+  countAppointmentsByDay: get('/calendar/days')<
+    Record<string, number>,
+    { from: number; to: number; locationId?: number; professionalId?: number }
+  >(),
+  countClientsByLanguage: get('/client/languages')<ClientLanguage[]>(),
+  getClientData: get('/client/:clientId/data')<ClientData>(),
+  eraseClient: post('/client/:clientId/erase')<Static<typeof ErasedCounts>>(),
+  listEventTypes: get('/eventType')<EventTypeInfo[]>(),
+  listEventDefinitions: get('/eventDefinition')<ChangesPage<EventDefinition>, DefinitionsQuery>(),
+  listEventDefinitionsOfType: get('/eventDefinition/eventType/:eventTypeId')<EventDefinition[]>(),
+  listEventDefinitionsOfCampaign: get('/eventDefinition/INVITATION_CAMPAIGN/:invitationCampaignId')<
+    EventDefinition[]
+  >(),
+  getEventDefinition: get('/eventDefinition/:eventDefinitionId')<
+    EventDefinition,
+    DefinitionQuery
+  >(),
+  createEventDefinition: post('/eventDefinition')<EventDefinition, EventDefinitionInput>(),
+  deleteEventDefinition: remove('/eventDefinition/:eventDefinitionId')<EventDefinition>(),
+  planEventDefinition: post('/eventDefinition/plan')<
+    Forecast,
+    EventDefinitionInput,
+    { limit?: number; offset?: number }
+  >(),
+  backtestEventDefinition: post('/eventDefinition/backtest')<
+    Backtest,
+    { definition: EventDefinitionInput; startDate: string; endDate: string },
+    { limit?: number; offset?: number }
+  >(),
+  listEventActions: get('/eventAction')<
+    ChangesPage<EventAction>,
+    Static<TObject<typeof ChangesQuery>>
+  >(),
+  listEventActionsOfDefinition: get('/eventAction/eventDefinition/:eventDefinitionId')<
+    EventAction[]
+  >(),
+  getEventAction: get('/eventAction/:eventActionId')<EventAction>(),
+  createEventAction: post('/eventAction')<EventAction, EventActionInput>(),
+  listEventTriggers: get('/eventTriggers')<Page<NamedTrigger>, TriggersQuery>(),
+  countEventTriggers: get('/eventTriggers/counts')<
+    Partial<Record<TriggerStatus, number>>,
+    TriggerQuery
+  >(),
+  getEventTrigger: get('/eventTriggers/:eventTriggerId')<TriggerDetails>(),
+  listEventTriggersOfAppointment: get('/eventTriggers/CALENDAR/:calendarId')<
+    NamedTrigger[],
+    TriggersOfObjectQuery
+  >(),
+  listEventTriggersOfClass: get('/eventTriggers/CLASS_SCHEDULE/:classScheduleId')<
+    NamedTrigger[],
+    TriggersOfObjectQuery
+  >(),
+  listEventTriggersOfInvitation: get('/eventTriggers/invitation/:invitationUUID')<
+    NamedTrigger[],
+    TriggersOfObjectQuery
+  >(),
+  listEventTriggersOfRecall: get('/eventTriggers/RECALL/:recallId')<
+    NamedTrigger[],
+    TriggersOfObjectQuery
+  >(),
+  listEventTriggersOfDisclaimer: get('/eventTriggers/DISCLAIMER/:disclaimerId')<
+    NamedTrigger[],
+    TriggersOfObjectQuery
+  >(),
+  fireEventTrigger: post('/eventTriggers/:eventTriggerId/fire')<EventTrigger>(),
+  fireEventTriggers: post('/eventTriggers/fire')<BulkResult, Static<typeof BulkIds>>(),
+  cancelEventTrigger: post('/eventTriggers/:eventTriggerId/cancel')<EventTrigger>(),
+  cancelEventTriggers: post('/eventTriggers/cancel')<BulkResult, Static<typeof BulkIds>>(),
+  explainObject: get('/explain/:objectType/:objectId')<Explanation[]>(),
+  listEmails: get('/emails')<Page<Static<typeof NamedEmail>>, EmailsQuery>(),
+  countEmails: get('/emails/counts')<Record<string, number>, EmailQuery>(),
+  listEmailsOfAppointment: get('/emails/calendar/:calendarId')<Email[], EmailsAboutQuery>(),
+  listEmailsOfInvitation: get('/emails/invitation/:invitationUUID')<Email[], EmailsAboutQuery>(),
+  listEmailsOfClient: get('/emails/client/:clientId')<Email[], EmailsAboutQuery>(),
+  getEmail: get('/emails/:emailId')<Static<typeof WholeEmail>>(),
+  getEmailHtml: get('/emails/:emailId/html')<string>(),
+  resendEmail: post('/emails/:emailId/resend')<Email>(),
+  resendEmails: post('/emails/resend')<BulkResult, Static<typeof BulkIds>>(),
+  listSuppressions: get('/suppression')<Page<Suppression>, SuppressionsQuery>(),
+  createSuppression: post('/suppression')<Suppression, Body<typeof SuppressionBody>>(),
+  deleteSuppression: remove('/suppression/:emailAddress')<Suppression>(),
+  listTokens: get('/emailTemplate/token')<Static<typeof TokenGroup>[], Static<typeof TokenQuery>>(),
+  previewEmailTemplate: post('/emailTemplate/:emailTemplateId/preview')<
+    MailPreview,
+    Static<typeof PreviewRequest>
+  >(),
+  checkEmailTemplate: post('/emailTemplate/:emailTemplateId/check')<
+    CheckedTemplate,
+    Static<typeof TemplateCheck>
+  >(),
+  testEmailTemplate: post('/emailTemplate/:emailTemplateId/test')<
+    { items: Email[] },
+    Static<typeof MailTest>
+  >(),
+  listFiles: get('/fileLibrary')<Page<LibraryFile>, PageParameters>(),
+  uploadFile: post('/fileLibrary')<LibraryFile, Body<typeof FileWrite>>(),
+  getFile: get('/fileLibrary/:fileUUId')<LibraryFile>(),
+  getFileContent: get('/fileLibrary/:fileUUId/content')<Blob>(),
+  deleteFile: remove('/fileLibrary/:fileUUId')<LibraryFile>(),
+  listSenderDomains: get('/senderDomain')<Page<SenderDomain>, PageParameters>(),
+  getSenderDomain: get('/senderDomain/:domain')<SenderDomain>(),
+  checkSenderDomain: post('/senderDomain/:domain/check')<SenderDomain>(),
+  retryMail: post('/mail/retry')<MailServer>(),
+  getServiceHealth: get('/business/health')<ServiceHealth>(),
+  getRestoreState: get('/restore')<RestoreState>(),
+  releaseRestore: post('/restore/release')<RestoreState, Static<typeof ReleaseWrite>>(),
+  listApprovals: get('/approval')<Page<Approval>, PageParameters & { status?: ApprovalStatus }>(),
+  getApproval: get('/approval/:approvalId')<Approval>(),
+  releaseApproval: post('/approval/:approvalId/release')<Approval, Body<typeof ReleaseApproval>>(),
+  cancelApproval: post('/approval/:approvalId/cancel')<Approval>(),
+  listTagValues: get('/tag')<TagValue[]>(),
+  planTagChange: post('/tag/plan')<TagChangeResult, TagChangeWrite>(),
+  changeTag: post('/tag')<TagChangeResult, TagChangeWrite>(),
+  listStatuses: get('/status')<Status[]>(),
+  getStatus: get('/status/:objectType/:status')<Status>(),
+  createStatus: post('/status')<Status, Body<typeof StatusWrite>>(),
+  planStatus: post('/status/plan')<SavePlan, Body<typeof StatusWrite>>(),
+  deleteStatus: remove('/status/:objectType/:status')<Status>(),
+  listReportCategories: get('/reports/category')<ReportCategory[]>(),
+  printReport: post('/report/print/file')<
+    Blob | Static<typeof PrintedReport> | ReportRun,
+    Body<typeof PrintBody>,
+    Static<typeof PrintQuery>
+  >(),
+  listReportRows: get('/report/:reportId/rows')<CountedObjectPage, ReportRowsQuery>(),
+  sumReportRows: get('/report/:reportId/sums')<ObjectSums, ReportSumsQuery>(),
+  getReportOptions: get('/report/:reportId/options')<ReportOptions>(),
+  getReportRun: get('/report/run/:runId')<ReportRun>(),
+  getReportRunFile: get('/report/run/:runId/file')<Blob>(),
+  createReportLink: post('/report/run/:runId/link')<
+    Static<typeof NewReportLink>,
+    Static<typeof ReportLinkWrite>
+  >(),
+  listReportLinks: get('/report/run/:runId/link')<Page<ReportLink>, PageParameters>(),
+  listSharedReportFiles: get('/report/link')<Page<SharedFile>, PageParameters>(),
+  revokeReportLink: remove('/report/run/:runId/link/:reportLinkId')<ReportLink>(),
+  listReportSchedules: get('/reportSchedule')<Page<ReportSchedule>, PageParameters>(),
+  getReportSchedule: get('/reportSchedule/:reportScheduleId')<ReportSchedule>(),
+  createReportSchedule: post('/reportSchedule')<ReportSchedule, Body<typeof ReportScheduleWrite>>(),
+  deleteReportSchedule: remove('/reportSchedule/:reportScheduleId')<ReportSchedule>(),
+  listReportTargets: get('/reportTarget')<Page<ReportTarget>, PageParameters>(),
+  getReportTarget: get('/reportTarget/:reportTargetId')<ReportTarget>(),
+  createReportTarget: post('/reportTarget')<ReportTarget, Body<typeof ReportTargetWrite>>(),
+  deleteReportTarget: remove('/reportTarget/:reportTargetId')<ReportTarget>(),
+  listReportViews: get('/reportView')<Page<ReportView>, PageParameters & { reportId?: number }>(),
+  getReportView: get('/reportView/:reportViewId')<ReportView>(),
+  createReportView: post('/reportView')<ReportView, Body<typeof ReportViewWrite>>(),
+  deleteReportView: remove('/reportView/:reportViewId')<ReportView>(),
+  importObjects: post('/import')<ImportResult, ImportLines, Static<typeof ImportQuery>>(),
+  importCsv: post('/import/csv')<CsvImportResult, string | Blob, Static<typeof CsvQuery>>(),
+  listFileImports: get('/import/file')<{ items: FileImport[] }>(),
+  undoFileImport: post('/import/file/:fileImportId/undo')<UndoResult>(),
+  listImportMappings: get('/import/mapping')<{ items: ImportMapping[] }>(),
+  deleteImportMapping: remove('/import/mapping/:name')<ImportMapping>(),
+  listFeeds: get('/feed')<Page<Feed>, PageParameters>(),
+  getFeed: get('/feed/:feedId')<Feed>(),
+  createFeed: post('/feed')<Feed, Body<typeof FeedWrite>>(),
+  deleteFeed: remove('/feed/:feedId')<Feed, { appointments: 'keep' | 'remove' }>(),
+  testFeed: post('/feed/test')<FeedTest, Body<typeof FeedWrite>>(),
+  createFeedHook: post('/feed/:feedId/hook')<FeedHook>(),
+  dryRunFeed: post('/feed/:feedId/dryRun')<
+    StartedFeedRun,
+    Partial<InletEntries> & { rules?: FeedFields['rules'] }
+  >(),
+  pullFeed: post('/feed/:feedId/pull')<StartedFeedRun>(),
+  reconcileFeed: post('/feed/:feedId/reconcile')<StartedFeedRun>(),
+  listFeedRuns: get('/feed/:feedId/run')<Page<Static<typeof FeedRun>>, PageParameters>(),
+  getFeedRun: get('/feed/:feedId/run/:feedRunId')<Static<typeof FeedRun>>(),
+  listFeedDifferences: get('/feed/:feedId/difference')<{
+    checkedTime: number | null
+    feedRunId: number | null
+    items: Difference[]
+  }>(),
+  listFeedCaptured: get('/feed/:feedId/captured')<Static<typeof CapturedOfDefinition>[]>(),
+  sendFeedEntries: post('/feed/:feedId/entries')<InletAnswer, InletEntries>(),
+  listFeedEntries: get('/feed/:feedId/entry')<
+    Page<Static<typeof FeedEntry>>,
+    PageParameters & { state?: EntryState; reason?: string; from?: number; to?: number }
+  >(),
+  correctFeedEntry: post('/feed/:feedId/entry/:entryId')<
+    Static<typeof FeedEntry>,
+    { correction: Correction | null }
+  >(),
+  listFeedMatches: get('/feed/:feedId/match')<
+    Page<Static<typeof FeedMatch>>,
+    PageParameters & { kind?: MatchKind }
+  >(),
+  correctFeedMatch: post('/feed/:feedId/match/:feedMatchId')<
+    Static<typeof FeedMatch>,
+    { objectId?: number | null; create?: boolean }
+  >(),
+  cancelVanishedEntries: post('/feed/:feedId/vanished/cancel')<{ entries: number }>(),
+  keepVanishedEntries: post('/feed/:feedId/vanished/keep')<{ entries: number }>(),
+  getChangePosition: get('/changes/position')<{ position: string; nextPosition: string }>(),
+  getOverview: get('/overview')<Overview, OverviewQuery>(),
+  search: get('/search')<Found[], SearchQuery>(),
+  listAuditEntries: get('/audit')<Page<Static<typeof AuditEntry>>, AuditQuery>(),
+  listBusinesses: get('/business')<ChangesPage<Business>, BusinessesQuery>(),
+  getBusiness: get('/business/:businessId')<Business>(),
+  createBusiness: post('/business')<Business, Body<typeof BusinessWrite>>(),
+  planBusiness: post('/business/plan')<SavePlan, Body<typeof BusinessWrite>>(),
+  deleteBusiness: remove('/business/:businessId')<Business>(),
+  createApiKeyOfBusiness: post('/business/:businessId/apiKey')<
+    Static<typeof NewApiKey>,
+    Body<typeof ApiKeyWrite>
+  >(),
+  createUserOfBusiness: post('/business/:businessId/user')<User, Body<typeof UserWrite>>(),
+  seedBusiness: post('/business/:businessId/seed')<{
+    businessId: number
+    accepted: Record<string, number>
+  }>(),
+  eraseBusiness: post('/business/:businessId/erase')<
+    Static<typeof ErasedCounts>,
+    { name: string }
+  >(),
+  listApiKeys: get('/apiKey')<Page<ApiKey>, PageParameters>(),
+  getApiKey: get('/apiKey/:apiKeyId')<ApiKey>(),
+  createApiKey: post('/apiKey')<
+    ApiKey & Partial<Static<typeof NewApiKey>>,
+    Body<typeof ApiKeyWrite>
+  >(),
+  revokeApiKey: remove('/apiKey/:apiKeyId')<ApiKey>(),
+  listUsers: get('/user')<Page<User>, PageParameters>(),
+  getUser: get('/user/:userId')<User>(),
+  createUser: post('/user')<User, Body<typeof UserWrite>>(),
+  deleteUser: remove('/user/:userId')<User>(),
+  inviteUser: post('/user/invite')<User, Body<typeof UserInvite>>(),
+  changePassword: post('/user/password')<User, { currentPassword: string; newPassword: string }>(),
+  chooseLanguage: post('/user/language')<User, Body<typeof LanguageChoice>>(),
+  requestPasswordLink: post('/user/password/forgotten')<
+    { accepted: true },
+    { emailAddress: string }
+  >(),
+  readPasswordLink: post('/user/password/link')<PasswordLink, { token: string }>(),
+  setPasswordByLink: post('/user/password/set')<
+    { username: string },
+    { token: string; newPassword: string }
+  >(),
+  signIn: post('/session')<Session, { username: string; password: string }>(),
+  getSession: get('/session')<Session>(),
+  signOut: remove('/session')<Session>(),
 }
 
 type OtherOperations = {

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { Type, type Static } from 'typebox'
 import { EMAIL_STATUSES } from './email.ts'
 import { TRIGGER_STATUSES } from './event-trigger.ts'
 import { OBJECT_TYPES } from './event-type.ts'
@@ -26,6 +26,7 @@ export const DefinitionQuery = Type.Object({
     }),
   ),
 })
+export type DefinitionQuery = Static<typeof DefinitionQuery>
 
 export const ABOUT_ACTIVE =
   '`true`: those that are not deleted; `false`: deleted ones; `all`: both. Default: `true`, with `changedSince` `all`.'
@@ -41,6 +42,7 @@ export const BusinessesQuery = Type.Object({
   ),
   modifiedSince: MomentFilter(ABOUT_MODIFIED_SINCE),
 })
+export type BusinessesQuery = Static<typeof BusinessesQuery>
 
 export const DefinitionsQuery = Type.Object({
   ...ChangesQuery,
@@ -60,6 +62,7 @@ export const DefinitionsQuery = Type.Object({
     }),
   ),
 })
+export type DefinitionsQuery = Static<typeof DefinitionsQuery>
 
 export const TriggerQuery = Type.Object({
   status: Type.Optional(SeveralOf(TRIGGER_STATUSES)),
@@ -82,6 +85,7 @@ export const TriggerQuery = Type.Object({
     }),
   ),
 })
+export type TriggerQuery = Static<typeof TriggerQuery>
 
 export const TriggersQuery = Type.Object({
   ...PageQuery,
@@ -95,8 +99,10 @@ export const TriggersQuery = Type.Object({
   ),
   expand: ExpandNames,
 })
+export type TriggersQuery = Static<typeof TriggersQuery>
 
 export const TriggersOfObjectQuery = Type.Object({ expand: ExpandNames })
+export type TriggersOfObjectQuery = Static<typeof TriggersOfObjectQuery>
 
 export const EmailQuery = Type.Object({
   status: Type.Optional(SeveralOf(EMAIL_STATUSES)),
@@ -117,12 +123,14 @@ export const EmailQuery = Type.Object({
   from: MomentFilter('Created at or after this time, in ms.'),
   to: MomentFilter('Created before this time, in ms.'),
 })
+export type EmailQuery = Static<typeof EmailQuery>
 
 export const EmailsQuery = Type.Object({
   ...PageQuery,
   ...EmailQuery.properties,
   expand: ExpandNames,
 })
+export type EmailsQuery = Static<typeof EmailsQuery>
 
 /** Lists about one object have larger pages, so that most are read at once. */
 export const MAX_EMAILS_ABOUT = 500
@@ -137,6 +145,7 @@ export const EmailsAboutQuery = Type.Object({
     }),
   ),
 })
+export type EmailsAboutQuery = Static<typeof EmailsAboutQuery>
 
 export const SuppressionsQuery = Type.Object({
   ...PageQuery,
@@ -149,6 +158,7 @@ export const SuppressionsQuery = Type.Object({
     }),
   ),
 })
+export type SuppressionsQuery = Static<typeof SuppressionsQuery>
 
 export const AuditQuery = Type.Object({
   object: Type.Optional(
@@ -162,6 +172,7 @@ export const AuditQuery = Type.Object({
   to: MomentFilter('Before this time, in ms.'),
   ...PageQuery,
 })
+export type AuditQuery = Static<typeof AuditQuery>
 
 export const SearchQuery = Type.Object({
   text: Type.String({
@@ -179,6 +190,7 @@ export const SearchQuery = Type.Object({
     }),
   ),
 })
+export type SearchQuery = Static<typeof SearchQuery>
 
 export const OverviewQuery = Type.Object({
   day: Type.Optional(Day({ description: 'The first day of `quarterHours`. Default: today.' })),
@@ -191,3 +203,4 @@ export const OverviewQuery = Type.Object({
     }),
   ),
 })
+export type OverviewQuery = Static<typeof OverviewQuery>
