@@ -69,6 +69,15 @@ test('the metrics name the build, the connections and the disk, and counters exi
   }
 })
 
+test('without a read replica its metrics are absent, so that its alert does not fire', async (t) => {
+  const env = { METRICS_TOKEN: 'a-long-token-for-prometheus-0123456789' }
+  const { app } = await startApp(t, { env })
+  const authorization = `Bearer ${env.METRICS_TOKEN}`
+  const { body } = await app.inject({ url: '/metrics', headers: { authorization } })
+  assert.match(body, /^# HELP bellwether_replica_up /m)
+  assert.doesNotMatch(body, /^bellwether_replica_/m)
+})
+
 test('the sample alerts and the dashboard name only metrics that exist', async (t) => {
   const env = { METRICS_TOKEN: 'a-long-token-for-prometheus-0123456789' }
   const { app } = await startApp(t, { env })

@@ -1,4 +1,4 @@
-import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, Histogram, Registry } from 'prom-client'
 import type { Findings } from '../../automation/reconcile.ts'
 import { isFinal, TRIGGER_STATUSES } from '../../contract/event-trigger.ts'
 import { PHASES } from '../../email/mailer.ts'
@@ -7,6 +7,7 @@ import { findHold, type RestoreHold } from '../../store/installation.ts'
 import { readQueueHealth, type QueueHealth } from '../../store/queue-health.ts'
 import type { MailServerState } from '../../store/mail-servers.ts'
 import type { Services } from '../server/services.ts'
+import { addGauge } from './gauges.ts'
 import { readMailServer } from './waiting-emails.ts'
 
 const ended = new Counter({
@@ -185,20 +186,11 @@ const GAUGES: [name: string, help: string, value: (measured: Measured) => number
 
 const MAX_PROVIDERS = 50
 
-/** One series for each recipient domain that is throttled now. */
-const throttleGauge = (throttledProviders: Services['throttledProviders']) =>
-  new Gauge({
-    name: 'bellwether_smtp_provider_concurrent_emails',
-    help: 'How many mails at a time a throttled recipient domain gets from this node. Absent if it is not throttled.',
-    labelNames: ['provider'],
-    registers: [],
-    collect() {
-      this.reset()
-      const throttled = throttledProviders?.() ?? []
-      for (const { provider, concurrent } of throttled.slice(0, MAX_PROVIDERS))
-        this.set({ provider }, concurrent)
-    },
-  })
+const PROVIDERS = {
+  name: 'smtp_provider_concurrent_emails',
+  help: 'How many mails at a time a throttled recipient domain gets from this node. Absent if it is not throttled.',
+  labelNames: ['provider'],
+}
 
 type MeasuredServices = Pick<Services, 'config' | 'database' | 'clock' | 'throttledProviders'>
 
@@ -206,7 +198,11 @@ type MeasuredServices = Pick<Services, 'config' | 'database' | 'clock' | 'thrott
 export function engineMetrics(services: MeasuredServices): Registry {
   const { config, database, clock } = services
   const registry = new Registry()
-  registry.registerMetric(throttleGauge(services.throttledProviders))
+  addGauge(registry, PROVIDERS, (gauge) => {
+    const throttled = services.throttledProviders?.() ?? []
+    for (const { provider, concurrent } of throttled.slice(0, MAX_PROVIDERS))
+      gauge.set({ provider }, concurrent)
+  })
   const measure = cacheBriefly(async (): Promise<Measured> => {
     const now = clock.now()
     const [health, reconciliation, mailServer, hold] = await Promise.all([
@@ -218,19 +214,12 @@ export function engineMetrics(services: MeasuredServices): Registry {
     return { health, reconciliation, mailServer, hold, now }
   })
   for (const [name, help, value] of GAUGES) {
-    const gauge = new Gauge({
-      name: `bellwether_${name}`,
-      help,
-      registers: [],
-      async collect() {
-        this.remove()
-        // Without a database connection the other metrics are still served.
-        const measured = await measure().catch(() => undefined)
-        const number = measured && value(measured)
-        if (number !== undefined) this.set(number)
-      },
+    addGauge(registry, { name, help }, async (gauge) => {
+      // Without a database connection the other metrics are still served.
+      const measured = await measure().catch(() => undefined)
+      const number = measured && value(measured)
+      if (number !== undefined) gauge.set(number)
     })
-    registry.registerMetric(gauge)
   }
   return registry
 }

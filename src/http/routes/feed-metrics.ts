@@ -1,8 +1,9 @@
-import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, Histogram, Registry } from 'prom-client'
 import { FEED_SOURCES, type FeedSource } from '../../contract/feed.ts'
 import { readFeedFigures, type FeedFigures } from '../../store/feed-health.ts'
 import type { Services } from '../server/services.ts'
 import { cacheBriefly } from './engine-metrics.ts'
+import { addGauge } from './gauges.ts'
 
 const pulls = new Counter({
   name: 'bellwether_feed_pulls_total',
@@ -78,21 +79,12 @@ export function feedMetrics({ database, clock }: Pick<Services, 'database' | 'cl
   const registry = new Registry()
   const read = cacheBriefly(() => readFeedFigures(database.engine), CACHED_MS)
   for (const [name, labelNames, help, rows] of GAUGES) {
-    const gauge = new Gauge({
-      name: `bellwether_${name}`,
-      help,
-      labelNames,
-      registers: [],
-      async collect() {
-        this.reset()
-        if (labelNames.length === 0) this.remove()
-        // Without a database connection the other metrics are still served.
-        const figures = await read().catch(() => undefined)
-        const found = figures ? rows(figures, clock.now()) : []
-        for (const { labels, value } of found) this.set(labels, value)
-      },
+    addGauge(registry, { name, help, labelNames }, async (gauge) => {
+      // Without a database connection the other metrics are still served.
+      const figures = await read().catch(() => undefined)
+      const found = figures ? rows(figures, clock.now()) : []
+      for (const { labels, value } of found) gauge.set(labels, value)
     })
-    registry.registerMetric(gauge)
   }
   return registry
 }

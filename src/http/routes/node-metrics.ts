@@ -1,6 +1,7 @@
-import { Gauge, Registry } from 'prom-client'
+import { Registry, type Gauge } from 'prom-client'
 import { VERSION } from '../../version.ts'
 import type { Services } from '../server/services.ts'
+import { addGauge } from './gauges.ts'
 
 /** What this node knows without its database: these are served while it is unavailable. */
 export function nodeMetrics({ database }: Pick<Services, 'database'>): Registry {
@@ -10,19 +11,7 @@ export function nodeMetrics({ database }: Pick<Services, 'database'>): Registry 
     help: string,
     labelNames: string[],
     collect: (gauge: Gauge) => Promise<void> | void,
-  ) =>
-    registry.registerMetric(
-      new Gauge({
-        name: `bellwether_${name}`,
-        help,
-        labelNames,
-        registers: [],
-        async collect() {
-          this.reset()
-          await collect(this)
-        },
-      }),
-    )
+  ) => addGauge(registry, { name, help, labelNames }, collect)
 
   gauge('build_info', 'Always 1, with the versions of this node.', ['version', 'node'], (metric) =>
     metric.set({ version: VERSION, node: process.versions.node }, 1),
