@@ -199,7 +199,6 @@ const scheduleExample = {
 }
 
 const RUN_STATUSES = ['COMPLETED', 'PARTIAL', 'FAILED', 'SKIPPED'] as const
-export type ScheduleRunStatus = (typeof RUN_STATUSES)[number]
 
 const ReportScheduleRun = Named('ReportScheduleRun', {
   reportScheduleRunId: about(Type.Integer(), 'The id of the run of the schedule.', 8),
