@@ -31,8 +31,13 @@ async function openTagged(t: TestContext) {
   return { ...world, second, first, change, tagsOf, statusesOf }
 }
 
-test('the values of all tags are listed with how many objects and automations use them', async (t) => {
-  const { call } = await openTagged(t)
+test('the values of all tags are listed with how many objects and automations use them, without deleted ones', async (t) => {
+  const { businessId, call, save } = await openTagged(t)
+  const client = await save('/client', { firstName: 'Eva', lastName: 'Lang', tags: GOLD })
+  await call('DELETE', `/client/${client.clientId}`)
+  const definition = { ...reminder(businessId, -48), filterTagMapJson: JSON.stringify(GOLD) }
+  const { eventDefnId } = await save('/eventDefinition', definition)
+  await call('DELETE', `/eventDefinition/${eventDefnId}`)
   const { status, body } = await call('GET', '/tag')
   assert.equal(status, 200)
   const none = { clients: 0, appointments: 0, others: 0, eventDefinitions: 0 }
