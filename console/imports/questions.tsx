@@ -84,6 +84,7 @@ function Question(props: QuestionProps) {
       <DefaultName
         label={t(`import.default.${kind}`, { count: rows })}
         names={setup ? namesOf(kind, setup) : []}
+        chosen={choices.defaults[kind] ?? ''}
         isBusy={isBusy}
         onChoose={(name) => onChoose({ defaults: { ...choices.defaults, [kind]: name } }, question)}
       />
@@ -113,15 +114,19 @@ function Question(props: QuestionProps) {
 type DefaultProps = {
   label: string
   names: string[]
+  chosen: string
   isBusy: boolean
   onChoose: (name: string) => void
 }
 
 /** One that exists, or the name of a new one, which is only created if that is ticked below. */
-function DefaultName({ label, names, isBusy, onChoose }: DefaultProps) {
+function DefaultName({ label, names, chosen, isBusy, onChoose }: DefaultProps) {
   const { t } = useTranslation()
-  const [typed, setTyped] = useState('')
-  const choose = (name: string) => name.trim() !== '' && onChoose(name.trim())
+  const [typed, setTyped] = useState(chosen)
+  const choose = (text: string) => {
+    const name = text.trim()
+    if (name !== '' && name !== chosen) onChoose(name)
+  }
   return (
     <Autocomplete
       className={classes.question}

@@ -6,7 +6,7 @@ import { conflict, invalid, notFound } from '../errors.ts'
 import type { Saving } from '../scheduling/saving.ts'
 import { isBefore } from '../automation/timing.ts'
 import {
-  countEntriesBeside,
+  countOtherEntries,
   deleteEndedResources,
   listResources,
   writeResources,
@@ -63,7 +63,7 @@ export async function receiveEntries(
   const none = { accepted: 0, unchanged: 0, old: 0, held: 0, skipped: 0 }
   const received: Received = { ...none, refused, results: [] }
   const fresh = await withoutKnown(tx, feed, sent, received)
-  await requireRoom(tx, feed, fresh)
+  await requireRoom(tx, feed, fresh, receiving.now)
   const mirroring = mirroringOf(feed, state, receiving)
   for (let at = 0; at < fresh.length; at += BATCH) {
     const some = fresh.slice(at, at + BATCH).map(({ sent: one }) => one)
@@ -151,10 +151,12 @@ async function withoutKnown(tx: Db, feed: FeedRow, sent: Placed[], received: Rec
   })
 }
 
-async function requireRoom(tx: Db, feed: FeedRow, fresh: Placed[]) {
+/** Changes and deletions of what is known are always taken. */
+async function requireRoom(tx: Db, feed: FeedRow, fresh: Placed[], now: Temporal.Instant) {
   const keys = fresh.flatMap(({ sent: { key, resource } }) => (resource ? [key] : []))
-  if (keys.length === 0) return
-  const others = await countEntriesBeside(tx, feed, keys)
+  const known = new Set((await listResources(tx, feed, keys)).map((row) => row.resourceKey))
+  if (keys.every((key) => known.has(key))) return
+  const others = await countOtherEntries(tx, feed, { except: keys, now })
   if (others + keys.length <= MAX_RESOURCES) return
   throw conflict(
     `The feed would have more than ${MAX_RESOURCES} entries: send those that are not needed any more with deleted.`,

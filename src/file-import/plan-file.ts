@@ -116,10 +116,11 @@ export class FilePlan {
     return this.#planning.choices.timeZone ?? this.#business.timeZone
   }
 
-  /** A date such as 03/04/2026 that nobody has explained: an import, other than a dry run, needs to know. */
+  /** A date such as 03/04/2026 whose order is not known: an import, other than a dry run, needs to know. */
   get unclearDate() {
     const question = this.questions.find((one) => one.about === 'dates')
-    return question?.examples[0]
+    // Without an example, some dates begin with the day and others with the month.
+    return question && (question.examples[0] ?? 'The order of day and month')
   }
 
   /** The first rows as they are read, with the reason if one is refused. */

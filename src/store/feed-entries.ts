@@ -51,12 +51,17 @@ export const listEntriesOf = (
       or entry_key = any (${entryKeys}::text[]) or feed_entry_id = any (${ids}::bigint[]))
     order by feed_entry_id`)
 
-/** How many entries of other resources the source has. */
-export async function countEntriesBeside(tx: Db, feed: FeedKey, resourceKeys: string[]) {
-  const [row] = await tx.query<{ count: number }>(sql`
+/** How many entries of other resources the source has that are not over. */
+export async function countOtherEntries(
+  tx: Db,
+  feed: FeedKey,
+  { except, now }: { except: string[]; now: Temporal.Instant },
+) {
+  const { count } = await tx.getRow<{ count: number }>(sql`
     select count(*) from feed_entry
-    where ${ofFeed(feed)} and state <> 'GONE' and resource_key <> all (${resourceKeys}::text[])`)
-  return row!.count
+    where ${ofFeed(feed)} and state <> 'GONE' and (end_time is null or end_time > ${now})
+      and resource_key <> all (${except}::text[])`)
+  return count
 }
 
 /** What a full listing is compared with. */

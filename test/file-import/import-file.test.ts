@@ -202,6 +202,15 @@ test('a number that several rows have is not their key', async (t) => {
   assert.equal((await appointments(world)).length, 2)
 })
 
+test('a file whose dates begin with the day in one row and the month in another is not imported', async (t) => {
+  const world = await enterWorld(t)
+  const rows = ['13/05/2032', '05/14/2032'].map((day) => `${day},9:00,30,anna@example.org`)
+  const refused = await send(world, {}, ['Date,Time,Duration,Email', ...rows].join('\n'))
+  assert.equal(refused.status, 422)
+  assert.match(refused.body.detail, /The order of day and month can be read in two ways/)
+  assert.deepEqual(await appointments(world), [])
+})
+
 test('a date that can be read in two ways is asked once, and nothing is imported before', async (t) => {
   const world = await enterWorld(t)
   const file = 'Date,Time,Duration,Email\n03/04/2032,9:00,30,anna@example.org'

@@ -32,7 +32,7 @@ export function makeEasyAppointments(privateHosts: readonly string[]): Source {
     pull: pullAppointments,
     list: async (api) => ({
       ...listingOf((await listAppointments(api, '-id')).resources),
-      window: api.account.window,
+      window: listedWindow(api.account.window),
     }),
     read: readAppointments,
   })
@@ -67,7 +67,7 @@ async function* pullAppointments(api: JsonApi, { versionOf }: Pull): Pulling {
   const { resources, keys } = await listAppointments(api, 'id')
   const changed = resources.filter(({ key, version }) => versionOf(key) !== version)
   if (changed.length > 0) yield { resources: changed, deleted: [] }
-  const complete = { keys, window: api.account.window }
+  const complete = { keys, window: listedWindow(api.account.window) }
   return { cursor: { isComplete: true }, complete }
 }
 
