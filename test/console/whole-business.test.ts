@@ -136,6 +136,7 @@ test('what settings would do to messages is shown, and saving waits for it', asy
   await assertAccessible(page)
   await save.click()
   await until(async () => (await call('GET', `/business/${businessId}`)).quietHours !== null)
+  await page.getByRole('status').getByText('Saved').waitFor()
 
   await page.getByRole('navigation', { name: 'Settings' }).getByText('Statuses').click()
   await page.getByRole('button', { name: 'No-show', exact: true }).click()
