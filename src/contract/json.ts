@@ -4,7 +4,7 @@ export const isPlainObject = (value: unknown): value is Record<string, unknown> 
 export const isId = (value: unknown): value is number =>
   Number.isSafeInteger(value) && Number(value) > 0
 
-/** A name in a body as text. An object is not a name, and its `toString` may not be a function. */
+/** A name in a body as text. An object is not a name, and its `toString` might not be a function. */
 export const nameOf = (value: unknown) =>
   typeof value === 'object' ? JSON.stringify(value) : String(value)
 

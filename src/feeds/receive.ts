@@ -151,7 +151,7 @@ async function withoutKnown(tx: Db, feed: FeedRow, sent: Placed[], received: Rec
   })
 }
 
-/** Changes and deletions of what is known are always taken. */
+/** A full feed still accepts changes and deletions of entries that it has. */
 async function requireRoom(tx: Db, feed: FeedRow, fresh: Placed[], now: Temporal.Instant) {
   const keys = fresh.flatMap(({ sent: { key, resource } }) => (resource ? [key] : []))
   const known = new Set((await listResources(tx, feed, keys)).map((row) => row.resourceKey))

@@ -225,11 +225,9 @@ export const listEntriesOfTime = (
      order by start_time limit ${limit})
     limit ${limit}`)
 
-export async function findEntry(db: Db, feed: FeedKey, feedEntryId: number) {
-  const [entry] = await db.query<EntryRow>(sql`
+export const findEntry = (db: Db, feed: FeedKey, feedEntryId: number) =>
+  db.findRow<EntryRow>(sql`
     select ${columns} from feed_entry where ${ofFeed(feed)} and feed_entry_id = ${feedEntryId}`)
-  return entry
-}
 
 export async function hasEntries(db: Db, feed: FeedKey) {
   const rows = await db.query(sql`select from feed_entry where ${ofFeed(feed)} limit 1`)

@@ -84,8 +84,8 @@ export type FeedFigures = {
 }
 
 /** For metrics: all active feeds. */
-export async function readFeedFigures(engine: Db): Promise<FeedFigures> {
-  const [figures] = await engine.query<FeedFigures>(sql`
+export const readFeedFigures = (engine: Db) =>
+  engine.getRow<FeedFigures>(sql`
     with live as (
       select f.business_id, f.feed_id, f.mode, s.health, s.next_pull_time, s.success_time, f.modified_date
       from feed f
@@ -106,5 +106,3 @@ export async function readFeedFigures(engine: Db): Promise<FeedFigures> {
          order by r.feed_run_id desc limit 1) r) as differences,
       (select min(coalesce(success_time, modified_date)) from live where next_pull_time is not null)
         as "oldestSuccess"`)
-  return figures!
-}

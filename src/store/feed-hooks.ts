@@ -6,12 +6,10 @@ import type { FeedKey } from './feeds.ts'
 export type StoredHook = { tokenHash: Buffer; secret: Buffer }
 
 /** Only the engine can read it. */
-export async function findHook(engine: Db, { businessId, feedId }: FeedKey) {
-  const [row] = await engine.query<StoredHook>(sql`
+export const findHook = (engine: Db, { businessId, feedId }: FeedKey) =>
+  engine.findRow<StoredHook>(sql`
     select hook_token_hash as "tokenHash", hook_secret as secret from feed
     where business_id = ${businessId} and feed_id = ${feedId} and hook_token_hash is not null`)
-  return row
-}
 
 /** `former` counts for a while after `now`; an earlier former one does not count any more. */
 export const storeHook = (
@@ -32,7 +30,7 @@ export const storeHook = (
 
 /** The active feed that a token belongs to, with the secrets that count. `formerSince`: former ones of changes since then. */
 export async function findFeedOfHook(engine: Db, tokenHash: Buffer, formerSince: Temporal.Instant) {
-  const [row] = await engine.query<FeedKey & { secret: Buffer; formerSecret: Buffer | null }>(sql`
+  const row = await engine.findRow<FeedKey & { secret: Buffer; formerSecret: Buffer | null }>(sql`
     select f.business_id as "businessId", f.feed_id as "feedId", f.hook_secret as secret,
            case when f.hook_changed_time > ${formerSince} then f.former_hook_secret end as "formerSecret"
     from feed f join business b on b.business_id = f.business_id and b.active

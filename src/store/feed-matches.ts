@@ -41,11 +41,9 @@ export const listMatches = (
     where ${ofFeed(feed)} and feed_match_id > ${after} ${kind ? sql`and kind = ${kind}` : empty}
     order by feed_match_id limit ${limit}`)
 
-export async function findMatch(db: Db, feed: FeedKey, feedMatchId: number) {
-  const [match] = await db.query<MatchRow>(sql`
+export const findMatch = (db: Db, feed: FeedKey, feedMatchId: number) =>
+  db.findRow<MatchRow>(sql`
     select ${columns} from feed_match where ${ofFeed(feed)} and feed_match_id = ${feedMatchId}`)
-  return match
-}
 
 const WRITTEN = columnsFor<NewMatch>({
   businessId: 'bigint',

@@ -42,7 +42,7 @@ export async function beginPull(
   { now, until }: { now: Temporal.Instant; until: Temporal.Instant },
 ) {
   type Begun = Pick<FeedState, 'pullNumber' | 'cursor' | 'failures' | 'health' | 'reconcileTime'>
-  const [row] = await engine.query<Begun>(sql`
+  const row = await engine.findRow<Begun>(sql`
     update feed_state
     set pull_number = pull_number + 1,
         next_pull_time = ${until},

@@ -36,11 +36,11 @@ export async function insertRun(
     select from feed_run
     where business_id = ${businessId} and feed_id = ${feedId} and status = 'RUNNING'`)
   if (running.length > 0) return undefined
-  const [row] = await tx.query<{ feedRunId: number }>(sql`
+  const row = await tx.getRow<{ feedRunId: number }>(sql`
     insert into feed_run (business_id, feed_id, kind, status, started_time, started_user)
     values (${businessId}, ${feedId}, ${kind}, 'RUNNING', ${now}, ${user})
     returning feed_run_id as "feedRunId"`)
-  return row!.feedRunId
+  return row.feedRunId
 }
 
 /** A reconciliation that does not add up has both. */
@@ -104,29 +104,23 @@ export const failRequestedRuns = (
       and kind <> 'DRY_RUN'`)
 
 /** A pull or reconciliation that was asked for. */
-export async function findRequestedRun(db: Db, { businessId, feedId }: FeedKey) {
-  const [run] = await db.query<RunRow>(sql`
+export const findRequestedRun = (db: Db, { businessId, feedId }: FeedKey) =>
+  db.findRow<RunRow>(sql`
     select ${columns} from feed_run
     where business_id = ${businessId} and feed_id = ${feedId} and status = 'RUNNING'
       and kind <> 'DRY_RUN'`)
-  return run
-}
 
-export async function findRun(db: Db, { businessId, feedId }: FeedKey, feedRunId: number) {
-  const [run] = await db.query<RunRow>(sql`
+export const findRun = (db: Db, { businessId, feedId }: FeedKey, feedRunId: number) =>
+  db.findRow<RunRow>(sql`
     select ${columns} from feed_run
     where business_id = ${businessId} and feed_id = ${feedId} and feed_run_id = ${feedRunId}`)
-  return run
-}
 
 /** The last reconciliation that compared everything. */
-export async function findLastReconciliationOf(db: Db, { businessId, feedId }: FeedKey) {
-  const [run] = await db.query<RunRow>(sql`
+export const findLastReconciliationOf = (db: Db, { businessId, feedId }: FeedKey) =>
+  db.findRow<RunRow>(sql`
     select ${columns} from feed_run
     where business_id = ${businessId} and feed_id = ${feedId} and kind = 'RECONCILE' and result is not null
     order by feed_run_id desc limit 1`)
-  return run
-}
 
 /** The first stored pull that succeeded after a time. */
 export async function findPullSince(
@@ -134,7 +128,7 @@ export async function findPullSince(
   { businessId, feedId }: FeedKey,
   since: Temporal.Instant | null,
 ) {
-  const [run] = await db.query<{ feedRunId: number }>(sql`
+  const run = await db.findRow<{ feedRunId: number }>(sql`
     select feed_run_id as "feedRunId" from feed_run
     where business_id = ${businessId} and feed_id = ${feedId} and kind = 'PULL' and status = 'DONE'
       and started_time >= ${since} order by feed_run_id limit 1`)

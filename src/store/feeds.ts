@@ -64,26 +64,20 @@ const stateColumns = sql`
   s.health_since as "healthSince", s.health_cause as "healthCause",
   s.reconcile_time as "reconcileTime", s.remap_after as "remapAfter"`
 
-export async function findFeed(db: Db, { businessId, feedId }: FeedKey) {
-  const [feed] = await db.query<FeedRow>(sql`
+export const findFeed = (db: Db, { businessId, feedId }: FeedKey) =>
+  db.findRow<FeedRow>(sql`
     select ${columns} from feed t where t.business_id = ${businessId} and t.feed_id = ${feedId}`)
-  return feed
-}
 
-export async function lockFeed(tx: Db, { businessId, feedId }: FeedKey) {
-  const [feed] = await tx.query<FeedRow>(sql`
+export const lockFeed = (tx: Db, { businessId, feedId }: FeedKey) =>
+  tx.findRow<FeedRow>(sql`
     select ${columns} from feed t where t.business_id = ${businessId} and t.feed_id = ${feedId}
     for no key update`)
-  return feed
-}
 
 /** The active feed with this id, of any business. */
-export async function findFeedById(engine: Db, feedId: number) {
-  const [feed] = await engine.query<FeedRow>(sql`
+export const findFeedById = (engine: Db, feedId: number) =>
+  engine.findRow<FeedRow>(sql`
     select ${columns} from feed t join business b on b.business_id = t.business_id and b.active
     where t.feed_id = ${feedId} and t.active`)
-  return feed
-}
 
 export const listFeeds = (db: Db, businessId: number, { after, limit }: PageAfter) =>
   db.query<FeedRow>(sql`
@@ -92,9 +86,9 @@ export const listFeeds = (db: Db, businessId: number, { after, limit }: PageAfte
     order by t.feed_id limit ${limit}`)
 
 export async function countFeeds(db: Db, businessId: number) {
-  const [row] = await db.query<{ count: number }>(sql`
+  const row = await db.getRow<{ count: number }>(sql`
     select count(*) as count from feed where business_id = ${businessId} and active`)
-  return row!.count
+  return row.count
 }
 
 export async function isFeedNameTaken(db: Db, businessId: number, name: string, feedId: number) {
@@ -107,12 +101,12 @@ export async function isFeedNameTaken(db: Db, businessId: number, name: string, 
 export async function insertFeed(tx: Db, businessId: number, feed: FeedFields, by: By) {
   const row = { ...feed, businessId }
   const written = [...FIELDS, ...columnsFor<typeof row>({ businessId: 'bigint' })]
-  const [inserted] = await tx.query<FeedRow>(sql`
+  const inserted = await tx.getRow<FeedRow>(sql`
     ${insertSaved<typeof row>('feed', written, row, by)} returning ${columns}`)
   await tx.query(sql`
     insert into feed_state (business_id, feed_id, mapping_changed_time, health_since)
-    values (${businessId}, ${inserted!.feedId}, ${by.now}, ${by.now})`)
-  return inserted!
+    values (${businessId}, ${inserted.feedId}, ${by.now}, ${by.now})`)
+  return inserted
 }
 
 export async function updateFeed(
@@ -123,19 +117,17 @@ export async function updateFeed(
 ) {
   const changeable = FIELDS.filter(({ property }) => property !== 'source')
   const written = [...changeable, ...columnsFor<typeof feed>({ active: 'boolean' })]
-  const [updated] = await tx.query<FeedRow>(sql`
+  const updated = await tx.getRow<FeedRow>(sql`
     ${updateSaved<typeof feed>('feed', written, feed, by)}
     where t.business_id = ${businessId} and t.feed_id = ${feedId} returning ${columns}`)
-  return updated!
+  return updated
 }
 
 /** Only one transaction at a time writes what a feed mirrors: docs/engine.md, lock order. */
-export async function lockFeedState(tx: Db, { businessId, feedId }: FeedKey) {
-  const [state] = await tx.query<FeedState>(sql`
+export const lockFeedState = (tx: Db, { businessId, feedId }: FeedKey) =>
+  tx.findRow<FeedState>(sql`
     select ${stateColumns} from feed_state s
     where s.business_id = ${businessId} and s.feed_id = ${feedId} for update`)
-  return state
-}
 
 export type FeedSummary = Pick<FeedRow, 'feedId' | 'name' | 'mode'> &
   Pick<FeedState, 'health' | 'healthSince' | 'healthCause'> & {
@@ -215,7 +207,7 @@ export async function storeFeedSecret(
 
 /** Only the engine can read it. */
 export async function findFeedSecret(engine: Db, { businessId, feedId }: FeedKey) {
-  const [row] = await engine.query<{ secret: Buffer | null }>(sql`
+  const row = await engine.findRow<{ secret: Buffer | null }>(sql`
     select secret from feed where business_id = ${businessId} and feed_id = ${feedId}`)
   return row?.secret ?? null
 }
@@ -289,11 +281,11 @@ export const setRemapAfter = (tx: Db, { businessId, feedId }: FeedKey, after: nu
     where business_id = ${businessId} and feed_id = ${feedId}`)
 
 /** A feed whose entries were not compared with the time since `before`. Another call does not get it again. */
-export async function takeFeedOfTime(
+export const takeFeedOfTime = (
   engine: Db,
   { now, before }: { now: Temporal.Instant; before: Temporal.Instant },
-) {
-  const [key] = await engine.query<FeedKey>(sql`
+) =>
+  engine.findRow<FeedKey>(sql`
     update feed_state set tidied_time = ${now}
     where ${NOT_HELD} and (business_id, feed_id) in (
       select s.business_id, s.feed_id
@@ -303,12 +295,10 @@ export async function takeFeedOfTime(
       where coalesce(s.tidied_time, '-infinity') <= ${before}
       order by s.tidied_time nulls first limit 1 for update of s skip locked)
     returning business_id as "businessId", feed_id as "feedId"`)
-  return key
-}
 
 /** Ends a feed and deletes its secrets. */
 export async function deactivateFeed(tx: Db, { businessId, feedId }: FeedKey, { user, now }: By) {
-  const [row] = await tx.query<FeedRow>(sql`
+  const row = await tx.getRow<FeedRow>(sql`
     update feed t
     set active = false, secret = null, hook_token_hash = null, hook_secret = null,
         former_hook_token_hash = null, former_hook_secret = null,
@@ -317,7 +307,7 @@ export async function deactivateFeed(tx: Db, { businessId, feedId }: FeedKey, { 
   await tx.query(sql`
     update feed_state set has_secret = false, next_pull_time = null, cursor = null, remap_after = null
     where business_id = ${businessId} and feed_id = ${feedId}`)
-  return row!
+  return row
 }
 
 export const listObjectsOfFeed = (

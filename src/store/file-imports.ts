@@ -22,11 +22,11 @@ export async function insertFileImport(
   { fileName, kind }: { fileName: string | undefined; kind: string },
   { user, now }: By,
 ) {
-  const [row] = await db.query<{ fileImportId: number }>(sql`
+  const row = await db.getRow<{ fileImportId: number }>(sql`
     insert into file_import (business_id, file_name, kind, created_date, created_user)
     values (${businessId}, ${fileName ?? null}, ${kind}, ${now}, ${user})
     returning file_import_id as "fileImportId"`)
-  return row!.fileImportId
+  return row.fileImportId
 }
 
 type ImportKey = { businessId: number; fileImportId: number }
@@ -70,15 +70,13 @@ export const listFileImports = (db: Db, businessId: number, since: Temporal.Inst
     where i.business_id = ${businessId} and i.created_date > ${since}
     order by i.file_import_id desc limit 100`)
 
-export async function findFileImport(db: Db, { businessId, fileImportId }: ImportKey) {
-  const [row] = await db.query<{
+export const findFileImport = (db: Db, { businessId, fileImportId }: ImportKey) =>
+  db.findRow<{
     createdDate: Temporal.Instant
     undoneDate: Temporal.Instant | null
   }>(sql`
     select created_date as "createdDate", undone_date as "undoneDate" from file_import
     where business_id = ${businessId} and file_import_id = ${fileImportId}`)
-  return row
-}
 
 export const markUndone = (db: Db, { businessId, fileImportId }: ImportKey, { user, now }: By) =>
   db.query(sql`
@@ -91,7 +89,7 @@ export async function wasSomethingSent(
   { businessId, fileImportId }: ImportKey,
   since: Temporal.Instant,
 ) {
-  const [row] = await db.query<{ sent: boolean }>(sql`
+  const row = await db.getRow<{ sent: boolean }>(sql`
     select exists (
       select from email e
       join file_import_object o on o.business_id = e.business_id
@@ -100,7 +98,7 @@ export async function wasSomethingSent(
           when 'CLASS_SCHEDULE' then 'classSchedule' else lower(e.object_type) end
       where e.business_id = ${businessId} and e.created_date >= ${since}
         and e.status in ('SENT', 'UNCERTAIN')) as sent`)
-  return row!.sent
+  return row.sent
 }
 
 export type UndoableObject = {

@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { SourceError, type Resource } from '../../src/feeds/source.ts'
 import { makeCalcom } from '../../src/feeds/sources/calcom.ts'
 import { makeEasyAppointments } from '../../src/feeds/sources/easyappointments.ts'
+import { isWithin } from '../../src/feeds/window.ts'
 import {
   appointmentOf,
   bookingOf,
@@ -219,6 +220,19 @@ test('Easy!Appointments is listed whole, and only what changed is passed on', as
   const read = await easyAppointments.read!(account, ['1', '2'])
   assert.equal(read.get('1'), 'GONE')
   assert.equal(describe(read.get('2') as Resource), '2 2026-12-01T10:00:00Z open')
+})
+
+test('a complete listing says also what is missing soon after the horizon', async (t) => {
+  const [cal, easy] = [await startCalcom(t, []), await startEasyAppointments(t, [])]
+  for (const [source, account] of [
+    [calcom, accountOf({ url: cal.url }, 'cal_key')],
+    [easyAppointments, accountOf({ url: easy.url }, 'token')],
+  ] as const) {
+    const soonAfter = account.window.to.add({ hours: 95 })
+    const { complete } = await followSource(source, account).pullOnce()
+    assert.ok(isWithin(complete!.window, soonAfter), source.source)
+    assert.ok(isWithin((await source.list!(account)).window, soonAfter), source.source)
+  }
 })
 
 test('a wrong answer of a booking server is an error in words, and never an empty list', async (t) => {

@@ -216,7 +216,7 @@ test('lapsed clients agree with SQL written from their definition', async (t) =>
   }
   const { kpis } = await print(business, { reportId: 503, ...OCTOBER })
   const { seenClients, lapsedClients, lapsedShare } = figuresOf({ kpis })
-  assert.deepEqual([lapsedClients, lapsedShare], [0, null], 'in 150 days nobody can have lapsed')
+  assert.deepEqual([lapsedClients, lapsedShare], [0, null], 'no client lapses within 150 days')
   assert.ok(Number(seenClients) > 0)
 })
 

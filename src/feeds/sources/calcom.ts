@@ -22,6 +22,7 @@ import {
   textsIn,
   type JsonObject,
 } from './json-api.ts'
+import { listedWindow } from '../window.ts'
 import { inSessions, testBy } from './sessions.ts'
 import { isHmacSigned } from './signatures.ts'
 
@@ -101,7 +102,7 @@ class Session {
   }
 
   get window() {
-    return this.#account.window
+    return listedWindow(this.#account.window)
   }
 
   /** The person whose key it is. */
